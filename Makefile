@@ -1,0 +1,38 @@
+# The day's work; `make help` lists it.
+PYTHON ?= python3
+VENV := .venv
+STAMP := $(VENV)/.locked
+
+.DEFAULT_GOAL := help
+.PHONY: help setup reproduce test check ui lock
+
+help: ## this list
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 14
+
+setup: $(STAMP) ## .venv from requirements.lock, and a Java runtime
+
+$(STAMP): requirements.lock pyproject.toml scripts/java.sh
+	sh scripts/java.sh
+	$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed, this is " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/python -m pip install --quiet --no-deps --require-hashes --requirement requirements.lock
+	$(VENV)/bin/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	touch $(STAMP)
+
+reproduce: setup ## the whole pipeline on the sample profile; prints the tables
+	$(VENV)/bin/substrate reproduce --profile sample
+
+test: setup ## every test; one of them: make test ARGS=tests/core/test_log.py
+	$(VENV)/bin/python -m pytest $(ARGS)
+
+check: setup ## ruff, pyright, import-linter
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/pyright
+	$(VENV)/bin/lint-imports
+
+ui: setup ## the Dagster UI on http://127.0.0.1:3000
+	$(VENV)/bin/substrate ui
+
+lock: setup ## requirements.lock anew from pyproject.toml
+	$(VENV)/bin/uv pip compile pyproject.toml --group dev --python-version 3.11 --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --quiet --output-file requirements.lock

@@ -1,0 +1,279 @@
+"""The `substrate` command."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from orchestration.settings import clevrer_parameters
+from substrate.errors import SubstrateError
+
+app = typer.Typer(
+    no_args_is_help=True, pretty_exceptions_show_locals=False, help="Deterministic event-graph substrates: reproduce the paper, inspect its numbers, answer your own files."
+)
+answer_app = typer.Typer(no_args_is_help=True, help="Answer a user's own files with the pipeline's interpreters.")
+generate_app = typer.Typer(no_args_is_help=True, help="Generate official-format data with truth.")
+dvc_app = typer.Typer(no_args_is_help=True, help="Keep DVC in step with the asset graph.")
+app.add_typer(answer_app, name="answer")
+app.add_typer(generate_app, name="generate")
+app.add_typer(dvc_app, name="dvc")
+out, err = Console(), Console(stderr=True)
+
+ProfileOption = Annotated[str | None, typer.Option("--profile", help="sample, full or paper; the profile of params.yaml unless given.")]
+SetOption = Annotated[list[str], typer.Option("--set", metavar="KEY=VALUE", help="Override a key of params.yaml; may be repeated.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
+
+
+@contextmanager
+def failing() -> Iterator[None]:
+    """Turn the project's own errors into a message and exit code 1."""
+    try:
+        yield
+    except SubstrateError as error:
+        err.print(f"[bold red]error:[/] {_plain(str(error))}", soft_wrap=True)
+        raise typer.Exit(1) from None
+
+
+def _plain(text: str) -> str:
+    return text.replace("[", r"\[")
+
+
+def _bars(console: Console = err) -> Progress:
+    return Progress(TextColumn("{task.description:<22}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), console=console)
+
+
+@contextmanager
+def _stage_bars(names: list[str]) -> Iterator[None]:
+    """A bar for every stage of a run."""
+    from orchestration.progress import watching
+
+    with _bars() as bars:
+        tasks = {name: bars.add_task(name, total=None, start=False) for name in names}
+
+        def report(stage: str, done: int, total: int) -> None:
+            bars.start_task(tasks[stage])
+            bars.update(tasks[stage], completed=done, total=total)
+
+        with watching(report):
+            yield
+
+
+@app.command()
+def reproduce(
+    profile: ProfileOption = None,
+    only: Annotated[str | None, typer.Option("--only", metavar="BENCHMARK", help="One benchmark instead of all.")] = None,
+    set_: SetOption = [],  # noqa: B006  # typer copies it
+    force: Annotated[bool, typer.Option("--force", help="Run stages although nothing they depend on has changed.")] = False,
+) -> None:
+    """Materialise the asset graph and print the tables."""
+    from orchestration.pins import settle
+    from orchestration.resources import WorkspaceResource
+    from orchestration.run import instance, run_stages, stages_of
+    from orchestration.workspace import open_workspace
+
+    with failing():
+        workspace = open_workspace(profile, tuple(set_))
+        names = stages_of(only)
+        with _stage_bars(names):
+            run_stages(names, WorkspaceResource(profile=workspace.settings.profile, overrides=set_, force=force), instance(workspace.root))
+        default = open_workspace().settings.profile
+        drifted = settle(workspace.root) if not set_ and workspace.settings.profile == default else {}
+    for table in sorted((workspace.artifacts / "tables").glob("*.md")):
+        out.print(f"\n{_plain(table.read_text('utf-8'))}", soft_wrap=True, highlight=False)
+    for path, how in sorted(drifted.items()):
+        err.print(f"[yellow]drift:[/] {path} is {how} against its pin")
+    if drifted:
+        err.print("`substrate verify` shows what changed; `substrate accept REASON` pins the new results.")
+
+
+@app.command()
+def materialize(
+    stage: Annotated[str, typer.Argument(help="A stage's name, such as clevrer/answers.")],
+    profile: ProfileOption = None,
+    force: Annotated[bool, typer.Option("--force", help="Run it although nothing it depends on has changed.")] = False,
+) -> None:
+    """Run one stage on inputs that are there."""
+    from orchestration.resources import WorkspaceResource
+    from orchestration.run import instance, run_stages
+    from orchestration.stage import STAGES
+    from orchestration.workspace import open_workspace
+
+    with failing():
+        workspace = open_workspace(profile)
+        if stage not in STAGES:
+            raise SubstrateError(f"no stage {stage!r}", hint=f"Choose one of {', '.join(STAGES)}")
+        with _stage_bars([stage]):
+            run_stages([stage], WorkspaceResource(profile=workspace.settings.profile, force=force), instance(workspace.root))
+
+
+@app.command()
+def verify(profile: ProfileOption = None, json: JsonOption = False) -> None:
+    """Recompute everything and compare it with the pins, row by row; exit 1 on drift."""
+    from orchestration.verification import verify_profile
+    from orchestration.workspace import open_workspace
+
+    with failing():
+        workspace = open_workspace(profile)
+        with _stage_bars_for_recomputation():
+            differences = verify_profile(workspace)
+    if json:
+        sys.stdout.write(msgspec.json.encode(differences).decode() + "\n")
+    else:
+        for difference in differences:
+            out.print(_plain(str(difference)), soft_wrap=True, highlight=False)
+        out.print(f"{len(differences)} differences from the pins" if differences else "every artifact is what was pinned, and computes to the same bytes again")
+    raise typer.Exit(1 if differences else 0)
+
+
+def _stage_bars_for_recomputation() -> Any:
+    from orchestration import definitions as _definitions  # noqa: F401  # declares the stages
+    from orchestration.stage import ordered_stages
+
+    return _stage_bars([stage.name for stage in ordered_stages() if stage.pinned_by == "dvc.yaml"])
+
+
+@app.command()
+def accept(reason: Annotated[str, typer.Argument(help="Why the new results are right; kept with them.")]) -> None:
+    """Pin the present data and artifacts as the results, and record why."""
+    from orchestration.verification import accept_results
+    from orchestration.workspace import open_workspace
+
+    with failing():
+        changed = accept_results(open_workspace(), reason)
+    out.print(f"pinned; {len(changed)} outputs changed" + "".join(f"\n  {path}" for path in changed))
+
+
+@app.command()
+def ui(port: Annotated[int, typer.Option("--port", help="Port on the loopback interface.")] = 3000) -> None:
+    """The Dagster UI on the same definitions and the same instance as the command."""
+    from orchestration.run import instance
+    from orchestration.workspace import find_root
+
+    with failing():
+        root = find_root()
+        instance(root).dispose()
+    command = [sys.executable, "-m", "dagster", "dev", "--workspace", "workspace.yaml", "--host", "127.0.0.1", "--port", str(port)]
+    raise typer.Exit(subprocess.run(command, cwd=root, env=os.environ, check=False).returncode)
+
+
+@app.command()
+def fetch(
+    benchmark: Annotated[str, typer.Argument(help="clevrer, babi or gqa.")],
+    base: Annotated[str | None, typer.Option("--base", metavar="URL", help="A mirror that holds the files under their names.")] = None,
+    file: Annotated[list[str], typer.Option("--file", metavar="NAME", help="Only this file; may be repeated.")] = [],  # noqa: B006  # typer copies it
+) -> None:
+    """Official data: resumed, verified, pinned."""
+    from orchestration.downloads import fetch_shown
+    from orchestration.workspace import find_root
+
+    with failing():
+        root = find_root()
+        for fetched in fetch_shown(benchmark, root / "downloads" / benchmark, pins=root / "pins" / "downloads.json", base=base, only=file):
+            out.print(_plain(str(fetched)), soft_wrap=True, highlight=False)
+
+
+@generate_app.command("clevrer")
+def generate_clevrer(
+    out_: Annotated[Path, typer.Option("--out", metavar="DIR", help="A folder to write to.")],
+    scenes: Annotated[int, typer.Option("--scenes", min=1, help="How many scenes.")] = 100,
+    seed: Annotated[int, typer.Option("--seed", help="Same seed, same bytes.")] = 20,
+    first: Annotated[int, typer.Option("--first", min=0, help="Number of the first scene.")] = 10000,
+) -> None:
+    """Rigid-body scenes in Bullet, as official annotation and question files with gold of their own."""
+    from orchestration.generate import generate_clevrer as generate
+
+    with failing(), _bars() as bars:
+        task = bars.add_task("scenes", total=scenes)
+        questions = generate(out_, range(first, first + scenes), seed, lambda: bars.advance(task))
+    out.print(f"{scenes} scenes and {questions} questions in {out_}", soft_wrap=True)
+
+
+@answer_app.command("clevrer")
+def answer_clevrer(
+    questions: Annotated[Path, typer.Option("--questions", metavar="FILE", help="The official list, or JSON lines of the same records; may be gzip.")],
+    out_: Annotated[Path, typer.Option("--out", metavar="OUT.jsonl", help="Rows, one a question.")],
+    annotations: Annotated[Path | None, typer.Option("--annotations", metavar="DIR_OR_ZIP", help="Official annotations.")] = None,
+    events: Annotated[Path | None, typer.Option("--events", metavar="FILE", help="Compact event records as JSON lines; may be gzip.")] = None,
+    set_: SetOption = [],  # noqa: B006  # typer copies it
+    json: JsonOption = False,
+) -> None:
+    """CLEVRER questions on annotations or event files."""
+    from orchestration.answer import answer_clevrer as answer
+
+    with failing(), _bars() as bars:
+        task = bars.add_task("scenes", total=None)
+        tally = answer(annotations, events, questions, out_, clevrer_parameters(set_), lambda done, total: bars.update(task, completed=done, total=total))
+    if tally.errors:
+        err.print(f"[yellow]could not run:[/] {tally.errors}, the first of them: {_plain(f'{questions}: {tally.first_error}')}", soft_wrap=True)
+    sys.stdout.write((msgspec.json.encode(tally).decode() if json else tally.line()) + "\n")
+
+
+@app.command()
+def explain(
+    answer: Annotated[str, typer.Argument(metavar="ANSWER", help="BENCHMARK/SCENE/QUESTION, such as clevrer/10000/12.")],
+    profile: ProfileOption = None,
+    annotations: Annotated[Path | None, typer.Option("--annotations", metavar="DIR_OR_ZIP", help="Your own annotations instead of the profile's.")] = None,
+    events: Annotated[Path | None, typer.Option("--events", metavar="FILE", help="Your own event file instead of the profile's data.")] = None,
+    questions: Annotated[Path | None, typer.Option("--questions", metavar="FILE", help="Your own questions, with --annotations or --events.")] = None,
+    set_: SetOption = [],  # noqa: B006  # typer copies it
+    json: JsonOption = False,
+) -> None:
+    """Why: the program step by step, the queries, events, triples and ticks behind each step."""
+    from orchestration.explain import explain_answer, render_text
+
+    with failing():
+        question, explanations = explain_answer(answer, profile, annotations, events, questions, tuple(set_))
+    if json:
+        sys.stdout.write(msgspec.json.encode({"question": question, "explanations": [_steps(e) for e in explanations]}).decode() + "\n")
+    else:
+        sys.stdout.write(render_text(question, explanations))
+
+
+def _steps(explanation: Any) -> dict[str, Any]:
+    steps = [{**step._asdict(), "evidence": [e._asdict() for e in step.evidence]} for step in explanation.steps]
+    return {**explanation._asdict(), "steps": steps}
+
+
+@app.command()
+def bench(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="clevrer")] = "clevrer", scenes: Annotated[int, typer.Option("--scenes", min=1)] = 200, json: JsonOption = False
+) -> None:
+    """Speed, as a ratio to a reference measured in the same run."""
+    from orchestration.bench import BENCHES
+
+    with failing():
+        if name not in BENCHES:
+            raise SubstrateError(f"no benchmark {name!r}", hint=f"Choose one of {', '.join(BENCHES)}")
+        figures = BENCHES[name](scenes)
+    if json:
+        sys.stdout.write(msgspec.json.encode(figures).decode() + "\n")
+    else:
+        for figure in figures:
+            out.print(str(figure), highlight=False, soft_wrap=True)
+
+
+@dvc_app.command("sync")
+def dvc_sync() -> None:
+    """Write dvc.yaml from the asset graph."""
+    from orchestration import definitions as _definitions  # noqa: F401  # declares the stages
+    from orchestration.pins import sync
+    from orchestration.workspace import find_root
+
+    with failing():
+        changed = sync(find_root())
+    out.print("dvc.yaml written" if changed else "dvc.yaml is up to date")
+
+
+def main() -> None:
+    """Run the command."""
+    app()

@@ -1,0 +1,97 @@
+"""Tables in Markdown, LaTeX and HTML, each captioned with the data it was computed on."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from tabulate import tabulate
+
+from orchestration.scores import CLEVRER_METRICS, Score, published
+from orchestration.settings import Settings
+
+
+@dataclass(frozen=True)
+class Table:
+    """A caption, column heads and rows of text; the first column is a label, the others are numbers."""
+
+    caption: str
+    heads: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+    def render(self, suffix: str) -> str:
+        """The table as text in the format of a file suffix of :data:`FORMATS`."""
+        return FORMATS[suffix](self)
+
+
+def clevrer_table(scores: Mapping[str, Score], settings: Settings) -> Table:
+    """Table 1 of the paper: subset, n, substrate, interval, NS-DR, ALOE, gap to the better of the two."""
+    rows = [_clevrer_row(scores[name]) for name in CLEVRER_METRICS]
+    cited = published()["citations"]
+    caption = (
+        f"CLEVRER, {_source(settings)} n counts questions, or options where the row says so; intervals are Wilson, 95 %. "
+        f"NS-DR ({cited['ns_dr']}) and ALOE ({cited['aloe']}) are as published, on the official validation split."
+    )
+    return Table(caption, ("subset", "n", "substrate", "95 % interval", "NS-DR", "ALOE", "gap (substrate vs. best)"), rows)
+
+
+def _source(settings: Settings) -> str:
+    data = settings.data.clevrer
+    if data.source == "official":
+        return f"official validation split (profile {settings.profile})."
+    return f"generated world, not the official data: {data.scenes:,} scenes, seed {settings.seed} (profile {settings.profile})."
+
+
+def _clevrer_row(score: Score) -> list[str]:
+    label = f"{score.subset} {score.metric.replace('_', '-')}"
+    rivals = {"NS-DR": score.published.get("ns_dr"), "ALOE": score.published.get("aloe")}
+    cells = [_percent(value, 1) if value is not None else "not reported" for value in rivals.values()]
+    if score.accuracy is None or score.wilson is None:
+        return [label, "0", "no questions", "", *cells, ""]
+    best = max((name for name, value in rivals.items() if value is not None), key=lambda name: rivals[name] or 0)
+    gap = 100 * (score.accuracy - (rivals[best] or 0))
+    interval = f"[{100 * score.wilson[0]:.2f}, {100 * score.wilson[1]:.2f}]"
+    return [label, f"{score.n:,}", _percent(score.accuracy, 2), interval, *cells, f"{gap:+.2f} pp vs. {best}"]
+
+
+def _percent(value: float, digits: int) -> str:
+    return f"{100 * value:.{digits}f} %"
+
+
+def _align(table: Table) -> list[str]:
+    return ["left"] + ["right"] * (len(table.heads) - 1)
+
+
+def _markdown(table: Table) -> str:
+    body = tabulate(table.rows, table.heads, tablefmt="github", colalign=_align(table), disable_numparse=True)
+    return f"{body}\n\n*{table.caption}*\n"
+
+
+def _latex(table: Table) -> str:
+    body = tabulate(table.rows, table.heads, tablefmt="latex_booktabs", colalign=_align(table), disable_numparse=True)
+    caption = table.caption.replace("%", r"\%")
+    return f"\\begin{{table*}}[t]\n\\centering\\small\n{body}\n\\caption{{{caption}}}\n\\end{{table*}}\n"
+
+
+_STYLE = """
+:root { color-scheme: light dark }
+body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 64rem; padding: 0 1rem }
+.scroll { overflow-x: auto }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; width: 100% }
+caption { caption-side: bottom; text-align: left; padding-top: .75rem; opacity: .8 }
+th, td { padding: .4rem .75rem; white-space: nowrap }
+thead th { border-bottom: 1px solid }
+tbody tr:nth-child(even) { background: color-mix(in srgb, currentColor 6%, transparent) }
+"""
+
+
+def _html(table: Table) -> str:
+    body = tabulate(table.rows, table.heads, tablefmt="html", colalign=_align(table), disable_numparse=True)
+    titled = body.replace("<table>", f"<table>\n<caption>{html.escape(table.caption)}</caption>", 1)
+    title = html.escape(table.caption.partition(",")[0])
+    return f'<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<meta name="viewport" content="width=device-width">\n<title>{title}</title>\n<style>{_STYLE}</style>\n<div class="scroll">\n{titled}\n</div>\n</html>\n'
+
+
+FORMATS: dict[str, Callable[[Table], str]] = {"md": _markdown, "tex": _latex, "html": _html}
+"""Renderings by file suffix."""

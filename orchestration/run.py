@@ -1,0 +1,61 @@
+"""Running the asset graph from a command, on the same instance as the UI."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import dagster as dg
+
+from orchestration.definitions import ASSETS, CHECKS, EXECUTOR
+from orchestration.resources import WorkspaceResource
+from orchestration.stage import STAGES, ordered_stages
+from substrate.errors import SubstrateError
+
+
+class RunFailed(SubstrateError):
+    """A stage failed; the message is that of its error."""
+
+
+def instance(root: Path) -> dg.DagsterInstance:
+    """The project's persistent Dagster instance, shared by the command and the UI."""
+    os.environ.setdefault("DAGSTER_HOME", str(root / ".dagster"))
+    return dg.DagsterInstance.get()
+
+
+def run_stages(names: list[str], workspace: WorkspaceResource, where: dg.DagsterInstance | None = None) -> None:
+    """Materialise stages in dependency order.
+
+    Args:
+        names: stage names; all of their inputs must be there or among them.
+        workspace: the profile and overrides of the run.
+        where: the instance that records the run; a temporary one where ``None``.
+
+    Raises:
+        RunFailed: a stage failed.
+    """
+    selection = [dg.AssetKey(name.split("/")) for name in names]
+    job = dg.define_asset_job("reproduce", selection=dg.AssetSelection.assets(*selection), executor_def=EXECUTOR)
+    definitions = dg.Definitions(assets=ASSETS, asset_checks=CHECKS, jobs=[job], resources={"workspace": workspace})
+    quiet = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
+    result = definitions.resolve_job_def("reproduce").execute_in_process(instance=where, raise_on_error=False, run_config=quiet)
+    if result.success:
+        return
+    for event in result.all_events:
+        if event.is_step_failure and (failure := event.step_failure_data.error):
+            cause = failure.cause or failure
+            raise RunFailed(f"{event.step_key}: {cause.message.strip()}", hint=f"`substrate ui` shows the run {result.run_id}")
+    raise RunFailed(f"run {result.run_id} failed", hint="`substrate ui` shows it")
+
+
+def stages_of(benchmark: str | None) -> list[str]:
+    """The stages of one benchmark, or all of them.
+
+    Raises:
+        SubstrateError: there is no such benchmark.
+    """
+    names = [stage.name for stage in ordered_stages() if benchmark is None or benchmark in stage.name.split("/")]
+    if not names:
+        known = sorted({name.split("/")[0] for name in STAGES} - {"tables"})
+        raise SubstrateError(f"no benchmark {benchmark!r}", where=("--only",), hint=f"Choose one of {', '.join(known)}")
+    return names

@@ -1,0 +1,112 @@
+"""`params.yaml`, typed: what every stage of a run is parametrised by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+import msgspec
+import yaml
+
+from substrate.domains.clevrer.parameters import Parameters as ClevrerParameters
+from substrate.errors import ParameterError
+
+PARAMETERS_FILE = "params.yaml"
+T = TypeVar("T")
+
+
+class Spark(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Where Spark runs and how the work is cut up; no result depends on either."""
+
+    master: str = "local[*]"
+    partitions: int = 8
+
+
+class ClevrerData(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Where a profile's CLEVRER data come from: a generated world, or the official files."""
+
+    source: Literal["generated", "official"]
+    first_scene: int = 10000
+    scenes: int = 0
+
+
+class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The data of one profile, by benchmark."""
+
+    clevrer: ClevrerData
+
+
+class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """All of `params.yaml`."""
+
+    profile: str
+    seed: int
+    profiles: dict[str, Profile]
+    spark: Spark = Spark()
+    clevrer: ClevrerParameters = ClevrerParameters()
+
+    @property
+    def data(self) -> Profile:
+        """The data of the profile in force."""
+        return self.profiles[self.profile]
+
+
+def load_settings(path: Path, overrides: Iterable[str] = (), profile: str | None = None) -> Settings:
+    """Settings from a file, with ``KEY=VALUE`` overrides on top.
+
+    Raises:
+        ParameterError: the file is not YAML, a key is unknown, or a value is outside its range.
+    """
+    try:
+        raw = yaml.safe_load(path.read_text("utf-8"))
+    except (OSError, yaml.YAMLError) as error:
+        raise ParameterError(f"cannot be read ({error})", where=(path,), hint="Restore it from the repository") from error
+    raw = override(raw, overrides)
+    if profile:
+        raw["profile"] = profile
+    settings = convert(raw, Settings, str(path))
+    if settings.profile not in settings.profiles:
+        raise ParameterError(f"no profile {settings.profile!r}", where=(path,), hint=f"Choose one of {', '.join(settings.profiles)}")
+    return settings
+
+
+def clevrer_parameters(overrides: Iterable[str]) -> ClevrerParameters:
+    """CLEVRER's parameters outside a project: the defaults, with ``clevrer.KEY=VALUE`` overrides.
+
+    >>> clevrer_parameters(["clevrer.explanatory.reference_frame=global"]).explanatory.reference_frame
+    'global'
+    """
+    raw = override({"clevrer": msgspec.to_builtins(ClevrerParameters())}, overrides)
+    return convert(raw["clevrer"], ClevrerParameters, "--set", "clevrer")
+
+
+def override(raw: dict[str, Any], overrides: Iterable[str]) -> dict[str, Any]:
+    """A copy of nested settings with ``a.b=VALUE`` applied; values are YAML.
+
+    Raises:
+        ParameterError: an override is not ``KEY=VALUE``, or names a key that is not there.
+    """
+    copy = msgspec.json.decode(msgspec.json.encode(raw))
+    for text in overrides:
+        key, equals, value = text.partition("=")
+        *folders, leaf = key.strip().split(".")
+        place = copy
+        for folder in folders:
+            place = place.get(folder) if isinstance(place, dict) else None
+        if not equals or not isinstance(place, dict) or leaf not in place:
+            raise ParameterError(f"cannot set {text!r}", where=("--set",), hint=f"Write KEY=VALUE with a key of {PARAMETERS_FILE}, such as clevrer.predictive.tau=0.4")
+        try:
+            place[leaf] = yaml.safe_load(value)
+        except yaml.YAMLError as error:
+            raise ParameterError(f"{key}: the value is not YAML ({error})", where=("--set",), hint="Quote the value") from error
+    return copy
+
+
+def convert(raw: Any, type_: type[T], *where: str) -> T:
+    """Untyped settings as a typed structure; the error names the key."""
+    try:
+        return msgspec.convert(raw, type_)
+    except msgspec.ValidationError as error:
+        what, _, path = str(error).partition(" - at ")
+        raise ParameterError(what, where=(*where, path.strip("`").replace("$.", "")), hint="Compare with the comments in params.yaml") from error

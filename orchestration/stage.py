@@ -1,0 +1,135 @@
+"""A stage: an asset whose outputs are files, described once for Dagster and DVC alike."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from functools import cache
+from graphlib import TopologicalSorter
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import msgspec
+
+from orchestration.files import replacing, sha256
+from orchestration.progress import advance
+from orchestration.resources import WorkspaceResource
+from orchestration.workspace import Workspace
+
+Run = Callable[..., dict[str, Any]]
+"""Takes the workspace and a fresh path for each out; gives metadata for the materialisation."""
+ROOT = Path(__file__).resolve().parents[1]
+
+
+class Stage(msgspec.Struct, frozen=True):
+    """What a stage reads and makes; paths may hold ``{profile}``."""
+
+    name: str
+    outs: list[str]
+    needs: list[str]
+    parameters: list[str]
+    code: list[str]
+    pinned_by: str
+
+
+class Fingerprint(msgspec.Struct, frozen=True):
+    """What a stage's outs were made from, and what they were; equal ones need no second run."""
+
+    code: str
+    parameters: str
+    inputs: dict[str, str]
+    outs: dict[str, str]
+
+
+STAGES: dict[str, Stage] = {}
+"""Every declared stage by name."""
+
+
+def ordered_stages() -> list[Stage]:
+    """The declared stages, each after those it needs, else by name."""
+    order = TopologicalSorter({name: sorted(STAGES[name].needs) for name in sorted(STAGES)})
+    return [STAGES[name] for name in order.static_order()]
+
+
+def stage(
+    name: str,
+    *,
+    outs: Sequence[str],
+    needs: Sequence[str] = (),
+    parameters: Sequence[str] = (),
+    code: Sequence[str],
+    kinds: Sequence[str] = (),
+    pinned_by: str = "dvc.yaml",
+) -> Callable[[Run], dg.AssetsDefinition]:
+    """Make an asset of a function that writes files.
+
+    The stage is skipped, and says so, where its code, parameters, inputs and outs are what they were.
+
+    Args:
+        name: the asset's key, ``benchmark/stage``.
+        outs: files or folders it makes; each appears whole or not at all.
+        needs: names of the stages whose outs it reads.
+        parameters: keys of ``params.yaml`` the outs depend on.
+        code: files or folders of this project the outs depend on.
+        kinds: what it runs on, for the UI.
+        pinned_by: ``data.dvc`` for input data, else ``dvc.yaml``.
+    """
+    declared = STAGES[name] = Stage(name, list(outs), list(needs), list(parameters), list(code), pinned_by)
+
+    def decorate(run: Run) -> dg.AssetsDefinition:
+        @dg.asset(
+            key=name.split("/"),
+            deps=[dg.AssetKey(need.split("/")) for need in needs],
+            group_name=name.split("/")[0],
+            kinds={"python", *kinds},
+            description=run.__doc__,
+            code_version=code_version(tuple(code)),
+        )
+        def materialize(workspace: WorkspaceResource) -> dg.MaterializeResult[Any]:
+            opened = workspace.open()
+            advance(name, 0, 1)
+            record = opened.path(f"artifacts/{{profile}}/.stages/{name.replace('/', '.')}.json")
+            before = _fingerprint(declared, opened)
+            if not workspace.force and record.is_file() and msgspec.json.decode(record.read_bytes(), type=Fingerprint) == before:
+                metadata: dict[str, Any] = {"skipped": "code, parameters, inputs and outputs are unchanged"}
+            else:
+                with ExitStack() as stack:
+                    metadata = run(opened, *(stack.enter_context(replacing(opened.path(out))) for out in outs))
+                before = _fingerprint(declared, opened)
+                with replacing(record) as fresh:
+                    fresh.write_bytes(msgspec.json.encode(before))
+            advance(name, 1, 1)
+            version = hashlib.sha256("".join(before.outs.values()).encode()).hexdigest()
+            return dg.MaterializeResult(metadata={**metadata, "profile": opened.settings.profile, "files": before.outs}, data_version=dg.DataVersion(version))
+
+        return materialize
+
+    return decorate
+
+
+def parameter(workspace: Workspace, key: str) -> Any:
+    """The value of a dotted key of the settings; ``{profile}`` stands for the profile's name."""
+    value: Any = msgspec.to_builtins(workspace.settings)
+    for part in key.format(profile=workspace.settings.profile).split("."):
+        value = value[part]
+    return value
+
+
+@cache
+def code_version(code: tuple[str, ...]) -> str:
+    """A short hash of the code a stage runs."""
+    digest = hashlib.sha256()
+    for name in sorted(code):
+        path = ROOT / name
+        for file in sorted(path.rglob("*.py")) if path.is_dir() else [path]:
+            digest.update(file.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _fingerprint(stage: Stage, workspace: Workspace) -> Fingerprint:
+    parameters = {key: parameter(workspace, key) for key in stage.parameters}
+    inputs = [out for need in stage.needs for out in STAGES[need].outs]
+    hashes = [{out.format(profile=workspace.settings.profile): sha256(path) for out in outs if (path := workspace.path(out)).exists()} for outs in (inputs, stage.outs)]
+    return Fingerprint(code_version(tuple(stage.code)), msgspec.json.encode(parameters, order="sorted").decode(), *hashes)

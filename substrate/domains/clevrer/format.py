@@ -1,0 +1,380 @@
+"""CLEVRER's file formats: annotations, compact event files, questions.
+
+These types are all that the interpreter and the world generator share. Shapes and traps are those
+of the official release (Yi et al., CLEVRER, ICLR 2020); lengths are scene units, velocities scene
+units a second, a frame is :data:`SECONDS_PER_FRAME` of motion.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import math
+import re
+import zlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+from zipfile import BadZipFile, ZipFile
+
+import msgspec
+
+from substrate.errors import FormatError
+
+FRAMES = 128
+SECONDS_PER_FRAME = 0.028
+RADIUS = 0.2
+MOVING_SPEED = 0.02
+COLORS = ("gray", "red", "blue", "green", "brown", "yellow", "cyan", "purple")
+MATERIALS = ("metal", "rubber")
+SHAPES = ("cube", "sphere", "cylinder")
+SUBSETS = ("descriptive", "explanatory", "predictive", "counterfactual")
+
+Color = Literal["gray", "red", "blue", "green", "brown", "yellow", "cyan", "purple"]
+Material = Literal["metal", "rubber"]
+Shape = Literal["cube", "sphere", "cylinder"]
+Subset = Literal["descriptive", "explanatory", "predictive", "counterfactual"]
+Vector = tuple[float, float, float]
+
+
+class ObjectProperty(msgspec.Struct, frozen=True):
+    """One object of an annotation: its number in the scene and its three attributes."""
+
+    object_id: int
+    color: Color
+    material: Material
+    shape: Shape
+
+
+class MotionState(msgspec.Struct, frozen=True):
+    """Where one object is at one frame and how it moves (units, radians, units/s, radians/s)."""
+
+    object_id: int
+    location: Vector
+    orientation: Vector
+    velocity: Vector
+    angular_velocity: Vector
+    inside_camera_view: bool
+
+
+class Frame(msgspec.Struct, frozen=True):
+    """All objects at one frame of the video."""
+
+    frame_id: int
+    objects: list[MotionState]
+
+
+class Collision(msgspec.Struct, frozen=True):
+    """First contact of two objects."""
+
+    object_ids: tuple[int, int]
+    frame_id: int
+    location: Vector
+
+
+class Annotation(msgspec.Struct, frozen=True):
+    """An official ``annotation_NNNNN.json``: one video of :data:`FRAMES` frames."""
+
+    scene_index: int
+    video_filename: str
+    object_property: list[ObjectProperty]
+    motion_trajectory: list[Frame]
+    collision: list[Collision]
+
+
+class CompactObject(msgspec.Struct, frozen=True):
+    """One object of a compact event record."""
+
+    color: Color
+    material: Material
+    shape: Shape
+    id: int
+
+
+class InOut(msgspec.Struct, frozen=True):
+    """An object enters (``in``) or leaves (``out``) the camera's view; ``object`` may be a list of one."""
+
+    frame: int
+    object: int | list[int]
+    type: Literal["in", "out"]
+
+
+class CompactCollision(msgspec.Struct, frozen=True):
+    """A collision of a compact event record."""
+
+    object: tuple[int, int]
+    frame: int
+
+
+class SceneEvents(msgspec.Struct, frozen=True):
+    """A line of a compact event file: objects and events, no motion."""
+
+    scene_index: int
+    n_frames: int
+    objects: list[CompactObject]
+    in_outs: list[InOut]
+    collisions: list[CompactCollision]
+
+
+class Choice(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One option of a multiple-choice question; ``answer`` is absent where there is no gold."""
+
+    choice_id: int
+    choice: str
+    program: list[str]
+    answer: Literal["correct", "wrong"] | None = None
+
+
+class Question(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A question with its postfix program; descriptive ones have ``answer``, the others ``choices``."""
+
+    question_id: int
+    question: str
+    question_type: Subset
+    program: list[str]
+    question_subtype: str | None = None
+    answer: str | None = None
+    choices: list[Choice] | None = None
+
+
+class SceneQuestions(msgspec.Struct, frozen=True):
+    """All questions about one scene."""
+
+    scene_index: int
+    questions: list[Question]
+    video_filename: str = ""
+
+
+T = TypeVar("T")
+Source = tuple[str, bytes]
+"""A record's name (file, and member or line inside it) and its bytes."""
+
+_ANNOTATION = re.compile(r"annotation_(\d+)\.json(\.gz)?$")
+_annotations = msgspec.json.Decoder(Annotation)
+_scene_events = msgspec.json.Decoder(SceneEvents)
+
+
+def read_bytes(path: Path) -> bytes:
+    """The bytes of a file, gunzipped where it is gzip.
+
+    Raises:
+        FormatError: the file is absent, empty, or its gzip stream is cut off or damaged.
+    """
+    try:
+        raw = path.read_bytes()
+        data = gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw
+    except OSError as error:
+        raise FormatError(error.strerror or str(error), where=(path,), hint="Check the path, or fetch the file again") from error
+    except (EOFError, zlib.error) as error:
+        raise FormatError(f"the gzip stream is cut off or damaged ({error})", where=(path,), hint="Fetch it again") from error
+    if not data.strip():
+        raise FormatError("the file is empty", where=(path,), hint="Give a file with at least one record")
+    return data
+
+
+def decode(decoder: msgspec.json.Decoder[T], source: Source) -> T:
+    """One typed record from JSON.
+
+    Raises:
+        FormatError: names the record and the path of what is missing, mistyped, not finite, not
+            UTF-8 or not JSON.
+    """
+    name, data = source
+    try:
+        return decoder.decode(data)
+    except msgspec.ValidationError as error:
+        what, _, path = str(error).partition(" - at ")
+        raise FormatError(what, where=(name, path.strip("`") or "$"), hint="Compare the record with the official format") from error
+    except msgspec.DecodeError as error:
+        raise _explain_malformed(name, data, str(error)) from error
+    except UnicodeDecodeError as error:
+        raise FormatError(f"not UTF-8 (byte {error.start})", where=(name,), hint="Save the file as UTF-8") from error
+
+
+def _explain_malformed(name: str, data: bytes, reason: str) -> FormatError:
+    """Malformed JSON is often a NaN written by a lenient encoder: look where it sits."""
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return FormatError(f"not UTF-8 (byte {error.start})", where=(name,), hint="Save the file as UTF-8")
+    try:
+        path = _first_not_finite(json.loads(text), "$")
+    except (json.JSONDecodeError, RecursionError) as error:
+        place = f"line {error.lineno} column {error.colno}" if isinstance(error, json.JSONDecodeError) else ""
+        return FormatError(reason, where=(name, place), hint="The file is cut off or not JSON; fetch it again")
+    if path:
+        return FormatError("number is not finite", where=(name, path), hint="Replace NaN or Infinity by a measured value")
+    return FormatError(reason, where=(name,), hint="Compare the record with the official format")
+
+
+def _first_not_finite(value: Any, path: str) -> str:
+    if isinstance(value, float):
+        return "" if math.isfinite(value) else path
+    items: Iterable[tuple[str, Any]] = ()
+    if isinstance(value, dict):
+        items = ((f"{path}.{key}", item) for key, item in value.items())
+    elif isinstance(value, list):
+        items = ((f"{path}[{index}]", item) for index, item in enumerate(value))
+    return next((found for place, item in items if (found := _first_not_finite(item, place))), "")
+
+
+def annotation_names(where: Path) -> dict[int, str]:
+    """Scene index to file or zip-member name of every annotation under a folder or in a zip, by index."""
+    try:
+        if where.is_dir():
+            names: Iterable[str] = (path.relative_to(where).as_posix() for path in where.rglob("annotation_*.json*"))
+        else:
+            with ZipFile(where) as archive:
+                names = archive.namelist()
+    except (OSError, BadZipFile) as error:
+        raise FormatError(f"neither a folder nor a readable zip ({error})", where=(where,), hint="Give a folder or zip of annotation_NNNNN.json") from error
+    found: dict[int, str] = {}
+    for name in sorted(names):
+        if match := _ANNOTATION.search(name):
+            scene = int(match[1])
+            if scene in found:
+                raise FormatError(f"scene {scene} occurs twice: {found[scene]} and {name}", where=(where,), hint="Keep one of them")
+            found[scene] = name
+    if not found:
+        raise FormatError("holds no annotation_NNNNN.json", where=(where,), hint="Give the folder or zip of official annotations")
+    return dict(sorted(found.items()))
+
+
+def annotation_sources(where: Path, names: Iterable[str]) -> Iterator[Source]:
+    """Name and bytes of the given annotations of a folder or zip, the zip opened once."""
+    if where.is_dir():
+        for name in names:
+            yield str(where / name), read_bytes(where / name)
+        return
+    with ZipFile(where) as archive:
+        for name in names:
+            try:
+                yield f"{where}:{name}", archive.read(name)
+            except (BadZipFile, KeyError, zlib.error) as error:
+                raise FormatError(f"cannot be read from the zip ({error})", where=(where, name), hint="Fetch the archive again") from error
+
+
+def decode_annotation(source: Source) -> Annotation:
+    """A checked annotation: frames numbered from 0 without a gap, every object declared once.
+
+    Raises:
+        FormatError: the record breaks the format; the message names file, path and fault.
+    """
+    annotation = decode(_annotations, source)
+    declared = _declared(source[0], "$.object_property", [o.object_id for o in annotation.object_property])
+    if not annotation.motion_trajectory:
+        raise FormatError("no frames", where=(source[0], "$.motion_trajectory"), hint="An annotation has 128 frames")
+    for index, frame in enumerate(annotation.motion_trajectory):
+        path = f"$.motion_trajectory[{index}]"
+        if frame.frame_id != index:
+            raise FormatError(f"frame_id is {frame.frame_id}, expected {index}", where=(source[0], f"{path}.frame_id"), hint="Frames run from 0 without a gap")
+        if len(frame.objects) != len(declared) or not declared.issuperset([o.object_id for o in frame.objects]):
+            raise FormatError("does not list each declared object once", where=(source[0], f"{path}.objects"), hint="List every object of object_property in every frame")
+    for index, collision in enumerate(annotation.collision):
+        _check_event(source[0], f"$.collision[{index}]", collision.object_ids, collision.frame_id, declared, len(annotation.motion_trajectory))
+    return annotation
+
+
+def tracks(annotation: Annotation) -> dict[int, list[MotionState]]:
+    """Each object's motion states, frame by frame, by object number."""
+    found: dict[int, list[MotionState]] = {o.object_id: [] for o in annotation.object_property}
+    for frame in annotation.motion_trajectory:
+        for state in frame.objects:
+            found[state.object_id].append(state)
+    return found
+
+
+def decode_scene_events(source: Source) -> SceneEvents:
+    """A checked line of a compact event file; errors as :func:`decode_annotation`.
+
+    Events may lie past ``n_frames``: two real records declare fewer frames than their events need.
+    """
+    scene = decode(_scene_events, source)
+    declared = _declared(source[0], "$.objects", [o.id for o in scene.objects])
+    if scene.n_frames < 1:
+        raise FormatError(f"n_frames is {scene.n_frames}", where=(source[0], "$.n_frames"), hint="A scene has at least one frame")
+    for index, event in enumerate(scene.in_outs):
+        _check_event(source[0], f"$.in_outs[{index}]", in_out_objects(event), event.frame, declared, math.inf, size=1)
+    for index, event in enumerate(scene.collisions):
+        _check_event(source[0], f"$.collisions[{index}]", event.object, event.frame, declared, math.inf)
+    return scene
+
+
+def in_out_objects(event: InOut) -> tuple[int, ...]:
+    """The object of an in/out event as a tuple, whichever way it was written."""
+    return tuple(event.object) if isinstance(event.object, list) else (event.object,)
+
+
+def _declared(name: str, path: str, ids: list[int]) -> set[int]:
+    if len(ids) != len(set(ids)):
+        raise FormatError("an object id occurs twice", where=(name, path), hint="Number every object once")
+    if any(i < 0 for i in ids):
+        raise FormatError("an object id is negative", where=(name, path), hint="Number objects from 0")
+    return set(ids)
+
+
+def _check_event(name: str, path: str, objects: tuple[int, ...], frame: int, declared: set[int], frames: float, size: int = 2) -> None:
+    if len(set(objects)) != size or not declared.issuperset(objects):
+        raise FormatError(f"objects are {list(objects)}", where=(name, path), hint=f"Name {size} of the declared objects {sorted(declared)}")
+    if not 0 <= frame < frames:
+        raise FormatError(f"frame is {frame}", where=(name, path), hint="Frames run from 0 to the video's last")
+
+
+def lines(path: Path) -> Iterator[Source]:
+    """The lines of a JSON-lines file, each named ``FILE:LINE``; blank lines are passed over."""
+    for number, line in enumerate(read_bytes(path).split(b"\n"), start=1):
+        if line.strip():
+            yield f"{path}:{number}", line
+
+
+def read_scene_events(path: Path) -> dict[int, SceneEvents]:
+    """A whole compact event file, by scene index."""
+    return _by_scene((source[0], decode_scene_events(source)) for source in lines(path))
+
+
+def read_questions(path: Path) -> dict[int, SceneQuestions]:
+    """A question file, official list or JSON lines of the same records, by scene index.
+
+    Raises:
+        FormatError: as :func:`decode`; also where a scene or a question number occurs twice, a
+            multiple-choice question has no choices, or there is no question at all.
+    """
+    data = read_bytes(path)
+    if data.lstrip()[:1] == b"[":
+        records = [(str(path), record) for record in decode(msgspec.json.Decoder(list[SceneQuestions]), (str(path), data))]
+    else:
+        decoder = msgspec.json.Decoder(SceneQuestions)
+        records = [(source[0], decode(decoder, source)) for source in lines(path)]
+    for name, record in records:
+        _check_questions(name, record)
+    if not any(record.questions for _, record in records):
+        raise FormatError("holds no question", where=(path,), hint="Give a file with at least one question")
+    return _by_scene(records)
+
+
+def _check_questions(name: str, record: SceneQuestions) -> None:
+    seen: set[int] = set()
+    for index, question in enumerate(record.questions):
+        place = (name, f"scene {record.scene_index}", f"$.questions[{index}]")
+        if question.question_id in seen:
+            raise FormatError(f"question {question.question_id} occurs twice", where=place, hint="Number a scene's questions once")
+        seen.add(question.question_id)
+        if (question.question_type == "descriptive") == bool(question.choices):
+            raise FormatError(
+                f"a {question.question_type} question {'has' if question.choices else 'lacks'} choices", where=place, hint="Only multiple-choice questions have choices"
+            )
+        for choice in question.choices or ():
+            if [c.choice_id for c in question.choices or ()].count(choice.choice_id) > 1:
+                raise FormatError(f"choice {choice.choice_id} occurs twice", where=place, hint="Number a question's choices once")
+
+
+S = TypeVar("S", SceneEvents, SceneQuestions)
+
+
+def _by_scene(records: Iterable[tuple[str, S]]) -> dict[int, S]:
+    found: dict[int, S] = {}
+    for name, record in records:
+        if record.scene_index in found:
+            raise FormatError(f"scene {record.scene_index} occurs twice", where=(name,), hint="Give every scene one record")
+        found[record.scene_index] = record
+    return dict(sorted(found.items()))

@@ -1,0 +1,274 @@
+"""CLEVRER's question programs: postfix, on a stack, one table entry an opcode.
+
+Both spellings are understood, that of the question files and that of NS-DR's executor.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Sequence
+from itertools import combinations
+from typing import Any, NamedTuple
+
+from substrate.domains.clevrer.counterfactual import occurs_without
+from substrate.domains.clevrer.format import COLORS, MATERIALS, SHAPES
+from substrate.domains.clevrer.kinematics import predict_collisions
+from substrate.domains.clevrer.parameters import Parameters
+from substrate.domains.clevrer.scene import Event, Scene
+from substrate.errors import ProgramError
+
+
+class Kind(enum.Flag):
+    """What lies on the stack."""
+
+    OBJECTS = enum.auto()
+    OBJECT = enum.auto()
+    EVENTS = enum.auto()
+    EVENT = enum.auto()
+    FRAME = enum.auto()
+    NULL = enum.auto()
+    COLOR = enum.auto()
+    MATERIAL = enum.auto()
+    SHAPE = enum.auto()
+    ORDER = enum.auto()
+    YES_NO = enum.auto()
+    NUMBER = enum.auto()
+
+
+ANSWERS = Kind.COLOR | Kind.MATERIAL | Kind.SHAPE | Kind.YES_NO | Kind.NUMBER
+
+
+class World(NamedTuple):
+    """What an opcode may look at: the scene and the parameters, never a question's gold."""
+
+    scene: Scene
+    parameters: Parameters
+
+
+class Opcode(NamedTuple):
+    """Kinds popped, bottom first; kind pushed (``None``: the element of the set popped); what it does."""
+
+    takes: tuple[Kind, ...]
+    gives: Kind | None
+    run: Callable[..., Any]
+    query: str = ""
+    """The query of :data:`substrate.domains.clevrer.scene.QUERIES` behind it, if it reads the state."""
+
+
+class Step(NamedTuple):
+    """One executed token: what it took and what it left on the stack."""
+
+    index: int
+    token: str
+    arguments: tuple[Any, ...]
+    kind: Kind
+    result: Any
+
+
+def run(program: Sequence[str], world: World, trace: Callable[[Step], None] | None = None) -> str:
+    """Execute a program and give its answer.
+
+    Args:
+        program: tokens in postfix order; a multiple-choice program is the choice's and then the question's.
+        trace: called with every step, for explanations.
+
+    Returns:
+        ``yes`` or ``no``, a number, or an attribute's value.
+
+    Raises:
+        ProgramError: an unknown opcode, a stack underflow, an operand of the wrong kind, ``unique`` on
+            none or several, or a program that leaves other than one answer; names the token's place.
+    """
+    values: list[Any] = []
+    kinds: list[Kind] = []
+    for index, token in enumerate(program):
+        opcode = OPCODES.get(token)
+        if opcode is None:
+            if token not in WORDS:
+                raise ProgramError(f"unknown opcode {token!r}", where=(f"program[{index}]",), hint="Use the opcodes of the official programs")
+            kind, result, arguments = WORDS[token], token, ()
+        else:
+            size = len(opcode.takes)
+            if size > len(kinds):
+                raise ProgramError(f"stack underflow: {token} takes {size}, the stack holds {len(kinds)}", where=(f"program[{index}]",), hint="The program lacks an operand")
+            for taken, wanted in zip(kinds[len(kinds) - size :], opcode.takes, strict=True):
+                if taken not in wanted:
+                    raise ProgramError(f"{token} takes {wanted.name}, the stack holds {taken.name}", where=(f"program[{index}]",), hint="The program mixes up its operands")
+            arguments = tuple(values[len(values) - size :])
+            try:
+                result = opcode.run(world, *arguments)
+            except ProgramError as error:
+                raise error.within(f"program[{index}]") from error
+            kind = opcode.gives or (Kind.OBJECT if kinds[-1] is Kind.OBJECTS else Kind.EVENT)
+            if size:
+                del values[-size:], kinds[-size:]
+        values.append(result)
+        kinds.append(kind)
+        if trace:
+            trace(Step(index, token, arguments, kind, result))
+    if len(kinds) != 1 or kinds[0] not in ANSWERS:
+        left = ", ".join(kind.name or "" for kind in kinds) or "nothing"
+        raise ProgramError(f"the program leaves {left} on the stack, not one answer", where=(f"program[{len(program)}]",), hint="A program ends in one answer")
+    return str(values[0])
+
+
+def _unique(world: World, elements: Sequence[Any]) -> Any:
+    if len(elements) != 1:
+        raise ProgramError(f"unique on {len(elements)} elements", hint="The description fits none or several")
+    return elements[0]
+
+
+def _attribute(name: str) -> Callable[[World, Sequence[int], str], list[int]]:
+    return lambda world, objects, value: [o for o in objects if getattr(world.scene.objects[o], name) == value]
+
+
+def _query(name: str) -> Callable[[World, int], str]:
+    return lambda world, object_: getattr(world.scene.objects[object_], name)
+
+
+def _motion(moving: bool) -> Callable[[World, Sequence[int], Any], list[int]]:
+    def keep(world: World, objects: Sequence[int], frame: Any) -> list[int]:
+        if frame == "null":
+            world.scene.motion(world.scene.end)
+            return [o for o in objects if world.scene.objects[o].moved is moving]
+        motion = world.scene.motion(frame)
+        return [o for o in objects if motion.get(o) is moving]
+
+    return keep
+
+
+def _of_kind(kind: str) -> Callable[[World, Sequence[Event], Any], list[Event]]:
+    def keep(world: World, events: Sequence[Event], objects: Any) -> list[Event]:
+        wanted = {objects} if isinstance(objects, int) else set(objects)
+        return [e for e in events if e.kind == kind and not wanted.isdisjoint(e.objects)]
+
+    return keep
+
+
+def _boundary(kind: str) -> Callable[..., Event]:
+    def pick(world: World, events: Sequence[Event] | None = None) -> Event:
+        return _unique(world, [e for e in (world.scene.events if events is None else events) if e.kind == kind])
+
+    return pick
+
+
+def _frame(world: World, event: Event) -> int:
+    if event.frame is None:
+        raise ProgramError("the frame of an event that was not observed", hint="Only observed events have a frame")
+    return event.frame
+
+
+def _before(world: World, events: Sequence[Event], event: Event) -> list[Event]:
+    return [e for e in events if _frame(world, e) < _frame(world, event)]
+
+
+def _after(world: World, events: Sequence[Event], event: Event) -> list[Event]:
+    return [e for e in events if _frame(world, e) > _frame(world, event)]
+
+
+_ORDER = {"first": 0, "second": 1, "last": -1}
+
+
+def _ordered(world: World, events: Sequence[Event], order: str) -> Event:
+    try:
+        return events[_ORDER[order]]
+    except IndexError:
+        raise ProgramError(f"{order} of {len(events)} events", hint="The description fits too few events") from None
+
+
+def _partner(world: World, event: Event, object_: int) -> int:
+    if event.kind != "Collision" or object_ not in event.objects:
+        raise ProgramError(f"object {object_} takes no part in this collision", hint="Name one of the two that collide")
+    return _unique(world, [o for o in event.objects if o != object_])
+
+
+def _participant(world: World, event: Event) -> int:
+    if event.kind not in ("Entry", "Exit"):
+        raise ProgramError(f"get_object of a {event.kind}", hint="Only entries and exits have one object")
+    return _unique(world, list(event.objects))
+
+
+def _belongs(world: World, entry: Any, events: Sequence[Event]) -> str:
+    if isinstance(entry, int):
+        return _yes_no(any(entry in e.objects for e in events))
+    return _yes_no(any(e.kind == entry.kind and e.objects == entry.objects for e in events if e.objects))
+
+
+def _ancestors(world: World, events: Sequence[Event], event: Event) -> list[Event]:
+    ancestry = world.scene.ancestry(world.parameters.explanatory.reference_frame).get(event.iri)
+    return [e for e in events if ancestry and e.iri in ancestry.events]
+
+
+def _possible(world: World) -> list[Event]:
+    return [Event("Collision", None, frozenset(pair)) for pair in combinations(world.scene.objects, 2)]
+
+
+def _unseen(world: World) -> list[Event]:
+    scene = world.scene
+    if not scene.has_motion:
+        raise ProgramError("asks for the future, which a compact event file has no motion for", hint="Answer it from the official annotation")
+    found = predict_collisions(scene.samples, scene.end, world.parameters.predictive.kinematics)
+    return [Event("Collision", None, frozenset((a, b))) for a, b, _ in found]
+
+
+def _counterfactual(world: World, events: Sequence[Event], removed: int) -> list[Event]:
+    return [e for e in events if occurs_without(world.scene, e, removed, world.parameters)]
+
+
+def _yes_no(truth: bool) -> str:
+    return "yes" if truth else "no"
+
+
+_K = Kind
+_ANY_OBJECT, _SET = _K.OBJECT | _K.OBJECTS, _K.OBJECTS | _K.EVENTS
+
+OPCODES: dict[str, Opcode] = {
+    "objects": Opcode((), _K.OBJECTS, lambda world: list(world.scene.objects), "objects"),
+    "events": Opcode((), _K.EVENTS, lambda world: world.scene.events, "events"),
+    "unseen_events": Opcode((), _K.EVENTS, _unseen, "samples"),
+    "all_events": Opcode((), _K.EVENTS, _possible, "objects"),
+    "filter_color": Opcode((_K.OBJECTS, _K.COLOR), _K.OBJECTS, _attribute("color"), "objects"),
+    "filter_material": Opcode((_K.OBJECTS, _K.MATERIAL), _K.OBJECTS, _attribute("material"), "objects"),
+    "filter_shape": Opcode((_K.OBJECTS, _K.SHAPE), _K.OBJECTS, _attribute("shape"), "objects"),
+    "filter_moving": Opcode((_K.OBJECTS, _K.FRAME | _K.NULL), _K.OBJECTS, _motion(True), "motion"),
+    "filter_stationary": Opcode((_K.OBJECTS, _K.FRAME | _K.NULL), _K.OBJECTS, _motion(False), "motion"),
+    "filter_in": Opcode((_K.EVENTS, _ANY_OBJECT), _K.EVENTS, _of_kind("Entry"), "events"),
+    "filter_out": Opcode((_K.EVENTS, _ANY_OBJECT), _K.EVENTS, _of_kind("Exit"), "events"),
+    "filter_collision": Opcode((_K.EVENTS, _ANY_OBJECT), _K.EVENTS, _of_kind("Collision"), "events"),
+    "filter_before": Opcode((_K.EVENTS, _K.EVENT), _K.EVENTS, _before, "events"),
+    "filter_after": Opcode((_K.EVENTS, _K.EVENT), _K.EVENTS, _after, "events"),
+    "filter_order": Opcode((_K.EVENTS, _K.ORDER), _K.EVENT, _ordered, "events"),
+    "start": Opcode((), _K.EVENT, _boundary("Start"), "events"),
+    "end": Opcode((), _K.EVENT, _boundary("End"), "events"),
+    "filter_start": Opcode((_K.EVENTS,), _K.EVENT, _boundary("Start"), "events"),
+    "filter_end": Opcode((_K.EVENTS,), _K.EVENT, _boundary("End"), "events"),
+    "get_frame": Opcode((_K.EVENT,), _K.FRAME, _frame, "events"),
+    "get_col_partner": Opcode((_K.EVENT, _K.OBJECT), _K.OBJECT, _partner, "events"),
+    "get_object": Opcode((_K.EVENT,), _K.OBJECT, _participant, "events"),
+    "unique": Opcode((_SET,), None, _unique),
+    "count": Opcode((_SET,), _K.NUMBER, lambda world, elements: len(elements)),
+    "exist": Opcode((_SET,), _K.YES_NO, lambda world, elements: _yes_no(bool(elements))),
+    "query_color": Opcode((_K.OBJECT,), _K.COLOR, _query("color"), "objects"),
+    "query_material": Opcode((_K.OBJECT,), _K.MATERIAL, _query("material"), "objects"),
+    "query_shape": Opcode((_K.OBJECT,), _K.SHAPE, _query("shape"), "objects"),
+    "negate": Opcode((_K.YES_NO,), _K.YES_NO, lambda world, answer: _yes_no(answer == "no")),
+    "belong_to": Opcode((_ANY_OBJECT & ~_K.OBJECTS | _K.EVENT, _K.EVENTS), _K.YES_NO, _belongs),
+    "filter_ancestor": Opcode((_K.EVENTS, _K.EVENT), _K.EVENTS, _ancestors, "events"),
+    "get_counterfact": Opcode((_K.EVENTS, _K.OBJECT), _K.EVENTS, _counterfactual, "events"),
+}
+OPCODES |= {
+    "query_frame": OPCODES["get_frame"],
+    "query_object": OPCODES["get_object"],
+    "query_collision_partner": OPCODES["get_col_partner"],
+    "filter_resting": OPCODES["filter_stationary"],
+    "filter_counterfact": OPCODES["get_counterfact"],
+    "counterfact_events": Opcode((_K.OBJECT,), _K.EVENTS, lambda world, removed: _counterfactual(world, _possible(world), removed), "events"),
+}
+
+WORDS: dict[str, Kind] = {
+    **dict.fromkeys(COLORS, _K.COLOR),
+    **dict.fromkeys(MATERIALS, _K.MATERIAL),
+    **dict.fromkeys(SHAPES, _K.SHAPE),
+    **dict.fromkeys(_ORDER, _K.ORDER),
+    "null": _K.NULL,
+}

@@ -1,0 +1,139 @@
+"""What the interpreter sees of a scene: objects, events and motion, read from the state with SPARQL."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import NamedTuple
+
+from substrate.ancestry import VARIANTS, Ancestry
+from substrate.ancestry import Event as AncestryEvent
+from substrate.domains.clevrer.deltas import NAMESPACE
+from substrate.errors import ProgramError
+from substrate.log import EventLog
+from substrate.replay import Replay, State
+
+_PREFIX = f"PREFIX : <{NAMESPACE}>\n"
+QUERIES = {
+    "objects": _PREFIX
+    + """SELECT ?number ?color ?material ?shape ?moved WHERE {
+  ?object a :Object ; :number ?number ; :color ?color ; :material ?material ; :shape ?shape .
+  OPTIONAL { ?object :moved ?moved }
+}""",
+    "events": _PREFIX
+    + """SELECT ?event ?type ?frame ?number WHERE {
+  ?event a ?type ; :frame ?frame .
+  OPTIONAL { ?event :participant ?object . ?object :number ?number }
+}""",
+    "motion": _PREFIX
+    + """SELECT ?number ?motion WHERE {
+  ?object :inView true ; :motion ?motion ; :number ?number .
+}""",
+    "samples": _PREFIX
+    + """SELECT ?number ?frame ?x ?y ?vx ?vy WHERE {
+  ?sample :of ?object ; :at ?frame ; :x ?x ; :y ?y ; :vx ?vx ; :vy ?vy .
+  ?object :number ?number
+}""",
+}
+"""The SPARQL behind every answer; ``motion`` runs on the state of the frame asked for, the others on the last."""
+
+
+class Thing(NamedTuple):
+    """An object's attributes, and whether it was seen to move at any frame."""
+
+    color: str
+    material: str
+    shape: str
+    moved: bool
+
+
+class Event(NamedTuple):
+    """An event: its kind, its frame (``None`` for one that is only possible), who takes part, its IRI."""
+
+    kind: str
+    frame: int | None
+    objects: frozenset[int]
+    iri: str = ""
+
+
+class Sample(NamedTuple):
+    """Where an object was at a frame (units) and its velocity (units/s)."""
+
+    frame: int
+    x: float
+    y: float
+    vx: float
+    vy: float
+
+
+class Scene:
+    """One scene's log, opened for questions.
+
+    Args:
+        log: a log of :mod:`substrate.domains.clevrer.deltas`.
+    """
+
+    def __init__(self, log: EventLog) -> None:
+        self.log = log
+        self._replay = Replay(log)
+        self._motion: dict[int, dict[int, bool]] = {}
+        self._ancestry: dict[str, dict[str, Ancestry]] = {}
+
+    @property
+    def end(self) -> int:
+        """The last frame of the video."""
+        return self.log.last_tick
+
+    def _state(self, frame: int) -> State:
+        return self._replay.seek(frame)
+
+    @cached_property
+    def objects(self) -> dict[int, Thing]:
+        """The objects by number, ascending."""
+        rows = self._state(self.end).query(QUERIES["objects"])
+        cut = len(NAMESPACE)
+        return dict(sorted((int(n.value), Thing(c.value[cut:], m.value[cut:], s.value[cut:], moved is not None)) for n, c, m, s, moved in rows))
+
+    @cached_property
+    def events(self) -> tuple[Event, ...]:
+        """The observed events in time order, the video's start and end among them."""
+        found: dict[str, tuple[str, int, list[int]]] = {}
+        cut = len(NAMESPACE)
+        for event, kind, frame, number in self._state(self.end).query(QUERIES["events"]):
+            record = found.setdefault(event.value, (kind.value[cut:], int(frame.value), []))
+            if number is not None:
+                record[2].append(int(number.value))
+        events = [Event(kind, frame, frozenset(numbers), iri) for iri, (kind, frame, numbers) in found.items()]
+        return tuple(sorted(events, key=lambda e: (e.frame, int(e.iri.rpartition(":")[2]))))
+
+    def motion(self, frame: int) -> dict[int, bool]:
+        """Whether each object that is in view at a frame moves at it.
+
+        Raises:
+            ProgramError: the log was made from events alone and has no motion.
+        """
+        if frame not in self._motion:
+            rows = self._state(frame).query(QUERIES["motion"])
+            self._motion[frame] = {int(n.value): motion.value == f"{NAMESPACE}moving" for n, motion in rows}
+        if not self._motion[frame] and not self.has_motion:
+            raise ProgramError("asks for motion, which a compact event file does not have", hint="Answer it from the official annotation")
+        return self._motion[frame]
+
+    @cached_property
+    def has_motion(self) -> bool:
+        """Whether the log records motion at all."""
+        return any(delta.triple[1].value == f"{NAMESPACE}motion" for delta in self.log)
+
+    @cached_property
+    def samples(self) -> dict[int, list[Sample]]:
+        """The recorded last frames of each object that was in view then, by number, in time order."""
+        found: dict[int, list[Sample]] = {}
+        for number, frame, *numbers in self._state(self.end).query(QUERIES["samples"]):
+            found.setdefault(int(number.value), []).append(Sample(int(frame.value), *(float(term.value) for term in numbers)))
+        return {number: sorted(found[number]) for number in sorted(found)}
+
+    def ancestry(self, variant: str) -> dict[str, Ancestry]:
+        """Ancestry of every observed event by IRI; ``variant`` names the reference frame."""
+        if variant not in self._ancestry:
+            events = [AncestryEvent(e.iri, e.frame or 0, e.objects) for e in self.events if e.objects]
+            self._ancestry[variant] = VARIANTS[variant](events)  # pyright: ignore[reportArgumentType]  # ids are IRIs here
+        return self._ancestry[variant]

@@ -1,0 +1,57 @@
+"""One base error: each says what went wrong, where, and what to do about it."""
+
+from __future__ import annotations
+
+
+class SubstrateError(Exception):
+    """Base of every error this package raises on purpose.
+
+    The message reads ``WHERE: WHAT. HINT.``; the three parts stay available as attributes so that
+    a program can report them apart.
+
+    Args:
+        what: the fault, without a closing full stop.
+        where: file, record and path inside the record, outermost first; empty parts are skipped.
+        hint: what the reader can do about it.
+
+    >>> str(SubstrateError("collision names object 9", where=("a.json", "$.collision[0]"), hint="Declare it"))
+    'a.json: $.collision[0]: collision names object 9. Declare it.'
+    """
+
+    def __init__(self, what: str, *, where: tuple[object, ...] = (), hint: str = "") -> None:
+        self.what = what
+        self.where = tuple(str(part) for part in where if str(part))
+        self.hint = hint
+        super().__init__(what, where, hint)
+
+    def __str__(self) -> str:
+        sentences = [": ".join((*self.where, self.what)).rstrip("."), self.hint.rstrip(".")]
+        return ". ".join(s for s in sentences if s) + ("." if self.hint else "")
+
+    def within(self, *outer: object) -> SubstrateError:
+        """The same error, seen from further out: ``outer`` is put before its place."""
+        return type(self)(self.what, where=(*outer, *self.where), hint=self.hint)
+
+
+class FormatError(SubstrateError):
+    """A file or record does not have the shape its format prescribes."""
+
+
+class LogError(SubstrateError):
+    """An event log was used or stored in a way that would break it."""
+
+
+class InterventionError(SubstrateError):
+    """An intervention's pre-condition does not hold in the state it is applied to."""
+
+
+class TBoxError(SubstrateError):
+    """A TBox cannot be loaded, or a state violates its shapes."""
+
+
+class ProgramError(SubstrateError):
+    """A question's program cannot run on its scene."""
+
+
+class ParameterError(SubstrateError):
+    """A parameter is unknown or has a value outside its range."""

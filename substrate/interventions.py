@@ -1,0 +1,124 @@
+"""The intervention vocabulary of the paper: exactly five typed functions on a state.
+
+Each checks its pre-condition and gives the triples to retract and to insert. An intervention that
+would change nothing is refused: a counterfactual question whose premise already holds is a mistake.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import pyoxigraph as ox
+
+from substrate.errors import InterventionError
+from substrate.log import Delta, Op, Term, Triple
+from substrate.replay import State
+from substrate.vocabulary import AWARE_OF, LOCATION
+
+Node = ox.NamedNode | ox.BlankNode
+
+
+class Intervention(Protocol):
+    """A function from a state to the deltas that set it otherwise, at one tick."""
+
+    def deltas(self, state: State, tick: int) -> list[Delta]:
+        """The deltas of this intervention on ``state``.
+
+        Raises:
+            InterventionError: the pre-condition does not hold.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class Assert:
+    """Make a triple true. Pre-condition: it does not hold yet."""
+
+    triple: Triple
+
+    def deltas(self, state: State, tick: int) -> list[Delta]:
+        """One insertion."""
+        if self.triple in state:
+            raise _refused(tick, f"Assert: {_text(self.triple)} holds already", "Assert a triple that does not hold")
+        return [Delta(tick, Op.INSERT, self.triple)]
+
+
+@dataclass(frozen=True)
+class Retract:
+    """Make a triple false. Pre-condition: it holds."""
+
+    triple: Triple
+
+    def deltas(self, state: State, tick: int) -> list[Delta]:
+        """One retraction."""
+        if self.triple not in state:
+            raise _refused(tick, f"Retract: {_text(self.triple)} does not hold", "Retract a triple of the state before the branch tick")
+        return [Delta(tick, Op.RETRACT, self.triple)]
+
+
+@dataclass(frozen=True)
+class OverrideLocation:
+    """Put an entity elsewhere. Pre-condition: it has one location, and a different one.
+
+    Args:
+        entity: what is moved.
+        location: where it is put.
+        predicate: the TBox's property of place; the core's own unless given.
+    """
+
+    entity: Node
+    location: Term
+    predicate: ox.NamedNode = LOCATION
+
+    def deltas(self, state: State, tick: int) -> list[Delta]:
+        """The retraction of the old location and the insertion of the new."""
+        places = [place for _, _, place in state.match(self.entity, self.predicate)]
+        if len(places) != 1:
+            raise _refused(tick, f"OverrideLocation: {self.entity} has {len(places)} locations by {self.predicate}", "Name an entity with exactly one location")
+        if places[0] == self.location:
+            raise _refused(tick, f"OverrideLocation: {self.entity} is at {self.location} already", "Name another location")
+        return [
+            Delta(tick, Op.RETRACT, (self.entity, self.predicate, places[0])),
+            Delta(tick, Op.INSERT, (self.entity, self.predicate, self.location)),
+        ]
+
+
+@dataclass(frozen=True)
+class AssertAwareness:
+    """Let an agent know a fact: a node, or a triple term. Pre-condition: it does not know it."""
+
+    agent: Node
+    fact: Term
+    predicate: ox.NamedNode = AWARE_OF
+
+    def deltas(self, state: State, tick: int) -> list[Delta]:
+        """One insertion."""
+        triple = (self.agent, self.predicate, self.fact)
+        if triple in state:
+            raise _refused(tick, f"AssertAwareness: {self.agent} is aware of {self.fact} already", "Name a fact the agent does not know")
+        return [Delta(tick, Op.INSERT, triple)]
+
+
+@dataclass(frozen=True)
+class RetractAwareness:
+    """Let an agent not know a fact. Pre-condition: it knows it."""
+
+    agent: Node
+    fact: Term
+    predicate: ox.NamedNode = AWARE_OF
+
+    def deltas(self, state: State, tick: int) -> list[Delta]:
+        """One retraction."""
+        triple = (self.agent, self.predicate, self.fact)
+        if triple not in state:
+            raise _refused(tick, f"RetractAwareness: {self.agent} is not aware of {self.fact}", "Name a fact the agent knows before the branch tick")
+        return [Delta(tick, Op.RETRACT, triple)]
+
+
+def _refused(tick: int, what: str, hint: str) -> InterventionError:
+    return InterventionError(what, where=(f"tick {tick}",), hint=hint)
+
+
+def _text(triple: Triple) -> str:
+    return " ".join(map(str, triple))

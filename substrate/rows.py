@@ -1,0 +1,50 @@
+"""The rows in which answers are kept: one a question, the same bytes for the same input."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class ChoiceRow(msgspec.Struct, frozen=True):
+    """One option of a multiple-choice question; ``expected`` is ``None`` where there is no gold."""
+
+    choice: int
+    predicted: str
+    expected: str | None
+
+
+class Row(msgspec.Struct, frozen=True, kw_only=True):
+    """One question: what was predicted, what was expected, and the log it was computed from.
+
+    ``expected`` and ``correct`` are ``None`` where the input has no gold. Keys are written in this
+    order; ``choices`` and ``error`` only where there are any.
+    """
+
+    benchmark: str
+    split: str
+    subset: str
+    scene: int | str
+    question: int | str
+    predicted: str
+    expected: str | None
+    correct: bool | None
+    choices: list[ChoiceRow] | msgspec.UnsetType = msgspec.UNSET
+    log: str
+    error: str | msgspec.UnsetType = msgspec.UNSET
+
+
+_encoder = msgspec.json.Encoder()
+
+
+def encode(row: Row) -> bytes:
+    """A row as one line of JSON, without the line's end.
+
+    >>> row = Row(benchmark="babi", split="train", subset="qa1", scene=1, question=2, predicted="hall", expected="hall", correct=True, log="sha256:aa")
+    >>> encode(row)[:47]
+    b'{"benchmark": "babi", "split": "train", "subset'
+    """
+    return msgspec.json.format(_encoder.encode(row), indent=0)
+
+
+decode = msgspec.json.Decoder(Row).decode
+"""A row from its line."""

@@ -1,0 +1,12 @@
+"""CLEVRER worlds: scenes simulated with rigid bodies, in the official format, with independent truth.
+
+    questions = [write_scene(out, index, seed=7) for index in range(10_000, 10_100)]
+    write_questions(out, questions)
+
+Gold answers come from the simulation itself: the future from hidden seconds, the counterfactual from
+simulating again without the object, the causes from the contacts. No program is ever run.
+"""
+
+from substrate.worlds.clevrer.scene import Truth, WorldScene, generate_scene, write_questions, write_scene
+
+__all__ = ["Truth", "WorldScene", "generate_scene", "write_questions", "write_scene"]

@@ -1,0 +1,122 @@
+"""What happens in a video, read off its annotation: events, causes, who is in view and who moves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Literal
+
+import msgspec
+
+from substrate.domains.clevrer.format import MOVING_SPEED, Annotation, Collision, Frame
+
+EventType = Literal["in", "out", "collision"]
+
+_DOUBT = 0.001
+"""A speed (units/s) this close to the threshold of moving is left out of questions."""
+_END = 3
+"""Tools differ by up to two frames in what they call the end: it is asked about only where these last frames agree."""
+
+
+class Event(msgspec.Struct, frozen=True):
+    """One event: its type, its object or two (ascending) and its frame."""
+
+    type: EventType
+    objects: tuple[int, ...]
+    frame: int
+
+
+def observed_events(annotation: Annotation) -> list[Event]:
+    """Entries, exits and collisions of the video, by frame; an entry or exit is a flip of visibility after frame 0."""
+    collisions = [Event("collision", _sorted(c.object_ids), c.frame_id) for c in annotation.collision]
+    flips = [
+        Event("in" if now.inside_camera_view else "out", (now.object_id,), frame.frame_id)
+        for before, frame in pairwise(annotation.motion_trajectory)
+        for then, now in zip(before.objects, frame.objects, strict=True)
+        if then.inside_camera_view != now.inside_camera_view
+    ]
+    return sorted([*collisions, *flips], key=lambda event: (event.frame, event.type, event.objects))
+
+
+def collision_events(collisions: Iterable[Collision]) -> list[Event]:
+    """Collisions as events, in the given order."""
+    return [Event("collision", _sorted(c.object_ids), c.frame_id) for c in collisions]
+
+
+def _sorted(objects: Sequence[int]) -> tuple[int, ...]:
+    return tuple(sorted(objects))
+
+
+def causes(events: Sequence[Event]) -> list[frozenset[int]]:
+    """For each event, the places of its causes in ``events``, which are in time order.
+
+    A cause is linked to its effect by a chain of events of strictly growing frames, neighbours
+    sharing an object.
+
+    >>> chain = [Event("in", (0,), 3), Event("collision", (0, 1), 9), Event("out", (2,), 9), Event("collision", (1, 2), 20)]
+    >>> [sorted(found) for found in causes(chain)]
+    [[], [0], [], [0, 1, 2]]
+    """
+    found: list[frozenset[int]] = []
+    for effect in events:
+        direct = [place for place, cause in enumerate(events) if cause.frame < effect.frame and set(cause.objects) & set(effect.objects)]
+        found.append(frozenset(direct).union(*(found[place] for place in direct)))
+    return found
+
+
+@dataclass(frozen=True)
+class Film:
+    """A video's annotation with what can be asked about it."""
+
+    annotation: Annotation
+
+    @cached_property
+    def events(self) -> list[Event]:
+        return observed_events(self.annotation)
+
+    @cached_property
+    def causes(self) -> dict[Event, list[Event]]:
+        """The causes of each event."""
+        return {event: [self.events[place] for place in sorted(found)] for event, found in zip(self.events, causes(self.events), strict=True)}
+
+    def of_type(self, kind: EventType) -> list[Event]:
+        return [event for event in self.events if event.type == kind]
+
+    def in_state(self, state: str, frame: int) -> frozenset[int] | None:
+        """Objects in view at ``frame`` that are "moving" or "stationary"; None where a speed is too close to call."""
+        return _split(self.annotation.motion_trajectory[frame])[state]
+
+    def in_state_throughout(self, state: str) -> frozenset[int] | None:
+        """Objects moving at some frame while in view, or "stationary" at all of these; None where too close to call."""
+        return self._throughout[state]
+
+    @cached_property
+    def _throughout(self) -> dict[str, frozenset[int] | None]:
+        fastest = dict.fromkeys((o.object_id for o in self.annotation.object_property), 0.0)
+        for frame in self.annotation.motion_trajectory:
+            for name, speed in _speeds(frame).items():
+                fastest[name] = max(fastest[name], speed)
+        return _by_speed(fastest)
+
+    @cached_property
+    def end_is_clear(self) -> bool:
+        """Whether the last frames agree on who is in view and who moves."""
+        return len({tuple(_split(frame).items()) for frame in self.annotation.motion_trajectory[-_END:]}) == 1
+
+
+def _speeds(frame: Frame) -> dict[int, float]:
+    """Ground speed of the objects in view, from the rounded velocities a reader sees."""
+    return {o.object_id: (o.velocity[0] ** 2 + o.velocity[1] ** 2) ** 0.5 for o in frame.objects if o.inside_camera_view}
+
+
+def _by_speed(speeds: dict[int, float]) -> dict[str, frozenset[int] | None]:
+    if any(abs(speed - MOVING_SPEED) < _DOUBT for speed in speeds.values()):
+        return {"moving": None, "stationary": None}
+    moving = frozenset(name for name, speed in speeds.items() if speed > MOVING_SPEED)
+    return {"moving": moving, "stationary": frozenset(speeds) - moving}
+
+
+def _split(frame: Frame) -> dict[str, frozenset[int] | None]:
+    return _by_speed(_speeds(frame))

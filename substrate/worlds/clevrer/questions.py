@@ -1,0 +1,59 @@
+"""All questions about a scene in the official format, as many of each kind as CLEVRER's validation split has on average."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from random import Random
+
+from substrate.domains.clevrer.format import Annotation, Choice, Collision, Question, SceneQuestions, Subset
+from substrate.worlds.clevrer.choices import MultipleChoice, explain, imagine, predict
+from substrate.worlds.clevrer.descriptive import Descriptive, ask
+from substrate.worlds.clevrer.events import Film
+from substrate.worlds.clevrer.phrases import Names
+
+VALIDATION_SCENES = 5000
+VALIDATION_QUESTIONS: dict[Subset, int] = {"descriptive": 54_990, "explanatory": 7_738, "predictive": 3_557, "counterfactual": 9_333}
+
+
+def quota(scene_index: int) -> dict[Subset, int]:
+    """How many questions of each kind a scene gets: scenes 10000 to 14999 together get the official totals.
+
+    >>> sum(sum(quota(scene).values()) for scene in range(10_000, 15_000))
+    75618
+    """
+    place = scene_index % VALIDATION_SCENES
+    return {kind: (place + 1) * total // VALIDATION_SCENES - place * total // VALIDATION_SCENES for kind, total in VALIDATION_QUESTIONS.items()}
+
+
+def write_down(annotation: Annotation, contacts: Sequence[Collision], without: Mapping[int, Sequence[Collision]], seed: int) -> SceneQuestions:
+    """The scene's questions, numbered from 0: descriptive, explanatory, predictive, counterfactual.
+
+    Args:
+        annotation: what a reader sees.
+        contacts: every first contact of the simulation, hidden seconds included.
+        without: for each object, every first contact of the simulation without it.
+        seed: the world's seed.
+    """
+    scene = annotation.scene_index
+    film, names, wanted = Film(annotation), Names(tuple(annotation.object_property)), quota(scene)
+    rng = {kind: Random(f"{seed}/{scene}/{kind}") for kind in wanted}
+    numbered = _number(
+        ask(film, names, rng["descriptive"], wanted["descriptive"]),
+        {
+            "explanatory": explain(film, names, rng["explanatory"], wanted["explanatory"]),
+            "predictive": predict(contacts, names, rng["predictive"], wanted["predictive"]),
+            "counterfactual": imagine(contacts, without, names, rng["counterfactual"], wanted["counterfactual"]),
+        },
+    )
+    return SceneQuestions(scene, list(numbered), annotation.video_filename)
+
+
+def _number(descriptive: Sequence[Descriptive], others: Mapping[Subset, Sequence[MultipleChoice]]) -> Iterator[Question]:
+    for number, asked in enumerate(descriptive):
+        yield Question(number, asked.text, "descriptive", list(asked.program), asked.subtype, asked.answer)
+    number = len(descriptive)
+    for kind, questions in others.items():
+        for asked in questions:
+            choices = [Choice(place, phrase.text, list(phrase.program), "correct" if right else "wrong") for place, (phrase, right) in enumerate(asked.choices)]
+            yield Question(number, asked.text, kind, list(asked.program), choices=choices)
+            number += 1

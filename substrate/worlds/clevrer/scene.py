@@ -1,0 +1,121 @@
+"""A generated scene: its annotation, its questions and the truth behind them, in memory and on disk."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from substrate.domains.clevrer.format import FRAMES, Annotation, Collision, SceneQuestions
+from substrate.errors import ParameterError
+from substrate.worlds.clevrer.events import Event, causes, observed_events
+from substrate.worlds.clevrer.physics import simulate
+from substrate.worlds.clevrer.questions import quota, write_down
+from substrate.worlds.clevrer.sampling import Shot, shoot
+
+_FOLDER = 1000
+"""Annotations a folder, as in the official archives."""
+
+
+class Truth(msgspec.Struct, frozen=True):
+    """What only the world knows.
+
+    Attributes:
+        scene_index: the scene.
+        future_collisions: first contacts in the hidden seconds, frames 128 to 178.
+        counterfactual_collisions: for each removed object, first contacts of the same scene without
+            it, frames 1 to 178. Gold answers take those of the visible frames, 0 to 127.
+        events: the video's entries, exits and collisions in time order.
+        causes: for each of ``events``, the places of its causes in that list.
+    """
+
+    scene_index: int
+    future_collisions: list[Collision]
+    counterfactual_collisions: dict[int, list[Collision]]
+    events: list[Event]
+    causes: list[list[int]]
+
+
+class WorldScene(msgspec.Struct, frozen=True):
+    """What a reader sees of a scene, what is asked about it, and its truth."""
+
+    annotation: Annotation
+    questions: SceneQuestions
+    truth: Truth
+
+
+def generate_scene(scene_index: int, seed: int) -> WorldScene:
+    """One scene; it depends on ``scene_index`` and ``seed`` alone, to the last bit.
+
+    Raises:
+        ParameterError: ``scene_index`` is negative.
+
+    >>> scene = generate_scene(10_000, seed=0)
+    >>> len(scene.annotation.motion_trajectory), scene.annotation.video_filename
+    (128, 'video_10000.mp4')
+    """
+    if scene_index < 0:
+        raise ParameterError(f"scene_index is {scene_index}", where=("generate_scene",), hint="Number scenes from 0; validation scenes start at 10000")
+    shot = shoot(scene_index, seed, future=quota(scene_index)["predictive"] > 0)
+    contacts = shot.run.contacts
+    annotation = Annotation(
+        scene_index=scene_index,
+        video_filename=f"video_{scene_index:05d}.mp4",
+        object_property=list(shot.properties),
+        motion_trajectory=shot.run.frames[:FRAMES],
+        collision=[c for c in contacts if c.frame_id < FRAMES],
+    )
+    without = {body.object_id: _contacts_without(shot, body.object_id) for body in shot.bodies}
+    events = observed_events(annotation)
+    truth = Truth(scene_index, [c for c in contacts if c.frame_id >= FRAMES], without, events, [sorted(found) for found in causes(events)])
+    return WorldScene(annotation, write_down(annotation, contacts, without, seed), truth)
+
+
+def _contacts_without(shot: Shot, removed: int) -> list[Collision]:
+    contacts = shot.run.contacts
+    if not any(removed in contact.object_ids for contact in contacts):
+        return list(contacts)  # what touches nothing changes nothing
+    return list(simulate([body for body in shot.bodies if body.object_id != removed]).contacts)
+
+
+def write_scene(out: Path, scene_index: int, seed: int) -> SceneQuestions:
+    """Generates a scene and writes its annotation and truth under ``out``; returns its questions.
+
+    The files are ``annotation/annotation_10000-11000/annotation_10000.json``, in folders of a
+    thousand as in the official archives, and ``truth/truth_10000.json``. Each appears whole or not at all.
+    """
+    scene = generate_scene(scene_index, seed)
+    start = scene_index // _FOLDER * _FOLDER
+    _write(out / "annotation" / f"annotation_{start:05d}-{start + _FOLDER:05d}" / f"annotation_{scene_index:05d}.json", scene.annotation)
+    _write(out / "truth" / f"truth_{scene_index:05d}.json", scene.truth)
+    return scene.questions
+
+
+def write_questions(out: Path, records: Iterable[SceneQuestions]) -> Path:
+    """Writes ``questions.json`` under ``out``, the official list sorted by scene; returns its path."""
+    path = out / "questions.json"
+    _write(path, [_official(record) for record in sorted(records, key=lambda record: record.scene_index)])
+    return path
+
+
+def _official(record: SceneQuestions) -> dict[str, Any]:
+    """The record with its keys in the official order."""
+    fields: dict[str, Any] = msgspec.to_builtins(record)
+    questions = [{key: question[key] for key in _QUESTION_KEYS if key in question} for question in fields["questions"]]
+    return {"scene_index": record.scene_index, "video_filename": record.video_filename, "questions": questions}
+
+
+_QUESTION_KEYS = ("question_id", "question", "question_type", "question_subtype", "program", "answer", "choices")
+
+
+def _write(path: Path, content: Any) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        draft.write_bytes(msgspec.json.encode(content))
+        os.replace(draft, path)
+    finally:
+        draft.unlink(missing_ok=True)

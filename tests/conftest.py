@@ -1,0 +1,38 @@
+"""Fixtures that more than one room uses."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture
+def real_data() -> Path:
+    """The folder of real data beside the repository; skips where it is absent."""
+    folder = ROOT.parent / "shared" / "data"
+    if not folder.is_dir():
+        pytest.skip("the real data are not beside this checkout (../shared/data)")
+    return folder
+
+
+@pytest.fixture
+def make_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Path]:
+    """A small project folder of its own, entered: `make_project(scenes=3)`."""
+
+    def make(name: str = "project", scenes: int = 3) -> Path:
+        root = tmp_path / name
+        root.mkdir()
+        shutil.copy(ROOT / "workspace.yaml", root)
+        parameters = yaml.safe_load((ROOT / "params.yaml").read_text("utf-8"))
+        parameters["profiles"]["sample"]["clevrer"]["scenes"] = scenes
+        (root / "params.yaml").write_text(yaml.safe_dump(parameters), "utf-8")
+        monkeypatch.chdir(root)
+        return root
+
+    return make

@@ -1,0 +1,41 @@
+"""Small CLEVRER scenes for tests, in the official format."""
+
+from __future__ import annotations
+
+from typing import Any
+
+LOOKS = [("red", "metal", "cube"), ("blue", "rubber", "sphere"), ("green", "metal", "cylinder"), ("red", "rubber", "sphere")]
+
+
+def annotation(collisions: list[tuple[int, int, int]] = [], *, scene: int = 7, views: dict[int, range] = {}, moving: dict[int, range] = {}, frames: int = 128, ends: dict[int, tuple[float, float, float, float]] = {}) -> dict[str, Any]:  # noqa: B006
+    """An annotation of four objects.
+
+    Args:
+        collisions: ``(a, b, frame)``.
+        views: frames in which an object is in view; always, unless given.
+        moving: frames in which an object moves; never, unless given.
+        ends: ``(x, y, vx, vy)`` over the last frames.
+    """
+
+    def state(number: int, frame: int) -> dict[str, Any]:
+        x, y, vx, vy = ends.get(number, (float(number), 0.0, 1.0 if frame in moving.get(number, range(0)) else 0.0, 0.0))
+        seen = frame in views.get(number, range(frames))
+        return {"object_id": number, "location": [x, y, 0.2], "orientation": [0.0] * 3, "velocity": [vx, vy, 0.0], "angular_velocity": [0.0] * 3, "inside_camera_view": seen}
+
+    return {
+        "scene_index": scene,
+        "video_filename": f"video_{scene:05d}.mp4",
+        "object_property": [{"object_id": i, "color": c, "material": m, "shape": s} for i, (c, m, s) in enumerate(LOOKS)],
+        "motion_trajectory": [{"frame_id": f, "objects": [state(i, f) for i in range(len(LOOKS))]} for f in range(frames)],
+        "collision": [{"object_ids": [a, b], "frame_id": f, "location": [0.0, 0.0, 0.2]} for a, b, f in collisions],
+    }
+
+
+def question(program: str, answer: str | None = None, *, number: int = 0, kind: str = "descriptive", choices: list[tuple[str, str]] = []) -> dict[str, Any]:  # noqa: B006
+    """A question record; ``choices`` are ``(program, gold)``."""
+    record: dict[str, Any] = {"question_id": number, "question": "?", "question_type": kind, "program": program.split()}
+    if answer is not None:
+        record["answer"] = answer
+    if choices:
+        record["choices"] = [{"choice_id": i, "choice": "?", "program": p.split(), "answer": gold} for i, (p, gold) in enumerate(choices)]
+    return record

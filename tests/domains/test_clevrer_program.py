@@ -1,0 +1,132 @@
+"""The program language: every opcode's meaning on a scene whose answers can be read off."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from clevrer_scenes import annotation
+
+from substrate import ProgramError
+from substrate.domains.clevrer.deltas import annotation_log
+from substrate.domains.clevrer.format import decode_annotation
+from substrate.domains.clevrer.parameters import Counterfactual, Explanatory, Parameters, Predictive
+from substrate.domains.clevrer.program import OPCODES, World, run
+from substrate.domains.clevrer.scene import Scene
+
+RED_CUBE = "objects cube filter_shape unique"
+BLUE = "objects blue filter_color unique"
+GREEN = "objects green filter_color unique"
+RED_SPHERE = "objects red filter_color sphere filter_shape unique"
+
+
+def world(*, parameters: Parameters = Parameters(), **scene: object) -> World:  # noqa: B008  # immutable
+    record = annotation(**scene)  # pyright: ignore[reportArgumentType]
+    return World(Scene(annotation_log(decode_annotation(("scene", json.dumps(record).encode())))), parameters)
+
+
+@pytest.fixture(scope="module")
+def busy() -> World:
+    """0 enters at 10 and meets 1 at 30; 1 meets 2 at 60; 3 leaves at 90. 1 moves from 30 to 79."""
+    views = {0: range(10, 128), 3: range(90)}
+    return world(collisions=[(0, 1, 30), (1, 2, 60)], views=views, moving={0: range(128), 1: range(30, 80), 3: range(0, 128)})
+
+
+@pytest.mark.parametrize(
+    ("program", "answer"),
+    [
+        ("objects count", "4"),
+        ("objects red filter_color count", "2"),
+        ("objects metal filter_material cube filter_shape exist", "yes"),
+        ("objects gray filter_color exist", "no"),
+        (f"{BLUE} query_material", "rubber"),
+        (f"{GREEN} query_shape", "cylinder"),
+        ("objects null filter_moving count", "3"),
+        ("objects null filter_stationary unique query_color", "green"),
+        ("objects start get_frame filter_moving count", "1"),
+        ("objects start get_frame filter_stationary count", "2"),
+        ("objects end get_frame filter_moving unique query_shape", "cube"),
+        ("objects events filter_start query_frame filter_moving count", "1"),
+        (f"objects events {GREEN} filter_collision unique get_frame filter_moving count", "3"),
+        ("events objects filter_in count", "1"),
+        ("events objects filter_in unique get_object query_color", "red"),
+        ("events objects filter_out unique query_object query_shape", "sphere"),
+        ("events objects filter_collision count", "2"),
+        (f"events {BLUE} filter_collision first filter_order {BLUE} get_col_partner query_shape", "cube"),
+        (f"events {BLUE} filter_collision last filter_order {BLUE} query_collision_partner query_shape", "cylinder"),
+        (f"events events objects filter_in unique filter_after {BLUE} filter_collision count", "2"),
+        (f"events events {GREEN} filter_collision unique filter_before objects filter_collision count", "1"),
+        (f"events {RED_CUBE} filter_collision exist negate", "no"),
+        (f"{RED_CUBE} events events {GREEN} filter_collision unique filter_ancestor belong_to", "yes"),
+        (f"events objects filter_in unique events events {GREEN} filter_collision unique filter_ancestor belong_to negate", "no"),
+        (f"events {RED_SPHERE} filter_out unique events events {GREEN} filter_collision unique filter_ancestor belong_to", "no"),
+        (f"all_events {BLUE} filter_collision {GREEN} filter_collision unique all_events {RED_CUBE} get_counterfact belong_to", "no"),
+        (f"all_events {BLUE} filter_collision {RED_CUBE} filter_collision unique all_events {GREEN} filter_counterfact belong_to", "yes"),
+        (f"all_events {BLUE} filter_collision {RED_CUBE} filter_collision unique {GREEN} counterfact_events belong_to", "yes"),
+    ],
+)
+def test_answers(busy: World, program: str, answer: str) -> None:
+    assert run(program.split(), busy) == answer
+
+
+@pytest.mark.parametrize(
+    ("program", "message"),
+    [
+        ("objects frobnicate", r"program\[1\]: unknown opcode 'frobnicate'"),
+        ("filter_color", r"program\[0\]: stack underflow: filter_color takes 2, the stack holds 0"),
+        ("objects gray filter_color unique query_shape", r"program\[3\]: unique on 0 elements"),
+        ("objects red filter_color unique query_shape", r"program\[3\]: unique on 2 elements"),
+        ("objects red filter_shape count", r"program\[2\]: filter_shape takes SHAPE, the stack holds COLOR"),
+        ("events count query_color", r"program\[2\]: query_color takes OBJECT, the stack holds NUMBER"),
+        ("objects", r"leaves OBJECTS on the stack"),
+        ("", r"leaves nothing on the stack"),
+        (f"events {GREEN} filter_in first filter_order get_object query_color", "first of 0 events"),
+        (f"events {BLUE} filter_collision first filter_order {GREEN} get_col_partner query_shape", "takes no part in this collision"),
+        (f"events {BLUE} filter_collision first filter_order get_object query_shape", "get_object of a Collision"),
+        (f"objects all_events {BLUE} filter_collision {GREEN} filter_collision unique get_frame filter_moving count", "was not observed"),
+    ],
+)
+def test_a_program_that_cannot_run_says_where_and_why(busy: World, program: str, message: str) -> None:
+    with pytest.raises(ProgramError, match=message):
+        run(program.split(), busy)
+
+
+def test_both_spellings_stand_for_the_same() -> None:
+    for one, other in (("get_frame", "query_frame"), ("get_object", "query_object"), ("get_col_partner", "query_collision_partner"), ("get_counterfact", "filter_counterfact")):
+        assert OPCODES[one] is OPCODES[other]
+
+
+def pair(a: str, b: str) -> str:
+    return f"all_events {a} filter_collision {b} filter_collision unique"
+
+
+@pytest.mark.parametrize(("rule", "answer"), [(True, "yes"), (False, "no")])
+def test_two_partners_of_the_removed_object_meet_without_it_if_the_rule_is_on(rule: bool, answer: str) -> None:
+    star = world(collisions=[(0, 1, 30), (0, 2, 60)], parameters=Parameters(counterfactual=Counterfactual(removed_partner=rule)))
+    assert run(f"{pair(BLUE, GREEN)} all_events {RED_CUBE} get_counterfact belong_to".split(), star) == answer
+
+
+def test_a_collision_of_the_removed_object_never_happens() -> None:
+    star = world(collisions=[(0, 1, 30), (0, 2, 60)])
+    assert run(f"{pair(BLUE, RED_CUBE)} all_events {RED_CUBE} get_counterfact belong_to".split(), star) == "no"
+
+
+def test_the_reference_frame_decides_what_is_a_cause() -> None:
+    # 2 meets 3 only after 1 met 2: in a global frame that later meeting counts as a cause of what came before it.
+    chain = {"collisions": [(1, 2, 20), (0, 1, 40), (2, 3, 30)]}
+    cause = f"events {GREEN} filter_collision {RED_SPHERE} filter_collision unique events events {RED_CUBE} filter_collision unique filter_ancestor belong_to".split()
+    answers = {frame: run(cause, world(parameters=Parameters(explanatory=Explanatory(frame)), **chain)) for frame in ("event", "global")}  # pyright: ignore[reportArgumentType]
+    assert answers == {"event": "no", "global": "yes"}
+
+
+@pytest.mark.parametrize(("configuration", "tau", "answer"), [("C", None, "yes"), ("A", None, "no"), ("B", None, "no"), ("C", 0.4, "no")])
+def test_straight_lines_that_pass_at_one_unit(configuration: str, tau: float | None, answer: str) -> None:
+    ends = {0: (-3.0, 0.0, 1.0, 0.0), 1: (0.0, 1.0, 0.0, 0.0), 2: (50.0, 50.0, 0.0, 0.0), 3: (-50.0, 50.0, 0.0, 0.0)}
+    scene = world(ends=ends, parameters=Parameters(predictive=Predictive(configuration, tau=tau)))  # pyright: ignore[reportArgumentType]
+    assert run(f"{pair(RED_CUBE, BLUE)} unseen_events belong_to".split(), scene) == answer
+
+
+def test_an_object_out_of_view_at_the_end_is_not_projected() -> None:
+    ends = {0: (-3.0, 0.0, 1.0, 0.0), 1: (0.0, 0.0, 0.0, 0.0), 2: (50.0, 50.0, 0.0, 0.0), 3: (-50.0, 50.0, 0.0, 0.0)}
+    scene = world(ends=ends, views={0: range(127)})
+    assert run(f"{pair(RED_CUBE, BLUE)} unseen_events belong_to".split(), scene) == "no"
