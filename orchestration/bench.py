@@ -32,7 +32,9 @@ class Figure(msgspec.Struct, frozen=True):
     ratio: float
 
     def __str__(self) -> str:
-        return f"{self.cores} core{'s' * (self.cores > 1)}: parse {self.parse_ms:.2f} ms a scene, evaluate {self.evaluate_ms:.2f} ms a scene ({self.questions / self.scenes:.1f} questions): {self.ratio:.2f} x"
+        cores = f"{self.cores} core{'s' * (self.cores > 1)}"
+        evaluate = f"evaluate {self.evaluate_ms:.2f} ms ({self.questions / self.scenes:.1f} questions)"
+        return f"{cores}, a scene: parse {self.parse_ms:.2f} ms, {evaluate}: {self.ratio:.2f} x"
 
 
 def bench_clevrer(scenes: int) -> list[Figure]:

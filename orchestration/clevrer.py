@@ -43,6 +43,7 @@ class Generate:
     seed: int
 
     def __call__(self, scenes: Sequence[int]) -> Iterator[str]:
+        """The scenes' question records as JSON lines, in scene order."""
         from substrate.worlds.clevrer import write_scene
 
         for scene in scenes:
@@ -59,6 +60,7 @@ class WriteLogs:
     out: Path
 
     def __call__(self, scenes: Sequence[int]) -> Iterator[str]:
+        """The index's lines of the scenes, in scene order."""
         for scene, source in zip(scenes, annotation_sources(self.annotations, [self.names[s] for s in scenes]), strict=True):
             annotation = decode_annotation(source)
             if annotation.scene_index != scene:
@@ -79,6 +81,7 @@ class Answer:
     split: str
 
     def __call__(self, scenes: Sequence[int]) -> Iterator[str]:
+        """The rows of the scenes' questions as JSON lines, in order."""
         questions = _questions(self.questions)
         for scene in scenes:
             log = EventLog.read(self.logs / log_name(scene))

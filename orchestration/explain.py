@@ -56,7 +56,7 @@ def render_text(question: str, explanations: list[Explanation]) -> str:
             lines += ["", explanation.part]
         shown: set[str] = set()
         for step in explanation.steps:
-            lines.append(f"  {step.index:>3} {step.token:<18} {', '.join(step.took)}{' => ' if step.took else '=> '}{step.gave}")
+            lines.append(f"  {step.place:>3} {step.token:<18} {', '.join(step.took)}{' => ' if step.took else '=> '}{step.gave}")
             if step.query and step.query not in shown:
                 shown.add(step.query)
                 lines += ["", *(f"          {line}" for line in step.query.splitlines()), ""]

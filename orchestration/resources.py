@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import dagster as dg
+from pydantic import Field
 
 from orchestration.workspace import Workspace, open_workspace
 
@@ -15,7 +16,7 @@ class WorkspaceResource(dg.ConfigurableResource):  # type: ignore[type-arg]
 
     profile: str = ""
     """A profile of ``params.yaml``; empty for the one it names itself."""
-    overrides: list[str] = []
+    overrides: list[str] = Field(default_factory=list)
     """``KEY=VALUE`` pairs on top of ``params.yaml``."""
     scratch: str = ""
     """A folder for artifacts instead of ``artifacts/``."""

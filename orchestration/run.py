@@ -13,7 +13,7 @@ from orchestration.stage import STAGES, ordered_stages
 from substrate.errors import SubstrateError
 
 
-class RunFailed(SubstrateError):
+class RunError(SubstrateError):
     """A stage failed; the message is that of its error."""
 
 
@@ -32,7 +32,7 @@ def run_stages(names: list[str], workspace: WorkspaceResource, where: dg.Dagster
         where: the instance that records the run; a temporary one where ``None``.
 
     Raises:
-        RunFailed: a stage failed.
+        RunError: a stage failed.
     """
     selection = [dg.AssetKey(name.split("/")) for name in names]
     job = dg.define_asset_job("reproduce", selection=dg.AssetSelection.assets(*selection), executor_def=EXECUTOR)
@@ -44,8 +44,8 @@ def run_stages(names: list[str], workspace: WorkspaceResource, where: dg.Dagster
     for event in result.all_events:
         if event.is_step_failure and (failure := event.step_failure_data.error):
             cause = failure.cause or failure
-            raise RunFailed(f"{event.step_key}: {cause.message.strip()}", hint=f"`substrate ui` shows the run {result.run_id}")
-    raise RunFailed(f"run {result.run_id} failed", hint="`substrate ui` shows it")
+            raise RunError(f"{event.step_key}: {cause.message.strip()}", hint=f"`substrate ui` shows the run {result.run_id}")
+    raise RunError(f"run {result.run_id} failed", hint="`substrate ui` shows it")
 
 
 def stages_of(benchmark: str | None) -> list[str]:

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 import yaml
 from pyspark.sql import SparkSession
-from pyspark.sql import functions as F
+from pyspark.sql import functions as sql
 
 from orchestration.statistics import wilson
 
@@ -46,7 +46,7 @@ def score(name: str, correct: int, n: int) -> Score:
     """The score of a number's counts; without a question there is no accuracy.
 
     >>> score("clevrer/descriptive/per_question", 153, 300).wilson
-    (0.453727, 0.566059)
+    (0.453664, 0.566083)
     """
     _, subset, metric = name.split("/")
     accuracy = round(correct / n, _DIGITS) if n else None
@@ -64,15 +64,15 @@ def published() -> dict[str, Any]:
 def clevrer_counts(session: SparkSession, answers: Path) -> Mapping[str, tuple[int, int]]:
     """Correct and total by number's name, counted by Spark over the rows of an answers file; rows without gold are left out."""
     rows = session.read.json(answers.as_uri(), schema="subset string, correct boolean, choices array<struct<predicted:string,expected:string>>")
-    right = F.filter("choices", lambda c: c["predicted"] == c["expected"])
+    right = sql.filter("choices", lambda c: c["predicted"] == c["expected"])
     counted = (
         rows.where("correct is not null")
         .groupBy("subset")
         .agg(
-            F.count("*").alias("questions"),
-            F.sum(F.col("correct").cast("long")).alias("right_questions"),
-            F.sum(F.coalesce(F.size("choices"), F.lit(0)).cast("long")).alias("options"),
-            F.sum(F.coalesce(F.size(right), F.lit(0)).cast("long")).alias("right_options"),
+            sql.count("*").alias("questions"),
+            sql.sum(sql.col("correct").cast("long")).alias("right_questions"),
+            sql.sum(sql.coalesce(sql.size("choices"), sql.lit(0)).cast("long")).alias("options"),
+            sql.sum(sql.coalesce(sql.size(right), sql.lit(0)).cast("long")).alias("right_options"),
         )
     )
     found = {row.subset: row for row in counted.collect()}

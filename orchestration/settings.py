@@ -29,6 +29,8 @@ class ClevrerData(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     source: Literal["generated", "official"]
     first_scene: int = 10000
     scenes: int = 0
+    mirror: str | None = None
+    """An address that holds the official files under their names, instead of the official ones."""
 
 
 class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -28,7 +28,7 @@ Work = Callable[[Sequence[int]], Iterable[str]]
 
 
 def spark_session(settings: Spark) -> SparkSession:
-    """The one Spark session of this process, started on first use (5–7 s)."""
+    """The one Spark session of this process, started on first use (5 to 7 s)."""
     # Workers must run this interpreter: another one has other packages, or none.
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     master = os.environ.get("SPARK_MASTER", settings.master)

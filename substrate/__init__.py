@@ -4,26 +4,40 @@ A log is replayed, queried with SPARQL at any tick, forked at a tick and interve
 ancestry answers why something happened and what would not have happened without something else.
 """
 
-from substrate.ancestry import Ancestry, Event, ancestors, ancestors_as_printed, ancestors_global_frame
+from substrate.ancestry import Ancestry, Event, ancestors, ancestors_as_printed, ancestors_global_frame, causal_chain
+from substrate.duality import Condition, Conditions, Verdict, conditions, verdicts
 from substrate.errors import FormatError, InterventionError, LogError, ParameterError, ProgramError, SubstrateError, TBoxError
-from substrate.fork import Emitter, fork
+from substrate.export import from_members, from_state, members, to_turtle
+from substrate.fork import Emitter, Simulation, Simulator, TwinTick, arms, fork, twin
+from substrate.history import Change, Difference, History, Interval, diff, difference, histories, history
 from substrate.interventions import Assert, AssertAwareness, Intervention, OverrideLocation, Retract, RetractAwareness
 from substrate.log import Delta, EventLog, Op, Term, TornTailWarning, Triple
+from substrate.questions import Answer, Occurrence, ask, occurrences, survey
 from substrate.replay import Replay, State
+from substrate.rules import Firing, Rule, RuleEmitter, settle, unfold
 from substrate.tbox import TBox, Violation
 
 __all__ = [
     "Ancestry",
+    "Answer",
     "Assert",
     "AssertAwareness",
+    "Change",
+    "Condition",
+    "Conditions",
     "Delta",
+    "Difference",
     "Emitter",
     "Event",
     "EventLog",
+    "Firing",
     "FormatError",
+    "History",
+    "Interval",
     "Intervention",
     "InterventionError",
     "LogError",
+    "Occurrence",
     "Op",
     "OverrideLocation",
     "ParameterError",
@@ -31,6 +45,10 @@ __all__ = [
     "Replay",
     "Retract",
     "RetractAwareness",
+    "Rule",
+    "RuleEmitter",
+    "Simulation",
+    "Simulator",
     "State",
     "SubstrateError",
     "TBox",
@@ -38,9 +56,29 @@ __all__ = [
     "Term",
     "TornTailWarning",
     "Triple",
+    "TwinTick",
+    "Verdict",
     "Violation",
     "ancestors",
     "ancestors_as_printed",
     "ancestors_global_frame",
+    "arms",
+    "ask",
+    "causal_chain",
+    "conditions",
+    "diff",
+    "difference",
     "fork",
+    "from_members",
+    "from_state",
+    "histories",
+    "history",
+    "members",
+    "occurrences",
+    "settle",
+    "survey",
+    "to_turtle",
+    "twin",
+    "unfold",
+    "verdicts",
 ]

@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Protocol
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import pyoxigraph as ox
 
 from substrate.errors import LogError
+from substrate.history import Difference, ordered
 from substrate.interventions import Intervention
-from substrate.log import Delta, EventLog
+from substrate.log import Delta, EventLog, Op, Triple
+from substrate.patch import Descent
+from substrate.replay import Replay, State
 
 
 class Emitter(Protocol):
-    """What happens after an intervention: a simulator, or the rules of a TBox."""
+    """What happens after an intervention: a simulator, or the rules of a TBox.
+
+    Two ship: :class:`Simulation` and :class:`substrate.rules.RuleEmitter`.
+
+    >>> class Nothing:
+    ...     def emit(self, branch, parent, at):
+    ...         return []
+    >>> len(fork(EventLog(), at=0, emitter=Nothing()))
+    0
+    """
 
     def emit(self, branch: EventLog, parent: EventLog, at: int) -> Iterable[Delta]:
         """The deltas from tick ``at`` on.
@@ -24,15 +39,60 @@ class Emitter(Protocol):
         ...
 
 
+class Simulator(Protocol):
+    """A deterministic simulator outside the substrate, driven tick by tick.
+
+    Same state and same tick, same deltas: nothing else may enter.
+    """
+
+    def start(self, state: State, tick: int) -> None:
+        """Take up the intervened state; ``tick`` is the first that will be stepped."""
+        ...
+
+    def step(self, tick: int) -> Iterable[tuple[Op, Triple]]:
+        """What changes at a tick; ticks come one after the other."""
+        ...
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """The emitter that drives a :class:`Simulator` from the branch tick on.
+
+    Args:
+        simulator: takes up the state after the intervention.
+        until: last tick to simulate; the parent's last one unless given.
+
+    >>> class Clock:
+    ...     def start(self, state, tick):
+    ...         pass
+    ...     def step(self, tick):
+    ...         return [(Op.INSERT, (ox.NamedNode("urn:clock"), ox.NamedNode("urn:struck"), ox.Literal(tick)))]
+    >>> len(fork(EventLog(), at=0, emitter=Simulation(Clock(), until=3)))
+    4
+    """
+
+    simulator: Simulator
+    until: int | None = None
+
+    def emit(self, branch: EventLog, parent: EventLog, at: int) -> Iterator[Delta]:
+        """The simulator's deltas from tick ``at`` to ``until``."""
+        self.simulator.start(branch.state(at), at)
+        for tick in range(at, (parent.last_tick if self.until is None else self.until) + 1):
+            for op, triple in self.simulator.step(tick):
+                yield Delta(tick, op, triple)
+
+
 def fork(log: EventLog, at: int, intervention: Intervention | None = None, emitter: Emitter | None = None) -> EventLog:
     """The log that would be, had ``intervention`` happened at tick ``at``; the parent is unchanged.
 
     Keeps the deltas with tick < ``at``, applies the intervention at ``at``, then the emitter's deltas.
     Without an emitter the observed deltas from ``at`` on are applied again, as set operations; a fork
-    with neither is the log itself. The branch names its parent's digest and the branch tick.
+    with neither is the log itself. The branch names its parent's digest and the branch tick, in its
+    file too; a fork may be forked again.
 
     Raises:
-        LogError: ``at`` is negative or lies behind the log's last tick by more than one.
+        LogError: ``at`` is negative or lies behind the log's last tick by more than one, or the
+            emitter goes back in time.
         InterventionError: the intervention's pre-condition does not hold before ``at``.
 
     >>> from pyoxigraph import NamedNode
@@ -43,16 +103,107 @@ def fork(log: EventLog, at: int, intervention: Intervention | None = None, emitt
     >>> len(log.state()), len(branch.state()), branch.parent_digest == log.digest, branch.branch_tick
     (2, 1, True, 3)
     """
-    if not 0 <= at <= log.last_tick + 1:
-        raise LogError(f"branch tick {at} lies outside the log", hint=f"Name a tick from 0 to {log.last_tick + 1}")
+    end = log.last_tick + 1
+    if not 0 <= at <= end:
+        raise LogError(f"branch tick {at} lies outside the log", hint=f"Name a tick from 0 to {end}")
     start = log.position(at - 1)
     branch = EventLog()
+    branch.descent = Descent(log.digest, at)
     branch.extend_from(log, 0, start)
     if intervention:
         branch.extend(intervention.deltas(branch.state(at - 1), at))
     if emitter:
-        branch.extend(emitter.emit(branch, log, at))
+        _extend_from_branch(branch, emitter.emit(branch, log, at), at)
     else:
         branch.extend_from(log, start)
-    branch.parent_digest, branch.branch_tick = log.digest, at
     return branch
+
+
+def _extend_from_branch(branch: EventLog, deltas: Iterable[Delta], at: int) -> None:
+    emitted = list(deltas)
+    if emitted and emitted[0].tick < at:
+        raise LogError(f"the emitter starts at tick {emitted[0].tick}, before the branch tick {at}", hint="Emit from the branch tick on")
+    branch.extend(emitted)
+
+
+class TwinTick(NamedTuple):
+    """One tick of two arms, side by side.
+
+    ``a`` and ``b`` hold the deltas of each arm at this tick, in log order; ``difference`` holds what
+    stands in ``b`` only (inserted) and in ``a`` only (retracted) after it.
+    """
+
+    tick: int
+    a: tuple[Delta, ...]
+    b: tuple[Delta, ...]
+    difference: Difference
+
+
+def arms(log: EventLog, at: int, intervention: Intervention, emitter: Emitter | None = None) -> tuple[EventLog, EventLog]:
+    """Both arms of a twin experiment (paper, figure "Twin-EventLog"): without and with the intervention.
+
+    Both are forks at the same tick under the same emitter, so that nothing but the intervention
+    tells them apart. Errors as :func:`fork`.
+
+    >>> from substrate import Assert
+    >>> fact = (ox.NamedNode("urn:ann"), ox.NamedNode("urn:knows"), ox.NamedNode("urn:secret"))
+    >>> a, b = arms(EventLog(), 0, Assert(fact))
+    >>> len(a), len(b)
+    (0, 1)
+    """
+    return fork(log, at, None, emitter), fork(log, at, intervention, emitter)
+
+
+def twin(a: EventLog, b: EventLog, start: int | None = None, stop: int | None = None) -> Iterator[TwinTick]:
+    """Replay two arms together, tick by tick.
+
+    Args:
+        a: the arm without the intervention; often the parent.
+        b: the arm with it.
+        start: first tick to show; the first at which the two logs differ unless given.
+        stop: last tick to show; the later arm's last unless given.
+
+    Yields:
+        Every tick from ``start`` on at which either arm has a delta. Its cost is the deltas of that
+        tick, and the triples that differ.
+
+    >>> from substrate import Assert
+    >>> fact = (ox.NamedNode("urn:ann"), ox.NamedNode("urn:knows"), ox.NamedNode("urn:secret"))
+    >>> a, b = arms(EventLog(), 0, Assert(fact))
+    >>> [(t.tick, len(t.a), len(t.b), len(t.difference.inserted)) for t in twin(a, b)]
+    [(0, 0, 1, 1)]
+    """
+    start = _first_difference(a, b) if start is None else start
+    stop = max(a.last_tick, b.last_tick) if stop is None else stop
+    left, right = Replay(a), Replay(b)
+    only_a, only_b = (set(map(_quad, s)) for s in _sides(left.seek(start - 1), right.seek(start - 1)))
+    for tick in sorted(t for t in {*a.ticks, *b.ticks} if start <= t <= stop):
+        left.seek(tick)
+        right.seek(tick)
+        deltas = [tuple(log[p] for p in range(log.position(tick - 1), log.position(tick))) for log in (a, b)]
+        for quad in {_quad(delta.triple) for side in deltas for delta in side}:
+            triple = (quad.subject, quad.predicate, quad.object)
+            in_a, in_b = triple in left.state, triple in right.state
+            (only_a.add if in_a and not in_b else only_a.discard)(quad)
+            (only_b.add if in_b and not in_a else only_b.discard)(quad)
+        yield TwinTick(tick, *deltas, Difference(ordered(map(_triple, only_b)), ordered(map(_triple, only_a))))
+
+
+def _first_difference(a: EventLog, b: EventLog) -> int:
+    for left, right in zip(a, b, strict=False):
+        if left != right:
+            return min(left.tick, right.tick)
+    shorter, longer = sorted((a, b), key=len)
+    return longer[len(shorter)].tick if len(longer) > len(shorter) else longer.last_tick + 1
+
+
+def _sides(a: State, b: State) -> tuple[list[Triple], list[Triple]]:
+    return [t for t in a if t not in b], [t for t in b if t not in a]
+
+
+def _quad(triple: Triple) -> ox.Quad:
+    return ox.Quad(*triple)
+
+
+def _triple(quad: ox.Quad) -> Triple:
+    return (quad.subject, quad.predicate, quad.object)

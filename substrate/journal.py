@@ -1,21 +1,31 @@
 """A log's file: durable appends by a single writer, gzip where the name ends in ``.gz``.
 
-Each append is one write and one ``fsync``; where the write fails the file is cut back to what it was.
-A gzip journal has one member an append, so that a torn member can be told from a damaged one.
+Each append is one write and one ``fsync``; where it fails the file is cut back to what it was. A gzip
+journal has one member an append; its header keeps the member's length and a checksum of the packed
+bytes, so that a torn member can be told from a damaged one and no bit can change unseen. Any gzip
+reader reads it, and gzip files of other programs are read too.
 """
 
 from __future__ import annotations
 
 import errno
 import fcntl
-import gzip
 import os
+import struct
 import tempfile
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from substrate.errors import LogError
+
+# RFC 1952: magic, deflate, FHCRC | FEXTRA, no time, no level, no system; 12 bytes of extra: "SL", 8 bytes long.
+_FIXED = b"\x1f\x8b\x08\x06\x00\x00\x00\x00\x00\xff\x0c\x00SL\x08\x00"
+_HEAD = len(_FIXED) + 8 + 2
+MEMBER = 1 << 18
+"""Characters of text that share a gzip member in a file written at once."""
 
 
 class TornTail(NamedTuple):
@@ -23,6 +33,27 @@ class TornTail(NamedTuple):
 
     offset: int
     dropped: int
+
+
+class Damage(NamedTuple):
+    """A gzip member that does not hold: where it begins, why, and the text that can still be made out."""
+
+    offset: int
+    why: str
+    text: str
+
+
+class Contents(NamedTuple):
+    """What a journal file holds.
+
+    ``text`` is what could be read; ``ends`` has the ``(characters, bytes)`` at each whole gzip
+    member's end, nothing for plain text; ``size`` is the file's size in bytes.
+    """
+
+    text: str
+    ends: list[tuple[int, int]]
+    size: int
+    damage: Damage | None = None
 
 
 class Journal:
@@ -34,23 +65,26 @@ class Journal:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._compressed = path.suffix == ".gz"
         created = not path.exists()
         try:
             self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         except OSError as error:
             raise LogError(f"cannot be opened for writing ({error.strerror})", where=(path,), hint="Check the path and its permissions") from error
         try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
+            _lock(self._file, path)
+        except LogError:
             os.close(self._file)
-            raise LogError("another writer has this log open", where=(path,), hint="Close it there, or read the log with EventLog.read") from error
+            raise
         if created:
             _sync_folder(path.parent)
 
     def append(self, text: str) -> None:
-        """Add text as one durable step; where it fails the file is as before."""
-        data = _compress(text.encode()) if self._compressed else text.encode()
+        """Add text as one durable step; where it fails the file is as before.
+
+        Raises:
+            LogError: the system refuses the write.
+        """
+        data = _pack(text) if self.path.suffix == ".gz" else text.encode()
         end = os.lseek(self._file, 0, os.SEEK_END)
         try:
             view = memoryview(data)
@@ -58,9 +92,17 @@ class Journal:
                 view = view[os.write(self._file, view) :]
             os.fsync(self._file)
         except OSError as error:
-            os.ftruncate(self._file, end)
+            self._undo(end)
             what = "the disk is full" if error.errno == errno.ENOSPC else str(error.strerror)
             raise LogError(f"cannot append ({what})", where=(self.path,), hint="Nothing was written; free space and append again") from error
+        except BaseException:
+            self._undo(end)
+            raise
+
+    def _undo(self, end: int) -> None:
+        os.ftruncate(self._file, end)
+        with suppress(OSError):  # the disk refuses; the cut stands in the cache and the chain tells a torn tail
+            os.fsync(self._file)
 
     def cut(self, offset: int) -> None:
         """Drop what lies behind ``offset``, durably."""
@@ -74,68 +116,131 @@ class Journal:
             self._file = -1
 
 
-def read_text(path: Path) -> tuple[str, list[tuple[int, int]], int]:
-    """A journal's text, where its appends end, and the file's size.
-
-    Returns:
-        The text that could be read; for gzip the ``(characters, bytes)`` at each whole member's end,
-        for plain text an empty list; the file's size in bytes.
+def read_contents(path: Path) -> Contents:
+    """A journal's text and where its appends end. Bytes that are not UTF-8 become U+FFFD.
 
     Raises:
-        LogError: the file is absent, not UTF-8, or a gzip member is damaged.
+        LogError: the file cannot be read.
     """
     try:
         raw = path.read_bytes()
     except OSError as error:
         raise LogError(f"cannot be read ({error.strerror})", where=(path,), hint="Check the path") from error
     if path.suffix != ".gz":
-        return _decode(path, raw), [], len(raw)
-    text, ends, offset = "", [], 0
+        return Contents(raw.decode("utf-8", "replace"), [], len(raw))
     parts: list[str] = []
-    while offset < len(raw):
-        member = zlib.decompressobj(wbits=31)
-        try:
-            data = member.decompress(raw[offset:])
-        except zlib.error as error:
-            raise LogError(f"damaged ({error})", where=(path, f"byte {offset}"), hint="The file was edited; restore it from a copy") from error
-        if not member.eof:
+    ends: list[tuple[int, int]] = []
+    characters = offset = 0
+    damage = None
+    while offset < len(raw) and not damage:
+        data, end, why = _unpack(raw, offset)
+        if why:
+            damage = Damage(offset, why, _salvage(raw, offset))
+        elif end is None:
             break
-        parts.append(_decode(path, data))
-        offset = len(raw) - len(member.unused_data)
-        ends.append((sum(map(len, parts[-1:])) + (ends[-1][0] if ends else 0), offset))
-    text = "".join(parts)
-    return text, ends, len(raw)
+        else:
+            parts.append(data.decode("utf-8", "replace"))
+            characters, offset = characters + len(parts[-1]), end
+            ends.append((characters, offset))
+    return Contents("".join(parts), ends, len(raw), damage)
 
 
-def _decode(path: Path, data: bytes) -> str:
-    """UTF-8, but for a last character that was cut off with its append."""
+def write_atomically(path: Path, *texts: str) -> None:
+    """A whole file at once: readers see the old one or the new one, never a part.
+
+    In a ``.gz`` file each text becomes a member.
+
+    Raises:
+        LogError: another writer has the file open as its journal.
+    """
+    data = b"".join(map(_pack, texts)) if path.suffix == ".gz" else "".join(texts).encode()
+    with _unopened(path):
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            os.chmod(name, 0o644)
+            os.replace(name, path)
+        except BaseException:
+            os.unlink(name)
+            raise
+        _sync_folder(path.parent)
+
+
+def _pack(text: str) -> bytes:
+    """A text as one gzip member of ours."""
+    data = text.encode()
+    packer = zlib.compressobj(wbits=-15)
+    body = packer.compress(data) + packer.flush() + struct.pack("<II", zlib.crc32(data), len(data) & 0xFFFFFFFF)
+    head = _FIXED + struct.pack("<II", len(body), zlib.crc32(body))
+    return head + struct.pack("<H", zlib.crc32(head) & 0xFFFF) + body
+
+
+def _unpack(raw: bytes, offset: int) -> tuple[bytes, int | None, str]:
+    """A member's data, where it ends (``None`` where it is cut off), and what is wrong with it."""
+    head = raw[offset : offset + _HEAD]
+    if not head.startswith(_FIXED[: len(head)]):
+        return _inflate(raw[offset:], len(raw))
+    if len(head) < _HEAD:
+        return b"", None, ""
+    length, checksum, headsum = struct.unpack("<IIH", head[len(_FIXED) :])
+    if zlib.crc32(head[:-2]) & 0xFFFF != headsum:
+        return b"", None, "its header does not fit its checksum"
+    body = raw[offset + _HEAD : offset + _HEAD + length]
+    if len(body) < length:
+        return b"", None, ""
+    if zlib.crc32(body) != checksum:
+        return b"", None, "it does not fit its checksum"
+    return _inflate(raw[offset : offset + _HEAD + length], offset + _HEAD + length)
+
+
+def _inflate(data: bytes, end: int) -> tuple[bytes, int | None, str]:
+    """A member by what gzip itself checks; ``end`` is where ``data`` ends in the file."""
+    unpacker = zlib.decompressobj(wbits=31)
     try:
-        return data.decode()
-    except UnicodeDecodeError as error:
-        if error.reason == "unexpected end of data":
-            return data[: error.start].decode()
-        raise LogError(f"not UTF-8 at byte {error.start}", where=(path,), hint="The file was edited; restore it from a copy") from error
+        text = unpacker.decompress(data)
+    except zlib.error as error:
+        return b"", None, str(error)
+    return text, end - len(unpacker.unused_data) if unpacker.eof else None, ""
 
 
-def write_atomically(path: Path, text: str) -> None:
-    """A whole file at once: readers see the old one or the new one, never a part."""
-    data = _compress(text.encode()) if path.suffix == ".gz" else text.encode()
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+def _salvage(raw: bytes, offset: int) -> str:
+    """What a damaged member says as far as it unpacks, to find the tick of the damage."""
+    best = b""
+    for start in (offset + _HEAD, offset + 10):
+        unpacker, found = zlib.decompressobj(wbits=-15), bytearray()
+        try:
+            for byte in range(start, len(raw)):
+                found += unpacker.decompress(raw[byte : byte + 1])
+                if unpacker.eof:
+                    break
+        except zlib.error:
+            pass
+        best = max(best, bytes(found), key=len)
+    return best.decode("utf-8", "replace")
+
+
+@contextmanager
+def _unopened(path: Path) -> Iterator[None]:
+    """Hold a file that is there, so that nobody's journal is replaced under them."""
+    if not path.is_file():
+        yield
+        return
+    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(name, 0o644)
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise
-    _sync_folder(path.parent)
+        _lock(handle, path)
+        yield
+    finally:
+        os.close(handle)
 
 
-def _compress(data: bytes) -> bytes:
-    return gzip.compress(data, mtime=0)
+def _lock(handle: int, path: Path) -> None:
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        raise LogError("another writer has this log open", where=(path,), hint="Close it there, or read the log with EventLog.read") from error
 
 
 def _sync_folder(folder: Path) -> None:

@@ -8,30 +8,42 @@ equal digests, however their deltas were batched.
 from __future__ import annotations
 
 import enum
-import hashlib
 import warnings
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
+from operator import index
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 import pyoxigraph as ox
 
+from substrate.chain import Chain
 from substrate.errors import LogError
-from substrate.journal import Journal, TornTail, read_text, write_atomically
-from substrate.patch import Transaction, parse, render
+from substrate.journal import MEMBER, Damage, Journal, TornTail, read_contents, write_atomically
+from substrate.patch import EDITED, Descent, Transaction, blame, parse, render, verify
 
 if TYPE_CHECKING:
-    from substrate.replay import State
+    from substrate.history import Difference, History
+    from substrate.replay import Checkpoints, State
 
 Term = ox.NamedNode | ox.BlankNode | ox.Literal | ox.Triple
 Triple = tuple[ox.NamedNode | ox.BlankNode, ox.NamedNode, Term]
-"""Subject, predicate, object; RDF 1.2, so an object may be a triple term."""
+"""Subject, predicate, object; RDF 1.2, so an object may be a triple term.
+
+>>> import pyoxigraph as ox
+>>> said = ox.Triple(ox.NamedNode("urn:ann"), ox.NamedNode("urn:at"), ox.NamedNode("urn:cafe"))
+>>> str(ox.Quad(ox.NamedNode("urn:bo"), ox.NamedNode("urn:knows"), said))
+'<urn:bo> <urn:knows> <<( <urn:ann> <urn:at> <urn:cafe> )>>'
+"""
 
 
 class Op(enum.Enum):
-    """What a delta does with its triple; the value is its letter in RDF Patch."""
+    """What a delta does with its triple (paper, section 2); the value is its letter in RDF Patch.
+
+    >>> Op("A") is Op.INSERT, Op("D") is Op.RETRACT
+    (True, True)
+    """
 
     INSERT = "A"
     RETRACT = "D"
@@ -41,7 +53,7 @@ _OPS = {"A ": Op.INSERT, "D ": Op.RETRACT}
 
 
 class Delta(NamedTuple):
-    """One typed change of the state: at ``tick``, insert or retract ``triple``.
+    """One typed change of the state (paper, section 2): at ``tick``, insert or retract ``triple``.
 
     >>> from pyoxigraph import NamedNode
     >>> Delta(tick=3, op=Op.INSERT, triple=(NamedNode("urn:ann"), NamedNode("urn:likes"), NamedNode("urn:bo"))).op.value
@@ -54,31 +66,11 @@ class Delta(NamedTuple):
 
 
 class TornTailWarning(UserWarning):
-    """A log's last append was cut off; what was whole has been read."""
+    """A log's last append was cut off; what was whole has been read.
 
-
-class _Chain:
-    """The digest after each tick hashes the digest before it: what lies behind cannot be changed unseen."""
-
-    def __init__(self) -> None:
-        self.fed = 0
-        self._tick = -1
-        self._hasher = hashlib.sha256()
-
-    def feed(self, tick: int, lines: list[str]) -> None:
-        if tick != self._tick:
-            self._hasher = hashlib.sha256(b"%s tick %d\n" % (self._hasher.digest(), tick))
-            self._tick = tick
-        self._hasher.update(("\n".join(lines) + "\n").encode())
-        self.fed += len(lines)
-
-    def value(self) -> str:
-        return f"sha256:{self._hasher.hexdigest()}"
-
-    def copy(self) -> _Chain:
-        twin = _Chain()
-        twin.fed, twin._tick, twin._hasher = self.fed, self._tick, self._hasher.copy()
-        return twin
+    >>> issubclass(TornTailWarning, UserWarning)
+    True
+    """
 
 
 class EventLog:
@@ -94,10 +86,8 @@ class EventLog:
     (2, 4, 1, 0)
     """
 
-    parent_digest: str | None = None
-    """Digest of the log this one was forked from; ``None`` for a log of its own."""
-    branch_tick: int | None = None
-    """First tick at which a fork may differ from its parent."""
+    descent: Descent | None = None
+    """Where a fork comes from; ``None`` for a log of its own. It is kept in the log's file."""
     torn: TornTail | None = None
     """What had to be dropped at the file's end when it was read; ``None`` where it was whole."""
 
@@ -105,9 +95,21 @@ class EventLog:
         self._ticks: list[int] = []
         self._ops: list[Op] = []
         self._quads: list[ox.Quad] = []
-        self._chain = _Chain()
+        self._chain = Chain()
         self._journal: Journal | None = None
-        self.extend(deltas)
+        self._checkpoints: Checkpoints | None = None
+        if deltas != ():
+            self.extend(deltas)
+
+    @property
+    def parent_digest(self) -> str | None:
+        """Digest of the log this one was forked from; ``None`` for a log of its own."""
+        return self.descent.parent if self.descent else None
+
+    @property
+    def branch_tick(self) -> int | None:
+        """First tick at which a fork may differ from its parent; ``None`` for a log of its own."""
+        return self.descent.branch if self.descent else None
 
     # Growing
 
@@ -127,11 +129,12 @@ class EventLog:
         quads: list[ox.Quad] = []
         for tick, op, triple in deltas:
             try:
-                quads.append(ox.Quad(*triple))
-            except TypeError as error:
-                raise LogError(f"not a triple of RDF terms ({error})", where=(f"tick {tick}",), hint="Give pyoxigraph terms: subject, predicate, object") from error
+                subject, predicate, object_ = triple
+                quads.append(ox.Quad(subject, predicate, object_))
+                ops.append(Op(op))
+            except (TypeError, ValueError) as error:
+                raise LogError(f"not a delta ({error})", where=(f"tick {tick}",), hint="Give an Op and pyoxigraph terms: subject, predicate, object") from error
             ticks.append(tick)
-            ops.append(op)
         self._grow(ticks, ops, quads)
 
     def extend_lines(self, lines: Iterable[tuple[int, str]]) -> None:
@@ -150,11 +153,12 @@ class EventLog:
         pairs = list(lines)
         try:
             ops = [_OPS[line[:2]] for _, line in pairs]
-            quads = list(ox.parse("\n".join([line[2:] for _, line in pairs]), ox.RdfFormat.N_TRIPLES))
-        except (KeyError, SyntaxError) as error:
+            text = "\n".join([line[2:] for _, line in pairs])
+            quads = list(ox.parse(text, ox.RdfFormat.N_TRIPLES))
+        except (KeyError, SyntaxError, UnicodeEncodeError) as error:
             raise LogError(f"not a line of RDF Patch ({error})", hint="Write `A` or `D`, then one N-Triples statement") from error
-        if len(quads) != len(ops):
-            raise LogError(f"{len(ops)} lines hold {len(quads)} statements", hint="Write one statement a line")
+        if len(quads) != len(ops) or text.count("\n") >= max(1, len(ops)) or "\r" in text:
+            raise LogError(f"{len(ops)} lines hold {len(quads)} statements, or a line's end", hint="Write one statement a line")
         self._grow([tick for tick, _ in pairs], ops, quads)
 
     def extend_from(self, other: EventLog, start: int = 0, stop: int | None = None) -> None:
@@ -163,13 +167,19 @@ class EventLog:
 
     def _grow(self, ticks: list[int], ops: list[Op], quads: list[ox.Quad]) -> None:
         last = self.last_tick
+        try:
+            ticks = list(map(index, ticks))
+        except TypeError as error:
+            raise LogError(f"a tick is not a whole number ({error})", hint="Ticks are whole numbers from 0") from error
         for tick in ticks:
             if tick < last:
                 what = f"tick {tick} lies before tick {last}, the log's last" if tick >= 0 else f"tick {tick} is negative"
                 raise LogError(what, hint="A log only grows: append in tick order, or fork it")
             last = tick
         if self._journal:
-            self._journal.append("".join(map(render, _transactions(self._fed_chain().copy(), ticks, ops, quads))))
+            new = _transactions(self._fed_chain().copy(), ticks, ops, quads, None if self._ticks else self.descent)
+            if text := "".join(map(render, new)):
+                self._journal.append(text)
         self._ticks += ticks
         self._ops += ops
         self._quads += quads
@@ -179,12 +189,12 @@ class EventLog:
     def __len__(self) -> int:
         return len(self._ticks)
 
-    def __getitem__(self, index: int) -> Delta:
-        quad = self._quads[index]
-        return Delta(self._ticks[index], self._ops[index], (quad.subject, quad.predicate, quad.object))
+    def __getitem__(self, position: int) -> Delta:
+        quad = self._quads[position]
+        return Delta(self._ticks[position], self._ops[position], (quad.subject, quad.predicate, quad.object))
 
     def __iter__(self) -> Iterator[Delta]:
-        return (self[index] for index in range(len(self)))
+        return (self[position] for position in range(len(self)))
 
     @property
     def last_tick(self) -> int:
@@ -204,11 +214,48 @@ class EventLog:
         """Operation and quad of the deltas from position ``start`` to ``stop``, as a store takes them."""
         return zip(self._ops[start:stop], self._quads[start:stop], strict=True)
 
+    @property
+    def checkpoints(self) -> Checkpoints:
+        """States kept along the log, from which the others are reached."""
+        if self._checkpoints is None:
+            from substrate.replay import Checkpoints
+
+            self._checkpoints = Checkpoints(self)
+        return self._checkpoints
+
     def state(self, tick: int | None = None) -> State:
-        """The ABox after every delta with tick <= ``tick``; after all of them where it is ``None``."""
+        """The ABox after every delta with tick <= ``tick``; after all of them where it is ``None``.
+
+        Starts from the nearest checkpoint: O(triples + deltas since it), whatever the tick.
+        """
         from substrate.replay import State
 
         return State.of(self, self.last_tick if tick is None else tick)
+
+    def states(self, start: int = 0, stop: int | None = None) -> Iterator[State]:
+        """The one state of a replay moved along the ticks that have a delta, from ``start`` to ``stop``, both included.
+
+        >>> from pyoxigraph import NamedNode
+        >>> fact = (NamedNode("urn:ann"), NamedNode("urn:in"), NamedNode("urn:cafe"))
+        >>> [(state.tick, len(state)) for state in EventLog([Delta(0, Op.INSERT, fact), Delta(4, Op.RETRACT, fact)]).states()]
+        [(0, 1), (4, 0)]
+        """
+        from substrate.replay import Replay
+
+        replay = Replay(self)
+        return (replay.seek(tick) for tick in self.ticks if start <= tick and (stop is None or tick <= stop))
+
+    def history(self, triple: Triple) -> History:
+        """When a triple was true, and which deltas changed that; see :class:`substrate.history.History`."""
+        from substrate.history import history
+
+        return history(self, triple)
+
+    def diff(self, a: int, b: int) -> Difference:
+        """What must be inserted and retracted to come from the state at tick ``a`` to that at tick ``b``."""
+        from substrate.history import diff
+
+        return diff(self, a, b)
 
     @property
     def digest(self) -> str:
@@ -218,12 +265,12 @@ class EventLog:
     def digest_at(self, tick: int) -> str:
         """The chain's value after every delta with tick <= ``tick``, in O(deltas)."""
         stop = self.position(tick)
-        chain = _Chain()
+        chain = Chain()
         for _ in _transactions(chain, self._ticks[:stop], self._ops[:stop], self._quads[:stop]):
             pass
         return chain.value()
 
-    def _fed_chain(self) -> _Chain:
+    def _fed_chain(self) -> Chain:
         start = self._chain.fed
         for _ in _transactions(self._chain, self._ticks[start:], self._ops[start:], self._quads[start:]):
             pass
@@ -254,11 +301,21 @@ class EventLog:
 
     @classmethod
     def read(cls, path: str | PathLike[str]) -> Self:
-        """A log from its file, into memory; the file is left alone. Errors as :meth:`open`."""
+        """A log from its file, into memory; the file is left alone.
+
+        Raises:
+            LogError: the file cannot be read, or a byte of it was edited (names the tick).
+        """
         path = Path(path)
-        text, members, size = read_text(path)
-        log, whole = cls._from_patch(text, str(path), sealed=True)
-        offset = max((end for characters, end in members if characters <= whole), default=0) if path.suffix == ".gz" else len(text[:whole].encode())
+        text, ends, size, damage = read_contents(path)
+        found = verify(text, str(path))
+        if damage:
+            raise _damaged(path, text, damage)
+        log = cls._from_transactions((transaction for transaction, _ in found), str(path), hint=EDITED)
+        if found and log.digest != found[-1][0].id:
+            raise LogError("its statements are not in their one spelling", where=(path,), hint="Read it with EventLog.from_patch and save it")
+        whole = found[-1][1] if found else 0
+        offset = max((end for characters, end in ends if characters <= whole), default=0) if path.suffix == ".gz" else len(text[:whole].encode())
         if offset < size:
             log.torn = TornTail(offset, size - offset)
             warnings.warn(f"{path}: the last append was cut off; {size - offset} bytes after tick {log.last_tick} are dropped", TornTailWarning, stacklevel=2)
@@ -271,39 +328,50 @@ class EventLog:
         Raises:
             LogError: the text is not RDF Patch, is cut off, or its chain does not hold.
         """
-        log, whole = cls._from_patch(text, name, sealed=False)
-        if text[whole:].strip():
-            raise LogError("the last transaction is cut off", where=(name, f"after tick {log.last_tick}"), hint="Fetch the patch again")
+        read = list(parse(text, name))
+        if (torn := text[read[-1][1] if read else 0 :].strip()) and not all(line.startswith(("#", "H ", "P")) for line in torn.split("\n")):
+            after = f"after tick {read[-1][0].tick}" if read else "first transaction"
+            raise LogError("the last transaction is cut off", where=(name, after), hint="Fetch the patch again")
+        log = cls._from_transactions((transaction for transaction, _ in read), name, hint="Write RDF Patch of triples")
+        chain, start, chained = Chain(), 0, any(transaction.id.startswith("sha256:") for transaction, _ in read)
+        for transaction, _ in read:
+            stop = start + len(transaction.lines)
+            previous = chain.value()
+            chain.feed(transaction.tick, [f"{op.value} {quad} ." for op, quad in log.changes(start, stop)])
+            if chained and ((transaction.id or chain.value()) != chain.value() or (transaction.previous or previous) != previous):
+                raise LogError("the chain does not hold: the transaction is not what was appended", where=(name, f"tick {transaction.tick}"), hint=EDITED)
+            start = stop
         return log
 
     @classmethod
-    def _from_patch(cls, text: str, name: str, *, sealed: bool) -> tuple[Self, int]:
-        """The log and how much of the text it took; ``sealed`` demands our own spelling, byte for byte."""
-        log, whole, read = cls(), 0, list(parse(text, name))
+    def _from_transactions(cls, transactions: Iterable[Transaction], name: str, *, hint: str) -> Self:
+        log, read = cls(), list(transactions)
+        log.descent = read[0].descent if read else None
         try:
-            log.extend_lines((transaction.tick, line) for transaction, _ in read for line in transaction.lines)
+            log.extend_lines((transaction.tick, line) for transaction in read for line in transaction.lines)
         except LogError as error:
-            raise error.within(name) from error
-        chain, start = _Chain(), 0
-        for transaction, end in read:
-            stop = start + len(transaction.lines)
-            previous = chain.value()
-            lines = [f"{op.value} {quad} ." for op, quad in log.changes(start, stop)]
-            chain.feed(transaction.tick, lines)
-            true = Transaction(transaction.tick, previous, chain.value(), lines)
-            broken = text[whole:end] != render(true) if sealed else (transaction.id or true.id) != true.id or (transaction.previous or previous) != previous
-            if broken:
-                raise LogError("the chain does not hold: the transaction is not what was appended", where=(name, f"tick {transaction.tick}"), hint="The file was edited; restore it from a copy")
-            start, whole = stop, end
-        return log, whole
+            raise LogError(error.what, where=(name, *error.where), hint=hint) from error
+        return log
 
     def to_patch(self) -> str:
         """The log as RDF Patch text, one transaction a tick."""
-        return "".join(map(render, _transactions(_Chain(), self._ticks, self._ops, self._quads)))
+        return "".join(map(render, _transactions(Chain(), self._ticks, self._ops, self._quads, self.descent)))
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the whole log to a file at once; gzip where the name ends in ``.gz``."""
-        write_atomically(Path(path), self.to_patch())
+        """Write the whole log to a file at once; gzip where the name ends in ``.gz``.
+
+        Raises:
+            LogError: the file is open as a log's journal, here or elsewhere.
+        """
+        members: list[str] = []
+        room = 0
+        for transaction in map(render, _transactions(Chain(), self._ticks, self._ops, self._quads, self.descent)):
+            if room <= 0:
+                members.append("")
+                room = MEMBER
+            members[-1] += transaction
+            room -= len(transaction)
+        write_atomically(Path(path), *members)
 
     def close(self) -> None:
         """Let another writer open the file; the log can be read on."""
@@ -318,7 +386,7 @@ class EventLog:
         self.close()
 
 
-def _transactions(chain: _Chain, ticks: list[int], ops: list[Op], quads: list[ox.Quad]) -> Iterator[Transaction]:
+def _transactions(chain: Chain, ticks: list[int], ops: list[Op], quads: list[ox.Quad], descent: Descent | None = None) -> Iterator[Transaction]:
     """The deltas as one transaction a tick, the chain fed with each as it is yielded."""
     start = 0
     while start < len(ticks):
@@ -327,5 +395,17 @@ def _transactions(chain: _Chain, ticks: list[int], ops: list[Op], quads: list[ox
         lines = [f"{op.value} {quad} ." for op, quad in zip(ops[start:stop], quads[start:stop], strict=True)]
         previous = chain.value()
         chain.feed(tick, lines)
-        yield Transaction(tick, previous, chain.value(), lines)
-        start = stop
+        yield Transaction(tick, previous, chain.value(), lines, descent)
+        start, descent = stop, None
+
+
+def _damaged(path: Path, text: str, damage: Damage) -> LogError:
+    """The error of a gzip member that does not hold; its own text shows at which tick."""
+    what = f"damaged: {damage.why}"
+    try:
+        found = verify(text + damage.text, str(path))
+    except LogError as error:
+        return LogError(what, where=error.where, hint=EDITED)
+    last = found[-1][0].tick if found else None
+    tick = blame(text + damage.text, found[-1][1] if found else 0, last, Chain())
+    return LogError(what, where=(path, tick if tick.startswith("tick") else f"tick {last or 0}", f"byte {damage.offset}"), hint=EDITED)

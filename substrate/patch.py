@@ -1,4 +1,4 @@
-"""RDF Patch text: transactions of a log, read and written.
+"""RDF Patch text: transactions of a log, read, verified and written.
 
 One transaction a tick; its header carries the log's chain::
 
@@ -9,20 +9,38 @@ One transaction a tick; its header carries the log's chain::
     A <urn:s> <urn:p> <urn:o> .
     TC .
 
-Format: https://afs.github.io/rdf-delta/rdf-patch.html. Patches of other programs are read too: where
-``H tick`` is absent a transaction takes the tick after the one before it, and a chain that is absent
-is not checked.
+A fork's first transaction begins with its descent (``H parent``, ``H branch`` and a checksum of the
+two, ``H descent``). Format: https://afs.github.io/rdf-delta/rdf-patch.html. Patches of other programs
+are read too: where ``H tick`` is absent a transaction takes the tick after the one before it, and a
+chain that is absent is not checked.
 """
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from substrate.chain import Chain
 from substrate.errors import LogError
 
-_HEADER = re.compile(r'H (id|prev|tick) (?:<([^<>]*)>|"(\d+)"(?:\^\^<[^<>]*>)?) \.')
+_HEADER = re.compile(r'H (\w+) (?:<([^<>\s]*)>|"([^"\\]*)"(?:\^\^<[^<>\s]*>)?|(_:\S+)) \.')
+_GUESSES = 10_000
+"""How many lines are hashed to find the tick that a damaged transaction had."""
+EDITED = "The file was edited; restore it from a copy"
+
+
+class Descent(NamedTuple):
+    """Where a fork comes from: its parent's digest, and the first tick at which the two may differ."""
+
+    parent: str
+    branch: int
+
+    @property
+    def checksum(self) -> str:
+        """What makes an edit of the two visible in a file."""
+        return f"sha256:{hashlib.sha256(f'{self.parent} {self.branch}'.encode()).hexdigest()}"
 
 
 class Transaction(NamedTuple):
@@ -32,6 +50,7 @@ class Transaction(NamedTuple):
     previous: str
     id: str
     lines: list[str]
+    descent: Descent | None = None
 
 
 def render(transaction: Transaction) -> str:
@@ -45,39 +64,106 @@ def render(transaction: Transaction) -> str:
     A <urn:s> <urn:p> <urn:o> .
     TC .
     """
-    body = "\n".join(transaction.lines)
-    return f'H id <{transaction.id}> .\nH prev <{transaction.previous}> .\nH tick "{transaction.tick}" .\nTX .\n{body}\nTC .\n'
+    tick, previous, id_, lines, descent = transaction
+    opening = f'H parent <{descent.parent}> .\nH branch "{descent.branch}" .\nH descent <{descent.checksum}> .\n' if descent else ""
+    body = "\n".join(lines)
+    return f'{opening}H id <{id_}> .\nH prev <{previous}> .\nH tick "{tick}" .\nTX .\n{body}\nTC .\n'
 
 
 def parse(text: str, name: str) -> Iterator[tuple[Transaction, int]]:
     """The transactions of a patch, each with the number of characters that were read up to its end.
 
     A last transaction without its ``TC`` is not yielded; what is read of the text then ends before it.
+    Prefixes (``PA``, ``PD``) carry no delta and are passed over, ``TA`` drops its transaction.
 
     Raises:
         LogError: a line that RDF Patch does not have, named with its number.
     """
     header: dict[str, str] = {}
     body: list[str] | None = None
-    tick = -1
-    read = 0
-    for number, line in enumerate(text.splitlines(keepends=True), start=1):
-        read += len(line)
-        statement = line.strip()
-        if not line.endswith("\n"):
-            return
+    tick, read = -1, 0
+    # Only a line feed ends a line: literals may hold the other characters that str.splitlines takes for one.
+    for number, line in enumerate(text.split("\n")[:-1], start=1):
+        read += len(line) + 1
+        statement = line.strip(" \t\r")
         if body is not None and statement[:2] in ("A ", "D "):
             body.append(statement)
         elif body is not None and statement == "TC .":
-            tick = int(header.get("tick", tick + 1))
-            yield Transaction(tick, header.get("prev", ""), header.get("id", ""), body), read
+            tick = _whole(header["tick"], name, number) if "tick" in header else tick + 1
+            descent = Descent(header["parent"], _whole(header["branch"], name, number)) if "parent" in header and "branch" in header else None
+            yield Transaction(tick, header.get("prev", ""), header.get("id", ""), body, descent), read
+            header, body = {}, None
+        elif body is not None and statement == "TA .":
             header, body = {}, None
         elif body is None and statement == "TX .":
             body = []
         elif body is None and (match := _HEADER.fullmatch(statement)):
-            header[match[1]] = match[2] if match[3] is None else match[3]
-        elif statement and not statement.startswith("#"):
+            header[match[1]] = next(value for value in match.groups()[1:] if value is not None)
+        elif statement and not statement.startswith(("#", "PA ", "PD ")):
             place = f"tick {header['tick']}" if "tick" in header else f"after tick {tick}" if tick >= 0 else "first transaction"
-            raise LogError(f"not a line of RDF Patch here: {statement[:80]!r}", where=(name, f"line {number}", place), hint="The file was edited; restore it from a copy")
+            raise LogError(f"not a line of RDF Patch here: {statement[:80]!r}", where=(name, place, f"line {number}"), hint="Write one H, TX, A, D or TC a line")
 
 
+def _whole(digits: str, name: str, number: int) -> int:
+    if not (digits.isascii() and digits.isdigit()):
+        raise LogError(f"not a tick: {digits!r}", where=(name, f"line {number}"), hint="Write a whole number from 0")
+    return int(digits)
+
+
+def verify(text: str, name: str) -> list[tuple[Transaction, int]]:
+    """The transactions of one of our own files, each proven to be what was appended, byte for byte.
+
+    A last transaction that is cut off is left out, as in :func:`parse`.
+
+    Raises:
+        LogError: a byte was edited; names the tick at which it sits.
+    """
+    found: list[tuple[Transaction, int]] = []
+    chain, start = Chain(), 0
+    try:
+        for transaction, end in parse(text, name):
+            previous = chain.value()
+            before = chain.copy()
+            chain.feed(transaction.tick, transaction.lines)
+            true = transaction._replace(previous=previous, id=chain.value())
+            if not text.startswith(render(true), start) or end - start != len(render(true)) or (transaction.descent and start):
+                chain = before
+                raise LogError("the transaction is not what was appended")
+            found.append((transaction, end))
+            start = end
+    except LogError as error:
+        raise LogError(f"the chain does not hold: {error.what}", where=(name, blame(text, start, found[-1][0].tick if found else None, chain)), hint=EDITED) from None
+    # What is left must be the beginning of a transaction: nothing stands behind a TC but its line's end.
+    whole, _, partial = text[start:].rpartition("\n")
+    if partial.startswith("TC .") and partial != "TC ." or not all(line.startswith(("H ", "TX .", "A ", "D ")) for line in whole.split("\n") if whole):
+        tick = blame(text, start, found[-1][0].tick if found else None, chain)
+        raise LogError("the chain does not hold: the last transaction is not what was appended", where=(name, tick), hint=EDITED)
+    return found
+
+
+def blame(text: str, start: int, before: int | None, chain: Chain) -> str:
+    """The tick of the damaged transaction that begins at ``start``, as words.
+
+    The tick that its header names may be what was damaged: the one under which the chain holds goes
+    first, then what the header says, then the tick before.
+
+    Args:
+        text: the file.
+        start: characters that were found whole.
+        before: tick of the last whole transaction; ``None`` where there is none.
+        chain: the chain up to ``start``.
+    """
+    end = text.find("\nTC .", start)
+    block = text[start : end if end >= 0 else len(text)]
+    lines = [line for line in block.split("\n") if line[:2] in ("A ", "D ")]
+    said = re.search(r"^H id <(sha256:[0-9a-f]{64})> \.$", block, re.MULTILINE)
+    first = 0 if before is None else before
+    for tick in range(first, first + _GUESSES // (len(lines) + 1)) if said else ():
+        guess = chain.copy()
+        guess.feed(tick, lines)
+        if guess.value() == said[1]:
+            return f"tick {tick}"
+    named = re.search(r'^H tick "(\d{1,18})" \.$', block, re.MULTILINE)
+    if named:
+        return f"tick {named[1]}"
+    return "first transaction" if before is None else f"after tick {before}"

@@ -1,4 +1,8 @@
-"""The few IRIs the core itself speaks; every other class and predicate comes from a TBox."""
+"""The few IRIs the core itself speaks; every other class and predicate comes from a TBox.
+
+A TBox ties its own terms to these by ``rdfs:subClassOf`` and ``rdfs:subPropertyOf``; that is how the
+core can ask any domain the same questions.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +10,29 @@ from pyoxigraph import NamedNode
 
 NAMESPACE = "urn:substrate:"
 
+EVENT = NamedNode(NAMESPACE + "Event")
+"""Class of what happens at a tick; an event's tick is that of the delta which gives it its class."""
+
+PARTICIPANT = NamedNode(NAMESPACE + "participant")
+"""Who or what takes part in an event."""
+
 LOCATION = NamedNode(NAMESPACE + "location")
 """Where an entity is; a TBox's own location properties are sub-properties of it."""
 
 AWARE_OF = NamedNode(NAMESPACE + "awareOf")
 """What an agent knows: a node, or a triple term."""
 
+EXOGENOUS = NamedNode(NAMESPACE + "exogenous")
+"""On a property or class of a TBox: given from outside, so that a fork's rules take it over from the parent."""
+
+RETRACT = NamedNode(NAMESPACE + "retract")
+"""On a rule: the CONSTRUCT query that gives what ends to hold."""
+
+TICK = NamedNode(NAMESPACE + "tick")
+"""A member's tick in an event stream."""
+
 RDF_TYPE = NamedNode("http://www.w3.org/1999/02/22-rdf-syntax-ns#type")
+RDFS_LABEL = NamedNode("http://www.w3.org/2000/01/rdf-schema#label")
+SUBCLASS = NamedNode("http://www.w3.org/2000/01/rdf-schema#subClassOf")
+SUBPROPERTY = NamedNode("http://www.w3.org/2000/01/rdf-schema#subPropertyOf")
+SHACL = "http://www.w3.org/ns/shacl#"

@@ -28,7 +28,7 @@ def clevrer_dataset(workspace: Workspace, out: Path) -> dict[str, Any]:
     data = workspace.settings.data.clevrer
     out.mkdir()
     if data.source == "official":
-        for file in fetch_shown("clevrer", workspace.root / "downloads" / "clevrer", pins=workspace.root / "pins" / "downloads.json"):
+        for file in fetch_shown("clevrer", workspace.root / "downloads" / "clevrer", pins=workspace.root / "pins" / "downloads.json", base=data.mirror):
             (out / file.name).hardlink_to(file.path)
         return {"source": "official"}
     from substrate.worlds.clevrer import write_questions

@@ -90,7 +90,8 @@ def _html(table: Table) -> str:
     body = tabulate(table.rows, table.heads, tablefmt="html", colalign=_align(table), disable_numparse=True)
     titled = body.replace("<table>", f"<table>\n<caption>{html.escape(table.caption)}</caption>", 1)
     title = html.escape(table.caption.partition(",")[0])
-    return f'<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<meta name="viewport" content="width=device-width">\n<title>{title}</title>\n<style>{_STYLE}</style>\n<div class="scroll">\n{titled}\n</div>\n</html>\n'
+    head = f'<meta charset="utf-8">\n<meta name="viewport" content="width=device-width">\n<title>{title}</title>\n<style>{_STYLE}</style>'
+    return f'<!doctype html>\n<html lang="en">\n{head}\n<div class="scroll">\n{titled}\n</div>\n</html>\n'
 
 
 FORMATS: dict[str, Callable[[Table], str]] = {"md": _markdown, "tex": _latex, "html": _html}

@@ -29,7 +29,7 @@ def world(*, parameters: Parameters = Parameters(), **scene: object) -> World:  
 def busy() -> World:
     """0 enters at 10 and meets 1 at 30; 1 meets 2 at 60; 3 leaves at 90. 1 moves from 30 to 79."""
     views = {0: range(10, 128), 3: range(90)}
-    return world(collisions=[(0, 1, 30), (1, 2, 60)], views=views, moving={0: range(128), 1: range(30, 80), 3: range(0, 128)})
+    return world(collisions=[(0, 1, 30), (1, 2, 60)], views=views, moving={0: range(128), 1: range(30, 80), 3: range(128)})
 
 
 @pytest.mark.parametrize(

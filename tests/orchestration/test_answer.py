@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import gzip
 import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
 
 import pytest
+from clevrer_scenes import annotation, question
 from typer.testing import CliRunner
 
 from orchestration.cli import app
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "domains"))
-from clevrer_scenes import annotation, question  # noqa: E402
 
 COUNT = question("objects count", "4")
 
@@ -188,7 +185,9 @@ def test_a_bad_file_is_named_and_nothing_is_written(files: Files, damage: Callab
     assert [path.name for path in files.out.parent.iterdir()] == ["rows.jsonl"]
 
 
-@pytest.mark.parametrize(("setting", "message"), [("clevrer.predictive.tua=1", "cannot set"), ("clevrer.explanatory.reference_frame=none", "reference_frame"), ("nonsense", "KEY=VALUE")])
+@pytest.mark.parametrize(
+    ("setting", "message"), [("clevrer.predictive.tua=1", "cannot set"), ("clevrer.explanatory.reference_frame=none", "reference_frame"), ("nonsense", "KEY=VALUE")]
+)
 def test_a_parameter_that_is_not_there_is_refused(files: Files, setting: str, message: str) -> None:
     result = files.run("--set", setting)
     assert result.exit_code == 1
@@ -199,7 +198,12 @@ def test_explain_prints_queries_triples_and_ticks(files: Files) -> None:
     files.ask([question("events objects cube filter_shape unique filter_collision unique objects cube filter_shape unique get_col_partner query_shape", "sphere")])
     result = CliRunner().invoke(app, ["explain", "clevrer/7/0", "--annotations", str(files.annotations), "--questions", str(files.questions)])
     assert result.exit_code == 0, result.output
-    for part in ("SELECT ?event ?type ?frame ?number", "tick  30  insert  <urn:clevrer:7:event:1>", "<urn:substrate:clevrer:participant> <urn:clevrer:7:object:1>", "answer: sphere"):
+    for part in (
+        "SELECT ?event ?type ?frame ?number",
+        "tick  30  insert  <urn:clevrer:7:event:1>",
+        "<urn:substrate:clevrer:participant> <urn:clevrer:7:object:1>",
+        "answer: sphere",
+    ):
         assert part in result.stdout
 
 

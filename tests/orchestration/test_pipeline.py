@@ -12,7 +12,7 @@ import yaml
 from orchestration import pins
 from orchestration.definitions import defs
 from orchestration.resources import WorkspaceResource
-from orchestration.run import RunFailed, run_stages, stages_of
+from orchestration.run import RunError, run_stages, stages_of
 from orchestration.stage import STAGES
 from substrate.rows import decode
 
@@ -66,7 +66,7 @@ def test_a_stage_that_fails_names_the_file_and_leaves_what_was_there(make_projec
     before = snapshot(root / "artifacts")
     annotation = next((root / "data/sample/clevrer/annotation").rglob("annotation_10001.json"))
     annotation.write_bytes(annotation.read_bytes()[:1000])
-    with pytest.raises(RunFailed, match=r"clevrer__logs.*annotation_10001\.json"):
+    with pytest.raises(RunError, match=r"clevrer__logs.*annotation_10001\.json"):
         run_stages(["clevrer/logs"], WorkspaceResource(profile="sample"))
     assert snapshot(root / "artifacts") == before
     assert not list((root / "artifacts").rglob(".logs.*"))

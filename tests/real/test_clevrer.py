@@ -19,7 +19,8 @@ EXPLANATORY_CHOICES = 2256
 
 
 @pytest.mark.parametrize(
-    ("reference_frame", "questions", "choices"), [("event", EXPLANATORY_QUESTIONS, EXPLANATORY_CHOICES), ("printed", EXPLANATORY_QUESTIONS, EXPLANATORY_CHOICES), ("global", 490, 2167)]
+    ("reference_frame", "questions", "choices"),
+    [("event", EXPLANATORY_QUESTIONS, EXPLANATORY_CHOICES), ("printed", EXPLANATORY_QUESTIONS, EXPLANATORY_CHOICES), ("global", 490, 2167)],
 )
 def test_explanatory_questions_by_reference_frame(real_data: Path, tmp_path: Path, reference_frame: str, questions: int, choices: int) -> None:
     folder = real_data / "clevrer"

@@ -33,10 +33,7 @@ def scenes() -> list[WorldScene]:
 def bodies_of(annotation: Annotation) -> list[Body]:
     """The world's bodies, rebuilt from nothing but frame 0 of the annotation."""
     start = annotation.motion_trajectory[0].objects
-    return [
-        Body(o.object_id, o.shape, s.location[:2], s.orientation[2], s.velocity[:2])
-        for o, s in zip(annotation.object_property, start, strict=True)
-    ]
+    return [Body(o.object_id, o.shape, s.location[:2], s.orientation[2], s.velocity[:2]) for o, s in zip(annotation.object_property, start, strict=True)]
 
 
 def ground_speed(state: MotionState) -> float:
@@ -180,7 +177,7 @@ def test_files_read_back_as_official_ones(tmp_path: Path, scenes: list[WorldScen
     first = json.loads((tmp_path / "questions.json").read_bytes())[0]
     assert list(first) == ["scene_index", "video_filename", "questions"]
     assert list(first["questions"][0]) == ["question_id", "question", "question_type", "question_subtype", "program", "answer"]
-    assert not [path for path in tmp_path.rglob(".*")]
+    assert not list(tmp_path.rglob(".*"))
 
 
 def test_hidden_seconds_stay_hidden(scenes: list[WorldScene]) -> None:

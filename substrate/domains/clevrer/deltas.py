@@ -1,20 +1,21 @@
 """CLEVRER files ► typed deltas: one event log a scene, a tick a frame.
 
 At tick 0 stand the objects with their attributes, whether they are in view and whether they move;
-later ticks hold entries, exits, collisions and every change of motion. Positions and velocities are
-recorded at the last :data:`SAMPLED_FRAMES` frames, which is what kinematic projection reads.
+later ticks hold entries, exits, collisions and every change of motion. Velocities are recorded at the
+last :data:`SAMPLED_FRAMES` frames and positions at the last, which is what kinematic projection reads.
 Classes and predicates are those of ``tboxes/clevrer.ttl``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from substrate.domains.clevrer.format import MOVING_SPEED, Annotation, CompactObject, MotionState, ObjectProperty, SceneEvents, in_out_objects, tracks
 from substrate.log import EventLog
 
 NAMESPACE = "urn:substrate:clevrer:"
 SAMPLED_FRAMES = 5
+_MOVING = MOVING_SPEED**2
 
 _TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
 _XSD = "http://www.w3.org/2001/XMLSchema#"
@@ -50,7 +51,8 @@ def annotation_log(annotation: Annotation) -> EventLog:
     occurrences: list[Occurrence] = []
     for number, track in tracks(annotation).items():
         visible = [state.inside_camera_view for state in track]
-        lines += _flips(f"<{scene}:object:{number}>", visible, [s.velocity[0] ** 2 + s.velocity[1] ** 2 > MOVING_SPEED**2 for s in track])
+        velocities = [state.velocity for state in track]
+        lines += _flips(f"<{scene}:object:{number}>", visible, [x * x + y * y > _MOVING for x, y, _ in velocities])
         lines += _samples(scene, number, track)
         occurrences += ((i, "Entry" if visible[i] else "Exit", (number,)) for i in _changes(visible))
     occurrences.sort()
@@ -106,17 +108,23 @@ def _changes(values: list[bool], *, first: bool = False) -> list[int]:
     return [0, *found] if first else found
 
 
-def _samples(scene: str, number: int, track: list[MotionState]) -> Iterator[Line]:
-    """Position (units) and velocity (units/s) on the ground at the last frames in which the object is in view."""
-    for frame in range(max(0, len(track) - SAMPLED_FRAMES), len(track)):
+def _samples(scene: str, number: int, track: Sequence[MotionState]) -> Iterator[Line]:
+    """Velocity (units/s) on the ground at the last frames in which the object is in view; at the last frame its position too (units)."""
+    last = len(track) - 1
+    for frame in range(max(0, last - SAMPLED_FRAMES + 1), last + 1):
         state = track[frame]
         if not state.inside_camera_view:
             continue
         subject = f"A <{scene}:sample:{number}:{frame}>"
+        x, y, _ = state.location
+        vx, vy, _ = state.velocity
         yield frame, f"{subject} <{NAMESPACE}of> <{scene}:object:{number}> ."
         yield frame, f"{subject} <{NAMESPACE}at> {_integer(frame)} ."
-        for name, value in zip(("x", "y", "vx", "vy"), (*state.location[:2], *state.velocity[:2]), strict=True):
-            yield frame, f'{subject} <{NAMESPACE}{name}> "{value!r}"^^<{_XSD}double> .'
+        yield frame, f"{subject} <{NAMESPACE}vx> {_double(vx)} ."
+        yield frame, f"{subject} <{NAMESPACE}vy> {_double(vy)} ."
+        if frame == last:
+            yield frame, f"{subject} <{NAMESPACE}x> {_double(x)} ."
+            yield frame, f"{subject} <{NAMESPACE}y> {_double(y)} ."
 
 
 def _log(scene: str, frames: int, lines: list[Line], occurrences: Iterable[Occurrence]) -> EventLog:
@@ -134,3 +142,7 @@ def _log(scene: str, frames: int, lines: list[Line], occurrences: Iterable[Occur
 
 def _integer(value: int) -> str:
     return f'"{value}"^^<{_XSD}integer>'
+
+
+def _double(value: float) -> str:
+    return f'"{value!r}"^^<{_XSD}double>'

@@ -12,7 +12,7 @@ from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.clevrer.program import OPCODES, Kind, Step, World, run
 from substrate.domains.clevrer.scene import QUERIES, Event, Scene
 from substrate.errors import ProgramError
-from substrate.log import EventLog, Op
+from substrate.log import EventLog
 
 
 class Evidence(NamedTuple):
@@ -26,7 +26,7 @@ class Evidence(NamedTuple):
 class ExplainedStep(NamedTuple):
     """A token of a program, what it took and gave, the query that read the state, and the deltas behind what it gave."""
 
-    index: int
+    place: int
     token: str
     took: list[str]
     gave: str
@@ -69,7 +69,7 @@ def _explained(step: Step, scene: int, log: EventLog) -> ExplainedStep:
         last = log.last_tick if frame == "null" else frame
         evidence = [e for e in evidence if e.tick <= last and any(word in e.triple for word in (":motion>", ":inView>", ":moved>"))]
     query = f"at tick {_tick(step, log)}:\n{QUERIES[opcode.query]}" if opcode and opcode.query else ""
-    return ExplainedStep(step.index, step.token, [_text(a) for a in step.arguments], _text(step.result), query, evidence)
+    return ExplainedStep(step.place, step.token, [_text(a) for a in step.arguments], _text(step.result), query, evidence)
 
 
 def _tick(step: Step, log: EventLog) -> int:

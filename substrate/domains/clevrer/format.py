@@ -265,23 +265,32 @@ def decode_annotation(source: Source) -> Annotation:
     if not annotation.motion_trajectory:
         raise FormatError("no frames", where=(source[0], "$.motion_trajectory"), hint="An annotation has 128 frames")
     for index, frame in enumerate(annotation.motion_trajectory):
-        path = f"$.motion_trajectory[{index}]"
-        if frame.frame_id != index:
-            raise FormatError(f"frame_id is {frame.frame_id}, expected {index}", where=(source[0], f"{path}.frame_id"), hint="Frames run from 0 without a gap")
-        if len(frame.objects) != len(declared) or not declared.issuperset([o.object_id for o in frame.objects]):
-            raise FormatError("does not list each declared object once", where=(source[0], f"{path}.objects"), hint="List every object of object_property in every frame")
+        if frame.frame_id != index or len(frame.objects) != len(declared):
+            raise _bad_frame(source[0], annotation, index)
+    for number, track in tracks(annotation).items():
+        if any(state.object_id != number for state in track):
+            index = next(i for i, f in enumerate(annotation.motion_trajectory) if {o.object_id for o in f.objects} != declared)
+            raise _bad_frame(source[0], annotation, index)
     for index, collision in enumerate(annotation.collision):
         _check_event(source[0], f"$.collision[{index}]", collision.object_ids, collision.frame_id, declared, len(annotation.motion_trajectory))
     return annotation
 
 
-def tracks(annotation: Annotation) -> dict[int, list[MotionState]]:
+def _bad_frame(name: str, annotation: Annotation, index: int) -> FormatError:
+    frame, path = annotation.motion_trajectory[index], f"$.motion_trajectory[{index}]"
+    if frame.frame_id != index:
+        return FormatError(f"frame_id is {frame.frame_id}, expected {index}", where=(name, f"{path}.frame_id"), hint="Frames run from 0 without a gap")
+    return FormatError("does not list each declared object once", where=(name, f"{path}.objects"), hint="List every object of object_property in every frame")
+
+
+def tracks(annotation: Annotation) -> dict[int, tuple[MotionState, ...]]:
     """Each object's motion states, frame by frame, by object number."""
-    found: dict[int, list[MotionState]] = {o.object_id: [] for o in annotation.object_property}
-    for frame in annotation.motion_trajectory:
-        for state in frame.objects:
-            found[state.object_id].append(state)
-    return found
+    numbers = [o.object_id for o in annotation.object_property]
+    frames = [frame.objects for frame in annotation.motion_trajectory]
+    if any([state.object_id for state in objects] != numbers for objects in frames):
+        order = {number: place for place, number in enumerate(numbers)}
+        frames = [sorted(objects, key=lambda state: order.get(state.object_id, -1)) for objects in frames]
+    return dict(zip(numbers, zip(*frames, strict=True), strict=True))
 
 
 def decode_scene_events(source: Source) -> SceneEvents:

@@ -8,7 +8,7 @@ import msgspec
 
 from substrate.domains.clevrer.format import Choice, Question
 from substrate.domains.clevrer.parameters import Parameters
-from substrate.domains.clevrer.program import World, run
+from substrate.domains.clevrer.program import World, run, run_choices
 from substrate.domains.clevrer.scene import Scene
 from substrate.errors import ProgramError
 from substrate.log import EventLog
@@ -34,7 +34,9 @@ def answer_scene(log: EventLog, scene_index: int, questions: Iterable[Question],
         if choices is msgspec.UNSET:
             expected, correct = question.answer, None if question.answer is None else predicted == question.answer
         else:
-            expected, correct = _joined([c.expected for c in choices]), _all_equal(choices)
+            gold = [choice.expected for choice in choices if choice.expected is not None]
+            graded = len(gold) == len(choices)
+            expected, correct = (_joined(gold), all(c.predicted == c.expected for c in choices)) if graded else (None, None)
         yield Row(
             benchmark="clevrer",
             split=split,
@@ -52,15 +54,19 @@ def answer_scene(log: EventLog, scene_index: int, questions: Iterable[Question],
 
 def _answer(question: Question, world: World) -> tuple[str, str | msgspec.UnsetType, list[ChoiceRow] | msgspec.UnsetType]:
     if not question.choices:
-        predicted, error = _run(question.program, world)
-        return predicted, error, msgspec.UNSET
-    choices, first_error = [], msgspec.UNSET
-    for choice in sorted(question.choices, key=lambda c: c.choice_id):
-        predicted, error = _run(choice_program(question, choice), world)
-        choices.append(ChoiceRow(choice.choice_id, _LABELS.get(predicted, "error"), choice.answer))
-        if first_error is msgspec.UNSET and error is not msgspec.UNSET:
-            first_error = f"choice {choice.choice_id}: {error}"
-    return "error" if first_error is not msgspec.UNSET else _joined([c.predicted for c in choices]) or "", first_error, choices
+        try:
+            return run(question.program, world), msgspec.UNSET, msgspec.UNSET
+        except ProgramError as error:
+            return "error", str(error), msgspec.UNSET
+    rows: list[ChoiceRow] = []
+    first_error: str | msgspec.UnsetType = msgspec.UNSET
+    choices = sorted(question.choices, key=lambda c: c.choice_id)
+    for choice, outcome in zip(choices, run_choices(question.program, [c.program for c in choices], world), strict=True):
+        predicted = "error" if isinstance(outcome, ProgramError) else _LABELS.get(outcome, "error")
+        rows.append(ChoiceRow(choice.choice_id, predicted, choice.answer))
+        if predicted == "error" and first_error is msgspec.UNSET:
+            first_error = f"choice {choice.choice_id}: {outcome if isinstance(outcome, ProgramError) else f'answers {outcome}, not yes or no'}"
+    return _joined([row.predicted for row in rows]) if first_error is msgspec.UNSET else "error", first_error, rows
 
 
 def choice_program(question: Question, choice: Choice) -> list[str]:
@@ -68,19 +74,5 @@ def choice_program(question: Question, choice: Choice) -> list[str]:
     return choice.program + question.program
 
 
-def _run(program: list[str], world: World) -> tuple[str, str | msgspec.UnsetType]:
-    try:
-        return run(program, world), msgspec.UNSET
-    except ProgramError as error:
-        return "error", str(error)
-
-
-def _joined(labels: list[str | None]) -> str | None:
-    known = [label for label in labels if label is not None]
-    return ",".join(known) if len(known) == len(labels) else None
-
-
-def _all_equal(choices: list[ChoiceRow]) -> bool | None:
-    if any(c.expected is None for c in choices):
-        return None
-    return all(c.predicted == c.expected for c in choices)
+def _joined(labels: list[str]) -> str:
+    return ",".join(labels)

@@ -15,23 +15,24 @@ def predict_collisions(samples: Mapping[int, Sequence[Sample]], last_frame: int,
     """Pairs whose closest approach on straight lines is nearer than τ within the horizon.
 
     Args:
-        samples: positions (units) and velocities (units/s) by object number, in time order.
+        samples: velocities (units/s) and last positions (units) by object number, in time order, none empty.
         last_frame: only objects in view at this frame are projected, from where they were then.
         kinematics: frames averaged, τ in units, horizon in frames.
 
     Returns:
         ``(a, b, t)`` with a < b, sorted; t is the closest approach in frames after ``last_frame``.
 
-    >>> track = lambda x, vx: [Sample(127, x, 0.0, vx, 0.0)]
-    >>> predict_collisions({0: track(-1.0, 1.0), 1: track(1.0, 0.0)}, 127, Kinematics(frames=1, tau=0.4, horizon=300))
-    [(0, 1, 71.42857142857143)]
+    >>> track = lambda x, vx: [Sample(127, vx, 0.0, x, 0.0)]
+    >>> [(a, b, frames)] = predict_collisions({0: track(-1.0, 1.0), 1: track(1.0, 0.0)}, 127, Kinematics(frames=1, tau=0.4, horizon=300))
+    >>> a, b, round(frames, 2)
+    (0, 1, 71.43)
     """
     bodies: dict[int, tuple[float, float, float, float]] = {}
     for number, track in sorted(samples.items()):
-        if track and track[-1].frame == last_frame:
+        end = track[-1]
+        if end.frame == last_frame and end.x is not None and end.y is not None:
             recent = track[-kinematics.frames :]
-            speed = SECONDS_PER_FRAME
-            bodies[number] = (track[-1].x, track[-1].y, fmean(s.vx for s in recent) * speed, fmean(s.vy for s in recent) * speed)
+            bodies[number] = (end.x, end.y, fmean(s.vx for s in recent) * SECONDS_PER_FRAME, fmean(s.vy for s in recent) * SECONDS_PER_FRAME)
     found: list[tuple[int, int, float]] = []
     for a, b in combinations(bodies, 2):
         dx, dy, dvx, dvy = (p - q for p, q in zip(bodies[a], bodies[b], strict=True))

@@ -6,7 +6,7 @@ Both spellings are understood, that of the question files and that of NS-DR's ex
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -58,11 +58,28 @@ class Opcode(NamedTuple):
 class Step(NamedTuple):
     """One executed token: what it took and what it left on the stack."""
 
-    index: int
+    place: int
     token: str
     arguments: tuple[Any, ...]
     kind: Kind
     result: Any
+
+
+class _Stack(NamedTuple):
+    """Values and their kinds; kinds are flag values, since a flag's own operators are slow."""
+
+    values: list[Any]
+    kinds: list[int]
+
+    def __add__(self, other: object) -> _Stack:
+        assert isinstance(other, _Stack)
+        return _Stack(self.values + other.values, self.kinds + other.kinds)
+
+    def answer(self, end: int) -> str:
+        if len(self.kinds) != 1 or not self.kinds[0] & ANSWERS.value:
+            left = ", ".join(_name(kind) for kind in self.kinds) or "nothing"
+            raise ProgramError(f"the program leaves {left} on the stack, not one answer", where=(f"program[{end}]",), hint="A program ends in one answer")
+        return str(self.values[0])
 
 
 def run(program: Sequence[str], world: World, trace: Callable[[Step], None] | None = None) -> str:
@@ -79,37 +96,79 @@ def run(program: Sequence[str], world: World, trace: Callable[[Step], None] | No
         ProgramError: an unknown opcode, a stack underflow, an operand of the wrong kind, ``unique`` on
             none or several, or a program that leaves other than one answer; names the token's place.
     """
-    values: list[Any] = []
-    kinds: list[Kind] = []
-    for index, token in enumerate(program):
-        opcode = OPCODES.get(token)
-        if opcode is None:
-            if token not in WORDS:
-                raise ProgramError(f"unknown opcode {token!r}", where=(f"program[{index}]",), hint="Use the opcodes of the official programs")
-            kind, result, arguments = WORDS[token], token, ()
-        else:
-            size = len(opcode.takes)
-            if size > len(kinds):
-                raise ProgramError(f"stack underflow: {token} takes {size}, the stack holds {len(kinds)}", where=(f"program[{index}]",), hint="The program lacks an operand")
-            for taken, wanted in zip(kinds[len(kinds) - size :], opcode.takes, strict=True):
-                if taken not in wanted:
-                    raise ProgramError(f"{token} takes {wanted.name}, the stack holds {taken.name}", where=(f"program[{index}]",), hint="The program mixes up its operands")
-            arguments = tuple(values[len(values) - size :])
-            try:
-                result = opcode.run(world, *arguments)
-            except ProgramError as error:
-                raise error.within(f"program[{index}]") from error
-            kind = opcode.gives or (Kind.OBJECT if kinds[-1] is Kind.OBJECTS else Kind.EVENT)
-            if size:
-                del values[-size:], kinds[-size:]
+    stack = _Stack([], [])
+    _execute(program, stack, world, trace=trace)
+    return stack.answer(len(program))
+
+
+def run_choices(question: Sequence[str], choices: Sequence[Sequence[str]], world: World) -> Iterator[str | ProgramError]:
+    """The answer, or what went wrong, of each choice's program followed by the question's.
+
+    What the question's program does before it reaches for the choice is done once.
+    """
+    shared: _Stack | None = _Stack([], [])
+    reached = 0
+    try:
+        reached = _execute(question, shared, world, until_underflow=True)
+    except ProgramError:
+        shared = None
+    for choice in choices:
+        try:
+            if shared is None:
+                yield run([*choice, *question], world)
+                continue
+            stack = _Stack([], [])
+            _execute(choice, stack, world)
+            stack += shared
+            _execute(question, stack, world, start=reached, offset=len(choice))
+            yield stack.answer(len(choice) + len(question))
+        except ProgramError as error:
+            yield error
+
+
+def _execute(
+    program: Sequence[str], stack: _Stack, world: World, *, start: int = 0, offset: int = 0, until_underflow: bool = False, trace: Callable[[Step], None] | None = None
+) -> int:
+    """Run tokens from ``start`` on; says which token it stopped before. Places in errors are counted from ``offset``."""
+    values, kinds = stack
+    for index in range(start, len(program)):
+        token = program[index]
+        entry = _TABLE.get(token)
+        if entry is None:
+            raise ProgramError(f"unknown opcode {token!r}", where=(f"program[{offset + index}]",), hint="Use the opcodes of the official programs")
+        takes, gives, function = entry
+        if function is None:
+            values.append(token)
+            kinds.append(gives)
+            if trace:
+                trace(Step(index, token, (), Kind(gives), token))
+            continue
+        size = len(takes)
+        base = len(kinds) - size
+        if base < 0:
+            if until_underflow:
+                return index
+            raise ProgramError(f"stack underflow: {token} takes {size}, the stack holds {len(kinds)}", where=(f"program[{offset + index}]",), hint="The program lacks an operand")
+        for depth, wanted in enumerate(takes, start=base):
+            if not kinds[depth] & wanted:
+                what = f"{token} takes {_name(wanted)}, the stack holds {_name(kinds[depth])}"
+                raise ProgramError(what, where=(f"program[{offset + index}]",), hint="The program mixes up its operands")
+        arguments = values[base:]
+        try:
+            result = function(world, *arguments)
+        except ProgramError as error:
+            raise error.within(f"program[{offset + index}]") from error
+        kind = gives or (_OBJECT if kinds[-1] == _OBJECTS else _EVENT)
+        del values[base:], kinds[base:]
         values.append(result)
         kinds.append(kind)
         if trace:
-            trace(Step(index, token, arguments, kind, result))
-    if len(kinds) != 1 or kinds[0] not in ANSWERS:
-        left = ", ".join(kind.name or "" for kind in kinds) or "nothing"
-        raise ProgramError(f"the program leaves {left} on the stack, not one answer", where=(f"program[{len(program)}]",), hint="A program ends in one answer")
-    return str(values[0])
+            trace(Step(index, token, tuple(arguments), Kind(kind), result))
+    return len(program)
+
+
+def _name(kind: int) -> str:
+    return Kind(kind).name or ""
 
 
 def _unique(world: World, elements: Sequence[Any]) -> Any:
@@ -271,4 +330,10 @@ WORDS: dict[str, Kind] = {
     **dict.fromkeys(SHAPES, _K.SHAPE),
     **dict.fromkeys(_ORDER, _K.ORDER),
     "null": _K.NULL,
+}
+
+_OBJECT, _OBJECTS, _EVENT = _K.OBJECT.value, _K.OBJECTS.value, _K.EVENT.value
+_TABLE: dict[str, tuple[tuple[int, ...], int, Callable[..., Any] | None]] = {
+    **{word: ((), kind.value, None) for word, kind in WORDS.items()},
+    **{name: (tuple(kind.value for kind in opcode.takes), opcode.gives.value if opcode.gives else 0, opcode.run) for name, opcode in OPCODES.items()},
 }

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, cast
+
+import pyoxigraph as ox
 
 from substrate.ancestry import VARIANTS, Ancestry
 from substrate.ancestry import Event as AncestryEvent
 from substrate.domains.clevrer.deltas import NAMESPACE
 from substrate.errors import ProgramError
 from substrate.log import EventLog
-from substrate.replay import Replay, State
+from substrate.replay import Replay
 
 _PREFIX = f"PREFIX : <{NAMESPACE}>\n"
 QUERIES = {
@@ -29,9 +31,10 @@ QUERIES = {
   ?object :inView true ; :motion ?motion ; :number ?number .
 }""",
     "samples": _PREFIX
-    + """SELECT ?number ?frame ?x ?y ?vx ?vy WHERE {
-  ?sample :of ?object ; :at ?frame ; :x ?x ; :y ?y ; :vx ?vx ; :vy ?vy .
+    + """SELECT ?number ?frame ?vx ?vy ?x ?y WHERE {
+  ?sample :of ?object ; :at ?frame ; :vx ?vx ; :vy ?vy .
   ?object :number ?number
+  OPTIONAL { ?sample :x ?x ; :y ?y }
 }""",
 }
 """The SPARQL behind every answer; ``motion`` runs on the state of the frame asked for, the others on the last."""
@@ -56,13 +59,13 @@ class Event(NamedTuple):
 
 
 class Sample(NamedTuple):
-    """Where an object was at a frame (units) and its velocity (units/s)."""
+    """An object's velocity at a frame (units/s) and, at the video's last frame, where it was (units)."""
 
     frame: int
-    x: float
-    y: float
     vx: float
     vy: float
+    x: float | None = None
+    y: float | None = None
 
 
 class Scene:
@@ -83,13 +86,13 @@ class Scene:
         """The last frame of the video."""
         return self.log.last_tick
 
-    def _state(self, frame: int) -> State:
-        return self._replay.seek(frame)
+    def _rows(self, query: str, frame: int) -> ox.QuerySolutions:
+        return cast("ox.QuerySolutions", self._replay.seek(frame).query(QUERIES[query]))
 
     @cached_property
     def objects(self) -> dict[int, Thing]:
         """The objects by number, ascending."""
-        rows = self._state(self.end).query(QUERIES["objects"])
+        rows = self._rows("objects", self.end)
         cut = len(NAMESPACE)
         return dict(sorted((int(n.value), Thing(c.value[cut:], m.value[cut:], s.value[cut:], moved is not None)) for n, c, m, s, moved in rows))
 
@@ -98,7 +101,7 @@ class Scene:
         """The observed events in time order, the video's start and end among them."""
         found: dict[str, tuple[str, int, list[int]]] = {}
         cut = len(NAMESPACE)
-        for event, kind, frame, number in self._state(self.end).query(QUERIES["events"]):
+        for event, kind, frame, number in self._rows("events", self.end):
             record = found.setdefault(event.value, (kind.value[cut:], int(frame.value), []))
             if number is not None:
                 record[2].append(int(number.value))
@@ -112,7 +115,7 @@ class Scene:
             ProgramError: the log was made from events alone and has no motion.
         """
         if frame not in self._motion:
-            rows = self._state(frame).query(QUERIES["motion"])
+            rows = self._rows("motion", frame)
             self._motion[frame] = {int(n.value): motion.value == f"{NAMESPACE}moving" for n, motion in rows}
         if not self._motion[frame] and not self.has_motion:
             raise ProgramError("asks for motion, which a compact event file does not have", hint="Answer it from the official annotation")
@@ -127,8 +130,8 @@ class Scene:
     def samples(self) -> dict[int, list[Sample]]:
         """The recorded last frames of each object that was in view then, by number, in time order."""
         found: dict[int, list[Sample]] = {}
-        for number, frame, *numbers in self._state(self.end).query(QUERIES["samples"]):
-            found.setdefault(int(number.value), []).append(Sample(int(frame.value), *(float(term.value) for term in numbers)))
+        for number, frame, *numbers in self._rows("samples", self.end):
+            found.setdefault(int(number.value), []).append(Sample(int(frame.value), *(term and float(term.value) for term in numbers)))
         return {number: sorted(found[number]) for number in sorted(found)}
 
     def ancestry(self, variant: str) -> dict[str, Ancestry]:

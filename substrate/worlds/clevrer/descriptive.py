@@ -60,6 +60,7 @@ class Tale:
     rng: Random
 
     def event(self, event: Event) -> Phrase:
+        """How an event is spoken of, and the program that finds it."""
         return self.names.event(event, self.rng)
 
     def moments(self) -> Iterator[Moment]:

@@ -74,6 +74,7 @@ class Film:
 
     @cached_property
     def events(self) -> list[Event]:
+        """The observed events in time order."""
         return observed_events(self.annotation)
 
     @cached_property
@@ -82,6 +83,7 @@ class Film:
         return {event: [self.events[place] for place in sorted(found)] for event, found in zip(self.events, causes(self.events), strict=True)}
 
     def of_type(self, kind: EventType) -> list[Event]:
+        """The events of one type, in time order."""
         return [event for event in self.events if event.type == kind]
 
     def in_state(self, state: str, frame: int) -> frozenset[int] | None:

@@ -146,9 +146,7 @@ def _world() -> Iterator[int]:
         client = bullet.connect(bullet.DIRECT)
     try:
         bullet.resetSimulation(physicsClientId=client)
-        bullet.setPhysicsEngineParameter(
-            fixedTimeStep=SECONDS_PER_FRAME / _SUBSTEPS, numSubSteps=0, deterministicOverlappingPairs=1, enableFileCaching=0, physicsClientId=client
-        )
+        bullet.setPhysicsEngineParameter(fixedTimeStep=SECONDS_PER_FRAME / _SUBSTEPS, numSubSteps=0, deterministicOverlappingPairs=1, enableFileCaching=0, physicsClientId=client)
         bullet.setGravity(0, 0, -_GRAVITY, physicsClientId=client)
         ground = bullet.createMultiBody(0, bullet.createCollisionShape(bullet.GEOM_PLANE, physicsClientId=client), physicsClientId=client)
         bullet.changeDynamics(ground, -1, lateralFriction=_PLANE_FRICTION, restitution=0, physicsClientId=client)
@@ -168,8 +166,14 @@ def _insert(client: int, body: Body) -> int:
     pose = bullet.getQuaternionFromEuler((_UPRIGHT[body.shape], 0, body.yaw))
     handle = bullet.createMultiBody(1, shape, basePosition=(*body.location, RADIUS), baseOrientation=pose, physicsClientId=client)
     bullet.changeDynamics(
-        handle, -1, lateralFriction=_FRICTION[body.shape], spinningFriction=_SPINNING_FRICTION, restitution=_RESTITUTION,
-        linearDamping=_DRAG, angularDamping=_DRAG, physicsClientId=client,
+        handle,
+        -1,
+        lateralFriction=_FRICTION[body.shape],
+        spinningFriction=_SPINNING_FRICTION,
+        restitution=_RESTITUTION,
+        linearDamping=_DRAG,
+        angularDamping=_DRAG,
+        physicsClientId=client,
     )
     bullet.resetBaseVelocity(handle, (*body.velocity, 0), (0, 0, 0), physicsClientId=client)
     return handle
@@ -177,8 +181,7 @@ def _insert(client: int, body: Body) -> int:
 
 def _poses(client: int, handles: dict[int, int]) -> dict[int, Pose]:
     return {
-        name: (*bullet.getBasePositionAndOrientation(handle, physicsClientId=client), *bullet.getBaseVelocity(handle, physicsClientId=client))
-        for name, handle in handles.items()
+        name: (*bullet.getBasePositionAndOrientation(handle, physicsClientId=client), *bullet.getBaseVelocity(handle, physicsClientId=client)) for name, handle in handles.items()
     }
 
 

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 LOOKS = [("red", "metal", "cube"), ("blue", "rubber", "sphere"), ("green", "metal", "cylinder"), ("red", "rubber", "sphere")]
 
 
-def annotation(collisions: list[tuple[int, int, int]] = [], *, scene: int = 7, views: dict[int, range] = {}, moving: dict[int, range] = {}, frames: int = 128, ends: dict[int, tuple[float, float, float, float]] = {}) -> dict[str, Any]:  # noqa: B006
+def annotation(
+    collisions: Sequence[tuple[int, int, int]] = (),
+    *,
+    scene: int = 7,
+    views: dict[int, range] | None = None,
+    moving: dict[int, range] | None = None,
+    frames: int = 128,
+    ends: dict[int, tuple[float, float, float, float]] | None = None,
+) -> dict[str, Any]:
     """An annotation of four objects.
 
     Args:
@@ -16,6 +25,8 @@ def annotation(collisions: list[tuple[int, int, int]] = [], *, scene: int = 7, v
         moving: frames in which an object moves; never, unless given.
         ends: ``(x, y, vx, vy)`` over the last frames.
     """
+
+    views, moving, ends = views or {}, moving or {}, ends or {}
 
     def state(number: int, frame: int) -> dict[str, Any]:
         x, y, vx, vy = ends.get(number, (float(number), 0.0, 1.0 if frame in moving.get(number, range(0)) else 0.0, 0.0))
@@ -31,7 +42,7 @@ def annotation(collisions: list[tuple[int, int, int]] = [], *, scene: int = 7, v
     }
 
 
-def question(program: str, answer: str | None = None, *, number: int = 0, kind: str = "descriptive", choices: list[tuple[str, str]] = []) -> dict[str, Any]:  # noqa: B006
+def question(program: str, answer: str | None = None, *, number: int = 0, kind: str = "descriptive", choices: Sequence[tuple[str, str]] = ()) -> dict[str, Any]:
     """A question record; ``choices`` are ``(program, gold)``."""
     record: dict[str, Any] = {"question_id": number, "question": "?", "question_type": kind, "program": program.split()}
     if answer is not None:
