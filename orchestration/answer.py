@@ -7,15 +7,28 @@ from pathlib import Path
 
 import msgspec
 
+from orchestration import babi, gqa
 from orchestration.clevrer import require_scenes
 from orchestration.files import replacing
+from substrate.domains.babi.format import read_tasks
+from substrate.domains.babi.interpreter import answer_story
 from substrate.domains.clevrer.deltas import annotation_log, events_log
 from substrate.domains.clevrer.format import annotation_names, annotation_sources, decode_annotation, read_questions, read_scene_events
 from substrate.domains.clevrer.interpreter import answer_scene
 from substrate.domains.clevrer.parameters import Parameters
+from substrate.domains.gqa import format as gqa_format
+from substrate.domains.gqa.format import read_scene_graphs
+from substrate.domains.gqa.scene import Scene as GqaScene
 from substrate.errors import ParameterError
 from substrate.log import EventLog
 from substrate.rows import Row, encode
+
+Advance = Callable[[int, int], None]
+"""Called with the scenes done and their number."""
+
+
+def _quiet(done: int, total: int) -> None:
+    """Nobody watches."""
 
 
 class Tally(msgspec.Struct):
@@ -82,23 +95,52 @@ def clevrer_logs(annotations: Path | None, events: Path | None) -> tuple[Path, l
     return annotations, list(names), logs
 
 
-def answer_clevrer(
-    annotations: Path | None, events: Path | None, questions: Path, out: Path, parameters: Parameters, advance: Callable[[int, int], None] = lambda done, total: None
-) -> Tally:
-    """Answer a question file and write its rows; nothing is written where an input is refused.
+def write_rows(rows: Iterable[Row], out: Path) -> Tally:
+    """Write rows to a file, which appears only when all of them are there."""
+    tally = Tally()
+    with replacing(out) as fresh, fresh.open("wb") as file:
+        for row in rows:
+            tally.count(row)
+            file.write(encode(row) + b"\n")
+    return tally
 
-    Args:
-        advance: called with the scenes done and their number.
-    """
+
+def answer_clevrer(annotations: Path | None, events: Path | None, questions: Path, out: Path, parameters: Parameters, advance: Advance = _quiet) -> Tally:
+    """Answer a question file and write its rows; nothing is written where an input is refused."""
     input_, there, logs = clevrer_logs(annotations, events)
     asked = read_questions(questions)
     wanted = require_scenes((scene for scene, record in asked.items() if record.questions), there, questions, input_)
     split = questions.name.partition(".")[0]
-    tally = Tally()
-    with replacing(out) as fresh, fresh.open("wb") as file:
+
+    def rows() -> Iterator[Row]:
         for done, (scene, log) in enumerate(logs(wanted), start=1):
-            for row in answer_scene(log, scene, asked[scene].questions, parameters, split):
-                tally.count(row)
-                file.write(encode(row) + b"\n")
+            yield from answer_scene(log, scene, asked[scene].questions, parameters, split)
             advance(done, len(wanted))
-    return tally
+
+    return write_rows(rows(), out)
+
+
+def answer_babi(tasks: Path, out: Path, advance: Advance = _quiet) -> Tally:
+    """Answer every task of a folder; the split of a row is its file's."""
+    stories = babi.stories_by_scene(read_tasks(tasks))
+
+    def rows() -> Iterator[Row]:
+        for done, told in enumerate(stories.values(), start=1):
+            yield from babi.sorted_rows(answer for story in told for answer in answer_story(story))
+            advance(done, len(stories))
+
+    return write_rows(rows(), out)
+
+
+def answer_gqa(scene_graphs: Path, questions: Path, out: Path, advance: Advance = _quiet) -> Tally:
+    """Answer a question file on its scene graphs: two rows a question, objects resolved by name and by id."""
+    graphs, asked = read_scene_graphs(scene_graphs), gqa_format.read_questions(questions)
+    gqa_format.require_scenes(asked, graphs)
+    split = questions.name.partition(".")[0]
+
+    def rows() -> Iterator[Row]:
+        for done, (image, of_image) in enumerate(asked.items(), start=1):
+            yield from gqa.rows(image, GqaScene.of(image, graphs[image]), of_image, split)
+            advance(done, len(asked))
+
+    return write_rows(rows(), out)

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import dagster as dg
 
-from orchestration.assets.datasets import clevrer_dataset
+from orchestration.assets.datasets import babi_dataset, clevrer_dataset, gqa_dataset
 from orchestration.pins import data_difference
 from orchestration.resources import WorkspaceResource
 
 
-@dg.asset_check(asset=clevrer_dataset, blocking=True, description="The input data are those that data.dvc pins.")
-def pinned_data(workspace: WorkspaceResource) -> dg.AssetCheckResult:
-    """Passes for data that are not pinned: another profile, or other parameters."""
-    opened = workspace.open()
-    folder = opened.data.relative_to(opened.root).as_posix()
-    how = "" if workspace.overrides else data_difference(opened.root, folder)
-    advice = f"{folder} is {how} against data.dvc: restore the data, or pin them with `substrate accept REASON`"
-    return dg.AssetCheckResult(passed=not how, description=advice if how else f"{folder} is what data.dvc pins, or is not pinned")
+def _pinned(dataset: dg.AssetsDefinition) -> dg.AssetChecksDefinition:
+    """A check that a dataset's folder is what data.dvc pins; passes for data that are not pinned: another profile, or other parameters."""
+
+    @dg.asset_check(asset=dataset, name="pinned", blocking=True, description="The input data are those that data.dvc pins.")
+    def check(workspace: WorkspaceResource) -> dg.AssetCheckResult:
+        opened = workspace.open()
+        folder = (opened.data / dataset.key.path[0]).relative_to(opened.root).as_posix()
+        how = "" if workspace.overrides else data_difference(opened.root, folder)
+        advice = f"{folder} is {how} against data.dvc: restore the data, or pin them with `substrate accept REASON`"
+        return dg.AssetCheckResult(passed=not how, description=advice if how else f"{folder} is what data.dvc pins, or is not pinned")
+
+    return check
+
+
+CHECKS = [_pinned(dataset) for dataset in (clevrer_dataset, babi_dataset, gqa_dataset)]

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from orchestration.logs import read_index, write_log
 from substrate.domains.clevrer.deltas import annotation_log
 from substrate.domains.clevrer.format import SceneQuestions, annotation_sources, decode_annotation, read_questions
 from substrate.domains.clevrer.interpreter import answer_scene
@@ -16,18 +17,6 @@ from substrate.domains.clevrer.parameters import Parameters
 from substrate.errors import FormatError
 from substrate.log import EventLog
 from substrate.rows import encode
-
-
-class LogEntry(msgspec.Struct, frozen=True):
-    """A line of a log folder's index: which log a scene has, and what it was made from."""
-
-    scene: int
-    log: str
-    deltas: int
-    source: str
-
-
-INDEX = "index.jsonl"
 
 
 def log_name(scene: int) -> str:
@@ -66,9 +55,8 @@ class WriteLogs:
             if annotation.scene_index != scene:
                 raise FormatError(f"scene_index is {annotation.scene_index}", where=(source[0], "$.scene_index"), hint=f"The file's name says {scene}")
             log = annotation_log(annotation)
-            (self.out / log_name(scene)).write_text(log.to_patch(), "utf-8")
             name = self.annotations.relative_to(self.root) / self.names[scene]
-            yield msgspec.json.encode(LogEntry(scene, log.digest, len(log), name.as_posix())).decode()
+            yield write_log(self.out, log_name(scene), log, name.as_posix())
 
 
 @dataclass(frozen=True)
@@ -123,5 +111,4 @@ def questions_of(folder: Path) -> Path:
 
 def scenes_of(logs: Path) -> list[int]:
     """The scenes that a log folder holds, by its index."""
-    decoder = msgspec.json.Decoder(LogEntry)
-    return [decoder.decode(line).scene for line in (logs / INDEX).read_bytes().splitlines()]
+    return [int(entry.file.partition(".")[0]) for entry in read_index(logs)]

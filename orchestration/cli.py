@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
@@ -91,9 +91,9 @@ def reproduce(
     for table in sorted((workspace.artifacts / "tables").glob("*.md")):
         out.print(f"\n{_plain(table.read_text('utf-8'))}", soft_wrap=True, highlight=False)
     for path, how in sorted(drifted.items()):
-        err.print(f"[yellow]drift:[/] {path} is {how} against its pin")
+        err.print(f"[yellow]drift:[/] {path} is {how} against its pin", soft_wrap=True)
     if drifted:
-        err.print("`substrate verify` shows what changed; `substrate accept REASON` pins the new results.")
+        err.print("`substrate verify` shows what changed; `substrate accept REASON` pins the new results.", soft_wrap=True)
 
 
 @app.command()
@@ -182,11 +182,15 @@ def fetch(
             out.print(_plain(str(fetched)), soft_wrap=True, highlight=False)
 
 
+WorldOption = Annotated[Path, typer.Option("--out", metavar="DIR", help="A folder to write to.")]
+SeedOption = Annotated[int, typer.Option("--seed", help="Same seed, same bytes.")]
+
+
 @generate_app.command("clevrer")
 def generate_clevrer(
-    out_: Annotated[Path, typer.Option("--out", metavar="DIR", help="A folder to write to.")],
+    out_: WorldOption,
     scenes: Annotated[int, typer.Option("--scenes", min=1, help="How many scenes.")] = 100,
-    seed: Annotated[int, typer.Option("--seed", help="Same seed, same bytes.")] = 20,
+    seed: SeedOption = 20,
     first: Annotated[int, typer.Option("--first", min=0, help="Number of the first scene.")] = 10000,
 ) -> None:
     """Rigid-body scenes in Bullet, as official annotation and question files with gold of their own."""
@@ -198,10 +202,33 @@ def generate_clevrer(
     out.print(f"{scenes} scenes and {questions} questions in {out_}", soft_wrap=True)
 
 
+@generate_app.command("babi")
+def generate_babi(out_: WorldOption, questions: Annotated[int, typer.Option("--questions", min=1, help="How many a task.")] = 1000, seed: SeedOption = 20) -> None:
+    """Stories of bAbI's 20 tasks in the official format, with gold of their own."""
+    from substrate.worlds.babi import write_tasks
+
+    with failing():
+        files = write_tasks(out_, questions=questions, seed=seed)
+    out.print(f"{len(files)} tasks of {questions} questions in {out_}", soft_wrap=True)
+
+
+@generate_app.command("gqa")
+def generate_gqa(out_: WorldOption, scenes: Annotated[int, typer.Option("--scenes", min=1, help="How many scenes.")] = 100, seed: SeedOption = 20) -> None:
+    """Everyday scenes as official scene graphs and questions, with gold of their own."""
+    from substrate.worlds.gqa import write
+
+    with failing():
+        write(out_, scenes=scenes, seed=seed)
+    out.print(f"{scenes} scenes in {out_}", soft_wrap=True)
+
+
+OutOption = Annotated[Path, typer.Option("--out", metavar="OUT.jsonl", help="Rows, one a question.")]
+
+
 @answer_app.command("clevrer")
 def answer_clevrer(
     questions: Annotated[Path, typer.Option("--questions", metavar="FILE", help="The official list, or JSON lines of the same records; may be gzip.")],
-    out_: Annotated[Path, typer.Option("--out", metavar="OUT.jsonl", help="Rows, one a question.")],
+    out_: OutOption,
     annotations: Annotated[Path | None, typer.Option("--annotations", metavar="DIR_OR_ZIP", help="Official annotations.")] = None,
     events: Annotated[Path | None, typer.Option("--events", metavar="FILE", help="Compact event records as JSON lines; may be gzip.")] = None,
     set_: SetOption = [],  # noqa: B006  # typer copies it
@@ -210,9 +237,37 @@ def answer_clevrer(
     """CLEVRER questions on annotations or event files."""
     from orchestration.answer import answer_clevrer as answer
 
+    _answer(lambda advance: answer(annotations, events, questions, out_, clevrer_parameters(set_), advance), questions, json)
+
+
+@answer_app.command("babi")
+def answer_babi(
+    tasks: Annotated[Path, typer.Option("--tasks", metavar="DIR", help="Official files qaN_….txt, gzipped or not.")], out_: OutOption, json: JsonOption = False
+) -> None:
+    """The tasks of bAbI, with the facts that each answer rests on."""
+    from orchestration.answer import answer_babi as answer
+
+    _answer(lambda advance: answer(tasks, out_, advance), tasks, json)
+
+
+@answer_app.command("gqa")
+def answer_gqa(
+    scene_graphs: Annotated[Path, typer.Option("--scene-graphs", metavar="FILE", help="Official scene graphs; may be gzip.")],
+    questions: Annotated[Path, typer.Option("--questions", metavar="FILE", help="Official questions with semantic programs; may be gzip.")],
+    out_: OutOption,
+    json: JsonOption = False,
+) -> None:
+    """GQA questions on scene graphs: a row by name and a row by id for each."""
+    from orchestration.answer import answer_gqa as answer
+
+    _answer(lambda advance: answer(scene_graphs, questions, out_, advance), questions, json)
+
+
+def _answer(answer: Callable[[Callable[[int, int], None]], Any], questions: Path, json: bool) -> None:
+    """Run an answering function under a progress bar, and close with one line of counts."""
     with failing(), _bars() as bars:
         task = bars.add_task("scenes", total=None)
-        tally = answer(annotations, events, questions, out_, clevrer_parameters(set_), lambda done, total: bars.update(task, completed=done, total=total))
+        tally = answer(lambda done, total: bars.update(task, completed=done, total=total))
     if tally.errors:
         err.print(f"[yellow]could not run:[/] {tally.errors}, the first of them: {_plain(f'{questions}: {tally.first_error}')}", soft_wrap=True)
     sys.stdout.write((msgspec.json.encode(tally).decode() if json else tally.line()) + "\n")
@@ -220,28 +275,22 @@ def answer_clevrer(
 
 @app.command()
 def explain(
-    answer: Annotated[str, typer.Argument(metavar="ANSWER", help="BENCHMARK/SCENE/QUESTION, such as clevrer/10000/12.")],
+    answer: Annotated[str, typer.Argument(metavar="ANSWER", help="clevrer/SCENE/QUESTION, babi/TASK/STORY/QUESTION or gqa/by_name|by_id/IMAGE/QUESTION.")],
     profile: ProfileOption = None,
     annotations: Annotated[Path | None, typer.Option("--annotations", metavar="DIR_OR_ZIP", help="Your own annotations instead of the profile's.")] = None,
     events: Annotated[Path | None, typer.Option("--events", metavar="FILE", help="Your own event file instead of the profile's data.")] = None,
-    questions: Annotated[Path | None, typer.Option("--questions", metavar="FILE", help="Your own questions, with --annotations or --events.")] = None,
+    tasks: Annotated[Path | None, typer.Option("--tasks", metavar="DIR", help="Your own bAbI tasks instead of the profile's.")] = None,
+    scene_graphs: Annotated[Path | None, typer.Option("--scene-graphs", metavar="FILE", help="Your own scene graphs instead of the profile's.")] = None,
+    questions: Annotated[Path | None, typer.Option("--questions", metavar="FILE", help="Your own questions, with --annotations, --events or --scene-graphs.")] = None,
     set_: SetOption = [],  # noqa: B006  # typer copies it
     json: JsonOption = False,
 ) -> None:
-    """Why: the program step by step, the queries, events, triples and ticks behind each step."""
-    from orchestration.explain import explain_answer, render_text
+    """Why: the steps to an answer, with the queries, triples and ticks behind each."""
+    from orchestration.explain import Input, explain_answer
 
     with failing():
-        question, explanations = explain_answer(answer, profile, annotations, events, questions, tuple(set_))
-    if json:
-        sys.stdout.write(msgspec.json.encode({"question": question, "explanations": [_steps(e) for e in explanations]}).decode() + "\n")
-    else:
-        sys.stdout.write(render_text(question, explanations))
-
-
-def _steps(explanation: Any) -> dict[str, Any]:
-    steps = [{**step._asdict(), "evidence": [e._asdict() for e in step.evidence]} for step in explanation.steps]
-    return {**explanation._asdict(), "steps": steps}
+        explained = explain_answer(answer, Input(profile, tuple(set_), annotations, events, tasks, scene_graphs, questions))
+    sys.stdout.write(msgspec.json.encode(explained.record).decode() + "\n" if json else explained.text)
 
 
 @app.command()

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import dagster as dg
 
-from orchestration import checks
 from orchestration.assets import answers, datasets, logs, scores, tables
+from orchestration.checks import CHECKS
 from orchestration.resources import WorkspaceResource
 
 PROFILES = ("sample", "full", "paper")
-CHECKS = dg.load_asset_checks_from_modules([checks])
 ASSETS = dg.load_assets_from_modules([datasets, logs, answers, scores, tables])
 # One process, so that one Spark session serves the whole run.
 EXECUTOR = dg.in_process_executor

@@ -2,54 +2,98 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any, NamedTuple
 
+import msgspec
+
+from orchestration import clevrer, gqa
 from orchestration.answer import clevrer_logs
-from orchestration.clevrer import log_name, questions_of
 from orchestration.settings import clevrer_parameters
-from orchestration.workspace import open_workspace
+from orchestration.workspace import Workspace, open_workspace
+from substrate.domains.babi.format import read_tasks
+from substrate.domains.babi.interpreter import explain_answer as explain_story
 from substrate.domains.clevrer.explain import Explanation, explain
 from substrate.domains.clevrer.format import read_questions
+from substrate.domains.gqa.explain import explain as explain_image
+from substrate.domains.gqa.format import read_questions as read_gqa_questions
+from substrate.domains.gqa.format import read_scene_graphs
+from substrate.domains.gqa.interpreter import SUBSETS, Resolve
+from substrate.domains.gqa.scene import Scene
 from substrate.errors import ParameterError
 from substrate.log import EventLog
 
 
-def explain_answer(
-    answer: str, profile: str | None, annotations: Path | None, events: Path | None, questions: Path | None, overrides: tuple[str, ...]
-) -> tuple[str, list[Explanation]]:
-    """The question's text and an explanation of each program it runs.
+class Input(NamedTuple):
+    """Where the answer was computed: a profile, or a user's own files."""
 
-    Args:
-        answer: ``clevrer/SCENE/QUESTION``.
-        profile: whose logs and questions to read, where no files are given.
+    profile: str | None = None
+    overrides: tuple[str, ...] = ()
+    annotations: Path | None = None
+    events: Path | None = None
+    tasks: Path | None = None
+    scene_graphs: Path | None = None
+    questions: Path | None = None
+
+    @property
+    def workspace(self) -> Workspace:
+        """The profile's workspace."""
+        return open_workspace(self.profile, self.overrides)
+
+
+class Explained(NamedTuple):
+    """An explanation for a person, and the same for a machine."""
+
+    text: str
+    record: Any
+
+
+def explain_answer(answer: str, given: Input) -> Explained:
+    """Explain the answer of a name such as ``clevrer/10000/12``.
 
     Raises:
-        ParameterError: the name is not of that form, or there is no such question.
+        ParameterError: the name is not of its benchmark's form, or there is no such question.
     """
-    benchmark, _, rest = answer.partition("/")
-    scene_text, _, question_text = rest.partition("/")
-    if benchmark != "clevrer" or not (scene_text.isdigit() and question_text.isdigit()):
-        raise ParameterError(f"no answer is named {answer!r}", hint="Write BENCHMARK/SCENE/QUESTION, such as clevrer/10000/12")
+    benchmark, *parts = answer.split("/")
+    if benchmark not in EXPLAINERS or len(parts) != EXPLAINERS[benchmark][0].count("/"):
+        raise ParameterError(f"no answer is named {answer!r}", hint=f"Write {', or '.join(form for form, _ in EXPLAINERS.values())}")
+    form, explainer = EXPLAINERS[benchmark]
+    found = explainer(given, *parts)
+    if found is None:
+        raise ParameterError(f"no question is named {answer!r}", hint=f"Write {form} of a question that is there")
+    return found
+
+
+def _clevrer(given: Input, scene_text: str, question_text: str) -> Explained | None:
+    if not (scene_text.isdigit() and question_text.isdigit()):
+        return None
     scene, number = int(scene_text), int(question_text)
-    if questions is None:
-        workspace = open_workspace(profile, overrides)
-        questions, parameters = questions_of(workspace.data / "clevrer"), workspace.settings.clevrer
-        log = EventLog.read(workspace.artifacts / "clevrer" / "logs" / log_name(scene))
+    if given.questions is None:
+        workspace = given.workspace
+        questions, parameters = clevrer.questions_of(workspace.data / "clevrer"), workspace.settings.clevrer
     else:
-        parameters = clevrer_parameters(overrides)
-        input_, there, logs = clevrer_logs(annotations, events)
-        if scene not in there:
-            raise ParameterError(f"no scene {scene}", where=(input_,), hint="Name a scene that is there")
-        log = next(logs([scene]))[1]
+        questions, parameters = given.questions, clevrer_parameters(given.overrides)
     record = read_questions(questions).get(scene)
     question = next((q for q in record.questions if q.question_id == number), None) if record else None
     if question is None:
-        raise ParameterError(f"no question {number} about scene {scene}", where=(questions,), hint="Name a question that is there")
-    return question.question, list(explain(log, scene, question, parameters))
+        return None
+    if given.questions is None:
+        log = EventLog.read(given.workspace.artifacts / "clevrer" / "logs" / clevrer.log_name(scene))
+    else:
+        _, there, logs = clevrer_logs(given.annotations, given.events)
+        log = next(logs(clevrer.require_scenes([scene], there, questions, given.annotations or given.events or questions)))[1]
+    explanations = list(explain(log, scene, question, parameters))
+    return Explained(_clevrer_text(question.question, explanations), {"question": question.question, "explanations": [_clevrer_record(e) for e in explanations]})
 
 
-def render_text(question: str, explanations: list[Explanation]) -> str:
-    """An explanation as indented text."""
+def _clevrer_record(explanation: Explanation) -> dict[str, Any]:
+    steps = [{**step._asdict(), "evidence": [e._asdict() for e in step.evidence]} for step in explanation.steps]
+    return {**explanation._asdict(), "steps": steps}
+
+
+def _clevrer_text(question: str, explanations: Sequence[Explanation]) -> str:
+    """Steps as indented text; a query is printed where it is first used."""
     lines = [question]
     for explanation in explanations:
         if explanation.part != question:
@@ -63,3 +107,35 @@ def render_text(question: str, explanations: list[Explanation]) -> str:
             lines += [f"          tick {e.tick:>3}  {e.op:<7} {e.triple}" for e in step.evidence]
         lines.append(f"  answer: {explanation.answer}")
     return "\n".join(lines) + "\n"
+
+
+def _babi(given: Input, task: str, story_text: str, question_text: str) -> Explained | None:
+    stories = read_tasks(given.tasks or given.workspace.data / "babi")
+    story = next((s for s in stories if s.subset == task and str(s.scene) == story_text), None)
+    if story is None or not any(str(q.id) == question_text for q in story.questions):
+        return None
+    why = explain_story(story, int(question_text))
+    lines = [why.question, "", *(f"  {line}" for line in why.query.splitlines()), ""]
+    lines += [f"  tick {tick:>3}  {triple}" for triple, tick in why.evidence]
+    lines += [f"  sentence {number}: {sentence}" for number, sentence in why.sentences]
+    return Explained("\n".join([*lines, f"  answer: {why.predicted}"]) + "\n", msgspec.to_builtins(why))
+
+
+def _gqa(given: Input, subset: str, image: str, question_id: str) -> Explained | None:
+    resolve: Resolve | None = next((how for how, name in SUBSETS.items() if name == subset), None)
+    folder = None if given.questions else given.workspace.data / "gqa"
+    questions = given.questions or gqa.questions_of(folder or Path())
+    graphs = read_scene_graphs(given.scene_graphs or gqa.scene_graphs_of(folder or questions.parent))
+    question = read_gqa_questions(questions).get(image, {}).get(question_id)
+    if resolve is None or question is None or image not in graphs:
+        return None
+    why = explain_image(Scene.of(image, graphs[image]), question, resolve=resolve)
+    return Explained(why.text() + "\n", {"question": question.question, "text": why.text().splitlines()})
+
+
+EXPLAINERS: dict[str, tuple[str, Callable[..., Explained | None]]] = {
+    "clevrer": ("clevrer/SCENE/QUESTION", _clevrer),
+    "babi": ("babi/TASK/STORY/QUESTION", _babi),
+    "gqa": ("gqa/by_name|by_id/IMAGE/QUESTION", _gqa),
+}
+"""By benchmark: the form of an answer's name, and what explains one."""

@@ -62,9 +62,18 @@ def status(root: Path, *targets: str) -> dict[str, list[Any]]:
     return json.loads(_dvc(root, "status", "--json", *targets) or "{}")
 
 
-def changed_outs(changes: dict[str, list[Any]]) -> dict[str, str]:
-    """The outs that differ from their pins, with how, by path."""
-    return {path: how for entries in changes.values() for entry in entries if isinstance(entry, dict) for path, how in entry.get("changed outs", {}).items()}
+def drift(root: Path, *targets: str) -> dict[str, str]:
+    """The pinned outs that are not what was pinned, with how, by path; a missing cached copy is no drift."""
+    pinned = _pinned_paths(root)
+    outs = [item for entries in status(root, *targets).values() for entry in entries if isinstance(entry, dict) for item in entry.get("changed outs", {}).items()]
+    return {path: how for path, how in outs if path in pinned and how != "not in cache"}
+
+
+def _pinned_paths(root: Path) -> set[str]:
+    """Every path that `dvc.lock` or `data.dvc` has a hash of."""
+    files = [yaml.safe_load(path.read_text("utf-8")) or {} for name in ("dvc.lock", "data.dvc") if (path := root / name).is_file()]
+    outs = [out for file in files for part in (file, *file.get("stages", {}).values()) for out in part.get("outs", [])]
+    return {out["path"] for out in outs if "md5" in out}
 
 
 def commit(root: Path, *targets: str) -> None:
@@ -78,18 +87,15 @@ def settle(root: Path) -> dict[str, str]:
     Returns:
         The outs that differ from their pins; they stay unrecorded until they are accepted.
     """
-    changes = status(root)
-    unpinned = not (root / "dvc.lock").exists()
-    drifted = {} if unpinned else {path: how for path, how in changed_outs(changes).items() if how != "not in cache"}
-    if changes and not drifted:
+    drifted = drift(root)
+    if not drifted:
         commit(root)
     return drifted
 
 
 def data_difference(root: Path, folder: str) -> str:
     """How a data folder differs from `data.dvc`; empty where it does not, or is not pinned there."""
-    how = changed_outs(status(root, "data.dvc")).get(folder, "") if (root / "data.dvc").is_file() else ""
-    return "" if how == "not in cache" else how
+    return drift(root, "data.dvc").get(folder, "") if (root / "data.dvc").is_file() else ""
 
 
 def _dvc(root: Path, *arguments: str) -> str:

@@ -41,6 +41,8 @@ def run_stages(names: list[str], workspace: WorkspaceResource, where: dg.Dagster
     result = definitions.resolve_job_def("reproduce").execute_in_process(instance=where, raise_on_error=False, run_config=quiet)
     if result.success:
         return
+    if failed := [evaluation.description for evaluation in result.get_asset_check_evaluations() if not evaluation.passed]:
+        raise RunError("; ".join(map(str, failed)))
     for event in result.all_events:
         if event.is_step_failure and (failure := event.step_failure_data.error):
             cause = failure.cause or failure

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.resources
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,16 +15,23 @@ from pyspark.sql import functions as sql
 
 from orchestration.statistics import wilson
 
-CLEVRER_METRICS = (
-    "clevrer/descriptive/per_question",
-    "clevrer/explanatory/per_question",
-    "clevrer/explanatory/per_option",
-    "clevrer/counterfactual/per_question",
-    "clevrer/counterfactual/per_option",
-    "clevrer/predictive/per_question",
-    "clevrer/predictive/per_option",
-)
-"""The rows of the paper's Table 1, by the name that stands in scores, tables, traces and the UI."""
+METRICS: Mapping[str, tuple[str, ...]] = {
+    "clevrer": (
+        "clevrer/descriptive/per_question",
+        "clevrer/explanatory/per_question",
+        "clevrer/explanatory/per_option",
+        "clevrer/counterfactual/per_question",
+        "clevrer/counterfactual/per_option",
+        "clevrer/predictive/per_question",
+        "clevrer/predictive/per_option",
+    ),
+    "babi": (*(f"babi/qa{task}/accuracy" for task in range(1, 21)), "babi/mean/accuracy", "babi/mean/supporting"),
+    "gqa": ("gqa/by_name/accuracy", "gqa/by_id/accuracy"),
+}
+"""The numbers of each benchmark, by the name that stands in scores, tables, traces and the UI.
+
+The rows of a table are in this order. ``mean`` pools the tasks of bAbI, which have equally many questions.
+"""
 
 _DIGITS = 6
 
@@ -61,10 +68,15 @@ def published() -> dict[str, Any]:
     return yaml.safe_load((importlib.resources.files("orchestration") / "published.yaml").read_text("utf-8"))
 
 
-def clevrer_counts(session: SparkSession, answers: Path) -> Mapping[str, tuple[int, int]]:
+_SCHEMA = "subset string, correct boolean, choices array<struct<predicted:string,expected:string>>, supporting array<int>, expected_supporting array<int>"
+_TOTALS = {"accuracy": "questions", "per_question": "questions", "per_option": "options", "supporting": "with_facts"}
+
+
+def count(session: SparkSession, answers: Path, names: Iterable[str]) -> dict[str, tuple[int, int]]:
     """Correct and total by number's name, counted by Spark over the rows of an answers file; rows without gold are left out."""
-    rows = session.read.json(answers.as_uri(), schema="subset string, correct boolean, choices array<struct<predicted:string,expected:string>>")
-    right = sql.filter("choices", lambda c: c["predicted"] == c["expected"])
+    rows = session.read.json(answers.as_uri(), schema=_SCHEMA)
+    right = sql.filter("choices", lambda choice: choice["predicted"] == choice["expected"])
+    same_facts = sql.sort_array("supporting") == sql.sort_array("expected_supporting")
     counted = (
         rows.where("correct is not null")
         .groupBy("subset")
@@ -73,20 +85,21 @@ def clevrer_counts(session: SparkSession, answers: Path) -> Mapping[str, tuple[i
             sql.sum(sql.col("correct").cast("long")).alias("right_questions"),
             sql.sum(sql.coalesce(sql.size("choices"), sql.lit(0)).cast("long")).alias("options"),
             sql.sum(sql.coalesce(sql.size(right), sql.lit(0)).cast("long")).alias("right_options"),
+            sql.sum((sql.coalesce(sql.size("expected_supporting"), sql.lit(0)) > 0).cast("long")).alias("with_facts"),
+            sql.sum(sql.coalesce(same_facts, sql.lit(False)).cast("long")).alias("right_with_facts"),
         )
     )
-    found = {row.subset: row for row in counted.collect()}
+    found = {row["subset"]: row.asDict() for row in counted.collect()}
     counts: dict[str, tuple[int, int]] = {}
-    for name in CLEVRER_METRICS:
+    for name in names:
         _, subset, metric = name.split("/")
-        row = found.get(subset)
-        per_option = metric == "per_option"
-        counts[name] = (0, 0) if row is None else (row.right_options, row.options) if per_option else (row.right_questions, row.questions)
+        total = _TOTALS[metric]
+        of_name = list(found.values()) if subset == "mean" else [found[subset]] if subset in found else []
+        counts[name] = sum(row[f"right_{total}"] for row in of_name), sum(row[total] for row in of_name)
     return counts
 
 
 def read_scores(folder: Path, benchmark: str) -> dict[str, Score]:
     """A benchmark's scores by name."""
     decoder = msgspec.json.Decoder(Score)
-    scores = [decoder.decode(path.read_bytes()) for path in sorted(folder.glob(f"{benchmark}.*.json"))]
-    return {score.name: score for score in scores}
+    return {name: decoder.decode((folder / f"{name.replace('/', '.')}.json").read_bytes()) for name in METRICS[benchmark]}

@@ -33,10 +33,28 @@ class ClevrerData(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """An address that holds the official files under their names, instead of the official ones."""
 
 
+class BabiData(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Where a profile's bAbI data come from; ``questions`` is how many a generated task has."""
+
+    source: Literal["generated", "official"]
+    questions: int = 0
+    mirror: str | None = None
+
+
+class GqaData(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Where a profile's GQA data come from; ``scenes`` is how many are generated."""
+
+    source: Literal["generated", "official"]
+    scenes: int = 0
+    mirror: str | None = None
+
+
 class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The data of one profile, by benchmark."""
 
     clevrer: ClevrerData
+    babi: BabiData
+    gqa: GqaData
 
 
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

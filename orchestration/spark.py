@@ -15,6 +15,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
@@ -23,7 +24,7 @@ from orchestration.progress import advance
 from orchestration.settings import Spark
 from substrate.errors import SubstrateError
 
-Work = Callable[[Sequence[int]], Iterable[str]]
+Work = Callable[[Sequence[Any]], Iterable[str]]
 """From a task's scenes to lines of text, in scene order."""
 
 
@@ -56,11 +57,11 @@ _CONFIGURATION = {
 }
 
 
-def write_lines(session: SparkSession, scenes: Sequence[int], work: Work, out: Path, *, stage: str, partitions: int) -> None:
+def write_lines(session: SparkSession, scenes: Sequence[Any], work: Work, out: Path, *, stage: str, partitions: int) -> None:
     """Run ``work`` over scenes and write its lines to one file, in scene order.
 
     Args:
-        scenes: ascending scene numbers; a task gets a contiguous run of them.
+        scenes: what scenes are named by, in order; a task gets a contiguous run of them.
         work: picklable; called in a worker with some of the scenes.
         out: the file to write.
         stage: the stage's name, for progress.
@@ -79,7 +80,7 @@ def write_lines(session: SparkSession, scenes: Sequence[int], work: Work, out: P
     shutil.rmtree(parts)
 
 
-def _lines(session: SparkSession, scenes: Sequence[int], work: Work, partitions: int) -> DataFrame:
+def _lines(session: SparkSession, scenes: Sequence[Any], work: Work, partitions: int) -> DataFrame:
     ordered = list(scenes)
 
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

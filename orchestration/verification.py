@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from orchestration.files import sha256
-from orchestration.pins import changed_outs, commit, status
+from orchestration.pins import commit, drift
 from orchestration.resources import WorkspaceResource
 from orchestration.run import run_stages
 from orchestration.stage import STAGES, ordered_stages
@@ -43,9 +43,7 @@ def verify_profile(workspace: Workspace) -> list[Difference]:
         for out in stage.outs:
             if not workspace.path(out).exists():
                 raise ParameterError("is not there", where=(workspace.path(out),), hint=f"Run `substrate reproduce --profile {workspace.settings.profile}` first")
-    differences = [
-        Difference(_stage_of(path, workspace), path, f"{how} against its pin") for path, how in sorted(changed_outs(status(workspace.root)).items()) if how != "not in cache"
-    ]
+    differences = [Difference(_stage_of(path, workspace), path, f"{how} against its pin") for path, how in sorted(drift(workspace.root).items())]
     with tempfile.TemporaryDirectory(prefix="substrate-") as folder:
         run_stages([stage.name for stage in stages], WorkspaceResource(profile=workspace.settings.profile, scratch=folder, force=True))
         again = replace(workspace, scratch=Path(folder))
@@ -83,7 +81,7 @@ def accept_results(workspace: Workspace, reason: str) -> list[str]:
     """
     if not reason.strip():
         raise ParameterError("no reason given", hint="Say why the new results are right")
-    changed = sorted(changed_outs(status(workspace.root)))
+    changed = sorted(drift(workspace.root))
     commit(workspace.root)
     record = workspace.root / "pins" / "accepted.jsonl"
     record.parent.mkdir(exist_ok=True)

@@ -17,7 +17,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     """One question: what was predicted, what was expected, and the log it was computed from.
 
     ``expected`` and ``correct`` are ``None`` where the input has no gold. Keys are written in this
-    order; ``choices`` and ``error`` only where there are any.
+    order; ``choices``, ``error`` and the supporting facts only where there are any.
     """
 
     benchmark: str
@@ -31,6 +31,9 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     choices: list[ChoiceRow] | msgspec.UnsetType = msgspec.UNSET
     log: str
     error: str | msgspec.UnsetType = msgspec.UNSET
+    supporting: tuple[int, ...] | msgspec.UnsetType = msgspec.UNSET
+    """Ticks of the facts that the answer rests on."""
+    expected_supporting: tuple[int, ...] | msgspec.UnsetType = msgspec.UNSET
 
 
 _encoder = msgspec.json.Encoder()

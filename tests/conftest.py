@@ -30,7 +30,11 @@ def make_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..
         root.mkdir()
         shutil.copy(ROOT / "workspace.yaml", root)
         parameters = yaml.safe_load((ROOT / "params.yaml").read_text("utf-8"))
-        parameters["profiles"]["sample"]["clevrer"]["scenes"] = scenes
+        parameters["profiles"]["sample"] |= {
+            "clevrer": {"source": "generated", "scenes": scenes},
+            "babi": {"source": "generated", "questions": 5},
+            "gqa": {"source": "generated", "scenes": 3},
+        }
         (root / "params.yaml").write_text(yaml.safe_dump(parameters), "utf-8")
         monkeypatch.chdir(root)
         return root

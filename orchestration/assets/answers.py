@@ -1,16 +1,18 @@
-"""Answers: every question's program run on its scene's log."""
+"""Answers: every question run on its scene's log."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
+from orchestration import babi, clevrer, gqa
 from orchestration.assets.logs import CORE
-from orchestration.clevrer import Answer, questions_of, require_scenes, scenes_of
 from orchestration.spark import spark_session, write_lines
 from orchestration.stage import stage
 from orchestration.workspace import Workspace
 from substrate.domains.clevrer.format import read_questions
+from substrate.domains.gqa.format import read_questions as read_gqa_questions
+from substrate.domains.gqa.format import read_scene_graphs, require_scenes
 
 
 @stage(
@@ -23,10 +25,47 @@ from substrate.domains.clevrer.format import read_questions
 )
 def clevrer_answers(workspace: Workspace, out: Path) -> dict[str, Any]:
     """A row a question: predicted, expected, and the log it was computed from."""
-    settings = workspace.settings
-    logs = workspace.artifacts / "clevrer" / "logs"
-    questions = questions_of(workspace.data / "clevrer")
-    scenes = require_scenes(read_questions(questions), scenes_of(logs), questions, logs)
-    split = "validation" if settings.data.clevrer.source == "official" else "generated"
-    write_lines(spark_session(settings.spark), scenes, Answer(logs, questions, settings.clevrer, split), out, stage="clevrer/answers", partitions=settings.spark.partitions)
-    return {"scenes": len(scenes)}
+    logs, questions = workspace.artifacts / "clevrer" / "logs", clevrer.questions_of(workspace.data / "clevrer")
+    scenes = clevrer.require_scenes(read_questions(questions), clevrer.scenes_of(logs), questions, logs)
+    split = _split(workspace.settings.data.clevrer.source, "validation")
+    return _write(workspace, "clevrer/answers", scenes, clevrer.Answer(logs, questions, workspace.settings.clevrer, split), out)
+
+
+@stage(
+    "babi/answers",
+    outs=["artifacts/{profile}/babi/answers.jsonl"],
+    needs=["babi/dataset", "babi/logs"],
+    code=["substrate/domains/babi", "substrate/rows.py", "tboxes/babi.ttl", *CORE],
+    kinds=["spark", "rdf"],
+)
+def babi_answers(workspace: Workspace, out: Path) -> dict[str, Any]:
+    """A row a question, with the facts that its answer rests on."""
+    logs, tasks = workspace.artifacts / "babi" / "logs", workspace.data / "babi"
+    split = _split(workspace.settings.data.babi.source, "test")
+    return _write(workspace, "babi/answers", babi.scene_numbers(tasks), babi.Answer(logs, tasks, split), out)
+
+
+@stage(
+    "gqa/answers",
+    outs=["artifacts/{profile}/gqa/answers.jsonl"],
+    needs=["gqa/dataset", "gqa/logs"],
+    code=["substrate/domains/gqa", "substrate/rows.py", "tboxes/gqa.ttl", *CORE],
+    kinds=["spark", "rdf"],
+)
+def gqa_answers(workspace: Workspace, out: Path) -> dict[str, Any]:
+    """Two rows a question: objects resolved by name, and by the ids the program carries."""
+    logs, questions = workspace.artifacts / "gqa" / "logs", gqa.questions_of(workspace.data / "gqa")
+    asked = read_gqa_questions(questions)
+    require_scenes(asked, read_scene_graphs(gqa.scene_graphs_of(workspace.data / "gqa")))
+    split = _split(workspace.settings.data.gqa.source, "validation")
+    return _write(workspace, "gqa/answers", list(asked), gqa.Answer(logs, questions, split), out)
+
+
+def _split(source: str, official: str) -> str:
+    return official if source == "official" else "generated"
+
+
+def _write(workspace: Workspace, name: str, keys: list[Any], work: Any, out: Path) -> dict[str, Any]:
+    settings = workspace.settings.spark
+    write_lines(spark_session(settings), keys, work, out, stage=name, partitions=settings.partitions)
+    return {"scenes": len(keys)}

@@ -2,30 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import dagster as dg
 import msgspec
 
-from orchestration.scores import CLEVRER_METRICS, clevrer_counts, score
+from orchestration.scores import METRICS, count, score
 from orchestration.spark import spark_session
 from orchestration.stage import stage
 from orchestration.workspace import Workspace
 
 
-@stage(
-    "clevrer/scores",
-    outs=[f"artifacts/{{profile}}/scores/{name.replace('/', '.')}.json" for name in CLEVRER_METRICS],
-    needs=["clevrer/answers"],
-    code=["orchestration/scores.py", "orchestration/statistics.py", "orchestration/published.yaml"],
-    kinds=["spark"],
-)
-def clevrer_scores(workspace: Workspace, *outs: Path) -> dict[str, Any]:
-    """Per-question and per-option accuracy of each subset, with Wilson's interval."""
-    counts = clevrer_counts(spark_session(workspace.settings.spark), workspace.artifacts / "clevrer" / "answers.jsonl")
-    metadata = {}
-    for name, out in zip(CLEVRER_METRICS, outs, strict=True):
-        record = score(name, *counts[name])
-        out.write_bytes(msgspec.json.format(msgspec.json.encode(record), indent=2) + b"\n")
-        metadata[name] = record.accuracy if record.accuracy is not None else "no questions"
-    return metadata
+def _scores_of(benchmark: str, description: str) -> dg.AssetsDefinition:
+    """The stage that scores a benchmark's answers, a file a number."""
+
+    def scores(workspace: Workspace, *outs: Path) -> dict[str, Any]:
+        counts = count(spark_session(workspace.settings.spark), workspace.artifacts / benchmark / "answers.jsonl", METRICS[benchmark])
+        metadata = {}
+        for name, out in zip(METRICS[benchmark], outs, strict=True):
+            record = score(name, *counts[name])
+            out.write_bytes(msgspec.json.format(msgspec.json.encode(record), indent=2) + b"\n")
+            metadata[name] = "no questions" if record.accuracy is None else record.accuracy
+        return metadata
+
+    scores.__doc__ = description
+    declare: Callable[..., dg.AssetsDefinition] = stage(
+        f"{benchmark}/scores",
+        outs=[f"artifacts/{{profile}}/scores/{name.replace('/', '.')}.json" for name in METRICS[benchmark]],
+        needs=[f"{benchmark}/answers"],
+        code=["orchestration/scores.py", "orchestration/statistics.py", "orchestration/published.yaml"],
+        kinds=["spark"],
+    )
+    return declare(scores)
+
+
+clevrer_scores = _scores_of("clevrer", "Per-question and per-option accuracy of each subset, with Wilson's interval.")
+babi_scores = _scores_of("babi", "Accuracy of each task, and how often the supporting facts are the file's, with Wilson's interval.")
+gqa_scores = _scores_of("gqa", "Accuracy with objects resolved by name and by id, with Wilson's interval.")

@@ -7,10 +7,13 @@ from typing import Any
 
 import dagster as dg
 
-from orchestration.rendering.tables import FORMATS, clevrer_table
+from orchestration.rendering.tables import FORMATS, Table, clevrer_table, transfer_table
 from orchestration.scores import read_scores
 from orchestration.stage import stage
 from orchestration.workspace import Workspace
+
+CODE = ["orchestration/rendering/tables.py", "orchestration/published.yaml"]
+TRANSFER = ("babi", "gqa")
 
 
 @stage(
@@ -18,11 +21,27 @@ from orchestration.workspace import Workspace
     outs=[f"artifacts/{{profile}}/tables/clevrer.{suffix}" for suffix in FORMATS],
     needs=["clevrer/scores"],
     parameters=["seed", "profiles.{profile}.clevrer", "clevrer"],
-    code=["orchestration/rendering/tables.py", "orchestration/published.yaml"],
+    code=CODE,
 )
 def clevrer_tables(workspace: Workspace, *outs: Path) -> dict[str, Any]:
     """Table 1: accuracy on CLEVRER by subset, beside NS-DR and ALOE."""
-    table = clevrer_table(read_scores(workspace.artifacts / "scores", "clevrer"), workspace.settings)
+    return _render(clevrer_table(read_scores(workspace.artifacts / "scores", "clevrer"), workspace.settings), outs)
+
+
+@stage(
+    "tables/transfer",
+    outs=[f"artifacts/{{profile}}/tables/transfer.{suffix}" for suffix in FORMATS],
+    needs=[f"{benchmark}/scores" for benchmark in TRANSFER],
+    parameters=["seed", *(f"profiles.{{profile}}.{benchmark}" for benchmark in TRANSFER)],
+    code=CODE,
+)
+def transfer_tables(workspace: Workspace, *outs: Path) -> dict[str, Any]:
+    """Transfer: accuracy on the other benchmarks, beside what was published."""
+    scores = {name: score for benchmark in TRANSFER for name, score in read_scores(workspace.artifacts / "scores", benchmark).items()}
+    return _render(transfer_table(scores, workspace.settings), outs)
+
+
+def _render(table: Table, outs: tuple[Path, ...]) -> dict[str, Any]:
     for suffix, out in zip(FORMATS, outs, strict=True):
         out.write_text(table.render(suffix), "utf-8")
     return {"table": dg.MetadataValue.md(table.render("md"))}

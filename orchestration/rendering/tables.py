@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from tabulate import tabulate
 
-from orchestration.scores import CLEVRER_METRICS, Score, published
+from orchestration.scores import Score, published
 from orchestration.settings import Settings
 
 
@@ -27,32 +27,58 @@ class Table:
 
 def clevrer_table(scores: Mapping[str, Score], settings: Settings) -> Table:
     """Table 1 of the paper: subset, n, substrate, interval, NS-DR, ALOE, gap to the better of the two."""
-    rows = [_clevrer_row(scores[name]) for name in CLEVRER_METRICS]
     cited = published()["citations"]
+    data = settings.data.clevrer
     caption = (
-        f"CLEVRER, {_source(settings)} n counts questions, or options where the row says so; intervals are Wilson, 95 %. "
+        f"CLEVRER, {_source(data.source, 'validation split', f'{data.scenes:,} scenes', settings)}. "
+        "n counts questions, or options where the row says so; intervals are Wilson, 95 %. "
         f"NS-DR ({cited['ns_dr']}) and ALOE ({cited['aloe']}) are as published, on the official validation split."
     )
-    return Table(caption, ("subset", "n", "substrate", "95 % interval", "NS-DR", "ALOE", "gap (substrate vs. best)"), rows)
+    return Table(caption, ("subset", "n", "substrate", "95 % interval", "NS-DR", "ALOE", "gap (substrate vs. best)"), [_clevrer_row(s) for s in scores.values()])
 
 
-def _source(settings: Settings) -> str:
-    data = settings.data.clevrer
-    if data.source == "official":
-        return f"official validation split (profile {settings.profile})."
-    return f"generated world, not the official data: {data.scenes:,} scenes, seed {settings.seed} (profile {settings.profile})."
+def transfer_table(scores: Mapping[str, Score], settings: Settings) -> Table:
+    """The other benchmarks: number, n, substrate, interval, what the paper printed, what others did."""
+    cited = published()["citations"]
+    babi, gqa = settings.data.babi, settings.data.gqa
+    sources = (
+        f"bAbI, {_source(babi.source, 'test files', f'{babi.questions:,} questions a task', settings)}; "
+        f"GQA, {_source(gqa.source, 'balanced validation split', f'{gqa.scenes:,} scenes', settings)}"
+    )
+    caption = f"Transfer: {sources}. Intervals are Wilson, 95 %. Paper: {cited['transfer']}, on official data; MemN2N: {cited['memn2n']}."
+    return Table(caption, ("number", "n", "substrate", "95 % interval", "paper", "others"), [_transfer_row(s) for s in scores.values()])
+
+
+def _source(source: str, split: str, size: str, settings: Settings) -> str:
+    if source == "official":
+        return f"official {split} (profile {settings.profile})"
+    return f"generated world, not the official data: {size}, seed {settings.seed} (profile {settings.profile})"
+
+
+def _measured(score: Score) -> list[str]:
+    """n, accuracy and interval, as cells."""
+    if score.accuracy is None or score.wilson is None:
+        return ["0", "no questions", ""]
+    return [f"{score.n:,}", _percent(score.accuracy, 2), f"[{100 * score.wilson[0]:.2f}, {100 * score.wilson[1]:.2f}]"]
 
 
 def _clevrer_row(score: Score) -> list[str]:
-    label = f"{score.subset} {score.metric.replace('_', '-')}"
     rivals = {"NS-DR": score.published.get("ns_dr"), "ALOE": score.published.get("aloe")}
     cells = [_percent(value, 1) if value is not None else "not reported" for value in rivals.values()]
-    if score.accuracy is None or score.wilson is None:
-        return [label, "0", "no questions", "", *cells, ""]
-    best = max((name for name, value in rivals.items() if value is not None), key=lambda name: rivals[name] or 0)
-    gap = 100 * (score.accuracy - (rivals[best] or 0))
-    interval = f"[{100 * score.wilson[0]:.2f}, {100 * score.wilson[1]:.2f}]"
-    return [label, f"{score.n:,}", _percent(score.accuracy, 2), interval, *cells, f"{gap:+.2f} pp vs. {best}"]
+    gap = ""
+    if score.accuracy is not None:
+        best = max((name for name, value in rivals.items() if value is not None), key=lambda name: rivals[name] or 0)
+        gap = f"{100 * (score.accuracy - (rivals[best] or 0)):+.2f} pp vs. {best}"
+    return [f"{score.subset} {score.metric.replace('_', '-')}", *_measured(score), *cells, gap]
+
+
+_NAMES = {"memn2n": "MemN2N", "pcr": "PCR"}
+
+
+def _transfer_row(score: Score) -> list[str]:
+    paper = score.published.get("substrate")
+    others = ", ".join(f"{_percent(value, 1)} {_NAMES[who]}" for who, value in score.published.items() if who != "substrate")
+    return [score.name, *_measured(score), "not reported" if paper is None else _percent(paper, 2), others]
 
 
 def _percent(value: float, digits: int) -> str:

@@ -23,7 +23,7 @@ SCENES = range(10000, 10003)
 
 
 class Quiet(SimpleHTTPRequestHandler):
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # the base class names it
+    def log_message(self, format: str, *args: object) -> None:  # the base class names it
         pass
 
 

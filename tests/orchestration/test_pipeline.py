@@ -23,8 +23,8 @@ def snapshot(folder: Path) -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file() and ".stages" not in path.parts}
 
 
-def run(partitions: int, **resource: object) -> None:
-    run_stages(stages_of(None), WorkspaceResource(profile="sample", overrides=[f"spark.partitions={partitions}"], **resource))  # pyright: ignore[reportArgumentType]
+def run(partitions: int, benchmark: str | None = None, **resource: object) -> None:
+    run_stages(stages_of(benchmark), WorkspaceResource(profile="sample", overrides=[f"spark.partitions={partitions}"], **resource))  # pyright: ignore[reportArgumentType]
 
 
 def test_a_run_ends_in_a_table_and_neither_repetition_nor_partitions_change_a_byte(make_project: Callable[..., Path]) -> None:
@@ -40,6 +40,7 @@ def test_a_run_ends_in_a_table_and_neither_repetition_nor_partitions_change_a_by
     table = first[0]["sample/tables/clevrer.md"].decode()
     assert "not the official data: 4 scenes" in table
     assert sum(line.startswith("| ") for line in table.splitlines()) == 1 + 7
+    assert "babi/qa20/accuracy" in first[0]["sample/tables/transfer.md"].decode()
     total = json.loads(first[0]["sample/scores/clevrer.descriptive.per_question.json"])
     graded = [row for row in rows if row.subset == "descriptive"]
     assert (total["n"], total["correct"]) == (len(graded), sum(bool(row.correct) for row in graded))
@@ -49,20 +50,20 @@ def test_a_run_ends_in_a_table_and_neither_repetition_nor_partitions_change_a_by
 
 def test_a_stage_runs_again_only_where_something_changed(make_project: Callable[..., Path]) -> None:
     root = make_project(scenes=2)
-    run(2)
+    run(2, "clevrer")
     record = root / "artifacts/sample/.stages/clevrer.answers.json"
     answers = root / "artifacts/sample/clevrer/answers.jsonl"
     before = record.stat().st_mtime_ns, answers.stat().st_mtime_ns
-    run(2)
+    run(2, "clevrer")
     assert (record.stat().st_mtime_ns, answers.stat().st_mtime_ns) == before
     answers.write_bytes(answers.read_bytes().replace(b"true", b"false"))
-    run(2)
+    run(2, "clevrer")
     assert b"true" in answers.read_bytes()
 
 
 def test_a_stage_that_fails_names_the_file_and_leaves_what_was_there(make_project: Callable[..., Path]) -> None:
     root = make_project(scenes=2)
-    run(2)
+    run(2, "clevrer")
     before = snapshot(root / "artifacts")
     annotation = next((root / "data/sample/clevrer/annotation").rglob("annotation_10001.json"))
     annotation.write_bytes(annotation.read_bytes()[:1000])

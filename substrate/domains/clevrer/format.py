@@ -7,19 +7,18 @@ units a second, a frame is :data:`SECONDS_PER_FRAME` of motion.
 
 from __future__ import annotations
 
-import gzip
-import json
 import math
 import re
 import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Literal, TypeVar
 from zipfile import BadZipFile, ZipFile
 
 import msgspec
 
 from substrate.errors import FormatError
+from substrate.reading import Source, decode, lines, read_bytes
 
 FRAMES = 128
 SECONDS_PER_FRAME = 0.028
@@ -145,77 +144,9 @@ class SceneQuestions(msgspec.Struct, frozen=True):
     video_filename: str = ""
 
 
-T = TypeVar("T")
-Source = tuple[str, bytes]
-"""A record's name (file, and member or line inside it) and its bytes."""
-
 _ANNOTATION = re.compile(r"annotation_(\d+)\.json(\.gz)?$")
 _annotations = msgspec.json.Decoder(Annotation)
 _scene_events = msgspec.json.Decoder(SceneEvents)
-
-
-def read_bytes(path: Path) -> bytes:
-    """The bytes of a file, gunzipped where it is gzip.
-
-    Raises:
-        FormatError: the file is absent, empty, or its gzip stream is cut off or damaged.
-    """
-    try:
-        raw = path.read_bytes()
-        data = gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw
-    except OSError as error:
-        raise FormatError(error.strerror or str(error), where=(path,), hint="Check the path, or fetch the file again") from error
-    except (EOFError, zlib.error) as error:
-        raise FormatError(f"the gzip stream is cut off or damaged ({error})", where=(path,), hint="Fetch it again") from error
-    if not data.strip():
-        raise FormatError("the file is empty", where=(path,), hint="Give a file with at least one record")
-    return data
-
-
-def decode(decoder: msgspec.json.Decoder[T], source: Source) -> T:
-    """One typed record from JSON.
-
-    Raises:
-        FormatError: names the record and the path of what is missing, mistyped, not finite, not
-            UTF-8 or not JSON.
-    """
-    name, data = source
-    try:
-        return decoder.decode(data)
-    except msgspec.ValidationError as error:
-        what, _, path = str(error).partition(" - at ")
-        raise FormatError(what, where=(name, path.strip("`") or "$"), hint="Compare the record with the official format") from error
-    except msgspec.DecodeError as error:
-        raise _explain_malformed(name, data, str(error)) from error
-    except UnicodeDecodeError as error:
-        raise FormatError(f"not UTF-8 (byte {error.start})", where=(name,), hint="Save the file as UTF-8") from error
-
-
-def _explain_malformed(name: str, data: bytes, reason: str) -> FormatError:
-    """Malformed JSON is often a NaN written by a lenient encoder: look where it sits."""
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        return FormatError(f"not UTF-8 (byte {error.start})", where=(name,), hint="Save the file as UTF-8")
-    try:
-        path = _first_not_finite(json.loads(text), "$")
-    except (json.JSONDecodeError, RecursionError) as error:
-        place = f"line {error.lineno} column {error.colno}" if isinstance(error, json.JSONDecodeError) else ""
-        return FormatError(reason, where=(name, place), hint="The file is cut off or not JSON; fetch it again")
-    if path:
-        return FormatError("number is not finite", where=(name, path), hint="Replace NaN or Infinity by a measured value")
-    return FormatError(reason, where=(name,), hint="Compare the record with the official format")
-
-
-def _first_not_finite(value: Any, path: str) -> str:
-    if isinstance(value, float):
-        return "" if math.isfinite(value) else path
-    items: Iterable[tuple[str, Any]] = ()
-    if isinstance(value, dict):
-        items = ((f"{path}.{key}", item) for key, item in value.items())
-    elif isinstance(value, list):
-        items = ((f"{path}[{index}]", item) for index, item in enumerate(value))
-    return next((found for place, item in items if (found := _first_not_finite(item, place))), "")
 
 
 def annotation_names(where: Path) -> dict[int, str]:
@@ -260,7 +191,7 @@ def decode_annotation(source: Source) -> Annotation:
     Raises:
         FormatError: the record breaks the format; the message names file, path and fault.
     """
-    annotation = decode(_annotations, source)
+    annotation = decode(_annotations, source[1], source[0])
     declared = _declared(source[0], "$.object_property", [o.object_id for o in annotation.object_property])
     if not annotation.motion_trajectory:
         raise FormatError("no frames", where=(source[0], "$.motion_trajectory"), hint="An annotation has 128 frames")
@@ -298,7 +229,7 @@ def decode_scene_events(source: Source) -> SceneEvents:
 
     Events may lie past ``n_frames``: two real records declare fewer frames than their events need.
     """
-    scene = decode(_scene_events, source)
+    scene = decode(_scene_events, source[1], source[0])
     declared = _declared(source[0], "$.objects", [o.id for o in scene.objects])
     if scene.n_frames < 1:
         raise FormatError(f"n_frames is {scene.n_frames}", where=(source[0], "$.n_frames"), hint="A scene has at least one frame")
@@ -329,13 +260,6 @@ def _check_event(name: str, path: str, objects: tuple[int, ...], frame: int, dec
         raise FormatError(f"frame is {frame}", where=(name, path), hint="Frames run from 0 to the video's last")
 
 
-def lines(path: Path) -> Iterator[Source]:
-    """The lines of a JSON-lines file, each named ``FILE:LINE``; blank lines are passed over."""
-    for number, line in enumerate(read_bytes(path).split(b"\n"), start=1):
-        if line.strip():
-            yield f"{path}:{number}", line
-
-
 def read_scene_events(path: Path) -> dict[int, SceneEvents]:
     """A whole compact event file, by scene index."""
     return _by_scene((source[0], decode_scene_events(source)) for source in lines(path))
@@ -350,10 +274,10 @@ def read_questions(path: Path) -> dict[int, SceneQuestions]:
     """
     data = read_bytes(path)
     if data.lstrip()[:1] == b"[":
-        records = [(str(path), record) for record in decode(msgspec.json.Decoder(list[SceneQuestions]), (str(path), data))]
+        records = [(str(path), record) for record in decode(msgspec.json.Decoder(list[SceneQuestions]), data, path)]
     else:
         decoder = msgspec.json.Decoder(SceneQuestions)
-        records = [(source[0], decode(decoder, source)) for source in lines(path)]
+        records = [(source[0], decode(decoder, source[1], source[0])) for source in lines(path)]
     for name, record in records:
         _check_questions(name, record)
     if not any(record.questions for _, record in records):

@@ -1,0 +1,114 @@
+"""Scene graph ► typed deltas: one event log an image.
+
+Tick 0 is the annotation: names, boxes, attributes, relations, and the scene's location and weather.
+Tick 1 is what the TBox and the boxes entail: every kind an object is of, the family of every attribute
+value, what a class implies, and in which part of the image an object lies.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from urllib.parse import quote
+
+from substrate.domains.gqa.format import SceneGraph, SceneObject
+from substrate.domains.gqa.ontology import NAMESPACE, Ontology, default, local
+from substrate.log import EventLog
+
+ANNOTATED, ENTAILED = 0, 1
+"""The two ticks of a scene's log."""
+
+_TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
+_INTEGER = "<http://www.w3.org/2001/XMLSchema#integer>"
+
+
+def scene_iri(image_id: str) -> str:
+    """The IRI of an image's scene; its objects lie under it.
+
+    >>> scene_iri("2375429")
+    'urn:gqa:2375429'
+    """
+    return f"urn:gqa:{quote(image_id, safe='')}"
+
+
+def object_iri(image_id: str, object_id: str) -> str:
+    """The IRI of an object of an image."""
+    return f"{scene_iri(image_id)}:{quote(object_id, safe='')}"
+
+
+def scene_log(image_id: str, graph: SceneGraph, ontology: Ontology | None = None) -> EventLog:
+    """The event log of a scene graph; equal graphs give equal logs, whatever the order of their objects.
+
+    >>> cup = SceneObject(name="cup", x=0, y=0, w=10, h=10, attributes=["red"])
+    >>> log = scene_log("7", SceneGraph(width=100, height=100, objects={"1": cup}))
+    >>> sorted(str(o) for _, p, o in log.state() if str(p).endswith("family:color>"))
+    ['"red"']
+    """
+    ontology = ontology or default()
+    log = EventLog()
+    annotated = sorted(set(_annotated(image_id, graph)))
+    entailed = sorted(set(_entailed(image_id, graph, ontology)) - set(annotated))
+    log.extend_lines([(ANNOTATED, line) for line in annotated] + [(ENTAILED, line) for line in entailed])
+    return log
+
+
+def _annotated(image_id: str, graph: SceneGraph) -> Iterator[str]:
+    scene = f"<{scene_iri(image_id)}>"
+    yield f"A {scene} {_TYPE} <{NAMESPACE}Scene> ."
+    yield _integer(scene, "width", graph.width)
+    yield _integer(scene, "height", graph.height)
+    if graph.location:
+        yield _text(scene, "family:location", graph.location)
+    if graph.weather:
+        yield _text(scene, "family:weather", graph.weather)
+    for object_id, found in graph.objects.items():
+        thing = f"<{object_iri(image_id, object_id)}>"
+        yield f"A {thing} <{NAMESPACE}partOf> {scene} ."
+        yield f"A {thing} {_TYPE} <{NAMESPACE}Object> ."
+        yield _text(thing, "name", found.name)
+        for side, pixels in (("x", found.x), ("y", found.y), ("w", found.w), ("h", found.h)):
+            yield _integer(thing, side, pixels)
+        for attribute in found.attributes:
+            yield _text(thing, "attribute", attribute)
+        for relation in found.relations:
+            yield f"A {thing} <{NAMESPACE}relation:{local(relation.name)}> <{object_iri(image_id, relation.object)}> ."
+
+
+def _entailed(image_id: str, graph: SceneGraph, ontology: Ontology) -> Iterator[str]:
+    scene = f"<{scene_iri(image_id)}>"
+    for family, value in ontology.implied(graph.location) if graph.location else ():
+        yield _text(scene, f"family:{local(family)}", value)
+    for object_id, found in graph.objects.items():
+        thing = f"<{object_iri(image_id, object_id)}>"
+        for kind in ontology.kinds(found.name):
+            yield f"A {thing} {_TYPE} <{NAMESPACE}class:{local(kind)}> ."
+        for attribute in found.attributes:
+            value = ontology.canonical(attribute)
+            if value != attribute:
+                yield _text(thing, "attribute", value)
+            for family in ontology.families_of(value):
+                yield _text(thing, f"family:{local(family)}", value)
+        for family, value in ontology.implied(found.name):
+            yield _text(thing, f"family:{local(family)}", value)
+        for family, part in _parts(found, graph):
+            yield _text(thing, f"family:{family}", part)
+
+
+def _parts(found: SceneObject, graph: SceneGraph) -> Iterator[tuple[str, str]]:
+    """The half of the image the box's centre lies in, and ``middle`` where that is the middle third too."""
+    for family, low, high, twice_centre, size in (
+        ("hposition", "left", "right", 2 * found.x + found.w, graph.width),
+        ("vposition", "top", "bottom", 2 * found.y + found.h, graph.height),
+    ):
+        yield family, low if twice_centre < size else high
+        if 2 * size <= 3 * twice_centre <= 4 * size:
+            yield family, "middle"
+
+
+def _integer(subject: str, name: str, value: int) -> str:
+    return f'A {subject} <{NAMESPACE}{name}> "{value}"^^{_INTEGER} .'
+
+
+def _text(subject: str, name: str, text: str) -> str:
+    # JSON's escapes are N-Triples' escapes, as long as characters beyond ASCII stay as they are.
+    return f"A {subject} <{NAMESPACE}{name}> {json.dumps(text, ensure_ascii=False)} ."

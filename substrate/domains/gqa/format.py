@@ -1,0 +1,308 @@
+"""GQA's files: scene graphs and questions with semantic programs, as typed records.
+
+A scene-graph file maps image ids to ``{width, height, location?, weather?, objects: {id: {name, x, y,
+w, h, attributes, relations: [{name, object}]}}}``; boxes are pixels from the upper left corner. A
+question file maps question ids to ``{question, imageId, answer, semantic: [{operation, argument,
+dependencies}]}``. Source: Hudson and Manning, GQA, CVPR 2019.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+import msgspec
+
+from substrate.errors import FormatError
+from substrate.reading import decode, read_bytes
+
+SCENE_GRAPHS_FILE = "sceneGraphs.json"
+QUESTIONS_FILE = "questions.json"
+
+VERBS: Mapping[str, frozenset[int]] = {
+    "select": frozenset({0}),
+    "relate": frozenset({1}),
+    "filter": frozenset({1}),
+    "query": frozenset({1}),
+    "verify": frozenset({1}),
+    "choose": frozenset({1, 2}),
+    "exist": frozenset({1}),
+    "and": frozenset({2}),
+    "or": frozenset({2}),
+    "same": frozenset({1, 2}),
+    "different": frozenset({1, 2}),
+    "common": frozenset({2}),
+}
+"""First word of an operation to how many dependencies it may have; further words name an attribute family."""
+
+
+class Relation(msgspec.Struct, frozen=True, gc=False):
+    """A named edge from the object that lists it to another."""
+
+    name: str
+    object: str
+
+
+class SceneObject(msgspec.Struct, frozen=True):
+    """One object of a scene: its class name, box (pixels), attributes and outgoing relations."""
+
+    name: str
+    x: int
+    y: int
+    w: int
+    h: int
+    attributes: list[str] = []
+    relations: list[Relation] = []
+
+
+class SceneGraph(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One image: its size in pixels, its objects by id, and where it was taken in which weather."""
+
+    width: int
+    height: int
+    objects: dict[str, SceneObject]
+    location: str | None = None
+    weather: str | None = None
+
+
+class Step(msgspec.Struct, frozen=True):
+    """One operation of a semantic program; ``dependencies`` are positions of other steps."""
+
+    operation: str
+    argument: str
+    dependencies: list[int]
+
+
+class Question(msgspec.Struct, frozen=True, omit_defaults=True, rename={"image_id": "imageId"}):
+    """A question about an image; ``answer`` is absent where there is no gold."""
+
+    image_id: str
+    question: str
+    semantic: list[Step]
+    answer: str | None = None
+
+
+_graph = msgspec.json.Decoder(SceneGraph)
+_raw_by_id = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_question = msgspec.json.Decoder(Question)
+
+
+class SceneGraphs(Mapping[str, SceneGraph]):
+    """The scene graphs of a file by image id, each decoded and checked when it is asked for.
+
+    A file of ten thousand images stays bytes; only the scenes in use are objects.
+    """
+
+    def __init__(self, name: str, records: Mapping[str, msgspec.Raw]) -> None:
+        self.name = name
+        self._records = records
+
+    def __getitem__(self, image_id: str) -> SceneGraph:
+        return decode_scene_graph(self.name, image_id, self._records[image_id])
+
+    def raw(self, image_id: str) -> bytes:
+        """The record as it stands in the file, for :func:`decode_scene_graph` to read elsewhere."""
+        return bytes(self._records[image_id])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._records)
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+
+def read_scene_graphs(path: Path) -> SceneGraphs:
+    """The scene graphs of a file, gzipped or not.
+
+    Raises:
+        FormatError: the file is absent, empty, cut off or not a JSON object; a scene that breaks the
+            format is named, with file, image and path, when it is asked for.
+    """
+    records = decode(_raw_by_id, read_bytes(path), path)
+    if not records:
+        raise FormatError("holds no scene graph", where=(path,), hint="Give a file with at least one image")
+    return SceneGraphs(str(path), dict(sorted(records.items())))
+
+
+def decode_scene_graph(name: str, image_id: str, data: bytes | msgspec.Raw) -> SceneGraph:
+    """A checked scene graph from its JSON.
+
+    >>> cup = b'{"name": "cup", "x": 0, "y": 0, "w": 2, "h": 2, "relations": [{"name": "on", "object": "5"}]}'
+    >>> decode_scene_graph("a.json", "7", b'{"width": 9, "height": 9, "objects": {"1": %s}}' % cup)
+    Traceback (most recent call last):
+    substrate.errors.FormatError: a.json: image 7: $.objects.1.relations[0].object: no object 5 in this scene. Name one of its objects, or drop the relation.
+
+    Raises:
+        FormatError: names file, image and path: a field is missing or mistyped, the image or a box has
+            no size, a name is blank, or a relation points to no object.
+    """
+    where = (name, f"image {image_id}")
+    graph = decode(_graph, data, *where)
+    for field, size in (("width", graph.width), ("height", graph.height)):
+        if size < 1:
+            raise FormatError(f"{field} is {size}", where=(*where, f"$.{field}"), hint="An image is at least a pixel wide and high")
+    for object_id, found in graph.objects.items():
+        path = f"$.objects.{object_id}"
+        if not found.name.strip():
+            raise FormatError("the name is blank", where=(*where, f"{path}.name"), hint="Name the object's class")
+        if found.w < 0 or found.h < 0:
+            raise FormatError(f"the box is {found.w} by {found.h}", where=(*where, path), hint="A box has no negative side")
+        for index, relation in enumerate(found.relations):
+            if relation.object not in graph.objects:
+                raise FormatError(
+                    f"no object {relation.object} in this scene",
+                    where=(*where, f"{path}.relations[{index}].object"),
+                    hint="Name one of its objects, or drop the relation",
+                )
+    return graph
+
+
+def read_questions(path: Path) -> dict[str, dict[str, Question]]:
+    """A question file by image id, then by question id; both sorted.
+
+    Takes the official object of ``{id: record}``, a list, or JSON lines of records that carry
+    ``question_id`` (or ``questionId``), gzipped or not.
+
+    Raises:
+        FormatError: names file, question and path: the file is absent, empty or cut off, a field is
+            missing or mistyped, an operation is unknown, or its dependencies dangle or form a cycle.
+    """
+    found: dict[str, dict[str, Question]] = {}
+    for question_id, data in _question_records(path):
+        question = decode_question(str(path), question_id, data)
+        questions = found.setdefault(question.image_id, {})
+        if question_id in questions:
+            raise FormatError("the question occurs twice", where=(path, f"question {question_id}"), hint="Give every question one record")
+        questions[question_id] = question
+    if not found:
+        raise FormatError("holds no question", where=(path,), hint="Give a file with at least one question")
+    return {image: dict(sorted(questions.items())) for image, questions in sorted(found.items())}
+
+
+class _Identified(msgspec.Struct, frozen=True):
+    question_id: str | int | None = None
+    camel_case: str | int | None = msgspec.field(default=None, name="questionId")
+
+
+def _question_records(path: Path) -> Iterator[tuple[str, bytes | msgspec.Raw]]:
+    data = read_bytes(path)
+    try:
+        # An object of records, as the official files have it; anything else is a list or JSON lines.
+        records = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode(data)
+        if not ({"semantic", "imageId"} <= set(records)):
+            yield from records.items()
+            return
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        pass
+    if data.lstrip()[:1] == b"[":
+        listed: Iterable[tuple[tuple[object, ...], bytes | msgspec.Raw]] = (
+            ((path, f"$[{index}]"), record) for index, record in enumerate(decode(msgspec.json.Decoder(list[msgspec.Raw]), data, path))
+        )
+    elif _first_line_is_a_record(data):
+        listed = (((f"{path}:{number}",), line) for number, line in enumerate(data.split(b"\n"), start=1) if line.strip())
+    else:
+        decode(_raw_by_id, data, path)
+        listed = ()
+    decoder = msgspec.json.Decoder(_Identified)
+    for where, record in listed:
+        identified = decode(decoder, record, *where)
+        number = identified.question_id if identified.question_id is not None else identified.camel_case
+        if number is None:
+            raise FormatError("the record has no question_id", where=where, hint="Number every question")
+        yield str(number), record
+
+
+def _first_line_is_a_record(data: bytes) -> bool:
+    try:
+        return "imageId" in msgspec.json.decode(data.lstrip().split(b"\n", 1)[0], type=dict[str, msgspec.Raw])
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return False
+
+
+def decode_question(name: str, question_id: str, data: bytes | msgspec.Raw) -> Question:
+    """A checked question from its JSON; errors as :func:`read_questions`."""
+    where = (name, f"question {question_id}")
+    question = decode(_question, data, *where)
+    check_program(question.semantic, where)
+    return question
+
+
+def check_program(steps: list[Step], where: tuple[object, ...] = ()) -> None:
+    """Refuse a program whose shape is wrong, whatever its scene.
+
+    >>> check_program([Step("select", "cup", []), Step("query", "color", [3])])
+    Traceback (most recent call last):
+    substrate.errors.FormatError: $.semantic[1].dependencies[0]: no step 3 in a program of 2. Name another step of the program.
+
+    Raises:
+        FormatError: no step, an unknown operation, a wrong number of dependencies, a dependency on no
+            step, or steps that depend on one another.
+    """
+    if not steps:
+        raise FormatError("the program is empty", where=(*where, "$.semantic"), hint="A program has at least one step")
+    for index, step in enumerate(steps):
+        path = f"$.semantic[{index}]"
+        arity = VERBS.get(step.operation.split(" ", 1)[0])
+        if arity is None:
+            raise FormatError(f"unknown operation {step.operation!r}", where=(*where, f"{path}.operation"), hint=f"Operations begin with {', '.join(VERBS)}")
+        for position, dependency in enumerate(step.dependencies):
+            if not 0 <= dependency < len(steps):
+                raise FormatError(
+                    f"no step {dependency} in a program of {len(steps)}",
+                    where=(*where, f"{path}.dependencies[{position}]"),
+                    hint="Name another step of the program",
+                )
+        if len(step.dependencies) not in arity:
+            wanted = " or ".join(map(str, sorted(arity)))
+            raise FormatError(
+                f"{step.operation!r} has {len(step.dependencies)} dependencies, not {wanted}",
+                where=(*where, f"{path}.dependencies"),
+                hint="Give as many as it takes",
+            )
+    order(steps, where)
+
+
+def order(steps: list[Step], where: tuple[object, ...] = ()) -> list[int]:
+    """The steps so that each follows what it depends on; official programs are in order already.
+
+    >>> order([Step("exist", "?", [1]), Step("select", "cup", [])])
+    [1, 0]
+
+    Raises:
+        FormatError: steps depend on one another; the cycle is written out.
+    """
+    done: dict[int, None] = {}
+    waiting = list(range(len(steps)))
+    while waiting:
+        for index in waiting:
+            if all(dependency in done for dependency in steps[index].dependencies):
+                done[index] = None
+        left = [index for index in waiting if index not in done]
+        if len(left) == len(waiting):
+            cycle = _cycle(steps, done)
+            place = f"$.semantic[{cycle[0]}].dependencies"
+            shown = " -> ".join(map(str, cycle))
+            raise FormatError(f"steps depend on one another: {shown}", where=(*where, place), hint="A step depends on others' results only")
+        waiting = left
+    return list(done)
+
+
+def _cycle(steps: list[Step], done: dict[int, None]) -> list[int]:
+    """A way from a step back to itself, among steps of which each waits for another."""
+    path = [next(index for index in range(len(steps)) if index not in done)]
+    while path.count(path[-1]) == 1:
+        path.append(next(d for d in steps[path[-1]].dependencies if d not in done))
+    return path[path.index(path[-1]) :]
+
+
+def require_scenes(questions: Mapping[str, Mapping[str, Question]], graphs: SceneGraphs) -> None:
+    """Refuse questions about images whose scene graph is not there.
+
+    Raises:
+        FormatError: names the file of scene graphs, the first such image and one of its questions.
+    """
+    missing = [image for image in questions if image not in graphs]
+    if missing:
+        question = next(iter(questions[missing[0]]))
+        what = f"no scene graph of image {missing[0]}, which question {question} is about" + (f"; {len(missing)} images lack theirs" if missing[1:] else "")
+        raise FormatError(what, where=(graphs.name,), hint="Give the scene graphs of the split the questions belong to")

@@ -1,0 +1,371 @@
+"""Answers GQA questions: each step of a typed program is one entry of :data:`OPERATIONS`.
+
+Two ways to find objects, which are two experiments: ``name`` reads the program as language, ``id`` takes
+the ids it carries. By name a phrase may fit several objects. All of them are kept as candidates as the
+steps thin them out, so an object that makes the next step possible is preferred; of those left, the
+closest to the wording, then the largest, then the one of the lowest id is meant. The gold answer is
+never read before the prediction is made.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from itertools import product
+from typing import Literal, NamedTuple, cast
+
+from substrate.domains.gqa.format import Question, SceneGraph
+from substrate.domains.gqa.ontology import Ontology
+from substrate.domains.gqa.program import Instruction, Named, Options, Related, Value, Word, compile_program
+from substrate.domains.gqa.scene import EXACT, Node, Objects, Scene
+from substrate.errors import ParameterError, ProgramError, SubstrateError
+
+Resolve = Literal["name", "id"]
+SUBSETS: Mapping[Resolve, str] = {"name": "by_name", "id": "by_id"}
+"""How objects are found, to the subset its row belongs to."""
+
+
+class Truth(NamedTuple):
+    """Yes or no, and of which candidates of which step it holds."""
+
+    holds: bool
+    step: int
+    witnesses: frozenset[Node]
+
+
+class Said(NamedTuple):
+    """A word as an answer, and the objects it was read from."""
+
+    word: str
+    objects: tuple[Node, ...]
+
+
+Result = Objects | Truth | Said
+
+
+class Answer(NamedTuple):
+    """One row's worth: ``expected`` and ``correct`` are ``None`` where there is no gold."""
+
+    question_id: str
+    predicted: str
+    expected: str | None
+    correct: bool | None
+    log: str
+    error: str | None = None
+
+
+class _Run(NamedTuple):
+    scene: Scene
+    by_id: bool
+
+
+def _select(run: _Run, step: Instruction) -> Objects:
+    return run.scene.named(cast(Named, step.argument), by_id=run.by_id)
+
+
+def _relate(run: _Run, step: Instruction, sources: Objects) -> Objects:
+    argument = cast(Related, step.argument)
+    return run.scene.related(sources, argument.relations[0], subject=argument.subject, target=argument.target, by_id=run.by_id)
+
+
+def _filter(run: _Run, step: Instruction, objects: Objects) -> Objects:
+    value, negated = cast(Value, step.argument)
+    return {node: penalty for node, penalty in objects.items() if run.scene.has_value(node, step.family, value) is not negated}
+
+
+def _exist(_: _Run, step: Instruction, objects: Objects) -> Truth:
+    return Truth(bool(objects), step.position, frozenset(objects))
+
+
+def _verify(run: _Run, step: Instruction, objects: Objects) -> Truth:
+    return _truth(step, _filter(run, step, run.scene.best(objects)))
+
+
+def _verify_rel(run: _Run, step: Instruction, sources: Objects) -> Truth:
+    return _truth(step, {source: EXACT for source in run.scene.best(sources) if _relate(run, step, {source: EXACT})})
+
+
+def _truth(step: Instruction, witnesses: Objects) -> Truth:
+    return Truth(bool(witnesses), step.dependencies[0], frozenset(witnesses))
+
+
+def _query(run: _Run, step: Instruction, objects: Objects) -> Said:
+    scene, asked = run.scene, cast(Word, step.argument).word
+    ranked = scene.ranked(_some(objects))
+    if asked == "name":
+        if ranked[0] == scene.node:
+            raise ProgramError("a scene has no name", hint="Ask for its place, location or weather")
+        return Said(scene.name(ranked[0]), (ranked[0],))
+    if asked in scene.ontology.families:
+        for node in ranked:
+            if values := scene.values(node, asked):
+                return Said(values[0], (node,))
+        raise ProgramError(f"none of {_listed(run, objects)} has a {asked}")
+    if scene.node in objects and scene.ontology.knows(asked):
+        return _query_kind(run, asked)
+    raise ProgramError(f"the TBox knows no attribute family {asked!r}", hint="Add it to the TBox with its values")
+
+
+def _query_kind(run: _Run, kind: str) -> Said:
+    """Which place, which room: the scene's own location if it is one, else its largest object that is."""
+    scene = run.scene
+    for location in scene.annotated(scene.node, "location"):
+        if kind in scene.ontology.kinds(location)[1:]:
+            return Said(location, (scene.node,))
+    node = scene.ranked(_some(scene.named(Named(kind, None), by_id=False)))[0]
+    return Said(scene.name(node), (node,))
+
+
+def _choose(run: _Run, step: Instruction, objects: Objects) -> Said:
+    words = cast(Options, step.argument).words
+    for node in run.scene.ranked(_some(objects)):
+        for word in words:
+            if run.scene.has_value(node, step.family, word):
+                return Said(word, (node,))
+    raise ProgramError(f"none of {_listed(run, objects)} is {' or '.join(words)}")
+
+
+def _choose_name(run: _Run, step: Instruction, objects: Objects) -> Said:
+    words = cast(Options, step.argument).words
+    fits: list[tuple[int, int, int]] = []
+    ranked = run.scene.ranked(_some(objects))
+    for position, node in enumerate(ranked):
+        fits += [(penalty, position, index) for index, word in enumerate(words) if (penalty := run.scene.is_kind(node, word)) is not None]
+    if not fits:
+        raise ProgramError(f"none of {_listed(run, objects)} is a {' or a '.join(words)}")
+    _, position, index = min(fits)
+    return Said(words[index], (ranked[position],))
+
+
+def _choose_rel(run: _Run, step: Instruction, sources: Objects) -> Said:
+    scene, argument = run.scene, cast(Related, step.argument)
+    options = argument.relations
+    best = scene.best(_some(sources))
+    fits = [
+        (penalty, scene.prominence(node), index, node)
+        for index, relation in enumerate(options)
+        for node, penalty in scene.related(best, relation, subject=argument.subject, target=argument.target, by_id=run.by_id).items()
+    ]
+    if fits:
+        _, _, index, node = min(fits, key=lambda fit: fit[:3])
+        return Said(scene.ontology.answer(options[index]), (node,))
+    source = scene.ranked(best)[0]
+    targets = scene.named(argument.target, by_id=run.by_id)
+    return _choose_alone(run, argument, source) if set(targets) == {source} else _choose_by_box(run, argument, source, targets)
+
+
+def _choose_alone(run: _Run, argument: Related, node: Node) -> Said:
+    """The program relates an object to itself: the other end was lost (official "is she to the left or right of …").
+
+    What remains is the object's own side: the one option that it stands in with anything, else the half of the image.
+    """
+    scene = run.scene
+    anything = Named("_", None)
+    standing = [r for r in argument.relations if scene.related({node: EXACT}, r, subject=not argument.subject, target=anything, by_id=False)]
+    if len(standing) == 1:
+        return Said(scene.ontology.answer(standing[0]), (node,))
+    axes = [scene.ontology.axis(relation) for relation in argument.relations]
+    leads = [scene.lies(node, scene.node, axis) for axis in axes if axis is not None]
+    if len(leads) < len(axes) or max(leads) <= 0:
+        raise ProgramError(f"the program relates {scene.name(node)} to itself")
+    return Said(scene.ontology.answer(argument.relations[leads.index(max(leads))]), (node,))
+
+
+def _choose_by_box(run: _Run, argument: Related, source: Node, targets: Objects) -> Said:
+    """Neither relation is annotated: where both speak of positions, the boxes decide."""
+    scene = run.scene
+    targets = {node: penalty for node, penalty in targets.items() if node != source}
+    if not targets:
+        raise ProgramError(f"no {argument.target.name} beside {scene.name(source)} to relate it to")
+    target = scene.ranked(targets)[0]
+    subject, other = (target, source) if argument.subject else (source, target)
+    axes = [scene.ontology.axis(relation) for relation in argument.relations]
+    leads = [scene.lies(subject, other, axis) for axis in axes if axis is not None]
+    if len(leads) < len(axes) or max(leads) <= 0:
+        raise ProgramError(f"{scene.name(subject)} is neither {' nor '.join(argument.relations)} {scene.name(other)}")
+    return Said(scene.ontology.answer(argument.relations[leads.index(max(leads))]), (target,))
+
+
+def _compare(run: _Run, step: Instruction, first: Objects, second: Objects) -> Said:
+    scene = run.scene
+    comparison = scene.ontology.comparisons.get(step.family)
+    if comparison is None:
+        raise ProgramError(f"the TBox knows no comparison {step.family!r}", hint="Add it to the TBox with the value it favours")
+    for pair in _pairs(run, first, second):
+        holds = [scene.has_value(node, "", comparison.favours) for node in pair]
+        loses = [scene.has_value(node, "", comparison.against) for node in pair]
+        if holds[0] != holds[1] or loses[0] != loses[1]:
+            winner = pair[0 if holds[0] > holds[1] or (holds[0] == holds[1] and loses[1]) else 1]
+            return Said(scene.name(winner), pair)
+    raise ProgramError(f"nothing says whether {_listed(run, first)} or {_listed(run, second)} is {step.family}")
+
+
+def _common(run: _Run, _: Instruction, first: Objects, second: Objects) -> Said:
+    for pair in _pairs(run, first, second):
+        for family in run.scene.ontology.comparable:
+            if _share(run, pair, family):
+                return Said(family, pair)
+    raise ProgramError(f"{_listed(run, first)} and {_listed(run, second)} have no attribute in common")
+
+
+def _same(run: _Run, step: Instruction, first: Objects, second: Objects) -> Truth:
+    for pair in _pairs(run, first, second):
+        if (shared := _share(run, pair, step.family)) is not None:
+            return Truth(shared, step.position, frozenset(pair))
+    raise ProgramError(f"{_listed(run, first)} and {_listed(run, second)} do not both have a {step.family}")
+
+
+def _different(run: _Run, step: Instruction, first: Objects, second: Objects) -> Truth:
+    return _not(_same(run, step, first, second))
+
+
+def _all_same(run: _Run, step: Instruction, objects: Objects) -> Truth:
+    family = cast(Word, step.argument).word
+    held = [set(values) for node in run.scene.ranked(_some(objects)) if (values := run.scene.values(node, family))]
+    if not held:
+        raise ProgramError(f"none of {_listed(run, objects)} has a {family}")
+    return Truth(bool(set.intersection(*held)), step.position, frozenset(objects))
+
+
+def _all_different(run: _Run, step: Instruction, objects: Objects) -> Truth:
+    return _not(_all_same(run, step, objects))
+
+
+def _and(_: _Run, step: Instruction, first: Truth, second: Truth) -> Truth:
+    if first.step == second.step:
+        # Said of one phrase, both must hold of one object: "is the shirt open and black".
+        both = first.witnesses & second.witnesses
+        return Truth(bool(both), first.step, both)
+    return Truth(first.holds and second.holds, step.position, frozenset())
+
+
+def _or(_: _Run, step: Instruction, first: Truth, second: Truth) -> Truth:
+    return Truth(first.holds or second.holds, step.position, frozenset())
+
+
+OPERATIONS: Mapping[str, Callable[..., Result]] = {
+    "select": _select,
+    "relate": _relate,
+    "filter": _filter,
+    "exist": _exist,
+    "verify": _verify,
+    "verify rel": _verify_rel,
+    "query": _query,
+    "choose": _choose,
+    "choose name": _choose_name,
+    "choose rel": _choose_rel,
+    "compare": _compare,
+    "common": _common,
+    "same": _same,
+    "different": _different,
+    "all same": _all_same,
+    "all different": _all_different,
+    "and": _and,
+    "or": _or,
+}
+"""Every operation of :data:`substrate.domains.gqa.program.SIGNATURES`."""
+
+
+def _some(objects: Objects) -> Objects:
+    if not objects:
+        raise ProgramError("there is no such object in the scene")
+    return objects
+
+
+def _pairs(run: _Run, first: Objects, second: Objects) -> list[tuple[Node, Node]]:
+    pairs = [(a, b) for a, b in product(run.scene.ranked(_some(first)), run.scene.ranked(_some(second))) if a != b]
+    if not pairs:
+        raise ProgramError("there are not two objects to compare")
+    return pairs
+
+
+def _share(run: _Run, pair: tuple[Node, Node], family: str) -> bool | None:
+    one, other = (set(run.scene.values(node, family)) for node in pair)
+    return bool(one & other) if one and other else None
+
+
+def _not(truth: Truth) -> Truth:
+    return truth._replace(holds=not truth.holds)
+
+
+def _listed(run: _Run, objects: Objects) -> str:
+    labels = [run.scene.label(node) for node in run.scene.ranked(objects)[:3]]
+    return ", ".join(labels) + (" …" if len(objects) > 3 else "")
+
+
+def run_step(scene: Scene, step: Instruction, results: Mapping[int, Result], *, resolve: Resolve) -> Result:
+    """The result of one typed step, given those it depends on.
+
+    Raises:
+        ProgramError: the step cannot run on this scene; names the step.
+    """
+    try:
+        return OPERATIONS[step.operation](_Run(scene, resolve == "id"), step, *(results[d] for d in step.dependencies))
+    except ProgramError as error:
+        raise error.within(f"step {step.position} ({step.step.operation}: {step.step.argument})") from error
+
+
+def predict(scene: Scene, question: Question, *, resolve: Resolve = "name") -> str:
+    """The answer to a question about a scene.
+
+    >>> from substrate.domains.gqa.format import SceneObject, Step
+    >>> cup = SceneObject(name="cup", x=60, y=0, w=10, h=10, attributes=["red"])
+    >>> scene = Scene.of("7", SceneGraph(width=100, height=100, objects={"1": cup}))
+    >>> ask = [Step("select", "cup (1)", []), Step("query", "hposition", [0])]
+    >>> predict(scene, Question("7", "On which side is the cup?", ask))
+    'right'
+
+    Raises:
+        ProgramError: the program cannot run on this scene.
+        FormatError: the program is malformed.
+    """
+    results: dict[int, Result] = {}
+    steps = compile_program(question.semantic)
+    for step in steps:
+        results[step.position] = run_step(scene, step, results, resolve=resolve)
+    word = said(results[len(steps) - 1])
+    return _as_asked(scene.ontology, question.question, word) if steps[-1].operation == "choose" else word
+
+
+def _as_asked(ontology: Ontology, text: str, word: str) -> str:
+    """A chosen value in the question's own spelling: "metallic or wooden?" is answered "wooden", not "wood"."""
+    words = set(re.findall(r"[\w'-]+", text.lower()))
+    return word if word in words else next((spelling for spelling in ontology.spellings(word) if spelling in words), word)
+
+
+def said(result: Result) -> str:
+    """A final result as the answer's text."""
+    if isinstance(result, Said):
+        return result.word
+    return "yes" if isinstance(result, Truth) and result.holds else "no"
+
+
+def answer_scene(image_id: str, graph: SceneGraph | Scene, questions: Mapping[str, Question], *, resolve: Resolve = "name", ontology: Ontology | None = None) -> list[Answer]:
+    """The answers to the questions about one scene, by question id.
+
+    Args:
+        graph: the scene graph; or a :class:`Scene` made of it, to answer by name and by id from one log.
+        questions: question id to question.
+        resolve: whether objects are found by ``name`` or by the ``id`` the program carries.
+
+    A program that cannot run on its scene is answered ``error``, with the reason, and counts as wrong.
+    """
+    if resolve not in SUBSETS:
+        raise ParameterError(f"resolve is {resolve!r}", hint=f"Give one of {', '.join(SUBSETS)}")
+    scene = graph if isinstance(graph, Scene) else Scene.of(image_id, graph, ontology)
+    return [_answer(scene, question_id, question, resolve) for question_id, question in sorted(questions.items())]
+
+
+def _answer(scene: Scene, question_id: str, question: Question, resolve: Resolve) -> Answer:
+    try:
+        predicted, reason = predict(scene, question, resolve=resolve), None
+    except SubstrateError as error:
+        predicted, reason = "error", str(error)
+    expected = question.answer
+    return Answer(question_id, predicted, expected, None if expected is None else reason is None and predicted == expected, scene.digest, reason)
+
+
+def accuracy(answers: Sequence[Answer]) -> tuple[int, int]:
+    """How many answers that have a gold are correct, and how many have one."""
+    graded = [answer for answer in answers if answer.correct is not None]
+    return sum(bool(answer.correct) for answer in graded), len(graded)

@@ -1,0 +1,231 @@
+"""GQA's semantic programs, parsed and type-checked before they run.
+
+Every operation has a verb, an argument of its own shape and typed inputs. A set of objects is found by
+``select`` and ``relate`` and thinned out by ``filter``; ``verify``, ``exist``, ``same`` and
+``different`` make it a truth, ``and`` and ``or`` join truths, ``query``, ``choose`` and ``common`` end in a word.
+"""
+
+from __future__ import annotations
+
+import enum
+import re
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from substrate.domains.gqa.format import Step, check_program, order
+from substrate.errors import ProgramError
+
+SCENE = "scene"
+ANYTHING = "_"
+
+
+class Kind(enum.Enum):
+    """What a step results in."""
+
+    OBJECTS = "objects"
+    TRUTH = "truth"
+    WORD = "word"
+
+
+class Named(NamedTuple):
+    """An object by class name, and by the ids the program carries.
+
+    ``ids`` is ``None`` where it carries none, empty where it says that no such object is there (``-``).
+    """
+
+    name: str
+    ids: tuple[str, ...] | None
+
+
+class Related(NamedTuple):
+    """An object in one of some relations; ``subject`` where the named object is the relation's subject."""
+
+    target: Named
+    relations: tuple[str, ...]
+    subject: bool
+
+
+class Value(NamedTuple):
+    """An attribute value, or its absence."""
+
+    value: str
+    negated: bool
+
+
+class Options(NamedTuple):
+    """The words a choice is made from."""
+
+    words: tuple[str, ...]
+
+
+class Word(NamedTuple):
+    """What is asked for: ``name``, an attribute family, or a class."""
+
+    word: str
+
+
+class Nothing(NamedTuple):
+    """An argument that says nothing."""
+
+
+Argument = Named | Related | Value | Options | Word | Nothing
+
+
+class Instruction(NamedTuple):
+    """One typed step: its position in the file, its entry of :data:`SIGNATURES`, attribute family, argument and inputs."""
+
+    position: int
+    operation: str
+    family: str
+    argument: Argument
+    dependencies: tuple[int, ...]
+    result: Kind
+    step: Step
+
+
+class Signature(NamedTuple):
+    """Kinds of the inputs, kind of the result, and how the argument is read."""
+
+    inputs: tuple[Kind, ...]
+    result: Kind
+    parse: Callable[[str], Argument]
+
+
+_IDS = re.compile(r"\s*\(([^()]*)\)\s*$")
+_NEGATED = re.compile(r"not\s*\((.*)\)")
+
+
+def _named(text: str) -> Named:
+    match = _IDS.search(text)
+    name = text[: match.start()].strip() if match else text.strip()
+    if not name:
+        raise ValueError("names no object")
+    if match is None:
+        return Named(name, None)
+    return Named(name, tuple(part for found in match[1].split(",") if (part := found.strip()) not in ("", "-")))
+
+
+def _related(text: str) -> Related:
+    match = _IDS.search(text)
+    parts = [part.strip() for part in (text[: match.start()] if match else text).split(",")]
+    if len(parts) < 3 or not all(parts):
+        raise ValueError("is not `name,relation,s|o`")
+    name, relations, direction = parts[0], ",".join(parts[1:-1]), parts[-1]
+    if direction not in ("s", "o", ANYTHING):
+        raise ValueError(f"ends in {direction!r}, not in s or o")
+    words = tuple(word.strip() for word in relations.split("|"))
+    if not all(words):
+        raise ValueError("has a blank relation")
+    return Related(_named(name + (match[0] if match else "")), words, direction != "o")
+
+
+def _value(text: str) -> Value:
+    text = text.strip()
+    match = _NEGATED.fullmatch(text)
+    value = match[1].strip() if match else text
+    if not value:
+        raise ValueError("has no value")
+    return Value(value, match is not None)
+
+
+def _options(text: str) -> Options:
+    words = tuple(word.strip() for word in text.split("|"))
+    if len(words) < 2 or not all(words):
+        raise ValueError("is not a choice of words separated by |")
+    return Options(words)
+
+
+def _word(text: str) -> Word:
+    if not text.strip():
+        raise ValueError("asks for nothing")
+    return Word(text.strip())
+
+
+def _nothing(_: str) -> Nothing:
+    return Nothing()
+
+
+_O, _T, _W = Kind.OBJECTS, Kind.TRUTH, Kind.WORD
+
+SIGNATURES: dict[str, Signature] = {
+    "select": Signature((), _O, _named),
+    "relate": Signature((_O,), _O, _related),
+    "filter": Signature((_O,), _O, _value),
+    "exist": Signature((_O,), _T, _nothing),
+    "verify": Signature((_O,), _T, _value),
+    "verify rel": Signature((_O,), _T, _related),
+    "query": Signature((_O,), _W, _word),
+    "choose": Signature((_O,), _W, _options),
+    "choose name": Signature((_O,), _W, _options),
+    "choose rel": Signature((_O,), _W, _related),
+    "compare": Signature((_O, _O), _W, _nothing),
+    "common": Signature((_O, _O), _W, _nothing),
+    "same": Signature((_O, _O), _T, _nothing),
+    "different": Signature((_O, _O), _T, _nothing),
+    "all same": Signature((_O,), _T, _word),
+    "all different": Signature((_O,), _T, _word),
+    "and": Signature((_T, _T), _T, _nothing),
+    "or": Signature((_T, _T), _T, _nothing),
+}
+"""Every operation of the interpreter's dispatch table."""
+
+_RELATIONAL = frozenset({"rel", "relation", "relate"})
+
+
+def _operation(step: Step) -> tuple[str, str]:
+    """The entry of :data:`SIGNATURES` a step is an instance of, and its attribute family."""
+    verb, _, family = step.operation.strip().partition(" ")
+    family = family.strip()
+    if verb in ("verify", "choose") and family in _RELATIONAL:
+        return f"{verb} rel", ""
+    if verb == "choose" and len(step.dependencies) == 2:
+        return "compare", family
+    if verb == "choose" and family == "name":
+        return "choose name", ""
+    if verb in ("same", "different") and len(step.dependencies) == 1:
+        return f"all {verb}", family
+    return verb, family
+
+
+def compile_program(steps: Sequence[Step]) -> list[Instruction]:
+    """The typed program, each step after what it depends on, the last of the file last.
+
+    >>> for i in compile_program([Step("select", "man (3)", []), Step("filter age", "not(young) ", [0]), Step("query", "hposition", [1])]):
+    ...     print(i.operation, i.argument, i.result.value)
+    select Named(name='man', ids=('3',)) objects
+    filter Value(value='young', negated=True) objects
+    query Word(word='hposition') word
+
+    Raises:
+        ProgramError: names the step: its argument has the wrong shape, an input is of the wrong kind, or
+            the program does not end in an answer.
+        FormatError: as :func:`substrate.domains.gqa.format.check_program`.
+    """
+    check_program(list(steps))
+    done: dict[int, Instruction] = {}
+    for index in order(list(steps)):
+        step = steps[index]
+        operation, family = _operation(step)
+        signature = SIGNATURES[operation]
+        where = (f"step {index} ({step.operation})",)
+        text = step.argument if step.argument.strip() or signature.parse is not _word else family
+        try:
+            argument = signature.parse(text)
+        except ValueError as error:
+            raise ProgramError(f"the argument {step.argument!r} {error}", where=where, hint="Correct the program") from error
+        kinds = tuple(done[d].result for d in step.dependencies)
+        if kinds != signature.inputs:
+            got, wanted = (", ".join(k.value for k in ks) or "nothing" for ks in (kinds, signature.inputs))
+            raise ProgramError(f"takes {wanted}, but depends on {got}", where=where, hint="Correct its dependencies")
+        if operation == "choose rel" and isinstance(argument, Related) and len(argument.relations) < 2:
+            raise ProgramError(f"the argument {step.argument!r} leaves no choice", where=where, hint="Separate relations by |")
+        if operation in ("same", "different", "compare") and not (family or step.argument.strip()):
+            raise ProgramError("does not say what is compared", where=where, hint="Name an attribute family, as in `same color`")
+        if operation in ("same", "different", "compare"):
+            family = family or step.argument.strip()
+        done[index] = Instruction(index, operation, family, argument, tuple(step.dependencies), signature.result, step)
+    last = done[len(steps) - 1]
+    if last.result is Kind.OBJECTS:
+        where = (f"step {last.position} ({last.step.operation})",)
+        raise ProgramError("the program ends in objects, not in an answer", where=where, hint="End in query, choose, verify, exist or a comparison")
+    return list(done.values())

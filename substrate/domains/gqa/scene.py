@@ -1,0 +1,260 @@
+"""One scene as the interpreter sees it: pattern look-ups on the RDF state at its last tick.
+
+Every look-up can be written down, so that an answer can say which triples it stands on and which it
+looked for in vain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import pyoxigraph as ox
+
+from substrate.domains.gqa.deltas import ENTAILED, object_iri, scene_iri, scene_log
+from substrate.domains.gqa.format import SceneGraph
+from substrate.domains.gqa.ontology import NAMESPACE, THING, Axis, Ontology, default, local
+from substrate.domains.gqa.program import ANYTHING, SCENE, Named
+from substrate.log import EventLog, Term, Triple
+from substrate.vocabulary import RDF_TYPE
+
+Node = ox.NamedNode
+Objects = dict[Node, int]
+"""Candidates, each with a penalty: how far it is from what the program literally says."""
+
+_OBJECT = Node(NAMESPACE + "Object")
+_SCENE = Node(NAMESPACE + "Scene")
+_NAME = Node(NAMESPACE + "name")
+_ATTRIBUTE = Node(NAMESPACE + "attribute")
+_SIDES = tuple(Node(NAMESPACE + side) for side in "xywh")
+_WHOLE = (*_SIDES[:2], Node(NAMESPACE + "width"), Node(NAMESPACE + "height"))
+
+EXACT, KIND, SPELLING = 0, 1, 2
+"""Penalties: of this very name; of a kind of it; of another spelling (singular, plural, synonym)."""
+
+
+class Pattern(NamedTuple):
+    """A look-up: subject, predicate and object, ``None`` where any would do."""
+
+    subject: Node | None
+    predicate: Node
+    object: Term | None
+
+    def __str__(self) -> str:
+        return " ".join(str(term) if term is not None else variable for term, variable in zip(self, ("?subject", "?predicate", "?object"), strict=True))
+
+
+class Evidence:
+    """The triples a step found, and the patterns it looked for in vain."""
+
+    def __init__(self) -> None:
+        self.found: dict[Triple, None] = {}
+        self.missed: dict[Pattern, None] = {}
+
+
+class Scene:
+    """An image's event log, its state after all ticks, and the look-ups programs are made of.
+
+    Args:
+        image_id: the image's id.
+        log: its event log, of :func:`substrate.domains.gqa.deltas.scene_log`.
+        ontology: the TBox's tables; the shipped TBox's where it is ``None``.
+    """
+
+    def __init__(self, image_id: str, log: EventLog, ontology: Ontology | None = None) -> None:
+        self.ontology = ontology or default()
+        self.image_id = image_id
+        self.log = log
+        self.digest = self.log.digest
+        self.state = self.log.state(ENTAILED)
+        self.node = Node(scene_iri(image_id))
+        self.evidence: Evidence | None = None
+        self._prefix = len(scene_iri(image_id)) + 1
+        self._names: dict[Node, str] = {}
+        self._boxes: dict[Node, tuple[int, int, int, int]] = {}
+
+    # Look-ups
+
+    @classmethod
+    def of(cls, image_id: str, graph: SceneGraph, ontology: Ontology | None = None) -> Scene:
+        """The scene of a scene graph."""
+        ontology = ontology or default()
+        return cls(image_id, scene_log(image_id, graph, ontology), ontology)
+
+    def has(self, subject: Node, predicate: Node, value: Term) -> bool:
+        """Whether a triple stands in the state."""
+        found = (subject, predicate, value) in self.state
+        if self.evidence is not None:
+            if found:
+                self.evidence.found[subject, predicate, value] = None
+            else:
+                self.evidence.missed[Pattern(subject, predicate, value)] = None
+        return found
+
+    def match(self, subject: Node | None, predicate: Node, value: Term | None) -> list[Triple]:
+        """The triples that fit a pattern; their order is the store's, so whoever depends on one sorts."""
+        found = list(self.state.match(subject, predicate, value))
+        if self.evidence is not None:
+            self.evidence.found |= dict.fromkeys(sorted(found, key=str))
+            if not found:
+                self.evidence.missed[Pattern(subject, predicate, value)] = None
+        return found
+
+    # Objects
+
+    def object_id(self, node: Node) -> str:
+        """The id of an object in the scene-graph file."""
+        return node.value[self._prefix :]
+
+    def name(self, node: Node) -> str:
+        """The class name an object was annotated with."""
+        found = self._names.get(node)
+        if found is None or self.evidence is not None:
+            found = self._names[node] = "".join(_text(value) for _, _, value in self.match(node, _NAME, None))
+        return found
+
+    def label(self, node: Node) -> str:
+        """An object for a reader: its name and id."""
+        return "the scene" if node == self.node else f"{self.name(node)} ({self.object_id(node)})"
+
+    def box(self, node: Node) -> tuple[int, int, int, int]:
+        """x, y, width and height of an object's box, or of the whole image, pixels."""
+        found = self._boxes.get(node)
+        if found is None:
+            sides = _WHOLE if node == self.node else _SIDES
+            x, y, w, h = (next((int(_text(value)) for _, _, value in self.state.match(node, side, None)), 0) for side in sides)
+            found = self._boxes[node] = (x, y, w, h)
+        return found
+
+    def ranked(self, objects: Objects) -> list[Node]:
+        """Candidates in order of preference: least penalty, then largest box, then lowest id."""
+        return list(objects) if len(objects) < 2 else sorted(objects, key=lambda node: (objects[node], *self.prominence(node)))
+
+    def prominence(self, node: Node) -> tuple[int, int, str]:
+        """Sorts before what is less likely meant: larger boxes first, then lower ids."""
+        _, _, w, h = self.box(node)
+        object_id = self.object_id(node)
+        return -w * h, len(object_id), object_id
+
+    def best(self, objects: Objects) -> Objects:
+        """The candidates of the least penalty."""
+        least = min(objects.values(), default=0)
+        return {node: penalty for node, penalty in objects.items() if penalty == least}
+
+    def named(self, target: Named, *, by_id: bool) -> Objects:
+        """The objects a program means: by the ids it carries, or by class name.
+
+        By name: of that name or of a kind of it; where the scene has none, of another spelling of it.
+        """
+        if by_id and target.ids is not None:
+            nodes = [Node(object_iri(self.image_id, object_id)) for object_id in target.ids]
+            return {node: EXACT for node in nodes if self.has(node, RDF_TYPE, _OBJECT)}
+        name = self.ontology.pronouns.get(target.name, target.name)
+        if name in (ANYTHING, THING):
+            return dict.fromkeys(self._of_type(_OBJECT), EXACT)
+        found = {node: EXACT if self.name(node) == name else KIND for node in self._of_class(name)}
+        if not found and name == SCENE:
+            return {self.node: EXACT} if self.has(self.node, RDF_TYPE, _SCENE) else {}
+        if not found and (base := self.ontology.base(name)) != name:
+            found = dict.fromkeys(self._of_class(base), SPELLING)
+        return found
+
+    def _of_class(self, name: str) -> list[Node]:
+        return self._of_type(Node(f"{NAMESPACE}class:{local(name)}"))
+
+    def _of_type(self, kind: Node) -> list[Node]:
+        return [subject for subject, _, _ in self.match(None, RDF_TYPE, kind) if isinstance(subject, Node)]
+
+    def is_kind(self, node: Node, name: str) -> int | None:
+        """The penalty for calling an object by a name; ``None`` where it is not of that kind."""
+        if self.name(node) == name:
+            return EXACT
+        if self.has(node, RDF_TYPE, Node(f"{NAMESPACE}class:{local(name)}")):
+            return KIND
+        base = self.ontology.base(name)
+        return SPELLING if base != name and self.has(node, RDF_TYPE, Node(f"{NAMESPACE}class:{local(base)}")) else None
+
+    # Attributes
+
+    def has_value(self, node: Node, family: str, value: str) -> bool:
+        """Whether an object, or the scene, has an attribute value (of a family, where one is named)."""
+        value = self.ontology.canonical(value)
+        literal = ox.Literal(value)
+        if node == self.node:
+            return value in self.values(node, family) if family else any(self.has(node, _family(f), literal) for f in self.ontology.families_of(value))
+        if family and self.has(node, _family(family), literal):
+            return True
+        return self.has(node, _ATTRIBUTE, literal) or (not family and any(self.has(node, _family(f), literal) for f in self.ontology.families_of(value)))
+
+    def values(self, node: Node, family: str) -> list[str]:
+        """The values an object has of a family, sorted; ``type`` and ``name`` are its class.
+
+        Of a scene that lacks its own, those of the objects that speak for it (the sky for the weather).
+        """
+        if family in ("type", "name"):
+            return [self.ontology.base(self.name(node))]
+        found = set(self.annotated(node, family))
+        if not found and node == self.node:
+            tellers = {teller: EXACT for kind in self.ontology.tellers.get(family, ()) for teller in self._of_class(kind)}
+            found = next((set(told) for teller in self.ranked(tellers) if (told := self.values(teller, family))), set())
+        listed = self.ontology.families.get(family, frozenset())
+        return sorted(found & listed or found)
+
+    def annotated(self, node: Node, family: str) -> list[str]:
+        """Every value the state holds for an object or scene and a family, sorted; also those the TBox does not list."""
+        return sorted(_text(value) for _, _, value in self.match(node, _family(family), None))
+
+    # Relations
+
+    def related(self, sources: Objects, relation: str, *, subject: bool, target: Named, by_id: bool) -> Objects:
+        """The named objects that stand in a relation to one of the sources.
+
+        Args:
+            subject: whether the named object is the relation's subject (else its object).
+
+        A relation is taken as written; only where that finds nothing is it read as a narrower one, or
+        seen from the other side. ``same FAMILY`` relates objects that share a value.
+        """
+        wanted = self.named(target, by_id=by_id)
+        verb, _, family = relation.partition(" ")
+        if verb in ("same", "different") and family:
+            return self._alike(sources, wanted, family, same=verb == "same")
+        for extra, (name, reverse) in enumerate(self.ontology.readings(relation)):
+            found: Objects = {}
+            predicate = Node(f"{NAMESPACE}relation:{local(name)}")
+            for source, penalty in sources.items():
+                for end in self._ends(source, predicate, incoming=subject is not reverse):
+                    if end in wanted and end != source:
+                        total = penalty + wanted[end] + (extra > 0)
+                        found[end] = min(total, found.get(end, total))
+            if found:
+                return found
+        return {}
+
+    def _ends(self, source: Node, predicate: Node, *, incoming: bool) -> Iterable[Node]:
+        triples = self.match(None, predicate, source) if incoming else self.match(source, predicate, None)
+        return [end for s, _, o in triples if isinstance(end := s if incoming else o, Node)]
+
+    def _alike(self, sources: Objects, wanted: Objects, family: str, *, same: bool) -> Objects:
+        found: Objects = {}
+        for source, penalty in sources.items():
+            own = set(self.values(source, family))
+            for node, extra in wanted.items():
+                if node != source and own and (other := set(self.values(node, family))) and bool(own & other) is same:
+                    found[node] = min(penalty + extra, found.get(node, penalty + extra))
+        return found
+
+    def lies(self, subject: Node, other: Node, axis: Axis) -> int:
+        """By how many half-pixels the subject's box centre lies on the axis's side of the other's."""
+        side, sign = axis
+        position = 0 if side == "x" else 1
+        one, two = (2 * box[position] + box[position + 2] for box in (self.box(subject), self.box(other)))
+        return sign * (one - two)
+
+
+def _family(family: str) -> Node:
+    return Node(f"{NAMESPACE}family:{local(family)}")
+
+
+def _text(term: Term) -> str:
+    return term.value if isinstance(term, ox.Literal) else str(term)

@@ -1,0 +1,89 @@
+"""A story teller: official-format files of all 20 tasks, with gold from its own account of what it tells.
+
+The teller shares the format with the interpreter and nothing else. A task's text depends on the seed, the
+task and the number of questions alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from random import Random
+from typing import NamedTuple
+
+from substrate.domains.babi.format import Question, Statement, render_stories
+from substrate.errors import ParameterError
+from substrate.journal import write_atomically
+from substrate.worlds.babi import people, relations
+from substrate.worlds.babi.tale import Tale
+
+
+class Task(NamedTuple):
+    """A task's name in its file's name, and who tells one of its stories."""
+
+    name: str
+    tell: Callable[[Tale], None]
+
+
+TASKS: Mapping[str, Task] = {
+    "qa1": Task("single-supporting-fact", people.where_is_someone),
+    "qa2": Task("two-supporting-facts", people.where_is_something),
+    "qa3": Task("three-supporting-facts", people.where_was_something),
+    "qa4": Task("two-arg-relations", relations.two_rooms),
+    "qa5": Task("three-arg-relations", people.who_gave_what),
+    "qa6": Task("yes-no-questions", people.is_someone_there),
+    "qa7": Task("counting", people.how_many),
+    "qa8": Task("lists-sets", people.what_list),
+    "qa9": Task("simple-negation", people.negation),
+    "qa10": Task("indefinite-knowledge", people.indefinite),
+    "qa11": Task("basic-coreference", people.coreference),
+    "qa12": Task("conjunction", people.conjunction),
+    "qa13": Task("compound-coreference", people.compound_coreference),
+    "qa14": Task("time-reasoning", people.times_of_day),
+    "qa15": Task("basic-deduction", relations.deduction),
+    "qa16": Task("basic-induction", relations.induction),
+    "qa17": Task("positional-reasoning", relations.positions),
+    "qa18": Task("size-reasoning", relations.sizes),
+    "qa19": Task("path-finding", relations.way),
+    "qa20": Task("agents-motivations", people.motives),
+}
+
+
+def tell_task(subset: str, *, questions: int = 1000, seed: int = 0) -> str:
+    """One task's file as text: whole stories, the last one cut after the last question asked for.
+
+    >>> print(tell_task("qa4", questions=1, seed=1), end="")  # doctest: +ELLIPSIS
+    1 The ... is ... of the ...
+    2 The ... is ... of the ...
+    3 What is ...
+
+    Raises:
+        ParameterError: there is no such task, or the number of questions is not positive.
+    """
+    if subset not in TASKS or questions < 1:
+        raise ParameterError(f"no {questions} questions of task {subset!r}", hint=f"Name one of {', '.join(TASKS)} and a number from 1")
+    stories: list[list[Statement | Question]] = []
+    left = questions
+    while left:
+        tale = Tale(Random(f"{seed} {subset} {len(stories)}"))
+        TASKS[subset].tell(tale)
+        asked = [index for index, line in enumerate(tale.lines) if isinstance(line, Question)][:left]
+        stories.append(tale.lines[: asked[-1] + 1] if asked else [])
+        left -= len(asked)
+    return render_stories(stories)
+
+
+def write_tasks(out: Path, *, questions: int = 1000, seed: int = 0, split: str = "test") -> list[Path]:
+    """Write all 20 files ``qaN_NAME_SPLIT.txt`` into a folder; their paths, by task.
+
+    Args:
+        out: the folder, made where it is absent.
+        questions: how many a file.
+        seed: same seed, same bytes.
+        split: ``train``, ``valid`` or ``test``, for the name.
+    """
+    texts = {f"{subset}_{task.name}_{split}.txt": tell_task(subset, questions=questions, seed=seed) for subset, task in TASKS.items()}
+    out.mkdir(parents=True, exist_ok=True)
+    for name, text in texts.items():
+        write_atomically(out / name, text)
+    return [out / name for name in texts]

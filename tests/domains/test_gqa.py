@@ -1,0 +1,501 @@
+"""GQA: files, programs, scenes and what questions mean."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from substrate.domains.gqa.deltas import ANNOTATED, scene_log
+from substrate.domains.gqa.explain import explain
+from substrate.domains.gqa.format import Question, Relation, SceneGraph, SceneObject, Step, order, read_questions, read_scene_graphs, require_scenes
+from substrate.domains.gqa.interpreter import OPERATIONS, Resolve, Scene, accuracy, answer_scene
+from substrate.domains.gqa.ontology import Ontology, default, local, phrase_of
+from substrate.domains.gqa.program import SIGNATURES, compile_program
+from substrate.errors import FormatError, ParameterError, ProgramError, TBoxError
+from substrate.tbox import TBox
+
+
+def program(*steps: str) -> list[Step]:
+    """Steps written ``operation;argument;dependencies``, the dependencies apart by blanks."""
+    parts = [step.split(";") for step in steps]
+    return [Step(operation, argument, [int(d) for d in depends.split()] if depends else []) for operation, argument, depends in parts]
+
+
+def thing(name: str, x: int = 0, y: int = 0, w: int = 10, h: int = 10, attributes: str = "", **relations: str) -> SceneObject:
+    """An object; ``sitting_on="3"`` relates it to object 3."""
+    edges = [Relation(relation.replace("_", " "), target) for relation, targets in relations.items() for target in targets.split()]
+    return SceneObject(name, x, y, w, h, [a for a in attributes.split(",") if a], edges)
+
+
+KITCHEN = SceneGraph(
+    200,
+    100,
+    {
+        "1": thing("table", 20, 60, 60, 30, "wood,brown", near="8"),
+        "2": thing("apple", 30, 50, attributes="red,round", on="1"),
+        "3": thing("woman", 150, 10, 30, 80, "young", wearing="4", holding="5", to_the_right_of="1"),
+        "4": thing("skirt", 155, 50, 20, 30, "red,short"),
+        "5": thing("cell phone", 150, 40, 5, 5, "black,on"),
+        "6": thing("wicker chair", 100, 50, 30, 40, "brown"),
+        "7": thing("chairs", 90, 50, 20, 30, "white"),
+        "8": thing("man", 85, 10, 20, 80, "old", sitting_on="6", looking_at="3"),
+        "9": thing("bananas", 50, 50, 12, 6, "yellow", on_top_of="1"),
+    },
+    location="kitchen",
+)
+
+
+def answer(steps: list[Step], graph: SceneGraph = KITCHEN, resolve: Resolve = "name", text: str = "") -> str:
+    return answer_scene("1", graph, {"q": Question("1", text, steps)}, resolve=resolve)[0].predicted
+
+
+# What questions mean
+
+
+@pytest.mark.parametrize(
+    ("steps", "expected"),
+    [
+        (["select;fruit (2);", "filter color;red;0", "query;name;1"], "apple"),
+        (["select;person (3);", "filter age;young;0", "query;name;1"], "woman"),
+        (["select;person (3);", "filter age;not(old);0", "query;name;1"], "woman"),
+        (["select;she (3);", "relate;_,wearing,o (4);0", "query;name;1"], "skirt"),
+        (["select;skirt (4);", "relate;person,wearing,s (3);0", "query;name;1"], "woman"),
+        (["select;skirt (4);", "relate;person,wearing,o (3);0", "exist;?;1"], "no"),
+        (["select;banana (9);", "query;color;0"], "yellow"),
+        (["select;chair (6);", "filter color;brown;0", "query;name;1"], "wicker chair"),
+        (["select;apples (2);", "query;shape;0"], "round"),
+        (["select;woman (3);", "query;hposition;0"], "right"),
+        (["select;table (1);", "verify hposition;left ;0"], "yes"),
+        (["select;table (1);", "choose vposition;top|bottom;0"], "bottom"),
+        (["select;man (8);", "filter hposition;middle;0", "exist;?;1"], "yes"),
+        (["select;woman (3);", "query;gender;0"], "female"),
+        (["select;person (3,8);", "same;gender;0"], "no"),
+        (["select;person (3,8);", "different;gender;0"], "yes"),
+        (["select;fruit (2,9);", "same;type;0"], "no"),
+        (["select;apple (2);", "select;skirt (4);", "same color;;0 1"], "yes"),
+        (["select;apple (2);", "select;skirt (4);", "different color;;0 1"], "no"),
+        (["select;apple (2);", "select;skirt (4);", "common;;0 1"], "color"),
+        (["select;woman (3);", "select;man (8);", "choose younger;;0 1"], "woman"),
+        (["select;woman (3);", "select;man (8);", "choose older;;0 1"], "man"),
+        (["select;table (1);", "relate;_,same color,_ (6);0", "query;name;1"], "wicker chair"),
+        (["select;table (1);", "relate;fruit,on,s (2);0", "query;color;1"], "red"),
+        (["select;apple (2);", "verify rel;table,on,o (1);0"], "yes"),
+        (["select;apple (2);", "verify rel;table,under,o (1);0"], "no"),
+        (["select;woman (3);", "choose rel;table,to the left of|to the right of,s (1);0"], "left"),
+        (["select;woman (3);", "choose rel;cell phone,holding|wearing,o (5);0"], "holding"),
+        (["select;apple (2);", "choose rel;woman,to the left of|to the right of,s (3);0"], "right"),
+        (["select;device (5);", "choose;off|on;0"], "on"),
+        (["select;device (5);", "choose name;phone|laptop;0"], "phone"),
+        (["select;table (1);", "choose material;metal|wood;0"], "wood"),
+        (["select;scene;", "query;room;0"], "kitchen"),
+        (["select;scene;", "query;location;0"], "indoors"),
+        (["select;scene;", "choose location;outdoors|indoors;0"], "indoors"),
+        (["select;dog (-);", "exist;?;0", "select;woman (3);", "exist;?;2", "or;;1 3"], "yes"),
+        (["select;dog (-);", "exist;?;0", "select;woman (3);", "exist;?;2", "and;;1 3"], "no"),
+        (["select;apple (2);", "verify color;red;0", "verify shape;round;0", "and;;1 2"], "yes"),
+    ],
+)
+@pytest.mark.parametrize("resolve", ["name", "id"])
+def test_a_question_means(steps: list[str], expected: str, resolve: Resolve) -> None:
+    assert answer(program(*steps), resolve=resolve) == expected
+
+
+def test_both_halves_of_a_question_are_about_one_object() -> None:
+    two = SceneGraph(100, 100, {"1": thing("shirt", attributes="red"), "2": thing("shirt", attributes="striped")})
+    ask = program("select;shirt (1);", "verify color;red;0", "verify pattern;striped;0", "and;;1 2")
+    assert answer(ask, two) == "no"
+
+
+def test_among_candidates_the_one_that_makes_the_next_step_possible_is_meant_then_the_largest() -> None:
+    cups = SceneGraph(100, 100, {"1": thing("cup", 0, 0, 5, 5, "red"), "2": thing("cup", 80, 0, 9, 9, on="3"), "3": thing("tray", 70, 5, 30, 9)})
+    assert answer(program("select;cup (1);", "query;color;0"), cups) == "red"
+    assert answer(program("select;cup (1);", "query;hposition;0"), cups) == "right"
+    assert answer(program("select;cup (1);", "query;hposition;0"), cups, "id") == "left"
+
+
+def test_an_exact_name_is_preferred_to_a_kind_of_it() -> None:
+    chairs = SceneGraph(100, 100, {"1": thing("office chair", 60, 0, 40, 40, "black"), "2": thing("chair", 0, 0, 5, 5, "white")})
+    assert answer(program("select;chair (2);", "verify color;black;0"), chairs) == "no"
+    assert answer(program("select;furniture (1);", "verify color;black;0"), chairs) == "yes"
+
+
+@pytest.mark.parametrize(
+    ("asked", "annotated"),
+    [("on", "sitting on top of"), ("near", "sitting beside"), ("below", "under")],
+)
+def test_a_narrower_relation_is_found_where_the_wider_is_asked_and_not_the_reverse(asked: str, annotated: str) -> None:
+    def scene(relation: str) -> SceneGraph:
+        return SceneGraph(100, 100, {"1": SceneObject("cat", 0, 0, 5, 5, [], [Relation(relation, "2")]), "2": thing("mat")})
+
+    ask = program("select;mat (2);", f"relate;animal,{asked},s (1);0", "exist;?;1")
+    assert answer(ask, scene(annotated)) == "yes"
+    assert answer(program("select;mat (2);", f"relate;animal,{annotated},s (1);0", "exist;?;1"), scene(asked)) == "no"
+
+
+def test_left_of_is_right_of_seen_from_the_other_side() -> None:
+    ask = program("select;woman (3);", "relate;furniture,to the left of,s (1);0", "query;name;1")
+    assert answer(ask) == "table"
+
+
+def test_by_id_a_relation_must_hold_too() -> None:
+    ask = program("select;table (1);", "relate;skirt,on,s (4);0", "exist;?;1")
+    assert answer(ask, resolve="id") == "no"
+
+
+def test_by_id_an_object_must_be_in_the_scene() -> None:
+    ask = program("select;table (99);", "exist;?;0")
+    assert answer(ask, resolve="id") == "no"
+    assert answer(program("select;_ (99,2);", "query;name;0"), resolve="id") == "apple"
+
+
+def test_a_choice_is_answered_in_the_questions_own_spelling() -> None:
+    ask = program("select;table (1);", "choose material;metal|wood;0")
+    assert answer(ask, text="Is the table metallic or wooden?") == "wooden"
+    assert answer(ask, text="Is the table made of metal or wood?") == "wood"
+
+
+def test_the_sky_tells_the_weather() -> None:
+    outside = SceneGraph(100, 100, {"1": thing("sky", 0, 0, 100, 40, "cloudy"), "2": thing("beach", 0, 40, 100, 60)})
+    assert answer(program("select;scene;", "query;weather;0"), outside) == "cloudy"
+    assert answer(program("select;scene;", "verify weather;cloudy;0"), outside) == "yes"
+    assert answer(program("select;scene;", "query;place;0"), outside) == "beach"
+    assert answer(program("select;scene;", "query;location;0"), outside) == "outdoors"
+
+
+def test_a_program_that_cannot_run_is_an_error_row_and_the_others_go_on() -> None:
+    questions = {
+        "b": Question("1", "", program("select;dog (-);", "query;color;0"), "brown"),
+        "a": Question("1", "", program("select;apple (2);", "query;color;0"), "red"),
+        "c": Question("1", "", program("select;apple (2);", "query;zest;0"), "red"),
+        "d": Question("1", "", program("select;apple (2);", "and;;0 0"), "yes"),
+        "e": Question("1", "", program("select;apple (2);", "query;size;0")),
+    }
+    found = answer_scene("1", KITCHEN, questions)
+    assert [(a.question_id, a.predicted, a.correct) for a in found] == [("a", "red", True), *((q, "error", False) for q in "bcd"), ("e", "error", None)]
+    assert found[0].error is None
+    assert found[1].error == "step 1 (query: color): there is no such object in the scene"
+    assert "zest" in str(found[2].error)
+    assert "takes truth, truth, but depends on objects, objects" in str(found[3].error)
+    assert accuracy(found) == (1, 4)
+
+
+def test_the_gold_does_not_change_a_prediction() -> None:
+    steps = program("select;chair (6);", "query;color;0")
+    given = [answer_scene("1", KITCHEN, {"q": Question("1", "", steps, gold)})[0] for gold in ("brown", "white", None)]
+    assert len({a.predicted for a in given}) == 1
+    assert [a.correct for a in given] == [given[0].predicted == "brown", given[0].predicted == "white", None]
+
+
+def test_an_unknown_way_to_resolve_is_refused() -> None:
+    with pytest.raises(ParameterError, match="resolve is 'colour'"):
+        answer_scene("1", KITCHEN, {}, resolve="colour")  # type: ignore[arg-type]
+
+
+# Why
+
+
+def test_an_explanation_names_the_triples_of_each_step() -> None:
+    ask = program("select;table (1);", "relate;fruit,on,s (2);0", "filter color;red;1", "query;name;2")
+    why = explain(Scene.of("1", KITCHEN), Question("1", "", ask))
+    assert why.answer == "apple"
+    assert [ground.triple for ground in why.steps[1].grounds if "relation" in ground.triple] == ["<urn:gqa:1:2> relation:on <urn:gqa:1:1>"]
+    assert (1, "<urn:gqa:1:2> rdf:type class:fruit") in why.steps[1].grounds
+    assert [ground.triple for ground in why.steps[2].grounds if "family" in ground.triple] == ['<urn:gqa:1:2> family:color "red"']
+    assert "answer: apple" in why.text()
+
+
+def test_an_explanation_of_no_says_what_was_looked_for_in_vain() -> None:
+    why = explain(Scene.of("1", KITCHEN), Question("1", "", program("select;apple (2);", "verify color;green;0")))
+    assert (why.answer, why.error) == ("no", None)
+    assert '<urn:gqa:1:2> family:color "green"' in why.steps[1].missed
+
+
+def test_an_explanation_of_an_error_stops_at_the_step() -> None:
+    why = explain(Scene.of("1", KITCHEN), Question("1", "", program("select;dog (-);", "query;color;0")))
+    assert (why.answer, why.error) == ("error", "step 1 (query: color): there is no such object in the scene")
+    assert why.steps[0].missed == ("?subject rdf:type class:dog",)
+
+
+# The TBox is data
+
+
+def test_another_tbox_gives_other_families_and_kinds_without_code() -> None:
+    turtle = TBox.load("gqa").turtle + (
+        '\nfamily:mood a gqa:Family ; gqa:value "gloomy" .\nclass:blorp rdfs:subClassOf class:fruit .\n'
+        'comparison:gloomier a gqa:Comparison ; gqa:favours "gloomy" ; gqa:against "merry" .\n'
+    )
+    graph = SceneGraph(100, 100, {"1": thing("blorp", attributes="gloomy"), "2": thing("vase", attributes="merry")})
+    questions = {
+        "mood": Question("1", "", program("select;fruit (1);", "query;mood;0"), "gloomy"),
+        "more": Question("1", "", program("select;vase (2);", "select;blorp (1);", "choose gloomier;;0 1"), "blorp"),
+    }
+    assert [a.correct for a in answer_scene("1", graph, questions, ontology=Ontology(TBox("mine", turtle)))] == [True, True]
+    assert [a.predicted for a in answer_scene("1", graph, questions)] == ["error", "error"]
+
+
+def test_a_tbox_of_something_else_is_refused() -> None:
+    with pytest.raises(TBoxError, match="no attribute family"):
+        Ontology(TBox("other", "<urn:a> <urn:b> <urn:c> ."))
+
+
+@pytest.mark.parametrize(("name", "kind"), [("man", "person"), ("apple", "food"), ("chair", "furniture"), ("people", "person"), ("zebras", "animal"), ("sofa", "couch")])
+def test_kinds_of_things(name: str, kind: str) -> None:
+    assert kind in default().kinds(name)
+
+
+def test_nothing_is_a_kind_of_itself_by_way_of_others_except_synonyms() -> None:
+    ontology = default()
+    for name in ontology._parents:
+        for parent in ontology._parents[name]:
+            assert name not in ontology.kinds(parent), (name, parent)
+
+
+@given(st.text(min_size=1))
+def test_phrases_survive_their_iris(phrase: str) -> None:
+    assert phrase_of(f"urn:x:{local(phrase)}") == phrase
+
+
+# Logs
+
+
+def test_the_annotation_stands_at_tick_0_and_what_follows_from_it_at_tick_1() -> None:
+    log = scene_log("1", KITCHEN)
+    text = log.state(ANNOTATED).nquads()
+    assert "class:fruit" not in text
+    assert "relation:on>" in text
+    assert "class:fruit" in log.state().nquads()
+    assert TBox.load("gqa").validate(log.state(), log) == []
+
+
+def test_equal_scenes_have_equal_logs_whatever_their_order() -> None:
+    turned = SceneGraph(200, 100, dict(reversed(KITCHEN.objects.items())), "kitchen")
+    assert scene_log("1", turned).digest == scene_log("1", KITCHEN).digest
+    assert scene_log("2", KITCHEN).digest != scene_log("1", KITCHEN).digest
+
+
+def test_a_shape_is_broken_by_a_box_without_width() -> None:
+    log = scene_log("1", KITCHEN)
+    log.extend_lines([(2, 'D <urn:gqa:1:2> <urn:substrate:gqa:w> "10"^^<http://www.w3.org/2001/XMLSchema#integer> .')])
+    assert [(v.focus, v.path) for v in TBox.load("gqa").validate(log.state())] == [("<urn:gqa:1:2>", "<urn:substrate:gqa:w>")]
+
+
+def test_answers_do_not_depend_on_the_hash_seed() -> None:
+    code = (
+        "from tests.domains.test_gqa import *\n"
+        "q = {str(i): Question('1', '', program('select;thing (1);', f'query;{a};0')) for i, a in enumerate(('name', 'color', 'hposition'))}\n"
+        "print([a[1] for a in answer_scene('1', KITCHEN, q)], scene_log('1', KITCHEN).digest)"
+    )
+    root = Path(__file__).resolve().parents[2]
+    runs = set()
+    for seed in ("0", "1", "42"):
+        environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(root)}
+        runs.add(subprocess.run([sys.executable, "-c", code], env=environment, cwd=root, capture_output=True, text=True, check=True).stdout)
+    assert len(runs) == 1
+
+
+_WORDS = st.text(min_size=1, max_size=8).filter(lambda s: s.strip() != "")
+
+
+@st.composite
+def scene_graphs(draw: st.DrawFn) -> SceneGraph:
+    ids = draw(st.lists(_WORDS, unique=True, max_size=4))
+    names = st.one_of(st.sampled_from(["man", "chairs", "apple", "sky"]), _WORDS)
+    relations = st.builds(Relation, st.one_of(st.sampled_from(["on", "near"]), _WORDS), st.sampled_from(ids)) if ids else st.nothing()
+    side = st.integers(0, 99)
+    values = st.lists(st.one_of(st.sampled_from(["red", "old", "wood"]), _WORDS), max_size=3)
+    made = st.builds(SceneObject, names, side, side, side, side, values, st.lists(relations, max_size=3) if ids else st.just([]))
+    return SceneGraph(100, 100, {i: draw(made) for i in ids}, draw(st.none() | _WORDS), draw(st.none() | _WORDS))
+
+
+PROGRAMS = [
+    program("select;person (1);", "relate;_,on,s (2);0", "query;name;1"),
+    program("select;_ (1);", "verify color;red;0"),
+    program("select;_ (1,2);", "same;type;0"),
+    program("select;_ (1);", "select;_ (2);", "common;;0 1"),
+    program("select;_ (1);", "choose rel;_,to the left of|to the right of,s (2);0"),
+    program("select;scene;", "query;weather;0"),
+]
+
+
+@settings(max_examples=25, deadline=None)
+@given(scene_graphs(), st.sampled_from(["name", "id"]))
+def test_any_scene_gives_a_conforming_log_and_an_answer_to_every_question(graph: SceneGraph, resolve: Resolve) -> None:
+    scene = Scene.of("é 1", graph)
+    assert TBox.load("gqa").validate(scene.state) == []
+    questions = {str(i): Question("é 1", "", steps) for i, steps in enumerate(PROGRAMS)}
+    for found in answer_scene("é 1", scene, questions, resolve=resolve):
+        assert (found.predicted == "error") is (found.error is not None)
+        assert explain(scene, questions[found.question_id], resolve=resolve).answer == found.predicted or found.predicted != "error"
+
+
+# Programs
+
+
+def test_every_operation_has_a_signature_and_an_entry() -> None:
+    assert set(OPERATIONS) == set(SIGNATURES)
+
+
+@pytest.mark.parametrize(
+    ("steps", "fault"),
+    [
+        (["select;cup (1);", "filter color;not();0", "exist;?;1"], "has no value"),
+        (["select; (1);", "exist;?;0"], "names no object"),
+        (["select;cup (1);", "relate;cup,on (1);0", "exist;?;1"], "is not `name,relation,s|o`"),
+        (["select;cup (1);", "relate;cup,on,x (1);0", "exist;?;1"], "ends in 'x'"),
+        (["select;cup (1);", "choose color;red;0"], "is not a choice"),
+        (["select;cup (1);", "choose rel;cup,on,s (1);0"], "leaves no choice"),
+        (["select;cup (1);", "exist;?;0", "query;color;1"], "takes objects, but depends on truth"),
+        (["select;cup (1);", "select;cup (1);", "same;;0 1"], "does not say what is compared"),
+        (["select;cup (1);"], "ends in objects"),
+    ],
+)
+def test_an_ill_typed_program_is_named(steps: list[str], fault: str) -> None:
+    with pytest.raises(ProgramError) as caught:
+        compile_program(program(*steps))
+    assert fault in str(caught.value)
+    assert "step" in str(caught.value)
+
+
+def test_steps_may_stand_in_any_order() -> None:
+    assert answer([Step("filter color", "red", [1]), Step("select", "fruit (2)", []), Step("query", "name", [0])]) == "apple"
+
+
+def test_a_long_program_written_backwards_is_put_in_order() -> None:
+    length = 1500
+    assert order([*(Step("filter", "red", [i + 1]) for i in range(length)), Step("select", "cup", [])]) == list(range(length, -1, -1))
+
+
+# Files
+
+
+def question_file(folder: Path, **changes: Any) -> Path:
+    record = {"imageId": "1", "question": "?", "answer": "red", "semantic": [{"operation": "select", "argument": "cup (1)", "dependencies": []}], **changes}
+    path = folder / "questions.json"
+    path.write_text(json.dumps({"q7": record}))
+    return path
+
+
+def steps_of(*steps: tuple[str, list[int]]) -> list[dict[str, Any]]:
+    return [{"operation": operation, "argument": "?", "dependencies": dependencies} for operation, dependencies in steps]
+
+
+@pytest.mark.parametrize(
+    ("changes", "place", "fault"),
+    [
+        ({"semantic": steps_of(("select", []), ("exist", [4]))}, "$.semantic[1].dependencies[0]", "no step 4 in a program of 2"),
+        ({"semantic": steps_of(("select", []), ("exist", [-1]))}, "$.semantic[1].dependencies[0]", "no step -1"),
+        ({"semantic": steps_of(("filter", [1]), ("filter", [0]), ("exist", [1]))}, "$.semantic[0].dependencies", "depend on one another: 0 -> 1 -> 0"),
+        ({"semantic": steps_of(("filter", [0]), ("exist", [0]))}, "$.semantic[0].dependencies", "depend on one another: 0 -> 0"),
+        ({"semantic": steps_of(("teleport", []))}, "$.semantic[0].operation", "unknown operation 'teleport'"),
+        ({"semantic": steps_of(("select", []), ("and", [0]))}, "$.semantic[1].dependencies", "has 1 dependencies, not 2"),
+        ({"semantic": []}, "$.semantic", "the program is empty"),
+        ({"semantic": [{"operation": "select", "argument": 3, "dependencies": []}]}, "$.semantic[0].argument", "Expected `str`, got `int`"),
+        ({"imageId": 5}, "$.imageId", "Expected `str`, got `int`"),
+        ({"answer": ["red"]}, "$.answer", "Expected `str | null`, got `array`"),
+    ],
+)
+def test_a_bad_question_is_named_with_file_record_and_path(tmp_path: Path, changes: dict[str, Any], place: str, fault: str) -> None:
+    path = question_file(tmp_path, **changes)
+    with pytest.raises(FormatError) as caught:
+        read_questions(path)
+    assert caught.value.where == (str(path), "question q7", place)
+    assert fault in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("data", "fault"),
+    [
+        (b"", "the file is empty"),
+        (b" \n", "the file is empty"),
+        (b"{}", "holds no question"),
+        (b"[]", "holds no question"),
+        (b'{"q": {"imageId": "1"', "line 1 column"),
+        (b'{"q": \xff}', "UTF-8"),
+        (b"7", "Expected `object`"),
+        (b"\x1f\x8b\x08\x00", "gzip stream"),
+        (b'[{"imageId": "1", "question": "", "semantic": []}]', "no question_id"),
+    ],
+)
+def test_a_broken_question_file_is_refused(tmp_path: Path, data: bytes, fault: str) -> None:
+    path = tmp_path / "questions.json"
+    path.write_bytes(data)
+    with pytest.raises(FormatError) as caught:
+        read_questions(path)
+    assert str(path) in str(caught.value)
+    assert fault in str(caught.value)
+
+
+def test_an_absent_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match="No such file"):
+        read_questions(tmp_path / "absent.json")
+    with pytest.raises(FormatError, match="No such file"):
+        read_scene_graphs(tmp_path / "absent.json")
+
+
+def test_questions_are_read_from_an_object_a_list_lines_and_gzip(tmp_path: Path) -> None:
+    step = {"operation": "select", "argument": "cup (1)", "dependencies": []}
+    records = [{"questionId" if i == 2 else "question_id": str(i), "imageId": "b" if i else "a", "question": "?", "semantic": [step]} for i in range(3)]
+    wholes = [
+        json.dumps({str(i): r for i, r in enumerate(records)}).encode(),
+        json.dumps(records, indent=1).encode(),
+        "\n".join(map(json.dumps, records)).encode(),
+    ]
+    read = []
+    for whole in wholes:
+        (tmp_path / "plain.json").write_bytes(whole)
+        (tmp_path / "packed.json.gz").write_bytes(gzip.compress(whole))
+        read += [read_questions(tmp_path / "plain.json"), read_questions(tmp_path / "packed.json.gz")]
+    assert all(found == read[0] for found in read)
+    assert {image: list(questions) for image, questions in read[0].items()} == {"a": ["0"], "b": ["1", "2"]}
+
+
+def test_questions_about_an_image_that_is_not_there_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "graphs.json").write_text('{"2": {"width": 9, "height": 9, "objects": {}}}')
+    with pytest.raises(FormatError, match="no scene graph of image 1, which question q7 is about"):
+        require_scenes(read_questions(question_file(tmp_path)), read_scene_graphs(tmp_path / "graphs.json"))
+
+
+def test_a_question_that_occurs_twice_is_named(tmp_path: Path) -> None:
+    record = {"question_id": "1", "imageId": "a", "question": "?", "semantic": steps_of(("select", []))}
+    (tmp_path / "q.json").write_text(json.dumps([record, record]))
+    with pytest.raises(FormatError, match="question 1: the question occurs twice"):
+        read_questions(tmp_path / "q.json")
+
+
+@pytest.mark.parametrize(
+    ("graph", "place", "fault"),
+    [
+        ({"objects": {"1": {"relations": [{"name": "on", "object": "9"}]}}}, "$.objects.1.relations[0].object", "no object 9 in this scene"),
+        ({"objects": {"1": {"name": " "}}}, "$.objects.1.name", "the name is blank"),
+        ({"objects": {"1": {"w": -3}}}, "$.objects.1", "the box is -3 by 5"),
+        ({"objects": {"1": {"x": "far"}}}, "$.objects[...].x", "Expected `int`, got `str`"),
+        ({"width": 0}, "$.width", "width is 0"),
+        ({"objects": None}, "$.objects", "Expected `object`, got `null`"),
+    ],
+)
+def test_a_bad_scene_graph_is_named_with_file_image_and_path(tmp_path: Path, graph: dict[str, Any], place: str, fault: str) -> None:
+    whole = {"width": 9, "height": 9, "objects": {}, **graph}
+    whole["objects"] = whole["objects"] and {i: {"name": "cup", "x": 0, "y": 0, "w": 5, "h": 5, **o} for i, o in whole["objects"].items()}
+    path = tmp_path / "graphs.json"
+    path.write_text(json.dumps({"n1": whole}))
+    graphs = read_scene_graphs(path)
+    with pytest.raises(FormatError) as caught:
+        graphs["n1"]
+    assert caught.value.where == (str(path), "image n1", place)
+    assert fault in str(caught.value)
+
+
+@pytest.mark.parametrize(("data", "fault"), [(b"", "empty"), (b"{}", "no scene graph"), (b'{"1": {"width"', "cut off"), (b"[]", "Expected `object`")])
+def test_a_broken_scene_graph_file_is_refused(tmp_path: Path, data: bytes, fault: str) -> None:
+    (tmp_path / "graphs.json").write_bytes(data)
+    with pytest.raises(FormatError, match=fault):
+        read_scene_graphs(tmp_path / "graphs.json")
