@@ -5,7 +5,7 @@ from __future__ import annotations
 import dagster as dg
 
 from orchestration.assets.datasets import babi_dataset, clevrer_dataset, gqa_dataset
-from orchestration.pins import data_difference
+from orchestration.pins import drift
 from orchestration.resources import WorkspaceResource
 
 
@@ -16,7 +16,7 @@ def _pinned(dataset: dg.AssetsDefinition) -> dg.AssetChecksDefinition:
     def check(workspace: WorkspaceResource) -> dg.AssetCheckResult:
         opened = workspace.open()
         folder = (opened.data / dataset.key.path[0]).relative_to(opened.root).as_posix()
-        how = "" if workspace.overrides else data_difference(opened.root, folder)
+        how = "" if workspace.overrides else drift(opened.root).get(folder, "")
         advice = f"{folder} is {how} against data.dvc: restore the data, or pin them with `substrate accept REASON`"
         return dg.AssetCheckResult(passed=not how, description=advice if how else f"{folder} is what data.dvc pins, or is not pinned")
 

@@ -86,8 +86,8 @@ def reproduce(
         names = stages_of(only)
         with _stage_bars(names):
             run_stages(names, WorkspaceResource(profile=workspace.settings.profile, overrides=set_, force=force), instance(workspace.root))
-        default = open_workspace().settings.profile
-        drifted = settle(workspace.root) if not set_ and workspace.settings.profile == default else {}
+        used = workspace.settings.profile
+        drifted = settle(workspace.root, used, names) if not set_ and used == open_workspace().settings.profile else {}
     for table in sorted((workspace.artifacts / "tables").glob("*.md")):
         out.print(f"\n{_plain(table.read_text('utf-8'))}", soft_wrap=True, highlight=False)
     for path, how in sorted(drifted.items()):
@@ -136,7 +136,6 @@ def verify(profile: ProfileOption = None, json: JsonOption = False) -> None:
 
 
 def _stage_bars_for_recomputation() -> Any:
-    from orchestration import definitions as _definitions  # noqa: F401  # declares the stages
     from orchestration.stage import ordered_stages
 
     return _stage_bars([stage.name for stage in ordered_stages() if stage.pinned_by == "dvc.yaml"])
@@ -314,7 +313,6 @@ def bench(
 @dvc_app.command("sync")
 def dvc_sync() -> None:
     """Write dvc.yaml from the asset graph."""
-    from orchestration import definitions as _definitions  # noqa: F401  # declares the stages
     from orchestration.pins import sync
     from orchestration.workspace import find_root
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import dagster as dg
 
-from orchestration.assets import answers, datasets, logs, scores, tables
+from orchestration.assets import MODULES
 from orchestration.checks import CHECKS
 from orchestration.resources import WorkspaceResource
 
 PROFILES = ("sample", "full", "paper")
-ASSETS = dg.load_assets_from_modules([datasets, logs, answers, scores, tables])
+ASSETS = dg.load_assets_from_modules(MODULES)
 # One process, so that one Spark session serves the whole run.
 EXECUTOR = dg.in_process_executor
 

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -57,45 +58,35 @@ def sync(root: Path) -> bool:
     return True
 
 
-def status(root: Path, *targets: str) -> dict[str, list[Any]]:
-    """What differs from the pins, by stage, as `dvc status --json` says it; empty where nothing does."""
-    return json.loads(_dvc(root, "status", "--json", *targets) or "{}")
+def drift(root: Path, *hows: str) -> dict[str, str]:
+    """The pinned paths that are not what was pinned, with how: ``modified`` or ``deleted``, or only those asked for.
 
-
-def drift(root: Path, *targets: str) -> dict[str, str]:
-    """The pinned outs that are not what was pinned, with how, by path; a missing cached copy is no drift."""
-    pinned = _pinned_paths(root)
-    outs = [item for entries in status(root, *targets).values() for entry in entries if isinstance(entry, dict) for item in entry.get("changed outs", {}).items()]
-    return {path: how for path, how in outs if path in pinned and how != "not in cache"}
-
-
-def _pinned_paths(root: Path) -> set[str]:
-    """Every path that `dvc.lock` or `data.dvc` has a hash of."""
-    files = [yaml.safe_load(path.read_text("utf-8")) or {} for name in ("dvc.lock", "data.dvc") if (path := root / name).is_file()]
-    outs = [out for file in files for part in (file, *file.get("stages", {}).values()) for out in part.get("outs", [])]
-    return {out["path"] for out in outs if "md5" in out}
+    Compares hashes, so it needs no copy of what was pinned; what was never pinned does not drift.
+    """
+    changed = json.loads(_dvc(root, "data", "status", "--json") or "{}").get("uncommitted", {})
+    return {path.rstrip("/"): how for how in hows or ("modified", "deleted") for path in changed.get(how, [])}
 
 
 def commit(root: Path, *targets: str) -> None:
-    """Record what is there as the pins."""
-    _dvc(root, "commit", "--force", "--quiet", *targets)
+    """Record what is there as the pins; of everything, where no target is named."""
+    _dvc(root, "commit", "--force", *targets)
 
 
-def settle(root: Path) -> dict[str, str]:
+def settle(root: Path, profile: str, ran: Iterable[str]) -> dict[str, str]:
     """After a run: record new stages and changed inputs, but never a changed result.
 
+    Args:
+        ran: names of the stages that ran.
+
     Returns:
-        The outs that differ from their pins; they stay unrecorded until they are accepted.
+        The paths whose bytes differ from their pins; they stay unrecorded until they are accepted.
     """
-    drifted = drift(root)
-    if not drifted:
-        commit(root)
+    drifted = drift(root, "modified")
+    stages = [STAGES[name] for name in ran]
+    stages = [stage for stage in stages if stage.pinned_by == "dvc.yaml" and not any(out.format(profile=profile) in drifted for out in stage.outs)]
+    if stages:
+        commit(root, *(_dvc_name(stage.name) for stage in stages))
     return drifted
-
-
-def data_difference(root: Path, folder: str) -> str:
-    """How a data folder differs from `data.dvc`; empty where it does not, or is not pinned there."""
-    return drift(root, "data.dvc").get(folder, "") if (root / "data.dvc").is_file() else ""
 
 
 def _dvc(root: Path, *arguments: str) -> str:

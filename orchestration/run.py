@@ -19,7 +19,8 @@ class RunError(SubstrateError):
 
 def instance(root: Path) -> dg.DagsterInstance:
     """The project's persistent Dagster instance, shared by the command and the UI."""
-    os.environ.setdefault("DAGSTER_HOME", str(root / ".dagster"))
+    home = Path(os.environ.setdefault("DAGSTER_HOME", str(root / ".dagster")))
+    home.mkdir(exist_ok=True)
     return dg.DagsterInstance.get()
 
 

@@ -48,7 +48,9 @@ STAGES: dict[str, Stage] = {}
 
 
 def ordered_stages() -> list[Stage]:
-    """The declared stages, each after those it needs, else by name."""
+    """Every stage, each after those it needs, else by name."""
+    from orchestration import assets as _assets  # noqa: F401  # declares them; at the top it would be a circle
+
     order = TopologicalSorter({name: sorted(STAGES[name].needs) for name in sorted(STAGES)})
     return [STAGES[name] for name in order.static_order()]
 

@@ -28,7 +28,9 @@ def make_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..
     def make(name: str = "project", scenes: int = 3) -> Path:
         root = tmp_path / name
         root.mkdir()
-        shutil.copy(ROOT / "workspace.yaml", root)
+        (root / ".dagster").mkdir()
+        for file in ("workspace.yaml", ".dagster/dagster.yaml"):
+            shutil.copy(ROOT / file, root / file)
         parameters = yaml.safe_load((ROOT / "params.yaml").read_text("utf-8"))
         parameters["profiles"]["sample"] |= {
             "clevrer": {"source": "generated", "scenes": scenes},
@@ -37,6 +39,7 @@ def make_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..
         }
         (root / "params.yaml").write_text(yaml.safe_dump(parameters), "utf-8")
         monkeypatch.chdir(root)
+        monkeypatch.setenv("DAGSTER_HOME", str(root / ".dagster"))
         return root
 
     return make

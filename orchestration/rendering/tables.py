@@ -108,6 +108,7 @@ table { border-collapse: collapse; font-variant-numeric: tabular-nums; width: 10
 caption { caption-side: bottom; text-align: left; padding-top: .75rem; opacity: .8 }
 th, td { padding: .4rem .75rem; white-space: nowrap }
 thead th { border-bottom: 1px solid }
+th:first-child { text-align: left }
 tbody tr:nth-child(even) { background: color-mix(in srgb, currentColor 6%, transparent) }
 """
 

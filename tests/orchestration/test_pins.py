@@ -1,0 +1,75 @@
+"""Pins: a run never moves one whose bytes changed, not even where nothing is left of what was pinned."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from orchestration import pins
+from orchestration.cli import app
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def dvc(root: Path, *arguments: str) -> None:
+    subprocess.run([sys.executable, "-m", "dvc", *arguments], cwd=root, check=True, capture_output=True)
+
+
+@pytest.fixture
+def pinned(make_project: Callable[..., Path]) -> Path:
+    """A project of two scenes, run and pinned, as a fresh clone has it: the pins are there, DVC's cache is not."""
+    root = make_project(scenes=2)
+    for name in ("substrate", "orchestration", "tboxes"):
+        (root / name).symlink_to(ROOT / name)
+    dvc(root, "init", "--no-scm", "--quiet")
+    (root / "dvc.yaml").write_text(pins.render_dvc_yaml(), "utf-8")
+    (root / "data.dvc").write_text("outs:\n- path: data/sample/clevrer\n  hash: md5\n", "utf-8")
+    result = CliRunner().invoke(app, ["reproduce", "--only", "clevrer"])
+    assert result.exit_code == 0, result.output
+    dvc(root, "commit", "--force", "data.dvc")
+    shutil.rmtree(root / ".dvc/cache")
+    return root
+
+
+def test_a_run_that_gives_the_same_bytes_leaves_the_pins(pinned: Path) -> None:
+    before = (pinned / "dvc.lock").read_bytes()
+    result = CliRunner().invoke(app, ["reproduce", "--only", "clevrer", "--force"])
+    assert result.exit_code == 0, result.output
+    assert "drift" not in result.stderr
+    assert (pinned / "dvc.lock").read_bytes() == before
+    result = CliRunner().invoke(app, ["verify"])
+    assert "tables/transfer" in result.stderr or "is not there" in result.stderr
+
+
+def test_changed_results_are_reported_and_stay_unpinned_until_they_are_accepted(pinned: Path) -> None:
+    before = (pinned / "dvc.lock").read_bytes()
+    parameters = pinned / "params.yaml"
+    parameters.write_text(parameters.read_text("utf-8").replace("removed_partner: true", "removed_partner: false").replace("configuration: C", "configuration: A"), "utf-8")
+    result = CliRunner().invoke(app, ["reproduce", "--only", "clevrer"])
+    assert result.exit_code == 0, result.output
+    assert "drift: artifacts/sample/clevrer/answers.jsonl is modified against its pin" in result.stderr
+    assert b"answers.jsonl" in before
+    assert pins.drift(pinned)["artifacts/sample/clevrer/answers.jsonl"] == "modified"
+
+
+def test_changed_data_stop_the_run_before_anything_is_computed_from_them(pinned: Path) -> None:
+    questions = pinned / "data/sample/clevrer/questions.json"
+    answers = (pinned / "artifacts/sample/clevrer/answers.jsonl").read_bytes()
+    questions.write_bytes(questions.read_bytes() + b"\n")
+    record = pinned / "artifacts/sample/.stages/clevrer.dataset.json"
+    # As if this were what the generator makes now.
+    from orchestration.files import sha256
+
+    text = record.read_text("utf-8")
+    old = text.split('"data/sample/clevrer":"')[1].split('"')[0]
+    record.write_text(text.replace(old, sha256(pinned / "data/sample/clevrer")), "utf-8")
+    result = CliRunner().invoke(app, ["reproduce", "--only", "clevrer"])
+    assert result.exit_code == 1
+    assert "data/sample/clevrer is modified against data.dvc" in result.stderr
+    assert (pinned / "artifacts/sample/clevrer/answers.jsonl").read_bytes() == answers
