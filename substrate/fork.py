@@ -11,7 +11,7 @@ import pyoxigraph as ox
 from substrate.errors import LogError
 from substrate.history import Difference, ordered
 from substrate.interventions import Intervention
-from substrate.log import Delta, EventLog, Op, Triple
+from substrate.log import Delta, EventLog, Op, Triple, triple_of
 from substrate.patch import Descent
 from substrate.replay import Replay, State
 
@@ -43,6 +43,13 @@ class Simulator(Protocol):
     """A deterministic simulator outside the substrate, driven tick by tick.
 
     Same state and same tick, same deltas: nothing else may enter.
+
+    >>> class Still:
+    ...     def start(self, state: State, tick: int) -> None:
+    ...         self.size = len(state)
+    ...     def step(self, tick: int) -> list[tuple[Op, Triple]]:
+    ...         return []
+    >>> simulator: Simulator = Still()
     """
 
     def start(self, state: State, tick: int) -> None:
@@ -131,6 +138,9 @@ class TwinTick(NamedTuple):
 
     ``a`` and ``b`` hold the deltas of each arm at this tick, in log order; ``difference`` holds what
     stands in ``b`` only (inserted) and in ``a`` only (retracted) after it.
+
+    >>> TwinTick(3, (), (), Difference((), ())).tick
+    3
     """
 
     tick: int
@@ -180,13 +190,13 @@ def twin(a: EventLog, b: EventLog, start: int | None = None, stop: int | None = 
     for tick in sorted(t for t in {*a.ticks, *b.ticks} if start <= t <= stop):
         left.seek(tick)
         right.seek(tick)
-        deltas = [tuple(log[p] for p in range(log.position(tick - 1), log.position(tick))) for log in (a, b)]
-        for quad in {_quad(delta.triple) for side in deltas for delta in side}:
-            triple = (quad.subject, quad.predicate, quad.object)
+        here, there = (tuple(log[p] for p in range(log.position(tick - 1), log.position(tick))) for log in (a, b))
+        for quad in {_quad(delta.triple) for delta in (*here, *there)}:
+            triple = triple_of(quad)
             in_a, in_b = triple in left.state, triple in right.state
             (only_a.add if in_a and not in_b else only_a.discard)(quad)
             (only_b.add if in_b and not in_a else only_b.discard)(quad)
-        yield TwinTick(tick, *deltas, Difference(ordered(map(_triple, only_b)), ordered(map(_triple, only_a))))
+        yield TwinTick(tick, here, there, Difference(ordered(map(triple_of, only_b)), ordered(map(triple_of, only_a))))
 
 
 def _first_difference(a: EventLog, b: EventLog) -> int:
@@ -203,7 +213,3 @@ def _sides(a: State, b: State) -> tuple[list[Triple], list[Triple]]:
 
 def _quad(triple: Triple) -> ox.Quad:
     return ox.Quad(*triple)
-
-
-def _triple(quad: ox.Quad) -> Triple:
-    return (quad.subject, quad.predicate, quad.object)

@@ -1,4 +1,4 @@
-"""The intervention vocabulary of the paper: exactly five typed functions on a state.
+"""The intervention vocabulary of the paper (section 2): exactly five typed functions on a state.
 
 Each checks its pre-condition and gives the triples to retract and to insert. An intervention that
 would change nothing is refused: a counterfactual question whose premise already holds is a mistake.
@@ -20,10 +20,16 @@ Node = ox.NamedNode | ox.BlankNode
 
 
 class Intervention(Protocol):
-    """A function from a state to the deltas that set it otherwise, at one tick."""
+    """A function from a state to the deltas that set it otherwise, at one tick (paper, section 2).
+
+    >>> from substrate import EventLog
+    >>> fact = (ox.NamedNode("urn:ann"), LOCATION, ox.NamedNode("urn:cafe"))
+    >>> [(delta.tick, delta.op.name) for delta in Assert(fact).deltas(EventLog().state(), tick=3)]
+    [(3, 'INSERT')]
+    """
 
     def deltas(self, state: State, tick: int) -> list[Delta]:
-        """The deltas of this intervention on ``state``.
+        """The deltas of this intervention on ``state``, all at ``tick``.
 
         Raises:
             InterventionError: the pre-condition does not hold.
@@ -33,7 +39,15 @@ class Intervention(Protocol):
 
 @dataclass(frozen=True)
 class Assert:
-    """Make a triple true. Pre-condition: it does not hold yet."""
+    """Make a triple true. Pre-condition: it does not hold yet.
+
+    >>> from substrate import EventLog, fork
+    >>> log = EventLog()
+    >>> log.extend_lines([(0, "A <urn:ann> <urn:substrate:location> <urn:home> ."), (0, "A <urn:ann> <urn:substrate:awareOf> <urn:secret> .")])
+    >>> ann, home, cafe, secret = (ox.NamedNode(f"urn:{name}") for name in ("ann", "home", "cafe", "secret"))
+    >>> (ann, LOCATION, cafe) in fork(log, 1, Assert((ann, LOCATION, cafe))).state(1)
+    True
+    """
 
     triple: Triple
 
@@ -46,7 +60,15 @@ class Assert:
 
 @dataclass(frozen=True)
 class Retract:
-    """Make a triple false. Pre-condition: it holds."""
+    """Make a triple false. Pre-condition: it holds.
+
+    >>> from substrate import EventLog, fork
+    >>> log = EventLog()
+    >>> log.extend_lines([(0, "A <urn:ann> <urn:substrate:location> <urn:home> ."), (0, "A <urn:ann> <urn:substrate:awareOf> <urn:secret> .")])
+    >>> ann, home, cafe, secret = (ox.NamedNode(f"urn:{name}") for name in ("ann", "home", "cafe", "secret"))
+    >>> len(fork(log, 1, Retract((ann, LOCATION, home))).state(1))
+    1
+    """
 
     triple: Triple
 
@@ -65,6 +87,13 @@ class OverrideLocation:
         entity: what is moved.
         location: where it is put.
         predicate: the TBox's property of place; the core's own unless given.
+
+    >>> from substrate import EventLog, fork
+    >>> log = EventLog()
+    >>> log.extend_lines([(0, "A <urn:ann> <urn:substrate:location> <urn:home> ."), (0, "A <urn:ann> <urn:substrate:awareOf> <urn:secret> .")])
+    >>> ann, home, cafe, secret = (ox.NamedNode(f"urn:{name}") for name in ("ann", "home", "cafe", "secret"))
+    >>> [place.value for _, _, place in fork(log, 1, OverrideLocation(ann, cafe)).state(1).match(ann, LOCATION)]
+    ['urn:cafe']
     """
 
     entity: Node
@@ -86,7 +115,15 @@ class OverrideLocation:
 
 @dataclass(frozen=True)
 class AssertAwareness:
-    """Let an agent know a fact: a node, or a triple term. Pre-condition: it does not know it."""
+    """Let an agent know a fact: a node, or a triple term. Pre-condition: it does not know it.
+
+    >>> from substrate import EventLog, fork
+    >>> log = EventLog()
+    >>> log.extend_lines([(0, "A <urn:ann> <urn:substrate:location> <urn:home> ."), (0, "A <urn:ann> <urn:substrate:awareOf> <urn:secret> .")])
+    >>> ann, home, cafe, secret = (ox.NamedNode(f"urn:{name}") for name in ("ann", "home", "cafe", "secret"))
+    >>> (ann, AWARE_OF, cafe) in fork(log, 1, AssertAwareness(ann, cafe)).state(1)
+    True
+    """
 
     agent: Node
     fact: Term
@@ -102,7 +139,15 @@ class AssertAwareness:
 
 @dataclass(frozen=True)
 class RetractAwareness:
-    """Let an agent not know a fact. Pre-condition: it knows it."""
+    """Let an agent not know a fact. Pre-condition: it knows it.
+
+    >>> from substrate import EventLog, fork
+    >>> log = EventLog()
+    >>> log.extend_lines([(0, "A <urn:ann> <urn:substrate:location> <urn:home> ."), (0, "A <urn:ann> <urn:substrate:awareOf> <urn:secret> .")])
+    >>> ann, home, cafe, secret = (ox.NamedNode(f"urn:{name}") for name in ("ann", "home", "cafe", "secret"))
+    >>> (ann, AWARE_OF, secret) in fork(log, 1, RetractAwareness(ann, secret)).state(1)
+    False
+    """
 
     agent: Node
     fact: Term

@@ -11,6 +11,7 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import re
 import struct
 import tempfile
 import zlib
@@ -21,9 +22,14 @@ from typing import NamedTuple
 
 from substrate.errors import LogError
 
-# RFC 1952: magic, deflate, FHCRC | FEXTRA, no time, no level, no system; 12 bytes of extra: "SL", 8 bytes long.
-_FIXED = b"\x1f\x8b\x08\x06\x00\x00\x00\x00\x00\xff\x0c\x00SL\x08\x00"
-_HEAD = len(_FIXED) + 8 + 2
+# RFC 1952: magic, deflate, FHCRC | FEXTRA, no time, no level, no system; 20 bytes of extra: "SL", 16 bytes long.
+_FIXED = b"\x1f\x8b\x08\x06\x00\x00\x00\x00\x00\xff\x14\x00SL\x10\x00"
+_EXTRA = struct.Struct("<IIQ")
+"""The member's length behind its header, the CRC-32 of that, and the member's first tick."""
+_HEAD = len(_FIXED) + _EXTRA.size + 2
+_TICK = re.compile(r'^H tick "(\d{1,18})" \.$', re.MULTILINE)
+_FOREIGN = 4
+"""Bytes in which another program's header differs from ours at least."""
 MEMBER = 1 << 18
 """Characters of text that share a gzip member in a file written at once."""
 
@@ -36,10 +42,11 @@ class TornTail(NamedTuple):
 
 
 class Damage(NamedTuple):
-    """A gzip member that does not hold: where it begins, why, and the text that can still be made out."""
+    """A gzip member that does not hold: where it begins, why, its first tick and its text, as far as they can be made out."""
 
     offset: int
     why: str
+    tick: int | None
     text: str
 
 
@@ -135,7 +142,7 @@ def read_contents(path: Path) -> Contents:
     while offset < len(raw) and not damage:
         data, end, why = _unpack(raw, offset)
         if why:
-            damage = Damage(offset, why, _salvage(raw, offset))
+            damage = Damage(offset, why, _first_tick(raw, offset), _salvage(raw, offset))
         elif end is None:
             break
         else:
@@ -174,26 +181,39 @@ def _pack(text: str) -> bytes:
     data = text.encode()
     packer = zlib.compressobj(wbits=-15)
     body = packer.compress(data) + packer.flush() + struct.pack("<II", zlib.crc32(data), len(data) & 0xFFFFFFFF)
-    head = _FIXED + struct.pack("<II", len(body), zlib.crc32(body))
+    tick = _TICK.search(text)
+    head = _FIXED + _EXTRA.pack(len(body), zlib.crc32(body), int(tick[1]) if tick else 0)
     return head + struct.pack("<H", zlib.crc32(head) & 0xFFFF) + body
 
 
 def _unpack(raw: bytes, offset: int) -> tuple[bytes, int | None, str]:
     """A member's data, where it ends (``None`` where it is cut off), and what is wrong with it."""
     head = raw[offset : offset + _HEAD]
-    if not head.startswith(_FIXED[: len(head)]):
+    strange = sum(a != b for a, b in zip(head, _FIXED, strict=False))
+    if 0 < strange < _FOREIGN:
+        return b"", None, "its header was changed"
+    if strange:
         return _inflate(raw[offset:], len(raw))
     if len(head) < _HEAD:
         return b"", None, ""
-    length, checksum, headsum = struct.unpack("<IIH", head[len(_FIXED) :])
-    if zlib.crc32(head[:-2]) & 0xFFFF != headsum:
+    if not _sound(head):
         return b"", None, "its header does not fit its checksum"
+    length, checksum, _ = _EXTRA.unpack_from(head, len(_FIXED))
     body = raw[offset + _HEAD : offset + _HEAD + length]
     if len(body) < length:
         return b"", None, ""
     if zlib.crc32(body) != checksum:
         return b"", None, "it does not fit its checksum"
     return _inflate(raw[offset : offset + _HEAD + length], offset + _HEAD + length)
+
+
+def _sound(head: bytes) -> bool:
+    return head.startswith(_FIXED) and zlib.crc32(head[:-2]) & 0xFFFF == int.from_bytes(head[-2:], "little")
+
+
+def _first_tick(raw: bytes, offset: int) -> int | None:
+    head = raw[offset : offset + _HEAD]
+    return _EXTRA.unpack_from(head, len(_FIXED))[2] if _sound(head) else None
 
 
 def _inflate(data: bytes, end: int) -> tuple[bytes, int | None, str]:

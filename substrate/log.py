@@ -21,7 +21,7 @@ import pyoxigraph as ox
 from substrate.chain import Chain
 from substrate.errors import LogError
 from substrate.journal import MEMBER, Damage, Journal, TornTail, read_contents, write_atomically
-from substrate.patch import EDITED, Descent, Transaction, blame, parse, render, verify
+from substrate.patch import EDITED, Descent, Transaction, parse, render, verify
 
 if TYPE_CHECKING:
     from substrate.history import Difference, History
@@ -36,6 +36,15 @@ Triple = tuple[ox.NamedNode | ox.BlankNode, ox.NamedNode, Term]
 >>> str(ox.Quad(ox.NamedNode("urn:bo"), ox.NamedNode("urn:knows"), said))
 '<urn:bo> <urn:knows> <<( <urn:ann> <urn:at> <urn:cafe> )>>'
 """
+
+
+def triple_of(quad: ox.Quad) -> Triple:
+    """A quad of the default graph as a triple.
+
+    >>> triple_of(ox.Quad(ox.NamedNode("urn:s"), ox.NamedNode("urn:p"), ox.Literal(1)))[2].value
+    '1'
+    """
+    return (quad.subject, quad.predicate, quad.object)  # pyright: ignore[reportReturnType]  # no parser gives a triple as a subject
 
 
 class Op(enum.Enum):
@@ -190,8 +199,7 @@ class EventLog:
         return len(self._ticks)
 
     def __getitem__(self, position: int) -> Delta:
-        quad = self._quads[position]
-        return Delta(self._ticks[position], self._ops[position], (quad.subject, quad.predicate, quad.object))
+        return Delta(self._ticks[position], self._ops[position], triple_of(self._quads[position]))
 
     def __iter__(self) -> Iterator[Delta]:
         return (self[position] for position in range(len(self)))
@@ -328,8 +336,10 @@ class EventLog:
         Raises:
             LogError: the text is not RDF Patch, is cut off, or its chain does not hold.
         """
+        text = text if text.endswith("\n") else f"{text}\n"
         read = list(parse(text, name))
-        if (torn := text[read[-1][1] if read else 0 :].strip()) and not all(line.startswith(("#", "H ", "P")) for line in torn.split("\n")):
+        rest = text[read[-1][1] if read else 0 :]
+        if rest.rfind("TX .") > rest.rfind("TA ."):
             after = f"after tick {read[-1][0].tick}" if read else "first transaction"
             raise LogError("the last transaction is cut off", where=(name, after), hint="Fetch the patch again")
         log = cls._from_transactions((transaction for transaction, _ in read), name, hint="Write RDF Patch of triples")
@@ -400,12 +410,13 @@ def _transactions(chain: Chain, ticks: list[int], ops: list[Op], quads: list[ox.
 
 
 def _damaged(path: Path, text: str, damage: Damage) -> LogError:
-    """The error of a gzip member that does not hold; its own text shows at which tick."""
-    what = f"damaged: {damage.why}"
+    """The error of a gzip member that does not hold; what its text still says shows at which tick."""
+    tick = None
     try:
         found = verify(text + damage.text, str(path))
+        if found and found[-1][1] > len(text):
+            tick = f"tick {found[-1][0].tick}"
     except LogError as error:
-        return LogError(what, where=error.where, hint=EDITED)
-    last = found[-1][0].tick if found else None
-    tick = blame(text + damage.text, found[-1][1] if found else 0, last, Chain())
-    return LogError(what, where=(path, tick if tick.startswith("tick") else f"tick {last or 0}", f"byte {damage.offset}"), hint=EDITED)
+        tick = next((place for place in error.where if place.startswith("tick ")), None)
+    tick = tick or (f"tick {damage.tick}" if damage.tick is not None else f"byte {damage.offset}")
+    return LogError(f"damaged: {damage.why}", where=(path, tick), hint=EDITED)

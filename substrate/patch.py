@@ -22,11 +22,13 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+import pyoxigraph as ox
+
 from substrate.chain import Chain
 from substrate.errors import LogError
 
 _HEADER = re.compile(r'H (\w+) (?:<([^<>\s]*)>|"([^"\\]*)"(?:\^\^<[^<>\s]*>)?|(_:\S+)) \.')
-_GUESSES = 10_000
+_GUESSES = 2_000
 """How many lines are hashed to find the tick that a damaged transaction had."""
 EDITED = "The file was edited; restore it from a copy"
 
@@ -135,10 +137,20 @@ def verify(text: str, name: str) -> list[tuple[Transaction, int]]:
         raise LogError(f"the chain does not hold: {error.what}", where=(name, blame(text, start, found[-1][0].tick if found else None, chain)), hint=EDITED) from None
     # What is left must be the beginning of a transaction: nothing stands behind a TC but its line's end.
     whole, _, partial = text[start:].rpartition("\n")
-    if partial.startswith("TC .") and partial != "TC ." or not all(line.startswith(("H ", "TX .", "A ", "D ")) for line in whole.split("\n") if whole):
+    if (partial.startswith("TC .") and partial != "TC .") or not all(map(_belongs, whole.split("\n") if whole else ())):
         tick = blame(text, start, found[-1][0].tick if found else None, chain)
         raise LogError("the chain does not hold: the last transaction is not what was appended", where=(name, tick), hint=EDITED)
     return found
+
+
+def _belongs(line: str) -> bool:
+    """Whether a whole line is one that a transaction has before its end."""
+    if not line.startswith(("A ", "D ")):
+        return line == "TX ." or line.startswith("H ")
+    try:
+        return [f"{line[:2]}{quad} ." for quad in ox.parse(line[2:], ox.RdfFormat.N_TRIPLES)] == [line]
+    except (SyntaxError, UnicodeEncodeError):
+        return False
 
 
 def blame(text: str, start: int, before: int | None, chain: Chain) -> str:
@@ -158,10 +170,10 @@ def blame(text: str, start: int, before: int | None, chain: Chain) -> str:
     lines = [line for line in block.split("\n") if line[:2] in ("A ", "D ")]
     said = re.search(r"^H id <(sha256:[0-9a-f]{64})> \.$", block, re.MULTILINE)
     first = 0 if before is None else before
-    for tick in range(first, first + _GUESSES // (len(lines) + 1)) if said else ():
+    for tick in range(first, first + _GUESSES // (len(lines) + 1)):
         guess = chain.copy()
         guess.feed(tick, lines)
-        if guess.value() == said[1]:
+        if said and guess.value() == said[1]:
             return f"tick {tick}"
     named = re.search(r'^H tick "(\d{1,18})" \.$', block, re.MULTILINE)
     if named:

@@ -1,6 +1,6 @@
 """Replay: the state at a tick, checkpoints along the log, and moving between ticks.
 
-Replay is the deterministic function ρ of the paper (section 2): a delta applied to a set of triples,
+Replay is the deterministic function rho of the paper (section 2): a delta applied to a set of triples,
 insertion as union, retraction as difference. Two triples are the same where their terms are: ``"01"``
 and ``"1"`` are two integers to a state, although SPARQL takes them for one value.
 """
@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import pyoxigraph as ox
 
-from substrate.log import EventLog, Op, Term, Triple
+from substrate.log import EventLog, Op, Term, Triple, triple_of
 
 SPACING = 1024
 """Fewest deltas between two checkpoints; there are never fewer than the state has triples."""
@@ -104,17 +104,17 @@ class State:
         return len(self._standing)
 
     def __iter__(self) -> Iterator[Triple]:
-        return ((quad.subject, quad.predicate, quad.object) for quad in self._standing)
+        return map(triple_of, self._standing)
 
     def __contains__(self, triple: Triple) -> bool:
         return ox.Quad(*triple) in self._standing
 
-    def match(self, subject: ox.NamedNode | ox.BlankNode | None = None, predicate: ox.NamedNode | None = None, object: Term | None = None) -> Iterator[Triple]:
+    def match(self, subject: ox.NamedNode | ox.BlankNode | None = None, predicate: ox.NamedNode | None = None, object: Term | None = None) -> Iterator[Triple]:  # RDF calls it so
         """The triples that fit a pattern, in no order; ``None`` fits any term."""
         found = list(self.store.quads_for_pattern(subject, predicate, object))
         if not (self._distinct and all(quad in self._standing for quad in found)):
             found = [quad for quad in self._standing if subject in (None, quad.subject) and predicate in (None, quad.predicate)]
-        return ((quad.subject, quad.predicate, quad.object) for quad in found if object is None or quad.object == object)
+        return (triple_of(quad) for quad in found if object is None or quad.object == object)
 
     def nquads(self) -> str:
         """The state as sorted N-Quads: equal states whose blank nodes have equal labels, equal text."""
@@ -226,7 +226,7 @@ class Checkpoints:
 
 
 def fold(changes: Iterable[tuple[Op, ox.Quad]]) -> tuple[Iterable[ox.Quad], list[bool]]:
-    """ρ over operations, from the empty state: the triples that stand, and which operations changed anything.
+    """Rho over operations, from the empty state: the triples that stand, and which operations changed anything.
 
     >>> quad = ox.Quad(ox.NamedNode("urn:s"), ox.NamedNode("urn:p"), ox.Literal(1))
     >>> standing, effective = fold([(Op.INSERT, quad), (Op.INSERT, quad), (Op.RETRACT, quad)])

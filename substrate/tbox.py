@@ -17,6 +17,7 @@ from substrate.vocabulary import EXOGENOUS, RDF_TYPE, RDFS_LABEL, SUBCLASS, SUBP
 
 if TYPE_CHECKING:
     import rdflib
+    from rdflib.term import Node
 
     from substrate.rules import Rule
 
@@ -164,7 +165,7 @@ class TBox:
 
         # SHACL runs on an rdflib graph: over an Oxigraph store pyshacl is quadratic in violations and misreads sh:in.
         # Rules stay out: a check must not change what it checks.
-        terms: dict[rdflib.term.Node, Term] = {}
+        terms: dict[Node, Term] = {}
         data, shapes = rdflib.Graph(), rdflib.Graph()
         for triple in sorted(state, key=lambda t: str(ox.Quad(*t))):
             data.add(tuple(_rdflib(term, terms) for term in triple))  # pyright: ignore[reportArgumentType]  # three terms in, three out
@@ -177,7 +178,7 @@ class TBox:
         found = [self._violation(report, result, terms, state, log) for result in report.objects(None, SH.result)]
         return sorted(found, key=lambda v: (v.focus, v.path, v.value, v.message))
 
-    def _violation(self, report: rdflib.Graph, result: rdflib.term.Node, terms: dict[rdflib.term.Node, Term], state: State, log: EventLog | None) -> Violation:
+    def _violation(self, report: rdflib.Graph, result: Node, terms: dict[Node, Term], state: State, log: EventLog | None) -> Violation:
         import rdflib
         from rdflib.namespace import SH
 
@@ -188,16 +189,16 @@ class TBox:
         named = [terms.get(term) if term is not None else None for term in (focus, value)]
         ends = named[::-1] if inverse is not None else named
         text = (str(named[0] or focus or ""), f"^{predicate}" if inverse is not None else str(predicate or ""), str(named[1] or value or ""))
-        delta = _introduced(log, state.tick, *ends, predicate) if log else None
-        return Violation(*text, message, *(delta or (None, None)))
+        tick, position = (_introduced(log, state.tick, ends[0], ends[1], predicate) if log else None) or (None, None)
+        return Violation(text[0], text[1], text[2], message, tick, position)
 
 
-def _rdflib(term: Term, terms: dict[rdflib.term.Node, Term]) -> rdflib.term.Node:
+def _rdflib(term: Term, terms: dict[Node, Term]) -> Node:
     """A term for rdflib, and the way back in ``terms``."""
     import rdflib
 
     if isinstance(term, ox.NamedNode):
-        node: rdflib.term.Node = rdflib.URIRef(term.value)
+        node: Node = rdflib.URIRef(term.value)
     elif isinstance(term, ox.BlankNode):
         node = rdflib.BNode(term.value)
     elif isinstance(term, ox.Literal):
@@ -223,7 +224,8 @@ def _introduced(log: EventLog, tick: int, subject: Term | None, object_: Term | 
     """
     best: tuple[int, int, int] | None = None
     for position, (op, quad) in enumerate(log.changes(0, log.position(tick))):
-        about = subject in (quad.subject, quad.object) or object_ is not None and object_ in (quad.subject, quad.object)
+        ends = (quad.subject, quad.object)
+        about = subject in ends or (object_ is not None and object_ in ends)
         if not about:
             continue
         exact = op is Op.INSERT and quad.predicate == predicate and subject in (None, quad.subject) and object_ in (None, quad.object) and None not in (subject, object_)

@@ -1,0 +1,144 @@
+"""Interventions, forks, forks of forks, simulators, twins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pytest
+from pyoxigraph import Literal, NamedNode, Triple
+
+from substrate import (
+    Assert,
+    AssertAwareness,
+    Delta,
+    EventLog,
+    Intervention,
+    InterventionError,
+    LogError,
+    Op,
+    OverrideLocation,
+    Retract,
+    RetractAwareness,
+    Simulation,
+    State,
+    arms,
+    fork,
+    twin,
+)
+from substrate.vocabulary import AWARE_OF, LOCATION
+
+ANN, BO, CAFE, PARK = (NamedNode(f"urn:{name}") for name in ("ann", "bo", "cafe", "park"))
+SECRET = Triple(BO, LOCATION, PARK)
+COUNT = NamedNode("urn:count")
+
+
+@pytest.fixture
+def log() -> EventLog:
+    return EventLog(
+        [
+            Delta(0, Op.INSERT, (ANN, LOCATION, CAFE)),
+            Delta(1, Op.INSERT, (BO, LOCATION, PARK)),
+            Delta(2, Op.INSERT, (ANN, AWARE_OF, SECRET)),
+            Delta(5, Op.RETRACT, (ANN, LOCATION, CAFE)),
+            Delta(5, Op.INSERT, (ANN, LOCATION, PARK)),
+        ]
+    )
+
+
+@pytest.mark.parametrize(
+    ("intervention", "gone", "there"),
+    [
+        (Assert((BO, AWARE_OF, CAFE)), [], [(BO, AWARE_OF, CAFE)]),
+        (Retract((ANN, LOCATION, CAFE)), [(ANN, LOCATION, CAFE)], []),
+        (OverrideLocation(ANN, PARK), [(ANN, LOCATION, CAFE)], [(ANN, LOCATION, PARK)]),
+        (AssertAwareness(BO, SECRET), [], [(BO, AWARE_OF, SECRET)]),
+        (RetractAwareness(ANN, SECRET), [(ANN, AWARE_OF, SECRET)], []),
+    ],
+)
+def test_each_intervention_changes_its_triples_and_no_others(log: EventLog, intervention: Intervention, gone: list, there: list) -> None:
+    text = log.to_patch()
+    branch = fork(log, 3, intervention)
+    assert set(branch.state(3)) == (set(log.state(3)) - set(gone)) | set(there)
+    assert branch.state(2).nquads() == log.state(2).nquads()
+    assert log.to_patch() == text, "the parent is never touched"
+    assert (branch.parent_digest, branch.branch_tick) == (log.digest, 3)
+
+
+@pytest.mark.parametrize(
+    ("intervention", "message"),
+    [
+        (Assert((ANN, LOCATION, CAFE)), "<urn:ann> <urn:substrate:location> <urn:cafe> holds already"),
+        (Retract((ANN, LOCATION, PARK)), "<urn:ann> <urn:substrate:location> <urn:park> does not hold"),
+        (OverrideLocation(ANN, CAFE), "is at <urn:cafe> already"),
+        (OverrideLocation(CAFE, PARK), "has 0 locations"),
+        (AssertAwareness(ANN, SECRET), "is aware of"),
+        (RetractAwareness(BO, SECRET), "<urn:bo> is not aware of"),
+    ],
+)
+def test_a_pre_condition_that_does_not_hold_is_named(log: EventLog, intervention: Intervention, message: str) -> None:
+    with pytest.raises(InterventionError, match=message) as caught:
+        fork(log, 3, intervention)
+    assert caught.value.where == ("tick 3",)
+
+
+def test_the_intervention_sees_the_state_before_the_branch_tick(log: EventLog) -> None:
+    with pytest.raises(InterventionError):
+        fork(log, 2, RetractAwareness(ANN, SECRET))
+
+
+@pytest.mark.parametrize("at", [-1, 7])
+def test_a_branch_tick_outside_the_log_is_refused(log: EventLog, at: int) -> None:
+    with pytest.raises(LogError, match="lies outside"):
+        fork(log, at)
+
+
+def test_a_fork_of_a_fork_names_its_own_parent(log: EventLog) -> None:
+    one = fork(log, 3, RetractAwareness(ANN, SECRET))
+    two = fork(one, 4, AssertAwareness(ANN, SECRET))
+    assert (two.parent_digest, two.branch_tick) == (one.digest, 4)
+    assert set(two.state()) == set(log.state())
+    assert one.state(3).nquads() == two.state(3).nquads() != log.state(3).nquads()
+    back = fork(two, 3)
+    assert back.digest == two.digest
+
+
+class Counter:
+    """A simulator: a tick adds one to what the state counts."""
+
+    def start(self, state: State, tick: int) -> None:
+        self.value = max((int(o.value) for _, _, o in state.match(ANN, COUNT) if isinstance(o, Literal)), default=0)
+
+    def step(self, tick: int) -> Iterable[tuple[Op, tuple]]:
+        self.value += 1
+        return [(Op.INSERT, (ANN, COUNT, Literal(self.value)))]
+
+
+def test_a_simulator_goes_on_from_the_intervened_state(log: EventLog) -> None:
+    branch = fork(log, 3, Assert((ANN, COUNT, Literal(40))), Simulation(Counter()))
+    assert [d.triple[2] for d in branch if d.triple[1] == COUNT] == [Literal(value) for value in (40, 41, 42, 43)]
+    assert branch.last_tick == log.last_tick
+    assert not [d for d in branch if d.tick >= 3 and d.triple[1] == LOCATION], "what was observed is not replayed beside a simulator"
+
+
+def test_an_emitter_that_goes_back_in_time_is_refused(log: EventLog) -> None:
+    class Late:
+        def emit(self, branch: EventLog, parent: EventLog, at: int) -> Iterable[Delta]:
+            return [Delta(at - 1, Op.INSERT, (ANN, COUNT, Literal(1)))]
+
+    with pytest.raises(LogError, match="before the branch tick 4"):
+        fork(log, 4, emitter=Late())
+
+
+def test_two_arms_are_replayed_side_by_side(log: EventLog) -> None:
+    a, b = arms(log, 3, OverrideLocation(ANN, PARK))
+    ticks = list(twin(a, b))
+    assert [t.tick for t in ticks] == [3, 5]
+    for t in ticks:
+        assert set(t.difference.inserted) == set(b.state(t.tick)) - set(a.state(t.tick))
+        assert set(t.difference.retracted) == set(a.state(t.tick)) - set(b.state(t.tick))
+        assert [*t.a] == [d for d in a if d.tick == t.tick]
+        assert [*t.b] == [d for d in b if d.tick == t.tick]
+    assert ticks[0].difference
+    assert not ticks[1].difference, "the arms meet again when Ann goes to the park"
+    assert [t.tick for t in twin(a, b, start=0)] == [0, 1, 2, 3, 5]
+    assert not list(twin(a, a))

@@ -1,0 +1,119 @@
+"""The log in memory, and RDF Patch in and out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pyoxigraph import BaseDirection, BlankNode, Literal, NamedNode, Triple
+
+from substrate import Delta, EventLog, LogError, Op
+
+S, P, OBJ = (NamedNode(f"urn:{name}") for name in "spo")
+XSD = "http://www.w3.org/2001/XMLSchema#"
+SAID = Triple(S, P, Literal("hallo", language="de"))
+TERMS = [
+    OBJ,
+    BlankNode("kept"),
+    Literal("plain"),
+    Literal('line\nbreak "quoted" \\ tab\t \u2028 \u0085 \x00 \x1c 𝄞'),
+    Literal("hi", language="en"),
+    Literal("שלום", language="he", direction=BaseDirection.RTL),
+    Literal("01", datatype=NamedNode(XSD + "integer")),
+    Literal("1", datatype=NamedNode(XSD + "integer")),
+    Literal("1.50", datatype=NamedNode(XSD + "decimal")),
+    Literal("not a number", datatype=NamedNode(XSD + "integer")),
+    SAID,
+    Triple(BlankNode("inner"), P, SAID),
+]
+
+
+@pytest.mark.parametrize("term", TERMS, ids=str)
+def test_rdf_1_2_terms_survive_a_round_trip(term: Any, tmp_path: Any) -> None:
+    log = EventLog([Delta(0, Op.INSERT, (BlankNode("subject"), P, term)), Delta(1, Op.RETRACT, (S, P, term))])
+    log.save(tmp_path / "log.rdfp")
+    for back in (EventLog.from_patch(log.to_patch()), EventLog.read(tmp_path / "log.rdfp")):
+        assert list(back) == list(log)
+        assert back.digest == log.digest
+        assert set(back.state()) == {(BlankNode("subject"), P, term)}
+
+
+def test_equal_logs_have_equal_digests_however_they_grew() -> None:
+    deltas = [Delta(t // 2, Op.INSERT, (S, P, Literal(t))) for t in range(6)]
+    one, two, lines = EventLog(deltas), EventLog(), EventLog()
+    for delta in deltas:
+        two.append(delta)
+        assert two.digest == EventLog(list(two)).digest
+    lines.extend_lines((d.tick, f"A {S} {P} {d.triple[2]} .") for d in deltas)
+    assert one.digest == two.digest == lines.digest
+    assert one.digest_at(1) == EventLog(deltas[:4]).digest
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        [Delta(0, Op.INSERT, (S, P, OBJ)), Delta(2, Op.INSERT, (OBJ, P, S))],
+        [Delta(0, Op.RETRACT, (S, P, OBJ)), Delta(1, Op.INSERT, (OBJ, P, S))],
+        [Delta(0, Op.INSERT, (S, P, S)), Delta(1, Op.INSERT, (OBJ, P, S))],
+        [Delta(0, Op.INSERT, (S, P, OBJ))],
+        [Delta(0, Op.INSERT, (S, P, OBJ)), Delta(0, Op.INSERT, (OBJ, P, S))],
+    ],
+)
+def test_other_logs_have_other_digests(changed: list[Delta]) -> None:
+    assert EventLog(changed).digest != EventLog([Delta(0, Op.INSERT, (S, P, OBJ)), Delta(1, Op.INSERT, (OBJ, P, S))]).digest
+
+
+@pytest.mark.parametrize(
+    ("deltas", "message"),
+    [
+        ([Delta(3, Op.INSERT, (S, P, OBJ)), Delta(2, Op.INSERT, (S, P, OBJ))], "tick 2 lies before tick 3"),
+        ([Delta(-1, Op.INSERT, (S, P, OBJ))], "tick -1 is negative"),
+        ([(1.5, Op.INSERT, (S, P, OBJ))], "not a whole number"),
+        ([(1, "X", (S, P, OBJ))], "not a delta"),
+        ([(1, Op.INSERT, (S, "p", OBJ))], "not a delta"),
+        ([(1, Op.INSERT, (S, P, OBJ, S))], "not a delta"),
+    ],
+)
+def test_a_step_that_does_not_fit_is_refused_whole(deltas: Any, message: str) -> None:
+    log = EventLog([Delta(0, Op.INSERT, (S, P, S))])
+    with pytest.raises(LogError, match=message):
+        log.extend([Delta(0, Op.INSERT, (OBJ, P, OBJ)), *deltas])
+    assert len(log) == 1
+
+
+@pytest.mark.parametrize(
+    "line", ["A <urn:s> <urn:p> .", "X <urn:s> <urn:p> <urn:o> .", "A <urn:s> <urn:p> <urn:o> <urn:g> .", "A # nothing", "A <urn:s> <urn:p> <urn:o> .\n<urn:s> <urn:p> <urn:o> ."]
+)
+def test_a_line_that_is_not_one_statement_is_refused(line: str) -> None:
+    log = EventLog()
+    with pytest.raises(LogError):
+        log.extend_lines([(0, "A <urn:s> <urn:p> <urn:o> ."), (0, line)])
+    assert len(log) == 0
+
+
+def test_another_programs_patch_is_read() -> None:
+    first = 'H id <uuid:1234> .\nPA "v" "urn:v:" .\nTX .\n# a comment\n  A <urn:s> <urn:p> "x" .\r\nTC .\n\n'
+    text = first + 'TX .\nD <urn:s> <urn:p> "x" .\nTC .\nTX .\nA <urn:s> <urn:p> "aborted" .\nTA .\n'
+    log = EventLog.from_patch(text)
+    assert [(d.tick, d.op) for d in log] == [(0, Op.INSERT), (1, Op.RETRACT)]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("TX .\nA <urn:s> <urn:p> <urn:o> .\n", "cut off"),
+        ("TX .\nA <urn:s> <urn:p> .\nTC .\n", "not a line of RDF Patch"),
+        ("A <urn:s> <urn:p> <urn:o> .\n", "line 1"),
+        ('H tick "x" .\nTX .\nTC .\n', "not a tick"),
+        ('H tick "4" .\nTX .\nA <urn:s> <urn:p> <urn:o> .\nTC .\nH tick "2" .\nTX .\nA <urn:s> <urn:p> <urn:o> .\nTC .\n', "tick 2 lies before"),
+    ],
+)
+def test_a_patch_that_is_none_is_refused(text: str, message: str) -> None:
+    with pytest.raises(LogError, match=message):
+        EventLog.from_patch(text, "given.rdfp")
+
+
+def test_a_patch_with_a_broken_chain_is_refused() -> None:
+    text = EventLog([Delta(4, Op.INSERT, (S, P, OBJ)), Delta(7, Op.INSERT, (OBJ, P, S))]).to_patch()
+    with pytest.raises(LogError, match="tick 7"):
+        EventLog.from_patch(text.replace("A <urn:o>", "A <urn:x>"))

@@ -1,0 +1,75 @@
+"""One set of questions, two domains, and a third that a user brings: only the TBox changes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pyoxigraph import NamedNode
+
+from substrate import ParameterError, TBox, ancestors, ask, occurrences, survey, unfold
+from substrate.questions import TEMPLATES
+
+GARDEN = """
+@prefix : <urn:garden:> . @prefix core: <urn:substrate:> . @prefix owl: <http://www.w3.org/2002/07/owl#> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . @prefix sh: <http://www.w3.org/ns/shacl#> .
+:Bee a owl:Class . :Flower a owl:Class .
+:Dance a owl:Class ; rdfs:subClassOf core:Event ; rdfs:label "dance" .
+:dancer rdfs:subPropertyOf core:participant . :on rdfs:subPropertyOf core:location . :smells rdfs:subPropertyOf core:awareOf .
+:Bee sh:rule [ a sh:SPARQLRule ; rdfs:label "dance" ;
+    sh:construct "CONSTRUCT { ?dance a :Dance ; :dancer $this } WHERE { $this :smells ?f . FILTER($tick = 2) BIND(IRI(CONCAT(STR($this), ':dance')) AS ?dance) }" ] .
+:maya a :Bee ; rdfs:label "Maya" ; :on :rose ; :smells :rose . :rose a :Flower ; rdfs:label "the rose is open" .
+"""
+
+
+@pytest.mark.parametrize("source", ["village", "clinical", "garden.ttl"])
+def test_the_same_code_answers_every_domain(source: str, tmp_path: Path) -> None:
+    (tmp_path / "garden.ttl").write_text(GARDEN, "utf-8")
+    box = TBox.load(tmp_path / source if source.endswith(".ttl") else source)
+    log = unfold(box, box.opening(), until=12)
+    answers = survey(box, log)
+    assert {answer.template for answer in answers} == set(TEMPLATES)
+    for answer in answers:
+        assert all(0 <= position < len(log) for position in answer.evidence)
+        assert "urn:" not in answer.question + answer.answer
+        if answer.template == "happened":
+            assert (answer.answer == "yes") == bool(answer.evidence)
+    assert {a.answer for a in answers if a.template == "happened"} <= {"yes", "no"}
+
+
+def test_the_village_in_words() -> None:
+    box = TBox.load("village")
+    log = unfold(box, box.opening(), until=13)
+    party, john, sam = (NamedNode(f"urn:village:{name}") for name in ("party", "john", "sam"))
+    knowing = [ask(box, log, "who_knew", fact=party, tick=t).answer for t in (0, 2, 7)]
+    assert knowing == ["Isabella Rodriguez", "Isabella Rodriguez, John Lin", "Isabella Rodriguez, John Lin, Klaus Mueller"]
+    meeting = NamedNode("urn:substrate:village:Meeting")
+    assert ask(box, log, "when", kind=meeting, participants=[john, sam]).answer == "at tick 8"
+    assert ask(box, log, "where", entity=john, tick=9).answer == "Johnson Park"
+    what_if = ask(box, log, "without_knowing", agent=john, fact=party, tick=6)
+    assert what_if.answer == "telling of Klaus Mueller, Maria Lopez instead of telling of John Lin, Maria Lopez; telling of John Lin, Sam Moore"
+    assert [log[p].tick for p in what_if.evidence] == [8, 8]
+
+
+def test_the_ward_in_words() -> None:
+    box = TBox.load("clinical")
+    log = unfold(box, box.opening(), until=13)
+    allergy, kim, reyes = (NamedNode(f"urn:clinical:{name}") for name in ("allergy", "kim", "reyes"))
+    assert ask(box, log, "who_knew", fact=allergy, tick=6).answer == "Dr Osei, Nurse Adeyemi, Nurse Kim"
+    assert ask(box, log, "happened", kind=NamedNode("urn:substrate:clinical:Reaction"), participants=[reyes]).answer == "no"
+    what_if = ask(box, log, "without_knowing", agent=kim, fact=allergy, tick=4)
+    assert what_if.answer == "allergic reaction of Mr Reyes instead of briefing of Dr Osei, Nurse Kim; recovery of Mr Reyes"
+
+
+def test_events_of_any_domain_have_an_ancestry() -> None:
+    box = TBox.load("clinical")
+    log = unfold(box, box.opening(), until=13)
+    told = occurrences(log, box)
+    recovery = next(o for o in told if box.label(o.kind) == "recovery")
+    causes = {box.label(o.kind) for o in told if o.node in ancestors(o.event for o in told)[recovery.node].events}
+    assert causes == {"treatment"}, "the briefing is of the treatment's own tick, and so no ancestor"
+
+
+def test_an_unknown_question_is_refused() -> None:
+    with pytest.raises(ParameterError, match="no question 'why'"):
+        ask(TBox.load("village"), TBox.load("village").opening(), "why")

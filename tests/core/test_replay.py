@@ -1,0 +1,130 @@
+"""States, checkpoints, replays, histories, differences."""
+
+from __future__ import annotations
+
+import random
+import time
+
+import pyoxigraph as ox
+import pytest
+from pyoxigraph import BlankNode, Literal, NamedNode
+
+from substrate import Delta, EventLog, Interval, Op, Replay, TBox, difference, histories, unfold
+from substrate.replay import SPACING
+
+S, P = NamedNode("urn:s"), NamedNode("urn:p")
+INTEGER = NamedNode("http://www.w3.org/2001/XMLSchema#integer")
+
+
+def busy(ticks: int = 6000, width: int = 300, seed: int = 5) -> EventLog:
+    chance = random.Random(seed)
+    return EventLog(Delta(t, Op.INSERT if chance.random() < 0.6 else Op.RETRACT, (S, P, Literal(chance.randrange(width)))) for t in range(ticks))
+
+
+def test_two_seeded_20_tick_runs_end_with_equal_triple_counts_and_hashes() -> None:
+    """The paper's regression test (section 6), and more: every state's RDFC-1.0 hash."""
+    for name in ("village", "clinical"):
+        one, two = (unfold(box, box.opening(), until=20) for box in (TBox.load(name), TBox.load(name)))
+        assert len(one.state(20)) == len(two.state(20)) > 20
+        assert one.state(20).digest == two.state(20).digest
+        assert [s.digest for s in one.states()] == [s.digest for s in two.states()]
+        assert one.to_patch() == two.to_patch()
+        assert one.state(19).digest != one.state(0).digest
+
+
+def test_states_come_from_the_nearest_checkpoint() -> None:
+    log = busy()
+    model: set[ox.Quad] = set()
+    wanted = {}
+    for tick, (op, quad) in enumerate(log.changes()):
+        (model.add if op is Op.INSERT else model.discard)(quad)
+        wanted[tick] = len(model)
+    order = list(range(0, 6000, 97))
+    random.Random(1).shuffle(order)
+    assert {tick: len(log.state(tick)) for tick in order} == {tick: wanted[tick] for tick in order}
+    assert log.checkpoints.nearest(5999) >= 5999 - 2 * SPACING
+
+
+def test_a_replay_moves_anywhere_and_a_growing_log_is_followed() -> None:
+    log = busy(3000)
+    replay, chance = Replay(log), random.Random(2)
+    for _ in range(60):
+        tick = chance.randrange(3000)
+        assert replay.seek(tick).nquads() == log.state(tick).nquads()
+        assert len(replay.state.store) == len(replay.state)
+    log.append(Delta(3000, Op.INSERT, (S, P, Literal("new"))))
+    assert (S, P, Literal("new")) in replay.seek(3000)
+
+
+def test_a_replay_steps_without_rebuilding() -> None:
+    log = EventLog(Delta(t // 50, Op.INSERT, (S, P, Literal(t))) for t in range(50_000))
+    replay = Replay(log)
+    assert len(replay.seek(500).store) > 0
+    store = replay.state.store
+    start = time.perf_counter()
+    for tick in range(501, 600):
+        replay.seek(tick).query("ASK { <urn:s> <urn:p> 1 }")
+    stepping = time.perf_counter() - start
+    start = time.perf_counter()
+    log.state(599).query("ASK { <urn:s> <urn:p> 1 }")
+    assert replay.state.store is store
+    assert stepping < 99 * (time.perf_counter() - start) / 3
+
+
+def test_terms_of_one_value_stay_two_triples() -> None:
+    one, other = (S, P, Literal("1", datatype=INTEGER)), (S, P, Literal("01", datatype=INTEGER))
+    log = EventLog([Delta(0, Op.INSERT, one), Delta(1, Op.INSERT, other), Delta(2, Op.RETRACT, one), Delta(3, Op.RETRACT, other)])
+    replay = Replay(log)
+    for tick, wanted in enumerate([{one}, {one, other}, {other}, set()]):
+        for state in (log.state(tick), replay.seek(tick)):
+            assert set(state) == wanted
+            assert set(state.match(S)) == wanted
+            assert {t for t in (one, other) if set(state.match(None, None, t[2]))} == wanted
+            assert bool(state.query("ASK { ?s ?p 1 }")) == bool(wanted)
+
+
+def test_the_hash_of_a_state_does_not_know_blank_node_labels() -> None:
+    logs = [EventLog() for _ in range(3)]
+    logs[0].extend_lines([(0, "A _:a <urn:p> _:b ."), (0, 'A _:b <urn:q> "x"@en--ltr .'), (0, "A _:a <urn:r> <<( _:b <urn:p> <urn:o> )>> .")])
+    logs[1].extend_lines([(0, "A _:z <urn:r> <<( _:y <urn:p> <urn:o> )>> ."), (0, 'A _:y <urn:q> "x"@en--ltr .'), (0, "A _:z <urn:p> _:y .")])
+    logs[2].extend_lines([(0, "A _:a <urn:p> _:b ."), (0, 'A _:a <urn:q> "x"@en--ltr .'), (0, "A _:a <urn:r> <<( _:b <urn:p> <urn:o> )>> .")])
+    one, two, three = (log.state().digest for log in logs)
+    assert one == two != three
+
+
+def test_the_history_of_a_triple_says_when_and_by_which_deltas() -> None:
+    fact, other = (S, P, Literal("a")), (S, P, Literal("b"))
+    steps = [
+        (1, Op.INSERT, fact),
+        (2, Op.INSERT, fact),
+        (2, Op.INSERT, other),
+        (4, Op.RETRACT, fact),
+        (4, Op.INSERT, fact),
+        (6, Op.RETRACT, fact),
+        (6, Op.RETRACT, fact),
+        (9, Op.INSERT, fact),
+        (9, Op.RETRACT, fact),
+    ]
+    log = EventLog(Delta(*step) for step in steps)
+    story = log.history(fact)
+    assert story.intervals == (Interval(1, 6),)
+    assert [change.position for change in story.changes] == [0, 3, 4, 5, 7, 8]
+    for tick in range(10):
+        assert story.holds(tick) == (fact in log.state(tick))
+    assert [h.triple for h in histories(log, S, P)] == [fact, other]
+    assert log.history((P, P, P)).intervals == ()
+
+
+@pytest.mark.parametrize(("a", "b"), [(0, 5999), (5999, 0), (2000, 2100), (7, 7)])
+def test_a_difference_leads_from_one_state_to_the_other(a: int, b: int) -> None:
+    log = busy()
+    found = log.diff(a, b)
+    assert (set(log.state(a)) - set(found.retracted)) | set(found.inserted) == set(log.state(b))
+    assert set(found.retracted) <= set(log.state(a))
+    assert not set(found.inserted) & set(log.state(a))
+    assert bool(difference(log.state(a), log.state(b))) == bool(found)
+
+
+def test_blank_nodes_keep_their_labels() -> None:
+    log = EventLog([Delta(0, Op.INSERT, (BlankNode("me"), P, BlankNode("you")))])
+    assert EventLog.from_patch(log.to_patch()).state().nquads() == "_:me <urn:p> _:you .\n"

@@ -1,0 +1,86 @@
+"""TBoxes: vocabulary, shapes, and violations with the delta behind them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from substrate import EventLog, TBox, TBoxError, unfold
+from substrate.tbox import require_conformance
+
+V, E = "urn:substrate:village:", "urn:village:"
+
+
+def village(*lines: tuple[int, str]) -> EventLog:
+    log = TBox.load("village").opening()
+    log.extend_lines(lines)
+    return log
+
+
+@pytest.mark.parametrize("name", ["village", "clinical"])
+def test_a_shipped_tbox_holds_at_every_tick_of_its_own_log(name: str) -> None:
+    box = TBox.load(name)
+    log = unfold(box, box.opening(), until=13)
+    for tick in (0, 6, 13):
+        assert box.validate(log.state(tick), log) == []
+
+
+def test_a_violation_names_focus_path_value_and_the_delta() -> None:
+    log = village(
+        (1, f"A <{E}klaus> <{V}knows> <{E}cafe> ."),
+        (4, f"A <{E}ann> <{V}at> <{E}cafe> ."),
+        (7, f"D <{E}klaus> <{V}knows> <{E}cafe> ."),
+        (8, f"A <{E}klaus> <{V}knows> <{E}cafe> ."),
+    )
+    (found,) = TBox.load("village").validate(log.state(), log)
+    assert (found.focus, found.path, found.value) == (f"<{E}klaus>", f"<{V}knows>", f"<{E}cafe>")
+    assert (found.tick, found.position) == (8, len(log) - 1)
+    assert "knows what is no fact" in str(found)
+    assert "tick 8" in str(found)
+    (earlier,) = TBox.load("village").validate(log.state(5), log)
+    assert earlier.tick == 1
+
+
+def test_a_count_violation_names_the_last_change_of_the_path() -> None:
+    log = village((3, f"A <{E}klaus> <{V}at> <{E}cafe> ."), (5, f"A <{E}klaus> <{V}knows> <{E}party> ."))
+    (found,) = TBox.load("village").validate(log.state(), log)
+    assert (found.focus, found.path, found.tick) == (f"<{E}klaus>", f"<{V}at>", 3)
+
+
+def test_a_missing_value_names_what_brought_the_focus_node() -> None:
+    log = village((6, f"A <{E}plan99> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <{V}Plan> ."))
+    found = TBox.load("village").validate(log.state(), log)
+    assert {(v.path, v.tick) for v in found} == {(f"<{V}from>", 6), (f"<{V}goal>", 6)}
+    with pytest.raises(TBoxError, match="has not one goal"):
+        require_conformance(found, "state")
+
+
+def test_terms_of_rdf_1_2_do_not_stop_a_check() -> None:
+    log = village((1, f"A <{E}klaus> <{V}says> <<( <{E}ann> <{V}at> <{E}cafe> )>> ."), (2, f'A <{E}klaus> <{V}says> "x"@en--ltr .'), (2, f"A _:who <{V}says> _:what ."))
+    assert TBox.load("village").validate(log.state(), log) == []
+
+
+def test_a_check_changes_nothing_and_applies_no_rule() -> None:
+    log = village()
+    text = log.state().nquads()
+    TBox.load("village").validate(log.state(2), log)
+    assert log.state().nquads() == text
+
+
+def test_what_is_no_tbox_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "bad.ttl").write_text("this is not Turtle", "utf-8")
+    with pytest.raises(TBoxError, match="not Turtle"):
+        TBox.load(tmp_path / "bad.ttl")
+    for absent in ("nowhere", tmp_path / "absent.ttl"):
+        with pytest.raises(TBoxError, match="no such TBox"):
+            TBox.load(absent)
+
+
+def test_importing_the_package_does_not_load_the_shape_checker() -> None:
+    import subprocess
+    import sys
+
+    code = "import sys, substrate; print(sorted({'pyshacl', 'rdflib'} & set(sys.modules)))"
+    root = Path(__file__).resolve().parents[2]
+    assert subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True).stdout == "[]\n"

@@ -1,0 +1,169 @@
+"""What holds for every log: replay is a fold, deltas are set operations, forks keep what they say they keep."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from typing import Any
+
+import pyoxigraph as ox
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from substrate import Assert, Delta, Emitter, EventLog, Op, Replay, Retract, fork, from_members, histories, members, twin
+
+thorough = settings(max_examples=200, deadline=None)
+XSD = "http://www.w3.org/2001/XMLSchema#"
+
+iris = st.sampled_from([ox.NamedNode(f"urn:{name}") for name in "abcd"])
+blanks = st.sampled_from([ox.BlankNode(name) for name in ("b0", "b1")])
+texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=6)
+literals = st.one_of(
+    texts.map(ox.Literal),
+    st.builds(lambda t, lang: ox.Literal(t, language=lang), texts, st.sampled_from(["en", "de-at"])),
+    st.builds(lambda t, way: ox.Literal(t, language="he", direction=way), texts, st.sampled_from([ox.BaseDirection.LTR, ox.BaseDirection.RTL])),
+    st.builds(lambda t, kind: ox.Literal(t, datatype=ox.NamedNode(XSD + kind)), st.sampled_from(["1", "01", "1.0", "x"]), st.sampled_from(["integer", "double", "decimal"])),
+)
+flat = st.one_of(iris, blanks, literals)
+terms = st.one_of(flat, st.builds(ox.Triple, iris | blanks, iris, st.one_of(flat, st.builds(ox.Triple, iris, iris, flat))))
+wide = st.tuples(iris | blanks, iris, terms)
+few = st.tuples(
+    iris, iris, st.sampled_from([ox.NamedNode("urn:a"), ox.Literal("1", datatype=ox.NamedNode(XSD + "integer")), ox.Literal("01", datatype=ox.NamedNode(XSD + "integer"))])
+)
+
+
+@st.composite
+def deltas(draw: Any, triples: Any = few, most: int = 25) -> list[Delta]:
+    steps = draw(st.lists(st.tuples(st.integers(0, 2), st.sampled_from(Op), triples), max_size=most))
+    ticks = accumulate(step for step, _, _ in steps)
+    return [Delta(tick, op, triple) for tick, (_, op, triple) in zip(ticks, steps, strict=True)]
+
+
+def apply(state: set[Any], steps: list[Delta]) -> set[Any]:
+    for _, op, triple in steps:
+        state = state | {triple} if op is Op.INSERT else state - {triple}
+    return state
+
+
+@thorough
+@given(deltas(), st.integers(0, 25))
+def test_replay_is_a_fold_however_the_log_is_split(steps: list[Delta], split: int) -> None:
+    log = EventLog(steps)
+    grown = EventLog(steps[:split])
+    replay = Replay(grown)
+    assert set(replay.seek(grown.last_tick)) == apply(set(), steps[:split])
+    grown.extend(steps[split:])
+    assert set(replay.seek(grown.last_tick)) == set(log.state()) == apply(apply(set(), steps[:split]), steps[split:])
+    assert grown.digest == log.digest
+
+
+@thorough
+@given(deltas(), st.lists(st.integers(-1, 55), max_size=8))
+def test_every_way_to_a_tick_leads_to_one_state(steps: list[Delta], visits: list[int]) -> None:
+    log = EventLog(steps)
+    replay = Replay(log)
+    for tick in visits:
+        wanted = apply(set(), [d for d in steps if d.tick <= tick])
+        assert set(replay.seek(tick)) == set(log.state(tick)) == wanted
+        assert len(replay.state) == len(wanted)
+        assert {t for t in wanted if t in replay.state} == wanted
+        for pattern in [(ox.NamedNode("urn:a"), None, None), (None, None, ox.Literal("1", datatype=ox.NamedNode(XSD + "integer")))]:
+            assert set(replay.state.match(*pattern)) == {t for t in wanted if all(p in (None, q) for p, q in zip(pattern, t, strict=True))}
+        values = ox.Store()
+        values.extend(ox.Quad(*t) for t in wanted)
+        assert len(replay.state.store) == len(values)
+
+
+@thorough
+@given(deltas(), few)
+def test_insert_and_retract_are_set_operations(steps: list[Delta], triple: Any) -> None:
+    log, tick = EventLog(steps), (steps[-1].tick if steps else 0) + 1
+    before = set(log.state())
+    for op, after in [(Op.INSERT, before | {triple}), (Op.RETRACT, before - {triple})]:
+        once = EventLog([*steps, Delta(tick, op, triple)])
+        twice = EventLog([*steps, Delta(tick, op, triple), Delta(tick, op, triple)])
+        assert set(once.state()) == set(twice.state()) == after
+        assert once.digest != twice.digest, "the log keeps what was said, the state what follows"
+
+
+@thorough
+@given(deltas(wide, most=10))
+def test_every_format_gives_the_same_log_back(steps: list[Delta]) -> None:
+    log = EventLog(steps)
+    for back in (EventLog.from_patch(log.to_patch()), from_members("\n".join(members(log)))):
+        assert list(back) == steps
+        assert back.digest == log.digest
+
+
+@thorough
+@given(deltas(), deltas())
+def test_digests_are_equal_where_logs_are(one: list[Delta], two: list[Delta]) -> None:
+    assert (EventLog(one).digest == EventLog(two).digest) == (one == two)
+
+
+@thorough
+@given(deltas(), st.data())
+def test_a_fork_with_no_intervention_is_the_identity(steps: list[Delta], data: st.DataObject) -> None:
+    log = EventLog(steps)
+    branch = fork(log, data.draw(st.integers(0, log.last_tick + 1)))
+    assert list(branch) == steps
+    assert branch.digest == log.digest == branch.parent_digest
+
+
+class _Nothing:
+    def emit(self, branch: EventLog, parent: EventLog, at: int) -> list[Delta]:
+        return []
+
+
+@thorough
+@given(deltas(), few, st.data())
+def test_an_intervention_touches_nothing_before_it(steps: list[Delta], triple: Any, data: st.DataObject) -> None:
+    log = EventLog(steps)
+    text, at = log.to_patch(), data.draw(st.one_of(st.just(log.last_tick), st.integers(0, log.last_tick + 1)))
+    intervention = Retract(triple) if triple in log.state(at - 1) else Assert(triple)
+    emitter: Emitter | None = data.draw(st.sampled_from([None, _Nothing()]))
+    branch = fork(log, at, intervention, emitter)
+    assert log.to_patch() == text
+    assert [d for d in branch if d.tick < at] == [d for d in steps if d.tick < at]
+    assert branch.digest_at(at - 1) == log.digest_at(at - 1)
+    assert set(branch.state(at - 1)) == set(log.state(at - 1))
+    inserted = {triple} if isinstance(intervention, Assert) else set()
+    changed = (set(log.state(at - 1)) - {triple}) | inserted
+    assert set(branch.state()) == (changed if emitter else apply(changed, [d for d in steps if d.tick >= at]))
+    for t in twin(log, branch, start=0):
+        assert set(t.difference.inserted) == set(branch.state(t.tick)) - set(log.state(t.tick))
+        assert set(t.difference.retracted) == set(log.state(t.tick)) - set(branch.state(t.tick))
+
+
+@thorough
+@given(deltas())
+def test_a_history_holds_where_the_state_does(steps: list[Delta]) -> None:
+    log = EventLog(steps)
+    for story in histories(log):
+        assert all(story.holds(tick) == (story.triple in log.state(tick)) for tick in range(log.last_tick + 1))
+        assert len(story.changes) >= 2 * len(story.intervals) - 1
+        assert all(i.end is None or i.start < i.end for i in story.intervals)
+
+
+@thorough
+@given(deltas(), st.integers(0, 30), st.integers(0, 30))
+def test_a_difference_and_its_reverse_undo_each_other(steps: list[Delta], a: int, b: int) -> None:
+    log = EventLog(steps)
+    there, back = log.diff(a, b), log.diff(b, a)
+    assert (there.inserted, there.retracted) == (back.retracted, back.inserted)
+    assert (set(log.state(a)) - set(there.retracted)) | set(there.inserted) == set(log.state(b))
+
+
+@thorough
+@given(deltas(wide, most=6), st.permutations(["b0", "b1"]))
+def test_the_hash_of_a_state_does_not_depend_on_labels_or_order(steps: list[Delta], names: list[str]) -> None:
+    log = EventLog(steps)
+    renaming = {"_:b0": f"_:{names[0]}x", "_:b1": f"_:{names[1]}x"}
+    standing = sorted({str(ox.Triple(*t)) for t in log.state()}, reverse=True)
+    plain = [line for line in standing if '"' not in line]
+    for one in (standing, plain):
+        direct, other = EventLog(), EventLog()
+        direct.extend_lines((0, f"A {line} .") for line in sorted(one))
+        if one is plain:
+            one = [line.replace("_:b0", "_:tmp").replace("_:b1", renaming["_:b1"]).replace("_:tmp", renaming["_:b0"]) for line in one]
+        other.extend_lines((0, f"A {line} .") for line in one)
+        assert direct.state().digest == other.state().digest
