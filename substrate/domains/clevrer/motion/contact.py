@@ -1,0 +1,103 @@
+"""Where two footprints on the ground plane come nearest: discs (spheres, cylinders) and squares (cubes)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import copysign, cos, hypot, inf, sin
+
+Point = tuple[float, float, float, float, float]
+"""A contact: unit normal from the first body to the second (x, y), its place (x, y), and the gap (negative where they overlap)."""
+
+Pose = Sequence[float]
+"""A body's x, y and, third, its yaw; what follows is not read."""
+
+_CORNERS = ((1.0, 1.0), (1.0, -1.0), (-1.0, -1.0), (-1.0, 1.0))
+_FACES = ((1.0, 0.0), (-1.0, 0.0), (0.0, 1.0), (0.0, -1.0))
+
+
+def _disc_disc(a: Pose, b: Pose, reach: float, radius: float) -> list[Point]:
+    dx, dy = b[0] - a[0], b[1] - a[1]
+    distance = hypot(dx, dy)
+    gap = distance - 2 * radius
+    if gap > reach:
+        return []
+    nx, ny = (dx / distance, dy / distance) if distance else (1.0, 0.0)
+    return [(nx, ny, a[0] + nx * radius, a[1] + ny * radius, gap)]
+
+
+def _square_disc(a: Pose, b: Pose, reach: float, radius: float) -> list[Point]:
+    c, s = cos(a[2]), sin(a[2])
+    dx, dy = b[0] - a[0], b[1] - a[1]
+    x, y = c * dx + s * dy, c * dy - s * dx  # the disc's centre as the square sees it
+    px, py = min(max(x, -radius), radius), min(max(y, -radius), radius)
+    outside = hypot(x - px, y - py)
+    if outside > reach + radius:
+        return []
+    if outside:
+        nx, ny, gap = (x - px) / outside, (y - py) / outside, outside - radius
+    elif abs(x) > abs(y):
+        nx, ny, gap = copysign(1.0, x), 0.0, abs(x) - 2 * radius
+    else:
+        nx, ny, gap = 0.0, copysign(1.0, y), abs(y) - 2 * radius
+    return [(c * nx - s * ny, s * nx + c * ny, a[0] + c * px - s * py, a[1] + s * px + c * py, gap)]
+
+
+def _disc_square(a: Pose, b: Pose, reach: float, radius: float) -> list[Point]:
+    return [(-nx, -ny, x, y, gap) for nx, ny, x, y, gap in _square_disc(b, a, reach, radius)]
+
+
+def _square_square(a: Pose, b: Pose, reach: float, radius: float) -> list[Point]:
+    """The other's nearest edge, cut to the width of the face that keeps the two furthest apart: one or two points."""
+    best, found = -inf, None
+    for base, other, sign in ((a, b, 1.0), (b, a, -1.0)):
+        c, s = cos(base[2]), sin(base[2])
+        dx, dy = other[0] - base[0], other[1] - base[1]
+        x, y = c * dx + s * dy, c * dy - s * dx
+        turn = other[2] - base[2]
+        ct, st = radius * cos(turn), radius * sin(turn)
+        corners = [(x + ct * u - st * v, y + st * u + ct * v) for u, v in _CORNERS]
+        for nx, ny in _FACES:
+            separation = min(nx * u + ny * v for u, v in corners) - radius
+            if separation > best + 1e-9:
+                best, found = separation, (base, sign, c, s, nx, ny, corners)
+    if best > reach or found is None:
+        return []
+    base, sign, c, s, nx, ny, corners = found
+    edge = sorted((nx * u + ny * v - radius, nx * v - ny * u) for u, v in corners)[:2]  # (gap, place along the face)
+    if abs(edge[1][1] - edge[0][1]) < 1e-9:
+        edge = edge[:1]
+    points: list[Point] = []
+    for gap, along in edge:
+        if gap > reach:
+            continue
+        cut = min(max(along, -radius), radius)
+        if cut != along and len(edge) == 2:
+            (gap0, along0), (gap1, along1) = edge
+            share = (cut - along0) / (along1 - along0)
+            if not 0 <= share <= 1:
+                continue
+            gap = gap0 + share * (gap1 - gap0)
+            if gap > reach:
+                continue
+        px, py = nx * radius - ny * cut, ny * radius + nx * cut
+        points.append((sign * (c * nx - s * ny), sign * (s * nx + c * ny), base[0] + c * px - s * py, base[1] + s * px + c * py, gap))
+    return points
+
+
+_MEETING: dict[tuple[bool, bool], Callable[[Pose, Pose, float, float], list[Point]]] = {
+    (False, False): _disc_disc,
+    (False, True): _disc_square,
+    (True, False): _square_disc,
+    (True, True): _square_square,
+}
+
+
+def meeting(first: str, second: str) -> Callable[[Pose, Pose, float, float], list[Point]]:
+    """The function ``(a, b, reach, radius) -> points`` for two shapes; ``radius`` is also a square's half edge.
+
+    >>> [gap for *_, gap in meeting("sphere", "cylinder")((0, 0, 0), (0.5, 0, 0), 0.2, 0.2)]
+    [0.09999999999999998]
+    >>> len(meeting("cube", "cube")((0, 0, 0), (0.41, 0.1, 0), 0.02, 0.2))
+    2
+    """
+    return _MEETING[first == "cube", second == "cube"]

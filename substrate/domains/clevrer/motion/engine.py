@@ -1,0 +1,235 @@
+"""A deterministic planar simulator of CLEVRER's scenes: discs and squares, drag, friction and impulses.
+
+Plain Python floats in a fixed order: equal bodies give equal bits. It shares no code with Bullet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import combinations
+from math import hypot
+
+from msgspec import Struct
+
+from substrate.domains.clevrer.format import Shape
+from substrate.domains.clevrer.motion.contact import Point, Pose, meeting
+from substrate.domains.clevrer.motion.law import LAW, Law
+from substrate.errors import ParameterError
+
+_SWEEPS = 10  # of the impulse solver over all contacts; two bodies need one, a chain of five fewer than ten
+_X, _Y, _YAW, _VX, _VY, _SPIN, _MASS, _INERTIA = range(8)
+
+
+class Body(Struct, frozen=True):
+    """A solid on the ground plane: place (units), velocity (units/s), yaw (radians), spin (radians/s), relative mass."""
+
+    id: int
+    shape: Shape
+    x: float
+    y: float
+    vx: float = 0.0
+    vy: float = 0.0
+    yaw: float = 0.0
+    spin: float = 0.0
+    mass: float = 1.0
+
+
+class Motion(Struct, frozen=True):
+    """What a simulation shows.
+
+    ``contacts`` has each pair's first contact as ``(frame, a, b)``, a < b, in time order; frames count
+    from 1, the first after the start, and a pair that touches at the start has frame 0. ``final`` is the
+    last state, by id; ``states`` has one such list a frame, the start first, where it was asked for.
+    """
+
+    contacts: list[tuple[int, int, int]]
+    final: list[Body]
+    states: list[list[Body]] | None = None
+
+
+def simulate(bodies: Sequence[Body], frames: int, *, remove: int | None = None, trace: bool = False, law: Law = LAW) -> Motion:
+    """The motion of ``bodies`` over ``frames`` frames, without body ``remove``.
+
+    Raises:
+        ParameterError: two bodies have one id, or ``remove`` names none of them.
+
+    >>> motion = simulate([Body(0, "sphere", 0.0, 0.0, 2.0), Body(1, "cube", 1.0, 0.0)], frames=20)
+    >>> motion.contacts
+    [(11, 0, 1)]
+    >>> simulate([Body(0, "sphere", 0.0, 0.0, 2.0), Body(1, "cube", 1.0, 0.0)], 20, remove=1).contacts
+    []
+    """
+    names = [body.id for body in bodies]
+    if len(set(names)) != len(names):
+        raise ParameterError("an id occurs twice", where=("bodies",), hint="Number every body once")
+    if remove is not None and remove not in names:
+        raise ParameterError(f"remove={remove} is none of the bodies {sorted(names)}", hint="Name a body of the scene")
+    kept = sorted((body for body in bodies if body.id != remove), key=lambda body: body.id)
+    rows = [[b.x, b.y, b.yaw, b.vx, b.vy, b.spin, 1 / b.mass, 1 / (b.mass * law.inertia)] for b in kept]
+    world = _World(law, [b.shape for b in kept], rows)
+    states = [_bodies(kept, rows)] if trace else None
+    for frame in range(frames):
+        world.advance(frame)
+        if states is not None:
+            states.append(_bodies(kept, rows))
+    contacts = sorted((frame, kept[i].id, kept[j].id) for (i, j), frame in world.contacts.items())
+    return Motion([contact for contact in contacts if contact[0] <= frames], _bodies(kept, rows), states)
+
+
+def _bodies(kept: list[Body], rows: list[list[float]]) -> list[Body]:
+    return [Body(b.id, b.shape, r[_X], r[_Y], r[_VX], r[_VY], r[_YAW], r[_SPIN], b.mass) for b, r in zip(kept, rows, strict=True)]
+
+
+class _World:
+    """The bodies as rows of floats, and what one frame does to them."""
+
+    def __init__(self, law: Law, shapes: list[Shape], rows: list[list[float]]) -> None:
+        self.law = law
+        self.rows = rows
+        self.contacts: dict[tuple[int, int], int] = {}
+        self.friction = [0.0 if shape == "sphere" else law.friction for shape in shapes]
+        self.turning = [0.0 if shape == "sphere" else law.turning for shape in shapes]
+        self.pairs: list[_Pair] = []
+        for i, j in combinations(range(len(rows)), 2):
+            wide = (shapes[i] == "cube") + (shapes[j] == "cube")
+            flat = "sphere" not in (shapes[i], shapes[j])
+            self.pairs.append(_Pair(i, j, meeting(shapes[i], shapes[j]), law.radius * (2 + 0.4143 * wide) + law.reach, flat))
+
+    def advance(self, frame: int) -> None:
+        """One frame: ``substeps`` times find contacts, slow bodies down, exchange impulses, move."""
+        rows, law = self.rows, self.law
+        near = self._near()
+        busy = sorted({k for pair in near for k in (pair.i, pair.j)})
+        for k in range(len(rows)):
+            if k not in busy:
+                self._glide(k, law.substeps)
+        if not near:
+            return
+        for step in range(law.substeps):
+            touching: list[tuple[_Pair, Point]] = []
+            for pair in near:
+                a, b = rows[pair.i], rows[pair.j]
+                if hypot(a[_X] - b[_X], a[_Y] - b[_Y]) < pair.reach:
+                    touching.extend((pair, point) for point in pair.meet(a, b, law.reach, law.radius))
+            for k in busy:
+                self._brake(k)
+            if touching:
+                stamp = frame if step < law.stamp else frame + 1
+                for pair in self._exchange(touching):
+                    self.contacts.setdefault((pair.i, pair.j), stamp)
+            for k in busy:
+                row = rows[k]
+                row[_X] += law.step * row[_VX]
+                row[_Y] += law.step * row[_VY]
+                row[_YAW] += law.step * row[_SPIN]
+
+    def _near(self) -> list[_Pair]:
+        """Pairs that can come into reach of each other within a frame: one of them moves, or is about to be pushed."""
+        speeds = [hypot(row[_VX], row[_VY]) for row in self.rows]
+        fastest = max(speeds, default=0.0)
+        if not fastest and not any(row[_SPIN] for row in self.rows):
+            return []
+        margin = max(0.1, 2 * fastest * self.law.frame)  # a push passes on at most the speed of the fastest
+        close = [p for p in self.pairs if hypot(self.rows[p.i][_X] - self.rows[p.j][_X], self.rows[p.i][_Y] - self.rows[p.j][_Y]) < p.reach + margin]
+        awake = {k for k, row in enumerate(self.rows) if speeds[k] or row[_SPIN]}
+        pushed = {k for pair in close if pair.i in awake or pair.j in awake for k in (pair.i, pair.j)}
+        return [pair for pair in close if pair.i in pushed or pair.j in pushed]
+
+    def _brake(self, k: int) -> None:
+        row, law = self.rows[k], self.law
+        vx, vy, spin = row[_VX], row[_VY], row[_SPIN]
+        if not (vx or vy or spin):
+            return
+        speed = hypot(vx, vy)
+        rim = 1.4142 * law.radius * spin
+        total = hypot(speed, rim)
+        if speed:
+            keep = max(0.0, 1 - law.step * (self.friction[k] / total + law.drag * (1 + speed)))
+            row[_VX] = vx * keep
+            row[_VY] = vy * keep
+        if spin:
+            rate = abs(spin)
+            torque = self.turning[k] + self.friction[k] * 1.4142 * law.radius * abs(rim) / (total * law.inertia)
+            row[_SPIN] = spin * max(0.0, 1 - law.step * (torque / rate + law.drag * (1 + rate)))
+
+    def _glide(self, k: int, steps: int) -> None:
+        row, law = self.rows[k], self.law
+        if row[_SPIN]:
+            for _ in range(steps):
+                self._brake(k)
+                row[_X] += law.step * row[_VX]
+                row[_Y] += law.step * row[_VY]
+                row[_YAW] += law.step * row[_SPIN]
+            return
+        vx, vy = row[_VX], row[_VY]
+        speed = hypot(vx, vy)
+        if not speed:
+            return
+        # On a straight line only the speed changes: follow it alone.
+        now, travelled, friction, drag, step = speed, 0.0, self.friction[k], law.drag, law.step
+        for _ in range(steps):
+            now -= step * (friction + drag * now * (1 + now))
+            if now <= 0:
+                now = 0.0
+                break
+            travelled += now
+        share = step * travelled / speed
+        row[_X] += vx * share
+        row[_Y] += vy * share
+        keep = now / speed
+        row[_VX] = vx * keep
+        row[_VY] = vy * keep
+
+    def _exchange(self, touching: list[tuple[_Pair, Point]]) -> list[_Pair]:
+        """Sequential impulses along the normals; the pairs that exchanged any."""
+        law = self.law
+        rows: list[_Impulse] = [_Impulse(pair, point, self.rows[pair.i], self.rows[pair.j], law) for pair, point in touching]
+        for _ in range(_SWEEPS if len(rows) > 1 else 1):
+            for row in rows:
+                row.apply()
+        return [row.pair for row in rows if row.total > 0]
+
+
+class _Pair:
+    """Two bodies by their places among the rows, how their footprints meet, and the distance of centres from which they can."""
+
+    __slots__ = ("flat", "i", "j", "meet", "reach")
+
+    def __init__(self, i: int, j: int, meet: Callable[[Pose, Pose, float, float], list[Point]], reach: float, flat: bool) -> None:
+        self.i, self.j, self.meet, self.reach, self.flat = i, j, meet, reach, flat
+
+
+class _Impulse:
+    """One contact point in one step: the normal velocity it aims at and the impulse it has given so far."""
+
+    __slots__ = ("a", "arm_a", "arm_b", "b", "nx", "ny", "pair", "share", "target", "total")
+
+    def __init__(self, pair: _Pair, point: Point, a: list[float], b: list[float], law: Law) -> None:
+        nx, ny, x, y, gap = point
+        self.pair, self.a, self.b, self.nx, self.ny, self.total = pair, a, b, nx, ny, 0.0
+        self.arm_a = (x - a[_X]) * ny - (y - a[_Y]) * nx
+        self.arm_b = (x - b[_X]) * ny - (y - b[_Y]) * nx
+        self.share = 1 / (a[_MASS] + b[_MASS] + self.arm_a**2 * a[_INERTIA] + self.arm_b**2 * b[_INERTIA])
+        approach = -self.speed()
+        close = -gap / law.step * (1.0 if gap > 0 else law.correction)
+        if pair.flat:
+            self.target = max(close, law.restitution_flat * (approach - law.threshold_flat))
+        else:
+            self.target = close + (law.restitution * approach if approach > law.threshold else 0.0)
+
+    def speed(self) -> float:
+        """At which the two points part (units/s)."""
+        a, b = self.a, self.b
+        return (b[_VX] - a[_VX]) * self.nx + (b[_VY] - a[_VY]) * self.ny + b[_SPIN] * self.arm_b - a[_SPIN] * self.arm_a
+
+    def apply(self) -> None:
+        a, b = self.a, self.b
+        total = max(0.0, self.total + (self.target - self.speed()) * self.share)
+        more, self.total = total - self.total, total
+        if more:
+            a[_VX] -= more * a[_MASS] * self.nx
+            a[_VY] -= more * a[_MASS] * self.ny
+            a[_SPIN] -= more * a[_INERTIA] * self.arm_a
+            b[_VX] += more * b[_MASS] * self.nx
+            b[_VY] += more * b[_MASS] * self.ny
+            b[_SPIN] += more * b[_INERTIA] * self.arm_b

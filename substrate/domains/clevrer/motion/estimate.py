@@ -1,0 +1,85 @@
+"""A body's state from positions alone, sampled every few frames, and how far that state can be trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from math import hypot
+from typing import Literal
+
+from msgspec import Struct
+
+from substrate.domains.clevrer.format import Shape
+from substrate.domains.clevrer.motion.engine import Body
+from substrate.domains.clevrer.motion.law import LAW, SIGHT, Law, Sight
+
+Sampled = tuple[int, float, float]
+"""A frame and the position at it (units)."""
+
+Trust = Literal["steady", "struck", "new"]
+
+
+class Estimate(Struct, frozen=True):
+    """A state and its trust.
+
+    ``steady``: no blow since the trajectory was last fitted anew; ``struck``: it took a blow, and a wrong
+    blow misplaces it; ``new``: one position is all there is.
+    ``fit`` counts the seams before the state.
+    """
+
+    body: Body
+    trust: Trust
+    fit: int
+
+
+def estimate(name: int, shape: Shape, points: Sequence[Sampled], at: int, *, law: Law = LAW, sight: Sight = SIGHT) -> Estimate | None:
+    """The state at frame ``at``; points after it are not read, and without any before it there is no state.
+
+    Position is the last point's. Velocity is the mean of the last interval, slowed down by the law from its middle to
+    its end: trajectories are piecewise fits, smooth to the last digit between seams and wrong by a whole piece where they
+    are wrong, so a longer window averages nothing out (``docs/design/motion.md`` has the comparison).
+    A body that has been still stays still. ``None`` also for a body that has left: its points end before ``at``.
+
+    >>> found = estimate(4, "sphere", [(70, 0.0, 0.0), (75, 0.14, 0.0), (80, 0.28, 0.0), (85, 9.0, 9.0)], at=80)
+    >>> round(found.body.x, 2), round(found.body.vx, 3), found.trust
+    (0.28, 0.994, 'steady')
+    """
+    seen = [point for point in points if point[0] <= at]
+    if not seen or at - seen[-1][0] >= sight.interval:
+        return None
+    frame, x, y = seen[-1]
+    passed = [seam for seam in sight.seams if seam <= frame]
+    if len(seen) == 1:
+        return Estimate(Body(name, shape, x, y), "steady" if frame == 0 else "new", len(passed))
+    struck = [blow for blow in blows(seen, shape, law, sight) if blow > max(passed, default=0)]
+    trust: Trust = "struck" if struck else "steady"
+    before = seen[-2]
+    span = (frame - before[0]) * law.frame
+    vx, vy = (x - before[1]) / span, (y - before[2]) / span
+    mean = hypot(vx, vy)
+    if mean < sight.still:
+        return Estimate(Body(name, shape, x, y), trust, len(passed))
+    ahead = (at - frame) * law.frame
+    keep = max(0.0, 1 - law.deceleration(shape, mean) * (span / 2 + ahead) / mean)
+    way = ahead * (1 + keep) / 2
+    return Estimate(Body(name, shape, x + vx * way, y + vy * way, vx * keep, vy * keep), trust, len(passed))
+
+
+def blows(points: Sequence[Sampled], shape: Shape, law: Law = LAW, sight: Sight = SIGHT) -> list[int]:
+    """Frames at which the velocity changes by more than the law lets it, seams between fits left out.
+
+    >>> blows([(0, 0.0, 0.0), (5, 0.14, 0.0), (10, 0.279, 0.0), (15, 0.279, 0.1)], "sphere")
+    [10]
+    """
+    return [frame for frame, change in velocity_changes(points, shape, law) if change > sight.blow and frame not in sight.edges]
+
+
+def velocity_changes(points: Sequence[Sampled], shape: Shape, law: Law = LAW) -> list[tuple[int, float]]:
+    """At every inner point: what its two intervals' mean velocities differ by, beyond drag and friction (units/s)."""
+    intervals = [(f1, (x1 - x0) / (f1 - f0) / law.frame, (y1 - y0) / (f1 - f0) / law.frame, f1 - f0) for (f0, x0, y0), (f1, x1, y1) in pairwise(points)]
+    found: list[tuple[int, float]] = []
+    for (frame, vx, vy, before), (_, wx, wy, after) in pairwise(intervals):
+        mean = hypot(vx, vy)
+        keep = max(0.0, 1 - law.deceleration(shape, mean) * (before + after) / 2 * law.frame / mean) if mean else 1.0
+        found.append((frame, hypot(wx - keep * vx, wy - keep * vy)))
+    return found
