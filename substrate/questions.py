@@ -6,6 +6,7 @@ A TBox ties its classes and properties to the core's by ``rdfs:subClassOf core:E
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple, TypeVar
 
@@ -131,8 +132,8 @@ def _without_knowing(tbox: TBox, log: EventLog, agent: Node, fact: Term, tick: i
     before = log.state(tick - 1)
     predicate = next((p for p in _sorted(tbox.below(AWARE_OF)) if (agent, p, fact) in before), AWARE_OF)
     pair = arms(log, tick, RetractAwareness(agent, fact, predicate), RuleEmitter(tbox))
-    told = [{(o.kind, o.participants): o for o in occurrences(arm, tbox) if o.tick >= tick} for arm in pair]
-    lost, gained = ([_event(tbox, *key) for key in here if key not in there] for here, there in (told, told[::-1]))
+    told = [_numbered(o for o in occurrences(arm, tbox) if o.tick >= tick) for arm in pair]
+    lost, gained = ([_event(tbox, *key[:2]) for key in here if key not in there] for here, there in (told, told[::-1]))
     texts = [("; ".join(sorted(events))) for events in (gained, lost)]
     answer = f"{texts[0] or 'nothing'} instead of {texts[1]}" if lost else texts[0] or "nothing else"
     evidence = tuple(o.position for key, o in told[0].items() if key not in told[1])
@@ -178,6 +179,17 @@ def survey(tbox: TBox, log: EventLog) -> list[Answer]:
         if known.holds(tick - 1) and tick <= log.last_tick:
             answers.append(ask(tbox, log, "without_knowing", agent=known.triple[0], fact=known.triple[2], tick=tick))
     return answers
+
+
+def _numbered(told: Iterable[Occurrence]) -> dict[tuple[ox.NamedNode, frozenset[Term], int], Occurrence]:
+    """Occurrences by class, participants, and how many like them came before: repeats stay apart."""
+    before: Counter[tuple[ox.NamedNode, frozenset[Term]]] = Counter()
+    found = {}
+    for o in told:
+        key = (o.kind, o.participants)
+        found[*key, before[key]] = o
+        before[key] += 1
+    return found
 
 
 def _like(tbox: TBox, log: EventLog, kind: ox.NamedNode, participants: Iterable[Term]) -> list[Occurrence]:
