@@ -14,8 +14,14 @@ from substrate.domains.babi.format import read_tasks
 from substrate.domains.babi.interpreter import answer_story
 from substrate.domains.clevrer.deltas import annotation_log, events_log
 from substrate.domains.clevrer.format import annotation_names, annotation_sources, decode_annotation, read_questions, read_scene_events
+from substrate.domains.clevrer.humans import answer_humans, read_human_questions
 from substrate.domains.clevrer.interpreter import answer_scene
 from substrate.domains.clevrer.parameters import Parameters
+from substrate.domains.comphy import format as comphy_format
+from substrate.domains.comphy.deltas import target_log
+from substrate.domains.comphy.format import target_names
+from substrate.domains.comphy.interpreter import answer_target
+from substrate.domains.comphy.parameters import Parameters as ComphyParameters
 from substrate.domains.gqa import format as gqa_format
 from substrate.domains.gqa.format import read_scene_graphs
 from substrate.domains.gqa.scene import Scene as GqaScene
@@ -142,5 +148,34 @@ def answer_gqa(scene_graphs: Path, questions: Path, out: Path, advance: Advance 
         for done, (image, of_image) in enumerate(asked.items(), start=1):
             yield from gqa.rows(image, GqaScene.of(image, graphs[image]), of_image, split)
             advance(done, len(asked))
+
+    return write_rows(rows(), out)
+
+
+def answer_comphy(annotations: Path, questions: Path, out: Path, parameters: ComphyParameters, advance: Advance = _quiet) -> Tally:
+    """Answer a question file on targets and their reference videos."""
+    names, asked = target_names(annotations), comphy_format.read_questions(questions)
+    wanted = require_scenes((target for target, record in asked.items() if record.questions), names, questions, annotations)
+    split = questions.name.partition(".")[0]
+
+    def rows() -> Iterator[Row]:
+        for done, number in enumerate(wanted, start=1):
+            log = target_log(comphy_format.read_target(annotations, number, names[number]), infer_properties=parameters.infer_properties)
+            yield from answer_target(log, number, asked[number].questions, parameters, split)
+            advance(done, len(wanted))
+
+    return write_rows(rows(), out)
+
+
+def answer_clevrer_humans(annotations: Path | None, events: Path | None, questions: Path, out: Path, parameters: Parameters, advance: Advance = _quiet) -> Tally:
+    """Answer people's causal questions on annotations or event files."""
+    input_, there, logs = clevrer_logs(annotations, events)
+    asked = read_human_questions(questions)
+    wanted = require_scenes(asked, there, questions, input_)
+
+    def rows() -> Iterator[Row]:
+        for done, (scene, log) in enumerate(logs(wanted), start=1):
+            yield from answer_humans(log, scene, asked[scene], parameters, questions.name.partition(".")[0])
+            advance(done, len(wanted))
 
     return write_rows(rows(), out)

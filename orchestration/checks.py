@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dagster as dg
 
-from orchestration.assets.datasets import babi_dataset, clevrer_dataset, gqa_dataset
+from orchestration.assets.datasets import babi_dataset, clevrer_dataset, comphy_dataset, gqa_dataset
 from orchestration.pins import drift
 from orchestration.resources import WorkspaceResource
 
@@ -23,4 +23,4 @@ def _pinned(dataset: dg.AssetsDefinition) -> dg.AssetChecksDefinition:
     return check
 
 
-CHECKS = [_pinned(dataset) for dataset in (clevrer_dataset, babi_dataset, gqa_dataset)]
+CHECKS = [_pinned(dataset) for dataset in (clevrer_dataset, babi_dataset, comphy_dataset, gqa_dataset)]

@@ -10,8 +10,9 @@ from pathlib import Path
 import msgspec
 
 from orchestration.logs import read_index, write_log
-from substrate.domains.clevrer.deltas import annotation_log
-from substrate.domains.clevrer.format import SceneQuestions, annotation_sources, decode_annotation, read_questions
+from substrate.domains.clevrer.deltas import annotation_log, events_log
+from substrate.domains.clevrer.format import SceneEvents, SceneQuestions, annotation_sources, decode_annotation, read_questions, read_scene_events
+from substrate.domains.clevrer.humans import answer_humans, read_human_questions
 from substrate.domains.clevrer.interpreter import answer_scene
 from substrate.domains.clevrer.parameters import Parameters
 from substrate.errors import FormatError
@@ -112,3 +113,39 @@ def questions_of(folder: Path) -> Path:
 def scenes_of(logs: Path) -> list[int]:
     """The scenes that a log folder holds, by its index."""
     return [int(entry.file.partition(".")[0]) for entry in read_index(logs)]
+
+
+@dataclass(frozen=True)
+class WriteEventLogs:
+    """Compact event records ► event log files; gives the index's lines."""
+
+    events: Path
+    out: Path
+
+    def __call__(self, scenes: Sequence[int]) -> Iterator[str]:
+        """The index's lines of the scenes, in order."""
+        records = _events(self.events)
+        for scene in scenes:
+            yield write_log(self.out, log_name(scene), events_log(records[scene]), f"{self.events.name}:{scene}")
+
+
+@dataclass(frozen=True)
+class AnswerHumans:
+    """Event logs and human causal questions ► rows."""
+
+    logs: Path
+    questions: Path
+    parameters: Parameters
+    split: str
+
+    def __call__(self, scenes: Sequence[int]) -> Iterator[str]:
+        """The rows of the scenes' questions as JSON lines, in order."""
+        records = read_human_questions(self.questions)
+        for scene in scenes:
+            for row in answer_humans(EventLog.read(self.logs / log_name(scene)), scene, records[scene], self.parameters, self.split):
+                yield encode(row).decode()
+
+
+@lru_cache(maxsize=1)
+def _events(path: Path) -> dict[int, SceneEvents]:
+    return read_scene_events(path)

@@ -15,7 +15,9 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from orchestration.settings import clevrer_parameters
+from orchestration.log_cli import log_app
+from orchestration.settings import parameters_of
+from substrate.domains.clevrer.parameters import Parameters as ClevrerParameters
 from substrate.errors import SubstrateError
 
 app = typer.Typer(
@@ -23,8 +25,11 @@ app = typer.Typer(
 )
 answer_app = typer.Typer(no_args_is_help=True, help="Answer a user's own files with the pipeline's interpreters.")
 generate_app = typer.Typer(no_args_is_help=True, help="Generate official-format data with truth.")
+predict_app = typer.Typer(no_args_is_help=True, help="Predict the unseen future from a user's own files.")
 dvc_app = typer.Typer(no_args_is_help=True, help="Keep DVC in step with the asset graph.")
 app.add_typer(answer_app, name="answer")
+app.add_typer(log_app, name="log")
+app.add_typer(predict_app, name="predict")
 app.add_typer(generate_app, name="generate")
 app.add_typer(dvc_app, name="dvc")
 out, err = Console(), Console(stderr=True)
@@ -221,6 +226,8 @@ def generate_gqa(out_: WorldOption, scenes: Annotated[int, typer.Option("--scene
     out.print(f"{scenes} scenes in {out_}", soft_wrap=True)
 
 
+AnnotationsOption = Annotated[Path | None, typer.Option("--annotations", metavar="DIR_OR_ZIP", help="Official annotations.")]
+EventsOption = Annotated[Path | None, typer.Option("--events", metavar="FILE", help="Compact event records as JSON lines; may be gzip.")]
 OutOption = Annotated[Path, typer.Option("--out", metavar="OUT.jsonl", help="Rows, one a question.")]
 
 
@@ -228,15 +235,30 @@ OutOption = Annotated[Path, typer.Option("--out", metavar="OUT.jsonl", help="Row
 def answer_clevrer(
     questions: Annotated[Path, typer.Option("--questions", metavar="FILE", help="The official list, or JSON lines of the same records; may be gzip.")],
     out_: OutOption,
-    annotations: Annotated[Path | None, typer.Option("--annotations", metavar="DIR_OR_ZIP", help="Official annotations.")] = None,
-    events: Annotated[Path | None, typer.Option("--events", metavar="FILE", help="Compact event records as JSON lines; may be gzip.")] = None,
+    annotations: AnnotationsOption = None,
+    events: EventsOption = None,
     set_: SetOption = [],  # noqa: B006  # typer copies it
     json: JsonOption = False,
 ) -> None:
     """CLEVRER questions on annotations or event files."""
     from orchestration.answer import answer_clevrer as answer
 
-    _answer(lambda advance: answer(annotations, events, questions, out_, clevrer_parameters(set_), advance), questions, json)
+    _answer(lambda advance: answer(annotations, events, questions, out_, parameters_of(ClevrerParameters, "clevrer", set_), advance), questions, json)
+
+
+@answer_app.command("clevrer-humans")
+def answer_clevrer_humans(
+    questions: Annotated[Path, typer.Option("--questions", metavar="FILE", help="The released file of human causal questions; may be gzip.")],
+    out_: OutOption,
+    annotations: AnnotationsOption = None,
+    events: EventsOption = None,
+    set_: SetOption = [],  # noqa: B006  # typer copies it
+    json: JsonOption = False,
+) -> None:
+    """Causal questions in people's own words, resolved to events of the scene."""
+    from orchestration.answer import answer_clevrer_humans as answer
+
+    _answer(lambda advance: answer(annotations, events, questions, out_, parameters_of(ClevrerParameters, "clevrer", set_), advance), questions, json)
 
 
 @answer_app.command("babi")
@@ -262,6 +284,21 @@ def answer_gqa(
     _answer(lambda advance: answer(scene_graphs, questions, out_, advance), questions, json)
 
 
+@answer_app.command("comphy")
+def answer_comphy(
+    annotations: Annotated[Path, typer.Option("--annotations", metavar="DIR_OR_ZIP", help="Annotations of targets and their reference videos.")],
+    questions: Annotated[Path, typer.Option("--questions", metavar="FILE", help="A list, or JSON lines of the same records; may be gzip.")],
+    out_: OutOption,
+    set_: SetOption = [],  # noqa: B006  # typer copies it
+    json: JsonOption = False,
+) -> None:
+    """ComPhy questions; `--set comphy.infer_properties=true` infers mass and charge first."""
+    from orchestration.answer import answer_comphy as answer
+    from substrate.domains.comphy.parameters import Parameters
+
+    _answer(lambda advance: answer(annotations, questions, out_, parameters_of(Parameters, "comphy", set_), advance), questions, json)
+
+
 def _answer(answer: Callable[[Callable[[int, int], None]], Any], questions: Path, json: bool) -> None:
     """Run an answering function under a progress bar, and close with one line of counts."""
     with failing(), _bars() as bars:
@@ -270,6 +307,23 @@ def _answer(answer: Callable[[Callable[[int, int], None]], Any], questions: Path
     if tally.errors:
         err.print(f"[yellow]could not run:[/] {tally.errors}, the first of them: {_plain(f'{questions}: {tally.first_error}')}", soft_wrap=True)
     sys.stdout.write((msgspec.json.encode(tally).decode() if json else tally.line()) + "\n")
+
+
+@predict_app.command("clevrer")
+def predict_clevrer(
+    trajectories: Annotated[Path, typer.Option("--trajectories", metavar="FILE", help="JSON lines of objects and their positions by frame; may be gzip.")],
+    at: Annotated[int, typer.Option("--at", min=0, help="The last frame that may be known.")],
+    out_: Annotated[Path, typer.Option("--out", metavar="OUT.jsonl", help="A line a scene: the pairs that will collide.")],
+    until: Annotated[int, typer.Option("--until", help="The last frame of the prediction.")] = 127,
+    events: Annotated[Path | None, typer.Option("--events", metavar="FILE", help="Event records: which pairs have collided by --at; inferred from the motion without it.")] = None,
+) -> None:
+    """Collisions of the unseen future from observed motion, by the calibrated simulator."""
+    from orchestration.predict import predict_clevrer as predict
+
+    with failing(), _bars() as bars:
+        task = bars.add_task("scenes", total=None)
+        scenes, collisions = predict(trajectories, events, at, until, out_, lambda done, total: bars.update(task, completed=done, total=total))
+    sys.stdout.write(f"{scenes} scenes, {collisions} collisions predicted in frames {at + 1} to {until}\n")
 
 
 @app.command()

@@ -10,12 +10,18 @@ import msgspec
 
 from orchestration import clevrer, gqa
 from orchestration.answer import clevrer_logs
-from orchestration.settings import clevrer_parameters
+from orchestration.settings import parameters_of
 from orchestration.workspace import Workspace, open_workspace
 from substrate.domains.babi.format import read_tasks
 from substrate.domains.babi.interpreter import explain_answer as explain_story
 from substrate.domains.clevrer.explain import Explanation, explain
 from substrate.domains.clevrer.format import read_questions
+from substrate.domains.clevrer.parameters import Parameters as ClevrerParameters
+from substrate.domains.comphy.deltas import target_log
+from substrate.domains.comphy.explain import explain as explain_target
+from substrate.domains.comphy.format import read_questions as read_comphy_questions
+from substrate.domains.comphy.format import read_target, target_names
+from substrate.domains.comphy.parameters import Parameters as ComphyParameters
 from substrate.domains.gqa.explain import explain as explain_image
 from substrate.domains.gqa.format import read_questions as read_gqa_questions
 from substrate.domains.gqa.format import read_scene_graphs
@@ -73,7 +79,7 @@ def _clevrer(given: Input, scene_text: str, question_text: str) -> Explained | N
         workspace = given.workspace
         questions, parameters = clevrer.questions_of(workspace.data / "clevrer"), workspace.settings.clevrer
     else:
-        questions, parameters = given.questions, clevrer_parameters(given.overrides)
+        questions, parameters = given.questions, parameters_of(ClevrerParameters, "clevrer", given.overrides)
     record = read_questions(questions).get(scene)
     question = next((q for q in record.questions if q.question_id == number), None) if record else None
     if question is None:
@@ -109,6 +115,28 @@ def _clevrer_text(question: str, explanations: Sequence[Explanation]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _comphy(benchmark: str) -> Callable[[Input, str, str], Explained | None]:
+    """The explainer of ComPhy's answers in one setting."""
+
+    def explainer(given: Input, target_text: str, question_text: str) -> Explained | None:
+        if not (target_text.isdigit() and question_text.isdigit()):
+            return None
+        own = given.questions and given.annotations
+        workspace = None if own else given.workspace
+        parameters = getattr(workspace.settings, benchmark) if workspace else parameters_of(ComphyParameters, benchmark, given.overrides)
+        questions = given.questions or (workspace.data if workspace else Path()) / "comphy" / "questions.json"
+        record = read_comphy_questions(questions).get(int(target_text))
+        question = next((q for q in record.questions if str(q.question_id) == question_text), None) if record else None
+        if question is None:
+            return None
+        annotations = given.annotations or (workspace.data if workspace else Path()) / "comphy" / "annotation"
+        target = read_target(annotations, int(target_text), target_names(annotations)[int(target_text)])
+        explanations = list(explain_target(target_log(target, infer_properties=parameters.infer_properties), int(target_text), question, parameters))
+        return Explained(_clevrer_text(question.question, explanations), {"question": question.question, "explanations": [_clevrer_record(e) for e in explanations]})
+
+    return explainer
+
+
 def _babi(given: Input, task: str, story_text: str, question_text: str) -> Explained | None:
     stories = read_tasks(given.tasks or given.workspace.data / "babi")
     story = next((s for s in stories if s.subset == task and str(s.scene) == story_text), None)
@@ -135,6 +163,8 @@ def _gqa(given: Input, subset: str, image: str, question_id: str) -> Explained |
 
 EXPLAINERS: dict[str, tuple[str, Callable[..., Explained | None]]] = {
     "clevrer": ("clevrer/SCENE/QUESTION", _clevrer),
+    "comphy": ("comphy/TARGET/QUESTION", _comphy("comphy")),
+    "comphy_inferred": ("comphy_inferred/TARGET/QUESTION", _comphy("comphy_inferred")),
     "babi": ("babi/TASK/STORY/QUESTION", _babi),
     "gqa": ("gqa/by_name|by_id/IMAGE/QUESTION", _gqa),
 }

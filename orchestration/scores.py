@@ -15,17 +15,25 @@ from pyspark.sql import functions as sql
 
 from orchestration.statistics import wilson
 
+
+def _multiple_choice(benchmark: str, *subsets: str) -> tuple[str, ...]:
+    return tuple(f"{benchmark}/{subset}/{metric}" for subset in subsets for metric in ("per_question", "per_option"))
+
+
 METRICS: Mapping[str, tuple[str, ...]] = {
     "clevrer": (
         "clevrer/descriptive/per_question",
-        "clevrer/explanatory/per_question",
-        "clevrer/explanatory/per_option",
-        "clevrer/counterfactual/per_question",
-        "clevrer/counterfactual/per_option",
-        "clevrer/predictive/per_question",
-        "clevrer/predictive/per_option",
+        *_multiple_choice("clevrer", "explanatory", "counterfactual", "predictive"),
     ),
+    **{
+        benchmark: tuple(
+            f"{benchmark}/{subset}"
+            for subset in ("factual/per_question", "predictive/per_question", "predictive/per_option", "counterfactual/per_question", "counterfactual/per_option")
+        )
+        for benchmark in ("comphy", "comphy_inferred")
+    },
     "babi": (*(f"babi/qa{task}/accuracy" for task in range(1, 21)), "babi/mean/accuracy", "babi/mean/supporting"),
+    "clevrer_humans": _multiple_choice("clevrer_humans", "explanatory"),
     "gqa": ("gqa/by_name/accuracy", "gqa/by_id/accuracy"),
 }
 """The numbers of each benchmark, by the name that stands in scores, tables, traces and the UI.

@@ -10,6 +10,7 @@ import msgspec
 import yaml
 
 from substrate.domains.clevrer.parameters import Parameters as ClevrerParameters
+from substrate.domains.comphy.parameters import Parameters as ComphyParameters
 from substrate.errors import ParameterError
 
 PARAMETERS_FILE = "params.yaml"
@@ -49,12 +50,28 @@ class GqaData(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     mirror: str | None = None
 
 
+class ComphyData(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A profile's ComPhy data: generated targets. The release has no direct address, so a paper profile has none."""
+
+    source: Literal["generated"]
+    targets: int
+
+
+class HumansData(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Files of CLEVRER-Humans that a user has: compact events of its scenes and its questions; without them nothing is measured."""
+
+    events: str | None = None
+    questions: str | None = None
+
+
 class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The data of one profile, by benchmark."""
 
     clevrer: ClevrerData
     babi: BabiData
     gqa: GqaData
+    comphy: ComphyData | None = None
+    clevrer_humans: HumansData = HumansData()
 
 
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -65,6 +82,8 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     profiles: dict[str, Profile]
     spark: Spark = Spark()
     clevrer: ClevrerParameters = ClevrerParameters()
+    comphy: ComphyParameters = ComphyParameters()
+    comphy_inferred: ComphyParameters = ComphyParameters()
 
     @property
     def data(self) -> Profile:
@@ -91,14 +110,14 @@ def load_settings(path: Path, overrides: Iterable[str] = (), profile: str | None
     return settings
 
 
-def clevrer_parameters(overrides: Iterable[str]) -> ClevrerParameters:
-    """CLEVRER's parameters outside a project: the defaults, with ``clevrer.KEY=VALUE`` overrides.
+def parameters_of(type_: type[T], benchmark: str, overrides: Iterable[str]) -> T:
+    """A benchmark's parameters outside a project: the defaults, with ``BENCHMARK.KEY=VALUE`` overrides.
 
-    >>> clevrer_parameters(["clevrer.explanatory.reference_frame=global"]).explanatory.reference_frame
+    >>> parameters_of(ClevrerParameters, "clevrer", ["clevrer.explanatory.reference_frame=global"]).explanatory.reference_frame
     'global'
     """
-    raw = override({"clevrer": msgspec.to_builtins(ClevrerParameters())}, overrides)
-    return convert(raw["clevrer"], ClevrerParameters, "--set", "clevrer")
+    raw = override({benchmark: msgspec.to_builtins(type_())}, overrides)
+    return convert(raw[benchmark], type_, "--set", benchmark)
 
 
 def override(raw: dict[str, Any], overrides: Iterable[str]) -> dict[str, Any]:

@@ -89,7 +89,7 @@ def _lines(session: SparkSession, scenes: Sequence[Any], work: Work, partitions:
             yield pa.RecordBatch.from_arrays([pa.array(lines, pa.string())], names=["value"])
 
     # range() cuts its numbers into contiguous runs; mapInArrow keeps the order inside each.
-    return session.range(0, len(ordered), 1, min(partitions, len(ordered))).mapInArrow(run, "value string")
+    return session.range(0, len(ordered), 1, max(1, min(partitions, len(ordered)))).mapInArrow(run, "value string")
 
 
 @contextmanager

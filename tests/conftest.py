@@ -36,6 +36,7 @@ def make_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..
             "clevrer": {"source": "generated", "scenes": scenes},
             "babi": {"source": "generated", "questions": 5},
             "gqa": {"source": "generated", "scenes": 3},
+            "comphy": {"source": "generated", "targets": 2},
         }
         (root / "params.yaml").write_text(yaml.safe_dump(parameters), "utf-8")
         monkeypatch.chdir(root)

@@ -83,7 +83,7 @@ class Request(BaseHTTPRequestHandler):
         queue = self.server.behaviours[name]
         (queue.pop(0) if queue else whole)(self, self.server.files.get(name))
 
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 (the base class names it so)
+    def log_message(self, format: str, *args: object) -> None:
         """Nothing: the test's output is the report."""
 
 

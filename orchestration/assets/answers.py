@@ -5,12 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from orchestration import babi, clevrer, gqa
+import dagster as dg
+
+from orchestration import babi, clevrer, comphy, gqa
 from orchestration.assets.logs import CORE
 from orchestration.spark import spark_session, write_lines
 from orchestration.stage import stage
 from orchestration.workspace import Workspace
 from substrate.domains.clevrer.format import read_questions
+from substrate.domains.comphy.format import read_questions as read_comphy_questions
 from substrate.domains.gqa.format import read_questions as read_gqa_questions
 from substrate.domains.gqa.format import read_scene_graphs, require_scenes
 
@@ -59,6 +62,42 @@ def gqa_answers(workspace: Workspace, out: Path) -> dict[str, Any]:
     require_scenes(asked, read_scene_graphs(gqa.scene_graphs_of(workspace.data / "gqa")))
     split = _split(workspace.settings.data.gqa.source, "validation")
     return _write(workspace, "gqa/answers", list(asked), gqa.Answer(logs, questions, split), out)
+
+
+@stage(
+    "clevrer_humans/answers",
+    outs=["artifacts/{profile}/clevrer_humans/answers.jsonl"],
+    needs=["clevrer_humans/dataset", "clevrer_humans/logs"],
+    parameters=["clevrer"],
+    code=["substrate/domains/clevrer", "substrate/rows.py", *CORE],
+    kinds=["spark", "rdf"],
+)
+def clevrer_humans_answers(workspace: Workspace, out: Path) -> dict[str, Any]:
+    """A row a human causal question, its wording resolved to events."""
+    logs, questions = workspace.artifacts / "clevrer_humans" / "logs", workspace.data / "clevrer_humans" / "questions"
+    return _write(workspace, "clevrer_humans/answers", clevrer.scenes_of(logs), clevrer.AnswerHumans(logs, questions, workspace.settings.clevrer, "train"), out)
+
+
+def _comphy_answers(benchmark: str, description: str) -> dg.AssetsDefinition:
+    def answers(workspace: Workspace, out: Path) -> dict[str, Any]:
+        logs, questions = workspace.artifacts / benchmark / "logs", comphy.questions_of(workspace.data / "comphy")
+        targets = clevrer.require_scenes(read_comphy_questions(questions), clevrer.scenes_of(logs), questions, logs)
+        return _write(workspace, f"{benchmark}/answers", targets, comphy.Answer(logs, questions, getattr(workspace.settings, benchmark), benchmark, "generated"), out)
+
+    answers.__doc__ = description
+    declare = stage(
+        f"{benchmark}/answers",
+        outs=[f"artifacts/{{profile}}/{benchmark}/answers.jsonl"],
+        needs=["comphy/dataset", f"{benchmark}/logs"],
+        parameters=[benchmark],
+        code=["substrate/domains/comphy", "substrate/domains/clevrer", "substrate/rows.py", *CORE],
+        kinds=["spark", "rdf"],
+    )
+    return declare(answers)
+
+
+comphy_answers = _comphy_answers("comphy", "A row a question in the paper's setting: no hidden property is known.")
+comphy_inferred_answers = _comphy_answers("comphy_inferred", "A row a question with mass and charge inferred and motion simulated.")
 
 
 def _split(source: str, official: str) -> str:

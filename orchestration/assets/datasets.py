@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import tarfile
 import zipfile
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from orchestration import comphy
 from orchestration.clevrer import Generate
 from orchestration.downloads import fetch_shown
 from orchestration.gqa import questions_of, scene_graphs_of
-from orchestration.spark import spark_session, write_lines
+from orchestration.spark import Work, spark_session, write_lines
 from orchestration.stage import stage
 from orchestration.workspace import Workspace
 from substrate.domains.clevrer.format import SceneQuestions
+from substrate.domains.comphy.format import TargetQuestions
+from substrate.errors import ParameterError
+from substrate.reading import read_bytes
 
 
 def _official(workspace: Workspace, benchmark: str, mirror: str | None) -> dict[str, Path]:
@@ -43,12 +48,7 @@ def clevrer_dataset(workspace: Workspace, out: Path) -> dict[str, Any]:
     from substrate.worlds.clevrer import write_questions
 
     scenes = range(data.first_scene, data.first_scene + data.scenes)
-    lines = out / "questions.jsonl"
-    # Simulating takes long and varies: more tasks than cores keep both busy to the end.
-    partitions = max(settings.spark.partitions, data.scenes // 20)
-    write_lines(spark_session(settings.spark), scenes, Generate(out, settings.seed), lines, stage="clevrer/dataset", partitions=partitions)
-    write_questions(out, map(msgspec.json.Decoder(SceneQuestions).decode, lines.read_bytes().splitlines()))
-    lines.unlink()
+    _generate(workspace, "clevrer/dataset", scenes, Generate(out, settings.seed), out, SceneQuestions, write_questions)
     return {"source": "generated", "scenes": data.scenes, "seed": settings.seed}
 
 
@@ -102,3 +102,54 @@ def gqa_dataset(workspace: Workspace, out: Path) -> dict[str, Any]:
 
     write(out, scenes=data.scenes, seed=workspace.settings.seed)
     return {"source": "generated", "scenes": data.scenes, "seed": workspace.settings.seed}
+
+
+@stage(
+    "comphy/dataset",
+    outs=["data/{profile}/comphy"],
+    parameters=["seed", "profiles.{profile}.comphy"],
+    code=["substrate/worlds/comphy", "substrate/worlds/clevrer", "substrate/domains/comphy/format.py", "substrate/domains/clevrer/format.py"],
+    kinds=["bullet", "spark"],
+    pinned_by="data.dvc",
+)
+def comphy_dataset(workspace: Workspace, out: Path) -> dict[str, Any]:
+    """ComPhy's targets with four reference videos each: rigid bodies with mass and charge that nothing but motion shows."""
+    data, settings = workspace.settings.data.comphy, workspace.settings
+    if data is None:
+        raise ParameterError("ComPhy has no direct address", where=(f"profile {settings.profile}",), hint="Get the release by hand, then use `substrate answer comphy`")
+    from substrate.worlds.comphy import write_questions
+
+    out.mkdir()
+    _generate(workspace, "comphy/dataset", range(data.targets), comphy.Generate(out, settings.seed), out, TargetQuestions, write_questions)
+    return {"source": "generated", "targets": data.targets, "seed": settings.seed}
+
+
+HUMANS = ("events", "questions")
+
+
+@stage(
+    "clevrer_humans/dataset",
+    outs=["data/{profile}/clevrer_humans"],
+    parameters=["profiles.{profile}.clevrer_humans"],
+    code=["substrate/domains/clevrer/humans.py"],
+    pinned_by="data.dvc",
+)
+def clevrer_humans_dataset(workspace: Workspace, out: Path) -> dict[str, Any]:
+    """CLEVRER-Humans: the files a user has of it, plain; an empty folder where none are named."""
+    out.mkdir()
+    data = workspace.settings.data.clevrer_humans
+    if data.events is None or data.questions is None:
+        return {"source": "no files are named: nothing is measured"}
+    for name in HUMANS:
+        (out / name).write_bytes(read_bytes(workspace.root / getattr(data, name)))
+    return {"source": "released files"}
+
+
+def _generate(workspace: Workspace, name: str, scenes: range, work: Work, out: Path, record: type[Any], write: Callable[[Path, Iterable[Any]], Path]) -> None:
+    """Run a generator of scenes on Spark, and write the question records it gives as one file."""
+    settings = workspace.settings.spark
+    lines = out / "questions.jsonl"
+    # Simulating takes long and varies: more tasks than cores keep all of them busy to the end.
+    write_lines(spark_session(settings), scenes, work, lines, stage=name, partitions=max(settings.partitions, len(scenes) // 20))
+    write(out, map(msgspec.json.Decoder(record).decode, lines.read_bytes().splitlines()))
+    lines.unlink()

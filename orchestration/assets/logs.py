@@ -5,12 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from orchestration import babi, clevrer, gqa
+import dagster as dg
+
+from orchestration import babi, clevrer, comphy, gqa
+from orchestration.assets.datasets import HUMANS
 from orchestration.logs import INDEX
 from orchestration.spark import spark_session, write_lines
 from orchestration.stage import stage
 from orchestration.workspace import Workspace
-from substrate.domains.clevrer.format import annotation_names
+from substrate.domains.clevrer.format import annotation_names, read_scene_events
+from substrate.domains.clevrer.humans import read_human_questions
+from substrate.domains.comphy.format import target_names
 from substrate.domains.gqa.format import read_scene_graphs
 
 CORE = ["substrate/chain.py", "substrate/log.py", "substrate/patch.py", "substrate/journal.py", "substrate/replay.py", "substrate/ancestry.py"]
@@ -54,6 +59,43 @@ def gqa_logs(workspace: Workspace, out: Path) -> dict[str, Any]:
     """One event log an image: what is annotated, and what the TBox entails; with an index of digests."""
     graphs = gqa.scene_graphs_of(workspace.data / "gqa")
     return _write(workspace, "gqa/logs", sorted(read_scene_graphs(graphs)), gqa.WriteLogs(graphs, out), out)
+
+
+@stage(
+    "clevrer_humans/logs",
+    outs=["artifacts/{profile}/clevrer_humans/logs"],
+    needs=["clevrer_humans/dataset"],
+    code=["substrate/domains/clevrer/deltas.py", "substrate/domains/clevrer/format.py", *CORE],
+    kinds=["spark", "rdf"],
+)
+def clevrer_humans_logs(workspace: Workspace, out: Path) -> dict[str, Any]:
+    """One event log for each scene that people were asked about."""
+    events, questions = (workspace.data / "clevrer_humans" / name for name in HUMANS)
+    scenes = clevrer.require_scenes(read_human_questions(questions), read_scene_events(events), questions, events) if questions.exists() else []
+    return _write(workspace, "clevrer_humans/logs", scenes, clevrer.WriteEventLogs(events, out), out)
+
+
+def _comphy_logs(benchmark: str, description: str) -> dg.AssetsDefinition:
+    def logs(workspace: Workspace, out: Path) -> dict[str, Any]:
+        annotations = workspace.data / "comphy" / "annotation"
+        names = target_names(annotations)
+        infer = getattr(workspace.settings, benchmark).infer_properties
+        return _write(workspace, f"{benchmark}/logs", list(names), comphy.WriteLogs(annotations, names, workspace.root, infer, out), out)
+
+    logs.__doc__ = description
+    declare = stage(
+        f"{benchmark}/logs",
+        outs=[f"artifacts/{{profile}}/{benchmark}/logs"],
+        needs=["comphy/dataset"],
+        parameters=[f"{benchmark}.infer_properties"],
+        code=["substrate/domains/comphy", "substrate/domains/clevrer/deltas.py", "substrate/domains/clevrer/format.py", *CORE],
+        kinds=["spark", "rdf"],
+    )
+    return declare(logs)
+
+
+comphy_logs = _comphy_logs("comphy", "One event log a target, nothing hidden in it.")
+comphy_inferred_logs = _comphy_logs("comphy_inferred", "One event log a target, with mass and charge as the reference videos show them.")
 
 
 def _write(workspace: Workspace, name: str, keys: list[Any], work: Any, out: Path) -> dict[str, Any]:

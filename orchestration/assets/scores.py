@@ -41,3 +41,6 @@ def _scores_of(benchmark: str, description: str) -> dg.AssetsDefinition:
 clevrer_scores = _scores_of("clevrer", "Per-question and per-option accuracy of each subset, with Wilson's interval.")
 babi_scores = _scores_of("babi", "Accuracy of each task, and how often the supporting facts are the file's, with Wilson's interval.")
 gqa_scores = _scores_of("gqa", "Accuracy with objects resolved by name and by id, with Wilson's interval.")
+comphy_scores = _scores_of("comphy", "Accuracy of each subset in the paper's setting, with Wilson's interval.")
+comphy_inferred_scores = _scores_of("comphy_inferred", "Accuracy of each subset with hidden properties inferred, with Wilson's interval.")
+clevrer_humans_scores = _scores_of("clevrer_humans", "Accuracy on people's causal questions, with Wilson's interval.")

@@ -13,7 +13,7 @@ from orchestration.stage import stage
 from orchestration.workspace import Workspace
 
 CODE = ["orchestration/rendering/tables.py", "orchestration/published.yaml"]
-TRANSFER = ("babi", "gqa")
+TRANSFER = ("comphy", "comphy_inferred", "gqa", "babi", "clevrer_humans")
 
 
 @stage(
@@ -32,7 +32,7 @@ def clevrer_tables(workspace: Workspace, *outs: Path) -> dict[str, Any]:
     "tables/transfer",
     outs=[f"artifacts/{{profile}}/tables/transfer.{suffix}" for suffix in FORMATS],
     needs=[f"{benchmark}/scores" for benchmark in TRANSFER],
-    parameters=["seed", *(f"profiles.{{profile}}.{benchmark}" for benchmark in TRANSFER)],
+    parameters=["seed", "profiles.{profile}.babi", "profiles.{profile}.gqa", "profiles.{profile}.comphy", "comphy", "comphy_inferred"],
     code=CODE,
 )
 def transfer_tables(workspace: Workspace, *outs: Path) -> dict[str, Any]:

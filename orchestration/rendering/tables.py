@@ -40,12 +40,14 @@ def clevrer_table(scores: Mapping[str, Score], settings: Settings) -> Table:
 def transfer_table(scores: Mapping[str, Score], settings: Settings) -> Table:
     """The other benchmarks: number, n, substrate, interval, what the paper printed, what others did."""
     cited = published()["citations"]
-    babi, gqa = settings.data.babi, settings.data.gqa
+    babi, gqa, comphy = settings.data.babi, settings.data.gqa, settings.data.comphy
+    targets = f"{comphy.targets if comphy else 0:,} targets"
     sources = (
+        f"ComPhy, {_source('generated', '', targets, settings)}, once in the paper's setting and once with mass and charge inferred; "
         f"bAbI, {_source(babi.source, 'test files', f'{babi.questions:,} questions a task', settings)}; "
         f"GQA, {_source(gqa.source, 'balanced validation split', f'{gqa.scenes:,} scenes', settings)}"
     )
-    caption = f"Transfer: {sources}. Intervals are Wilson, 95 %. Paper: {cited['transfer']}, on official data; MemN2N: {cited['memn2n']}."
+    caption = f"Transfer: {sources}. Intervals are Wilson, 95 %. Paper: {cited['transfer']}, on official data; MemN2N: {cited['memn2n']}; PCR: {cited['pcr']}."
     return Table(caption, ("number", "n", "substrate", "95 % interval", "paper", "others"), [_transfer_row(s) for s in scores.values()])
 
 
@@ -58,7 +60,7 @@ def _source(source: str, split: str, size: str, settings: Settings) -> str:
 def _measured(score: Score) -> list[str]:
     """n, accuracy and interval, as cells."""
     if score.accuracy is None or score.wilson is None:
-        return ["0", "no questions", ""]
+        return ["0", "not measured", ""]
     return [f"{score.n:,}", _percent(score.accuracy, 2), f"[{100 * score.wilson[0]:.2f}, {100 * score.wilson[1]:.2f}]"]
 
 

@@ -57,9 +57,7 @@ def test_what_breaks_the_format_is_named(text: str, fault: str, line: str) -> No
     assert line in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("raw", "fault"), [("1 Jos\xe9 went to the park.\n".encode("latin-1"), "not UTF-8"), (gzip.compress(TWO.encode())[:-12], "cut off"), (b"", "empty")]
-)
+@pytest.mark.parametrize(("raw", "fault"), [("1 Jos\xe9 went to the park.\n".encode("latin-1"), "not UTF-8"), (gzip.compress(TWO.encode())[:-12], "cut off"), (b"", "empty")])
 def test_a_broken_file_is_named(tmp_path: Path, raw: bytes, fault: str) -> None:
     (tmp_path / "qa1_x_test.txt.gz").write_bytes(raw)
     with pytest.raises(FormatError, match=fault) as caught:

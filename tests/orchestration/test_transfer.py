@@ -10,6 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from orchestration.cli import app
+from substrate.worlds.comphy import write_questions, write_target
 
 STORY = "1 Mary went to the kitchen.\n2 Mary took the milk.\n3 Where is the milk? \tkitchen\t1 2\n4 Mary went to the garden.\n5 Where is the milk? \tgarden\t2 4\n"
 
@@ -80,6 +81,20 @@ def test_a_question_about_a_missing_image_is_refused(gqa: Path, tmp_path: Path) 
     assert result.exit_code == 1
     assert "image 1" in result.stderr
     assert not (tmp_path / "rows.jsonl").exists()
+
+
+def test_hidden_properties_are_known_only_where_they_are_inferred(tmp_path: Path) -> None:
+    write_questions(tmp_path, [write_target(tmp_path, 1, 5)])
+    arguments = ("--annotations", str(tmp_path / "annotation"), "--questions", str(tmp_path / "questions.json"))
+    rows = {}
+    for infer in ("false", "true"):
+        out = tmp_path / f"{infer}.jsonl"
+        result = run("answer", "comphy", *arguments, "--out", str(out), "--set", f"comphy.infer_properties={infer}")
+        assert result.exit_code == 0, result.output
+        rows[infer] = [json.loads(line) for line in out.read_text("utf-8").splitlines() if '"factual"' in line]
+    assert sum(row["correct"] for row in rows["false"]) < sum(row["correct"] for row in rows["true"])
+    why = run("explain", f"comphy/1/{rows['true'][0]['question']}", *arguments)
+    assert "answer: " in why.stdout
 
 
 @pytest.mark.parametrize("name", ["clevrer/1", "babi/qa1/0", "gqa/by_sight/0/1", "chess/1/2"])

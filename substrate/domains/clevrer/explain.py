@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple, Protocol
 
 from substrate.domains.clevrer.deltas import scene_iri
-from substrate.domains.clevrer.format import Question
+from substrate.domains.clevrer.format import Choice, Question
 from substrate.domains.clevrer.interpreter import choice_program
 from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.clevrer.program import OPCODES, Kind, Step, World, run
@@ -50,26 +50,55 @@ def explain(log: EventLog, scene_index: int, question: Question, parameters: Par
         scene_index: the scene's number.
     """
     world = World(Scene(log), parameters)
-    programs = [(f"choice {c.choice_id}: {c.choice}", choice_program(question, c)) for c in question.choices or ()]
+    return explanations(question, lambda program, trace: run(program, world, trace), lambda step: _explained(step, scene_iri(scene_index), log))
+
+
+class Asked(Protocol):
+    """A question as it is explained: its words, its program, and its choices where it has some."""
+
+    @property
+    def question(self) -> str:
+        """The words."""
+        ...
+
+    @property
+    def program(self) -> list[str]:
+        """The program."""
+        ...
+
+    @property
+    def choices(self) -> list[Choice] | None:
+        """The choices, if any."""
+        ...
+
+
+def explanations(question: Asked, execute: Callable[[list[str], Callable[[Step], None]], str], explained: Callable[[Step], ExplainedStep]) -> Iterator[Explanation]:
+    """An explanation of each program a question runs.
+
+    Args:
+        execute: runs a program, calling its second argument with every step.
+        explained: what there is to say of a step.
+    """
+    programs = [(f"choice {c.choice_id}: {c.choice}", choice_program(question.program, c)) for c in question.choices or ()]
     for part, program in programs or [(question.question, question.program)]:
-        steps: list[ExplainedStep] = []
+        steps: list[Step] = []
         try:
-            answer = run(program, world, trace=lambda step: steps.append(_explained(step, scene_index, log)))  # noqa: B023  # called before the loop goes on
+            answer = execute(program, steps.append)
         except ProgramError as error:
             answer = f"error: {error}"
-        yield Explanation(part, steps, answer)
+        yield Explanation(part, [explained(step) for step in steps], answer)
 
 
-def _explained(step: Step, scene: int, log: EventLog) -> ExplainedStep:
+def _explained(step: Step, scene: str, log: EventLog) -> ExplainedStep:
     opcode = OPCODES.get(step.token)
-    names = _individuals(step, scene) if opcode else []
+    names = individuals(step.result, step.kind, scene) if opcode else set()
     evidence = [Evidence(tick, op.name.lower(), " ".join(map(str, triple))) for tick, op, triple in log if str(triple[0])[1:-1] in names] if names else []
     if opcode and opcode.query == "motion":
         frame = step.arguments[1]
         last = log.last_tick if frame == "null" else frame
         evidence = [e for e in evidence if e.tick <= last and any(word in e.triple for word in (":motion>", ":inView>", ":moved>"))]
     query = f"at tick {_tick(step, log)}:\n{QUERIES[opcode.query]}" if opcode and opcode.query else ""
-    return ExplainedStep(step.place, step.token, [_text(a) for a in step.arguments], _text(step.result), query, evidence)
+    return ExplainedStep(step.place, step.token, [shown(a) for a in step.arguments], shown(step.result), query, evidence)
 
 
 def _tick(step: Step, log: EventLog) -> int:
@@ -77,23 +106,21 @@ def _tick(step: Step, log: EventLog) -> int:
     return frame if isinstance(frame, int) else log.last_tick
 
 
-def _individuals(step: Step, scene: int) -> set[str]:
-    """The IRIs a step's result is about."""
-    result: Any = step.result
-    if step.kind in Kind.OBJECT | Kind.OBJECTS:
-        numbers = [result] if step.kind is Kind.OBJECT else result
-        return {f"{scene_iri(scene)}:object:{number}" for number in numbers}
-    if step.kind in Kind.EVENT | Kind.EVENTS:
-        events = [result] if step.kind is Kind.EVENT else result
-        return {event.iri for event in events if event.iri}
+def individuals(value: Any, kind: Kind, scene: str) -> set[str]:
+    """The IRIs that a value on the stack is about."""
+    if kind in Kind.OBJECT | Kind.OBJECTS:
+        return {f"{scene}:object:{number}" for number in ([value] if isinstance(value, int) else value)}
+    if kind in Kind.EVENT | Kind.EVENTS:
+        return {event.iri for event in ([value] if isinstance(value, Event) else value) if event.iri}
     return set()
 
 
-def _text(value: Any) -> str:
+def shown(value: Any) -> str:
+    """A value on the stack, for a reader."""
     if isinstance(value, Event):
         frame = "" if value.frame is None else f" at frame {value.frame}"
         objects = f" of {', '.join(map(str, sorted(value.objects)))}" if value.objects else ""
         return f"{value.kind}{objects}{frame}"
     if isinstance(value, list | tuple):
-        return "[" + "; ".join(_text(v) for v in value) + "]"
+        return "[" + "; ".join(map(shown, value)) + "]"
     return str(value)

@@ -195,20 +195,18 @@ def decode_annotation(source: Source) -> Annotation:
     declared = _declared(source[0], "$.object_property", [o.object_id for o in annotation.object_property])
     if not annotation.motion_trajectory:
         raise FormatError("no frames", where=(source[0], "$.motion_trajectory"), hint="An annotation has 128 frames")
+    numbers = [o.object_id for o in annotation.object_property]
     for index, frame in enumerate(annotation.motion_trajectory):
-        if frame.frame_id != index or len(frame.objects) != len(declared):
-            raise _bad_frame(source[0], annotation, index)
-    for number, track in tracks(annotation).items():
-        if any(state.object_id != number for state in track):
-            index = next(i for i, f in enumerate(annotation.motion_trajectory) if {o.object_id for o in f.objects} != declared)
-            raise _bad_frame(source[0], annotation, index)
+        found = [state.object_id for state in frame.objects]
+        if frame.frame_id != index or (found != numbers and sorted(found) != sorted(numbers)):
+            raise _bad_frame(source[0], frame, index)
     for index, collision in enumerate(annotation.collision):
         _check_event(source[0], f"$.collision[{index}]", collision.object_ids, collision.frame_id, declared, len(annotation.motion_trajectory))
     return annotation
 
 
-def _bad_frame(name: str, annotation: Annotation, index: int) -> FormatError:
-    frame, path = annotation.motion_trajectory[index], f"$.motion_trajectory[{index}]"
+def _bad_frame(name: str, frame: Frame, index: int) -> FormatError:
+    path = f"$.motion_trajectory[{index}]"
     if frame.frame_id != index:
         return FormatError(f"frame_id is {frame.frame_id}, expected {index}", where=(name, f"{path}.frame_id"), hint="Frames run from 0 without a gap")
     return FormatError("does not list each declared object once", where=(name, f"{path}.objects"), hint="List every object of object_property in every frame")
@@ -217,11 +215,12 @@ def _bad_frame(name: str, annotation: Annotation, index: int) -> FormatError:
 def tracks(annotation: Annotation) -> dict[int, tuple[MotionState, ...]]:
     """Each object's motion states, frame by frame, by object number."""
     numbers = [o.object_id for o in annotation.object_property]
-    frames = [frame.objects for frame in annotation.motion_trajectory]
-    if any([state.object_id for state in objects] != numbers for objects in frames):
-        order = {number: place for place, number in enumerate(numbers)}
-        frames = [sorted(objects, key=lambda state: order.get(state.object_id, -1)) for objects in frames]
-    return dict(zip(numbers, zip(*frames, strict=True), strict=True))
+    columns = list(zip(*[frame.objects for frame in annotation.motion_trajectory], strict=True))
+    if any(state.object_id != number for number, column in zip(numbers, columns, strict=True) for state in column):
+        # Official files list objects in one order; any other is sorted into it.
+        frames = [{state.object_id: state for state in frame.objects} for frame in annotation.motion_trajectory]
+        columns = [tuple(frame[number] for frame in frames) for number in numbers]
+    return dict(zip(numbers, columns, strict=True))
 
 
 def decode_scene_events(source: Source) -> SceneEvents:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import msgspec
 
@@ -27,52 +28,121 @@ def answer_scene(log: EventLog, scene_index: int, questions: Iterable[Question],
 
     A question whose program cannot run is answered ``error`` with the reason, and counts as wrong.
     """
-    world = World(Scene(log), parameters)
-    digest = log.digest
+    language = Language(run, run_choices, str.__eq__)
+    common = {"benchmark": "clevrer", "split": split, "scene": scene_index, "log": log.digest}
+    return rows(questions, World(Scene(log), parameters), language, lambda question: question.question_type, common)
+
+
+class Language(NamedTuple):
+    """How programs of a benchmark are run, and when two answers are the same."""
+
+    run: Callable[[Sequence[str], World], str]
+    run_choices: Callable[[Sequence[str], Sequence[Sequence[str]], World], Iterable[str | ProgramError]]
+    same: Callable[[str, str], bool]
+
+
+class Asked(Protocol):
+    """A question as it is answered."""
+
+    @property
+    def question_id(self) -> int:
+        """Its number in the scene."""
+        ...
+
+    @property
+    def program(self) -> list[str]:
+        """Its program."""
+        ...
+
+    @property
+    def answer(self) -> str | None:
+        """The gold of an open question, if any."""
+        ...
+
+    @property
+    def choices(self) -> list[Choice] | None:
+        """The choices of a multiple-choice question."""
+        ...
+
+
+Q = TypeVar("Q", bound=Asked)
+
+
+def rows(questions: Iterable[Q], world: World, language: Language, subset: Callable[[Q], str], common: Mapping[str, Any]) -> Iterator[Row]:
+    """A row for each question, in question order.
+
+    Args:
+        subset: the subset a question belongs to.
+        common: the fields that all rows of the scene share.
+    """
     for question in sorted(questions, key=lambda q: q.question_id):
-        predicted, error, choices = _answer(question, world)
-        if choices is msgspec.UNSET:
-            expected, correct = question.answer, None if question.answer is None else predicted == question.answer
+        if question.choices:
+            choices = in_order(question.choices)
+            answer = judged_choices(choices, language.run_choices(question.program, [c.program for c in choices], world))
         else:
-            gold = [choice.expected for choice in choices if choice.expected is not None]
-            graded = len(gold) == len(choices)
-            expected, correct = (_joined(gold), all(c.predicted == c.expected for c in choices)) if graded else (None, None)
-        yield Row(
-            benchmark="clevrer",
-            split=split,
-            subset=question.question_type,
-            scene=scene_index,
-            question=question.question_id,
-            predicted=predicted,
-            expected=expected,
-            correct=correct,
-            choices=choices,
-            log=digest,
-            error=error,
-        )
+            answer = judged(lambda program=question.program: language.run(program, world), question.answer, language.same)
+        yield Row(subset=subset(question), question=question.question_id, **common, **answer)
 
 
-def _answer(question: Question, world: World) -> tuple[str, str | msgspec.UnsetType, list[ChoiceRow] | msgspec.UnsetType]:
-    if not question.choices:
-        try:
-            return run(question.program, world), msgspec.UNSET, msgspec.UNSET
-        except ProgramError as error:
-            return "error", str(error), msgspec.UNSET
+def in_order(choices: Iterable[Choice]) -> list[Choice]:
+    """A question's choices by number."""
+    return sorted(choices, key=lambda choice: choice.choice_id)
+
+
+def judged(answer: Callable[[], str], expected: str | None, same: Callable[[str, str], bool]) -> dict[str, Any]:
+    """The fields of an open question's row.
+
+    Args:
+        answer: gives the answer, or raises a :class:`ProgramError`.
+        expected: the gold; read only after the answer is there.
+        same: whether two answers are the same.
+    """
+    try:
+        predicted, error = answer(), msgspec.UNSET
+    except ProgramError as reason:
+        predicted, error = "error", str(reason)
+    return {"predicted": predicted, "expected": expected, "correct": None if expected is None else same(predicted, expected), "error": error}
+
+
+class Option(Protocol):
+    """A choice as it is judged: its number, and its gold where there is one."""
+
+    @property
+    def choice_id(self) -> int:
+        """The choice's number in its question."""
+        ...
+
+    @property
+    def answer(self) -> str | None:
+        """``correct``, ``wrong`` or ``None``."""
+        ...
+
+
+def judged_choices(choices: Sequence[Option], outcomes: Iterable[str | ProgramError]) -> dict[str, Any]:
+    """The fields of a multiple-choice question's row: right only when all of its choices are.
+
+    Args:
+        choices: in order.
+        outcomes: of each choice, ``yes``, ``no`` or why it has none.
+    """
     rows: list[ChoiceRow] = []
-    first_error: str | msgspec.UnsetType = msgspec.UNSET
-    choices = sorted(question.choices, key=lambda c: c.choice_id)
-    for choice, outcome in zip(choices, run_choices(question.program, [c.program for c in choices], world), strict=True):
+    errors: list[str] = []
+    for choice, outcome in zip(choices, outcomes, strict=True):
         predicted = "error" if isinstance(outcome, ProgramError) else _LABELS.get(outcome, "error")
         rows.append(ChoiceRow(choice.choice_id, predicted, choice.answer))
-        if predicted == "error" and first_error is msgspec.UNSET:
-            first_error = f"choice {choice.choice_id}: {outcome if isinstance(outcome, ProgramError) else f'answers {outcome}, not yes or no'}"
-    return _joined([row.predicted for row in rows]) if first_error is msgspec.UNSET else "error", first_error, rows
+        if predicted == "error":
+            errors.append(f"choice {choice.choice_id}: {outcome if isinstance(outcome, ProgramError) else f'answers {outcome}, not yes or no'}")
+    gold = [row.expected for row in rows if row.expected is not None]
+    graded = len(gold) == len(rows)
+    return {
+        "predicted": "error" if errors else ",".join(row.predicted for row in rows),
+        "expected": ",".join(gold) if graded else None,
+        "correct": all(row.predicted == row.expected for row in rows) if graded else None,
+        "choices": rows,
+        "error": errors[0] if errors else msgspec.UNSET,
+    }
 
 
-def choice_program(question: Question, choice: Choice) -> list[str]:
+def choice_program(program: Sequence[str], choice: Choice) -> list[str]:
     """The program that says whether a choice is right: the choice's, then the question's."""
-    return choice.program + question.program
-
-
-def _joined(labels: list[str]) -> str:
-    return ",".join(labels)
+    return [*choice.program, *program]

@@ -6,7 +6,7 @@ Both spellings are understood, that of the question files and that of NS-DR's ex
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -33,9 +33,13 @@ class Kind(enum.Flag):
     ORDER = enum.auto()
     YES_NO = enum.auto()
     NUMBER = enum.auto()
+    # Of languages that extend this one:
+    DIRECTION = enum.auto()
+    PAIR = enum.auto()
+    CHANGE = enum.auto()
 
 
-ANSWERS = Kind.COLOR | Kind.MATERIAL | Kind.SHAPE | Kind.YES_NO | Kind.NUMBER
+ANSWERS = Kind.COLOR | Kind.MATERIAL | Kind.SHAPE | Kind.YES_NO | Kind.NUMBER | Kind.DIRECTION | Kind.PAIR
 
 
 class World(NamedTuple):
@@ -53,6 +57,10 @@ class Opcode(NamedTuple):
     run: Callable[..., Any]
     query: str = ""
     """The query of :data:`substrate.domains.clevrer.scene.QUERIES` behind it, if it reads the state."""
+
+
+Table = Mapping[str, tuple[tuple[int, ...], int, Callable[..., Any] | None]]
+"""A language made fit for running: kinds taken, kind given and function by token; flag values, since a flag's own operators are slow."""
 
 
 class Step(NamedTuple):
@@ -82,12 +90,13 @@ class _Stack(NamedTuple):
         return str(self.values[0])
 
 
-def run(program: Sequence[str], world: World, trace: Callable[[Step], None] | None = None) -> str:
+def run(program: Sequence[str], world: World, trace: Callable[[Step], None] | None = None, *, table: Table | None = None) -> str:
     """Execute a program and give its answer.
 
     Args:
         program: tokens in postfix order; a multiple-choice program is the choice's and then the question's.
         trace: called with every step, for explanations.
+        table: of a language that extends this one, made by :func:`compiled`.
 
     Returns:
         ``yes`` or ``no``, a number, or an attribute's value.
@@ -97,11 +106,11 @@ def run(program: Sequence[str], world: World, trace: Callable[[Step], None] | No
             none or several, or a program that leaves other than one answer; names the token's place.
     """
     stack = _Stack([], [])
-    _execute(program, stack, world, trace=trace)
+    _execute(program, stack, world, trace=trace, table=table)
     return stack.answer(len(program))
 
 
-def run_choices(question: Sequence[str], choices: Sequence[Sequence[str]], world: World) -> Iterator[str | ProgramError]:
+def run_choices(question: Sequence[str], choices: Sequence[Sequence[str]], world: World, *, table: Table | None = None) -> Iterator[str | ProgramError]:
     """The answer, or what went wrong, of each choice's program followed by the question's.
 
     What the question's program does before it reaches for the choice is done once.
@@ -109,31 +118,40 @@ def run_choices(question: Sequence[str], choices: Sequence[Sequence[str]], world
     shared: _Stack | None = _Stack([], [])
     reached = 0
     try:
-        reached = _execute(question, shared, world, until_underflow=True)
+        reached = _execute(question, shared, world, until_underflow=True, table=table)
     except ProgramError:
         shared = None
     for choice in choices:
         try:
             if shared is None:
-                yield run([*choice, *question], world)
+                yield run([*choice, *question], world, table=table)
                 continue
             stack = _Stack([], [])
-            _execute(choice, stack, world)
+            _execute(choice, stack, world, table=table)
             stack += shared
-            _execute(question, stack, world, start=reached, offset=len(choice))
+            _execute(question, stack, world, start=reached, offset=len(choice), table=table)
             yield stack.answer(len(choice) + len(question))
         except ProgramError as error:
             yield error
 
 
 def _execute(
-    program: Sequence[str], stack: _Stack, world: World, *, start: int = 0, offset: int = 0, until_underflow: bool = False, trace: Callable[[Step], None] | None = None
+    program: Sequence[str],
+    stack: _Stack,
+    world: World,
+    *,
+    start: int = 0,
+    offset: int = 0,
+    until_underflow: bool = False,
+    trace: Callable[[Step], None] | None = None,
+    table: Table | None = None,
 ) -> int:
     """Run tokens from ``start`` on; says which token it stopped before. Places in errors are counted from ``offset``."""
     values, kinds = stack
+    table = table or _TABLE
     for index in range(start, len(program)):
         token = program[index]
-        entry = _TABLE.get(token)
+        entry = table.get(token)
         if entry is None:
             raise ProgramError(f"unknown opcode {token!r}", where=(f"program[{offset + index}]",), hint="Use the opcodes of the official programs")
         takes, gives, function = entry
@@ -333,7 +351,14 @@ WORDS: dict[str, Kind] = {
 }
 
 _OBJECT, _OBJECTS, _EVENT = _K.OBJECT.value, _K.OBJECTS.value, _K.EVENT.value
-_TABLE: dict[str, tuple[tuple[int, ...], int, Callable[..., Any] | None]] = {
-    **{word: ((), kind.value, None) for word, kind in WORDS.items()},
-    **{name: (tuple(kind.value for kind in opcode.takes), opcode.gives.value if opcode.gives else 0, opcode.run) for name, opcode in OPCODES.items()},
-}
+
+
+def compiled(opcodes: Mapping[str, Opcode], words: Mapping[str, Kind]) -> Table:
+    """A language's opcodes and words as the table that :func:`run` takes."""
+    return {
+        **{word: ((), kind.value, None) for word, kind in words.items()},
+        **{name: (tuple(kind.value for kind in opcode.takes), opcode.gives.value if opcode.gives else 0, opcode.run) for name, opcode in opcodes.items()},
+    }
+
+
+_TABLE = compiled(OPCODES, WORDS)

@@ -92,11 +92,24 @@ def _never(frame: int, contacts: int) -> bool:
     return False
 
 
-def simulate(bodies: Sequence[Body], frames: int = FRAMES + HIDDEN_FRAMES, *, stop: Callable[[int, int], bool] = _never) -> Run:
+def _no_forces(client: int, handles: dict[int, int]) -> Callable[[], None]:
+    return lambda: None
+
+
+def simulate(
+    bodies: Sequence[Body],
+    frames: int = FRAMES + HIDDEN_FRAMES,
+    *,
+    stop: Callable[[int, int], bool] = _never,
+    forces: Callable[[int, dict[int, int]], Callable[[], None]] = _no_forces,
+) -> Run:
     """The motion of ``bodies`` over ``frames`` frames; shorter where ``stop(frame, number of contacts so far)`` says so.
 
     Every run starts from an empty Bullet world, so equal bodies give equal floats whatever ran before.
     A pair's contact is recorded once, at the frame it first exchanges an impulse.
+
+    Args:
+        forces: called once with Bullet's client and the handles by object; what it gives is called before every substep.
 
     >>> run = simulate([Body(0, "sphere", (0.0, 0.0), 0.0, (-2.0, 0.0)), Body(1, "cube", (-1.0, 0.0), 0.0, (0.0, 0.0))], frames=20)
     >>> [contact.object_ids for contact in run.contacts]
@@ -105,11 +118,13 @@ def simulate(bodies: Sequence[Body], frames: int = FRAMES + HIDDEN_FRAMES, *, st
     with _world() as client:
         # One order of insertion for one set of bodies: Bullet's solver depends on it.
         handles = {body.object_id: _insert(client, body) for body in sorted(bodies, key=lambda body: body.object_id)}
+        push = forces(client, handles)
         poses = [_poses(client, handles)]
         contacts: dict[tuple[int, int], Collision] = {}
         for frame in range(1, frames):
             near = [pair for pair in _near_pairs(poses[-1]) if pair not in contacts]
             for _ in range(_SUBSTEPS):
+                push()
                 bullet.stepSimulation(physicsClientId=client)
                 for pair, place in _touching(client, handles, near):
                     contacts.setdefault(pair, Collision(object_ids=pair, frame_id=frame, location=place))

@@ -89,15 +89,15 @@ def write_scene(out: Path, scene_index: int, seed: int) -> SceneQuestions:
     """
     scene = generate_scene(scene_index, seed)
     start = scene_index // _FOLDER * _FOLDER
-    _write(out / "annotation" / f"annotation_{start:05d}-{start + _FOLDER:05d}" / f"annotation_{scene_index:05d}.json", scene.annotation)
-    _write(out / "truth" / f"truth_{scene_index:05d}.json", scene.truth)
+    write_json(out / "annotation" / f"annotation_{start:05d}-{start + _FOLDER:05d}" / f"annotation_{scene_index:05d}.json", scene.annotation)
+    write_json(out / "truth" / f"truth_{scene_index:05d}.json", scene.truth)
     return scene.questions
 
 
 def write_questions(out: Path, records: Iterable[SceneQuestions]) -> Path:
     """Writes ``questions.json`` under ``out``, the official list sorted by scene; returns its path."""
     path = out / "questions.json"
-    _write(path, [_official(record) for record in sorted(records, key=lambda record: record.scene_index)])
+    write_json(path, [_official(record) for record in sorted(records, key=lambda record: record.scene_index)])
     return path
 
 
@@ -111,7 +111,8 @@ def _official(record: SceneQuestions) -> dict[str, Any]:
 _QUESTION_KEYS = ("question_id", "question", "question_type", "question_subtype", "program", "answer", "choices")
 
 
-def _write(path: Path, content: Any) -> None:
+def write_json(path: Path, content: Any) -> None:
+    """Write a record as JSON; the file appears whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:

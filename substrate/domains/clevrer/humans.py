@@ -1,0 +1,224 @@
+"""CLEVRER-Humans: causal questions in people's own words, resolved to events of the scene (Mao et al., NeurIPS 2022).
+
+There is no program to run: "the red ball came from the left" is read as a moment of the scene's event log,
+by few rules over few words, written from the wordings alone. Two objects named are their collision; one
+that comes, enters, or moves *from* somewhere is its entry; one that leaves, its exit; one that stops is
+what its last collision did to it, one that is pushed or changes its way what its first did. An object
+said to be in a path or to keep moving is its presence. What fits no object, several objects or no event
+is an error that says so, and is counted as a wrong answer.
+
+A moment is responsible for a later one of which it is an ancestor, by the same closure that answers
+CLEVRER's own explanatory questions; a collision is responsible for what it did to those it moved.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+import msgspec
+
+from substrate.domains.clevrer.format import COLORS, SHAPES
+from substrate.domains.clevrer.interpreter import judged_choices
+from substrate.domains.clevrer.parameters import Parameters
+from substrate.domains.clevrer.scene import Event, Scene
+from substrate.errors import FormatError, ProgramError
+from substrate.log import EventLog
+from substrate.reading import decode, read_bytes
+from substrate.rows import Row
+
+T = TypeVar("T")
+
+BENCHMARK = "clevrer_humans"
+_STEM = "Which of the following is responsible for "
+
+_NOUNS = {**{shape: shape for shape in SHAPES}, "ball": "sphere", "box": "cube", "block": "cube", "cyclinder": "cylinder", "one": ""}
+_COLORS = {**{color: color for color in COLORS}, "grey": "gray", "silver": "gray", "teal": "cyan"}
+_MATERIALS = {"metal": "metal", "metallic": "metal", "shiny": "metal", "rubber": "rubber", "matte": "rubber"}
+_ADJECTIVES = "|".join([*_COLORS, *_MATERIALS])
+_MENTION = re.compile(rf"\b((?:(?:{_ADJECTIVES}) )+)?({'|'.join(_NOUNS)})\b|\b((?:{_ADJECTIVES})(?: (?:{_ADJECTIVES}))*)\b")
+
+_ENTRY = frozenset({"came", "comes", "come", "enters", "entered", "thrown", "go"})
+_EXIT = frozenset({"leaves", "exits", "exited"})
+_STOP = frozenset({"stop", "stops", "stopped"})
+_STATE = frozenset({"path", "pathway", "steady", "already"})
+_MOVE = frozenset({"moves", "moved", "move", "moving", "travels", "travelled"})
+_STRUCK = frozenset({"pushed", "hit", "changes", "changed", "slows", "slowed", "dashed", "begins", "gets", "spins", "rolled"})
+_TOUCH = frozenset({"collided", "collides"})
+
+
+class HumanChoice(msgspec.Struct, frozen=True):
+    """A possible cause, in words; ``answer`` is absent where there is no gold."""
+
+    choice_id: int
+    choice: str
+    answer: str | None = None
+
+
+class HumanQuestion(msgspec.Struct, frozen=True):
+    """An effect, in words, and its possible causes."""
+
+    question_id: int
+    question: str
+    question_type: str
+    choices: list[HumanChoice]
+
+
+class HumanScene(msgspec.Struct, frozen=True):
+    """All questions about one scene."""
+
+    questions: list[HumanQuestion]
+
+
+class Moment(NamedTuple):
+    """What a wording stands for: an event, or what it did to an object, or an object's presence."""
+
+    object: int
+    event: Event | None = None
+    outcome: bool = False
+
+
+def read_human_questions(path: Path) -> dict[int, HumanScene]:
+    """A question file, ``{scene: {"questions": [...]}}``, gzipped or not, by scene.
+
+    Raises:
+        FormatError: the file breaks the format, a question has no choice, or a scene's name is no number.
+    """
+    records = decode(msgspec.json.Decoder(dict[str, HumanScene]), read_bytes(path), path)
+    for name, record in records.items():
+        if not name.isdecimal():
+            raise FormatError(f"{name!r} is no scene number", where=(path,), hint="Scenes are named by number")
+        for index, question in enumerate(record.questions):
+            if not question.choices:
+                raise FormatError("no choices", where=(path, f"scene {name}", f"$.questions[{index}]"), hint="A question has at least one possible cause")
+    if not any(record.questions for record in records.values()):
+        raise FormatError("holds no question", where=(path,), hint="Give a file with at least one question")
+    return {int(name): records[name] for name in sorted(records, key=int)}
+
+
+def answer_humans(log: EventLog, scene_index: int, record: HumanScene, parameters: Parameters, split: str) -> Iterator[Row]:
+    """A row for each question about a scene, in question order.
+
+    Args:
+        log: the scene's event log, of annotations or of events alone.
+        scene_index: the scene's number.
+        split: the name of the split, for the rows.
+    """
+    scene, digest = Scene(log), log.digest
+    variant = parameters.explanatory.reference_frame
+    for question in sorted(record.questions, key=lambda q: q.question_id):
+        choices = sorted(question.choices, key=lambda choice: choice.choice_id)
+        answer = judged_choices(choices, [_outcome(choice.choice, question.question, scene, variant) for choice in choices])
+        yield Row(benchmark=BENCHMARK, split=split, subset="explanatory", scene=scene_index, question=question.question_id, log=digest, **answer)
+
+
+def _outcome(cause: str, effect: str, scene: Scene, variant: str) -> str | ProgramError:
+    try:
+        return "yes" if responsible(resolve(cause, scene), resolve(effect.removeprefix(_STEM).rstrip("?"), scene), scene, variant) else "no"
+    except ProgramError as error:
+        return error
+
+
+def resolve(words: str, scene: Scene) -> Moment:
+    """The moment of a scene that a wording stands for.
+
+    Raises:
+        ProgramError: the words name no object, several, or something that the scene's log has no event for.
+    """
+    text = " ".join(words.lower().split())
+    named = [_fitting(wanted, words, scene) for wanted in _mentions(text)]
+    said = frozenset(re.findall(r"\w+", _MENTION.sub("", text)))
+    if not named or len(named) > 2:
+        raise ProgramError(f"names {len(named)} objects: {words!r}", hint="Name one object, or two that meet")
+    if said & _STATE:
+        return Moment(_only(named[0], words))
+    if len(named) == 2:
+        return _meeting(named[0], named[1], words, scene)
+    if "not" in said:
+        raise ProgramError(f"says what did not happen: {words!r}", hint="Only what happened has an event")
+    if len(named[0]) == 1:
+        return _alone(named[0][0], said, words, scene)
+    moments: list[Moment] = []
+    for number in named[0]:
+        with suppress(ProgramError):
+            moments.append(_alone(number, said, words, scene))
+    # Of several alike, the one it happens to.
+    return _only([moment for moment in moments if moment.event], words)
+
+
+def _mentions(text: str) -> list[Mapping[str, str]]:
+    found = []
+    for match in _MENTION.finditer(text):
+        adjectives = (match[1] or match[3] or "").split()
+        wanted = {name: table[word] for word in adjectives for name, table in (("color", _COLORS), ("material", _MATERIALS)) if word in table}
+        if shape := _NOUNS.get(match[2] or "", ""):
+            wanted["shape"] = shape
+        found.append(wanted)
+    return found
+
+
+def _fitting(wanted: Mapping[str, str], words: str, scene: Scene) -> list[int]:
+    fitting = [number for number, thing in scene.objects.items() if all(getattr(thing, name) == value for name, value in wanted.items())]
+    if not fitting:
+        raise ProgramError(f"{' '.join(wanted.values())} fits no object: {words!r}", hint="Describe an object of the scene")
+    return fitting
+
+
+def _only(found: Sequence[T], words: str) -> T:
+    if len(found) != 1:
+        raise ProgramError(f"fits {len(found)} objects: {words!r}", hint="The description fits none or several")
+    return found[0]
+
+
+def _meeting(one: Sequence[int], other: Sequence[int], words: str, scene: Scene) -> Moment:
+    """The first collision of the two; of several alike, of the two that do collide."""
+    pairs = {frozenset((a, b)): a for a in one for b in other if a != b}
+    hits = [event for event in scene.events if event.kind == "Collision" and event.objects in pairs]
+    if not hits:
+        raise ProgramError(f"the two do not collide in the log: {words!r}", hint="Only what happened has an event")
+    _only(sorted({tuple(sorted(event.objects)) for event in hits}), words)
+    return Moment(pairs[hits[0].objects], hits[0])
+
+
+def _alone(number: int, said: frozenset[str], words: str, scene: Scene) -> Moment:
+    """What one object does or undergoes."""
+    entry = next((event for event in scene.events if event.kind == "Entry" and number in event.objects), None)
+    hits = [event for event in scene.events if event.kind == "Collision" and number in event.objects]
+    if said & _STOP:
+        return Moment(number, _any_of(hits[::-1], words), outcome=True)
+    if said & _EXIT:
+        return Moment(number, _any_of([event for event in scene.events if event.kind == "Exit" and number in event.objects], words))
+    if said & _TOUCH:
+        return Moment(number, _any_of(hits, words))
+    if said & _STRUCK and not said & {"came", "comes"}:
+        return Moment(number, _any_of(hits, words), outcome=True)
+    if said & _ENTRY or (said & _MOVE and (entry or "from" in said)):
+        return Moment(number, entry)
+    if said & _MOVE:
+        return Moment(number, _any_of(hits, words), outcome=True)
+    raise ProgramError(f"no rule reads {words!r}", hint="Say that it enters, leaves, moves, stops, or whom it hits")
+
+
+def _any_of(events: list[Event], words: str) -> Event:
+    if not events:
+        raise ProgramError(f"nothing of the kind happens in the log: {words!r}", hint="Only what happened has an event")
+    return events[0]
+
+
+def responsible(cause: Moment, effect: Moment, scene: Scene, variant: str) -> bool:
+    """Whether a moment brings another about; nothing does so to what has no event, such as being there from the start.
+
+    Args:
+        variant: the reference frame of the ancestor closure, as in the explanatory parameters.
+    """
+    if effect.event is None:
+        return False
+    ancestry = scene.ancestry(variant)[effect.event.iri]
+    if cause.event is None:
+        return cause.object in ancestry.objects
+    if cause.event.iri == effect.event.iri:
+        return effect.outcome and not cause.outcome
+    return cause.event.iri in ancestry.events

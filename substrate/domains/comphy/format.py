@@ -1,0 +1,211 @@
+"""ComPhy's file formats: a target video, its four reference videos, and questions.
+
+Known from the public description of the release (Chen et al., ComPhy, ICLR 2022) and its authors' code:
+an example is one target video of about five seconds and four reference videos of about two; objects are
+told by colour, material and shape, and an object of a reference video is the target's of the same look;
+masses are 1 (light) and 5 (heavy), charges -1, 0 and 1; files are named by ``NNNNN`` for the target and
+``NNNNN_R`` for reference R = 0 to 3; a question record has ``scene_index``, ``video_filename`` and
+``questions``, each with ``program`` and ``answer`` or ``choices``; an answer that names two values joins
+them with ``and``, in either order; the words of a changed property are ``counterfact_lighter``,
+``counterfact_heavier``, ``counterfact_uncharged`` and ``counterfact_opposite``.
+
+Assumed, since the release itself could not be read: annotations are CLEVRER's, in folders ``target`` and
+``reference``; choices are written as CLEVRER's; left, right, up and down are directions on the ground,
+up leading away from the camera. Fields of a record that are not named here, a mass or charge among
+them, are never read.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal, NamedTuple
+from zipfile import BadZipFile, ZipFile
+
+import msgspec
+
+from substrate.domains.clevrer.format import MOVING_SPEED, Annotation, Choice, ObjectProperty, annotation_sources, decode_annotation
+from substrate.errors import FormatError
+from substrate.reading import decode, lines, read_bytes
+
+REFERENCES = 4
+MASSES = (1, 5)
+CHANGES = ("counterfact_lighter", "counterfact_heavier", "counterfact_uncharged", "counterfact_opposite")
+DIRECTIONS = ("left", "right", "up", "down")
+SUBSETS = ("factual", "predictive", "counterfactual")
+HALF_RANGE = 42.0
+"""Degrees to either side of a direction that still count as it; what lies between two is neither."""
+
+Subset = Literal["factual", "predictive", "counterfactual"]
+Look = tuple[str, str, str]
+"""Colour, material, shape: what tells an object, in one video and from video to video."""
+
+
+class Question(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A question with its postfix program; factual ones have ``answer``, the others ``choices``."""
+
+    question_id: int
+    question: str
+    program: list[str]
+    question_type: str = ""
+    question_family: str = ""
+    answer: str | None = None
+    choices: list[Choice] | None = None
+
+    @property
+    def subset(self) -> Subset:
+        """Told from the program, not from the record's own label, which differs between releases."""
+        if not self.choices:
+            return "factual"
+        return "counterfactual" if any("counterfact" in token for token in self.program) else "predictive"
+
+
+class TargetQuestions(msgspec.Struct, frozen=True):
+    """All questions about one target video."""
+
+    scene_index: int
+    questions: list[Question]
+    video_filename: str = ""
+
+
+class Target(NamedTuple):
+    """What may be seen of an example: the target video's annotation and those of its reference videos."""
+
+    scene: int
+    annotation: Annotation
+    references: tuple[Annotation, ...]
+
+
+class TargetNames(NamedTuple):
+    """File or zip-member names of an example's annotations."""
+
+    target: str
+    references: tuple[str, ...]
+
+
+_NAME = re.compile(r"annotation_(\d+)(?:_(\d+))?\.json(\.gz)?$")
+
+
+def look(thing: ObjectProperty) -> Look:
+    """What an object looks like.
+
+    >>> look(ObjectProperty(3, "red", "metal", "cube"))
+    ('red', 'metal', 'cube')
+    """
+    return thing.color, thing.material, thing.shape
+
+
+def direction(vx: float, vy: float) -> str | None:
+    """The direction of a ground velocity (units/s) as the camera shows it; ``None`` at rest and between two directions.
+
+    >>> direction(0.0, 1.0), direction(-2.0, 0.3), direction(1.0, 1.0), direction(0.0, 0.001)
+    ('right', 'up', None, None)
+    """
+    if math.hypot(vx, vy) <= MOVING_SPEED:
+        return None
+    half = math.cos(math.radians(HALF_RANGE)) * math.hypot(vx, vy)
+    ways = {"left": -vy, "right": vy, "up": -vx, "down": vx}
+    return next((way for way in DIRECTIONS if ways[way] > half), None)
+
+
+def same_answer(predicted: str, expected: str) -> bool:
+    """Whether two answers are the same; of a pair the order does not matter.
+
+    >>> same_answer("red and blue", "blue and red"), same_answer("red", "blue")
+    (True, False)
+    """
+    return sorted(predicted.split(" and ")) == sorted(expected.split(" and "))
+
+
+def target_names(where: Path) -> dict[int, TargetNames]:
+    """The annotations under a folder or in a zip, by target.
+
+    Raises:
+        FormatError: it cannot be read, holds none, has one twice, or an example lacks one of its videos.
+    """
+    found: dict[int, dict[int, str]] = {}
+    for name in sorted(_names(where)):
+        if match := _NAME.search(name):
+            videos, video = found.setdefault(int(match[1]), {}), int(match[2] or -1)
+            if video in videos:
+                raise FormatError(f"a video occurs twice: {videos[video]} and {name}", where=(where,), hint="Keep one of them")
+            videos[video] = name
+    if not found:
+        raise FormatError("holds no annotation_NNNNN.json", where=(where,), hint="Give the folder or zip of target and reference annotations")
+    for scene, videos in sorted(found.items()):
+        for video in range(-1, REFERENCES):
+            if video not in videos:
+                lacking = f"annotation_{scene:05d}" + (f"_{video}" if video >= 0 else "") + ".json"
+                raise FormatError(f"scene {scene} lacks {lacking}", where=(where,), hint="An example is one target and four reference videos")
+    return {scene: TargetNames(videos[-1], tuple(videos[video] for video in range(REFERENCES))) for scene, videos in sorted(found.items())}
+
+
+def _names(where: Path) -> list[str]:
+    try:
+        if where.is_dir():
+            return [path.relative_to(where).as_posix() for path in where.rglob("annotation_*.json*")]
+        with ZipFile(where) as archive:
+            return archive.namelist()
+    except (OSError, BadZipFile) as error:
+        raise FormatError(f"neither a folder nor a readable zip ({error})", where=(where,), hint="Give a folder or zip of annotations") from error
+
+
+def read_target(where: Path, scene: int, names: TargetNames) -> Target:
+    """One example, checked: CLEVRER's rules for every annotation, and no two objects of a video that look alike.
+
+    Raises:
+        FormatError: as CLEVRER's; the message names file and path.
+    """
+    target, *references = (_checked(source, scene) for source in annotation_sources(where, [names.target, *names.references]))
+    return Target(scene, target, tuple(references))
+
+
+def _checked(source: tuple[str, bytes], scene: int) -> Annotation:
+    annotation = decode_annotation(source)
+    if annotation.scene_index != scene:
+        raise FormatError(f"scene_index is {annotation.scene_index}", where=(source[0], "$.scene_index"), hint=f"The file's name says {scene}")
+    looks = [look(thing) for thing in annotation.object_property]
+    for index, one in enumerate(looks):
+        if one in looks[:index]:
+            raise FormatError(f"a second {' '.join(one)}", where=(source[0], f"$.object_property[{index}]"), hint="Objects are told by their looks")
+    return annotation
+
+
+def read_questions(path: Path) -> dict[int, TargetQuestions]:
+    """A question file, list or JSON lines of the same records, by target.
+
+    Raises:
+        FormatError: the file breaks the format, a target or question number occurs twice, a question
+            has both answer and choices, or there is no question at all.
+    """
+    data = read_bytes(path)
+    if data.lstrip()[:1] == b"[":
+        records = [(str(path), record) for record in decode(msgspec.json.Decoder(list[TargetQuestions]), data, path)]
+    else:
+        records = [(source[0], decode(msgspec.json.Decoder(TargetQuestions), source[1], source[0])) for source in lines(path)]
+    found: dict[int, TargetQuestions] = {}
+    for name, record in records:
+        if record.scene_index in found:
+            raise FormatError(f"scene {record.scene_index} occurs twice", where=(name,), hint="Give every target one record")
+        for place, what, hint in _faults(record):
+            raise FormatError(what, where=(name, f"scene {record.scene_index}", place), hint=hint)
+        found[record.scene_index] = record
+    if not any(record.questions for record in found.values()):
+        raise FormatError("holds no question", where=(path,), hint="Give a file with at least one question")
+    return dict(sorted(found.items()))
+
+
+def _faults(record: TargetQuestions) -> Iterator[tuple[str, str, str]]:
+    seen: set[int] = set()
+    for index, question in enumerate(record.questions):
+        place = f"$.questions[{index}]"
+        if question.question_id in seen:
+            yield place, f"question {question.question_id} occurs twice", "Number a target's questions once"
+        seen.add(question.question_id)
+        if question.choices and question.answer is not None:
+            yield place, "has an answer and choices", "A question has one or the other"
+        numbers = [choice.choice_id for choice in question.choices or ()]
+        if len(numbers) != len(set(numbers)):
+            yield f"{place}.choices", "a choice occurs twice", "Number a question's choices once"

@@ -1,0 +1,28 @@
+"""Questions ► answers: each question's program run on its target, one row a question."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from substrate.domains.clevrer.interpreter import Language, rows
+from substrate.domains.clevrer.program import World
+from substrate.domains.comphy.format import Question, same_answer
+from substrate.domains.comphy.parameters import Parameters
+from substrate.domains.comphy.program import run, run_choices
+from substrate.domains.comphy.scene import TargetScene
+from substrate.log import EventLog
+from substrate.rows import Row
+
+
+def answer_target(log: EventLog, scene_index: int, questions: Iterable[Question], parameters: Parameters, split: str) -> Iterator[Row]:
+    """A row for each question about a target, in question order.
+
+    Args:
+        log: the target's event log, made with or without inferred properties.
+        scene_index: the target's number in its split.
+        split: the name of the split, for the rows.
+
+    A question whose program cannot run is answered ``error`` with the reason, and counts as wrong.
+    """
+    common = {"benchmark": "comphy", "split": split, "scene": scene_index, "log": log.digest}
+    return rows(questions, World(TargetScene(log), parameters), Language(run, run_choices, same_answer), lambda question: question.subset, common)

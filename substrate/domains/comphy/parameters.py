@@ -1,0 +1,24 @@
+"""What can be set in ComPhy's interpreter; the defaults are the paper's setting."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from substrate.domains.clevrer import parameters as clevrer
+
+
+class Parameters(clevrer.Parameters, frozen=True, forbid_unknown_fields=True):
+    """The ``comphy`` part of ``params.yaml``: CLEVRER's, and what is done about hidden properties.
+
+    Attributes:
+        infer_properties: whether mass and charge are inferred from the reference videos. Where not, nothing is
+            known of them: no object counts as heavy or charged, every one as light and uncharged, no two as
+            of equal, opposite or different kind, and a question that needs one of those cannot run.
+        emitter: what says which collisions happen in a world that was not filmed: ``kinematic``, straight lines
+            and the ancestors of observed events, or ``motion``, the planar simulator with mass and charge.
+        horizon: how far (frames) ``motion`` looks beyond the video; the recorded truth ends about two seconds after it.
+    """
+
+    infer_properties: bool = False
+    emitter: Literal["kinematic", "motion"] = "kinematic"
+    horizon: int = 51

@@ -1,0 +1,143 @@
+"""ComPhy's question programs: CLEVRER's language with mass, charge, direction and changed properties.
+
+Where mass and charge are not known, an object counts as light and uncharged, and is neither heavier nor
+lighter than, nor of equal charge with, any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import combinations
+from typing import Any, cast
+
+from substrate.domains.clevrer import program as clevrer
+from substrate.domains.clevrer.program import Kind, Opcode, Step, World
+from substrate.domains.clevrer.scene import Event
+from substrate.domains.comphy.emitters import EMITTERS, Change, collisions
+from substrate.domains.comphy.format import CHANGES
+from substrate.domains.comphy.parameters import Parameters
+from substrate.domains.comphy.scene import TargetScene
+from substrate.errors import ProgramError
+
+
+def run(program: Sequence[str], world: World, trace: Callable[[Step], None] | None = None) -> str:
+    """Execute a program and give its answer; as CLEVRER's, whose errors it shares.
+
+    Args:
+        world: of a :class:`TargetScene` and ComPhy's parameters.
+    """
+    return clevrer.run(_plain(program), world, trace, table=_TABLE)
+
+
+def run_choices(question: Sequence[str], choices: Sequence[Sequence[str]], world: World) -> Iterator[str | ProgramError]:
+    """The answer, or what went wrong, of each choice's program followed by the question's."""
+    return clevrer.run_choices(question, choices, world, table=_TABLE)
+
+
+def _plain(program: Sequence[str]) -> list[str]:
+    """Without a ``unique`` right before a question about a pair, which some programs put there."""
+    following = [*program[1:], ""]
+    return [token for token, after in zip(program, following, strict=True) if not (token == "unique" and after.startswith("query_both_"))]
+
+
+def _scene(world: World) -> TargetScene:
+    return cast("TargetScene", world.scene)
+
+
+def _charged(charged: bool) -> Callable[[World, Sequence[int]], list[int]]:
+    return lambda world, objects: [o for o in objects if bool(_scene(world).charges.get(o)) is charged]
+
+
+def _heavy(heavy: bool) -> Callable[[World, Sequence[int]], list[int]]:
+    return lambda world, objects: [o for o in objects if (_scene(world).masses.get(o, 1) > 1) is heavy]
+
+
+def _related(sign: int) -> Callable[[World, Any], list[int]]:
+    """Of objects, those that have such a relation to another of them; of one object, those of the scene that have it to it."""
+
+    def keep(world: World, objects: Any) -> list[int]:
+        charges = _scene(world).charges
+        if isinstance(objects, int):
+            return [o for o in world.scene.objects if o != objects and charges.get(o, 0) * charges.get(objects, 0) * sign > 0]
+        pairs = [pair for pair in combinations(objects, 2) if charges.get(pair[0], 0) * charges.get(pair[1], 0) * sign > 0]
+        return sorted({o for pair in pairs for o in pair})
+
+    return keep
+
+
+def _equal_charge(world: World, one: int, other: int) -> str:
+    charges = _scene(world).charges
+    return "yes" if charges.get(one) and charges.get(one) == charges.get(other) else "no"
+
+
+def _compared(sign: int) -> Callable[[World, int, int], str]:
+    def compare(world: World, one: int, other: int) -> str:
+        masses = _scene(world).masses
+        return "yes" if (masses.get(one, 1) - masses.get(other, 1)) * sign > 0 else "no"
+
+    return compare
+
+
+def _query_both(name: str) -> Callable[[World, Sequence[int]], str]:
+    def query(world: World, objects: Sequence[int]) -> str:
+        if len(objects) != 2:
+            raise ProgramError(f"query_both of {len(objects)} objects", hint="The description fits no pair")
+        return " and ".join(getattr(world.scene.objects[o], name) for o in objects)
+
+    return query
+
+
+def _direction(world: World, object_: int, frame: Any) -> str:
+    if frame == "null":
+        raise ProgramError("the direction of an object over the whole video", hint="Name a frame")
+    if object_ not in _scene(world).direction(frame):
+        raise ProgramError(f"object {object_} moves in none of the four directions at frame {frame}", hint="It rests, is out of view, or moves aslant")
+    return _scene(world).direction(frame)[object_]
+
+
+def _unseen(world: World) -> list[Event]:
+    parameters = cast("Parameters", world.parameters)
+    return collisions(EMITTERS[parameters.emitter].future(_scene(world), parameters))
+
+
+def _changed(world: World, object_: int, word: str) -> list[Event]:
+    scene = _scene(world)
+    return collisions(EMITTERS[cast("Parameters", world.parameters).emitter].changed(scene, Change.of(scene, object_, word)))
+
+
+def _happening(world: World, events: Sequence[Event], object_: int, word: str) -> list[Event]:
+    still = {event.objects for event in _changed(world, object_, word)}
+    return [event for event in events if event.kind == "Collision" and event.objects in still]
+
+
+_K = Kind
+_ANY_OBJECT = _K.OBJECT | _K.OBJECTS
+
+OPCODES: dict[str, Opcode] = {
+    **clevrer.OPCODES,
+    "filter_charged": Opcode((_K.OBJECTS,), _K.OBJECTS, _charged(True), "charge"),
+    "filter_uncharged": Opcode((_K.OBJECTS,), _K.OBJECTS, _charged(False), "charge"),
+    "filter_heavy": Opcode((_K.OBJECTS,), _K.OBJECTS, _heavy(True), "mass"),
+    "filter_light": Opcode((_K.OBJECTS,), _K.OBJECTS, _heavy(False), "mass"),
+    "filter_same": Opcode((_ANY_OBJECT,), _K.OBJECTS, _related(1), "charge"),
+    "filter_opposite": Opcode((_ANY_OBJECT,), _K.OBJECTS, _related(-1), "charge"),
+    # The objects whose masses are compared next: the comparison reads them.
+    "filter_mass": Opcode((_K.OBJECTS,), _K.OBJECTS, lambda world, objects: objects, "mass"),
+    "equal_charge": Opcode((_K.OBJECT, _K.OBJECT), _K.YES_NO, _equal_charge, "charge"),
+    "is_heavier": Opcode((_K.OBJECT, _K.OBJECT), _K.YES_NO, _compared(1), "mass"),
+    "is_lighter": Opcode((_K.OBJECT, _K.OBJECT), _K.YES_NO, _compared(-1), "mass"),
+    "query_both_color": Opcode((_K.OBJECTS,), _K.PAIR, _query_both("color"), "objects"),
+    "query_both_material": Opcode((_K.OBJECTS,), _K.PAIR, _query_both("material"), "objects"),
+    "query_both_shape": Opcode((_K.OBJECTS,), _K.PAIR, _query_both("shape"), "objects"),
+    "query_direction": Opcode((_K.OBJECT, _K.FRAME | _K.NULL), _K.DIRECTION, _direction, "direction"),
+    "unseen_events": Opcode((), _K.EVENTS, _unseen, "poses"),
+    "counterfact_events": Opcode((_K.OBJECT, _K.CHANGE), _K.EVENTS, _changed, "poses"),
+    "filter_counterfact": Opcode((_K.EVENTS, _K.OBJECT, _K.CHANGE), _K.EVENTS, _happening, "poses"),
+    "not": clevrer.OPCODES["negate"],
+}
+OPCODES["get_counterfact"] = OPCODES["filter_counterfact"]
+
+_CHANGE_WORDS = [*CHANGES, *(word.removeprefix("counterfact_") for word in CHANGES)]
+WORDS: dict[str, Kind] = {**clevrer.WORDS, **dict.fromkeys(_CHANGE_WORDS, _K.CHANGE)}
+
+_TABLE = clevrer.compiled(OPCODES, WORDS)

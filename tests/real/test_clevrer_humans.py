@@ -1,0 +1,116 @@
+"""CLEVRER-Humans on real scenes: people's wordings, resolved to events, whatever it shows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from substrate import ProgramError
+from substrate.domains.clevrer.deltas import events_log
+from substrate.domains.clevrer.format import CompactCollision, CompactObject, InOut, SceneEvents, read_scene_events
+from substrate.domains.clevrer.humans import HumanChoice, HumanQuestion, HumanScene, Moment, answer_humans, read_human_questions, resolve
+from substrate.domains.clevrer.parameters import Parameters
+from substrate.domains.clevrer.scene import Scene
+from substrate.errors import FormatError
+
+LOOKS = [("red", "metal", "sphere"), ("green", "rubber", "cube"), ("gray", "metal", "cylinder"), ("red", "rubber", "sphere")]
+
+
+def scene_of(in_outs: Sequence[tuple[int, int, str]], collisions: Sequence[tuple[int, int, int]]) -> Scene:
+    objects = [CompactObject(*look, number) for number, look in enumerate(LOOKS)]  # pyright: ignore[reportArgumentType]
+    flips = [InOut(frame, number, kind) for frame, number, kind in in_outs]  # pyright: ignore[reportArgumentType]
+    return Scene(events_log(SceneEvents(1, 128, objects, flips, [CompactCollision((a, b), frame) for a, b, frame in collisions])))
+
+
+@pytest.fixture(scope="module")
+def scene() -> Scene:
+    """The red metal ball enters at 10, hits the cube at 30, which hits the cylinder at 60 and leaves at 90."""
+    return scene_of([(10, 0, "in"), (90, 1, "out")], [(0, 1, 30), (1, 2, 60)])
+
+
+@pytest.mark.parametrize(
+    ("words", "object_", "kind", "frame", "outcome"),
+    [
+        ("the red ball came from the left", 0, "Entry", 10, False),
+        ("the shiny red ball comes in from the east", 0, "Entry", 10, False),
+        ("the green box is pushed away", 1, "Collision", 30, True),
+        ("the green block stops moving", 1, "Collision", 60, True),
+        ("the green cube exits", 1, "Exit", 90, False),
+        ("the silver cyclinder collided", 2, "Collision", 60, False),
+        ("the grey cylinder moves up a bit", 2, "Collision", 60, True),
+        ("the green cube bumps into the grey one", 1, "Collision", 60, False),
+        ("the red sphere hit the green cube from the left", 0, "Collision", 30, False),
+        ("the green cube came from above", 1, None, None, False),
+        ("the green cube was in the path of the red metal ball", 1, None, None, False),
+    ],
+)
+def test_wordings(scene: Scene, words: str, object_: int, kind: str | None, frame: int | None, outcome: bool) -> None:
+    moment = resolve(words, scene)
+    assert (moment.object, moment.event and moment.event.kind, moment.event and moment.event.frame, moment.outcome) == (object_, kind, frame, outcome)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("the orange moved", "names 0 objects"),
+        ("the blue ball moved", "blue sphere fits no object"),
+        ("the red ball was in the path", "fits 2 objects"),
+        ("the gray cylinder hit the red metal ball", "do not collide"),
+        ("the rubber ball collided", "nothing of the kind happens"),
+        ("the green cube does not stop", "what did not happen"),
+        ("the green cube was velocity", "no rule reads"),
+        ("the red ball, the green cube and the gray cylinder collide", "names 3 objects"),
+    ],
+)
+def test_what_cannot_be_resolved_says_why(scene: Scene, words: str, message: str) -> None:
+    with pytest.raises(ProgramError, match=message):
+        resolve(words, scene)
+
+
+@pytest.mark.parametrize(
+    ("cause", "effect", "answer"),
+    [
+        ("the red ball came from the left", "the gray cylinder moved", "correct"),
+        ("the green cube hit the gray cylinder", "the gray cylinder moved", "correct"),
+        ("the gray cylinder moved", "the green cube hit the gray cylinder", "wrong"),
+        ("the green cube hit the gray cylinder", "the red ball hit the green cube", "wrong"),
+        ("the green cube hit the gray cylinder", "the green cube hit the gray cylinder", "wrong"),
+        ("the green cube was in the path", "the gray cylinder moved", "correct"),
+        ("the rubber ball was in the path", "the gray cylinder moved", "wrong"),
+        ("the red ball came from the left", "the gray cylinder was in the path", "wrong"),
+        ("the orange moved", "the gray cylinder moved", "error"),
+    ],
+)
+def test_what_is_responsible(scene: Scene, cause: str, effect: str, answer: str) -> None:
+    question = HumanQuestion(0, f"Which of the following is responsible for {effect}?", "explanatory", [HumanChoice(0, cause, "correct")])
+    (row,) = answer_humans(scene.log, 1, HumanScene([question]), Parameters(), "train")
+    assert (row.predicted, row.correct) == (answer, answer == "correct")
+    assert (row.benchmark, row.subset) == ("clevrer_humans", "explanatory")
+
+
+def test_of_several_alike_the_one_it_happens_to(scene: Scene) -> None:
+    assert resolve("the red ball entered", scene) == Moment(0, next(e for e in scene.events if e.kind == "Entry"))
+
+
+@pytest.mark.parametrize(("content", "message"), [("{}", "holds no question"), ('{"a": {"questions": []}}', "no scene number"), ('{"1": {"questions": 3}}', "Expected `array`")])
+def test_a_broken_file_is_named(tmp_path: Path, content: str, message: str) -> None:
+    path = tmp_path / "humans.json"
+    path.write_text(content)
+    with pytest.raises(FormatError, match=message) as caught:
+        read_human_questions(path)
+    assert str(path) in str(caught.value)
+
+
+def test_the_human_questions_get_their_row(real_data: Path) -> None:
+    records = read_human_questions(real_data / "clevrer_humans" / "train.json.gz")
+    events = read_scene_events(real_data / "clevrer" / "ground_truth_train.jsonl.gz")
+    tally: Counter[str] = Counter()
+    for number, record in records.items():
+        for row in answer_humans(events_log(events[number]), number, record, Parameters(), "train"):
+            tally["questions"] += 1
+            tally["errors"] += row.predicted == "error"
+            tally["correct"] += bool(row.correct)
+    assert tally == {"questions": 564, "errors": 109, "correct": 253}

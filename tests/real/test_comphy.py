@@ -1,0 +1,26 @@
+"""ComPhy's inference on real motion: CLEVRER's objects are equally heavy and pull at nothing, and so it must find them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from substrate.domains.clevrer.format import annotation_names, annotation_sources, decode_annotation
+from substrate.domains.comphy.format import Target
+from substrate.domains.comphy.inference import infer
+
+
+def test_real_scenes_have_neither_heavy_nor_charged_objects(real_data: Path) -> None:
+    folder = real_data / "clevrer" / "annotations"
+    ratios: list[float] = []
+    for source in annotation_sources(folder, annotation_names(folder).values()):
+        film = decode_annotation(source)
+        found = infer(Target(film.scene_index, film, (film,)))
+        assert set(found.masses.values()) == {1}
+        assert set(found.charges.values()) == {0}
+        ratios += [evidence.ratio for evidence in found.evidence if evidence.ratio]
+    assert len(ratios) == 18
+    assert sorted(ratios)[len(ratios) // 2] == pytest.approx(1.0, abs=0.2)
+    assert max(ratios) < 5**0.5
+    assert min(ratios) > 5**-0.5
