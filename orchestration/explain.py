@@ -151,11 +151,13 @@ def _babi(given: Input, task: str, story_text: str, question_text: str) -> Expla
 
 def _gqa(given: Input, subset: str, image: str, question_id: str) -> Explained | None:
     resolve: Resolve | None = next((how for how, name in SUBSETS.items() if name == subset), None)
+    if resolve is None:
+        return None
     folder = None if given.questions else given.workspace.data / "gqa"
     questions = given.questions or gqa.questions_of(folder or Path())
     graphs = read_scene_graphs(given.scene_graphs or gqa.scene_graphs_of(folder or questions.parent))
     question = read_gqa_questions(questions).get(image, {}).get(question_id)
-    if resolve is None or question is None or image not in graphs:
+    if question is None or image not in graphs:
         return None
     why = explain_image(Scene.of(image, graphs[image]), question, resolve=resolve)
     return Explained(why.text() + "\n", {"question": question.question, "text": why.text().splitlines()})
