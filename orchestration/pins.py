@@ -81,12 +81,14 @@ def settle(root: Path, profile: str, ran: Iterable[str]) -> dict[str, str]:
     Returns:
         The paths whose bytes differ from their pins; they stay unrecorded until they are accepted.
     """
-    drifted = drift(root, "modified")
+    drifted = drift(root)
     stages = [STAGES[name] for name in ran]
-    stages = [stage for stage in stages if stage.pinned_by == "dvc.yaml" and not any(out.format(profile=profile) in drifted for out in stage.outs)]
-    if stages:
-        commit(root, *(_dvc_name(stage.name) for stage in stages))
-    return drifted
+    settled = [_dvc_name(stage.name) for stage in stages if stage.pinned_by == "dvc.yaml" and not any(out.format(profile=profile) in drifted for out in stage.outs)]
+    if (root / "data.dvc").is_file() and not any(path.startswith("data/") for path in drifted):
+        settled.append("data.dvc")
+    if settled:
+        commit(root, *settled)
+    return {path: how for path, how in drifted.items() if how == "modified"}
 
 
 def _dvc(root: Path, *arguments: str) -> str:
