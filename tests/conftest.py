@@ -37,6 +37,7 @@ def make_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..
             "babi": {"source": "generated", "questions": 5},
             "gqa": {"source": "generated", "scenes": 3},
             "comphy": {"source": "generated", "targets": 2},
+            "clevrer_humans": {"events": None, "questions": None},
         }
         (root / "params.yaml").write_text(yaml.safe_dump(parameters), "utf-8")
         monkeypatch.chdir(root)

@@ -73,3 +73,15 @@ def test_events_of_any_domain_have_an_ancestry() -> None:
 def test_an_unknown_question_is_refused() -> None:
     with pytest.raises(ParameterError, match="no question 'why'"):
         ask(TBox.load("village"), TBox.load("village").opening(), "why")
+
+
+def test_one_of_two_like_events_that_is_lost_is_a_difference(tmp_path: Path) -> None:
+    twice = GARDEN.replace(
+        "FILTER($tick = 2) BIND(IRI(CONCAT(STR($this), ':dance')) AS ?dance)", "FILTER($tick = 2 || $tick = 4) BIND(IRI(CONCAT(STR($this), ':dance:', STR($tick))) AS ?dance)"
+    )
+    (tmp_path / "garden.ttl").write_text(twice, "utf-8")
+    box = TBox.load(tmp_path / "garden.ttl")
+    log = unfold(box, box.opening(), until=6)
+    assert [o.tick for o in occurrences(log, box)] == [2, 4]
+    maya, rose = NamedNode("urn:garden:maya"), NamedNode("urn:garden:rose")
+    assert ask(box, log, "without_knowing", agent=maya, fact=rose, tick=3).answer == "nothing instead of dance of Maya"
