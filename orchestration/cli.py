@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -166,8 +165,9 @@ def ui(port: Annotated[int, typer.Option("--port", help="Port on the loopback in
     with failing():
         root = find_root()
         instance(root).dispose()
-    command = [sys.executable, "-m", "dagster", "dev", "--workspace", "workspace.yaml", "--host", "127.0.0.1", "--port", str(port)]
-    raise typer.Exit(subprocess.run(command, cwd=root, env=os.environ, check=False).returncode)
+    # In this process's place, so that a signal reaches the server and not only what started it.
+    os.chdir(root)
+    os.execv(sys.executable, [sys.executable, "-m", "dagster", "dev", "--workspace", "workspace.yaml", "--host", "127.0.0.1", "--port", str(port)])
 
 
 @app.command()
