@@ -226,6 +226,17 @@ def generate_gqa(out_: WorldOption, scenes: Annotated[int, typer.Option("--scene
     out.print(f"{scenes} scenes in {out_}", soft_wrap=True)
 
 
+@generate_app.command("comphy")
+def generate_comphy(out_: WorldOption, targets: Annotated[int, typer.Option("--targets", min=1, help="How many targets.")] = 60, seed: SeedOption = 20) -> None:
+    """Targets with four reference videos each: rigid bodies with hidden mass and charge, and questions with gold of their own."""
+    from orchestration.generate import generate_comphy as generate
+
+    with failing(), _bars() as bars:
+        task = bars.add_task("targets", total=targets)
+        questions = generate(out_, range(targets), seed, lambda: bars.advance(task))
+    out.print(f"{targets} targets and {questions} questions in {out_}", soft_wrap=True)
+
+
 AnnotationsOption = Annotated[Path | None, typer.Option("--annotations", metavar="DIR_OR_ZIP", help="Official annotations.")]
 EventsOption = Annotated[Path | None, typer.Option("--events", metavar="FILE", help="Compact event records as JSON lines; may be gzip.")]
 OutOption = Annotated[Path, typer.Option("--out", metavar="OUT.jsonl", help="Rows, one a question.")]

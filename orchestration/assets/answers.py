@@ -81,7 +81,8 @@ def clevrer_humans_answers(workspace: Workspace, out: Path) -> dict[str, Any]:
 def _comphy_answers(benchmark: str, description: str) -> dg.AssetsDefinition:
     def answers(workspace: Workspace, out: Path) -> dict[str, Any]:
         logs, questions = workspace.artifacts / benchmark / "logs", comphy.questions_of(workspace.data / "comphy")
-        targets = clevrer.require_scenes(read_comphy_questions(questions), clevrer.scenes_of(logs), questions, logs)
+        asked = read_comphy_questions(questions) if questions.exists() else {}
+        targets = clevrer.require_scenes(asked, clevrer.scenes_of(logs), questions, logs)
         return _write(workspace, f"{benchmark}/answers", targets, comphy.Answer(logs, questions, getattr(workspace.settings, benchmark), benchmark, "generated"), out)
 
     answers.__doc__ = description

@@ -78,7 +78,7 @@ def clevrer_humans_logs(workspace: Workspace, out: Path) -> dict[str, Any]:
 def _comphy_logs(benchmark: str, description: str) -> dg.AssetsDefinition:
     def logs(workspace: Workspace, out: Path) -> dict[str, Any]:
         annotations = workspace.data / "comphy" / "annotation"
-        names = target_names(annotations)
+        names = target_names(annotations) if annotations.exists() else {}
         infer = getattr(workspace.settings, benchmark).infer_properties
         return _write(workspace, f"{benchmark}/logs", list(names), comphy.WriteLogs(annotations, names, workspace.root, infer, out), out)
 

@@ -41,9 +41,11 @@ def transfer_table(scores: Mapping[str, Score], settings: Settings) -> Table:
     """The other benchmarks: number, n, substrate, interval, what the paper printed, what others did."""
     cited = published()["citations"]
     babi, gqa, comphy = settings.data.babi, settings.data.gqa, settings.data.comphy
-    targets = f"{comphy.targets if comphy else 0:,} targets"
+    of_comphy = (
+        f"{_source('generated', '', f'{comphy.targets:,} targets', settings)}, once in the paper's setting and once with mass and charge inferred" if comphy else "not measured"
+    )
     sources = (
-        f"ComPhy, {_source('generated', '', targets, settings)}, once in the paper's setting and once with mass and charge inferred; "
+        f"ComPhy, {of_comphy}; "
         f"bAbI, {_source(babi.source, 'test files', f'{babi.questions:,} questions a task', settings)}; "
         f"GQA, {_source(gqa.source, 'balanced validation split', f'{gqa.scenes:,} scenes', settings)}"
     )

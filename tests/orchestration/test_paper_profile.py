@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tarfile
 import threading
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -17,7 +18,9 @@ from orchestration.cli import app
 from orchestration.resources import WorkspaceResource
 from orchestration.run import RunError, run_stages, stages_of
 from substrate.rows import decode
+from substrate.worlds.babi import write_tasks
 from substrate.worlds.clevrer import write_questions, write_scene
+from substrate.worlds.gqa import write
 
 SCENES = range(10000, 10003)
 
@@ -70,6 +73,33 @@ def test_official_archives_run_through_the_same_pipeline(make_project: Callable[
     with pytest.raises(RunError, match=r"annotation_validation\.zip"):
         run(address)
     assert (root / "artifacts/paper/clevrer/answers.jsonl").read_bytes() == before
+
+
+def test_the_other_benchmarks_are_taken_from_their_official_archives(
+    make_project: Callable[..., Path], mirror: tuple[str, Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    root = make_project()
+    address, served = mirror
+    told = write_tasks(tmp_path / "babi", questions=2, seed=1)
+    with tarfile.open(served / "tasks_1-20_v1-2.tar.gz", "w:gz") as archive:
+        for path in told:
+            archive.add(path, f"tasks_1-20_v1-2/en/{path.name}")
+            archive.add(path, f"tasks_1-20_v1-2/hn/{path.name}")
+    graphs, questions = write(tmp_path / "gqa", scenes=2, seed=1)
+    for name, member, path in (("sceneGraphs.zip", "val_sceneGraphs.json", graphs), ("questions1.2.zip", "val_balanced_questions.json", questions)):
+        with ZipFile(served / name, "w") as archive:
+            archive.write(path, member)
+            archive.writestr("train_sceneGraphs.json", "{}")
+    overrides = [f"profiles.paper.{benchmark}.mirror={address}" for benchmark in ("babi", "gqa")]
+    stages = [stage for benchmark in ("babi", "gqa", "comphy", "comphy_inferred", "clevrer_humans") for stage in stages_of(benchmark)]
+    run_stages([*stages, "tables/transfer"], WorkspaceResource(profile="paper", overrides=overrides))
+    assert len(list((root / "data/paper/babi").glob("qa*_test.txt"))) == 20
+    table = (root / "artifacts/paper/tables/transfer.md").read_text("utf-8")
+    assert "bAbI, official test files" in table
+    assert "GQA, official balanced validation split" in table
+    assert any(line.startswith("| comphy/factual/per_question") and "not measured" in line for line in table.splitlines())
+    rows = [decode(line) for line in (root / "artifacts/paper/babi/answers.jsonl").read_bytes().splitlines()]
+    assert {row.split for row in rows} == {"test"}
 
 
 def test_fetch_refuses_questions_that_are_not_the_official_ones(make_project: Callable[..., Path], mirror: tuple[str, Path]) -> None:
