@@ -81,8 +81,10 @@ def reproduce(
 ) -> None:
     """Materialise the asset graph and print the tables."""
     from orchestration.pins import settle
+    from orchestration.rendering.tables import transfer_table
     from orchestration.resources import WorkspaceResource
     from orchestration.run import instance, run_stages, stages_of
+    from orchestration.scores import read_scores
     from orchestration.workspace import open_workspace
 
     with failing():
@@ -92,8 +94,10 @@ def reproduce(
             run_stages(names, WorkspaceResource(profile=workspace.settings.profile, overrides=set_, force=force), instance(workspace.root))
         used = workspace.settings.profile
         drifted = settle(workspace.root, used, names) if not set_ and used == open_workspace().settings.profile else {}
-    for table in sorted((workspace.artifacts / "tables").glob("*.md")):
-        out.print(f"\n{_plain(table.read_text('utf-8'))}", soft_wrap=True, highlight=False)
+    tables = [(workspace.artifacts / f"{name}.md").read_text("utf-8") for name in names if name.startswith("tables/")]
+    # A benchmark that shares its table with others shows its own rows.
+    for table in tables or [transfer_table(read_scores(workspace.artifacts / "scores", only or ""), workspace.settings).render("md")]:
+        out.print(f"\n{_plain(table)}", soft_wrap=True, highlight=False)
     for path, how in sorted(drifted.items()):
         err.print(f"[yellow]drift:[/] {path} is {how} against its pin", soft_wrap=True)
     if drifted:

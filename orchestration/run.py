@@ -52,13 +52,16 @@ def run_stages(names: list[str], workspace: WorkspaceResource, where: dg.Dagster
 
 
 def stages_of(benchmark: str | None) -> list[str]:
-    """The stages of one benchmark, or all of them.
+    """The stages of one benchmark and all they need, or every stage, in order.
 
     Raises:
         SubstrateError: there is no such benchmark.
     """
-    names = [stage.name for stage in ordered_stages() if benchmark is None or benchmark in stage.name.split("/")]
+    names = {stage.name for stage in ordered_stages() if benchmark is None or benchmark in stage.name.split("/")}
     if not names:
         known = sorted({name.split("/")[0] for name in STAGES} - {"tables"})
         raise SubstrateError(f"no benchmark {benchmark!r}", where=("--only",), hint=f"Choose one of {', '.join(known)}")
-    return names
+    for stage in reversed(ordered_stages()):
+        if stage.name in names:
+            names.update(stage.needs)
+    return [stage.name for stage in ordered_stages() if stage.name in names]

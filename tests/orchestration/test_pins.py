@@ -51,6 +51,16 @@ def test_a_run_that_gives_the_same_bytes_leaves_the_pins(pinned: Path) -> None:
     assert "is not there" in result.stderr
 
 
+def test_a_benchmark_that_shares_its_table_shows_its_own_rows(make_project: Callable[..., Path]) -> None:
+    make_project()
+    (Path.cwd() / "dvc.yaml").write_text("stages: {}\n", "utf-8")
+    dvc(Path.cwd(), "init", "--no-scm", "--quiet")
+    result = CliRunner().invoke(app, ["reproduce", "--only", "gqa", "--set", "seed=3"])
+    assert result.exit_code == 0, result.output
+    assert "gqa/by_id/accuracy" in result.stdout
+    assert "babi/qa1" not in result.stdout
+
+
 def test_changed_results_are_reported_and_stay_unpinned_until_they_are_accepted(pinned: Path) -> None:
     before = (pinned / "dvc.lock").read_bytes()
     parameters = pinned / "params.yaml"
