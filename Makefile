@@ -35,4 +35,4 @@ ui: setup ## the Dagster UI on http://127.0.0.1:3000
 	$(VENV)/bin/substrate ui
 
 lock: setup ## requirements.lock anew from pyproject.toml
-	$(VENV)/bin/uv pip compile pyproject.toml --group dev --python-version 3.11 --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --quiet --output-file requirements.lock
+	$(VENV)/bin/uv pip compile pyproject.toml --group dev --python-version 3.11 --universal --generate-hashes --no-header --quiet --output-file requirements.lock
