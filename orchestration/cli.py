@@ -393,3 +393,7 @@ def dvc_sync() -> None:
 def main() -> None:
     """Run the command."""
     app()
+
+
+if __name__ == "__main__":
+    main()

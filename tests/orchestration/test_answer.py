@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -209,3 +212,15 @@ def test_explain_prints_queries_triples_and_ticks(files: Files) -> None:
 
 def test_usage_errors_exit_with_two(files: Files) -> None:
     assert CliRunner().invoke(app, ["answer", "clevrer"]).exit_code == 2
+
+
+def test_hash_seed_locale_and_time_zone_change_no_byte(files: Files, tmp_path: Path) -> None:
+    choices = [("events objects cube filter_shape unique filter_collision unique", "correct"), ("objects green filter_color unique", "wrong")]
+    files.ask([COUNT, question("events objects filter_collision belong_to", number=1, kind="explanatory", choices=choices)])
+    written = []
+    for seed, locale, zone in (("1", "C", "Asia/Tokyo"), ("2", "C.UTF-8", "America/Lima")):
+        out = tmp_path / f"{seed}.jsonl"
+        command = [sys.executable, "-m", "orchestration.cli", "answer", "clevrer", "--annotations", str(files.annotations), "--questions", str(files.questions), "--out", str(out)]
+        subprocess.run(command, check=True, capture_output=True, env=os.environ | {"PYTHONHASHSEED": seed, "LC_ALL": locale, "TZ": zone})
+        written.append(out.read_bytes())
+    assert written[0] == written[1] != b""
