@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-import msgspec
-
 from orchestration.logs import read_index, write_log
 from substrate.domains.clevrer.deltas import annotation_log, events_log
 from substrate.domains.clevrer.format import SceneEvents, SceneQuestions, annotation_sources, decode_annotation, read_questions, read_scene_events
-from substrate.domains.clevrer.humans import answer_humans, read_human_questions
+from substrate.domains.clevrer.humans import HumanScene, answer_humans, read_human_questions
 from substrate.domains.clevrer.interpreter import answer_scene
 from substrate.domains.clevrer.parameters import Parameters
 from substrate.errors import FormatError
@@ -23,21 +21,6 @@ from substrate.rows import encode
 def log_name(scene: int) -> str:
     """The file name of a scene's event log."""
     return f"{scene:05d}.rdfp"
-
-
-@dataclass(frozen=True)
-class Generate:
-    """Scenes of the generated world: annotation and truth files; gives the scenes' questions."""
-
-    out: Path
-    seed: int
-
-    def __call__(self, scenes: Sequence[int]) -> Iterator[str]:
-        """The scenes' question records as JSON lines, in scene order."""
-        from substrate.worlds.clevrer import write_scene
-
-        for scene in scenes:
-            yield msgspec.json.encode(write_scene(self.out, scene, self.seed)).decode()
 
 
 @dataclass(frozen=True)
@@ -140,7 +123,7 @@ class AnswerHumans:
 
     def __call__(self, scenes: Sequence[int]) -> Iterator[str]:
         """The rows of the scenes' questions as JSON lines, in order."""
-        records = read_human_questions(self.questions)
+        records = _human_questions(self.questions)
         for scene in scenes:
             for row in answer_humans(EventLog.read(self.logs / log_name(scene)), scene, records[scene], self.parameters, self.split):
                 yield encode(row).decode()
@@ -149,3 +132,8 @@ class AnswerHumans:
 @lru_cache(maxsize=1)
 def _events(path: Path) -> dict[int, SceneEvents]:
     return read_scene_events(path)
+
+
+@lru_cache(maxsize=1)
+def _human_questions(path: Path) -> dict[int, HumanScene]:
+    return read_human_questions(path)

@@ -24,21 +24,6 @@ from substrate.rows import encode
 
 
 @dataclass(frozen=True)
-class Generate:
-    """Targets of the generated world: annotation and truth files; gives the targets' questions."""
-
-    out: Path
-    seed: int
-
-    def __call__(self, targets: Sequence[int]) -> Iterator[str]:
-        """The targets' question records as JSON lines, in order."""
-        from substrate.worlds.comphy import write_target
-
-        for target in targets:
-            yield msgspec.json.encode(write_target(self.out, target, self.seed)).decode()
-
-
-@dataclass(frozen=True)
 class WriteLogs:
     """Annotations of targets and references ► event log files; gives the index's lines."""
 

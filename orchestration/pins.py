@@ -58,13 +58,13 @@ def sync(root: Path) -> bool:
     return True
 
 
-def drift(root: Path, *hows: str) -> dict[str, str]:
-    """The pinned paths that are not what was pinned, with how: ``modified`` or ``deleted``, or only those asked for.
+def drift(root: Path) -> dict[str, str]:
+    """The pinned paths that are not what was pinned, with how: ``modified`` or ``deleted``.
 
     Compares hashes, so it needs no copy of what was pinned; what was never pinned does not drift.
     """
     changed = json.loads(_dvc(root, "data", "status", "--json") or "{}").get("uncommitted", {})
-    return {path.rstrip("/"): how for how in hows or ("modified", "deleted") for path in changed.get(how, [])}
+    return {path.rstrip("/"): how for how in ("modified", "deleted") for path in changed.get(how, [])}
 
 
 def commit(root: Path, *targets: str) -> None:

@@ -10,8 +10,6 @@ from typing import Any
 
 import msgspec
 
-from orchestration import comphy
-from orchestration.clevrer import Generate
 from orchestration.downloads import fetch_shown
 from orchestration.gqa import questions_of, scene_graphs_of
 from orchestration.spark import Work, spark_session, write_lines
@@ -44,10 +42,11 @@ def clevrer_dataset(workspace: Workspace, out: Path) -> dict[str, Any]:
         for name, path in _official(workspace, "clevrer", data.mirror).items():
             (out / name).hardlink_to(path)
         return {"source": "official"}
-    from substrate.worlds.clevrer import write_questions
+    from orchestration.generate import Generate
+    from substrate.worlds.clevrer import write_questions, write_scene
 
     scenes = range(data.first_scene, data.first_scene + data.scenes)
-    _generate(workspace, "clevrer/dataset", scenes, Generate(out, settings.seed), out, SceneQuestions, write_questions)
+    _generate(workspace, "clevrer/dataset", scenes, Generate(write_scene, out, settings.seed), out, SceneQuestions, write_questions)
     return {"source": "generated", "scenes": data.scenes, "seed": settings.seed}
 
 
@@ -117,9 +116,10 @@ def comphy_dataset(workspace: Workspace, out: Path) -> dict[str, Any]:
     out.mkdir()
     if data is None:
         return {"source": "the release has no direct address: nothing is measured; `substrate answer comphy` takes files got by hand"}
-    from substrate.worlds.comphy import write_questions
+    from orchestration.generate import Generate
+    from substrate.worlds.comphy import write_questions, write_target
 
-    _generate(workspace, "comphy/dataset", range(data.targets), comphy.Generate(out, settings.seed), out, TargetQuestions, write_questions)
+    _generate(workspace, "comphy/dataset", range(data.targets), Generate(write_target, out, settings.seed), out, TargetQuestions, write_questions)
     return {"source": "generated", "targets": data.targets, "seed": settings.seed}
 
 
