@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
 
-from substrate.domains.clevrer.counterfactual import occurs_without
+from substrate.domains.clevrer.counterfactual import judge
+from substrate.domains.clevrer.emitter import future
 from substrate.domains.clevrer.format import COLORS, MATERIALS, SHAPES
 from substrate.domains.clevrer.kinematics import predict_collisions
-from substrate.domains.clevrer.parameters import Parameters
+from substrate.domains.clevrer.parameters import RECORDED_AFTER, Parameters
 from substrate.domains.clevrer.scene import Event, Scene
 from substrate.errors import ProgramError
 
@@ -284,12 +285,16 @@ def _unseen(world: World) -> list[Event]:
     scene = world.scene
     if not scene.has_motion:
         raise ProgramError("asks for the future, which a compact event file has no motion for", hint="Answer it from the official annotation")
-    found = predict_collisions(scene.samples, scene.end, world.parameters.predictive.kinematics)
+    predictive = world.parameters.predictive
+    if predictive.kinematics is None:
+        branch = future(scene, predictive.horizon or RECORDED_AFTER)
+        return [e for e in branch.events if e.kind == "Collision" and (e.frame or 0) > scene.end]
+    found = predict_collisions(scene.samples, scene.end, predictive.kinematics)
     return [Event("Collision", None, frozenset((a, b))) for a, b, _ in found]
 
 
 def _counterfactual(world: World, events: Sequence[Event], removed: int) -> list[Event]:
-    return [e for e in events if occurs_without(world.scene, e, removed, world.parameters)]
+    return [e for e in events if judge(world.scene, e, removed, world.parameters).occurs]
 
 
 def _yes_no(truth: bool) -> str:
@@ -302,7 +307,7 @@ _ANY_OBJECT, _SET = _K.OBJECT | _K.OBJECTS, _K.OBJECTS | _K.EVENTS
 OPCODES: dict[str, Opcode] = {
     "objects": Opcode((), _K.OBJECTS, lambda world: list(world.scene.objects), "objects"),
     "events": Opcode((), _K.EVENTS, lambda world: world.scene.events, "events"),
-    "unseen_events": Opcode((), _K.EVENTS, _unseen, "samples"),
+    "unseen_events": Opcode((), _K.EVENTS, _unseen, "poses"),
     "all_events": Opcode((), _K.EVENTS, _possible, "objects"),
     "filter_color": Opcode((_K.OBJECTS, _K.COLOR), _K.OBJECTS, _attribute("color"), "objects"),
     "filter_material": Opcode((_K.OBJECTS, _K.MATERIAL), _K.OBJECTS, _attribute("material"), "objects"),
