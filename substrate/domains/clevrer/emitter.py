@@ -14,7 +14,7 @@ import pyoxigraph as ox
 from substrate.domains.clevrer.deltas import NAMESPACE, pose
 from substrate.domains.clevrer.format import Shape
 from substrate.domains.clevrer.motion.course import Course, course
-from substrate.domains.clevrer.motion.engine import Body, Contact, simulate
+from substrate.domains.clevrer.motion.engine import Body, Contact
 from substrate.domains.clevrer.motion.observe import relative_masses
 from substrate.domains.clevrer.scene import Scene
 from substrate.errors import ProgramError
@@ -117,13 +117,10 @@ def observed_masses(scene: Scene) -> dict[int, float]:
 
 
 def _course(scene: Scene, at: int, end: int, gone: Iterable[int]) -> Course:
-    """From the frame before ``at``; where no pose was recorded then, everyone is brought there as observed."""
-    bodies = {0: {}, **recorded_bodies(scene, observed_masses(scene))}
-    start = max(0, at - 1)
-    if start not in bodies:
-        before = max(frame for frame in bodies if frame < start)
-        bodies[start] = {body.id: body for body in simulate(list(bodies[before].values()), start - before).final}
-    return course(bodies, observed_collisions(scene), start, end, bodies[start] if at > scene.end else (), without=gone)
+    """From the frame before ``at`` to ``end``; after the video everyone departs who was ever seen."""
+    bodies = recorded_bodies(scene, observed_masses(scene))
+    departing = {number for poses in bodies.values() for number in poses} if at > scene.end else ()
+    return course(bodies, observed_collisions(scene), max(0, at - 1), end, departing, without=gone)
 
 
 def _object(scene: Scene, number: int) -> ox.NamedNode:

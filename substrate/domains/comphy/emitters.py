@@ -73,9 +73,9 @@ class Simulated:
     """The planar simulator, with mass, and with charge as a push between frames; only what the change can reach is simulated anew."""
 
     def future(self, scene: TargetScene, parameters: Parameters) -> list[Pair]:
-        """New contacts within the horizon, of the objects in view at the end."""
+        """New contacts within the horizon, of the objects that have been in view."""
         bodies, end = recorded_bodies(scene, scene.masses), scene.end
-        found = course(bodies, observed_collisions(scene), end, end + parameters.horizon, bodies.get(end, ()), advance=_advance(scene.charges, scene.strength))
+        found = course(bodies, observed_collisions(scene), end, end + parameters.horizon, scene.objects, advance=_advance(scene.charges, scene.strength))
         return _pairs(found.contacts)
 
     def changed(self, scene: TargetScene, change: Change) -> list[Pair]:

@@ -36,7 +36,7 @@ def course(
     without: Iterable[int] = (),
     advance: Callable[[Sequence[Body], int], Motion] = simulate,
 ) -> Course:
-    """From a recorded frame on, simulate the bodies that depart from what was observed, and whomever they reach.
+    """From a frame on, simulate the bodies that depart from what was observed, and whomever they reach.
 
     A body departs when one that has departed touches it, or was observed to touch it: then that contact is missing, or comes
     otherwise. Who has not departed is set back to where it was observed whenever that was recorded, and its collisions
@@ -45,7 +45,7 @@ def course(
     Args:
         recorded: where bodies were observed; who is first recorded after ``start`` joins there.
         seen: observed collisions.
-        start: frame of ``recorded`` to start from.
+        start: frame to start from; who was recorded before it alone, having left the view, is taken to have moved on.
         end: last frame, which is simulated too.
         departing: who does not move as observed from the start.
         without: who is not there at all; as ``departing`` for those whom it was observed to touch.
@@ -62,7 +62,7 @@ def course(
     departed = dict.fromkeys([*gone, *departing], start)
     met = {(a, b) for frame, a, b in seen if frame <= start}
     found = Course([], [], departed, {})
-    bodies = {name: body for name, body in recorded.get(start, {}).items() if name not in gone}
+    bodies = {name: body for name, body in _known(recorded, start, advance).items() if name not in gone}
     now = start
     for stop in [*(frame for frame in sorted(recorded) if start < frame < end), end]:
         motion = advance(list(bodies.values()), stop - now)
@@ -81,3 +81,15 @@ def course(
         found.states[stop] = [body for name, body in sorted(bodies.items()) if name in departed]
         now = stop
     return found
+
+
+def _known(recorded: Recorded, frame: int, advance: Callable[[Sequence[Body], int], Motion]) -> dict[int, Body]:
+    """Everyone recorded by a frame, brought there from where last recorded."""
+    last = {name: known for known in sorted(recorded) if known <= frame for name in recorded[known]}
+    bodies: dict[int, Body] = {}
+    now = 0
+    for known in sorted({*last.values(), frame}):
+        bodies = {body.id: body for body in advance(list(bodies.values()), known - now).final}
+        bodies |= {name: recorded[known][name] for name in last if last[name] == known}
+        now = known
+    return bodies
