@@ -13,8 +13,8 @@ from substrate.domains.clevrer.emitter import without
 from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.clevrer.scene import Event, Scene
 
-Ground = Literal["observed", "dual", "heuristic", "simulated"]
-"""What an answer rests on: what was filmed; the ancestors of an observed event (Proposition 1); a rule without proof; a simulation."""
+Ground = Literal["observed", "dual", "simulated", "heuristic"]
+"""What an answer rests on: what was filmed; the ancestors of an observed event (Proposition 1); a simulation; a rule without proof."""
 
 
 class Verdict(NamedTuple):

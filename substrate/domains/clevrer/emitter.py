@@ -17,7 +17,7 @@ from substrate.domains.clevrer.motion.course import Course, course
 from substrate.domains.clevrer.motion.engine import Body, Contact
 from substrate.domains.clevrer.motion.observe import relative_masses
 from substrate.domains.clevrer.scene import Scene
-from substrate.errors import ProgramError
+from substrate.errors import LogError, ProgramError
 from substrate.fork import fork
 from substrate.interventions import Retract
 from substrate.log import Delta, EventLog, Op, Triple
@@ -48,6 +48,8 @@ class MotionEmitter:
     def emit(self, branch: EventLog, parent: EventLog, at: int) -> Iterator[Delta]:
         """The deltas from tick ``at`` on; the parent is a scene's log with motion."""
         scene, state = Scene(parent), branch.state(at)
+        if not scene.poses:
+            raise LogError("the log records no pose to simulate from", hint="Fork the log of an annotation")
         end = parent.last_tick if self.until is None else self.until
         gone = {number for number in scene.objects if (_object(scene, number), RDF_TYPE, _OBJECT) not in state}
         found = _course(scene, at, end, gone)
