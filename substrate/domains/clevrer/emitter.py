@@ -72,16 +72,16 @@ class MotionEmitter:
 
 def future(scene: Scene, horizon: int) -> Scene:
     """The fork that goes on for ``horizon`` frames after the video."""
-    return _branch(scene, None, lambda: fork(scene.log, scene.end + 1, emitter=MotionEmitter(scene.end + horizon)))
+    return _branch(scene, ("future", horizon), lambda: fork(scene.log, scene.end + 1, emitter=MotionEmitter(scene.end + horizon)))
 
 
 def without(scene: Scene, removed: int) -> Scene:
     """The fork without an object, from its first collision on: before that, its absence changes nothing but itself."""
     first = min((e.frame or 0 for e in scene.events if e.kind == "Collision" and removed in e.objects), default=scene.end)
-    return _branch(scene, removed, lambda: fork(scene.log, max(1, first), Retract((_object(scene, removed), RDF_TYPE, _OBJECT)), MotionEmitter()))
+    return _branch(scene, ("without", removed), lambda: fork(scene.log, max(1, first), Retract((_object(scene, removed), RDF_TYPE, _OBJECT)), MotionEmitter()))
 
 
-def _branch(scene: Scene, name: int | None, make: Callable[[], EventLog]) -> Scene:
+def _branch(scene: Scene, name: tuple[str, int], make: Callable[[], EventLog]) -> Scene:
     """A scene's branch, made once."""
     if name not in scene.branches:
         if not scene.poses:

@@ -87,8 +87,8 @@ class Scene:
         self._replay = Replay(log)
         self._motion: dict[int, dict[int, bool]] = {}
         self._ancestry: dict[str, dict[str, Ancestry]] = {}
-        self.branches: dict[int | None, Scene] = {}
-        """Simulated forks, by the object they lack; ``None`` is the future."""
+        self.branches: dict[tuple[str, int], Scene] = {}
+        """Simulated forks that were made, by what they imagine: ``("without", object)`` or ``("future", frames)``."""
 
     @property
     def end(self) -> int:
