@@ -157,7 +157,6 @@ def fork(
     json: JsonOption = False,
 ) -> None:
     """The log that would be, had one thing been otherwise; FILE is left alone."""
-    from substrate.domains.clevrer.emitter import MotionEmitter
     from substrate.fork import fork as branch_off
     from substrate.interventions import Assert, AssertAwareness, OverrideLocation, Retract, RetractAwareness
     from substrate.rules import RuleEmitter
@@ -180,7 +179,11 @@ def fork(
         log = _read(file)
         if rules and motion:
             raise typer.BadParameter("give --rules or --motion")
-        emitter = RuleEmitter(TBox.load(rules), until) if rules else MotionEmitter(until) if motion else None
+        emitter = RuleEmitter(TBox.load(rules), until) if rules else None
+        if motion:
+            from substrate.domains.clevrer.emitter import MotionEmitter
+
+            emitter = MotionEmitter(until)
         branch = branch_off(log, at, intervention, emitter)
         branch.save(out)
     about = {"out": str(out), "digest": branch.digest, "deltas": len(branch), "parent": branch.parent_digest, "branch_tick": branch.branch_tick}

@@ -60,7 +60,8 @@ class Kinematic:
     def future(self, scene: TargetScene, parameters: Parameters) -> list[Pair]:
         """Algorithm 3 on the last frames; pairs that have met do not meet anew."""
         kinematics = parameters.predictive.kinematics
-        return [frozenset((a, b)) for a, b, _ in predict_collisions(scene.samples, scene.end, kinematics)] if kinematics else []
+        assert kinematics, "ComPhy's parameters refuse S"
+        return [frozenset((a, b)) for a, b, _ in predict_collisions(scene.samples, scene.end, kinematics)]
 
     def changed(self, scene: TargetScene, change: Change) -> list[Pair]:
         """By the duality: an event that an earlier collision of the object is an ancestor of is taken not to happen."""
