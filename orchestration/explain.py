@@ -111,7 +111,7 @@ def _clevrer_text(question: str, explanations: Sequence[Explanation]) -> str:
                 shown.add(step.query)
                 lines += ["", *(f"          {line}" for line in step.query.splitlines()), ""]
             lines += [f"          tick {e.tick:>3}  {e.op:<7} {e.triple}" for e in step.evidence]
-        lines.append(f"  answer: {explanation.answer}")
+        lines.append(f"  answer: {explanation.answer}" + (f" (ground: {explanation.ground})" if explanation.ground else ""))
     return "\n".join(lines) + "\n"
 
 
