@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Literal, NamedTuple
 
 from substrate.domains.clevrer.emitter import without
-from substrate.domains.clevrer.parameters import Parameters
+from substrate.domains.clevrer.parameters import Engine, Parameters
 from substrate.domains.clevrer.scene import Event, Scene
 
 Ground = Literal["observed", "dual", "simulated", "heuristic"]
@@ -32,10 +32,10 @@ def judge(scene: Scene, event: Event, removed: int, parameters: Parameters) -> V
     """
     if removed in event.objects:
         return Verdict(False, "dual")
-    return METHODS[parameters.counterfactual.method](scene, event, removed)
+    return METHODS[parameters.counterfactual.method](scene, event, removed, parameters.engine)
 
 
-def _duality(scene: Scene, event: Event, removed: int) -> Verdict:
+def _duality(scene: Scene, event: Event, removed: int, engine: Engine) -> Verdict:
     """An observed event happens unless the object is among those it depends on; one that was not observed is taken not to."""
     observed = _like(event, scene)
     if not observed:
@@ -44,19 +44,19 @@ def _duality(scene: Scene, event: Event, removed: int) -> Verdict:
     return Verdict(any(not e.objects or removed not in ancestry[e.iri].objects for e in observed), "dual")
 
 
-def _partner(scene: Scene, event: Event, removed: int) -> Verdict:
+def _partner(scene: Scene, event: Event, removed: int, engine: Engine) -> Verdict:
     """As the duality; and two others that both collided with the object are taken to collide with each other."""
     if event.kind != "Collision" or _like(event, scene):
-        return _duality(scene, event, removed)
+        return _duality(scene, event, removed, engine)
     partners = {other for e in scene.events if e.kind == "Collision" and removed in e.objects for other in e.objects}
     return Verdict(event.objects <= partners, "heuristic")
 
 
-def _simulated(scene: Scene, event: Event, removed: int) -> Verdict:
+def _simulated(scene: Scene, event: Event, removed: int, engine: Engine) -> Verdict:
     """Collisions as the fork without the object has them; entries and exits, which it has no camera for, by the duality."""
     if event.kind != "Collision":
-        return _duality(scene, event, removed)
-    branch = without(scene, removed)
+        return _duality(scene, event, removed, engine)
+    branch = without(scene, removed, engine)
     observed = {e.iri for e in _like(event, scene)}
     occurring = [e.iri for e in _like(event, branch)]
     if occurring:
@@ -68,5 +68,5 @@ def _like(event: Event, scene: Scene) -> list[Event]:
     return [e for e in scene.events if e.kind == event.kind and e.objects == event.objects]
 
 
-METHODS: Mapping[str, Callable[[Scene, Event, int], Verdict]] = {"duality": _duality, "partner": _partner, "simulated": _simulated}
+METHODS: Mapping[str, Callable[[Scene, Event, int, Engine], Verdict]] = {"duality": _duality, "partner": _partner, "simulated": _simulated}
 """By the name that the parameters give them."""

@@ -6,7 +6,7 @@ motion (:mod:`substrate.domains.clevrer.motion`) from the poses that the log rec
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import pyoxigraph as ox
@@ -14,8 +14,9 @@ import pyoxigraph as ox
 from substrate.domains.clevrer.deltas import NAMESPACE, pose
 from substrate.domains.clevrer.format import Shape
 from substrate.domains.clevrer.motion.course import Course, course
-from substrate.domains.clevrer.motion.engine import Body, Contact
+from substrate.domains.clevrer.motion.engine import Body, Contact, Motion, simulate
 from substrate.domains.clevrer.motion.observe import relative_masses
+from substrate.domains.clevrer.parameters import Engine
 from substrate.domains.clevrer.scene import Scene
 from substrate.errors import LogError, ProgramError
 from substrate.fork import fork
@@ -41,9 +42,11 @@ class MotionEmitter:
 
     Args:
         until: last tick; the parent's last one unless given.
+        engine: what moves the bodies.
     """
 
     until: int | None = None
+    engine: Engine = "calibrated"
 
     def emit(self, branch: EventLog, parent: EventLog, at: int) -> Iterator[Delta]:
         """The deltas from tick ``at`` on; the parent is a scene's log with motion."""
@@ -52,7 +55,7 @@ class MotionEmitter:
             raise LogError("the log records no pose to simulate from", hint="Fork the log of an annotation")
         end = parent.last_tick if self.until is None else self.until
         gone = {number for number in scene.objects if (_object(scene, number), RDF_TYPE, _OBJECT) not in state}
-        found = _course(scene, at, end, gone)
+        found = _course(scene, at, end, gone, self.engine)
         leaving = {_object(scene, n) for n in gone} | {ox.NamedNode(e.iri) for e in scene.events if e.objects & gone}
         deltas = [(at, Op.RETRACT, triple) for triple in sorted((t for t in state if t[0] in leaving), key=str)]
         deltas += _as_observed(scene, parent, at, found)
@@ -70,18 +73,19 @@ class MotionEmitter:
         return (Delta(*delta) for delta in sorted(deltas, key=lambda delta: delta[0]) if delta[0] <= end)
 
 
-def future(scene: Scene, horizon: int) -> Scene:
+def future(scene: Scene, horizon: int, engine: Engine = "calibrated") -> Scene:
     """The fork that goes on for ``horizon`` frames after the video."""
-    return _branch(scene, ("future", horizon), lambda: fork(scene.log, scene.end + 1, emitter=MotionEmitter(scene.end + horizon)))
+    return _branch(scene, ("future", horizon, engine), lambda: fork(scene.log, scene.end + 1, emitter=MotionEmitter(scene.end + horizon, engine)))
 
 
-def without(scene: Scene, removed: int) -> Scene:
+def without(scene: Scene, removed: int, engine: Engine = "calibrated") -> Scene:
     """The fork without an object, from its first collision on: before that, its absence changes nothing but itself."""
     first = min((e.frame or 0 for e in scene.events if e.kind == "Collision" and removed in e.objects), default=scene.end)
-    return _branch(scene, ("without", removed), lambda: fork(scene.log, max(1, first), Retract((_object(scene, removed), RDF_TYPE, _OBJECT)), MotionEmitter()))
+    retracted = Retract((_object(scene, removed), RDF_TYPE, _OBJECT))
+    return _branch(scene, ("without", removed, engine), lambda: fork(scene.log, max(1, first), retracted, MotionEmitter(engine=engine)))
 
 
-def _branch(scene: Scene, name: tuple[str, int], make: Callable[[], EventLog]) -> Scene:
+def _branch(scene: Scene, name: tuple[str, int, Engine], make: Callable[[], EventLog]) -> Scene:
     """A scene's branch, made once."""
     if name not in scene.branches:
         if not scene.poses:
@@ -118,11 +122,19 @@ def observed_masses(scene: Scene) -> dict[int, float]:
     return relative_masses(scene.objects, observed_collisions(scene), lambda number, frame: bodies.get(frame, {}).get(number), scene.end)
 
 
-def _course(scene: Scene, at: int, end: int, gone: Iterable[int]) -> Course:
+def _course(scene: Scene, at: int, end: int, gone: Iterable[int], engine: Engine) -> Course:
     """From the frame before ``at`` to ``end``; after the video everyone departs who was ever seen."""
     bodies = recorded_bodies(scene, observed_masses(scene))
     departing = {number for poses in bodies.values() for number in poses} if at > scene.end else ()
-    return course(bodies, observed_collisions(scene), max(0, at - 1), end, departing, without=gone)
+    return course(bodies, observed_collisions(scene), max(0, at - 1), end, departing, without=gone, advance=_advance(engine))
+
+
+def _advance(engine: Engine) -> Callable[[Sequence[Body], int], Motion]:
+    if engine == "calibrated":
+        return simulate
+    from substrate.domains.clevrer.motion import bullet  # loads a physics engine that nothing else here needs
+
+    return bullet.simulate
 
 
 def _object(scene: Scene, number: int) -> ox.NamedNode:

@@ -129,7 +129,7 @@ def _branch(step: Step, world: World) -> Scene | None:
     if step.token == "unseen_events" and world.parameters.predictive.kinematics is None:
         return unseen(world.scene, world.parameters)
     if step.token in _REMOVALS and world.parameters.counterfactual.method == "simulated":
-        return without(world.scene, step.arguments[-1])
+        return without(world.scene, step.arguments[-1], world.parameters.engine)
     return None
 
 

@@ -6,6 +6,8 @@ from typing import Literal
 
 import msgspec
 
+Engine = Literal["calibrated", "bullet"]
+
 
 class Explanatory(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Reference frame of the ancestor traversal: each event's own, as printed in Algorithm 1, or the target's."""
@@ -74,8 +76,9 @@ class Predictive(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Parameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The ``clevrer`` part of ``params.yaml``."""
+    """The ``clevrer`` part of ``params.yaml``; ``engine`` simulates forks: the calibrated one, or Bullet as it comes."""
 
     explanatory: Explanatory = Explanatory()
     counterfactual: Counterfactual = Counterfactual()
     predictive: Predictive = Predictive()
+    engine: Engine = "calibrated"

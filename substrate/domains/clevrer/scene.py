@@ -87,7 +87,7 @@ class Scene:
         self._replay = Replay(log)
         self._motion: dict[int, dict[int, bool]] = {}
         self._ancestry: dict[str, dict[str, Ancestry]] = {}
-        self.branches: dict[tuple[str, int], Scene] = {}
+        self.branches: dict[tuple[str, int, str], Scene] = {}
         """Simulated forks that were made, by what they imagine: ``("without", object)`` or ``("future", frames)``."""
 
     @property
