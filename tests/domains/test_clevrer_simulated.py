@@ -335,6 +335,12 @@ def test_what_does_not_go_together_is_refused(type_: type, given: dict[str, Any]
 # The course of events alone
 
 
+def test_where_nobody_departs_all_stands() -> None:
+    start = {0: Body(0, "sphere", -1.0, 0.0, 2.0), 1: Body(1, "cube", 0.0, 0.0)}
+    found = course({0: start}, [(90, 0, 1)], 0, 127, [])
+    assert (found.standing, found.contacts, found.departed) == ([(90, 0, 1)], [], {})
+
+
 def test_a_missing_blow_is_felt_down_the_line() -> None:
     """0 was observed to hit 1, and 1 to hit 2: without 0, neither 1 nor 2 moves, and 3, who was to hit 2 where it lay then, passes."""
     start = {n: Body(n, "sphere", x, 0.0, vx) for n, x, vx in ((0, -1.0, 2.0), (1, 0.0, 0.0), (2, 1.0, 0.0))}
