@@ -213,6 +213,15 @@ def test_the_branch_is_a_log_that_can_be_kept_checked_and_asked(blocked: Scene, 
     assert without(blocked, CUBE).motion(127) == {SPHERE: False}
 
 
+def test_a_fork_can_be_forked_again(blocked: Scene) -> None:
+    branch = without(blocked, CUBE)
+    again = without(branch, CAN)
+    assert again.log.parent_digest == branch.log.digest
+    assert not [event for event in again.events if event.kind == "Collision"]
+    assert sorted(again.objects) == [BALL, SPHERE]
+    assert TBox.load("clevrer").validate(again.log.state(), again.log) == []
+
+
 def test_a_fork_without_what_touches_nothing_differs_in_that_alone(blocked: Scene) -> None:
     branch = without(blocked, SPHERE)
     assert happening(branch) == happening(blocked)
