@@ -213,6 +213,15 @@ def test_the_branch_is_a_log_that_can_be_kept_checked_and_asked(blocked: Scene, 
     assert without(blocked, CUBE).motion(127) == {SPHERE: False}
 
 
+def test_a_fork_can_be_forked_again(blocked: Scene) -> None:
+    branch = without(blocked, CUBE)
+    again = without(branch, CAN)
+    assert again.log.parent_digest == branch.log.digest
+    assert not [event for event in again.events if event.kind == "Collision"]
+    assert sorted(again.objects) == [BALL, SPHERE]
+    assert TBox.load("clevrer").validate(again.log.state(), again.log) == []
+
+
 def test_a_fork_without_what_touches_nothing_differs_in_that_alone(blocked: Scene) -> None:
     branch = without(blocked, SPHERE)
     assert happening(branch) == happening(blocked)
@@ -333,6 +342,12 @@ def test_what_does_not_go_together_is_refused(type_: type, given: dict[str, Any]
 
 
 # The course of events alone
+
+
+def test_where_nobody_departs_all_stands() -> None:
+    start = {0: Body(0, "sphere", -1.0, 0.0, 2.0), 1: Body(1, "cube", 0.0, 0.0)}
+    found = course({0: start}, [(90, 0, 1)], 0, 127, [])
+    assert (found.standing, found.contacts, found.departed) == ([(90, 0, 1)], [], {})
 
 
 def test_a_missing_blow_is_felt_down_the_line() -> None:

@@ -21,7 +21,7 @@ from substrate.domains.clevrer.scene import Scene
 from substrate.errors import LogError, ProgramError
 from substrate.fork import fork
 from substrate.interventions import Retract
-from substrate.log import Delta, EventLog, Op, Triple
+from substrate.log import Delta, EventLog, Op, Triple, triple_of
 from substrate.vocabulary import RDF_TYPE
 
 _OBJECT, _COLLISION, _FRAME, _PARTICIPANT, _SIMULATED, _POSE, _IN_VIEW, _MOTION, _POSE_TYPE = (
@@ -156,14 +156,14 @@ def _as_observed(scene: Scene, parent: EventLog, at: int, found: Course) -> Iter
 
 def _camera(parent: EventLog, thing: ox.NamedNode, tick: int) -> Iterable[Triple]:
     """What the parent says before a tick of an object's being in view and moving."""
-    said: dict[Triple, None] = {}
-    for _, op, triple in (parent[position] for position in range(parent.position(tick - 1))):
-        if triple[0] == thing and triple[1] in (_IN_VIEW, _MOTION):
+    said: dict[ox.Quad, None] = {}
+    for op, quad in parent.changes(0, parent.position(tick - 1)):
+        if quad.predicate in (_IN_VIEW, _MOTION) and quad.subject == thing:
             if op is Op.INSERT:
-                said[triple] = None
+                said[quad] = None
             else:
-                said.pop(triple, None)
-    return said
+                said.pop(quad, None)
+    return map(triple_of, said)
 
 
 def _pose(frame: int, body: Body) -> ox.Literal:

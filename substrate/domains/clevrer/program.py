@@ -294,7 +294,8 @@ def _unseen(world: World) -> list[Event]:
 
 def unseen(scene: Scene, parameters: Parameters) -> Scene:
     """The simulated future, as far as the parameters say."""
-    return future(scene, parameters.predictive.horizon or RECORDED_AFTER, parameters.engine)
+    horizon = parameters.predictive.horizon
+    return future(scene, RECORDED_AFTER if horizon is None else horizon, parameters.engine)
 
 
 def _counterfactual(world: World, events: Sequence[Event], removed: int) -> list[Event]:

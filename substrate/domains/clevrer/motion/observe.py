@@ -11,6 +11,7 @@ from substrate.domains.clevrer.format import Annotation, MotionState, Shape, tra
 from substrate.domains.clevrer.motion.engine import Body, Contact, simulate
 from substrate.domains.clevrer.motion.law import LAW, Law
 
+_DIGITS = 6
 _DOUBT = 0.1  # how many units/s of unexplained momentum weigh as much as a mass that is off by its whole value
 
 
@@ -66,7 +67,8 @@ def relative_masses(names: Iterable[int], contacts: Iterable[Contact], state: Ca
     momentum = np.array(rows).reshape(len(rows), len(ids))
     doubt = _DOUBT**2 * np.eye(len(ids))
     found = np.linalg.solve(momentum.T @ momentum + doubt, doubt @ np.ones(len(ids)))
-    return {name: max(0.2, float(value)) for name, value in zip(ids, _centred(found, momentum), strict=True)}
+    # Least squares may differ in the last bits from one processor to another.
+    return {name: max(0.2, round(float(value), _DIGITS)) for name, value in zip(ids, _centred(found, momentum), strict=True)}
 
 
 def _centred(found: np.ndarray, momentum: np.ndarray) -> np.ndarray:
