@@ -7,6 +7,7 @@ core:content``. No code knows a domain.
 
 from __future__ import annotations
 
+import inspect
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple, TypeVar
@@ -21,7 +22,7 @@ from substrate.interventions import RetractAwareness
 from substrate.log import EventLog, Op, Term
 from substrate.rules import RuleEmitter
 from substrate.tbox import TBox
-from substrate.tellings import Learning, chains
+from substrate.tellings import chains, in_words
 from substrate.vocabulary import AWARE_OF, EVENT, LOCATION, PARTICIPANT, RDF_TYPE
 
 Node = ox.NamedNode | ox.BlankNode
@@ -92,7 +93,7 @@ def ask(tbox: TBox, log: EventLog, template: str, **about: Any) -> Answer:
         about: what the template takes.
 
     Raises:
-        ParameterError: there is no such template.
+        ParameterError: there is no such template, or it asks about something else.
         InterventionError: nothing to take away: the agent does not know the fact before ``tick``.
 
     >>> from substrate.rules import unfold
@@ -104,6 +105,9 @@ def ask(tbox: TBox, log: EventLog, template: str, **about: Any) -> Answer:
     """
     if template not in TEMPLATES:
         raise ParameterError(f"no question {template!r}", hint=f"Choose one of {', '.join(TEMPLATES)}")
+    asks = [*inspect.signature(TEMPLATES[template]).parameters][2:]
+    if sorted(asks) != sorted(about):
+        raise ParameterError(f"{template} asks about {' and '.join(asks)}, not {' and '.join(about) or 'nothing'}", hint="Name exactly what it asks about")
     return TEMPLATES[template](tbox.naming(log), log, **about)
 
 
@@ -127,7 +131,7 @@ def _who_knew(tbox: TBox, log: EventLog, fact: Term, tick: int) -> Answer:
 def _learned_from(tbox: TBox, log: EventLog, fact: Term, tick: int) -> Answer:
     found = chains(tbox, log, fact, tick)
     evidence = {position for chain in found for learning in chain for position in learning.evidence}
-    told = "; ".join(sorted(_told(tbox, chain) for chain in found))
+    told = "; ".join(sorted(in_words(tbox, chain) for chain in found))
     return Answer("learned_from", f"Who knew at tick {tick} that {tbox.label(fact)}, and from whom?", told or "nobody knew", tuple(sorted(evidence)))
 
 
@@ -209,12 +213,6 @@ def _like(tbox: TBox, log: EventLog, kind: ox.NamedNode, participants: Iterable[
 
 def _event(tbox: TBox, kind: ox.NamedNode, participants: Iterable[Term]) -> str:
     return f"{tbox.label(kind)} of {_names(tbox, participants)}"
-
-
-def _told(tbox: TBox, chain: Iterable[Learning]) -> str:
-    links = list(chain)
-    steps = (f"from {tbox.label(link.source)} at tick {link.tick}" if link.source else f"untold since tick {link.tick}" for link in links)
-    return f"{tbox.label(links[0].knower)} {', '.join(steps)}"
 
 
 def _names(tbox: TBox, terms: Iterable[Term]) -> str:

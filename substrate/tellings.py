@@ -6,7 +6,8 @@ A TBox names its word for knowing by ``core:awareOf``, and those for an event of
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import product
 from typing import NamedTuple
 
 from substrate.history import Change, History, histories
@@ -92,6 +93,20 @@ def chains(tbox: TBox, log: EventLog, fact: Term, tick: int) -> list[tuple[Learn
     return sorted((trace(who, change) for change, who in known if change), key=lambda chain: chain[0].position)
 
 
+def in_words(tbox: TBox, chain: Sequence[Learning]) -> str:
+    """A chain as one line: who, from whom and when, and so on back.
+
+    >>> from pyoxigraph import NamedNode
+    >>> from substrate.rules import unfold
+    >>> box = TBox.load("village")
+    >>> log = unfold(box, box.opening(), until=8)
+    >>> in_words(box, chains(box, log, NamedNode("urn:village:party"), 8)[-1])
+    'Sam Moore from John Lin at tick 8, from Isabella Rodriguez at tick 2, untold since tick 0'
+    """
+    steps = (f"from {tbox.label(link.source)} at tick {link.tick}" if link.source else f"untold since tick {link.tick}" for link in chain)
+    return f"{tbox.label(chain[0].knower)} {', '.join(steps)}"
+
+
 def _came(awareness: Iterable[History], stop: int) -> Change | None:
     """The delta by which one came to know what it knows after the first ``stop`` deltas; ``None`` where it does not know it."""
     last = (max((c for c in h.changes if c.position < stop), key=lambda c: c.position, default=None) for h in awareness)
@@ -100,19 +115,19 @@ def _came(awareness: Iterable[History], stop: int) -> Change | None:
 
 def _tellings(tbox: TBox, log: EventLog, fact: Term) -> list[_Telling]:
     """The events in which a fact is passed on, in the order in which they were told; one for each source and recipient."""
-    contents = tbox.below(CONTENT)
-    events = {quad.subject for op, quad in log.changes() if op is Op.INSERT and quad.predicate in contents and quad.object == fact}
-    kinds, roles = tbox.below(EVENT), {SOURCE: tbox.below(SOURCE), RECIPIENT: tbox.below(RECIPIENT)}
-    deltas: dict[Term, list[int]] = {event: [] for event in events}
+    kinds, roles = tbox.below(EVENT), {word: role for role in (SOURCE, RECIPIENT, CONTENT) for word in tbox.below(role)}
+    events = {quad.subject for op, quad in log.changes() if op is Op.INSERT and roles.get(quad.predicate) == CONTENT and quad.object == fact}
+    told: dict[Term, list[int]] = {event: [] for event in events}
     for position, (op, quad) in enumerate(log.changes()):
         if op is Op.INSERT and quad.subject in events:
-            deltas[quad.subject].append(position)
+            told[quad.subject].append(position)
     found: list[_Telling] = []
-    for event, positions in deltas.items():
-        told = [(position, log[position]) for position in positions]
-        ticks = [delta.tick for _, delta in told if delta.triple[1] == RDF_TYPE and delta.triple[2] in kinds]
-        ends = {role: [(position, delta.triple[2]) for position, delta in told if delta.triple[1] in words] for role, words in roles.items()}
-        about = [position for position, delta in told if (delta.triple[1] in contents and delta.triple[2] == fact) or delta.triple[1] == RDF_TYPE]
-        if ticks:
-            found += (_Telling(event, ticks[0], s, r, (*about, p, q)) for p, s in ends[SOURCE] for q, r in ends[RECIPIENT])
-    return sorted(found, key=lambda t: (t.tick, t.deltas))
+    for event, positions in told.items():
+        triples = {position: log[position].triple for position in positions}
+        ticks = [log[position].tick for position, (_, word, kind) in triples.items() if word == RDF_TYPE and kind in kinds]
+        sources, recipients = ([end for _, word, end in triples.values() if roles.get(word) == role] for role in (SOURCE, RECIPIENT))
+        for source, recipient in product(sources, recipients) if ticks else ():
+            about = {SOURCE: source, RECIPIENT: recipient, CONTENT: fact}
+            deltas = tuple(position for position, (_, word, end) in triples.items() if word not in roles or about[roles[word]] == end)
+            found.append(_Telling(event, ticks[0], source, recipient, deltas))
+    return sorted(found, key=lambda telling: (telling.tick, telling.deltas))

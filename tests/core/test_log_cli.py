@@ -14,7 +14,7 @@ from orchestration.log_cli import log_app
 from substrate import EventLog, TBox, from_members, unfold
 
 runner = CliRunner()
-COMMANDS = ("show", "state", "query", "history", "fork", "diff", "verify", "export", "import")
+COMMANDS = ("show", "state", "query", "history", "fork", "diff", "verify", "export", "import", "ask")
 
 
 def run(*arguments: object, code: int = 0) -> Result:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import NamedTuple
 from urllib.parse import quote
 
@@ -34,6 +34,8 @@ RECORDING = f"<{ENTITY}recording>"
 
 Line = tuple[int, str]
 """A tick and an RDF Patch line."""
+Tile = tuple[int, int]
+"""Column and row of the map."""
 Arena = tuple[str, ...]
 """World, sector and arena of an address."""
 Place = Arena | None
@@ -167,20 +169,44 @@ def conversations(movements: Movements) -> list[Conversation]:
     return found
 
 
-def arenas(movements: Movements) -> dict[tuple[int, int], Arena]:
-    """The arena of each tile on which somebody stood still during an action there; of a tile with two, none.
+def arenas(movements: Movements) -> dict[Tile, Arena]:
+    """The arena of each tile on which somebody stood still during an action there, or passed between two such tiles of one arena.
+
+    A tile for which two arenas speak has none. A walk during one action takes the shortest way: it does not leave an arena to come back.
 
     >>> reading, there = "reading @ the Ville:Hobbs Cafe:cafe:table", (72, 14)
     >>> still = {7: {"Ann": Record(there, "", reading, None)}, 8: {}}
     >>> arenas(Movements(still, ("Ann",)))
     {(72, 14): ('the Ville', 'Hobbs Cafe', 'cafe')}
     """
-    seen: defaultdict[tuple[int, int], set[Arena]] = defaultdict(set)
+    stood: defaultdict[Tile, set[Arena]] = defaultdict(set)
     for _, records in _moments(movements):
         for before, now in records.values():
             if before and before.movement == now.movement and now.address:
-                seen[now.movement].add(now.address[:3])
-    return {tile: min(found) for tile, found in seen.items() if len(found) == 1}
+                stood[now.movement].add(now.address[:3])
+    passed: defaultdict[Tile, set[Arena]] = defaultdict(set)
+    for walk in _walks(movements):
+        landmarks = [number for number, tile in enumerate(walk) if tile in stood]
+        for start, stop in pairwise(landmarks):
+            if stood[walk[start]] == stood[walk[stop]]:
+                for tile in walk[start + 1 : stop]:
+                    passed[tile] |= stood[walk[start]]
+    return {tile: min(found) for tile, found in (passed | stood).items() if len(found) == 1}
+
+
+def _walks(movements: Movements) -> Iterator[list[Tile]]:
+    """The tiles of each persona during each action, in the order of its steps."""
+    for persona in movements.personas:
+        walk: list[Tile] = []
+        action = None
+        for records in movements.steps.values():
+            if record := records.get(persona):
+                if record.description != action and walk:
+                    yield walk
+                    walk = walk[-1:]
+                walk.append(record.movement)
+                action = record.description
+        yield walk
 
 
 def _moments(movements: Movements) -> Iterator[tuple[int, dict[str, tuple[Record | None, Record]]]]:
@@ -255,7 +281,7 @@ def _records(movements: Movements) -> Iterator[Line]:
                     yield from ((step, f"{op} {_is(who, name, values[name])} .") for op, values in (("D", old), ("A", new)) if name in values)
 
 
-def _where(record: Record, last: Place, tiles: Mapping[tuple[int, int], Arena]) -> Place:
+def _where(record: Record, last: Place, tiles: Mapping[Tile, Arena]) -> Place:
     known = tiles.get(record.movement)
     stays = record.address is None or record.address[:3] == last
     return known or (last if stays else None)
