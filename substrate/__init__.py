@@ -16,7 +16,7 @@ from substrate.questions import Answer, Occurrence, ask, occurrences, survey
 from substrate.replay import Replay, State
 from substrate.rules import Firing, Rule, RuleEmitter, settle, unfold
 from substrate.tbox import TBox, Violation
-from substrate.tellings import Learning, chains
+from substrate.tellings import Learning, chains, in_words
 
 __all__ = [
     "Ancestry",
@@ -76,6 +76,7 @@ __all__ = [
     "from_state",
     "histories",
     "history",
+    "in_words",
     "members",
     "occurrences",
     "settle",
