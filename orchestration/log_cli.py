@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 import pyoxigraph as ox
@@ -20,6 +20,10 @@ import typer
 
 from substrate.errors import InterventionError, LogError, ParameterError, SubstrateError
 from substrate.log import Delta, EventLog, TornTailWarning
+
+if TYPE_CHECKING:
+    from substrate.tbox import TBox
+    from substrate.tellings import Learning
 
 log_app = typer.Typer(no_args_is_help=True, help="The auditor's tools over one event log.")
 
@@ -344,15 +348,7 @@ def ask(
         answer, known = put_question(box, log, template, about, tick)
     box = box.naming(log)
     if json:
-        links = [
-            [
-                {"who": str(link.knower), "name": box.label(link.knower), "tick": link.tick}
-                | {"from": link.source and str(link.source), "telling": link.telling and str(link.telling)}
-                | {"deltas": [_placed(log, p) for p in link.evidence]}
-                for link in chain
-            ]
-            for chain in known
-        ]
+        links = [[_link(log, box, link) for link in chain] for chain in known]
         _print_json(answer._asdict() | {"evidence": [_placed(log, p) for p in answer.evidence], "knowers": [chain[0] | {"chain": chain[1:]} for chain in links]})
         return
     _print([answer.question, answer.answer])
@@ -442,6 +438,12 @@ def _difference(found: Any) -> dict[str, list[str]]:
 
 def _delta(delta: Delta) -> dict[str, object]:
     return {"tick": delta.tick, "op": delta.op.name.lower(), "triple": _text(delta.triple)}
+
+
+def _link(log: EventLog, box: TBox, link: Learning) -> dict[str, object]:
+    source, telling = (str(term) if term is not None else None for term in (link.source, link.telling))
+    deltas = [_placed(log, position) for position in link.evidence]
+    return {"who": str(link.knower), "name": box.label(link.knower), "tick": link.tick, "from": source, "telling": telling, "deltas": deltas}
 
 
 def _placed(log: EventLog, position: int) -> dict[str, object]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from substrate.tbox import TBox
 from substrate.tellings import Learning, chains
 
 
-def import_domain(domain: str, source: Path, facts: Iterable[str], labels: Iterable[str], knowers: Iterable[str]) -> EventLog:
+def import_domain(domain: str, source: Path, facts: Sequence[str], labels: Sequence[str], knowers: Sequence[str]) -> EventLog:
     """The log of a domain's own file.
 
     Raises:
@@ -42,9 +42,9 @@ IMPORTERS: Mapping[str, Callable[[Path, _Pairs, _Pairs, _Pairs], EventLog]] = {"
 """Domains whose own files can be imported, by name."""
 
 
-def _pairs(option: str, texts: Iterable[str]) -> _Pairs:
+def _pairs(option: str, texts: Sequence[str]) -> _Pairs:
     found = [(id_, value) for id_, equals, value in (text.partition("=") for text in texts) if equals and id_ and value]
-    if len(found) < len(texts := list(texts)):
+    if len(found) < len(texts):
         raise ParameterError(f"{option} takes ID=VALUE", hint=f"Write {option} party='valentine.*party'")
     return found
 

@@ -56,6 +56,7 @@ class TBox:
     def __init__(self, name: str, turtle: str) -> None:
         self.name = name
         self.turtle = turtle
+        self._below: dict[ox.NamedNode, frozenset[ox.NamedNode]] = {}
         self._names: dict[Term, set[str]] = {}
         try:
             parser = ox.parse(turtle, ox.RdfFormat.TURTLE)
@@ -116,13 +117,15 @@ class TBox:
         >>> sorted(term.value for term in TBox.load("village").below(LOCATION))
         ['urn:substrate:location', 'urn:substrate:village:at']
         """
+        if term in self._below:
+            return self._below[term]
         found: set[ox.NamedNode] = set()
         queue = [term]
         while queue:
             found.add(upper := queue.pop())
             under = (q.subject for p in (SUBCLASS, SUBPROPERTY) for q in self.store.quads_for_pattern(None, p, upper))
             queue += (s for s in under if isinstance(s, ox.NamedNode) and s not in found)
-        return frozenset(found)
+        return self._below.setdefault(term, frozenset(found))
 
     def label(self, term: Term) -> str:
         """What the TBox calls a term: its ``rdfs:label``, else that of the log (:meth:`naming`), else the last part of its IRI.
