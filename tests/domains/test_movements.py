@@ -189,11 +189,21 @@ def test_who_is_elsewhere_takes_no_part_until_the_record_moves_it() -> None:
         (Fact("x", "("), "no regular expression"),
         (Fact("x", "x", knowers=("Zoe",)), "'Zoe' is no persona"),
         (Fact("recording", "x"), "would be one"),
+        (Fact("place", "x"), "would be one"),
     ],
 )
 def test_a_fact_that_is_none_is_refused(fact: Fact, message: str) -> None:
     with pytest.raises((ParameterError, FormatError), match=message):
         log_of(whisper(), fact)
+
+
+def test_names_that_would_be_one_are_refused_and_words_are_kept_as_they_are() -> None:
+    with pytest.raises(FormatError, match="'ann ray' and 'Ann Ray' would be one"):
+        log_of({1: {"Ann Ray": record(1, CAFE), "ann ray": record(2, CAFE)}})
+    words = 'two\nlines, "quoted"\r\tand \\ 🎉'
+    log = log_of({1: {"Ann Ray": talk(1, "Bo Li", ("Ann Ray", words))}})
+    assert [o.value for _, _, o in log.state().match(None, NamedNode(V + "words"))] == [words]  # pyright: ignore
+    assert EventLog.from_patch(log.to_patch()).digest == log.digest
 
 
 def test_the_commands(tmp_path: Path) -> None:

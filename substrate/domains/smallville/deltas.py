@@ -6,8 +6,9 @@ utterances and the facts those mention. What comes of it (who is at a place, vis
 knows) is left to the rules of ``tboxes/village.ttl``, so that a fork derives it by the very same rules.
 
 Where a persona is has to be read off, for a record names the place of the action and a persona may still be
-on its way there. A tile on which somebody ever stood still during an action in an arena belongs to that arena;
-on any other tile a persona is still where it was while its action is there or it talks, and else on its way.
+on its way there. Tiles tell: where somebody stood still during an action in an arena, the tile belongs to it
+(:func:`arenas`); on a tile of no known arena a persona is still where it was while its action is there or it
+talks, and else on its way.
 """
 
 from __future__ import annotations
@@ -219,7 +220,7 @@ def _moments(movements: Movements) -> Iterator[tuple[int, dict[str, tuple[Record
 
 
 def _check(movements: Movements, facts: Sequence[Fact]) -> None:
-    names: dict[str, str] = {"recording": "recording"}
+    names = {name: name for name in ("place", "recording")}
     for name in (*movements.personas, *(fact.id for fact in facts)):
         if slug(name) in names:
             raise FormatError(f"{name!r} and {names[slug(name)]!r} would be one", where=("movements",), hint="Give each persona and fact a name of its own")
