@@ -318,10 +318,10 @@ class Recorder:
             raise self._failure
         try:
             record = Record(name, written, self._client.complete(request))
+            with self._lock:
+                self._journal.append(record)
+                self.asked += 1
         except SubstrateError as error:
             self._failure = error
             raise
-        with self._lock:
-            self._journal.append(record)
-            self.asked += 1
         return record

@@ -7,6 +7,7 @@ was edited is found out, and an answer is never taken for another question's.
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import hashlib
 import os
@@ -130,9 +131,19 @@ class Journal:
         self.records = records
 
     def append(self, record: Record) -> None:
-        """Add one record, in one write, and wait for the disk."""
-        os.write(self._file, _line(record))
-        os.fsync(self._file)
+        """Add one record, in one write, and wait for the disk; for one writer at a time.
+
+        Raises:
+            TranscriptError: the disk does not take it; the file ends with the record before.
+        """
+        line, size = _line(record), os.fstat(self._file).st_size
+        try:
+            if os.write(self._file, line) < len(line):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            os.fsync(self._file)
+        except OSError as error:
+            os.ftruncate(self._file, size)
+            raise TranscriptError(f"the answer cannot be written ({error.strerror})", hint="Free some space and run again: what was written is kept") from error
         self.records[record.address] = record
 
 

@@ -206,6 +206,24 @@ def test_a_second_writer_is_refused(tmp_path: Path) -> None:
         assert isinstance(first, Journal)
 
 
+def test_a_full_disk_is_said_and_leaves_whole_records(inputs: Inputs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept, real = tmp_path / "controlled.jsonl", os.write
+    left = 3
+
+    def half(file: int, data: bytes) -> int:
+        nonlocal left
+        left -= 1
+        return real(file, data) if left >= 0 else real(file, data[:20])
+
+    with model_server(some_answer) as server:
+        monkeypatch.setattr("orchestration.transcript.os.write", half)
+        with pytest.raises(TranscriptError, match=r"cannot be written \(No space left on device\)"):
+            record("controlled", Endpoint(server.url), kept, inputs, NO_WAIT)
+        monkeypatch.undo()
+        whole = record("controlled", Endpoint(server.url), tmp_path / "whole.jsonl", inputs, NO_WAIT)
+        assert record("controlled", Endpoint(server.url), kept, inputs, NO_WAIT) == whole - 3
+
+
 def test_an_edited_transcript_and_another_model_s_are_found_out(inputs: Inputs, tmp_path: Path) -> None:
     kept = tmp_path / "kept.jsonl"
     with model_server(some_answer) as server:
@@ -261,14 +279,32 @@ def test_the_pipeline_measures_with_a_server_replays_without_and_leaks_nothing(m
     assert address.encode() not in everything
 
 
-def test_reproduce_prints_what_was_published_where_nothing_is_measured(make_project: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    make_project(scenes=1)
+def test_without_photographs_nothing_is_measured_and_a_transcript_needs_none(make_project: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    root = make_project(scenes=1)
     monkeypatch.delenv("SUBSTRATE_MODEL_URL", raising=False)
     result = CliRunner().invoke(app, ["reproduce", "--only", "gqa_vision", "--set", "seed=20"])
     assert result.exit_code == 0, result.output
     (line,) = [line for line in result.stdout.splitlines() if line.startswith("| gqa_vision/photograph/accuracy")]
     assert "not measured" in line
     assert "69.0 % Qwen2.5-VL-3B" in line
+
+    answers = root / "artifacts/sample/gqa_vision/answers.jsonl"
+
+    def run(*overrides: str) -> bytes:
+        run_stages(["gqa_vision/dataset", "gqa_vision/answers"], WorkspaceResource(profile="sample", overrides=["seed=20", "baselines.gqa_vision.n=5", *overrides]))
+        return answers.read_bytes()
+
+    (root / "photographs").mkdir()
+    for image in json.loads((root / "data/sample/gqa/sceneGraphs.json").read_bytes()):
+        (root / "photographs" / f"{image}.png").write_bytes(b"\x89PNG")
+    with model_server(some_answer) as server:
+        monkeypatch.setenv("SUBSTRATE_MODEL_URL", server.url)
+        assert run() == b"", "without a folder of photographs nobody is asked"
+        assert server.bodies == []
+        measured = run("baselines.images=photographs")
+    assert len(measured.splitlines()) == 5
+    monkeypatch.delenv("SUBSTRATE_MODEL_URL")
+    assert run() == measured
 
 
 def test_every_baseline_whose_inputs_exist_is_an_asset() -> None:
