@@ -39,6 +39,8 @@ def make_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..
             "comphy": {"source": "generated", "targets": 2},
             "clevrer_humans": {"events": None, "questions": None},
         }
+        for profile in parameters["profiles"].values():
+            profile["twin"] = {"specs": 9}
         (root / "params.yaml").write_text(yaml.safe_dump(parameters), "utf-8")
         monkeypatch.chdir(root)
         monkeypatch.setenv("DAGSTER_HOME", str(root / ".dagster"))

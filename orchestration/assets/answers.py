@@ -7,8 +7,8 @@ from typing import Any
 
 import dagster as dg
 
-from orchestration import babi, clevrer, comphy, gqa
-from orchestration.assets.logs import CORE
+from orchestration import babi, clevrer, comphy, gqa, twin
+from orchestration.assets.logs import CORE, TWIN
 from orchestration.spark import spark_session, write_lines
 from orchestration.stage import stage
 from orchestration.workspace import Workspace
@@ -76,6 +76,19 @@ def clevrer_humans_answers(workspace: Workspace, out: Path) -> dict[str, Any]:
     """A row a human causal question, its wording resolved to events."""
     logs, questions = workspace.artifacts / "clevrer_humans" / "logs", workspace.data / "clevrer_humans" / "questions"
     return _write(workspace, "clevrer_humans/answers", clevrer.scenes_of(logs), clevrer.AnswerHumans(logs, questions, workspace.settings.clevrer, "train"), out)
+
+
+@stage(
+    "twin/answers",
+    outs=["artifacts/{profile}/twin/answers.jsonl"],
+    needs=["twin/dataset", "twin/logs"],
+    code=[*TWIN, "substrate/rows.py", *CORE],
+    kinds=["spark", "rdf"],
+)
+def twin_answers(workspace: Workspace, out: Path) -> dict[str, Any]:
+    """A row an arm: the specification's question on each of its two logs."""
+    specs = twin.specs_of(workspace.data / "twin")
+    return _write(workspace, "twin/answers", twin.spec_numbers(specs), twin.Answer(workspace.artifacts / "twin" / "logs", specs), out)
 
 
 def _comphy_answers(benchmark: str, description: str) -> dg.AssetsDefinition:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Literal, TypeVar, get_args
 
 import msgspec
 
@@ -17,8 +17,12 @@ from substrate.errors import FormatError
 from substrate.reading import decode, lines
 
 Yes = Literal["yes", "no"]
-LINKAGES = ("control", "direct", "propagation")
-QUERIES = ("did_meet", "learned_fact", "visited_location")
+Linkage = Literal["control", "direct", "propagation"]
+QueryType = Literal["did_meet", "learned_fact", "visited_location"]
+InterventionType = Literal["assert", "retract", "override_location", "assert_awareness", "retract_awareness"]
+LINKAGES: tuple[Linkage, ...] = get_args(Linkage)
+QUERIES: tuple[QueryType, ...] = get_args(QueryType)
+INTERVENTIONS: tuple[InterventionType, ...] = get_args(InterventionType)
 
 
 class Named(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -82,7 +86,7 @@ class Intervention(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit
     them at a ``place``; ``assert_awareness`` and ``retract_awareness`` let them know a ``fact``, or forget it.
     """
 
-    type: Literal["assert", "retract", "override_location", "assert_awareness", "retract_awareness"]
+    type: InterventionType
     agent: str
     place: str | None = None
     fact: str | None = None
@@ -98,7 +102,7 @@ class Query(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     ``agent`` know ``fact`` at one of them (as nobody forgets, at the horizon), whenever they learned it?
     """
 
-    type: Literal["did_meet", "learned_fact", "visited_location"]
+    type: QueryType
     text: str
     agent: str
     other: str | None = None
@@ -115,7 +119,7 @@ class Spec(msgspec.Struct, frozen=True):
     """
 
     spec: int
-    linkage: Literal["control", "direct", "propagation"]
+    linkage: Linkage
     village: Village
     branch: int
     intervention: Intervention
@@ -188,6 +192,8 @@ def check(spec: Spec, *where: object) -> None:
     require("agent", query.agent, "$.query")
     for kind in _NEEDS[query.type]:
         require("agent" if kind == "other" else kind, getattr(query, kind), "$.query")
+    if query.other == query.agent:
+        raise _broken("nobody meets themselves", "$.query", where)
     require("agent", act.agent, "$.intervention")
     (needed,) = _NEEDS[act.type]
     if needed != "plan":
