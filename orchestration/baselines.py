@@ -15,6 +15,7 @@ from orchestration.progress import advance
 from orchestration.settings import Settings
 from orchestration.transcript import Records, Replay, TranscriptError, images_of, journal, read_transcript, write_transcript
 from orchestration.transfer import Patience
+from orchestration.twin import specs_of
 from substrate.baselines import clevrer as controlled
 from substrate.baselines import gqa as photographs
 from substrate.baselines import twin
@@ -63,10 +64,10 @@ def ask_parts(parts: Sequence[Part], model: Model, *, concurrency: int = 1, stag
     return [row for future in futures for row in future.result()]
 
 
-def twin_parts(predict: Callable[..., Any], name: str, specs_file: str, inputs: Inputs) -> list[Part]:
+def twin_parts(predict: Callable[..., Any], name: str, inputs: Inputs) -> list[Part]:
     """A part a specification: both of its arms."""
     baseline: Baseline = getattr(inputs.settings.baselines, name)
-    path = inputs.data / specs_file
+    path = specs_of(inputs.data / "twin")
     gold = read_gold(path)
     return [partial(twin.rows, spec=spec, gold=gold[spec.spec], predict=predict, benchmark=name, split="generated") for spec in twin.balanced(read_specs(path), baseline.n)]
 
@@ -167,7 +168,7 @@ KINDS: Mapping[str, Kind] = {
     "gqa_vision": Kind(vision_parts, ("gqa/dataset",), ("substrate/domains/gqa/format.py",), pictures=True),
     "gqa_extractor": Kind(extractor_parts, ("gqa/dataset",), ("substrate/domains/gqa", "tboxes/gqa.ttl"), pictures=True),
     **{
-        name: Kind(partial(twin_parts, predict, name, "twin/specs.jsonl"), ("twin/dataset",), ("substrate/domains/smallville/format.py",))
+        name: Kind(partial(twin_parts, predict, name), ("twin/dataset",), ("substrate/domains/smallville/format.py",))
         for name, predict in (("twin_direct", twin.direct), ("twin_concordia", concordia))
     },
 }
