@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from orchestration import clevrer, gqa
+from orchestration.answer import Advance
 from orchestration.model import Client, Clock, Endpoint, Recorder
-from orchestration.progress import advance
 from orchestration.settings import Settings
 from orchestration.transcript import Records, Replay, TranscriptError, images_of, journal, read_transcript, write_transcript
 from orchestration.transfer import Patience
@@ -47,8 +47,18 @@ class Inputs(NamedTuple):
     pictures: Pictures
 
 
-def ask_parts(parts: Sequence[Part], model: Model, *, concurrency: int = 1, stage: str = "") -> list[Row]:
+def _unwatched(done: int, total: int) -> None:
+    """Nobody asks how far it is."""
+
+
+def ask_parts(parts: Sequence[Part], model: Model, *, concurrency: int = 1, watch: Advance = _unwatched) -> list[Row]:
     """The rows of all parts, in their order, whatever the order in which they were answered.
+
+    Args:
+        parts: what to ask about.
+        model: who is asked.
+        concurrency: how many parts at once.
+        watch: told how many parts are done.
 
     Raises:
         SubstrateError: what the first part that fails raises; parts that have not begun are left.
@@ -58,7 +68,7 @@ def ask_parts(parts: Sequence[Part], model: Model, *, concurrency: int = 1, stag
         try:
             for done, future in enumerate(as_completed(futures), start=1):
                 future.result()
-                advance(stage, done, len(parts))
+                watch(done, len(parts))
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
     return [row for future in futures for row in future.result()]
@@ -175,17 +185,17 @@ KINDS: Mapping[str, Kind] = {
 """Every baseline by name."""
 
 
-def replay(name: str, records: Records, inputs: Inputs) -> list[Row]:
+def replay(name: str, records: Records, inputs: Inputs, watch: Advance = _unwatched) -> list[Row]:
     """The rows of a baseline from its transcript alone; neither a server nor a photograph is looked at.
 
     Raises:
         TranscriptError: something was never asked.
     """
     baseline: Baseline = getattr(inputs.settings.baselines, name)
-    return ask_parts(KINDS[name].parts(inputs._replace(pictures=pictures_of(records))), Replay(records, baseline), stage=f"{name}/answers")
+    return ask_parts(KINDS[name].parts(inputs._replace(pictures=pictures_of(records))), Replay(records, baseline), watch=watch)
 
 
-def record(name: str, server: Endpoint, kept: Path, inputs: Inputs, clock: Clock | None = None) -> int:
+def record(name: str, server: Endpoint, kept: Path, inputs: Inputs, clock: Clock | None = None, watch: Advance = _unwatched) -> int:
     """Ask a server for what a transcript lacks, and finish the transcript.
 
     Args:
@@ -204,7 +214,7 @@ def record(name: str, server: Endpoint, kept: Path, inputs: Inputs, clock: Clock
     try:
         with journal(partial_file) as written:
             recorder = Recorder(client, read_transcript(kept), written, baseline)
-            ask_parts(parts, recorder, concurrency=settings.concurrency, stage=f"{name}/dataset")
+            ask_parts(parts, recorder, concurrency=settings.concurrency, watch=watch)
             write_transcript(kept, recorder.used)
             partial_file.unlink(missing_ok=True)
             return recorder.asked

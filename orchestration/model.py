@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import httpx
 import msgspec
 
-from orchestration.transcript import Journal, Record, Records, Reply, address, canonical
+from orchestration.transcript import Journal, Record, Records, Reply, address, canonical, make_record
 from orchestration.transfer import Patience
 from substrate.baselines.model import Message, ReplyError, Request
 from substrate.baselines.parameters import Baseline
@@ -307,17 +307,17 @@ class Recorder:
                 future = self._pending[name] = Future()
         if first:
             try:
-                future.set_result(self._known.get(name) or self._journal.records.get(name) or self._new(name, written, request))
+                future.set_result(self._known.get(name) or self._journal.records.get(name) or self._new(written, request))
             except BaseException as error:
                 future.set_exception(error)
                 raise
         return future.result().reply.content
 
-    def _new(self, name: str, written: dict[str, Any], request: Request) -> Record:
+    def _new(self, written: dict[str, Any], request: Request) -> Record:
         if self._failure:
             raise self._failure
         try:
-            record = Record(name, written, self._client.complete(request))
+            record = make_record(written, self._client.complete(request))
             with self._lock:
                 self._journal.append(record)
                 self.asked += 1

@@ -1,8 +1,8 @@
 """What a language model was asked and what it said, by content: a finished run replays without the model.
 
 A line a request: its address, the request itself in canonical JSON (model, revision, seed, messages,
-schema; a picture is its hash), and the reply. The address is the SHA-256 of the request, so a line that
-was edited is found out, and an answer is never taken for another question's.
+schema; a picture is its hash), the reply, and a digest of both. The address is the SHA-256 of the request,
+so an answer is never taken for another question's; a line that was edited no longer fits its digest.
 """
 
 from __future__ import annotations
@@ -42,8 +42,14 @@ class Record(msgspec.Struct, frozen=True):
     """A line of a transcript."""
 
     address: str
+    digest: str
     request: dict[str, Any]
     reply: Reply
+
+
+def make_record(request: dict[str, Any], reply: Reply) -> Record:
+    """The record of a canonical request and its reply."""
+    return Record(address(request), address({"request": request, "reply": msgspec.to_builtins(reply)}), request, reply)
 
 
 _decoder = msgspec.json.Decoder(Record)
@@ -68,20 +74,20 @@ def canonical(request: Request, baseline: Baseline) -> dict[str, Any]:
     }
 
 
-def address(request: dict[str, Any]) -> str:
-    """The name of a canonical request.
+def address(content: dict[str, Any]) -> str:
+    """The SHA-256 of a record of JSON, whatever the order of its keys.
 
     >>> address({"b": 1, "a": 2}) == address({"a": 2, "b": 1})
     True
     """
-    return f"sha256:{hashlib.sha256(msgspec.json.encode(request, order='sorted')).hexdigest()}"
+    return f"sha256:{hashlib.sha256(msgspec.json.encode(content, order='sorted')).hexdigest()}"
 
 
 def read_transcript(path: Path) -> Records:
     """A finished transcript; none where there is no file.
 
     Raises:
-        FormatError: a line is cut off, or its address is not its request's.
+        FormatError: a line is cut off, or was edited.
     """
     if not path.is_file():
         return {}
@@ -118,8 +124,8 @@ def _record(line: bytes, where: str) -> Record:
         record = _decoder.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise FormatError(f"not a record of a transcript ({error})", where=(where,), hint="Restore the file from the repository's history") from error
-    if record.address != address(record.request):
-        raise FormatError("the request is not the one its address names", where=(where,), hint="Restore the file from the repository's history")
+    if record != make_record(record.request, record.reply):
+        raise FormatError("request and reply are not what was recorded", where=(where,), hint="Restore the file from the repository's history")
     return record
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from orchestration.answer import write_rows
 from orchestration.assets.logs import CORE
 from orchestration.baselines import KINDS, Inputs, pictures_in, pictures_of, record, replay
 from orchestration.model import URL, endpoint
+from orchestration.progress import advance
 from orchestration.stage import stage
 from orchestration.transcript import TranscriptError, read_transcript, write_transcript
 from orchestration.workspace import Workspace
@@ -33,7 +35,7 @@ def _dataset(name: str) -> dg.AssetsDefinition:
         server, inputs, asked = endpoint(), _inputs(workspace), 0
         blind = kind.pictures and not workspace.settings.baselines.images
         if server and not blind:
-            asked = record(name, server, kept, inputs)
+            asked = record(name, server, kept, inputs, watch=partial(advance, f"{name}/dataset"))
         records = read_transcript(kept)
         if not records:
             lacks = "baselines.images names no folder of photographs" if blind else f"{URL} is not set"
@@ -66,7 +68,7 @@ def _answers(name: str) -> dg.AssetsDefinition:
         if not records:
             out.touch()
             return {"not measured": "no transcript"}
-        tally = write_rows(replay(name, records, _inputs(workspace)), out)
+        tally = write_rows(replay(name, records, _inputs(workspace), partial(advance, f"{name}/answers")), out)
         return {"rows": tally.questions, "unreadable replies": tally.errors}
 
     answers.__doc__ = f"A row a question of {name}, replayed from its transcript; empty where nothing was measured."

@@ -230,9 +230,11 @@ def test_an_edited_transcript_and_another_model_s_are_found_out(inputs: Inputs, 
     other = msgspec.structs.replace(inputs.settings.baselines, controlled=Baseline("m", 6, revision="another"))
     with pytest.raises(TranscriptError, match="has no answer to request sha256:"):
         replay("controlled", read_transcript(kept), inputs._replace(settings=msgspec.structs.replace(inputs.settings, baselines=other)))
-    kept.write_bytes(kept.read_bytes().replace(b"how many objects", b"how many cubes", 1))
-    with pytest.raises(FormatError, match=r"kept\.jsonl:1: the request is not the one its address names"):
-        read_transcript(kept)
+    whole = kept.read_bytes()
+    for before, after in ((b"how many objects", b"how many cubes"), (b'"stop"', b'"length"')):
+        kept.write_bytes(whole.replace(before, after, 1))
+        with pytest.raises(FormatError, match=r"kept\.jsonl:1: request and reply are not what was recorded"):
+            read_transcript(kept)
 
 
 def test_a_photograph_that_is_not_there_is_named(inputs: Inputs, tmp_path: Path) -> None:
@@ -247,11 +249,12 @@ def everything_under(folder: Path) -> bytes:
 
 def test_the_pipeline_measures_with_a_server_replays_without_and_leaks_nothing(make_project: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:
     root = make_project(scenes=2)
+    (root / "params.yaml").write_text((root / "params.yaml").read_text("utf-8").replace("n: 300", "n: 8"), "utf-8")
     answers, scores = root / "artifacts/sample/controlled/answers.jsonl", root / "artifacts/sample/scores/controlled.descriptive.accuracy.json"
     stages = [f"controlled/{stage}" for stage in ("dataset", "answers", "scores")]
 
     def run(*overrides: str, names: list[str] = stages, force: bool = False) -> dict[str, Any]:
-        run_stages(names, WorkspaceResource(profile="sample", overrides=["baselines.controlled.n=8", *overrides], force=force), instance(root))
+        run_stages(names, WorkspaceResource(profile="sample", overrides=["seed=20", *overrides], force=force), instance(root))
         return json.loads(scores.read_bytes())
 
     monkeypatch.delenv("SUBSTRATE_MODEL_URL", raising=False)
@@ -271,6 +274,8 @@ def test_the_pipeline_measures_with_a_server_replays_without_and_leaks_nothing(m
     monkeypatch.delenv("SUBSTRATE_MODEL_URL")
     assert run(force=True)["n"] == 8
     assert answers.read_bytes() == first
+    alone = CliRunner().invoke(app, ["materialize", "controlled/dataset"])
+    assert (alone.exit_code, "controlled/dataset" in alone.stderr) == (0, True), alone.output
     assert run("baselines.controlled.n=9")["n"] == 0, "a transcript that lacks an answer is none"
     everything = b"".join(path.read_bytes() for path in sorted(root.rglob("*")) if path.is_file()) + str(refused.value).encode()
     assert b"no transcript of an earlier run is here" in everything, "the instance's storage is among what is searched"
