@@ -17,13 +17,15 @@ from substrate.domains.comphy.format import read_questions as read_comphy_questi
 from substrate.domains.gqa.format import read_questions as read_gqa_questions
 from substrate.domains.gqa.format import read_scene_graphs, require_scenes
 
+FORK = ["substrate/fork.py", "substrate/interventions.py"]
+
 
 @stage(
     "clevrer/answers",
     outs=["artifacts/{profile}/clevrer/answers.jsonl"],
     needs=["clevrer/dataset", "clevrer/logs"],
     parameters=["clevrer"],
-    code=["substrate/domains/clevrer", "substrate/rows.py", *CORE],
+    code=["substrate/domains/clevrer", "substrate/rows.py", *FORK, *CORE],
     kinds=["spark", "rdf"],
 )
 def clevrer_answers(workspace: Workspace, out: Path) -> dict[str, Any]:
@@ -69,7 +71,7 @@ def gqa_answers(workspace: Workspace, out: Path) -> dict[str, Any]:
     outs=["artifacts/{profile}/clevrer_humans/answers.jsonl"],
     needs=["clevrer_humans/dataset", "clevrer_humans/logs"],
     parameters=["clevrer"],
-    code=["substrate/domains/clevrer", "substrate/rows.py", *CORE],
+    code=["substrate/domains/clevrer", "substrate/rows.py", *FORK, *CORE],
     kinds=["spark", "rdf"],
 )
 def clevrer_humans_answers(workspace: Workspace, out: Path) -> dict[str, Any]:
@@ -104,7 +106,7 @@ def _comphy_answers(benchmark: str, description: str) -> dg.AssetsDefinition:
         outs=[f"artifacts/{{profile}}/{benchmark}/answers.jsonl"],
         needs=["comphy/dataset", f"{benchmark}/logs"],
         parameters=[benchmark],
-        code=["substrate/domains/comphy", "substrate/domains/clevrer", "substrate/rows.py", *CORE],
+        code=["substrate/domains/comphy", "substrate/domains/clevrer", "substrate/rows.py", *FORK, *CORE],
         kinds=["spark", "rdf"],
     )
     return declare(answers)

@@ -153,9 +153,14 @@ def asked_triple(spec: Spec) -> tuple[ox.NamedNode, ox.NamedNode, ox.NamedNode]:
     return entity(spec.query.agent), term(name), entity(getattr(spec.query, field))
 
 
+def ask_query(spec: Spec) -> str:
+    """A specification's question in SPARQL, for the state at one tick."""
+    return "ASK {{ {} {} {} }}".format(*asked_triple(spec))
+
+
 def answer(spec: Spec, arm: EventLog) -> Yes:
     """A specification's question, asked of an arm's state at every tick from the branch to the horizon."""
-    question = "ASK {{ {} {} {} }}".format(*asked_triple(spec))
+    question = ask_query(spec)
     replay = Replay(arm)
     ticks = [spec.branch, *(tick for tick in arm.ticks if spec.branch < tick <= spec.village.horizon)]
     return "yes" if any(bool(replay.seek(tick).query(question)) for tick in ticks) else "no"

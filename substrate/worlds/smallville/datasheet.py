@@ -144,7 +144,8 @@ own replay of both arms by rules is the second count; the pipeline checks that t
 ## Uses
 
 *How is it scored?* `substrate score twin ANSWERS`: per-arm accuracy, joint accuracy (both arms right), and divergence detection (whether it is
-rightly said that the arms differ), with Wilson intervals, by linkage and by query.
+rightly said that the arms differ), with Wilson intervals, by linkage and by query. A line of ANSWERS is
+`{{"spec": 17, "arm": "a", "answer": "yes"}}`; an arm without an answer is written `"error"`, and counts as wrong.
 
 *What should it not be used for?* Villages are small and schedules random: it says nothing of believable behaviour, of language, or of
 plans that people make. The world is closed and deterministic, so a replay of its rules is right by construction;
