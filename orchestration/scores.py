@@ -37,6 +37,9 @@ METRICS: Mapping[str, tuple[str, ...]] = {
     "babi": (*(f"babi/qa{task}/accuracy" for task in range(1, 21)), "babi/mean/accuracy", "babi/mean/supporting"),
     "clevrer_humans": _multiple_choice("clevrer_humans", "explanatory"),
     "gqa": ("gqa/by_name/accuracy", "gqa/by_id/accuracy"),
+    "controlled": ("controlled/descriptive/accuracy",),
+    "gqa_vision": ("gqa_vision/photograph/accuracy",),
+    "gqa_extractor": ("gqa_extractor/by_name/accuracy",),
     "ablations": _multiple_choice("ablations", *(variant.name for variant in VARIANTS)),
     **{benchmark: tuple(f"{benchmark}/{metric}" for metric in Judgement._fields) for benchmark in PAIRED},
 }

@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeVar
 import msgspec
 import yaml
 
+from substrate.baselines.parameters import Parameters as BaselineParameters
 from substrate.domains.clevrer.parameters import Parameters as ClevrerParameters
 from substrate.domains.comphy.parameters import Parameters as ComphyParameters
 from substrate.errors import ParameterError
@@ -91,6 +92,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     clevrer: ClevrerParameters = ClevrerParameters()
     comphy: ComphyParameters = ComphyParameters()
     comphy_inferred: ComphyParameters = ComphyParameters()
+    baselines: BaselineParameters = BaselineParameters()
 
     @property
     def data(self) -> Profile:

@@ -64,6 +64,7 @@ def stage(
     code: Sequence[str],
     kinds: Sequence[str] = (),
     pinned_by: str = "dvc.yaml",
+    always: bool = False,
 ) -> Callable[[Run], dg.AssetsDefinition]:
     """Make an asset of a function that writes files.
 
@@ -77,6 +78,7 @@ def stage(
         code: files or folders of this project the outs depend on.
         kinds: what it runs on, for the UI.
         pinned_by: ``data.dvc`` for input data, else ``dvc.yaml``.
+        always: run it each time: what it reads lies outside the project, where no fingerprint reaches.
     """
     declared = STAGES[name] = Stage(name, list(outs), list(needs), list(parameters), list(code), pinned_by)
 
@@ -94,7 +96,7 @@ def stage(
             advance(name, 0, 1)
             record = opened.path(f"artifacts/{{profile}}/.stages/{name.replace('/', '.')}.json")
             before = _fingerprint(declared, opened)
-            if not workspace.force and record.is_file() and msgspec.json.decode(record.read_bytes(), type=Fingerprint) == before:
+            if not always and not workspace.force and record.is_file() and msgspec.json.decode(record.read_bytes(), type=Fingerprint) == before:
                 metadata: dict[str, Any] = {"skipped": "code, parameters, inputs and outputs are unchanged"}
             else:
                 with ExitStack() as stack:

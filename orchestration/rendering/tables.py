@@ -116,7 +116,15 @@ def _clevrer_row(score: Score) -> list[str]:
     return [f"{score.subset} {score.metric.replace('_', '-')}", *_measured(score), *cells, gap]
 
 
-_NAMES = {"memn2n": "MemN2N", "pcr": "PCR"}
+_NAMES = {
+    "memn2n": "MemN2N",
+    "pcr": "PCR",
+    "llama": "Llama-3.1-8B",
+    "llama_direct": "Llama-3.1-8B direct",
+    "concordia": "Concordia-style",
+    "qwen_vl": "Qwen2.5-VL-3B",
+    "extractor": "language model as extractor",
+}
 
 
 def _transfer_row(score: Score) -> list[str]:

@@ -1,0 +1,99 @@
+"""The controlled comparison: a language model reads the event log that the substrate runs on, as English text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import pyoxigraph as ox
+
+from substrate.baselines.model import Model, ReplyError, Request, ask, one_of
+from substrate.baselines.model import answer as answer_of
+from substrate.domains.clevrer.deltas import NAMESPACE
+from substrate.domains.clevrer.format import COLORS, MATERIALS, SHAPES
+from substrate.log import EventLog, Op
+
+VOCABULARY = ("yes", "no", *map(str, range(10)), *COLORS, *MATERIALS, *SHAPES)
+"""What a descriptive question may be answered with."""
+
+_TASK = f"""You are given the event log of a short video of {len(SHAPES)} kinds of objects on a table, frame by frame, and one question about it.
+An object is moving at a frame from the frame where it starts to move until it comes to rest.
+Reply with JSON only, {{"answer": "..."}} with one of: {", ".join(VOCABULARY)}."""
+
+Values = Mapping[str, str]
+"""The values of one subject's deltas at a tick, by predicate; ``-`` before the predicate of a retraction."""
+
+
+def log_text(log: EventLog) -> str:
+    """Every delta of a CLEVRER log as English, in log order: a line for each subject and tick.
+
+    >>> from substrate.domains.clevrer.deltas import events_log
+    >>> from substrate.domains.clevrer.format import CompactObject, InOut, SceneEvents
+    >>> print(log_text(events_log(SceneEvents(7, 128, [CompactObject("red", "metal", "cube", 0)], [InOut(30, 0, "in")], []))))
+    Frame 0: The video has 128 frames.
+    Frame 0: Object 0 is the red metal cube.
+    Frame 0: Event 0: the video starts.
+    Frame 30: Event 1: the red metal cube (object 0) enters the scene.
+    Frame 127: Event 2: the video ends.
+    """
+    grouped: dict[tuple[int, str], dict[str, list[str]]] = {}
+    for delta in log:
+        subject, predicate, value = (_local(term) for term in delta.triple)
+        said = grouped.setdefault((delta.tick, subject), {})
+        said.setdefault(predicate if delta.op is Op.INSERT else f"-{predicate}", []).append(value)
+    objects = {
+        subject: f"the {said['color'][0]} {said['material'][0]} {said['shape'][0]} (object {subject.rpartition(':')[2]})"
+        for (_, subject), said in grouped.items()
+        if {"color", "material", "shape"} <= said.keys()
+    }
+    return "\n".join(f"Frame {tick}: {sentence}" for (tick, subject), said in grouped.items() for sentence in _sentences(subject, said, objects))
+
+
+def _sentences(subject: str, said: Mapping[str, list[str]], objects: Mapping[str, str]) -> list[str]:
+    """One subject's deltas at one tick."""
+    if "frame" in said:
+        who = " and ".join(objects.get(participant, participant) for participant in said.get("participant", ()))
+        return [f"Event {subject.rpartition(':')[2]}: {_EVENTS[said['type'][0]](who)}."]
+    if "of" in said:
+        position = f" and is at ({said['x'][0]}, {said['y'][0]})" if "x" in said else ""
+        return [f"{_capital(objects[said['of'][0]])} has velocity ({said['vx'][0]}, {said['vy'][0]}) units a second{position}."]
+    if "frames" in said:
+        return [f"The video has {said['frames'][0]} frames."]
+    name = objects[subject]
+    made = [f"Object {said['number'][0]} is {name.rpartition(' (')[0]}."] if "number" in said else []
+    return made + [text.format(name=_capital(name)) for key, text in _CHANGES.items() if any(key in (p, f"{p} {v}") for p, values in said.items() for v in values)]
+
+
+_EVENTS: Mapping[str, Callable[[str], str]] = {
+    "Start": lambda _: "the video starts",
+    "End": lambda _: "the video ends",
+    "Entry": lambda who: f"{who} enters the scene",
+    "Exit": lambda who: f"{who} leaves the scene",
+    "Collision": lambda who: f"{who} collide",
+}
+_CHANGES = {
+    "inView": "{name} is in view.",
+    "-inView": "{name} is out of view.",
+    "motion moving": "{name} is moving.",
+    "motion stationary": "{name} is at rest.",
+    "moved": "{name} has now been seen moving.",
+}
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _local(term: object) -> str:
+    """A term as its last word: of the domain's names, of RDF's, or a literal's value; scenes' own things stay whole."""
+    value = term.value if isinstance(term, (ox.NamedNode, ox.Literal)) else str(term)
+    return value.removeprefix(NAMESPACE).rpartition("#")[2]
+
+
+def request(text: str, question: str) -> Request:
+    """A question about a log's text, answered from :data:`VOCABULARY`."""
+    return ask(_TASK, f"{text}\n\nQuestion: {question}", one_of(*VOCABULARY))
+
+
+def controlled(model: Model, log: EventLog, question: str) -> str | ReplyError:
+    """What a model answers to a question's words about a log, or why its reply cannot be read."""
+    return answer_of(model, request(log_text(log), question))

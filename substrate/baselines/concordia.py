@@ -1,0 +1,216 @@
+"""A Concordia-style simulation of Twin-EventLog: each villager is a persona that a language model plays.
+
+What the paper's footnote keeps of Concordia (Vezhnevets et al., 2023): the agent-step interface, a persona
+that observes and acts, and its prompt; an act is a choice among a fixed set of places, and for each pair
+that shares a place whether they talk. What it leaves out: reflection, planning, memory. As in the paper,
+``visited_location`` is graded on where the simulation ends only, although the way there is known here.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any, NamedTuple
+
+from substrate.baselines.model import Model, ReplyError, Words, ask, one_of
+from substrate.baselines.twin import INTERVENTIONS, Arm, Names, names_of, plan_text
+from substrate.domains.smallville.format import Intervention, Plan, Query, Spec
+from substrate.errors import SubstrateError
+
+_PLAY = """You play one villager. Decide what this villager does next, in keeping with the schedule and the situation.
+Reply with JSON only, {"answer": "..."} with one of the options, word for word."""
+_WRITE = 'Continue the text. Reply with JSON only, {"answer": "..."}.'
+TALK = ("yes", "no")
+
+
+class Sampler:
+    """A model behind the method names of Concordia's ``LanguageModel``; needs no package of theirs.
+
+    Temperature, seed and time limit are the client's: a transcript has one of each.
+    """
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+
+    def sample_text(self, prompt: str, *, max_tokens: int = 5000, terminators: Collection[str] = (), **_: Any) -> str:
+        """Free text after a prompt, up to the first terminator."""
+        request = ask(_WRITE, prompt, Words, max_tokens=max_tokens)
+        text = request.read(self._model.ask(request)).answer
+        ends = [at for terminator in terminators if terminator and (at := text.find(terminator)) >= 0]
+        return text[: min(ends)] if ends else text
+
+    def sample_choice(self, prompt: str, responses: Sequence[str], **_: Any) -> tuple[int, str, Mapping[str, Any]]:
+        """One of the responses: its position, its text, and nothing more about it."""
+        options = "\n".join(f"- {response}" for response in responses)
+        request = ask(_PLAY, f"{prompt}\nOptions:\n{options}", one_of(*responses))
+        said = request.read(self._model.ask(request)).answer
+        return responses.index(said), said, {}
+
+
+def language_model(model: Model) -> Any:
+    """The model as a real ``concordia.language_model.language_model.LanguageModel``, for Concordia's own agents.
+
+    Raises:
+        SubstrateError: gdm-concordia is not installed.
+    """
+    try:
+        theirs: Any = importlib.import_module("concordia.language_model.language_model")
+    except ImportError as error:
+        raise SubstrateError("gdm-concordia is not installed", hint="Install the extra: pip install 'event-graph-substrate[concordia]'") from error
+
+    class Adapter(Sampler, theirs.LanguageModel):
+        def sample_choice(self, prompt: str, responses: Sequence[str], **others: Any) -> tuple[int, str, Mapping[str, Any]]:
+            try:
+                return super().sample_choice(prompt, responses, **others)
+            except ReplyError as error:
+                raise theirs.InvalidResponseError(str(error)) from error
+
+    return Adapter(model)
+
+
+class ActionSpec(NamedTuple):
+    """What a persona is called to do, ``{name}`` being its own, and its options."""
+
+    call_to_action: str
+    options: tuple[str, ...]
+
+
+@dataclass
+class Persona:
+    """One villager as Concordia steps it: it observes, then acts. It keeps nothing of earlier ticks but its state."""
+
+    name: str
+    sampler: Sampler
+    place: str
+    knows: frozenset[str]
+    plans: list[Plan]
+    observed: list[str] = field(default_factory=list)
+
+    def observe(self, observation: str) -> None:
+        """Take something in, for the acts of this tick."""
+        self.observed.append(observation)
+
+    def act(self, spec: ActionSpec) -> str:
+        """Choose one of the options.
+
+        Raises:
+            ReplyError: the model names none of them.
+        """
+        prompt = "\n".join((f"You are {self.name}.", *self.observed, spec.call_to_action.format(name=self.name)))
+        return self.sampler.sample_choice(prompt, spec.options)[1]
+
+
+class Standing(NamedTuple):
+    """Where a villager is and what they know, as a tick ends."""
+
+    place: str
+    knows: frozenset[str]
+
+
+Simulation = list[dict[str, Standing]]
+"""One arm: for each tick from 0 on, everybody's standing by identifier."""
+
+
+def simulate(sampler: Sampler, spec: Spec, arm: Arm) -> Simulation:
+    """Step every persona through every tick of one arm, from where the village says they are.
+
+    At a tick all choose their place at once, then each pair that shares one decides, in the village's
+    order, whether to talk; who talks tells all they know. The intervention comes before all of its tick.
+
+    Raises:
+        ReplyError: a choice could not be read.
+    """
+    village, names = spec.village, names_of(spec)
+    places = {place.name: place.id for place in village.places}
+    personas = {agent.id: Persona(agent.name, sampler, agent.at, frozenset(agent.knows), list(agent.plans)) for agent in village.agents}
+    simulation: Simulation = []
+    for tick in range(village.horizon + 1):
+        meddled = personas[spec.intervention.agent] if arm == "b" and tick == spec.branch else None
+        if meddled:
+            _CHANGES[spec.intervention.type](meddled, spec.intervention)
+        for persona in personas.values():
+            persona.observed = [f"It is tick {tick} of {village.horizon}.", *_situation(persona, names)]
+        if meddled:
+            meddled.observe(f"Just now {INTERVENTIONS[spec.intervention.type](spec.intervention, names)}.")
+        go = ActionSpec(f"Where is {{name}} at tick {tick}?", tuple(places))
+        for persona, goal in [(persona, places[persona.act(go)]) for persona in personas.values()]:
+            persona.place = goal
+        for one, other in combinations(personas.values(), 2):
+            if one.place == other.place:
+                _meet(one, other, names)
+        simulation.append({identifier: Standing(persona.place, persona.knows) for identifier, persona in personas.items()})
+    return simulation
+
+
+def _situation(persona: Persona, names: Names) -> list[str]:
+    plans = "; ".join(plan_text(plan, names) for plan in persona.plans) or "nothing planned"
+    knows = "; ".join(names[fact] for fact in sorted(persona.knows)) or "nothing in particular"
+    return [f"You were last at {names[persona.place]}.", f"Your schedule: {plans}.", f"You know: {knows}."]
+
+
+def _meet(one: Persona, other: Persona, names: Names) -> None:
+    """What two who share a place do: the first chooses whether they talk, and who talks tells all."""
+    one.observe(f"You are at {names[one.place]} with {other.name}.")
+    if one.act(ActionSpec(f"Does {{name}} talk with {other.name}?", TALK)) == "yes":
+        one.knows = other.knows = one.knows | other.knows
+
+
+def _move(persona: Persona, act: Intervention) -> None:
+    persona.place = act.place or persona.place
+
+
+def _tell(persona: Persona, act: Intervention) -> None:
+    persona.knows |= {act.fact} if act.fact else set()
+
+
+def _untell(persona: Persona, act: Intervention) -> None:
+    persona.knows -= {act.fact}
+
+
+def _plan(persona: Persona, act: Intervention) -> None:
+    persona.plans = sorted([*persona.plans, *([act.plan] if act.plan else [])], key=lambda plan: plan.start)
+
+
+def _unplan(persona: Persona, act: Intervention) -> None:
+    persona.plans = [plan for plan in persona.plans if plan != act.plan]
+
+
+_CHANGES: Mapping[str, Callable[[Persona, Intervention], None]] = {
+    "override_location": _move,
+    "assert_awareness": _tell,
+    "retract_awareness": _untell,
+    "assert": _plan,
+    "retract": _unplan,
+}
+"""What an intervention does to its persona's state."""
+
+
+def _did_meet(query: Query, after: Simulation) -> bool:
+    return any(standing[query.agent].place == standing[query.other or ""].place for standing in after)
+
+
+def _learned_fact(query: Query, after: Simulation) -> bool:
+    return any(query.fact in standing[query.agent].knows for standing in after)
+
+
+def _visited_location(query: Query, after: Simulation) -> bool:
+    return after[-1][query.agent].place == query.place
+
+
+QUERIES: Mapping[str, Callable[[Query, Simulation], bool]] = {
+    "did_meet": _did_meet,
+    "learned_fact": _learned_fact,
+    "visited_location": _visited_location,
+}
+"""A query read off the ticks from the branch on."""
+
+
+def concordia(model: Model, spec: Spec, arm: Arm) -> str | ReplyError:
+    """What the simulation of one arm answers: ``yes``, ``no``, or why a reply could not be read."""
+    try:
+        simulation = simulate(Sampler(model), spec, arm)
+    except ReplyError as error:
+        return error
+    return "yes" if QUERIES[spec.query.type](spec.query, simulation[spec.branch :]) else "no"

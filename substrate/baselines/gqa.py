@@ -1,0 +1,105 @@
+"""GQA asked of a model that sees the photograph: for the answer, or for a scene graph that the substrate then answers from."""
+
+from __future__ import annotations
+
+import msgspec
+
+from substrate.baselines.model import Image, Model, ReplyError, Request, Words, ask
+from substrate.baselines.model import answer as answer_of
+from substrate.domains.gqa.format import Relation, SceneGraph, SceneObject
+
+_LOOK = 'Answer the question about the photograph with a single word or a short phrase, in lower case. Reply with JSON only, {"answer": "..."}.'
+_EXTRACT = """List what can be seen in the photograph as a scene graph, in lower case.
+For each object: its name, its box (x and y of the upper left corner, width w and height h, in thousandths of the photograph's width and height),
+its attributes (color, material, size, shape, activity …), and its relations to other objects, each with a name such as "to the left of", "on",
+"wearing" and the position of the other object in your list, counted from 0. Add the kind of location and the weather where they can be told.
+Reply with JSON only."""
+SIDE = 1000
+"""Boxes are in thousandths."""
+
+
+class Edge(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A relation to another object of the list, by its position."""
+
+    name: str
+    object: int
+
+
+class Seen(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One object as a model lists it; its box in thousandths of the picture."""
+
+    name: str
+    x: int
+    y: int
+    w: int
+    h: int
+    attributes: list[str]
+    relations: list[Edge]
+
+
+class Extracted(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The reply of a model that is asked for a scene graph."""
+
+    objects: list[Seen]
+    location: str | None = None
+    weather: str | None = None
+
+
+def normal(answer: str) -> str:
+    """An answer as the gold spells it: lower case, single spaces, no closing full stop.
+
+    >>> normal(" Light  Blue. ")
+    'light blue'
+    """
+    return " ".join(answer.lower().split()).rstrip(".")
+
+
+def look_request(image: Image, question: str) -> Request:
+    """A question about a photograph."""
+    return ask(_LOOK, question, Words, images=[image])
+
+
+def vision(model: Model, image: Image, question: str) -> str | ReplyError:
+    """What a model answers to a question about a photograph, or why its reply cannot be read."""
+    said = answer_of(model, look_request(image, question))
+    return said if isinstance(said, ReplyError) else normal(said)
+
+
+def extract_request(image: Image) -> Request:
+    """The order to extract a photograph's scene graph; it holds no question."""
+    return ask(_EXTRACT, "The photograph:", Extracted, images=[image], max_tokens=4096)
+
+
+def extract(model: Model, image: Image) -> SceneGraph:
+    """The scene graph that a model makes of a photograph. Objects without a name, and relations to no object, are left out.
+
+    Raises:
+        ReplyError: its reply cannot be read.
+    """
+    request = extract_request(image)
+    return scene_graph(request.read(model.ask(request)))
+
+
+def scene_graph(found: Extracted) -> SceneGraph:
+    """A reply as a scene graph of GQA's format, objects numbered from 0.
+
+    >>> cup = Seen("Cup", 0, 0, 10, 10, ["Red"], [Edge("on", 1), Edge("near", 7)])
+    >>> graph = scene_graph(Extracted([cup, Seen("table", 0, 5, 900, 400, [], [])]))
+    >>> graph.objects["0"].name, graph.objects["0"].relations
+    ('cup', [Relation(name='on', object='1')])
+    """
+    named = {index for index, thing in enumerate(found.objects) if thing.name.strip()}
+    objects = {
+        str(index): SceneObject(
+            name=normal(thing.name),
+            x=thing.x,
+            y=thing.y,
+            w=max(thing.w, 0),
+            h=max(thing.h, 0),
+            attributes=[normal(attribute) for attribute in thing.attributes if attribute.strip()],
+            relations=[Relation(normal(edge.name), str(edge.object)) for edge in thing.relations if edge.object in named and edge.name.strip()],
+        )
+        for index, thing in enumerate(found.objects)
+        if index in named
+    }
+    return SceneGraph(width=SIDE, height=SIDE, objects=objects, location=normal(found.location or "") or None, weather=normal(found.weather or "") or None)

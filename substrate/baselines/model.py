@@ -1,0 +1,152 @@
+"""What a language model is asked, and how its reply is read. Who carries the question there is the caller's affair."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, Literal, Protocol
+
+import msgspec
+
+from substrate.errors import SubstrateError
+from substrate.rows import Row
+
+
+class ReplyError(SubstrateError):
+    """A model's reply is not of the form that was asked for.
+
+    >>> str(ReplyError("the reply is empty"))
+    'the reply is empty'
+    """
+
+
+class Image(msgspec.Struct, frozen=True):
+    """A picture by name and hash; ``data`` is empty where a transcript is replayed and nobody looks at it."""
+
+    name: str
+    media_type: str
+    sha256: str
+    data: bytes = b""
+
+
+class Message(msgspec.Struct, frozen=True):
+    """One turn of a conversation, pictures after the text."""
+
+    role: Literal["system", "user"]
+    text: str
+    images: tuple[Image, ...] = ()
+
+
+class Request(msgspec.Struct, frozen=True):
+    """A conversation, the type of the JSON that must come back, and how long that may be (tokens)."""
+
+    messages: tuple[Message, ...]
+    reply: type[Any]
+    max_tokens: int = 64
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The JSON Schema of the reply, without references, which not every server follows."""
+        return _schema(self.reply)
+
+    def read(self, text: str) -> Any:
+        """A reply as its type; words or a code fence around the one JSON object are passed over.
+
+        >>> ask("", "Is it red?", one_of("yes", "no")).read('Sure: {"answer": "yes"}').answer
+        'yes'
+
+        Raises:
+            ReplyError: there is no JSON of the type in it.
+        """
+        start, end = text.find("{"), text.rfind("}")
+        try:
+            return _decoder(self.reply).decode(text[start : end + 1] if 0 <= start < end else text)
+        except (msgspec.DecodeError, UnicodeError) as error:
+            raise ReplyError(f"the model's reply is not what was asked for ({error})") from None
+
+
+class Model(Protocol):
+    """Something that answers requests: a server behind a client, a transcript, or a test."""
+
+    def ask(self, request: Request) -> str:
+        """The text of the reply, unread."""
+        ...
+
+
+def ask(system: str, user: str, reply: type[Any], *, images: Sequence[Image] = (), max_tokens: int = 64) -> Request:
+    """A request of one instruction and one question."""
+    return Request((Message("system", system), Message("user", user, tuple(images))), reply, max_tokens)
+
+
+@cache
+def one_of(*options: str) -> type[Any]:
+    """The reply ``{"answer": …}`` with one of the options.
+
+    >>> ask("", "", one_of("yes", "no")).schema["properties"]
+    {'answer': {'enum': ['no', 'yes']}}
+    """
+    return msgspec.defstruct("OneOf", [("answer", Literal[options])], frozen=True, forbid_unknown_fields=True)
+
+
+class Words(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The reply ``{"answer": …}`` in free words."""
+
+    answer: str
+
+
+def row(answer: str | ReplyError, expected: str | None, **common: Any) -> Row:
+    """An answer as a row; a reply that could not be read is answered ``error`` and counts as wrong.
+
+    Args:
+        answer: what the model said; it was made without the gold.
+        expected: the gold, where there is one.
+        common: the other fields of the row.
+    """
+    failed = isinstance(answer, ReplyError)
+    return Row(
+        predicted="error" if failed else answer,
+        expected=expected,
+        correct=None if expected is None else answer == expected,
+        error=str(answer) if failed else msgspec.UNSET,
+        **common,
+    )
+
+
+def answer(model: Model, request: Request) -> str | ReplyError:
+    """What the model answers to a request whose reply has an ``answer``, or why that cannot be read."""
+    try:
+        return request.read(model.ask(request)).answer
+    except ReplyError as error:
+        return error
+
+
+def chosen(keys: Sequence[Any], n: int, seed: int) -> list[Any]:
+    """``n`` of the keys, in their order: those whose hash with the seed is least. A smaller ``n`` chooses among the same.
+
+    >>> chosen("abcdefgh", 3, seed=20)
+    ['a', 'd', 'h']
+    """
+    drawn = sorted(range(len(keys)), key=lambda index: hashlib.sha256(f"{seed}:{keys[index]}".encode()).digest())
+    return [keys[index] for index in sorted(drawn[:n])]
+
+
+@cache
+def _decoder(reply: type[Any]) -> msgspec.json.Decoder[Any]:
+    return msgspec.json.Decoder(reply)
+
+
+@cache
+def _schema(reply: type[Any]) -> dict[str, Any]:
+    (root,), parts = msgspec.json.schema_components([reply], ref_template="{name}")
+    return _inlined(root, parts)
+
+
+def _inlined(node: Any, parts: dict[str, Any]) -> Any:
+    if isinstance(node, list):
+        return [_inlined(item, parts) for item in node]
+    if not isinstance(node, dict):
+        return node
+    if "$ref" in node:
+        return _inlined(parts[node["$ref"]], parts)
+    return {key: _inlined(value, parts) for key, value in node.items() if not (key == "title" and isinstance(value, str))}

@@ -1,0 +1,108 @@
+"""Twin-EventLog asked of a language model directly: the whole village as text, once for each arm."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
+
+import msgspec
+
+from substrate.baselines.model import Model, Request, ask, one_of
+from substrate.baselines.model import answer as answer_of
+from substrate.baselines.model import row as row_of
+from substrate.domains.smallville.format import Agent, Gold, Intervention, Plan, Spec
+from substrate.rows import Row
+
+Arm = Literal["a", "b"]
+ARMS: tuple[Arm, ...] = ("a", "b")
+"""The arm of a row's question 0 and of question 1: as planned, and with the intervention."""
+
+_TASK = """You are told how a village goes on and asked one yes-or-no question about it.
+Work out who is where at each tick, who meets whom, and who comes to know what.
+Reply with JSON only, {"answer": "yes"} or {"answer": "no"}."""
+
+_RULES = """Ticks run from 0 to {horizon}. At each tick, all at once, each villager with a plan that starts then goes to its place and stays there
+until the next plan; a plan that depends on a fact is followed only by who knows the fact as the tick begins, and is dropped otherwise.
+Those who are at one place then meet, newly or still, and everyone there comes to know every fact that anyone there knows.
+Nobody forgets anything by themselves."""
+
+
+Names = Mapping[str | None, str]
+"""The words of a village's identifiers."""
+
+
+def names_of(spec: Spec) -> Names:
+    """The names of a specification's places, facts and villagers."""
+    return {named.id: named.name for named in (*spec.village.places, *spec.village.facts, *spec.village.agents)}
+
+
+def plan_text(plan: Plan | None, names: Names) -> str:
+    """A plan in words; of none, nothing."""
+    if plan is None:
+        return ""
+    condition = f", if they know then: {names[plan.if_knows]}" if plan.if_knows else ""
+    return f"from tick {plan.start} on at {names[plan.goal]}{condition}"
+
+
+def village_text(spec: Spec) -> str:
+    """All that is given of a specification's village, as text."""
+    names, village = names_of(spec), spec.village
+    return "\n".join(
+        (
+            _RULES.format(horizon=village.horizon),
+            f"Places: {'; '.join(place.name for place in village.places)}.",
+            f"Facts: {'; '.join(fact.name for fact in village.facts)}.",
+            *(_agent_text(agent, names) for agent in village.agents),
+        )
+    )
+
+
+def _agent_text(agent: Agent, names: Names) -> str:
+    knows = "; ".join(names[fact] for fact in agent.knows) or "none of the facts"
+    plans = "; ".join(plan_text(plan, names) for plan in agent.plans) or "none"
+    return f"{agent.name} is at {names[agent.at]} at tick 0. Knows: {knows}. Plans: {plans}."
+
+
+INTERVENTIONS: Mapping[str, Callable[[Intervention, Names], str]] = {
+    "assert": lambda i, names: f"{names[i.agent]} makes a new plan: {plan_text(i.plan, names)}",
+    "retract": lambda i, names: f"{names[i.agent]} gives a plan up: {plan_text(i.plan, names)}",
+    "override_location": lambda i, names: f"{names[i.agent]} is moved to {names[i.place]}",
+    "assert_awareness": lambda i, names: f"{names[i.agent]} comes to know this fact: {names[i.fact]}",
+    "retract_awareness": lambda i, names: f"{names[i.agent]} forgets this fact: {names[i.fact]}",
+}
+"""An intervention in words."""
+
+
+def request(spec: Spec, arm: Arm) -> Request:
+    """The question about one arm; arm A is asked without a word of the intervention."""
+    happens = INTERVENTIONS[spec.intervention.type](spec.intervention, names_of(spec))
+    then = f"At tick {spec.branch}, before anything else of that tick, {happens}. Then all goes on by the same rules." if arm == "b" else "All goes on as planned."
+    asked = f"Question about the ticks from {spec.branch} to {spec.village.horizon}, both included: {spec.query.text}"
+    return ask(_TASK, "\n\n".join((village_text(spec), then, asked)), one_of("yes", "no"))
+
+
+def direct(model: Model, spec: Spec, arm: Arm) -> Any:
+    """What a model answers about one arm: ``yes``, ``no``, or why its reply cannot be read."""
+    return answer_of(model, request(spec, arm))
+
+
+def rows(model: Model, spec: Spec, gold: Gold | None, predict: Callable[[Model, Spec, Arm], Any], benchmark: str, split: str) -> list[Row]:
+    """A row an arm: question 0 is arm A, question 1 arm B; the subset is the linkage, the log the specification's hash.
+
+    Args:
+        predict: a baseline, which sees the specification and never the gold.
+    """
+    digest = f"sha256:{hashlib.sha256(msgspec.json.encode(spec)).hexdigest()}"
+    predicted = [predict(model, spec, arm) for arm in ARMS]
+    common = {"benchmark": benchmark, "split": split, "subset": spec.linkage, "scene": spec.spec, "log": digest}
+    return [row_of(said, getattr(gold, arm, None), question=number, **common) for number, (arm, said) in enumerate(zip(ARMS, predicted, strict=True))]
+
+
+def balanced(specs: list[Spec], n: int) -> list[Spec]:
+    """The first ``n`` specifications, taken in turn from each linkage and query, in file order."""
+    cells: dict[tuple[str, str], list[int]] = {}
+    for index, spec in enumerate(specs):
+        cells.setdefault((spec.linkage, spec.query.type), []).append(index)
+    turns = sorted((turn, index) for cell in cells.values() for turn, index in enumerate(cell))
+    return [specs[index] for index in sorted(index for _, index in turns[:n])]

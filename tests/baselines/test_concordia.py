@@ -1,0 +1,140 @@
+"""The Concordia-style simulation, with personas whose choices are known."""
+
+from __future__ import annotations
+
+import abc
+import re
+import sys
+from types import ModuleType
+from typing import Any
+
+import pytest
+from villages import QUERIES, VILLAGE, spec
+
+from substrate.baselines.concordia import Sampler, concordia, language_model, simulate
+from substrate.baselines.model import ReplyError, Request
+from substrate.baselines.twin import ARMS, Arm
+from substrate.errors import SubstrateError
+
+
+class Obedient:
+    """Plays each persona as its prompt says: follows the schedule, and talks or keeps silent."""
+
+    def __init__(self, talk: str = "yes") -> None:
+        self.talk = talk
+        self.prompts: list[str] = []
+
+    def ask(self, request: Request) -> str:
+        prompt = request.messages[1].text
+        self.prompts.append(prompt)
+        if "talk with" in prompt:
+            return f'{{"answer": "{self.talk}"}}'
+        tick = int(re.search(r"It is tick (\d+)", prompt)[1])  # pyright: ignore[reportOptionalSubscript]
+        knows = "You know: there is a party" in prompt
+        place = re.search(r"You were last at (.+)\.", prompt)[1]  # pyright: ignore[reportOptionalSubscript]
+        for start, goal, condition in re.findall(r"from tick (\d+) on at ([\w ]+)(, if they know then)?", prompt):
+            if int(start) == tick and (knows or not condition):
+                place = goal
+        return f'{{"answer": "{place}"}}'
+
+
+@pytest.mark.parametrize(
+    ("query", "intervention", "arm", "talk", "answer"),
+    [
+        ("did_meet", "retract", "a", "yes", "yes"),
+        ("did_meet", "retract", "b", "yes", "no"),
+        ("did_meet", "assert", "b", "no", "yes"),
+        ("learned_fact", "retract", "a", "yes", "yes"),
+        ("learned_fact", "retract", "a", "no", "no"),
+        ("learned_fact", "retract", "b", "yes", "no"),
+        ("learned_fact", "retract_awareness", "b", "yes", "no"),
+        ("learned_fact", "assert_awareness", "b", "yes", "yes"),
+        ("visited_location", "retract", "a", "yes", "yes"),
+        ("visited_location", "retract", "b", "yes", "no"),
+        ("visited_location", "override_location", "b", "yes", "yes"),
+    ],
+)
+def test_a_persona_that_keeps_its_schedule_gives_the_village_s_answer(query: str, intervention: str, arm: Arm, talk: str, answer: str) -> None:
+    assert concordia(Obedient(talk), spec(query=query, intervention=intervention), arm) == answer
+
+
+def test_a_place_that_was_left_again_does_not_count_as_in_the_paper() -> None:
+    given = spec(query="visited_location", intervention="assert")
+    simulation = simulate(Sampler(Obedient()), given, "b")
+    assert [tick["isabella"].place for tick in simulation] == ["cafe", "park", "park", "park"]
+
+    class Restless(Obedient):
+        def ask(self, request: Request) -> str:
+            away = "It is tick 2 " not in request.messages[1].text
+            return super().ask(request) if "talk with" in request.messages[1].text else f'{{"answer": "{"Johnson Park" if away else "Hobbs Cafe"}"}}'
+
+    assert [tick["klaus"].place for tick in simulate(Sampler(Restless()), given, "a")] == ["park", "park", "cafe", "park"]
+    assert concordia(Restless(), given, "a") == "no"
+
+
+def test_each_tick_asks_each_persona_for_a_place_and_each_pair_whether_to_talk() -> None:
+    model = Obedient()
+    simulate(Sampler(model), spec(), "a")
+    places = [prompt for prompt in model.prompts if "Where is" in prompt]
+    assert len(places) == (VILLAGE.horizon + 1) * len(VILLAGE.agents)
+    # Klaus and Maria share the park at ticks 0 and 1; Klaus and Isabella the cafe at 2 and 3. Nobody told Maria of the party.
+    assert sum("talk with" in prompt for prompt in model.prompts) == 4
+    assert all(prompt.startswith("You are ") and QUERIES["did_meet"].text not in prompt for prompt in model.prompts)
+    assert not any("Klaus Mueller" in prompt for prompt in places if prompt.startswith("You are Isabella"))
+
+
+def test_both_arms_ask_the_same_until_the_branch() -> None:
+    models = [Obedient(), Obedient()]
+    for model, arm in zip(models, ARMS, strict=True):
+        simulate(Sampler(model), spec(branch=2, intervention="override_location"), arm)
+    before = [[prompt for prompt in model.prompts if re.search(r"It is tick [01] ", prompt)] for model in models]
+    assert before[0] == before[1]
+    assert models[0].prompts != models[1].prompts
+
+
+def test_a_choice_that_cannot_be_read_is_the_answer() -> None:
+    class Mute:
+        def ask(self, request: Request) -> str:
+            return "…"
+
+    assert isinstance(concordia(Mute(), spec(), "a"), ReplyError)
+
+
+def test_text_ends_at_a_terminator() -> None:
+    class Talker:
+        def ask(self, request: Request) -> str:
+            return '{"answer": "one two\\nthree"}'
+
+    assert Sampler(Talker()).sample_text("Count.", terminators=["\n", "four"], temperature=0.5, seed=3) == "one two"
+    assert Sampler(Talker()).sample_text("Count.") == "one two\nthree"
+
+
+def test_without_the_package_its_name_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "concordia", None)
+    with pytest.raises(SubstrateError, match="gdm-concordia is not installed"):
+        language_model(Obedient())
+
+
+def test_with_the_package_the_model_is_one_of_its_language_models(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The package's abstract class has these two methods and this error; its real one is not installed here."""
+
+    class LanguageModel(metaclass=abc.ABCMeta):
+        @abc.abstractmethod
+        def sample_text(self, prompt: str, *, max_tokens: int = 5000) -> str: ...
+
+        @abc.abstractmethod
+        def sample_choice(self, prompt: str, responses: Any, *, seed: int | None = None) -> Any: ...
+
+    class InvalidResponseError(Exception):
+        pass
+
+    theirs = ModuleType("concordia.language_model.language_model")
+    theirs.__dict__.update(LanguageModel=LanguageModel, InvalidResponseError=InvalidResponseError)
+    for name in ("concordia", "concordia.language_model"):
+        monkeypatch.setitem(sys.modules, name, ModuleType(name))
+    monkeypatch.setitem(sys.modules, theirs.__name__, theirs)
+    model = language_model(Obedient("no"))
+    assert isinstance(model, LanguageModel)
+    assert model.sample_choice("Do you talk with Bo?", ["yes", "no"], seed=1) == (1, "no", {})
+    with pytest.raises(InvalidResponseError):
+        model.sample_choice("Do you talk with Bo?", ["left", "right"])

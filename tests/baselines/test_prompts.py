@@ -1,0 +1,126 @@
+"""What a model is shown: all of the input, nothing of the gold."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+
+import msgspec
+import pytest
+from clevrer_scenes import annotation
+from villages import INTERVENTIONS, QUERIES, VILLAGE, spec
+
+from substrate import Delta, EventLog, Op
+from substrate.baselines import clevrer, gqa, twin
+from substrate.baselines.model import Image, ReplyError, Request, chosen, one_of
+from substrate.domains.clevrer.deltas import annotation_log
+from substrate.domains.clevrer.format import decode_annotation
+from substrate.domains.smallville.format import Gold
+
+
+def text(request: Request) -> str:
+    return "\n".join(message.text for message in request.messages)
+
+
+def log() -> EventLog:
+    record = annotation(collisions=[(0, 1, 30)], views={0: range(10, 90)}, moving={0: range(128), 1: range(30, 128)})
+    return annotation_log(decode_annotation(("scene", json.dumps(record).encode())))
+
+
+def test_every_delta_of_a_log_is_told() -> None:
+    deltas = list(log())
+    whole = clevrer.log_text(log())
+    told = [delta for delta in deltas if delta.op is Op.INSERT and not str(delta.triple[1]).endswith(("type>", "number>", "color>", "material>", "shape>", "of>", "at>", "frame>"))]
+    assert len(told) > 20
+    for left_out in told:
+        changed = EventLog(Delta(tick=d.tick, op=d.op, triple=d.triple) for d in deltas if d != left_out)
+        with suppress(KeyError):  # what is left cannot even be told without it
+            assert clevrer.log_text(changed) != whole, left_out
+    assert "Frame 10: Event 1: the red metal cube (object 0) enters the scene." in whole
+    assert "Frame 30: Event 2: the red metal cube (object 0) and the blue rubber sphere (object 1) collide." in whole
+    assert "Frame 90: The red metal cube (object 0) is out of view." in whole
+    assert "Frame 30: The blue rubber sphere (object 1) is moving." in whole
+
+
+def test_the_same_log_is_the_same_text_and_one_of_the_vocabulary_is_asked_for() -> None:
+    request = clevrer.request(clevrer.log_text(log()), "How many metal objects are there?")
+    assert text(request) == text(clevrer.request(clevrer.log_text(log()), "How many metal objects are there?"))
+    assert set(request.schema["properties"]["answer"]["enum"]) == set(clevrer.VOCABULARY)
+    assert "How many metal objects are there?" in text(request)
+
+
+@pytest.mark.parametrize("arm", twin.ARMS)
+def test_a_village_is_told_whole_and_its_label_is_not(arm: twin.Arm) -> None:
+    told = text(twin.request(spec(), arm))
+    for named in (*VILLAGE.places, *VILLAGE.facts, *VILLAGE.agents):
+        assert named.name in told
+    assert "from tick 2 on at Hobbs Cafe" in told
+    assert "from tick 3 on at Hobbs Cafe, if they know then: there is a party" in told
+    assert told == text(twin.request(spec(linkage="control"), arm))
+
+
+@pytest.mark.parametrize("intervention", INTERVENTIONS)
+def test_only_arm_b_is_told_of_the_intervention(intervention: str) -> None:
+    given = spec(intervention=intervention)
+    first, second = (text(twin.request(given, arm)) for arm in twin.ARMS)
+    assert "At tick 1, before anything else" in second
+    assert "At tick 1, before anything else" not in first
+    assert first == text(twin.request(spec(intervention=next(other for other in INTERVENTIONS if other != intervention)), "a"))
+
+
+def test_the_gold_is_set_beside_answers_that_never_saw_it() -> None:
+    class Yes:
+        def ask(self, request: Request) -> str:
+            return '{"answer": "yes"}'
+
+    shown: list[object] = []
+
+    def predict(model: object, given: object, arm: object) -> str:
+        shown.append((given, arm))
+        return twin.direct(model, given, arm)  # pyright: ignore[reportArgumentType]
+
+    rows = twin.rows(Yes(), spec(7), Gold("yes", "no"), predict, "twin_direct", "generated")
+    assert [(r.scene, r.question, r.subset, r.predicted, r.expected, r.correct) for r in rows] == [(7, 0, "direct", "yes", "yes", True), (7, 1, "direct", "yes", "no", False)]
+    assert "gold" not in msgspec.json.encode(shown).decode()
+    assert [r.correct for r in twin.rows(Yes(), spec(7), None, twin.direct, "twin_direct", "generated")] == [None, None]
+
+
+def test_a_balanced_choice_takes_from_every_linkage_and_query_alike() -> None:
+    specs = [spec(number, list(QUERIES)[number % 3], linkage=("control", "direct", "propagation")[number // 3 % 3]) for number in range(90)]
+    few = twin.balanced(specs, 20)
+    cells = [(s.linkage, s.query.type) for s in few]
+    assert {cells.count(cell) for cell in cells} == {2, 3}
+    assert [s.spec for s in few] == sorted(s.spec for s in few)
+    assert twin.balanced(specs, 500) == specs
+
+
+def test_a_smaller_choice_is_part_of_a_larger() -> None:
+    keys = [(scene, number) for scene in range(50) for number in range(10)]
+    assert set(chosen(keys, 30, 20)) < set(chosen(keys, 100, 20)) < set(keys)
+    assert chosen(keys, 30, 20) != chosen(keys, 30, 21)
+
+
+@pytest.mark.parametrize("reply", ["", "yes", '{"answer": "maybe"}', '{"answer": 1}', '{"reply": "yes"}', '{"answer": "yes", "why": ""}', '{"answer": "yes"', "{}"])
+def test_a_reply_off_the_schema_is_refused(reply: str) -> None:
+    request = Request((), one_of("yes", "no"))
+    with pytest.raises(ReplyError, match="not what was asked for"):
+        request.read(reply)
+
+
+@pytest.mark.parametrize("reply", ['{"answer": "yes"}', '```json\n{"answer":"yes"}\n```', 'Surely. {"answer": "yes"} That is it.'])
+def test_words_around_a_reply_are_passed_over(reply: str) -> None:
+    assert Request((), one_of("yes", "no")).read(reply).answer == "yes"
+
+
+def test_an_extractor_is_not_shown_the_question_and_its_graph_is_cleaned() -> None:
+    image = Image("7", "image/jpeg", "aa")
+    request = gqa.extract_request(image)
+    assert request.messages[1].images == (image,)
+    assert "$ref" not in json.dumps(request.schema)
+    nameless = '{"name": " ", "x": 0, "y": 0, "w": 1, "h": 1, "attributes": [], "relations": []}'
+    cup = '{"name": "A Cup.", "x": 1, "y": 2, "w": -3, "h": 4, "attributes": ["Red", ""], "relations": [{"name": "on", "object": 0}]}'
+    reply = f'{{"objects": [{nameless}, {cup}], "location": "kitchen"}}'
+    graph = gqa.scene_graph(request.read(reply))
+    assert list(graph.objects) == ["1"]
+    assert (graph.objects["1"].name, graph.objects["1"].w, graph.objects["1"].attributes, graph.objects["1"].relations) == ("a cup", 0, ["red"], [])
+    assert (graph.location, graph.weather) == ("kitchen", None)

@@ -1,0 +1,121 @@
+"""A small OpenAI-compatible server on a real socket, which also fails in every way that a server can."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+Answer = Callable[[dict[str, Any]], str]
+"""From a request's body to the content of the reply."""
+KEY = "sk-a-key-that-nobody-may-see"
+
+
+class ModelServer(ThreadingHTTPServer):
+    """Answers with ``answer``, after one fault of ``faults`` for each of the first requests.
+
+    Faults: ``"500"`` and any other status, ``"429:7"`` with a Retry-After, ``"broken"`` for a body that is
+    cut off, ``"empty"`` for one without choices, ``"hang up"`` for a connection that closes mid-way,
+    ``"slow"`` for an answer that comes too late, ``"off"`` for content that is not of the schema.
+    """
+
+    daemon_threads = True
+
+    def __init__(self, answer: Answer, faults: tuple[str, ...] = (), *, formats: tuple[str, ...] = ("json_schema",), late: float = 0.5) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.answer = answer
+        self.faults = list(faults)
+        self.formats = formats
+        self.late = late
+        self.bodies: list[dict[str, Any]] = []
+        self.keys: list[str | None] = []
+        self.lock = threading.Lock()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}/v1"
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that went away, or was killed, is no error of the server's."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: ModelServer  # pyright: ignore[reportIncompatibleVariableOverride]  # it is always one
+
+    def log_message(self, format: str, *args: object) -> None:  # the base class names it
+        pass
+
+    def do_POST(self) -> None:  # the base class names it
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        with self.server.lock:
+            self.server.bodies.append(body)
+            self.server.keys.append(self.headers["Authorization"])
+            fault = self.server.faults.pop(0) if self.server.faults else ""
+        asked = body.get("response_format", {}).get("type", "text")
+        status, _, wait = fault.partition(":")
+        if self.path != "/v1/chat/completions":
+            self._send(404, b"{}")
+        elif status.isdecimal():
+            self._send(int(status), f"fault, told to {self.headers['Authorization']} at {self.server.url}".encode(), {"Retry-After": wait} if wait else {})
+        elif asked not in self.server.formats:
+            self._send(400, json.dumps({"error": {"message": f"response_format {asked} is not supported"}}).encode())
+        else:
+            self._answer(body, fault)
+
+    def _answer(self, body: dict[str, Any], fault: str) -> None:
+        content = '{"answer": 42}' if fault == "off" else self.server.answer(body)
+        whole = json.dumps({"choices": [{"index": 0, "message": {"role": "assistant", "content": content}, "finish_reason": "stop"}]}).encode()
+        if fault == "slow":
+            time.sleep(self.server.late)
+        if fault == "hang up":
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(whole)))
+            self.end_headers()
+            self.wfile.write(whole[: len(whole) // 2])
+            self.close_connection = True
+            return
+        self._send(200, {"broken": whole[:-5], "empty": b'{"choices": []}'}.get(fault, whole))
+
+    def _send(self, status: int, body: bytes, headers: dict[str, str] | None = None) -> None:
+        self.send_response(status)
+        for name, value in {"Content-Length": str(len(body)), "Content-Type": "application/json", **(headers or {})}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+
+@contextmanager
+def model_server(answer: Answer, *faults: str, **others: Any) -> Iterator[ModelServer]:
+    """A server that runs inside the block."""
+    server = ModelServer(answer, faults, **others)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def text_of(body: dict[str, Any]) -> str:
+    """All text of a request, as the model reads it."""
+    return "\n".join(m["content"] if isinstance(m["content"], str) else "\n".join(part.get("text", "") for part in m["content"]) for m in body["messages"])
+
+
+def some_answer(body: dict[str, Any]) -> str:
+    """A valid reply that depends on nothing but the request: one of the options, by hash; free words; or a graph of one red cup on a table."""
+    schema = body["response_format"]["json_schema"]["schema"]
+    if "objects" in schema["properties"]:
+        box = {"x": 600, "y": 0, "w": 100, "h": 100}
+        cup = {"name": "cup", **box, "attributes": ["red"], "relations": [{"name": "on", "object": 1}]}
+        return json.dumps({"objects": [cup, {"name": "table", **box, "attributes": [], "relations": []}]})
+    options = schema["properties"]["answer"].get("enum", ["Red."])
+    drawn = hashlib.sha256(text_of(body).encode()).digest()[0]
+    return json.dumps({"answer": options[drawn % len(options)]})

@@ -1,0 +1,50 @@
+"""Small Twin-EventLog specifications, written by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from substrate.domains.smallville.format import Agent, Gold, Intervention, Named, Plan, Query, Spec, Village
+
+VILLAGE = Village(
+    horizon=3,
+    places=[Named("cafe", "Hobbs Cafe"), Named("park", "Johnson Park")],
+    facts=[Named("party", "there is a party")],
+    agents=[
+        Agent("isabella", "Isabella Rodriguez", "cafe", ["party"], []),
+        Agent("klaus", "Klaus Mueller", "park", [], [Plan(2, "cafe")]),
+        Agent("maria", "Maria Lopez", "park", [], [Plan(3, "cafe", if_knows="party")]),
+    ],
+)
+QUERIES = {
+    "did_meet": Query("did_meet", "Does Klaus Mueller meet Isabella Rodriguez?", "klaus", other="isabella"),
+    "learned_fact": Query("learned_fact", "Does Klaus Mueller know that there is a party?", "klaus", fact="party"),
+    "visited_location": Query("visited_location", "Is Klaus Mueller at Hobbs Cafe?", "klaus", place="cafe"),
+}
+INTERVENTIONS = {
+    "assert": Intervention("assert", "isabella", plan=Plan(1, "park")),
+    "retract": Intervention("retract", "klaus", plan=Plan(2, "cafe")),
+    "override_location": Intervention("override_location", "klaus", place="cafe"),
+    "assert_awareness": Intervention("assert_awareness", "maria", fact="party"),
+    "retract_awareness": Intervention("retract_awareness", "isabella", fact="party"),
+}
+
+
+def spec(number: int = 0, query: str = "did_meet", intervention: str = "retract", linkage: Any = "direct", branch: int = 1) -> Spec:
+    """A specification about the small village."""
+    return Spec(number, linkage, VILLAGE, branch, INTERVENTIONS[intervention], QUERIES[query])
+
+
+def write_specs(path: Path, count: int = 4) -> Path:
+    """A file of specifications with gold, of every query and intervention in turn."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    queries, interventions = list(QUERIES), list(INTERVENTIONS)
+    lines = []
+    for number in range(count):
+        record = msgspec.to_builtins(spec(number, queries[number % 3], interventions[number % 5], ("control", "direct", "propagation")[number // 3 % 3], 1 + number // 3 % 3))
+        lines.append(msgspec.json.encode(record | {"gold": msgspec.to_builtins(Gold("yes", "no"))}))
+    path.write_bytes(b"\n".join(lines) + b"\n")
+    return path
