@@ -83,7 +83,7 @@ def reproduce(
 ) -> None:
     """Materialise the asset graph and print the tables."""
     from orchestration.pins import settle
-    from orchestration.rendering.tables import transfer_table
+    from orchestration.rendering.results import transfer_table
     from orchestration.resources import WorkspaceResource
     from orchestration.run import instance, run_stages, stages_of
     from orchestration.scores import read_scores

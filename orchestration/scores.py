@@ -15,7 +15,7 @@ from pyspark.sql import functions as sql
 
 from orchestration.ablations import VARIANTS
 from orchestration.paired import PAIRED, WEIGHTS, Judgement, judge
-from orchestration.statistics import wilson
+from orchestration.statistics import mcnemar_exact, newcombe_paired, wilson
 
 
 def _multiple_choice(benchmark: str, *subsets: str) -> tuple[str, ...]:
@@ -133,15 +133,61 @@ def count(session: SparkSession, answers: Path, names: Iterable[str]) -> dict[st
 
 def _count_pairs(rows: DataFrame, names: Iterable[str]) -> dict[str, tuple[int, int]]:
     """The same over rows that come in pairs of one scene: every pair is judged by itself, and the judgements are added."""
+    totals = (sql.sum(sql.col(f"right.{metric}").cast("long")).alias(metric) for metric in Judgement._fields)
+    found = _judged_pairs(rows).agg(sql.count("*").alias("pairs"), *totals).collect()[0].asDict()
+    metrics = {name: split_name(name)[1] for name in names}
+    return {name: (found[metric] or 0, found["pairs"] * getattr(WEIGHTS, metric)) for name, metric in metrics.items()}
+
+
+def _judged_pairs(rows: DataFrame) -> DataFrame:
+    """A row a pair: its scene, and what of it is right."""
     in_order = sql.sort_array(sql.collect_list(sql.struct("question", "predicted", "expected")))
     pairs = rows.where("correct is not null").groupBy("scene").agg(in_order.alias("arms"))
     # Through Python, so that a pair is judged by the same code here and in `substrate score`.
     judged = sql.udf(lambda *pair: tuple(judge(*pair)), ", ".join(f"{metric} int" for metric in Judgement._fields))
-    right = judged(sql.col("arms.predicted"), sql.col("arms.expected"))
-    totals = (sql.sum(sql.col(f"right.{metric}").cast("long")).alias(metric) for metric in Judgement._fields)
-    found = pairs.select(right.alias("right")).agg(sql.count("*").alias("pairs"), *totals).collect()[0].asDict()
-    metrics = {name: split_name(name)[1] for name in names}
-    return {name: (found[metric] or 0, found["pairs"] * getattr(WEIGHTS, metric)) for name, metric in metrics.items()}
+    return pairs.select("scene", judged(sql.col("arms.predicted"), sql.col("arms.expected")).alias("right"))
+
+
+class Comparison(msgspec.Struct, frozen=True):
+    """Two ways of answering on what both were asked: how many both, one or none got right, and whether that is chance.
+
+    ``difference`` is the first's accuracy minus the second's with Newcombe's interval, ``mcnemar`` the exact p; ``None`` where nothing was measured.
+    """
+
+    first: str
+    second: str
+    both: int
+    first_only: int
+    second_only: int
+    neither: int
+    difference: float | None
+    newcombe: tuple[float, float] | None
+    mcnemar: float | None
+
+    @property
+    def n(self) -> int:
+        """How many were asked of both."""
+        return self.both + self.first_only + self.second_only + self.neither
+
+
+def compare(session: SparkSession, first: Path, second: Path) -> Comparison:
+    """Compare two answers files, question by question; pair by pair, where the second's rows come in pairs: there both arms must be right."""
+    names = first.parent.name, second.parent.name
+
+    def right(answers: Path, column: str) -> DataFrame:
+        rows = session.read.json(answers.as_uri(), schema=_PAIR)
+        if names[1] in PAIRED:
+            return _judged_pairs(rows).select("scene", sql.lit("").alias("question"), (sql.col("right.joint") == 1).alias(column))
+        return rows.where("correct is not null").select("scene", "question", sql.col("correct").alias(column))
+
+    cells = right(first, "one").join(right(second, "other"), ["scene", "question"]).groupBy("one", "other").count().collect()
+    counts = {(row["one"], row["other"]): row["count"] for row in cells}
+    table = counts.get((True, True), 0), counts.get((True, False), 0), counts.get((False, True), 0), counts.get((False, False), 0)
+    if not any(table):
+        return Comparison(*names, *table, None, None, None)
+    low, high = newcombe_paired(*table)
+    difference = (table[1] - table[2]) / sum(table)
+    return Comparison(*names, *table, round(difference, _DIGITS), (round(low, _DIGITS), round(high, _DIGITS)), float(f"{mcnemar_exact(table[1], table[2]):.6g}"))
 
 
 def read_scores(folder: Path, benchmark: str) -> dict[str, Score]:

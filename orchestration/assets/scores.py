@@ -9,7 +9,7 @@ from typing import Any
 import dagster as dg
 import msgspec
 
-from orchestration.scores import METRICS, count, score
+from orchestration.scores import METRICS, compare, count, score
 from orchestration.spark import spark_session
 from orchestration.stage import stage
 from orchestration.workspace import Workspace
@@ -51,3 +51,19 @@ gqa_extractor_scores = _scores_of("gqa_extractor", "Accuracy of the substrate on
 clevrer_humans_scores = _scores_of("clevrer_humans", "Accuracy on people's causal questions, with Wilson's interval.")
 ablations_scores = _scores_of("ablations", "Per-question and per-option accuracy of each variant, with Wilson's interval.")
 twin_scores = _scores_of("twin", "Accuracy by arm, of both arms at once, and of saying whether they differ, with Wilson's interval.")
+
+
+@stage(
+    "twin/comparisons",
+    outs=["artifacts/{profile}/twin/comparisons.json"],
+    needs=["clevrer/answers", "controlled/answers", "twin/answers", "twin_direct/answers", "twin_concordia/answers"],
+    code=["orchestration/scores.py", "orchestration/paired.py", "orchestration/statistics.py"],
+    kinds=["spark"],
+)
+def comparisons(workspace: Workspace, out: Path) -> dict[str, Any]:
+    """The substrate against each language model on what both were asked: Newcombe's interval of the difference, McNemar's exact p."""
+    session = spark_session(workspace.settings.spark)
+    pairs = (("twin", "twin_direct"), ("twin", "twin_concordia"), ("clevrer", "controlled"))
+    found = [compare(session, *(workspace.artifacts / name / "answers.jsonl" for name in pair)) for pair in pairs]
+    out.write_bytes(msgspec.json.format(msgspec.json.encode(found), indent=1) + b"\n")
+    return {f"{comparison.first} - {comparison.second}": comparison.difference or "not measured" for comparison in found}

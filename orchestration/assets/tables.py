@@ -9,13 +9,15 @@ import dagster as dg
 import msgspec
 
 from orchestration.determinism import Run
-from orchestration.rendering.tables import BEYOND, FORMATS, Table, ablations_table, clevrer_table, transfer_table
-from orchestration.scores import read_scores
+from orchestration.rendering.results import BEYOND, MODELS, ablations_table, clevrer_table, transfer_table, twin_table
+from orchestration.rendering.tables import FORMATS, Table
+from orchestration.scores import Comparison, read_scores
 from orchestration.stage import stage
 from orchestration.workspace import Workspace
 
-CODE = ["orchestration/rendering/tables.py", "orchestration/published.yaml"]
-TRANSFER = ("comphy", "comphy_inferred", "gqa", "babi", "clevrer_humans")
+CODE = ["orchestration/rendering/tables.py", "orchestration/rendering/results.py", "orchestration/published.yaml"]
+TRANSFER = ("comphy", "comphy_inferred", "gqa", "babi", "clevrer_humans", *MODELS)
+TWIN = ("twin", "twin_direct", "twin_concordia")
 
 
 @stage(
@@ -42,6 +44,20 @@ def transfer_tables(workspace: Workspace, *outs: Path) -> dict[str, Any]:
     """Transfer: accuracy on the other benchmarks, beside what was published."""
     scores = {name: score for benchmark in TRANSFER for name, score in read_scores(workspace.artifacts / "scores", benchmark).items()}
     return _render(transfer_table(scores, workspace.settings), outs)
+
+
+@stage(
+    "tables/twin",
+    outs=[f"artifacts/{{profile}}/tables/twin.{suffix}" for suffix in FORMATS],
+    needs=[*(f"{benchmark}/scores" for benchmark in TWIN), "twin/comparisons"],
+    parameters=["seed", "profiles.{profile}.twin", "baselines.twin_direct", "baselines.twin_concordia"],
+    code=CODE,
+)
+def twin_tables(workspace: Workspace, *outs: Path) -> dict[str, Any]:
+    """Table 2: Twin-EventLog, the substrate beside two language-model baselines, and the paired difference."""
+    scores = {name: score for benchmark in TWIN for name, score in read_scores(workspace.artifacts / "scores", benchmark).items()}
+    comparisons = msgspec.json.decode((workspace.artifacts / "twin" / "comparisons.json").read_bytes(), type=list[Comparison])
+    return _render(twin_table(scores, comparisons, workspace.settings), outs)
 
 
 @stage(

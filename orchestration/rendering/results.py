@@ -1,0 +1,171 @@
+"""What the tables say: the paper's results as measured here, each captioned with the data it was computed on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from orchestration.ablations import VARIANTS, Variant
+from orchestration.determinism import Run
+from orchestration.rendering.tables import Table
+from orchestration.scores import Comparison, Score, published
+from orchestration.settings import Settings
+
+MODELS = ("controlled", "gqa_vision", "gqa_extractor")
+"""Benchmarks whose answers are a language model's."""
+
+BEYOND = tuple(f"ablations/{name}/{metric}" for name in ("counterfactual.simulated", "predictive.S") for metric in ("per_question", "per_option"))
+"""What stands below the paper's rows in Table 1: calibrated simulation behind a fork."""
+
+
+def clevrer_table(scores: Mapping[str, Score], settings: Settings) -> Table:
+    """Table 1 of the paper: subset, n, substrate, interval, NS-DR, ALOE, gap to the better of the two; and the rows that go past it."""
+    cited = published()["citations"]
+    data = settings.data.clevrer
+    caption = (
+        f"CLEVRER, {_source(data.source, 'validation split', f'{data.scenes:,} scenes', settings)}. "
+        "n counts questions, or options where the row says so; intervals are Wilson, 95 %. "
+        "The rows of a dotted name are not the paper's: forks simulated by the calibrated law of motion. "
+        f"NS-DR ({cited['ns_dr']}) and ALOE ({cited['aloe']}) are as published, on the official validation split."
+    )
+    return Table(caption, ("subset", "n", "substrate", "95 % interval", "NS-DR", "ALOE", "gap (substrate vs. best)"), [_clevrer_row(s) for s in scores.values()])
+
+
+def transfer_table(scores: Mapping[str, Score], settings: Settings) -> Table:
+    """The other benchmarks: number, n, substrate, interval, what the paper printed, what others did."""
+    cited = published()["citations"]
+    babi, gqa, comphy = settings.data.babi, settings.data.gqa, settings.data.comphy
+    of_comphy = (
+        f"{_source('generated', '', f'{comphy.targets:,} targets', settings)}, once in the paper's setting and once with mass and charge inferred" if comphy else "not measured"
+    )
+    sources = (
+        f"ComPhy, {of_comphy}; "
+        f"bAbI, {_source(babi.source, 'test files', f'{babi.questions:,} questions a task', settings)}; "
+        f"GQA, {_source(gqa.source, 'balanced validation split', f'{gqa.scenes:,} scenes', settings)}"
+    )
+    caption = f"Transfer: {sources}. Intervals are Wilson, 95 %. Paper: {cited['transfer']}, on official data; MemN2N: {cited['memn2n']}; PCR: {cited['pcr']}."
+    return Table(caption, ("number", "n", "substrate", "95 % interval", "paper", "others"), [_transfer_row(s) for s in scores.values()])
+
+
+_STUDIES = {
+    "explanatory": "reference frame",
+    "counterfactual": "world without an object",
+    "predictive": "motion after the video",
+}
+
+
+def ablations_table(scores: Mapping[str, Score], runs: Sequence[Run], settings: Settings) -> Table:
+    """Section 6 of the paper: each variant per question and per option, beside what was published; and hashes of answers computed in several ways."""
+    data = settings.data.clevrer
+    hashes = {run.sha256 for run in runs}
+    same = f"{runs[0].rows:,} answers, computed in {len(runs)} ways ({'; '.join(run.how for run in runs)}), have {len(hashes)} distinct hash{'es' * (len(hashes) > 1)}"
+    caption = (
+        f"Ablations on CLEVRER, {_source(data.source, 'validation split', f'{data.scenes:,} scenes', settings)}. "
+        f"Intervals are Wilson, 95 %. Paper: {published()['citations']['ablations']}, on the official validation split. Determinism: {same}."
+    )
+    heads = ("variant", "n", "per question", "95 % interval", "paper", "options", "per option", "95 % interval", "paper")
+    return Table(caption, heads, [_ablation_row(scores, variant) for variant in VARIANTS])
+
+
+def _ablation_row(scores: Mapping[str, Score], variant: Variant) -> list[str]:
+    cells = [f"{_STUDIES[variant.subset]}: {variant.label}"]
+    for metric in ("per_question", "per_option"):
+        score = scores[f"ablations/{variant.name}/{metric}"]
+        cells += [*_measured(score), _published(score)]
+    return cells
+
+
+def _published(score: Score) -> str:
+    paper = score.published.get("substrate")
+    return "not reported" if paper is None else _percent(paper, 2)
+
+
+_RIVALS = {"twin_direct": "Llama-3.1-8B direct", "twin_concordia": "Concordia-style"}
+_TWIN_METRICS = {"per_arm": "per-arm accuracy", "joint": "joint accuracy (A and B)", "divergence": "divergence detection"}
+
+
+def twin_table(scores: Mapping[str, Score], comparisons: Sequence[Comparison], settings: Settings) -> Table:
+    """Table 2 of the paper: the substrate and two language-model baselines, and on joint accuracy the paired difference."""
+    models = {settings.baselines.twin_direct.model, settings.baselines.twin_concordia.model}
+    caption = (
+        f"Twin-EventLog, generated specifications, not the paper's: {scores['twin/joint'].n:,}, seed {settings.seed} (profile {settings.profile}). "
+        f"Their gold comes from an oracle that shares no code with the substrate. Models: {', '.join(sorted(models))}. "
+        "Intervals are Wilson, 95 %; of the paired difference, Newcombe's method 10. "
+        f"Paper: {published()['citations']['twin']}."
+    )
+    by_second = {comparison.second: comparison for comparison in comparisons}
+    rows = [[label, _with_interval(scores[f"twin/{metric}"]), *(_beside(scores[f"{rival}/{metric}"]) for rival in _RIVALS)] for metric, label in _TWIN_METRICS.items()]
+    rows.append(["specifications", *(f"{scores[f'{name}/joint'].n:,}" for name in ("twin", *_RIVALS))])
+    rows.append(["joint: substrate minus this", "", *(_difference(by_second[rival]) for rival in _RIVALS)])
+    rows.append(["McNemar, exact, two-sided p", "", *(_p_value(by_second[rival]) for rival in _RIVALS)])
+    return Table(caption, ("metric", "substrate", *_RIVALS.values()), rows)
+
+
+def _with_interval(score: Score) -> str:
+    return " ".join(_measured(score)[1:]).strip()
+
+
+def _beside(score: Score) -> str:
+    """A model's number as measured, and as published."""
+    cited = next((f"published {_percent(value, 2)}" for who, value in score.published.items() if who != "substrate"), "not reported")
+    return f"{_with_interval(score) if score.n else 'not measured here'}; {cited}"
+
+
+def _difference(comparison: Comparison) -> str:
+    cited = published()["comparisons"][comparison.second]
+    interval = " [{:.2f}, {:.2f}]".format(*cited["newcombe"]) if "newcombe" in cited else ""
+    here = "not measured here"
+    if comparison.difference is not None and comparison.newcombe:
+        here = f"{100 * comparison.difference:+.2f} pp [{100 * comparison.newcombe[0]:.2f}, {100 * comparison.newcombe[1]:.2f}]"
+    return f"{here}; published {cited['difference']:+.2f} pp{interval}"
+
+
+def _p_value(comparison: Comparison) -> str:
+    cited = published()["comparisons"][comparison.second].get("mcnemar")
+    here = "not measured here" if comparison.mcnemar is None else f"{comparison.mcnemar:.2g}"
+    return f"{here}; {'not reported' if cited is None else f'published {cited:.0e}'}"
+
+
+def _source(source: str, split: str, size: str, settings: Settings) -> str:
+    if source == "official":
+        return f"official {split} (profile {settings.profile})"
+    return f"generated world, not the official data: {size}, seed {settings.seed} (profile {settings.profile})"
+
+
+def _measured(score: Score) -> list[str]:
+    """n, accuracy and interval, as cells."""
+    if score.accuracy is None or score.wilson is None:
+        return ["0", "not measured", ""]
+    return [f"{score.n:,}", _percent(score.accuracy, 2), f"[{100 * score.wilson[0]:.2f}, {100 * score.wilson[1]:.2f}]"]
+
+
+def _clevrer_row(score: Score) -> list[str]:
+    rivals = {"NS-DR": score.published.get("ns_dr"), "ALOE": score.published.get("aloe")}
+    cells = [_percent(value, 1) if value is not None else "not reported" for value in rivals.values()]
+    gap = ""
+    if score.accuracy is not None:
+        best = max((name for name, value in rivals.items() if value is not None), key=lambda name: rivals[name] or 0)
+        gap = f"{100 * (score.accuracy - (rivals[best] or 0)):+.2f} pp vs. {best}"
+    return [f"{score.subset} {score.metric.replace('_', '-')}", *_measured(score), *cells, gap]
+
+
+_NAMES = {
+    "memn2n": "MemN2N",
+    "pcr": "PCR",
+    "llama": "Llama-3.1-8B",
+    "llama_direct": "Llama-3.1-8B direct",
+    "concordia": "Concordia-style",
+    "qwen_vl": "Qwen2.5-VL-3B",
+    "extractor": "language model as extractor",
+}
+
+
+def _transfer_row(score: Score) -> list[str]:
+    if score.name.partition("/")[0] in MODELS:
+        # Not the substrate's number: it stands among the others.
+        return [score.name, f"{score.n:,}", "", "", "", f"{_beside(score)} {', '.join(_NAMES[who] for who in score.published)}"]
+    others = ", ".join(f"{_percent(value, 1)} {_NAMES[who]}" for who, value in score.published.items() if who != "substrate")
+    return [score.name, *_measured(score), _published(score), others]
+
+
+def _percent(value: float, digits: int) -> str:
+    return f"{100 * value:.{digits}f} %"
