@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 import pyoxigraph as ox
@@ -20,6 +20,10 @@ import typer
 
 from substrate.errors import InterventionError, LogError, ParameterError, SubstrateError
 from substrate.log import Delta, EventLog, TornTailWarning
+
+if TYPE_CHECKING:
+    from substrate.tbox import TBox
+    from substrate.tellings import Learning
 
 log_app = typer.Typer(no_args_is_help=True, help="The auditor's tools over one event log.")
 
@@ -65,10 +69,10 @@ def show(
             "dropped_bytes": log.torn.dropped if log.torn else 0,
         }
     if json:
-        _print_json(about | {"shown": [_delta(log[p]) | {"position": p} for p in positions]})
+        _print_json(about | {"shown": [_placed(log, p) for p in positions]})
     else:
         _print(f"{name}: {value}" for name, value in about.items() if value is not None)
-        _print(f"{p:>7}  tick {(d := log[p]).tick:>5}  {d.op.name.lower():<7}  {_text(d.triple)}" for p in positions)
+        _print(_line(log, p) for p in positions)
 
 
 @log_app.command()
@@ -294,27 +298,72 @@ def export(
 
 @log_app.command("import")
 def import_(
-    source: Annotated[Path, typer.Argument(metavar="SOURCE", help="RDF Patch, N-Quads, Turtle, or an event stream.")],
+    source: Annotated[list[str], typer.Argument(metavar="[DOMAIN] SOURCE", help="RDF Patch, N-Quads, Turtle, or an event stream; behind a domain's name, a file of that domain.")],
     out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The event log to write.")],
-    format_: Annotated[Format, typer.Option("--format", help="What SOURCE is.")] = Format.patch,
+    format_: Annotated[Format, typer.Option("--format", help="What SOURCE is, where no domain is named.")] = Format.patch,
     tick: Annotated[int, typer.Option("--tick", metavar="T", min=0, help="For nquads and turtle: where the triples are inserted.")] = 0,
+    fact: Annotated[list[str] | None, typer.Option("--fact", metavar="ID=REGEX", help="smallville: a fact, and which utterances mention it; may be repeated.")] = None,
+    label: Annotated[list[str] | None, typer.Option("--label", metavar="ID=TEXT", help="smallville: a fact in words.")] = None,
+    knower: Annotated[list[str] | None, typer.Option("--knower", metavar="ID=NAME", help="smallville: who knows a fact from the start; may be repeated.")] = None,
     json: JsonOption = False,
 ) -> None:
-    """An event log from RDF Patch of any program, from a state, or from an event stream."""
+    """An event log from RDF Patch of any program, from a state, from an event stream, or from a domain's own file."""
+    from orchestration.log_domains import import_domain
     from substrate.export import from_members, from_state
 
     with _failing():
-        text = _text_of(source)
+        *domain, name = source
+        if len(domain) > 1 or (not domain and (fact or label or knower)):
+            raise typer.BadParameter("give SOURCE, or a domain and its SOURCE")
+        path = Path(name)
         readers = {
-            Format.patch: lambda: EventLog.from_patch(text, str(source)),
-            Format.nquads: lambda: from_state(text, "nquads", tick, str(source)),
-            Format.turtle: lambda: from_state(text, "turtle", tick, str(source)),
-            Format.ldes: lambda: from_members(text, str(source)),
+            Format.patch: lambda text: EventLog.from_patch(text, name),
+            Format.nquads: lambda text: from_state(text, "nquads", tick, name),
+            Format.turtle: lambda text: from_state(text, "turtle", tick, name),
+            Format.ldes: lambda text: from_members(text, name),
         }
-        log = readers[format_]()
+        log = import_domain(domain[0], path, fact or (), label or (), knower or ()) if domain else readers[format_](_text_of(path))
         log.save(out)
     about = {"out": str(out), "digest": log.digest, "deltas": len(log), "last_tick": log.last_tick}
     _print_json(about) if json else _print(f"{name}: {value}" for name, value in about.items())
+
+
+@log_app.command()
+def ask(
+    file: FileArgument,
+    template: Annotated[str, typer.Argument(metavar="QUESTION", help="happened, when, who_knew, learned_from, where or without_knowing.")],
+    tbox: Annotated[str, typer.Option("--tbox", metavar="TBOX", help="A shipped TBox or a Turtle file: what the words mean.")],
+    fact: Annotated[str | None, typer.Option("--fact", metavar="TERM", help="What is known.")] = None,
+    agent: Annotated[str | None, typer.Option("--agent", metavar="TERM", help="Who forgets it.")] = None,
+    entity: Annotated[str | None, typer.Option("--entity", metavar="TERM", help="What is somewhere.")] = None,
+    kind: Annotated[str | None, typer.Option("--kind", metavar="TERM", help="The class of an event.")] = None,
+    participant: Annotated[list[str] | None, typer.Option("--participant", metavar="TERM", help="Who took part in it; once for each.")] = None,
+    tick: TickOption = None,
+    prefix: PrefixOption = NO_PREFIXES,
+    json: JsonOption = False,
+) -> None:
+    """Ask a question that any domain can be asked; with the deltas behind the answer, and who knew from whom."""
+    from orchestration.log_domains import put_question
+    from substrate.tbox import TBox
+    from substrate.tellings import in_words
+
+    with _failing():
+        log, box, names = _read(file), TBox.load(tbox), _prefixes(prefix, tbox)
+        terms = {"fact": fact, "agent": agent, "entity": entity, "kind": kind}
+        about: dict[str, Any] = {name: _term(text, names) for name, text in terms.items() if text}
+        if participant:
+            about["participants"] = [_term(text, names) for text in participant]
+        answer, known = put_question(box, log, template, about, tick)
+    box = box.naming(log)
+    if json:
+        links = [[_link(log, box, link) for link in chain] for chain in known]
+        _print_json(answer._asdict() | {"evidence": [_placed(log, p) for p in answer.evidence], "knowers": [chain[0] | {"chain": chain[1:]} for chain in links]})
+        return
+    _print([answer.question, answer.answer])
+    for chain in known:
+        _print(["", in_words(box, chain), *(_line(log, p) for p in chain[0].evidence)])
+    if not known:
+        _print(_line(log, p) for p in answer.evidence)
 
 
 @contextmanager
@@ -397,6 +446,21 @@ def _difference(found: Any) -> dict[str, list[str]]:
 
 def _delta(delta: Delta) -> dict[str, object]:
     return {"tick": delta.tick, "op": delta.op.name.lower(), "triple": _text(delta.triple)}
+
+
+def _link(log: EventLog, box: TBox, link: Learning) -> dict[str, object]:
+    source, telling = (str(term) if term is not None else None for term in (link.source, link.telling))
+    deltas = [_placed(log, position) for position in link.evidence]
+    return {"who": str(link.knower), "name": box.label(link.knower), "tick": link.tick, "from": source, "telling": telling, "deltas": deltas}
+
+
+def _placed(log: EventLog, position: int) -> dict[str, object]:
+    return _delta(log[position]) | {"position": position}
+
+
+def _line(log: EventLog, position: int) -> str:
+    delta = log[position]
+    return f"{position:>7}  tick {delta.tick:>5}  {delta.op.name.lower():<7}  {_text(delta.triple)}"
 
 
 def _text(triple: Any) -> str:

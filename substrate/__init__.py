@@ -16,6 +16,7 @@ from substrate.questions import Answer, Occurrence, ask, occurrences, survey
 from substrate.replay import Replay, State
 from substrate.rules import Firing, Rule, RuleEmitter, settle, unfold
 from substrate.tbox import TBox, Violation
+from substrate.tellings import Learning, chains, in_words
 
 __all__ = [
     "Ancestry",
@@ -36,6 +37,7 @@ __all__ = [
     "Interval",
     "Intervention",
     "InterventionError",
+    "Learning",
     "LogError",
     "Occurrence",
     "Op",
@@ -65,6 +67,7 @@ __all__ = [
     "arms",
     "ask",
     "causal_chain",
+    "chains",
     "conditions",
     "diff",
     "difference",
@@ -73,6 +76,7 @@ __all__ = [
     "from_state",
     "histories",
     "history",
+    "in_words",
     "members",
     "occurrences",
     "settle",

@@ -1,11 +1,13 @@
 """Questions that any domain can be asked; the TBox alone says what its words mean (paper, section 5).
 
 A TBox ties its classes and properties to the core's by ``rdfs:subClassOf core:Event`` and
-``rdfs:subPropertyOf core:participant | core:location | core:awareOf``. No code knows a domain.
+``rdfs:subPropertyOf core:participant | core:location | core:awareOf | core:source | core:recipient |
+core:content``. No code knows a domain.
 """
 
 from __future__ import annotations
 
+import inspect
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple, TypeVar
@@ -20,6 +22,7 @@ from substrate.interventions import RetractAwareness
 from substrate.log import EventLog, Op, Term
 from substrate.rules import RuleEmitter
 from substrate.tbox import TBox
+from substrate.tellings import chains, in_words
 from substrate.vocabulary import AWARE_OF, EVENT, LOCATION, PARTICIPANT, RDF_TYPE
 
 Node = ox.NamedNode | ox.BlankNode
@@ -85,12 +88,12 @@ def ask(tbox: TBox, log: EventLog, template: str, **about: Any) -> Answer:
         tbox: what the words mean.
         log: what happened.
         template: a name of :data:`TEMPLATES`: ``happened`` and ``when`` take ``kind`` and
-            ``participants``, ``who_knew`` takes ``fact`` and ``tick``, ``where`` takes ``entity`` and
+            ``participants``, ``who_knew`` and ``learned_from`` take ``fact`` and ``tick``, ``where`` takes ``entity`` and
             ``tick``, ``without_knowing`` takes ``agent``, ``fact`` and ``tick``.
         about: what the template takes.
 
     Raises:
-        ParameterError: there is no such template.
+        ParameterError: there is no such template, or it asks about something else.
         InterventionError: nothing to take away: the agent does not know the fact before ``tick``.
 
     >>> from substrate.rules import unfold
@@ -102,7 +105,10 @@ def ask(tbox: TBox, log: EventLog, template: str, **about: Any) -> Answer:
     """
     if template not in TEMPLATES:
         raise ParameterError(f"no question {template!r}", hint=f"Choose one of {', '.join(TEMPLATES)}")
-    return TEMPLATES[template](tbox, log, **about)
+    asks = [*inspect.signature(TEMPLATES[template]).parameters][2:]
+    if sorted(asks) != sorted(about):
+        raise ParameterError(f"{template} asks about {' and '.join(asks)}, not {' and '.join(about) or 'nothing'}", hint="Name exactly what it asks about")
+    return TEMPLATES[template](tbox.naming(log), log, **about)
 
 
 def _happened(tbox: TBox, log: EventLog, kind: ox.NamedNode, participants: Iterable[Term]) -> Answer:
@@ -120,6 +126,13 @@ def _who_knew(tbox: TBox, log: EventLog, fact: Term, tick: int) -> Answer:
     knowing = [h for predicate in _sorted(tbox.below(AWARE_OF)) for h in histories(log, None, predicate, fact) if h.holds(tick)]
     evidence = tuple(max(c.position for c in h.changes if c.delta.tick <= tick) for h in knowing)
     return Answer("who_knew", f"Who knew at tick {tick} that {tbox.label(fact)}?", _names(tbox, (h.triple[0] for h in knowing)) or "nobody", tuple(sorted(evidence)))
+
+
+def _learned_from(tbox: TBox, log: EventLog, fact: Term, tick: int) -> Answer:
+    found = chains(tbox, log, fact, tick)
+    evidence = {position for chain in found for learning in chain for position in learning.evidence}
+    told = "; ".join(sorted(in_words(tbox, chain) for chain in found))
+    return Answer("learned_from", f"Who knew at tick {tick} that {tbox.label(fact)}, and from whom?", told or "nobody knew", tuple(sorted(evidence)))
 
 
 def _where(tbox: TBox, log: EventLog, entity: Node, tick: int) -> Answer:
@@ -144,6 +157,7 @@ TEMPLATES: Mapping[str, Callable[..., Answer]] = {
     "happened": _happened,
     "when": _when,
     "who_knew": _who_knew,
+    "learned_from": _learned_from,
     "where": _where,
     "without_knowing": _without_knowing,
 }
@@ -160,7 +174,7 @@ def survey(tbox: TBox, log: EventLog) -> list[Answer]:
 
     >>> from substrate.rules import unfold
     >>> [len({answer.template for answer in survey(box, unfold(box, box.opening(), until=12))}) for box in map(TBox.load, ("village", "clinical"))]
-    [5, 5]
+    [6, 6]
     """
     told = occurrences(log, tbox)
     first = {o.kind: o for o in reversed(told)}
@@ -172,7 +186,7 @@ def survey(tbox: TBox, log: EventLog) -> list[Answer]:
     knowing = [h for predicate in _sorted(tbox.below(AWARE_OF)) for h in histories(log, None, predicate) if h.intervals]
     placed = [h for predicate in _sorted(tbox.below(LOCATION)) for h in histories(log, None, predicate) if h.intervals]
     for tick in sorted({0, log.last_tick // 2, log.last_tick}):
-        answers += (ask(tbox, log, "who_knew", fact=fact, tick=tick) for fact in _sorted({h.triple[2] for h in knowing}))
+        answers += (ask(tbox, log, name, fact=fact, tick=tick) for fact in _sorted({h.triple[2] for h in knowing}) for name in ("who_knew", "learned_from"))
         answers += (ask(tbox, log, "where", entity=entity, tick=tick) for entity in _sorted({h.triple[0] for h in placed}))
     for known in knowing:
         tick = known.intervals[0].start + 1

@@ -25,7 +25,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from typing import NamedTuple
 
 import pyoxigraph as ox
@@ -259,7 +259,6 @@ def _stands(node: ox.BlankNode, state: State) -> bool:
     return any(True for pattern in ((node, None, None), (None, None, node)) for _ in state.match(*pattern))
 
 
-@lru_cache(maxsize=1024)
 def bind(query: str, tick: int, focus: ox.NamedNode | None) -> str:
     """A rule's query with ``$tick`` and ``$this`` put in, as SHACL binds them before a query runs.
 
@@ -269,12 +268,25 @@ def bind(query: str, tick: int, focus: ox.NamedNode | None) -> str:
     'CONSTRUCT { <urn:a> :at 3 } WHERE { { SELECT ?p WHERE { <urn:a> :p ?p } } }'
     """
     values = {"tick": str(tick)} | ({"this": str(focus)} if focus else {})
+    parts = _parts(query, tuple(values))
+    return "".join([values[part] if place % 2 else part for place, part in enumerate(parts)])
+
+
+@cache
+def _parts(query: str, names: tuple[str, ...]) -> tuple[str, ...]:
+    """A query cut at the variables of these names: text and name in turn."""
 
     def project(match: re.Match[str]) -> str:
-        kept = _PROJECTED.sub(lambda m: "" if m["name"] in values else m[0], match[1]).rstrip()
+        kept = _PROJECTED.sub(lambda m: "" if m["name"] in names else m[0], match[1]).rstrip()
         return f"SELECT{kept if '?' in kept or '$' in kept or '*' in kept else kept + ' *'} "
 
-    return _TOKEN.sub(lambda m: values.get(m["name"], m[0]), _PROJECTION.sub(project, query))
+    text = _PROJECTION.sub(project, query)
+    parts, end = [], 0
+    for token in _TOKEN.finditer(text):
+        if token["name"] in names:
+            parts += (text[end : token.start()], token["name"])
+            end = token.end()
+    return (*parts, text[end:])
 
 
 def _foci(rule: Rule, tbox: TBox, state: State) -> list[ox.NamedNode]:

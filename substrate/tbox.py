@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.resources
 from collections.abc import Iterable
+from copy import copy
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -55,6 +56,8 @@ class TBox:
     def __init__(self, name: str, turtle: str) -> None:
         self.name = name
         self.turtle = turtle
+        self._below: dict[ox.NamedNode, frozenset[ox.NamedNode]] = {}
+        self._names: dict[Term, set[str]] = {}
         try:
             parser = ox.parse(turtle, ox.RdfFormat.TURTLE)
             self.quads = list(parser)
@@ -114,16 +117,18 @@ class TBox:
         >>> sorted(term.value for term in TBox.load("village").below(LOCATION))
         ['urn:substrate:location', 'urn:substrate:village:at']
         """
+        if term in self._below:
+            return self._below[term]
         found: set[ox.NamedNode] = set()
         queue = [term]
         while queue:
             found.add(upper := queue.pop())
             under = (q.subject for p in (SUBCLASS, SUBPROPERTY) for q in self.store.quads_for_pattern(None, p, upper))
             queue += (s for s in under if isinstance(s, ox.NamedNode) and s not in found)
-        return frozenset(found)
+        return self._below.setdefault(term, frozenset(found))
 
     def label(self, term: Term) -> str:
-        """What the TBox calls a term: its ``rdfs:label``, else the last part of its IRI.
+        """What the TBox calls a term: its ``rdfs:label``, else that of the log (:meth:`naming`), else the last part of its IRI.
 
         >>> TBox("t", "<urn:t:Flu> a <urn:t:Illness> .").label(ox.NamedNode("urn:t:Flu"))
         'Flu'
@@ -133,7 +138,23 @@ class TBox:
         if not isinstance(term, ox.NamedNode):
             return term.value
         labels = sorted(q.object.value for q in self.store.quads_for_pattern(term, RDFS_LABEL, None) if isinstance(q.object, ox.Literal))
+        labels = labels or sorted(self._names.get(term, ()))
         return labels[0] if labels else term.value.replace("#", ":").replace("/", ":").rsplit(":", 1)[-1]
+
+    def naming(self, log: EventLog) -> TBox:
+        """This TBox, which also knows the labels that a log gives to its own entities.
+
+        >>> log = EventLog()
+        >>> log.extend_lines([(0, 'A <urn:t:ann> <http://www.w3.org/2000/01/rdf-schema#label> "Ann" .')])
+        >>> TBox("t", "").naming(log).label(ox.NamedNode("urn:t:ann"))
+        'Ann'
+        """
+        named = copy(self)
+        named._names = {}
+        for op, quad in log.changes():
+            if quad.predicate == RDFS_LABEL and op is Op.INSERT and isinstance(quad.object, ox.Literal):
+                named._names.setdefault(quad.subject, set()).add(quad.object.value)
+        return named
 
     def opening(self) -> EventLog:
         """The TBox's initial ABox, A0 of the paper, as a log's tick 0: its individuals and what is said of them.

@@ -22,6 +22,15 @@ LOCATION = NamedNode(NAMESPACE + "location")
 AWARE_OF = NamedNode(NAMESPACE + "awareOf")
 """What an agent knows: a node, or a triple term."""
 
+SOURCE = NamedNode(NAMESPACE + "source")
+"""By whom something is passed on, in the event of passing it on."""
+
+RECIPIENT = NamedNode(NAMESPACE + "recipient")
+"""To whom it is passed on."""
+
+CONTENT = NamedNode(NAMESPACE + "content")
+"""What is passed on: what the recipient is aware of from then."""
+
 EXOGENOUS = NamedNode(NAMESPACE + "exogenous")
 """On a property or class of a TBox: given from outside, so that a fork's rules take it over from the parent."""
 

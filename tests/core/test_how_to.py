@@ -16,7 +16,7 @@ from runnable_pages import Page
 import substrate
 from substrate import EventLog, RetractAwareness, RuleEmitter, State, TBox, Term, ask, fork, survey, unfold
 from substrate.questions import TEMPLATES
-from substrate.vocabulary import AWARE_OF, EVENT, LOCATION, PARTICIPANT
+from substrate.vocabulary import AWARE_OF, CONTENT, EVENT, LOCATION, PARTICIPANT, RECIPIENT, SOURCE
 
 HOW_TO = Page("how-to-add-a-domain.md", files={"turtle": "greenhouse.ttl", "patch": "weather.patch"}, exits={"verify": 1})
 UNTIL = 13
@@ -58,6 +58,17 @@ class Oracle:
             for row in state.query(f"SELECT ?e ?kind WHERE {{ VALUES ?kind {{ {values(self.below(EVENT))} }} ?e a ?kind }}"):  # pyright: ignore
                 found.setdefault(row["e"], (row["kind"], tick, frozenset(o for s, o in taking_part if s == row["e"])))  # pyright: ignore
         return found
+
+    def chains(self, who: Term, fact: Term, tick: int) -> set[str]:
+        """How one who knows a fact at a tick may have come to: a text for each teller of the tick, and each of theirs."""
+        learned = tick
+        while learned and (who, fact) in self.pairs(learned - 1, AWARE_OF):
+            learned -= 1
+        told, heard = self.pairs(UNTIL, CONTENT), self.pairs(UNTIL, RECIPIENT)
+        events = {event for event, (_, at, _) in self.events().items() if at == learned and (event, fact) in told and (event, who) in heard}
+        tellers = {teller for event, teller in self.pairs(UNTIL, SOURCE) if event in events}
+        found = {f"from {self.box.label(teller)} at tick {learned}, {earlier}" for teller in tellers for earlier in self.chains(teller, fact, learned)}
+        return found or {f"untold since tick {learned}"}
 
     def names(self, terms: Iterable[Term]) -> str:
         return ", ".join(sorted(self.box.label(term) for term in terms))
@@ -115,6 +126,10 @@ class TestEveryDomain:
             knowing, placed = oracle.pairs(tick, AWARE_OF), oracle.pairs(tick, LOCATION)
             for fact in facts:
                 assert ask(box, log, "who_knew", fact=fact, tick=tick).answer == (oracle.names(s for s, o in knowing if o == fact) or "nobody")
+                ways = {oracle.names([s]): oracle.chains(s, fact, tick) for s, o in knowing if o == fact}
+                told = ask(box, log, "learned_from", fact=fact, tick=tick).answer.split("; ")
+                assert len(told) == max(1, len(ways))
+                assert all(any(f"{name} {way}" in told for way in texts) for name, texts in ways.items())
             for entity in entities:
                 assert ask(box, log, "where", entity=entity, tick=tick).answer == (oracle.names(o for s, o in placed if s == entity) or "nowhere")
 

@@ -17,7 +17,7 @@ from substrate.domains.clevrer.deltas import annotation_log
 from substrate.domains.clevrer.format import decode_annotation
 
 runner = CliRunner()
-COMMANDS = ("show", "state", "query", "history", "fork", "diff", "verify", "export", "import")
+COMMANDS = ("show", "state", "query", "history", "fork", "diff", "verify", "export", "import", "ask")
 
 
 def run(*arguments: object, code: int = 0) -> Result:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pyoxigraph import NamedNode
 
-from substrate import ParameterError, TBox, ancestors, ask, occurrences, survey, unfold
+from substrate import EventLog, ParameterError, TBox, ancestors, ask, chains, occurrences, survey, unfold
 from substrate.questions import TEMPLATES
 
 GARDEN = """
@@ -43,6 +43,10 @@ def test_the_village_in_words() -> None:
     party, john, sam = (NamedNode(f"urn:village:{name}") for name in ("party", "john", "sam"))
     knowing = [ask(box, log, "who_knew", fact=party, tick=t).answer for t in (0, 2, 7)]
     assert knowing == ["Isabella Rodriguez", "Isabella Rodriguez, John Lin", "Isabella Rodriguez, John Lin, Klaus Mueller"]
+    told = ask(box, log, "learned_from", fact=party, tick=8)
+    assert "Sam Moore from John Lin at tick 8, from Isabella Rodriguez at tick 2, untold since tick 0" in told.answer.split("; ")
+    assert {log[p].tick for p in told.evidence} == {0, 2, 6, 8}
+    assert ask(box, log, "learned_from", fact=sam, tick=8).answer == "nobody knew"
     meeting = NamedNode("urn:substrate:village:Meeting")
     assert ask(box, log, "when", kind=meeting, participants=[john, sam]).answer == "at tick 8"
     assert ask(box, log, "where", entity=john, tick=9).answer == "Johnson Park"
@@ -56,6 +60,10 @@ def test_the_ward_in_words() -> None:
     log = unfold(box, box.opening(), until=13)
     allergy, kim, reyes = (NamedNode(f"urn:clinical:{name}") for name in ("allergy", "kim", "reyes"))
     assert ask(box, log, "who_knew", fact=allergy, tick=6).answer == "Dr Osei, Nurse Adeyemi, Nurse Kim"
+    assert ask(box, log, "learned_from", fact=allergy, tick=6).answer == (
+        "Dr Osei from Nurse Kim at tick 6, from Nurse Adeyemi at tick 2, untold since tick 0; "
+        "Nurse Adeyemi untold since tick 0; Nurse Kim from Nurse Adeyemi at tick 2, untold since tick 0"
+    )
     assert ask(box, log, "happened", kind=NamedNode("urn:substrate:clinical:Reaction"), participants=[reyes]).answer == "no"
     what_if = ask(box, log, "without_knowing", agent=kim, fact=allergy, tick=4)
     assert what_if.answer == "allergic reaction of Mr Reyes instead of briefing of Dr Osei, Nurse Kim; recovery of Mr Reyes"
@@ -85,3 +93,46 @@ def test_one_of_two_like_events_that_is_lost_is_a_difference(tmp_path: Path) -> 
     assert [o.tick for o in occurrences(log, box)] == [2, 4]
     maya, rose = NamedNode("urn:garden:maya"), NamedNode("urn:garden:rose")
     assert ask(box, log, "without_knowing", agent=maya, fact=rose, tick=3).answer == "nothing instead of dance of Maya"
+
+
+def gossip(*lines: tuple[int, str]) -> tuple[TBox, EventLog]:
+    log = EventLog()
+    log.extend_lines((tick, " ".join(part if part in "AD" or part[0] == "<" else f"<urn:village:{part}>" for part in line.split()) + " .") for tick, line in lines)
+    return TBox.load("village"), log
+
+
+KNOWS = "<urn:substrate:village:knows>"
+
+
+def telling(name: str, teller: str, hearer: str) -> list[str]:
+    roles = {"teller": teller, "hearer": hearer, "told": "party"}
+    return [f"A {name} <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <urn:substrate:village:Telling>", *(f"A {name} <urn:substrate:village:{r}> {v}" for r, v in roles.items())]
+
+
+def test_a_chain_goes_back_through_the_last_time_each_came_to_know() -> None:
+    """Bo forgets and is told again; Cy is told by two, of whom one did not know; Dee hears of it a tick after the telling."""
+    box, log = gossip(
+        (0, f"A ann {KNOWS} party"),
+        *((1, line) for line in (f"A bo {KNOWS} party", *telling("t1", "ann", "bo"))),
+        (2, f"D bo {KNOWS} party"),
+        *((3, line) for line in (*telling("t2", "bo", "cy"), *telling("t3", "ann", "cy"), f"A cy {KNOWS} party")),
+        *((4, line) for line in (f"A bo {KNOWS} party", *telling("t4", "cy", "bo"))),
+        *((5, line) for line in telling("t5", "cy", "dee")),
+        (6, f"A dee {KNOWS} party"),
+    )
+    party = NamedNode("urn:village:party")
+    assert [ask(box, log, "learned_from", fact=party, tick=t).answer for t in (1, 2, 6)] == [
+        "ann untold since tick 0; bo from ann at tick 1, untold since tick 0",
+        "ann untold since tick 0",
+        "ann untold since tick 0; bo from cy at tick 4, from ann at tick 3, untold since tick 0; cy from ann at tick 3, untold since tick 0; dee untold since tick 6",
+    ]
+    bo = next(chain for chain in chains(box, log, party, 6) if chain[0].knower == NamedNode("urn:village:bo"))
+    assert [(link.tick, len(link.deltas)) for link in bo] == [(4, 4), (3, 4), (0, 0)]
+    assert {log[p].triple[0] for p in bo[0].deltas} == {NamedNode("urn:village:t4")}
+
+
+def test_answers_use_the_labels_that_a_log_gives() -> None:
+    box, log = gossip((0, f"A ann {KNOWS} party"))
+    log.extend_lines([(1, 'A <urn:village:ann> <http://www.w3.org/2000/01/rdf-schema#label> "Ann Lee" .')])
+    assert ask(box, log, "who_knew", fact=NamedNode("urn:village:party"), tick=1).answer == "Ann Lee"
+    assert box.label(NamedNode("urn:village:ann")) == "ann"

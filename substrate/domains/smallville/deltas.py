@@ -1,0 +1,366 @@
+"""A movement file ► typed deltas: one event log, a tick a step.
+
+The tick before the first step holds who and what there is: personas, places, facts, and who knows a fact
+from the start. Then the record is given (:func:`recorded`): tile, action, place, conversations with their
+utterances and the facts those mention. What comes of it (who is at a place, visits, meetings, tellings, who
+knows) is left to the rules of ``tboxes/village.ttl``, so that a fork derives it by the very same rules.
+
+Where a persona is has to be read off, for a record names the place of the action and a persona may still be
+on its way there. Tiles tell: where somebody stood still during an action in an arena, the tile belongs to it
+(:func:`arenas`); on a tile of no known arena a persona is still where it was while its action is there or it
+talks, and else on its way.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby, pairwise
+from typing import NamedTuple
+from urllib.parse import quote
+
+import pyoxigraph as ox
+
+from substrate.domains.smallville.movements import Chat, Movements, Record
+from substrate.errors import FormatError, ParameterError
+from substrate.log import EventLog
+from substrate.rules import unfold
+from substrate.tbox import TBox
+from substrate.vocabulary import RDF_TYPE, RDFS_LABEL
+
+NAMESPACE = "urn:substrate:village:"
+ENTITY = "urn:village:"
+RECORDING = f"<{ENTITY}recording>"
+
+Line = tuple[int, str]
+"""A tick and an RDF Patch line."""
+Tile = tuple[int, int]
+"""Column and row of the map."""
+Arena = tuple[str, ...]
+"""World, sector and arena of an address."""
+Place = Arena | None
+"""Where a persona is; ``None`` on its way."""
+
+
+class Fact(NamedTuple):
+    """What can be known and passed on, as the user declares it.
+
+    >>> Fact("party", "valentine.*party").pattern
+    'valentine.*party'
+    """
+
+    id: str
+    pattern: str
+    """Regular expression; an utterance in which it is found, in any case of letters, mentions the fact."""
+    label: str = ""
+    knowers: tuple[str, ...] = ()
+    """Names of the personas who know it from the start."""
+
+
+class Conversation(NamedTuple):
+    """What two or more personas' records hold at a time: who, from which step to which, and what was said.
+
+    >>> Conversation(7, {"Ann": 9, "Bo": 9}, (("Ann", "Hello"),)).iri
+    'urn:village:conversation:7:ann:bo'
+    """
+
+    start: int
+    ends: Mapping[str, int | None]
+    """Each talker, and the step from which its record holds it no more; ``None`` where that is past the file's end."""
+    chat: Chat
+
+    @property
+    def talkers(self) -> list[str]:
+        """Who hold it, sorted."""
+        return sorted(self.ends)
+
+    @property
+    def iri(self) -> str:
+        """Its name: the step at which it begins, and who hold it."""
+        return ":".join((f"{ENTITY}conversation:{self.start}", *map(slug, self.talkers)))
+
+
+def slug(name: str) -> str:
+    """A name as part of an IRI.
+
+    >>> slug("Lin family's house")
+    'lin-family%27s-house'
+    """
+    return quote(name.lower().replace(" ", "-"))
+
+
+def entity(name: str) -> str:
+    """The IRI of a persona or a fact, in brackets.
+
+    >>> entity("Isabella Rodriguez")
+    '<urn:village:isabella-rodriguez>'
+    """
+    return f"<{ENTITY}{slug(name)}>"
+
+
+def place(address: Sequence[str]) -> str:
+    """The IRI of a place, in brackets; the world's own name is left out of those within it.
+
+    >>> place(("the Ville", "Hobbs Cafe", "cafe")), place(("the Ville",))
+    ('<urn:village:place:hobbs-cafe:cafe>', '<urn:village:place>')
+    """
+    return f"<{':'.join((f'{ENTITY}place', *map(slug, address[1:])))}>"
+
+
+def movement_log(movements: Movements, facts: Sequence[Fact] = ()) -> EventLog:
+    """The event log of a movement file: what it records, and what the village's rules make of that.
+
+    Raises:
+        ParameterError: a fact is not one: its id, pattern or knowers.
+        FormatError: two names of the file would have one IRI.
+
+    >>> from substrate.domains.smallville.movements import parse_movements
+    >>> talk = '"pronunciatio": "", "description": "chatting @ <persona> X", "chat": [["Ann", "Come to the party!"]]'
+    >>> text = f'{{"7": {{"Ann": {{"movement": [1, 1], {talk}}}, "Bo": {{"movement": [2, 1], {talk}}}}}}}'
+    >>> log = movement_log(parse_movements(text.encode()), [Fact("party", "party", knowers=("Ann",))])
+    >>> bool(log.state(7).query("ASK { <urn:village:bo> <urn:substrate:village:knows> <urn:village:party> }"))
+    True
+    """
+    box = TBox.load("village")
+    return unfold(box, recorded(movements, facts, box), until=max(movements.steps))
+
+
+def recorded(movements: Movements, facts: Sequence[Fact], box: TBox) -> EventLog:
+    """The record alone, before any rule; ``box`` says who of the personas belong together. Errors as :func:`movement_log`."""
+    _check(movements, facts)
+    talks = conversations(movements)
+    mentions = {fact.id: re.compile(fact.pattern, re.IGNORECASE) for fact in facts}
+    lines = [
+        *_opening(movements, facts, box),
+        *_records(movements),
+        *(line for talk in talks for line in _talk(talk, mentions)),
+        *_origins(talks, facts, mentions),
+    ]
+    log = EventLog()
+    log.extend_lines(sorted(lines, key=lambda line: line[0]))
+    return log
+
+
+def conversations(movements: Movements) -> list[Conversation]:
+    """The conversations of a movement file, by the step at which they begin; records of one text that overlap are one.
+
+    >>> conversations(Movements({7: {"Ann": Record((1, 1), "", "chatting @ <persona> Bo", (("Ann", "Hello"),))}}, ("Ann",)))
+    [Conversation(start=7, ends={'Ann': None}, chat=(('Ann', 'Hello'),))]
+    """
+    found: list[Conversation] = []
+    ends: dict[int, dict[str, int | None]] = {}
+    holding: dict[str, int] = {}
+    for step, records in movements.steps.items():
+        for persona, record in sorted(records.items()):
+            before = holding.get(persona)
+            if record.chat == (found[before].chat if before is not None else None):
+                continue
+            if before is not None:
+                ends[before][persona] = step
+                del holding[persona]
+            if record.chat:
+                joined = (number for number in sorted({*holding.values()}) if found[number].chat == record.chat and persona not in ends[number])
+                number = next(joined, len(found))
+                if number == len(found):
+                    ends[number] = {}
+                    found.append(Conversation(step, ends[number], record.chat))
+                ends[number][persona] = None
+                holding[persona] = number
+    return found
+
+
+def arenas(movements: Movements) -> dict[Tile, Arena]:
+    """The arena of each tile on which somebody stood still during an action there, or passed between two such tiles of one arena.
+
+    A tile for which two arenas speak has none. A walk during one action takes the shortest way: it does not leave an arena to come back.
+
+    >>> reading, there = "reading @ the Ville:Hobbs Cafe:cafe:table", (72, 14)
+    >>> still = {7: {"Ann": Record(there, "", reading, None)}, 8: {}}
+    >>> arenas(Movements(still, ("Ann",)))
+    {(72, 14): ('the Ville', 'Hobbs Cafe', 'cafe')}
+    """
+    stood: defaultdict[Tile, set[Arena]] = defaultdict(set)
+    for _, records in _moments(movements):
+        for before, now in records.values():
+            if before and before.movement == now.movement and now.address:
+                stood[now.movement].add(now.address[:3])
+    passed: defaultdict[Tile, set[Arena]] = defaultdict(set)
+    for walk in _walks(movements):
+        landmarks = [number for number, tile in enumerate(walk) if tile in stood]
+        for start, stop in pairwise(landmarks):
+            if stood[walk[start]] == stood[walk[stop]]:
+                for tile in walk[start + 1 : stop]:
+                    passed[tile] |= stood[walk[start]]
+    return {tile: min(found) for tile, found in (passed | stood).items() if len(found) == 1}
+
+
+def _walks(movements: Movements) -> Iterator[list[Tile]]:
+    """The tiles of each persona during each action, in the order of its steps."""
+    for persona in movements.personas:
+        walk: list[Tile] = []
+        action = None
+        for records in movements.steps.values():
+            if record := records.get(persona):
+                if record.description != action and walk:
+                    yield walk
+                    walk = walk[-1:]
+                walk.append(record.movement)
+                action = record.description
+        yield walk
+
+
+def _moments(movements: Movements) -> Iterator[tuple[int, dict[str, tuple[Record | None, Record]]]]:
+    """Every step with the record before it and at it of each persona met so far, sorted by name."""
+    current: dict[str, Record] = {}
+    for step, records in movements.steps.items():
+        now = {**current, **records}
+        yield step, {persona: (current.get(persona), now[persona]) for persona in movements.personas if persona in now}
+        current = now
+
+
+def _check(movements: Movements, facts: Sequence[Fact]) -> None:
+    names = {name: name for name in ("place", "recording")}
+    for name in (*movements.personas, *(fact.id for fact in facts)):
+        if slug(name) in names:
+            raise FormatError(f"{name!r} and {names[slug(name)]!r} would be one", where=("movements",), hint="Give each persona and fact a name of its own")
+        names[slug(name)] = name
+    for fact in facts:
+        where = (f"fact {fact.id!r}",)
+        if not re.fullmatch(r"[a-z][a-z0-9-]*", fact.id):
+            raise ParameterError("its id is no name", where=where, hint="Use small letters, digits and hyphens")
+        try:
+            re.compile(fact.pattern)
+        except re.error as error:
+            raise ParameterError(f"{fact.pattern!r} is no regular expression ({error})", where=where, hint="Correct the pattern") from error
+        if strangers := [name for name in fact.knowers if name not in movements.personas]:
+            raise ParameterError(f"{strangers[0]!r} is no persona of the file", where=where, hint=f"Name one of {', '.join(movements.personas)}")
+
+
+# Lines
+
+
+def _opening(movements: Movements, facts: Sequence[Fact], box: TBox) -> Iterator[Line]:
+    """The tick before the first step: who and what there is."""
+    tick = max(0, min(movements.steps) - 1)
+    people = {ox.NamedNode(ENTITY + slug(name)) for name in movements.personas}
+    lines = [_a(RECORDING, "Recording")]
+    for name in movements.personas:
+        lines += (_a(entity(name), "Persona"), _label(entity(name), name))
+    addresses = {record.address for records in movements.steps.values() for record in records.values() if record.address}
+    known = {address[:depth] for address in addresses for depth in range(1, len(address) + 1)}
+    for address in sorted(known):
+        lines += (_a(place(address), "Place"), _label(place(address), ", ".join(address[1:] or address)))
+        if len(address) > 1:
+            lines.append(_is(place(address), "within", place(address[:-1])))
+    for fact in facts:
+        lines += (_a(entity(fact.id), "Fact"), _label(entity(fact.id), fact.label or fact.id))
+        lines += (_is(entity(name), "knows", entity(fact.id)) for name in fact.knowers)
+    lines += sorted(f"{quad}" for quad in box.quads if quad.subject in people and quad.object in people)
+    return ((tick, f"A {line} .") for line in lines)
+
+
+def _records(movements: Movements) -> Iterator[Line]:
+    """What the records give, each where it changes."""
+    tiles = arenas(movements)
+    places: dict[str, Place] = {}
+    since: dict[str, int] = {}
+    for step, records in _moments(movements):
+        for persona, (before, now) in records.items():
+            if now is before and persona in places:
+                continue
+            who, last = entity(persona), places.get(persona)
+            here = _where(now, last, tiles)
+            old, new = _given(before) if before else {}, _given(now)
+            if here != last:
+                old |= _placed(last, since.get(persona))
+                new |= _placed(here, step)
+                since[persona] = step
+            places[persona] = here
+            for name in new | old:
+                if old.get(name) != new.get(name):
+                    yield from ((step, f"{op} {_is(who, name, values[name])} .") for op, values in (("D", old), ("A", new)) if name in values)
+
+
+def _where(record: Record, last: Place, tiles: Mapping[Tile, Arena]) -> Place:
+    known = tiles.get(record.movement)
+    stays = record.address is None or record.address[:3] == last
+    return known or (last if stays else None)
+
+
+def _given(record: Record) -> dict[str, str]:
+    """A record's own properties and their values."""
+    column, row = record.movement
+    given = {"tile": f'"{column},{row}"', "does": _text(record.action), "shows": _text(record.pronunciatio)}
+    return given | ({"aim": place(record.address)} if record.address else {})
+
+
+def _placed(where: Place, since: int | None) -> dict[str, str]:
+    return ({"recordedAt": place(where)} if where else {}) | ({"recordedSince": _integer(since)} if since is not None else {})
+
+
+def _talk(talk: Conversation, mentions: Mapping[str, re.Pattern[str]]) -> Iterator[Line]:
+    """A conversation: who holds it, all that is said at the step where it begins, and its end."""
+    node, tick = f"<{talk.iri}>", _integer(talk.start)
+    lines = [_a(node, "Conversation"), _is(node, "tick", tick)]
+    for name in talk.talkers:
+        lines += (_is(node, "talker", entity(name)), _is(entity(name), "engagedIn", node))
+    for number, (speaker, words) in enumerate(talk.chat):
+        said = f"<{talk.iri}:{number}>"
+        lines += (_a(said, "Utterance"), _is(said, "tick", tick), _is(said, "partOf", node), _is(said, "number", _integer(number)))
+        lines += (_is(said, "speaker", entity(speaker)), _is(said, "words", _text(words)))
+        lines += (_is(said, "mentions", entity(fact)) for fact in _mentioned(talk, speaker, words, mentions))
+    yield from ((talk.start, f"A {line} .") for line in lines)
+    yield from ((end, f"D {_is(entity(name), 'engagedIn', node)} .") for name, end in sorted(talk.ends.items()) if end is not None)
+
+
+def _mentioned(talk: Conversation, speaker: str, words: str, mentions: Mapping[str, re.Pattern[str]]) -> list[str]:
+    """The facts of an utterance; none where its speaker's own record does not have the conversation, as some transcripts do."""
+    return [fact for fact, pattern in mentions.items() if pattern.search(words)] if speaker in talk.ends else []
+
+
+def _origins(talks: Iterable[Conversation], facts: Sequence[Fact], mentions: Mapping[str, re.Pattern[str]]) -> Iterator[Line]:
+    """Where one first speaks of a fact that it neither knows from the start nor was told.
+
+    What is told in another conversation that begins at the same step does not count: which came first is not recorded.
+    """
+    known = {(name, fact.id) for fact in facts for name in fact.knowers}
+    for step, begun in groupby(talks, key=lambda talk: talk.start):
+        heard: set[tuple[str, str]] = set()
+        origins: set[tuple[str, str]] = set()
+        for talk in begun:
+            here: set[tuple[str, str]] = set()
+            for speaker, words in talk.chat:
+                for fact in _mentioned(talk, speaker, words, mentions):
+                    if (speaker, fact) not in known | here:
+                        origins.add((speaker, fact))
+                    here |= {(name, fact) for name in talk.ends}
+            heard |= here
+        known |= heard
+        for speaker, fact in sorted(origins):
+            node = f"<{ENTITY}origin:{step}:{slug(speaker)}:{fact}>"
+            lines = (_a(node, "Origin"), _is(node, "tick", _integer(step)), _is(node, "knower", entity(speaker)), _is(node, "about", entity(fact)))
+            yield from ((step, f"A {line} .") for line in lines)
+
+
+# Terms
+
+
+def _is(subject: str, name: str, value: str) -> str:
+    return f"{subject} <{NAMESPACE}{name}> {value}"
+
+
+def _a(subject: str, kind: str) -> str:
+    return f"{subject} {RDF_TYPE} <{NAMESPACE}{kind}>"
+
+
+def _label(subject: str, words: str) -> str:
+    return f"{subject} {RDFS_LABEL} {_text(words)}"
+
+
+def _text(words: str) -> str:
+    return str(ox.Literal(words))
+
+
+def _integer(value: int) -> str:
+    return str(ox.Literal(value))

@@ -1,0 +1,243 @@
+"""Movement files made up for the purpose: what is refused and where, and the edges of places, conversations and facts."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyoxigraph import NamedNode
+from typer.testing import CliRunner
+
+from orchestration.log_cli import log_app
+from substrate import EventLog, FormatError, OverrideLocation, ParameterError, RetractAwareness, RuleEmitter, TBox, ask, fork
+from substrate.domains.smallville.deltas import Fact, conversations, movement_log
+from substrate.domains.smallville.movements import parse_movements, read_movements
+
+V, E = "urn:substrate:village:", "urn:village:"
+CAFE, KITCHEN = "the Ville:Hobbs Cafe:cafe:counter", "the Ville:Lin family's house:kitchen:stove"
+SECRET = NamedNode(E + "secret")
+BOX = TBox.load("village")
+
+
+def record(x: int, address: str, chat: list[list[str]] | None = None, y: int = 1) -> dict[str, Any]:
+    return {"movement": [x, y], "pronunciatio": "🙂", "description": f"being there @ {address}", "chat": chat}
+
+
+def talk(x: int, to: str, *said: tuple[str, str]) -> dict[str, Any]:
+    return record(x, f"<persona> {to}", [list(pair) for pair in said])
+
+
+def log_of(steps: dict[int, dict[str, Any]], *facts: Fact) -> EventLog:
+    return movement_log(parse_movements(json.dumps(steps).encode()), facts or [Fact("secret", "secret", "there is a secret")])
+
+
+def answer(log: EventLog, template: str, tick: int, **about: NamedNode) -> str:
+    return ask(BOX, log, template, tick=tick, **about).answer
+
+
+def node(name: str) -> NamedNode:
+    return NamedNode(E + name)
+
+
+@pytest.mark.parametrize(
+    ("change", "where"),
+    [
+        ({"movement": [1]}, "step 4: Bo Li: $.movement"),
+        ({"movement": [1, 2.5]}, "step 4: Bo Li: $.movement[1]"),
+        ({"description": "sleeping"}, "step 4: Bo Li: $.description"),
+        ({"description": "sleeping @ the Ville::bed"}, "step 4: Bo Li: $.description"),
+        ({"chat": [["Ann Ray", "hi", "ho"]]}, "step 4: Bo Li: $.chat[0]"),
+        ({"chat": [["Mallory", "hi"]]}, "step 4: Bo Li: $.chat: 'Mallory' speaks"),
+        ({"mood": "calm"}, "step 4: Bo Li: $: Object contains unknown field `mood`"),
+        ({"pronunciatio": None}, "step 4: Bo Li: $.pronunciatio"),
+    ],
+)
+def test_a_wrong_record_is_named_by_file_step_and_persona(change: dict[str, Any], where: str, tmp_path: Path) -> None:
+    file = tmp_path / "movement.json"
+    file.write_text(json.dumps({3: {"Ann Ray": record(1, CAFE)}, 4: {"Bo Li": record(2, CAFE) | change}}), "utf-8")
+    with pytest.raises(FormatError) as error:
+        read_movements(file)
+    assert f"{file}: {where}" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("[]", "Expected `object`"), ("{", "cut off"), ('{"-1": {}}', "no whole number"), ('{"1": {}, "01": {}}', "there twice"), ('{"1": {}}', "no persona"), (" ", "empty")],
+)
+def test_a_wrong_file_is_refused(text: str, message: str, tmp_path: Path) -> None:
+    file = tmp_path / "movement.json"
+    file.write_text(text, "utf-8")
+    with pytest.raises(FormatError, match=message):
+        read_movements(file)
+
+
+def test_a_file_may_be_gzipped_and_start_at_step_0(tmp_path: Path) -> None:
+    file = tmp_path / "movement.json.gz"
+    file.write_bytes(gzip.compress(json.dumps({0: {"Ann Ray": record(1, CAFE)}, 1: {}}).encode()))
+    log = movement_log(read_movements(file))
+    assert (log.last_tick, answer(log, "where", 1, entity=node("ann-ray"))) == (0, "Hobbs Cafe, cafe")
+
+
+def test_a_persona_is_on_its_way_until_it_stands_where_it_acts() -> None:
+    """Ann walks from the kitchen over tiles that nobody ever stood on; Bo was there before her."""
+    ann = {
+        1: record(1, KITCHEN),
+        3: record(2, CAFE),
+        4: record(3, CAFE),
+        5: record(4, CAFE),
+        7: record(4, "<persona> Bo Li"),
+        8: record(5, "<persona> Bo Li"),
+        9: record(6, KITCHEN),
+    }
+    steps = {t: {"Ann Ray": ann[t]} if t in ann else {} for t in range(1, 12)}
+    steps[1]["Bo Li"] = record(9, CAFE)
+    log = log_of(steps)
+    assert [answer(log, "where", t, entity=node("ann-ray")) for t in range(1, 10)] == [
+        *["Lin family's house, kitchen"] * 2,
+        *["nowhere"] * 2,
+        *["Hobbs Cafe, cafe"] * 4,
+        "Lin family's house, kitchen",
+    ]
+    assert ask(BOX, log, "when", kind=NamedNode(V + "Meeting"), participants=[node("ann-ray"), node("bo-li")]).answer == "at tick 5"
+    assert [t for t in range(1, 10) if (node("ann-ray"), NamedNode(V + "with"), node("bo-li")) in log.state(t)] == [5, 6, 7, 8]
+    assert BOX.validate(log.state(8), log) == []
+
+
+def test_a_conversation_has_the_talkers_whose_records_hold_it() -> None:
+    said = (("Ann Ray", "hi"), ("Cy Fox", "hello"))
+    steps = {
+        1: {"Ann Ray": talk(1, "Bo Li", *said), "Cy Fox": record(7, CAFE)},
+        2: {"Bo Li": talk(2, "Ann Ray", *said)},
+        4: {"Ann Ray": record(1, CAFE), "Bo Li": talk(2, "Ann Ray", ("Bo Li", "wait"))},
+        5: {"Ann Ray": talk(1, "Bo Li", *said)},
+    }
+    found = conversations(parse_movements(json.dumps(steps).encode()))
+    assert [(c.start, c.talkers, c.ends) for c in found] == [
+        (1, ["Ann Ray", "Bo Li"], {"Ann Ray": 4, "Bo Li": 4}),
+        (4, ["Bo Li"], {"Bo Li": None}),
+        (5, ["Ann Ray"], {"Ann Ray": None}),
+    ]
+    engaged = [sum(1 for _ in log_of(steps).state(t).match(None, NamedNode(V + "engagedIn"))) for t in (1, 3, 4, 5)]
+    assert engaged == [2, 2, 1, 2]
+
+
+def whisper() -> dict[int, dict[str, Any]]:
+    """Ann tells Bo; Bo tells Cy, who says it back; Dee, who was not there, is made to speak of it, and later does so untold."""
+    people = {name: record(x, CAFE) for x, name in enumerate(("Ann Ray", "Bo Li", "Cy Fox", "Dee Oz"))}
+    first = (("Bo Li", "Well?"), ("Ann Ray", "It is a SECRET."), ("Dee Oz", "A secret!"))
+    second = (("Bo Li", "A secret was told me"), ("Cy Fox", "a secret, really?"))
+    third = (("Dee Oz", "I know a secret"), ("Cy Fox", "me too"))
+    return {
+        3: people,
+        5: {"Ann Ray": talk(0, "Bo Li", *first), "Bo Li": talk(1, "Ann Ray", *first)},
+        6: {"Ann Ray": record(0, CAFE), "Bo Li": record(1, CAFE)},
+        8: {"Bo Li": talk(1, "Cy Fox", *second), "Cy Fox": talk(2, "Bo Li", *second)},
+        9: {"Bo Li": record(1, CAFE), "Cy Fox": record(2, CAFE)},
+        12: {"Dee Oz": talk(3, "Cy Fox", *third), "Cy Fox": talk(2, "Dee Oz", *third)},
+        13: {"Dee Oz": record(3, KITCHEN, y=9), "Cy Fox": record(2, CAFE)},
+        14: {},
+    }
+
+
+def test_a_fact_is_known_from_who_first_speaks_of_it() -> None:
+    log = log_of(whisper())
+    assert [answer(log, "who_knew", t, fact=SECRET) for t in (4, 5, 8, 12)] == ["nobody", "Ann Ray, Bo Li", "Ann Ray, Bo Li, Cy Fox", "Ann Ray, Bo Li, Cy Fox, Dee Oz"]
+    assert answer(log, "learned_from", 12, fact=SECRET) == (
+        "Ann Ray untold since tick 5; Bo Li from Ann Ray at tick 5, untold since tick 5; "
+        "Cy Fox from Bo Li at tick 8, from Ann Ray at tick 5, untold since tick 5; Dee Oz untold since tick 12"
+    )
+    known = log_of(whisper(), Fact("secret", "secret", knowers=("Ann Ray", "Cy Fox")))
+    assert answer(known, "learned_from", 8, fact=SECRET) == "Ann Ray untold since tick 2; Bo Li from Ann Ray at tick 5, untold since tick 2; Cy Fox untold since tick 2"
+    assert BOX.validate(log.state(), log) == []
+
+
+def test_what_is_forgotten_is_neither_said_nor_heard() -> None:
+    log = log_of(whisper())
+    branch = fork(log, 7, RetractAwareness(node("bo-li"), SECRET, NamedNode(V + "knows")), RuleEmitter(BOX))
+    assert answer(branch, "learned_from", 12, fact=SECRET) == "Ann Ray untold since tick 5; Cy Fox from Dee Oz at tick 12, untold since tick 12; Dee Oz untold since tick 12"
+    words = {o.value for _, _, o in branch.state().match(None, NamedNode(V + "words"))}  # pyright: ignore
+    assert "me too" in words
+    assert not words & {"A secret was told me", "a secret, really?"}
+    assert ask(BOX, log, "without_knowing", agent=node("bo-li"), fact=SECRET, tick=7).answer == "telling of Cy Fox, Dee Oz instead of telling of Bo Li, Cy Fox"
+
+
+def test_a_fork_at_any_tick_without_an_intervention_is_the_log() -> None:
+    log = log_of(whisper())
+    assert {fork(log, at, emitter=RuleEmitter(BOX)).digest for at in range(3, 14)} == {log.digest}
+
+
+def test_who_is_elsewhere_takes_no_part_until_the_record_moves_it() -> None:
+    log = log_of(whisper())
+    kitchen = node("place:lin-family%27s-house:kitchen")
+    branch = fork(log, 8, OverrideLocation(node("cy-fox"), kitchen, NamedNode(V + "at")), RuleEmitter(BOX))
+    assert "Cy Fox" not in answer(branch, "who_knew", 13, fact=SECRET)
+    assert answer(branch, "where", 13, entity=node("cy-fox")) == "Lin family's house, kitchen"
+    assert [s.value.split(":")[3] for s, _, _ in branch.state().match(None, None, NamedNode(V + "Conversation"))] == ["5"]  # pyright: ignore
+    assert not any(True for _ in branch.state(8).match(None, NamedNode(V + "engagedIn")))
+    assert not any(True for _ in branch.state(8).match(node("cy-fox"), NamedNode(V + "tile")))
+    assert {o for _, _, o in branch.state(13).match(node("cy-fox"), NamedNode(V + "with"))} == {node("dee-oz")}, "Dee comes into the kitchen at 13"
+    assert BOX.validate(branch.state(8), branch) == BOX.validate(branch.state(), branch) == []
+
+
+@pytest.mark.parametrize(
+    ("fact", "message"),
+    [
+        (Fact("a:b", "x"), "its id is no name"),
+        (Fact("x", "("), "no regular expression"),
+        (Fact("x", "x", knowers=("Zoe",)), "'Zoe' is no persona"),
+        (Fact("recording", "x"), "would be one"),
+        (Fact("place", "x"), "would be one"),
+    ],
+)
+def test_a_fact_that_is_none_is_refused(fact: Fact, message: str) -> None:
+    with pytest.raises((ParameterError, FormatError), match=message):
+        log_of(whisper(), fact)
+
+
+def test_names_that_would_be_one_are_refused_and_words_are_kept_as_they_are() -> None:
+    with pytest.raises(FormatError, match="'ann ray' and 'Ann Ray' would be one"):
+        log_of({1: {"Ann Ray": record(1, CAFE), "ann ray": record(2, CAFE)}})
+    words = 'two\nlines, "quoted"\r\tand \\ 🎉'
+    log = log_of({1: {"Ann Ray": talk(1, "Bo Li", ("Ann Ray", words))}})
+    assert [o.value for _, _, o in log.state().match(None, NamedNode(V + "words"))] == [words]  # pyright: ignore
+    assert EventLog.from_patch(log.to_patch()).digest == log.digest
+
+
+def test_the_commands(tmp_path: Path) -> None:
+    source, out = tmp_path / "movement.json", tmp_path / "secret.rdfp"
+    source.write_text(json.dumps(whisper()), "utf-8")
+
+    def run(*arguments: object, code: int = 0) -> str:
+        result = CliRunner().invoke(log_app, [str(argument) for argument in arguments])
+        assert result.exit_code == code, result.output
+        return result.stdout if code == 0 else result.stderr
+
+    made = json.loads(run("import", "smallville", source, "--fact", "secret=secret", "--label", "secret=there is a secret", "--knower", "secret=Ann Ray", "--out", out, "--json"))
+    log = EventLog.read(out)
+    assert made["digest"] == log.digest
+    found = json.loads(run("ask", out, "--tbox", "village", "who_knew", "--fact", "entity:secret", "--tick", 8, "--json"))
+    assert found["question"] == "Who knew at tick 8 that there is a secret?"
+    assert [(k["name"], k["tick"], k["from"], [link["name"] for link in k["chain"]]) for k in found["knowers"]] == [
+        ("Ann Ray", 2, None, []),
+        ("Bo Li", 5, "<urn:village:ann-ray>", ["Ann Ray"]),
+        ("Cy Fox", 8, "<urn:village:bo-li>", ["Bo Li", "Ann Ray"]),
+    ]
+    for delta in (delta for knower in found["knowers"] for link in (knower, *knower["chain"]) for delta in link["deltas"]):
+        assert str(log[delta["position"]].triple[0]) == delta["triple"].split()[0]
+    text = run("ask", out, "learned_from", "--tbox", "village", "--fact", "urn:village:secret")
+    shown = run("show", out).splitlines()
+    lines = [line for line in text.splitlines() if "  tick " in line]
+    assert lines
+    assert set(lines) <= set(shown)
+    assert "Cy Fox from Bo Li at tick 8, from Ann Ray at tick 5, untold since tick 2" in text.splitlines()
+    assert run("ask", out, "where", "--tbox", "village", "--entity", "entity:bo-li").splitlines()[:2] == ["Where was Bo Li at tick 13?", "Hobbs Cafe, cafe"]
+    assert "where asks about entity and tick" in run("ask", out, "where", "--tbox", "village", "--fact", "entity:secret", code=1)
+    assert "no question 'why'" in run("ask", out, "why", "--tbox", "village", code=1)
+    assert "no domain 'atlantis'" in run("import", "atlantis", source, "--out", tmp_path / "no", code=1)
+    assert "not declared" in run("import", "smallville", source, "--knower", "secret=Ann Ray", "--out", tmp_path / "no", code=1)
+    assert "--fact takes ID=VALUE" in run("import", "smallville", source, "--fact", "secret", "--out", tmp_path / "no", code=1)
+    run("import", source, "--fact", "secret=x", "--out", tmp_path / "no", code=2)
+    assert not (tmp_path / "no").exists()
