@@ -7,12 +7,12 @@ import re
 
 import msgspec
 import pytest
+from twin_specs import twin_specs
 
 from substrate.baselines import twin
 from substrate.baselines.concordia import concordia
 from substrate.baselines.model import Model, Request
 from substrate.domains.smallville.format import Gold, Query, Spec
-from substrate.worlds.smallville import spec_line
 
 PLAN = re.compile(r"from tick (\d+) on at (.+?)(?:, if they know then: (.+))?")
 VILLAGER = re.compile(r"(.+) is at (.+) at tick 0\. Knows: (.+)\. Plans: (.+)\.")
@@ -85,8 +85,7 @@ class Obedient:
 
 @pytest.fixture(scope="module")
 def specs() -> list[tuple[Spec, Gold]]:
-    lines = [spec_line(number, 20) for number in range(36)]
-    return [(msgspec.json.decode(line, type=Spec), msgspec.convert(msgspec.json.decode(line)["gold"], Gold)) for line in lines]
+    return [(msgspec.convert(msgspec.to_builtins(graded), Spec), graded.gold) for graded in twin_specs(36)]
 
 
 def test_the_village_s_text_holds_the_answer_to_both_arms(specs: list[tuple[Spec, Gold]]) -> None:

@@ -8,6 +8,7 @@ from contextlib import suppress
 import msgspec
 import pytest
 from clevrer_scenes import annotation
+from pyoxigraph import NamedNode
 from villages import INTERVENTIONS, QUERIES, VILLAGE, spec
 
 from substrate import Delta, EventLog, Op
@@ -16,6 +17,7 @@ from substrate.baselines.model import Image, ReplyError, Request, chosen, one_of
 from substrate.domains.clevrer.deltas import annotation_log
 from substrate.domains.clevrer.format import decode_annotation
 from substrate.domains.smallville.format import Gold
+from substrate.errors import LogError
 
 
 def text(request: Request) -> str:
@@ -30,7 +32,7 @@ def log() -> EventLog:
 def test_every_delta_of_a_log_is_told() -> None:
     deltas = list(log())
     whole = clevrer.log_text(log())
-    told = [delta for delta in deltas if delta.op is Op.INSERT and not str(delta.triple[1]).endswith(("type>", "number>", "color>", "material>", "shape>", "of>", "at>", "frame>"))]
+    told = [delta for delta in deltas if delta.op is Op.INSERT and not str(delta.triple[1]).endswith(("type>", "number>", "color>", "material>", "shape>", "frame>"))]
     assert len(told) > 20
     for left_out in told:
         changed = EventLog(Delta(tick=d.tick, op=d.op, triple=d.triple) for d in deltas if d != left_out)
@@ -40,6 +42,14 @@ def test_every_delta_of_a_log_is_told() -> None:
     assert "Frame 30: Event 2: the red metal cube (object 0) and the blue rubber sphere (object 1) collide." in whole
     assert "Frame 90: The red metal cube (object 0) is out of view." in whole
     assert "Frame 30: The blue rubber sphere (object 1) is moving." in whole
+
+
+def test_a_delta_that_there_are_no_words_for_is_refused() -> None:
+    deltas = list(log())
+    moved = next(delta for delta in deltas if str(delta.triple[1]).endswith("moved>"))
+    strange = Delta(tick=127, op=Op.INSERT, triple=(moved.triple[0], NamedNode("urn:substrate:clevrer:mood"), moved.triple[2]))
+    with pytest.raises(LogError, match="there are no words for mood"):
+        clevrer.log_text(EventLog([*deltas, strange]))
 
 
 def test_the_same_log_is_the_same_text_and_one_of_the_vocabulary_is_asked_for() -> None:
