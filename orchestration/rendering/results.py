@@ -160,7 +160,7 @@ _NAMES = {
 
 
 def _transfer_row(score: Score) -> list[str]:
-    if score.name.partition("/")[0] in MODELS:
+    if score.name.partition("/")[0] in (*MODELS, *_RIVALS):
         # Not the substrate's number: it stands among the others.
         return [score.name, f"{score.n:,}", "", "", "", f"{_beside(score)} {', '.join(_NAMES[who] for who in score.published)}"]
     others = ", ".join(f"{_percent(value, 1)} {_NAMES[who]}" for who, value in score.published.items() if who != "substrate")
