@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 from scipy.stats import ks_2samp
@@ -86,11 +86,9 @@ class Histogram:
 
     def shares(self, values: Iterable[Value]) -> list[float]:
         """The share of the values in each bin; what lies outside all bins counts to the nearest."""
-        counted = Counter(map(self._bin, values))
-        return [counted[place] / (counted.total() or 1) for place in range(len(self.bins))]
-
-    def _bin(self, value: Value) -> int:
-        return self.bins.index(value) if isinstance(value, str) else max(0, bisect_right([float(bound) for bound in self.bins], value) - 1)
+        bounds: Sequence[Any] = self.bins
+        counted = Counter(bounds.index(value) if isinstance(value, str) else max(0, bisect_right(bounds, value) - 1) for value in values)
+        return [counted[place] / (counted.total() or 1) for place in range(len(bounds))]
 
 
 class Distance(msgspec.Struct, frozen=True):
@@ -117,8 +115,13 @@ def distances(ones: Sequence[Clip], others: Sequence[Clip]) -> dict[str, Distanc
         left, right = histogram.collect(ones), histogram.collect(others)
         if left and right:
             variation = sum(abs(a - b) for a, b in zip(histogram.shares(left), histogram.shares(right), strict=True)) / 2
-            found[name] = Distance(variation, None if isinstance(left[0], str) else float(ks_2samp(left, right, method="asymp").statistic))
+            found[name] = Distance(variation, None if isinstance(left[0], str) else _kolmogorov_smirnov(left, right))
     return found
+
+
+def _kolmogorov_smirnov(left: Sequence[Value], right: Sequence[Value]) -> float:
+    result: Any = ks_2samp(left, right, method="asymp")
+    return float(result.statistic)
 
 
 def entering(clip: Clip) -> set[int]:
@@ -197,6 +200,24 @@ def _entry_headings(clip: Clip) -> Iterable[Value]:
     return [math.degrees(math.atan2(b[2] - a[2], b[1] - a[1])) % 360 for a, b in _entries(clip)]
 
 
+def _speed_after(place: Literal[0, 1]) -> Callable[[Clip], Iterable[Value]]:
+    """Speed of one of two objects after the video's first collision, in units of the first one's before it; the second was at rest.
+
+    Only where neither collides again before the sample is over: this is what restitution and masses show in.
+    """
+
+    def ratios(clip: Clip) -> Iterable[Value]:
+        first, *later = clip.of_type("collision") or [Event("collision", (), 0)]
+        if first.objects != (0, 1) or entering(clip) & {0, 1} != {0}:
+            return []
+        before, after = (first.frame - 2) // INTERVAL * INTERVAL - INTERVAL, (first.frame + 6) // INTERVAL * INTERVAL
+        speeds = [dict(_speeds(clip.paths.get(number, ()))) for number in (0, 1)]
+        alone = all(event.frame > after + INTERVAL + 1 for event in later if {0, 1} & set(event.objects))
+        return [speeds[place][after] / speeds[0][before]] if alone and before in speeds[0] and after in speeds[place] else []
+
+    return ratios
+
+
 def _rest(axis: Literal[1, 2]) -> Callable[[Clip], Iterable[Value]]:
     def places(clip: Clip) -> Iterable[Value]:
         set_off = entering(clip)
@@ -224,16 +245,18 @@ HISTOGRAMS: dict[str, Histogram] = {
     "entry frames": Histogram("frame of an entry", _frames("in"), _range(0, 130, 10)),
     "exit frames": Histogram("frame of an exit", _frames("out"), _range(0, 130, 10)),
     "launched": Histogram("objects set in motion a scene", _launched, (0, 1, 2, 3, 4), moving=True),
-    "launched, untouched": Histogram("objects set in motion that never collide, a scene", _launched_untouched, (0, 1, 2), moving=True),
+    "launched, untouched": Histogram("objects set in motion, never hit, a scene", _launched_untouched, (0, 1, 2), moving=True),
     "moving": Histogram("objects that move, a scene", _moving_objects, (1, 2, 3, 4, 5, 6), moving=True),
     "moving at 0": Histogram("objects in view that move at frame 0", _moving_at(0), (0, 1, 2, 3), moving=True),
     "moving at 60": Histogram("objects in view that move at frame 60", _moving_at(60), (0, 1, 2, 3, 4, 5), moving=True),
     "moving at 120": Histogram("objects in view that move at frame 120", _moving_at(120), (0, 1, 2, 3, 4, 5), moving=True),
     "speeds": Histogram("speed of what moves (units/s)", _all_speeds, _range(0, 3.2, 0.2), moving=True),
-    "start speeds": Histogram("speed at frame 0 of what is in view and set in motion (units/s)", _start_speeds, _range(1.8, 3.1, 0.1), moving=True),
+    "start speeds": Histogram("speed of what is set in motion, frame 0 (units/s)", _start_speeds, _range(1.8, 3.1, 0.1), moving=True),
     "entry speeds": Histogram("speed at an entry (units/s)", _entry_speeds, _range(0.8, 3.0, 0.2), moving=True),
     "entry headings": Histogram("direction at an entry (degrees from +x)", _entry_headings, _range(0, 360, 30), moving=True),
-    "rest x": Histogram("x of what rests at frame 0 (units, towards the camera)", _rest(1), _range(-3, 2, 0.5), moving=True),
-    "rest y": Histogram("y of what rests at frame 0 (units)", _rest(2), _range(-2, 2, 0.5), moving=True),
+    "hitter": Histogram("speed kept after hitting one at rest (share)", _speed_after(0), _range(0, 1, 0.1), moving=True),
+    "struck": Histogram("speed given to one at rest (share)", _speed_after(1), _range(0, 1, 0.1), moving=True),
+    "rest x": Histogram("x at rest (units, towards the camera)", _rest(1), _range(-3, 2, 0.5), moving=True),
+    "rest y": Histogram("y at rest (units)", _rest(2), _range(-2, 2, 0.5), moving=True),
 }
 """Every statistic by name, in the order of a report: looks, events, motion."""
