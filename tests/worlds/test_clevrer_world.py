@@ -30,10 +30,10 @@ def scenes() -> list[WorldScene]:
     return [generate_scene(index, SEED) for index in SCENES]
 
 
-def bodies_of(annotation: Annotation) -> list[Body]:
-    """The world's bodies, rebuilt from nothing but frame 0 of the annotation."""
-    start = annotation.motion_trajectory[0].objects
-    return [Body(o.object_id, o.shape, s.location[:2], s.orientation[2], s.velocity[:2]) for o, s in zip(annotation.object_property, start, strict=True)]
+def bodies_of(scene: WorldScene) -> list[Body]:
+    """The world's bodies, rebuilt from nothing but frame 0 of the annotation and the masses."""
+    start, masses = scene.annotation.motion_trajectory[0].objects, scene.truth.masses
+    return [Body(o.object_id, o.shape, s.location[:2], s.orientation[2], s.velocity[:2], masses[o.object_id]) for o, s in zip(scene.annotation.object_property, start, strict=True)]
 
 
 def ground_speed(state: MotionState) -> float:
@@ -58,9 +58,9 @@ def test_same_seed_gives_same_bytes_in_another_order_and_process(scenes: list[Wo
 
 
 def test_a_run_is_the_same_alone_and_after_others(scenes: list[WorldScene]) -> None:
-    bodies = bodies_of(scenes[1].annotation)
+    bodies = bodies_of(scenes[1])
     first = simulate(bodies)
-    simulate(bodies_of(scenes[3].annotation), frames=40)
+    simulate(bodies_of(scenes[3]), frames=40)
     assert simulate(bodies[::-1]) == first
 
 
@@ -112,6 +112,14 @@ def test_equal_masses_share_momentum() -> None:
     assert sum(ground_speed(s) ** 2 for s in after) < sum(ground_speed(s) ** 2 for s in before)
 
 
+def test_a_heavy_solid_keeps_its_way_and_momentum_is_kept() -> None:
+    heavy, light = Body(0, "sphere", (0.0, 0.0), 0.0, (-2.5, 0.0), 1.5), Body(1, "sphere", (-1.0, 0.0), 0.0, (0.0, 0.0), 0.8)
+    run = simulate([heavy, light], frames=40)
+    (contact,) = run.contacts
+    before, after = run.frames[contact.frame_id - 2].objects, run.frames[contact.frame_id + 2].objects
+    assert 1.5 * (before[0].velocity[0] - after[0].velocity[0]) == pytest.approx(0.8 * (after[1].velocity[0] - before[1].velocity[0]), rel=0.06)
+
+
 def test_travel_agrees_with_the_simulation() -> None:
     for shape in ("cube", "sphere", "cylinder"):
         run = simulate([Body(0, shape, (0.0, 0.0), 0.0, (2.8, 0.0))], frames=101)
@@ -125,7 +133,7 @@ def test_scenes_look_like_the_official_ones(scenes: list[WorldScene]) -> None:
     for scene in scenes:
         looks = [(o.color, o.material, o.shape) for o in scene.annotation.object_property]
         assert 3 <= len(looks) == len(set(looks)) <= 6
-        assert 1 <= len(scene.annotation.collision) <= 4
+        assert 1 <= len(scene.annotation.collision) <= 6
         for states in zip(*(frame.objects for frame in scene.annotation.motion_trajectory), strict=True):
             assert any(state.inside_camera_view for state in states)
             assert ground_speed(states[0]) == 0 or 2.6 < ground_speed(states[0]) < 3.1
@@ -146,6 +154,11 @@ def test_no_pair_collides_twice(scenes: list[WorldScene]) -> None:
     for scene in scenes:
         contacts = [*scene.annotation.collision, *scene.truth.future_collisions]
         assert len(pairs(contacts)) == len(contacts)
+
+
+def test_the_future_holds_collisions_exactly_where_it_is_asked_about(scenes: list[WorldScene]) -> None:
+    for scene in scenes:
+        assert bool(scene.truth.future_collisions) == bool(quota(scene.annotation.scene_index)["predictive"])
 
 
 def test_entries_and_exits_are_visibility_flips(scenes: list[WorldScene]) -> None:
@@ -190,9 +203,9 @@ def test_hidden_seconds_stay_hidden(scenes: list[WorldScene]) -> None:
 # --- truth
 
 
-def test_the_annotation_alone_reproduces_the_world(scenes: list[WorldScene]) -> None:
+def test_the_annotation_and_the_masses_reproduce_the_world(scenes: list[WorldScene]) -> None:
     scene = scenes[0]
-    run = simulate(bodies_of(scene.annotation))
+    run = simulate(bodies_of(scene))
     assert run.frames[:FRAMES] == scene.annotation.motion_trajectory
     assert list(run.contacts) == [*scene.annotation.collision, *scene.truth.future_collisions]
 
@@ -200,7 +213,7 @@ def test_the_annotation_alone_reproduces_the_world(scenes: list[WorldScene]) -> 
 def test_counterfactual_truth_agrees_with_a_rerun(scenes: list[WorldScene]) -> None:
     for scene in scenes[:3]:
         for removed, collisions in scene.truth.counterfactual_collisions.items():
-            rerun = simulate([body for body in bodies_of(scene.annotation) if body.object_id != removed])
+            rerun = simulate([body for body in bodies_of(scene) if body.object_id != removed])
             assert pairs(list(rerun.contacts)) == pairs(collisions)
 
 

@@ -1,14 +1,15 @@
-"""CLEVRER's physics: equal-mass solids sliding on a plane, watched by one fixed camera.
+"""CLEVRER's physics: solids sliding on a plane, watched by one fixed camera.
 
-The constants were fitted to the motion in official annotations. Bullet's multibody drag at its
-default coefficient, ``k (1 + |v|)`` a second, gives the loss of free spheres; dry friction gives
-the additional loss of cubes and cylinders; the camera reproduces the official visibility flags.
+The constants were fitted to official motion. Bullet's multibody drag at its default coefficient,
+``k (1 + |v|)`` a second, gives the loss of free spheres; dry friction gives the additional loss of
+cubes and cylinders; restitution gives the speeds after 1,381 tracked collisions with an object at
+rest (docs/design/worlds.md); the camera reproduces the official visibility flags.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,9 +25,10 @@ HIDDEN_FRAMES = 51
 _SUBSTEPS = 7
 _GRAVITY = 9.81
 _DRAG = 0.04
-_PLANE_FRICTION = 0.17
-_FRICTION = {"cube": 0.17, "cylinder": 0.17, "sphere": 0.005}
-_RESTITUTION = 0.6
+# Bullet takes the product of two bodies' friction, and of their restitution: 0.1727² g = 0.2925 units/s² (docs/design/motion.md).
+_PLANE_FRICTION = 0.1727
+_FRICTION = {"cube": 0.1727, "cylinder": 0.1727, "sphere": 0.005}
+_RESTITUTION = {"cube": 0.68, "cylinder": 0.68, "sphere": 0.6}
 _SPINNING_FRICTION = 0.03
 # A pair further apart than this (centre to centre) cannot touch within one frame: half diagonals of two cubes and the fastest approach.
 _NEAR = 2 * math.sqrt(2) * RADIUS + 8 * SECONDS_PER_FRAME
@@ -36,13 +38,14 @@ _UPRIGHT = {"cube": 0.0, "sphere": 0.0, "cylinder": round(math.pi / 2, 4)}
 
 @dataclass(frozen=True)
 class Body:
-    """A solid at frame 0: location (units), yaw (radians) and velocity (units/s) on the ground plane."""
+    """A solid at frame 0: location (units), yaw (radians) and velocity (units/s) on the ground plane; its mass is in units of the typical one."""
 
     object_id: int
     shape: Shape
     location: tuple[float, float]
     yaw: float
     velocity: tuple[float, float]
+    mass: float = 1.0
 
 
 Pose = tuple[Sequence[float], Sequence[float], Sequence[float], Sequence[float]]
@@ -88,7 +91,11 @@ CAMERA = Camera(location=(5.22, 0.045, 2.8764), pitch=0.50365, focal=3.4977)
 """Fitted to the ``inside_camera_view`` flags of official annotations (5,110 of 5,120 agree)."""
 
 
-def _never(frame: int, contacts: int) -> bool:
+Contacts = Mapping[tuple[int, int], Collision]
+"""The first contacts so far, by pair."""
+
+
+def _never(frame: int, contacts: Contacts) -> bool:
     return False
 
 
@@ -100,10 +107,10 @@ def simulate(
     bodies: Sequence[Body],
     frames: int = FRAMES + HIDDEN_FRAMES,
     *,
-    stop: Callable[[int, int], bool] = _never,
+    stop: Callable[[int, Contacts], bool] = _never,
     forces: Callable[[int, dict[int, int]], Callable[[], None]] = _no_forces,
 ) -> Run:
-    """The motion of ``bodies`` over ``frames`` frames; shorter where ``stop(frame, number of contacts so far)`` says so.
+    """The motion of ``bodies`` over ``frames`` frames; shorter where ``stop(frame, contacts so far)`` says so.
 
     Every run starts from an empty Bullet world, so equal bodies give equal floats whatever ran before.
     A pair's contact is recorded once, at the frame it first exchanges an impulse.
@@ -129,7 +136,7 @@ def simulate(
                 for pair, place in _touching(client, handles, near):
                     contacts.setdefault(pair, Collision(object_ids=pair, frame_id=frame, location=place))
             poses.append(_poses(client, handles))
-            if stop(frame, len(contacts)):
+            if stop(frame, contacts):
                 break
         return Run(tuple(poses), tuple(sorted(contacts.values(), key=lambda c: (c.frame_id, c.object_ids))))
 
@@ -140,12 +147,17 @@ def travel(shape: Shape, speed: float, frames: int) -> float:
     >>> round(travel("sphere", 2.8, 60), 1), round(travel("cube", 2.8, 60), 1)
     (4.2, 3.8)
     """
+    return slide(shape, speed, frames)[0]
+
+
+def slide(shape: Shape, speed: float, frames: int) -> tuple[float, float]:
+    """How far (units) a free body has slid after ``frames`` frames from ``speed`` (units/s), and how fast it then is."""
     friction = _GRAVITY * _PLANE_FRICTION * _FRICTION[shape]
     distance = 0.0
     for _ in range(frames):
         distance += speed * SECONDS_PER_FRAME
         speed = max(0.0, speed - SECONDS_PER_FRAME * (friction + _DRAG * speed * (1 + speed)))
-    return distance
+    return distance, speed
 
 
 _idle: list[int] = []
@@ -179,13 +191,13 @@ def _insert(client: int, body: Body) -> int:
     }
     shape = bullet.createCollisionShape(**shapes[body.shape], physicsClientId=client)
     pose = bullet.getQuaternionFromEuler((_UPRIGHT[body.shape], 0, body.yaw))
-    handle = bullet.createMultiBody(1, shape, basePosition=(*body.location, RADIUS), baseOrientation=pose, physicsClientId=client)
+    handle = bullet.createMultiBody(body.mass, shape, basePosition=(*body.location, RADIUS), baseOrientation=pose, physicsClientId=client)
     bullet.changeDynamics(
         handle,
         -1,
         lateralFriction=_FRICTION[body.shape],
         spinningFriction=_SPINNING_FRICTION,
-        restitution=_RESTITUTION,
+        restitution=_RESTITUTION[body.shape],
         linearDamping=_DRAG,
         angularDamping=_DRAG,
         physicsClientId=client,

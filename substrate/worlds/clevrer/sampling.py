@@ -1,40 +1,34 @@
-"""Scenes like CLEVRER's: how many objects, where they rest, how they enter and whom they hit."""
+"""Scenes like CLEVRER's: the actors of a plan, placed or launched one by one so that each is first hit when it should be."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import combinations, pairwise
+from itertools import islice, pairwise
 from random import Random
-from typing import TypeVar
 
-from substrate.domains.clevrer.format import COLORS, FRAMES, MATERIALS, RADIUS, Color, Frame, Material, ObjectProperty, Shape
-from substrate.worlds.clevrer.physics import CAMERA, HIDDEN_FRAMES, Body, Run, simulate, travel
+from substrate.domains.clevrer.format import COLORS, FRAMES, MATERIALS, RADIUS, Color, Material, ObjectProperty, Shape
+from substrate.worlds.clevrer.measured import APART, KEPT_COLLISIONS, KEPT_EXITS, MASS, OFFSET, REST_X, REST_Y, RING, SHAPES, SPEED
+from substrate.worlds.clevrer.physics import CAMERA, HIDDEN_FRAMES, Body, Contacts, Run, simulate, slide
+from substrate.worlds.clevrer.plan import Actor, Plan, draw, draw_plan
 
-T = TypeVar("T")
+_LENGTH = FRAMES + HIDDEN_FRAMES
+_CLEARANCE = 3 * RADIUS
+"""Least distance of a bystander from everything that passes (units)."""
+_SLOW = 0.3
+"""Speed below which an object does not drive into another (units/s)."""
+_EARLY = 5
+"""Frames by which a collision may miss its plan."""
+_STAGINGS = 40
+"""Times a plan is tried before another one is drawn."""
+_TRIES = 5
+"""Simulated ways of adding an actor."""
+_DRAWS = 40
+"""Ways of adding an object that are looked at, simulated or not."""
 
-# Shares in the official training scenes, per cent.
-_COLLISIONS = {1: 6, 2: 49, 3: 40, 4: 5}
-_OBJECTS = {4: 36, 5: 34, 6: 30}
-_MOVING = {2: 38, 3: 62}
-_SHAPES: Mapping[Shape, float] = {"cube": 30.5, "sphere": 34.7, "cylinder": 34.8}
-
-_REST_X = (-2.5, 1.2)
-_REST_Y = (-1.6, 1.6)
-_SPEED = (2.7, 3.0)
-_OUTSIDE = 0.68
-"""Probability that a moving object starts outside the view."""
-# Lowest, highest and most common frame at which the first, second and third moving object reaches its target.
-_ARRIVAL = ((18, 68, 38), (26, 145, 60), (34, 155, 80))
-_ARRIVAL_HIDDEN = (FRAMES, FRAMES + HIDDEN_FRAMES - 10)
-_AIM = 0.85
-"""Probability that a later moving object is aimed at another one; else it crosses a random point."""
-_AIM_SPREAD = 0.2
-_GAP = 2 * math.sqrt(2) * RADIUS + 0.05
-"""Least distance of two centres at frame 0: cubes do not overlap whatever their yaw."""
-_TRIES = 8
+Point = tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -47,121 +41,151 @@ class Shot:
 
 
 def shoot(scene_index: int, seed: int, *, future: bool) -> Shot:
-    """The scene of a seed; with ``future`` at least one new pair collides in the hidden seconds.
+    """The scene of a seed; new pairs collide in the hidden seconds with ``future``, and none without.
 
-    Moving objects are added one by one, each aimed at where another will be in the motion so far.
-    Candidates are drawn until one has the drawn number of collisions and shows well: every object
-    is seen, enters and leaves at most once, and every collision of the video is in view.
+    A scene is kept when it goes as planned and shows well: every object is seen, enters and leaves
+    at most once, and every collision is in view, hidden ones too: of 1,100 objects of official scenes
+    that were launched and not touched in the video, none leaves the view.
     """
     rng = Random(f"{seed}/{scene_index}/layout")
-    wanted = _draw(rng, _COLLISIONS)
     while True:
-        properties = _properties(rng)
-        shapes: list[Shape] = [p.shape for p in properties]
-        shot = _staged(rng, shapes, _draw(rng, _MOVING), wanted, future=future)
-        if shot is not None and _shows_well(shot[1]):
-            return Shot(properties, *shot)
+        plan = draw_plan(rng)
+        for _ in range(_STAGINGS if plan.tells_of_future == future else 0):
+            properties = _properties(rng, len(plan.actors) + plan.bystanders)
+            shapes: list[Shape] = [p.shape for p in properties]
+            staged = _staged(rng, plan, shapes)
+            if staged is not None and future == any(c.frame_id >= FRAMES for c in staged[1].contacts) and _kept(rng, staged[1]):
+                return Shot(properties, *staged)
 
 
-def _staged(rng: Random, shapes: Sequence[Shape], moving: int, wanted: int, *, future: bool) -> tuple[tuple[Body, ...], Run] | None:
-    """Bodies at frame 0, the moving ones first, with ``wanted`` collisions in the video; None where no try succeeds.
-
-    With ``future`` the last moving body is there to hit something after the video.
-    """
-    bodies = [_resting(rng, number, shapes[number]) for number in range(moving, len(shapes))]
-    if not _apart(bodies):
-        return None
-    run = None
-    for number in range(moving):
-        hidden = future and number == moving - 1
-        left = max(0, moving - future - 1 - number)
-        least = min(number + 1, wanted) if left else wanted
-        for _ in range(_TRIES):
-            arrival = round(rng.uniform(*_ARRIVAL_HIDDEN) if hidden else rng.triangular(*_ARRIVAL[number]))
-            body = _launched(rng, number, shapes[number], _target(rng, bodies, run, arrival), arrival)
-            if not _apart([*bodies, body]):
-                continue
-            found = simulate([*bodies, body], stop=partial(_strays, least, wanted))
-            if len(found.poses) == FRAMES + HIDDEN_FRAMES and (not hidden or len(found.contacts) > wanted):
+def _staged(rng: Random, plan: Plan, shapes: Sequence[Shape]) -> tuple[tuple[Body, ...], Run] | None:
+    """Bodies at frame 0 by number and their run; None where one of them finds no place."""
+    bodies = [_opening(rng, shapes[0])]
+    run = simulate(bodies, plan.actors[1].frame + 1)
+    turns = sorted(plan.actors[1:], key=lambda actor: actor.frame)
+    for actor, following in zip(turns, [*turns[1:], None], strict=True):
+        # No further than the next one's turn: the rest will change.
+        length = max(actor.frame + _EARLY, following.frame) + 1 if following else _LENGTH
+        for body in islice(_candidates(rng, actor, shapes[actor.object_id], bodies, run), _TRIES):
+            found = simulate([*bodies, body], length, stop=partial(_strays, actor))
+            if len(found.poses) == length and _shows_well(found):
                 bodies, run = [*bodies, body], found
                 break
         else:
             return None
-    return None if run is None else (tuple(sorted(bodies, key=lambda body: body.object_id)), run)
+    for number in range(len(plan.actors), len(shapes)):
+        body = next((body for body in _places(rng, number, shapes[number]) if _apart(body, bodies) and _clear(body, run)), None)
+        if body is None:
+            return None
+        bodies.append(body)
+    bodies.sort(key=lambda body: body.object_id)
+    return tuple(bodies), simulate(bodies) if plan.bystanders else run
 
 
-def _strays(least: int, most: int, frame: int, contacts: int) -> bool:
-    """Whether a run has too many collisions in the video, or too few at its end: no need to simulate on."""
-    return frame < FRAMES and (contacts > most or (frame == FRAMES - 1 and contacts < least))
+def _strays(actor: Actor, frame: int, contacts: Contacts) -> bool:
+    """Whether an actor is hit too early or not in time: no need to simulate on."""
+    if frame > actor.frame + _EARLY:
+        return False
+    hit = any(actor.object_id in pair for pair in contacts)
+    return hit if frame < max(actor.frame - _EARLY, FRAMES if actor.hidden else 0) else frame == actor.frame + _EARLY and not hit
 
 
-def _draw(rng: Random, shares: Mapping[T, float]) -> T:
-    return rng.choices(list(shares), list(shares.values()))[0]
+def _kept(rng: Random, run: Run) -> bool:
+    """Whether a scene is among those that make the numbers of collisions and of exits the official ones."""
+    exits = sum(CAMERA.sees(before) and not CAMERA.sees(after) for number in run.poses[0] for before, after in pairwise(poses[number][0] for poses in run.poses[:FRAMES]))
+    collisions = sum(c.frame_id < FRAMES for c in run.contacts)
+    return rng.random() < _share(KEPT_COLLISIONS, collisions) * _share(KEPT_EXITS, exits)
 
 
-def _uniform(rng: Random, bounds: tuple[float, float]) -> float:
-    return round(rng.uniform(*bounds), 4)
+def _share(kept: Mapping[int, float], number: int) -> float:
+    """Of a number beyond all known ones, that of the largest."""
+    return kept.get(min(number, max(kept, default=0)), 1.0)
+
+
+def _opening(rng: Random, shape: Shape) -> Body:
+    """The first actor, launched from the ring across the place where objects rest."""
+    radius, angle = rng.uniform(*RING), rng.uniform(0, 2 * math.pi)
+    x, y = radius * math.cos(angle), radius * math.sin(angle)
+    heading = math.atan2(rng.uniform(*REST_Y) - y, rng.uniform(*REST_X) - x)
+    return Body(0, shape, _point(x, y), _yaw(rng, shape), _moved((0.0, 0.0), heading, rng.uniform(*SPEED)), _mass(rng))
+
+
+def _candidates(rng: Random, actor: Actor, shape: Shape, bodies: Sequence[Body], run: Run) -> Iterator[Body]:
+    """Ways for an actor to be hit at its frame by one that is there already."""
+    for _ in range(_DRAWS):
+        x, y, vx, vy = _state(run, rng.choice(bodies).object_id, actor.frame)
+        if actor.launched:
+            body = _launched(rng, actor, shape, (x, y), (vx, vy))
+        elif math.hypot(vx, vy) > _SLOW:
+            body = Body(actor.object_id, shape, _beside(rng, (x, y), math.atan2(vy, vx)), _yaw(rng, shape), (0.0, 0.0), _mass(rng))
+        else:
+            continue
+        if _apart(body, bodies) and (actor.launched or _in_place(body.location)):
+            yield body
+
+
+def _launched(rng: Random, actor: Actor, shape: Shape, target: Point, velocity: Point) -> Body:
+    """A body that reaches a moving target at its frame if nothing stands in its way."""
+    start, heading = rng.uniform(*SPEED), rng.uniform(0, 2 * math.pi)
+    distance, speed = slide(shape, start, actor.frame)
+    towards = math.atan2(velocity[1] - speed * math.sin(heading), velocity[0] - speed * math.cos(heading))
+    place = _beside(rng, target, towards)
+    return Body(actor.object_id, shape, _moved(place, heading, -distance), _yaw(rng, shape), _moved((0.0, 0.0), heading, start), _mass(rng))
+
+
+def _beside(rng: Random, point: Point, direction: float) -> Point:
+    """Where a body touches one at ``point`` on the side of ``direction``, about as squarely as official collisions are."""
+    return _moved(point, direction + math.asin(rng.uniform(-OFFSET, OFFSET) / (2 * RADIUS)), 2 * RADIUS)
+
+
+def _places(rng: Random, number: int, shape: Shape) -> Iterator[Body]:
+    for _ in range(_DRAWS):
+        yield Body(number, shape, _point(rng.uniform(*REST_X), rng.uniform(*REST_Y)), _yaw(rng, shape), (0.0, 0.0), _mass(rng))
 
 
 def _yaw(rng: Random, shape: Shape) -> float:
-    return _uniform(rng, (0, math.pi / 2)) if shape == "cube" else 0.0
+    return round(rng.uniform(0, math.pi / 2), 4) if shape == "cube" else 0.0
 
 
-def _apart(bodies: Sequence[Body]) -> bool:
-    return all(math.dist(a.location, b.location) > _GAP for a, b in combinations(bodies, 2))
+def _mass(rng: Random) -> float:
+    return round(math.exp(rng.gauss(0, MASS)), 4)
 
 
-def _properties(rng: Random) -> tuple[ObjectProperty, ...]:
-    size = _draw(rng, _OBJECTS)
+def _apart(body: Body, others: Sequence[Body]) -> bool:
+    return all(math.dist(body.location, other.location) > APART for other in others)
+
+
+def _in_place(location: Point) -> bool:
+    return REST_X[0] < location[0] < REST_X[1] and REST_Y[0] < location[1] < REST_Y[1]
+
+
+def _clear(body: Body, run: Run) -> bool:
+    return all(math.dist(body.location, pose[0][:2]) > _CLEARANCE for poses in run.poses for pose in poses.values())
+
+
+def _state(run: Run, number: int, frame: int) -> tuple[float, float, float, float]:
+    """Location and velocity on the ground."""
+    location, _, velocity, _ = run.poses[frame][number]
+    return location[0], location[1], velocity[0], velocity[1]
+
+
+def _properties(rng: Random, size: int) -> tuple[ObjectProperty, ...]:
     looks: dict[tuple[Color, Material, Shape], None] = {}
     while len(looks) < size:
-        looks[rng.choice(COLORS), rng.choice(MATERIALS), _draw(rng, _SHAPES)] = None
+        looks[rng.choice(COLORS), rng.choice(MATERIALS), draw(rng, SHAPES)] = None
     return tuple(ObjectProperty(number, *look) for number, look in enumerate(looks))
 
 
-def _target(rng: Random, bodies: Sequence[Body], run: Run | None, arrival: int) -> tuple[float, float]:
-    """Near where a body will be at frame ``arrival``, rather one that has been hit; or a random point."""
-    if run is None:
-        x, y = rng.choice(bodies).location
-    elif rng.random() < _AIM:
-        hit = sorted({number for contact in run.contacts for number in contact.object_ids})
-        poses = run.poses[arrival]
-        x, y, _ = poses[rng.choice([*hit, *poses])][0]
-    else:
-        return rng.uniform(*_REST_X), rng.uniform(*_REST_Y)
-    return x + rng.uniform(-_AIM_SPREAD, _AIM_SPREAD), y + rng.uniform(-_AIM_SPREAD, _AIM_SPREAD)
+def _moved(point: Point, heading: float, distance: float) -> Point:
+    return _point(point[0] + distance * math.cos(heading), point[1] + distance * math.sin(heading))
 
 
-def _resting(rng: Random, number: int, shape: Shape) -> Body:
-    return Body(number, shape, (_uniform(rng, _REST_X), _uniform(rng, _REST_Y)), _yaw(rng, shape), (0.0, 0.0))
-
-
-def _launched(rng: Random, number: int, shape: Shape, target: tuple[float, float], arrival: int) -> Body:
-    """A body that would reach ``target`` at frame ``arrival`` if nothing stood in its way."""
-    outside = rng.random() < _OUTSIDE
-    speed = rng.uniform(*_SPEED)
-    distance = travel(shape, speed, arrival)
-    headings = [rng.uniform(0, 2 * math.pi) for _ in range(_TRIES)]
-    heading = next((h for h in headings if CAMERA.sees((*_moved(target, h, -distance), RADIUS)) != outside), headings[0])
-    return Body(number, shape, _moved(target, heading, -distance), _yaw(rng, shape), _moved((0.0, 0.0), heading, speed))
-
-
-def _moved(point: tuple[float, float], heading: float, distance: float) -> tuple[float, float]:
-    return round(point[0] + distance * math.cos(heading), 4), round(point[1] + distance * math.sin(heading), 4)
-
-
-def _flips(run: Run) -> list[list[bool]]:
-    """Each object's changes of visibility in the video, True for an entry."""
-    columns = zip(*(frame.objects for frame in run.frames[:FRAMES]), strict=True)
-    return [[b.inside_camera_view for a, b in pairwise(column) if a.inside_camera_view != b.inside_camera_view] for column in columns]
+def _point(x: float, y: float) -> Point:
+    return round(x, 4), round(y, 4)
 
 
 def _shows_well(run: Run) -> bool:
-    video = run.frames[:FRAMES]
-    seen = all(flips or state.inside_camera_view for flips, state in zip(_flips(run), video[0].objects, strict=True))
-    once = all(len(flips) == len(set(flips)) for flips in _flips(run))
-    return seen and once and all(_in_view(video[c.frame_id], c.object_ids) for c in run.contacts if c.frame_id < FRAMES)
-
-
-def _in_view(frame: Frame, objects: Sequence[int]) -> bool:
-    return all(state.inside_camera_view for state in frame.objects if state.object_id in objects)
+    views = {number: [CAMERA.sees(poses[number][0]) for poses in run.poses] for number in run.poses[0]}
+    crossings = [[now for then, now in pairwise(view[:FRAMES]) if then != now] for view in views.values()]
+    seen = len(run.poses) < FRAMES or all(any(view[:FRAMES]) for view in views.values())
+    return seen and all(len(set(ways)) == len(ways) for ways in crossings) and all(views[number][c.frame_id] for c in run.contacts for number in c.object_ids)

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from substrate.domains.clevrer.format import COLORS, FRAMES, MATERIALS, RADIUS, SHAPES, Frame, ObjectProperty, Shape
 from substrate.domains.comphy.format import REFERENCES
-from substrate.worlds.clevrer.physics import HIDDEN_FRAMES, Body, Run, travel
+from substrate.worlds.clevrer.physics import HIDDEN_FRAMES, Body, Contacts, Run, travel
 from substrate.worlds.comphy.physics import Solid, simulate
 
 T = TypeVar("T")
@@ -154,9 +154,9 @@ def _aim(rng: Random, bodies: Sequence[Body], run: Run | None, arrival: int) -> 
     return x, y
 
 
-def _crowded(frame: int, contacts: int) -> bool:
+def _crowded(frame: int, contacts: Contacts) -> bool:
     """Whether a target has too many collisions in the video: no need to simulate on."""
-    return frame < FRAMES and contacts > _MOST
+    return frame < FRAMES and len(contacts) > _MOST
 
 
 def _shows_well(run: Run) -> bool:

@@ -1,0 +1,80 @@
+"""Generated CLEVRER scenes beside real ones: the constants are what real scenes show, and the histograms agree."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from msgspec.structs import asdict
+
+from substrate.domains.clevrer.format import annotation_names, annotation_sources, decode_annotation, read_scene_events
+from substrate.domains.clevrer.motion.trajectories import read_trajectories
+from substrate.worlds.clevrer import generate_annotation, measured
+from substrate.worlds.clevrer.fit import measure
+from substrate.worlds.clevrer.statistics import HISTOGRAMS, Clip, annotated, distances, recorded
+
+SCENES = range(10_000, 10_080)
+FACTOR = 1.5
+"""How much further than real scenes, as many, generated ones may lie from all real scenes."""
+SLACK = 0.06
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def clevrer() -> Path:
+    folder = ROOT.parent / "shared" / "data" / "clevrer"
+    if not folder.is_dir():
+        pytest.skip("the real data are not beside this checkout (../shared/data)")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def train(clevrer: Path) -> list[Clip]:
+    return [recorded(record) for record in read_scene_events(clevrer / "ground_truth_train.jsonl.gz").values()]
+
+
+@pytest.fixture(scope="module")
+def tracked(clevrer: Path) -> list[Clip]:
+    records, tracks = read_scene_events(clevrer / "ground_truth_test.jsonl.gz"), read_trajectories(clevrer / "trajectories_test.jsonl.gz")
+    return [recorded(records[scene], track.trajectory) for scene, track in tracks.items()]
+
+
+@pytest.fixture(scope="module")
+def generated() -> list[Clip]:
+    return [annotated(generate_annotation(scene, 3)) for scene in SCENES]
+
+
+def bounds(real: list[Clip]) -> dict[str, float]:
+    """By statistic: the largest total variation of ten draws of as many real scenes, with some slack."""
+    step = len(real) // 10
+    draws = [distances(real[k * step : k * step + len(SCENES)], real) for k in range(10)]
+    return {name: SLACK + FACTOR * max(draw[name].total_variation for draw in draws) for name in draws[0]}
+
+
+def test_constants_in_force_are_what_real_scenes_show(clevrer: Path, train: list[Clip], tracked: list[Clip]) -> None:
+    names = annotation_names(clevrer / "annotations").values()
+    shown = asdict(measure(train, tracked[::2], [decode_annotation(source) for source in annotation_sources(clevrer / "annotations", names)]))
+    kept = {name: value for name, value in shown.items() if not name.startswith("kept")}
+    assert kept == {name: getattr(measured, name.upper()) for name in kept}
+
+
+def test_nothing_ever_touches_a_bystander(train: list[Clip], generated: list[Clip]) -> None:
+    assert all(max(event.objects) < 4 for clip in [*train, *generated] for event in clip.of_type("collision"))
+
+
+def test_events_of_generated_scenes_are_distributed_like_real_ones(train: list[Clip], generated: list[Clip]) -> None:
+    far, limit = distances(generated, train), bounds(train)
+    assert {name: (far[name].total_variation, limit[name]) for name in limit if far[name].total_variation > limit[name]} == {}
+    assert len(limit) == sum(not histogram.moving for histogram in HISTOGRAMS.values())
+
+
+def test_motion_of_generated_scenes_is_distributed_like_real_motion(tracked: list[Clip], generated: list[Clip]) -> None:
+    far, limit = distances(generated, tracked), bounds(tracked)
+    assert {name: (far[name].total_variation, limit[name]) for name in limit if far[name].total_variation > limit[name]} == {}
+    assert set(limit) == set(HISTOGRAMS)
+
+
+@pytest.mark.parametrize(("kind", "noticed"), [("in", "entries"), ("out", "exits"), ("collision", "collisions")])
+def test_the_bounds_notice_scenes_of_another_kind(train: list[Clip], kind: str, noticed: str) -> None:
+    lively = [clip for clip in train if sum(event.type == kind for event in clip.events) > 2][: len(SCENES)] or train[:0]
+    assert distances(lively, train)[noticed].total_variation > bounds(train)[noticed]
