@@ -33,7 +33,16 @@ TITLES = {
     "ablations": "Ablations on CLEVRER",
 }
 TABLES = {"clevrer": "Table 1: CLEVRER", "transfer": "Transfer to other benchmarks", "twin": "Table 2: Twin-EventLog", "ablations": "Ablations"}
-SYSTEMS = {"substrate": "substrate", "ns_dr": "NS-DR", "aloe": "ALOE", "memn2n": "MemN2N", "pcr": "PCR"}
+SYSTEMS = {
+    "substrate": "substrate",
+    "ns_dr": "NS-DR",
+    "aloe": "ALOE",
+    "memn2n": "MemN2N",
+    "pcr": "PCR",
+    "llama_direct": "Llama-3.1-8B direct",
+    "concordia": "Concordia-style",
+}
+"""Whose published numbers have a mark of their own, in the legend's order."""
 
 
 class Source(NamedTuple):
@@ -76,6 +85,8 @@ class Forest(NamedTuple):
 
     groups: list[tuple[str, list[ForestRow]]]
     axis: list[tuple[float, str]]
+    systems: list[str]
+    """Whose published numbers there are."""
 
 
 def render(workspace: Workspace) -> str:
@@ -88,7 +99,9 @@ def render(workspace: Workspace) -> str:
 
 
 def _content(workspace: Workspace) -> dict[str, Any]:
-    scores = {benchmark: read_scores(workspace.artifacts / "scores", benchmark) for benchmark in METRICS}
+    folder = workspace.artifacts / "scores"
+    # A baseline that was not run has no scores.
+    scores = {benchmark: read_scores(folder, benchmark) for benchmark, names in METRICS.items() if (folder / f"{names[0].replace('/', '.')}.json").is_file()}
     every = [score for found in scores.values() for score in found.values()]
     sources = data_sources(workspace)
     curves = workspace.artifacts / "ablations" / "curves.json"
@@ -249,4 +262,5 @@ def forest(scores: Mapping[str, Mapping[str, Score]]) -> Forest:
         for benchmark, found in scores.items()
     ]
     axis = [(place(tick / 100), f"{tick}") for tick in range(100, round(100 * low) - 1, -20)]
-    return Forest(groups, axis)
+    there = {who for score in every for who in score.published}
+    return Forest(groups, axis, [who for who in SYSTEMS if who in there] + sorted(there - SYSTEMS.keys()))

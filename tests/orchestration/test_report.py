@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 from orchestration import pins
 from orchestration.cli import app
 from orchestration.rendering.report import anchor, link, parse_table, percent
-from orchestration.scores import METRICS, read_scores, score
+from orchestration.scores import Score, score
 from orchestration.stage import ordered_stages
 
 PAGE = Path("artifacts/sample/report/index.html")
@@ -91,12 +91,11 @@ def test_every_number_is_in_the_page_with_its_trace(reproduced: Path) -> None:
     page = Page((reproduced / PAGE).read_text("utf-8"))
     words = " ".join("".join(page.words).split())
     links = Counter(page.links)
-    for benchmark, names in METRICS.items():
-        scores = read_scores(reproduced / "artifacts/sample/scores", benchmark)
-        assert set(scores) == set(names)
-        for name, found in scores.items():
-            assert links[f"#{anchor(name)}"] == 2, f"{name} stands in a table and in the forest plot"
-            assert f"{name} {percent(found)}" in words, f"the trace of {name} says what it is"
+    scores = [msgspec.json.decode(path.read_bytes(), type=Score) for path in (reproduced / "artifacts/sample/scores").glob("*.json")]
+    assert {found.name.partition("/")[0] for found in scores} >= {"clevrer", "comphy", "gqa", "babi", "clevrer_humans", "ablations"}
+    for found in scores:
+        assert links[f"#{anchor(found.name)}"] == 2, f"{found.name} stands in a table and in the forest plot"
+        assert f"{found.name} {percent(found)}" in words, f"the trace of {found.name} says what it is"
     record = msgspec.json.decode((reproduced / "artifacts/sample/.stages/clevrer.answers.json").read_bytes())
     for proof in (record["code"], *record["outs"].values(), "clevrer.predictive.configuration = C", "profiles.sample.clevrer.scenes = 3"):
         assert proof in words
