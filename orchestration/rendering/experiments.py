@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
 import pyoxigraph as ox
 
-from substrate import Answer, EventLog, Intervention, Occurrence, RetractAwareness, RuleEmitter, TBox, arms, occurrences, survey, unfold
+from substrate import Answer, EventLog, Intervention, Op, RetractAwareness, RuleEmitter, TBox, arms, occurrences, survey, unfold
 from substrate.questions import TEMPLATES
+from substrate.vocabulary import RDFS_LABEL
 
 HORIZON = 13
 
@@ -41,7 +43,7 @@ def cross_domain(names: Iterable[str] = ("village", "clinical")) -> list[Domain]
 
 
 class Happening(NamedTuple):
-    """An event in words, and whether the other arm has it at the same tick too."""
+    """An event in words, like ones counted, and whether the other arm has the same at the same tick."""
 
     words: str
     shared: bool
@@ -84,13 +86,13 @@ def twin_experiment(tbox: TBox, log: EventLog, at: int, intervention: Interventi
     told = [_by_tick(tbox, arm) for arm in pair]
     # At the branch the axis leaves out a tick's width, for the fork itself.
     wide = 94 / (1 + max(arm.last_tick for arm in pair))
-    ticks = []
+    ticks, differing = [], 0
     for tick in sorted(told[0].keys() | told[1].keys()):
-        a, b = (arm.get(tick, []) for arm in told)
-        here, there = [Happening(event, event in b) for event in a], [Happening(event, event in a) for event in b]
+        a, b = (arm.get(tick, Counter()) for arm in told)
+        differing += ((a - b) + (b - a)).total()
+        here, there = _happenings(a, b), _happenings(b, a)
         x = round(3 + wide * (tick + (tick >= at)), 2)
         ticks.append(Tick(tick, x, here, [], []) if tick < at else Tick(tick, x, [], here, there))
-    differing = sum(not event.shared for tick in ticks for event in (*tick.a, *tick.b))
     return Twin(at, round(3 + wide * (at - 0.6), 2), round(3 + wide * at, 2), words, ticks, (pair[0].digest, pair[1].digest), differing)
 
 
@@ -103,13 +105,15 @@ def village_twin() -> Twin:
     return twin_experiment(tbox, unfold(tbox, tbox.opening(), until=HORIZON), 6, RetractAwareness(john, party, knows), words)
 
 
-def _by_tick(tbox: TBox, log: EventLog) -> dict[int, list[str]]:
-    """The events of each tick in words, sorted."""
-    found: dict[int, list[str]] = {}
-    for occurrence in occurrences(log, tbox):
-        found.setdefault(occurrence.tick, []).append(_words(tbox, occurrence))
-    return {tick: sorted(words) for tick, words in found.items()}
+def _by_tick(tbox: TBox, log: EventLog) -> dict[int, Counter[str]]:
+    """The events of each tick in words, with how many there are of each."""
+    names = {subject: value.value for _, op, (subject, predicate, value) in log if op is Op.INSERT and predicate == RDFS_LABEL and isinstance(value, ox.Literal)}
+    found: dict[int, Counter[str]] = {}
+    for event in occurrences(log, tbox):
+        who = ", ".join(sorted(names.get(node) or tbox.label(node) for node in event.participants))  # pyright: ignore[reportArgumentType]  # nodes take part
+        found.setdefault(event.tick, Counter())[f"{tbox.label(event.kind)}: {who}"] += 1
+    return found
 
 
-def _words(tbox: TBox, occurrence: Occurrence) -> str:
-    return f"{tbox.label(occurrence.kind)}: {', '.join(sorted(map(tbox.label, occurrence.participants)))}"
+def _happenings(here: Counter[str], there: Counter[str]) -> list[Happening]:
+    return [Happening(f"{words} ×{times}" if times > 1 else words, there[words] == times) for words, times in sorted(here.items())]
