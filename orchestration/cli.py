@@ -82,6 +82,7 @@ def reproduce(
     force: Annotated[bool, typer.Option("--force", help="Run stages although nothing they depend on has changed.")] = False,
 ) -> None:
     """Materialise the asset graph and print the tables."""
+    from orchestration.assets.report import PAGE
     from orchestration.pins import settle
     from orchestration.rendering.results import transfer_table
     from orchestration.resources import WorkspaceResource
@@ -100,6 +101,8 @@ def reproduce(
     # A benchmark that shares its table with others shows its own rows.
     for table in tables or [transfer_table(read_scores(workspace.artifacts / "scores", only or ""), workspace.settings).render("md")]:
         out.print(f"\n{_plain(table)}", soft_wrap=True, highlight=False)
+    if "report/html" in names:
+        out.print(f"The report: {workspace.path(PAGE)}\n", soft_wrap=True, highlight=False)
     for path, how in sorted(drifted.items()):
         err.print(f"[yellow]drift:[/] {path} is {how} against its pin", soft_wrap=True)
     if drifted:

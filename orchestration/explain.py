@@ -46,11 +46,13 @@ class Input(NamedTuple):
     scene_graphs: Path | None = None
     questions: Path | None = None
     specs: Path | None = None
+    opened: Workspace | None = None
+    """The profile's workspace, where it is open already."""
 
     @property
     def workspace(self) -> Workspace:
         """The profile's workspace."""
-        return open_workspace(self.profile, self.overrides)
+        return self.opened or open_workspace(self.profile, self.overrides)
 
 
 class Explained(NamedTuple):
@@ -165,7 +167,8 @@ def _gqa(given: Input, subset: str, image: str, question_id: str) -> Explained |
     if question is None or image not in graphs:
         return None
     why = explain_image(Scene.of(image, graphs[image]), question, resolve=resolve)
-    return Explained(why.text() + "\n", {"question": question.question, "text": why.text().splitlines()})
+    steps = [{**step._asdict(), "grounds": [ground._asdict() for ground in step.grounds]} for step in why.steps]
+    return Explained(why.text() + "\n", {"question": question.question, "text": why.text().splitlines(), "steps": steps})
 
 
 def _twin(given: Input, number: str, arm: str) -> Explained | None:

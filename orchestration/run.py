@@ -59,7 +59,7 @@ def stages_of(benchmark: str | None) -> list[str]:
     """
     names = {stage.name for stage in ordered_stages() if benchmark is None or benchmark in stage.name.split("/")}
     if not names:
-        known = sorted({name.split("/")[0] for name in STAGES} - {"tables"})
+        known = sorted({name.split("/")[0] for name in STAGES} - {"report", "tables"})
         raise SubstrateError(f"no benchmark {benchmark!r}", where=("--only",), hint=f"Choose one of {', '.join(known)}")
     for stage in reversed(ordered_stages()):
         if stage.name in names:

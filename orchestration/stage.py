@@ -77,7 +77,7 @@ def stage(
         parameters: keys of ``params.yaml`` the outs depend on.
         code: files or folders of this project the outs depend on.
         kinds: what it runs on, for the UI.
-        pinned_by: ``data.dvc`` for input data, else ``dvc.yaml``.
+        pinned_by: ``data.dvc`` for input data, ``dvc.yaml`` for results, ``nothing`` for a page about the run, which names code versions.
         always: run it each time: what it reads lies outside the project, where no fingerprint reaches.
     """
     declared = STAGES[name] = Stage(name, list(outs), list(needs), list(parameters), list(code), pinned_by)

@@ -113,7 +113,8 @@ def ask(tbox: TBox, log: EventLog, template: str, **about: Any) -> Answer:
 
 def _happened(tbox: TBox, log: EventLog, kind: ox.NamedNode, participants: Iterable[Term]) -> Answer:
     found = _like(tbox, log, kind, participants)
-    return Answer("happened", f"Did a {_event(tbox, kind, participants)} happen?", "yes" if found else "no", tuple(o.position for o in found))
+    event = _event(tbox, kind, participants)
+    return Answer("happened", f"Did {'an' if event[0] in 'aeiou' else 'a'} {event} happen?", "yes" if found else "no", tuple(o.position for o in found))
 
 
 def _when(tbox: TBox, log: EventLog, kind: ox.NamedNode, participants: Iterable[Term]) -> Answer:

@@ -1,0 +1,119 @@
+"""Two figures that the paper leaves blank, as data: the same questions in two domains, and a twin experiment."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import pyoxigraph as ox
+
+from substrate import Answer, EventLog, Intervention, Op, RetractAwareness, RuleEmitter, TBox, arms, occurrences, survey, unfold
+from substrate.questions import TEMPLATES
+from substrate.vocabulary import RDFS_LABEL
+
+HORIZON = 13
+
+
+class Domain(NamedTuple):
+    """A domain: its TBox, how long the log that its rules unfold is, and its answers by template."""
+
+    name: str
+    turtle: str
+    deltas: int
+    digest: str
+    answers: dict[str, list[Answer]]
+
+
+def cross_domain(names: Iterable[str] = ("village", "clinical")) -> list[Domain]:
+    """Every question template asked of each domain; the answers that rest on something come first.
+
+    >>> [sorted(domain.answers) == sorted(TEMPLATES) for domain in cross_domain()]
+    [True, True]
+    """
+    found = []
+    for name in names:
+        tbox = TBox.load(name)
+        log = unfold(tbox, tbox.opening(), until=HORIZON)
+        answers = survey(tbox, log)
+        by_template = {template: sorted((a for a in answers if a.template == template), key=lambda a: not a.evidence) for template in TEMPLATES}
+        found.append(Domain(name, f"sha256:{hashlib.sha256(tbox.turtle.encode()).hexdigest()}", len(log), log.digest, by_template))
+    return found
+
+
+class Happening(NamedTuple):
+    """An event in words, like ones counted, and whether the other arm has the same at the same tick."""
+
+    words: str
+    shared: bool
+
+
+class Tick(NamedTuple):
+    """What happens at one tick, in the shared prefix or in the two arms."""
+
+    tick: int
+    x: float
+    prefix: list[Happening]
+    a: list[Happening]
+    b: list[Happening]
+
+
+class Twin(NamedTuple):
+    """A twin experiment: the prefix, the branch, what is done there, and both arms after it; places are per cent of the width."""
+
+    branch: int
+    fork_x: float
+    branch_x: float
+    intervention: str
+    ticks: list[Tick]
+    digests: tuple[str, str]
+    differing: int
+    """Events after the branch that one arm has and the other has not."""
+
+
+def twin_experiment(tbox: TBox, log: EventLog, at: int, intervention: Intervention, words: str) -> Twin:
+    """Both arms of a log, forked at a tick under the TBox's rules, event by event.
+
+    Args:
+        tbox: what the events are called, and the rules that make the arms.
+        log: the observed log.
+        at: the branch tick.
+        intervention: what arm B has there.
+        words: the intervention for a reader.
+    """
+    pair = arms(log, at, intervention, RuleEmitter(tbox))
+    told = [_by_tick(tbox, arm) for arm in pair]
+    # At the branch the axis leaves out a tick's width, for the fork itself.
+    wide = 94 / (1 + max(arm.last_tick for arm in pair))
+    ticks, differing = [], 0
+    for tick in sorted(told[0].keys() | told[1].keys()):
+        a, b = (arm.get(tick, Counter()) for arm in told)
+        differing += ((a - b) + (b - a)).total()
+        here, there = _happenings(a, b), _happenings(b, a)
+        x = round(3 + wide * (tick + (tick >= at)), 2)
+        ticks.append(Tick(tick, x, here, [], []) if tick < at else Tick(tick, x, [], here, there))
+    return Twin(at, round(3 + wide * (at - 0.6), 2), round(3 + wide * at, 2), words, ticks, (pair[0].digest, pair[1].digest), differing)
+
+
+def village_twin() -> Twin:
+    """The small village of the TBox, where one who could pass on the news of the party forgets it."""
+    tbox = TBox.load("village")
+    john, party = ox.NamedNode("urn:village:john"), ox.NamedNode("urn:village:party")
+    knows = ox.NamedNode("urn:substrate:village:knows")
+    words = f"do(RetractAwareness): {tbox.label(john)} no longer knows that {tbox.label(party)}"
+    return twin_experiment(tbox, unfold(tbox, tbox.opening(), until=HORIZON), 6, RetractAwareness(john, party, knows), words)
+
+
+def _by_tick(tbox: TBox, log: EventLog) -> dict[int, Counter[str]]:
+    """The events of each tick in words, with how many there are of each."""
+    names = {subject: value.value for _, op, (subject, predicate, value) in log if op is Op.INSERT and predicate == RDFS_LABEL and isinstance(value, ox.Literal)}
+    found: dict[int, Counter[str]] = {}
+    for event in occurrences(log, tbox):
+        who = ", ".join(sorted(names.get(node) or tbox.label(node) for node in event.participants))  # pyright: ignore[reportArgumentType]  # nodes take part
+        found.setdefault(event.tick, Counter())[f"{tbox.label(event.kind)}: {who}"] += 1
+    return found
+
+
+def _happenings(here: Counter[str], there: Counter[str]) -> list[Happening]:
+    return [Happening(f"{words} ×{times}" if times > 1 else words, there[words] == times) for words, times in sorted(here.items())]

@@ -1,0 +1,208 @@
+"""Pictures of logs as data for the page: objects as lanes, events at ticks; and an image's objects as boxes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from substrate.domains.clevrer.explain import shown
+from substrate.domains.clevrer.scene import Event, Scene
+from substrate.domains.gqa.format import SceneGraph
+from substrate.log import EventLog, Op
+from substrate.vocabulary import RDF_TYPE
+
+STATES = {
+    "focus": "singled out by the question or the answer",
+    "ancestor": "a causal ancestor",
+    "lost": "does not happen without the removed object",
+    "predicted": "predicted after the last frame",
+    "": "observed",
+}
+"""How a mark stands to the answer, in words."""
+
+
+class Span(NamedTuple):
+    """A stretch of a lane, in per cent of the picture's width."""
+
+    start: float
+    stop: float
+
+
+class Lane(NamedTuple):
+    """An object: its name, when it is there, and whether the question removes it."""
+
+    label: str
+    spans: list[Span]
+    removed: bool = False
+
+
+class Mark(NamedTuple):
+    """An event: its place in per cent of the width, the lanes it joins, and how it stands to the answer (a key of :data:`STATES`)."""
+
+    x: float
+    tick: int | None
+    kind: str
+    lanes: tuple[int, ...]
+    state: str
+    title: str
+
+
+class Timeline(NamedTuple):
+    """Lanes from top to bottom, marks in time order, and ticks of the axis with their places."""
+
+    lanes: list[Lane]
+    marks: list[Mark]
+    axis: list[tuple[float, int]]
+    unit: str
+    end: float
+    """Where the observed log ends, in per cent of the width."""
+
+    @property
+    def singled_out(self) -> int:
+        """How many events the answer is about, or rests on."""
+        return sum(bool(mark.state) for mark in self.marks)
+
+    @property
+    def states(self) -> list[str]:
+        """The states that occur, for the legend."""
+        return [state for state in STATES if any(mark.state == state for mark in self.marks)]
+
+
+class Box(NamedTuple):
+    """An object of an image, in per cent of the image's size."""
+
+    label: str
+    x: float
+    y: float
+    width: float
+    height: float
+    used: bool
+
+
+class Boxes(NamedTuple):
+    """An image's annotated objects, larger ones first, and the image's size in pixels."""
+
+    boxes: list[Box]
+    width: int
+    height: int
+
+    @property
+    def singled_out(self) -> int:
+        """How many objects the answer rests on."""
+        return sum(box.used for box in self.boxes)
+
+
+class _Scale(NamedTuple):
+    """Ticks to per cent; the margins leave room for the marks' size."""
+
+    last: float
+
+    def __call__(self, tick: float) -> float:
+        return round(2 + 96 * tick / max(self.last, 1), 2)
+
+
+def scene_timeline(scene: Scene, explanations: Sequence[Mapping[str, Any]]) -> Timeline:
+    """A scene's log with the marks that an explanation singles out.
+
+    Args:
+        scene: the scene's log, opened.
+        explanations: the records of ``substrate explain``: steps with what they took, gave and rest on.
+    """
+    steps = [step for explanation in explanations for step in explanation["steps"]]
+    removed = next((int(step["took"][1]) for step in steps if step["token"] in ("get_counterfact", "filter_counterfact") and len(step["took"]) == 2), None)
+    predicted = [tuple(map(int, pair)) for pair in re.findall(r"Collision of (\d+), (\d+)", next((s["gave"] for s in steps if s["token"] == "unseen_events"), ""))]
+    x = _Scale(scene.end * (1.15 if predicted else 1))
+    rows = {number: row for row, number in enumerate(scene.objects)}
+    states = _states(scene, steps, removed)
+
+    def mark(event: Event, place: float, state: str) -> Mark:
+        return Mark(x(place), event.frame, event.kind, tuple(sorted(rows[number] for number in event.objects)), state, _title(scene, event))
+
+    marks = [mark(event, event.frame or 0, states.get(event.iri, "")) for event in scene.events if event.objects]
+    ahead = [Event("Collision", None, frozenset(pair)) for pair in predicted]
+    marks += [mark(event, scene.end * (1.06 + 0.06 * number / len(ahead)), "predicted") for number, event in enumerate(ahead)]
+    lanes = [Lane(_name(scene, number), _spans(scene, number, x), number == removed) for number in scene.objects]
+    return Timeline(lanes, marks, [(x(tick), tick) for tick in (*range(0, scene.end - 12, 25), scene.end)], "frame", x(scene.end))
+
+
+def _states(scene: Scene, steps: Sequence[Mapping[str, Any]], removed: int | None) -> dict[str, str]:
+    """How each event that the steps single out stands to the answer, by IRI."""
+    if removed is not None:
+        ancestry = scene.ancestry("event")
+        return {e.iri: "lost" for e in scene.events if e.objects and removed in ancestry[e.iri].objects}
+    traversals = [step for step in steps if step["token"] == "filter_ancestor"]
+    if traversals:
+        targets = {step["took"][1] for step in traversals}
+        return {iri: "ancestor" for step in traversals for iri in _events(step)} | {e.iri: "focus" for e in scene.events if shown(e) in targets}
+    return {iri: "focus" for step in steps if step["token"] in _SINGLED_OUT for iri in _events(step)}
+
+
+_SINGLED_OUT = ("unique", "filter_before", "filter_after", "filter_collision", "filter_in", "filter_out", "filter_order")
+
+
+def _events(step: Mapping[str, Any]) -> set[str]:
+    """The IRIs of the events that a step's evidence is about."""
+    return {name for delta in step["evidence"] for name in re.findall(r"^<(urn:\w+:\d+:event:\d+)>", delta["triple"])}
+
+
+def _name(scene: Scene, number: int) -> str:
+    thing = scene.objects[number]
+    return f"{number} · {thing.color} {thing.material} {thing.shape}"
+
+
+def _title(scene: Scene, event: Event) -> str:
+    who = " and ".join(" ".join(scene.objects[o][:3]) for o in sorted(event.objects))
+    return f"{event.kind.lower()} of {who}" + (f", frame {event.frame}" if event.frame is not None else ", after the video")
+
+
+def _spans(scene: Scene, number: int, x: _Scale) -> list[Span]:
+    """When an object is in view; the whole video where the log does not say."""
+    if not scene.has_motion:
+        return [Span(x(0), x(scene.end))]
+    flips = [e.frame or 0 for e in scene.events if number in e.objects and e.kind in ("Entry", "Exit")]
+    if number in scene.motion(0):
+        flips.insert(0, 0)
+    if len(flips) % 2:
+        flips.append(scene.end)
+    return [Span(x(start), x(stop)) for start, stop in zip(flips[::2], flips[1::2], strict=True)]
+
+
+_ROLES = ("agent", "receiver", "thing", "brought")
+
+
+def story_timeline(log: EventLog, told: Sequence[tuple[int, str, bool]]) -> Timeline:
+    """A story's log up to the question: people and things as lanes, a sentence's event at its tick.
+
+    Args:
+        log: a log of :mod:`substrate.domains.babi.deltas`.
+        told: tick and text of each sentence before the question, and whether the answer rests on it.
+    """
+    kinds: dict[str, str] = {}
+    taking_part: dict[str, list[str]] = {}
+    for _, op, (subject, predicate, value) in log:
+        event = str(subject)[1:-1]
+        if op is Op.INSERT and event.startswith("urn:babi:event:"):
+            if predicate == RDF_TYPE:
+                kinds.setdefault(event, str(value)[1:-1].rpartition(":")[2])
+            elif str(predicate)[1:-1].rpartition(":")[2] in _ROLES:
+                taking_part.setdefault(event, []).append(str(value)[1:-1].rpartition(":")[2])
+    events = [(tick, text, used, f"urn:babi:event:{tick}") for tick, text, used in told if f"urn:babi:event:{tick}" in taking_part]
+    names = list(dict.fromkeys(name for *_, event in events for name in taking_part[event]))
+    last = told[-1][0]
+    x = _Scale(last)
+    marks = [
+        Mark(x(tick), tick, kinds[event], tuple(sorted({names.index(name) for name in taking_part[event]})), "focus" if used else "", text) for tick, text, used, event in events
+    ]
+    axis = [(x(tick), tick) for tick in (*range(0, last - last // 8, max(1, last // 5)), last)]
+    return Timeline([Lane(name.replace("_", " "), [Span(x(0), x(last))]) for name in names], marks, axis, "sentence", x(last))
+
+
+def scene_boxes(graph: SceneGraph, used: set[str]) -> Boxes:
+    """An image's objects as boxes; ``used`` holds the ids of those that the answer rests on."""
+    across, down = 100 / graph.width, 100 / graph.height
+    boxes = [
+        Box(thing.name, round(thing.x * across, 2), round(thing.y * down, 2), round(thing.w * across, 2), round(thing.h * down, 2), number in used)
+        for number, thing in sorted(graph.objects.items(), key=lambda item: (-item[1].w * item[1].h, item[0]))
+    ]
+    return Boxes(boxes, graph.width, graph.height)
