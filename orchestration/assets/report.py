@@ -8,12 +8,12 @@ from typing import Any
 import dagster as dg
 
 from orchestration.rendering.report import render
+from orchestration.scores import METRICS
 from orchestration.stage import stage
 from orchestration.workspace import Workspace
 
 PAGE = "artifacts/{profile}/report/index.html"
-TABLES = ("tables/clevrer", "tables/transfer", "tables/ablations")
-SCORED = ("clevrer", "comphy", "comphy_inferred", "gqa", "babi", "clevrer_humans", "ablations")
+TABLES = ("tables/clevrer", "tables/transfer", "tables/twin", "tables/ablations")
 EXPLAINED = ("clevrer", "comphy_inferred", "babi", "gqa")
 
 
@@ -23,7 +23,7 @@ EXPLAINED = ("clevrer", "comphy_inferred", "babi", "gqa")
     needs=[
         *TABLES,
         "ablations/curves",
-        *(f"{benchmark}/scores" for benchmark in SCORED),
+        *(f"{benchmark}/scores" for benchmark in METRICS),
         *(f"{benchmark}/{what}" for benchmark in EXPLAINED for what in ("answers", "logs")),
         *(f"{benchmark}/dataset" for benchmark in ("clevrer", "comphy", "babi", "gqa")),
     ],
