@@ -17,9 +17,10 @@ from typer.testing import CliRunner
 
 from orchestration import pins
 from orchestration.cli import app
-from orchestration.rendering.report import anchor, link, parse_table, percent
+from orchestration.rendering.report import anchor, link, parse_table, percent, render
 from orchestration.scores import Score, score
 from orchestration.stage import ordered_stages
+from orchestration.workspace import open_workspace
 
 PAGE = Path("artifacts/sample/report/index.html")
 VOID = {"meta", "link", "wbr", "br", "img", "input", "hr"}
@@ -99,6 +100,22 @@ def test_every_number_is_in_the_page_with_its_trace(reproduced: Path) -> None:
     record = msgspec.json.decode((reproduced / "artifacts/sample/.stages/clevrer.answers.json").read_bytes())
     for proof in (record["code"], *record["outs"].values(), "clevrer.predictive.configuration = C", "profiles.sample.clevrer.scenes = 3"):
         assert proof in words
+
+
+def test_what_was_not_measured_is_said_and_not_drawn(reproduced: Path) -> None:
+    artifacts = reproduced / "artifacts/sample"
+    files = list((artifacts / "scores").glob("*.json"))
+    for path in files:
+        found = msgspec.json.decode(path.read_bytes(), type=Score)
+        path.write_bytes(msgspec.json.encode(msgspec.structs.replace(found, n=0, correct=0, accuracy=None, wilson=None)))
+    for path in artifacts.glob("*/answers.jsonl"):
+        path.write_bytes(b"")
+    text = render(open_workspace("sample"))
+    words = " ".join("".join(Page(text).words).split())
+    assert "clevrer/descriptive/per_question not measured" in words
+    assert f"numbers measured, {len(files)} not</dt><dd>0</dd>" in text
+    assert 'class="interval"' not in text
+    assert 'class="question"' not in text, "no worked example without an answer"
 
 
 def test_neither_repetition_nor_hash_seed_changes_a_byte(reproduced: Path) -> None:
