@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import html
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 
+import msgspec
 from tabulate import tabulate
 
 from orchestration.scores import Score, published
@@ -19,6 +20,10 @@ class Table:
     caption: str
     heads: Sequence[str]
     rows: Sequence[Sequence[str]]
+    names: Sequence[str] = ()
+    """The number that each row shows, by name."""
+    cited: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Columns of published numbers: by head, the citation of each source."""
 
     def render(self, suffix: str) -> str:
         """The table as text in the format of a file suffix of :data:`FORMATS`."""
@@ -34,7 +39,13 @@ def clevrer_table(scores: Mapping[str, Score], settings: Settings) -> Table:
         "n counts questions, or options where the row says so; intervals are Wilson, 95 %. "
         f"NS-DR ({cited['ns_dr']}) and ALOE ({cited['aloe']}) are as published, on the official validation split."
     )
-    return Table(caption, ("subset", "n", "substrate", "95 % interval", "NS-DR", "ALOE", "gap (substrate vs. best)"), [_clevrer_row(s) for s in scores.values()])
+    return Table(
+        caption,
+        ("subset", "n", "substrate", "95 % interval", "NS-DR", "ALOE", "gap (substrate vs. best)"),
+        [_clevrer_row(s) for s in scores.values()],
+        list(scores),
+        {"NS-DR": {"ns_dr": cited["ns_dr"]}, "ALOE": {"aloe": cited["aloe"]}},
+    )
 
 
 def transfer_table(scores: Mapping[str, Score], settings: Settings) -> Table:
@@ -50,7 +61,13 @@ def transfer_table(scores: Mapping[str, Score], settings: Settings) -> Table:
         f"GQA, {_source(gqa.source, 'balanced validation split', f'{gqa.scenes:,} scenes', settings)}"
     )
     caption = f"Transfer: {sources}. Intervals are Wilson, 95 %. Paper: {cited['transfer']}, on official data; MemN2N: {cited['memn2n']}; PCR: {cited['pcr']}."
-    return Table(caption, ("number", "n", "substrate", "95 % interval", "paper", "others"), [_transfer_row(s) for s in scores.values()])
+    return Table(
+        caption,
+        ("number", "n", "substrate", "95 % interval", "paper", "others"),
+        [_transfer_row(s) for s in scores.values()],
+        list(scores),
+        {"paper": {"substrate": cited["transfer"]}, "others": {who: cited[who] for who in _NAMES}},
+    )
 
 
 def _source(source: str, split: str, size: str, settings: Settings) -> str:
@@ -125,5 +142,9 @@ def _html(table: Table) -> str:
     return f'<!doctype html>\n<html lang="en">\n{head}\n<div class="scroll">\n{titled}\n</div>\n</html>\n'
 
 
-FORMATS: dict[str, Callable[[Table], str]] = {"md": _markdown, "tex": _latex, "html": _html}
+def _json(table: Table) -> str:
+    return msgspec.json.format(msgspec.json.encode(asdict(table)), indent=2).decode() + "\n"
+
+
+FORMATS: dict[str, Callable[[Table], str]] = {"md": _markdown, "tex": _latex, "html": _html, "json": _json}
 """Renderings by file suffix."""
