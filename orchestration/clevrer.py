@@ -54,7 +54,7 @@ class Answer:
 
     def __call__(self, scenes: Sequence[int]) -> Iterator[str]:
         """The rows of the scenes' questions as JSON lines, in order."""
-        questions = _questions(self.questions)
+        questions = questions_by_scene(self.questions)
         for scene in scenes:
             log = EventLog.read(self.logs / log_name(scene))
             for row in answer_scene(log, scene, questions[scene].questions, self.parameters, self.split):
@@ -62,7 +62,8 @@ class Answer:
 
 
 @lru_cache(maxsize=1)
-def _questions(path: Path) -> dict[int, SceneQuestions]:
+def questions_by_scene(path: Path) -> dict[int, SceneQuestions]:
+    """A question file, read once a worker."""
     return read_questions(path)
 
 

@@ -13,6 +13,7 @@ import yaml
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as sql
 
+from orchestration.ablations import VARIANTS
 from orchestration.statistics import wilson
 
 
@@ -35,6 +36,7 @@ METRICS: Mapping[str, tuple[str, ...]] = {
     "babi": (*(f"babi/qa{task}/accuracy" for task in range(1, 21)), "babi/mean/accuracy", "babi/mean/supporting"),
     "clevrer_humans": _multiple_choice("clevrer_humans", "explanatory"),
     "gqa": ("gqa/by_name/accuracy", "gqa/by_id/accuracy"),
+    "ablations": _multiple_choice("ablations", *(variant.name for variant in VARIANTS)),
 }
 """The numbers of each benchmark, by the name that stands in scores, tables, traces and the UI.
 

@@ -30,7 +30,7 @@ def clevrer_answers(workspace: Workspace, out: Path) -> dict[str, Any]:
     """A row a question: predicted, expected, and the log it was computed from."""
     logs, questions = workspace.artifacts / "clevrer" / "logs", clevrer.questions_of(workspace.data / "clevrer")
     scenes = clevrer.require_scenes(read_questions(questions), clevrer.scenes_of(logs), questions, logs)
-    split = _split(workspace.settings.data.clevrer.source, "validation")
+    split = split_of(workspace.settings.data.clevrer.source, "validation")
     return _write(workspace, "clevrer/answers", scenes, clevrer.Answer(logs, questions, workspace.settings.clevrer, split), out)
 
 
@@ -44,7 +44,7 @@ def clevrer_answers(workspace: Workspace, out: Path) -> dict[str, Any]:
 def babi_answers(workspace: Workspace, out: Path) -> dict[str, Any]:
     """A row a question, with the facts that its answer rests on."""
     logs, tasks = workspace.artifacts / "babi" / "logs", workspace.data / "babi"
-    split = _split(workspace.settings.data.babi.source, "test")
+    split = split_of(workspace.settings.data.babi.source, "test")
     return _write(workspace, "babi/answers", babi.scene_numbers(tasks), babi.Answer(logs, tasks, split), out)
 
 
@@ -60,7 +60,7 @@ def gqa_answers(workspace: Workspace, out: Path) -> dict[str, Any]:
     logs, questions = workspace.artifacts / "gqa" / "logs", gqa.questions_of(workspace.data / "gqa")
     asked = read_gqa_questions(questions)
     require_scenes(asked, read_scene_graphs(gqa.scene_graphs_of(workspace.data / "gqa")))
-    split = _split(workspace.settings.data.gqa.source, "validation")
+    split = split_of(workspace.settings.data.gqa.source, "validation")
     return _write(workspace, "gqa/answers", list(asked), gqa.Answer(logs, questions, split), out)
 
 
@@ -101,7 +101,8 @@ comphy_answers = _comphy_answers("comphy", "A row a question in the paper's sett
 comphy_inferred_answers = _comphy_answers("comphy_inferred", "A row a question with mass and charge inferred and motion simulated.")
 
 
-def _split(source: str, official: str) -> str:
+def split_of(source: str, official: str) -> str:
+    """The split that rows name: the official one, or that the data are generated."""
     return official if source == "official" else "generated"
 
 

@@ -44,3 +44,4 @@ gqa_scores = _scores_of("gqa", "Accuracy with objects resolved by name and by id
 comphy_scores = _scores_of("comphy", "Accuracy of each subset in the paper's setting, with Wilson's interval.")
 comphy_inferred_scores = _scores_of("comphy_inferred", "Accuracy of each subset with hidden properties inferred, with Wilson's interval.")
 clevrer_humans_scores = _scores_of("clevrer_humans", "Accuracy on people's causal questions, with Wilson's interval.")
+ablations_scores = _scores_of("ablations", "Per-question and per-option accuracy of each variant, with Wilson's interval.")

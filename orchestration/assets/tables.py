@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import dagster as dg
+import msgspec
 
-from orchestration.rendering.tables import FORMATS, Table, clevrer_table, transfer_table
+from orchestration.determinism import Run
+from orchestration.rendering.tables import FORMATS, Table, ablations_table, clevrer_table, transfer_table
 from orchestration.scores import read_scores
 from orchestration.stage import stage
 from orchestration.workspace import Workspace
@@ -39,6 +41,19 @@ def transfer_tables(workspace: Workspace, *outs: Path) -> dict[str, Any]:
     """Transfer: accuracy on the other benchmarks, beside what was published."""
     scores = {name: score for benchmark in TRANSFER for name, score in read_scores(workspace.artifacts / "scores", benchmark).items()}
     return _render(transfer_table(scores, workspace.settings), outs)
+
+
+@stage(
+    "tables/ablations",
+    outs=[f"artifacts/{{profile}}/tables/ablations.{suffix}" for suffix in FORMATS],
+    needs=["ablations/scores", "ablations/determinism"],
+    parameters=["seed", "profiles.{profile}.clevrer", "clevrer"],
+    code=[*CODE, "orchestration/ablations.py"],
+)
+def ablations_tables(workspace: Workspace, *outs: Path) -> dict[str, Any]:
+    """The ablations: each algorithm's variants side by side, and whether the bytes of answers depend on how they are computed."""
+    runs = msgspec.json.decode((workspace.artifacts / "ablations" / "determinism.json").read_bytes(), type=list[Run])
+    return _render(ablations_table(read_scores(workspace.artifacts / "scores", "ablations"), runs, workspace.settings), outs)
 
 
 def _render(table: Table, outs: tuple[Path, ...]) -> dict[str, Any]:

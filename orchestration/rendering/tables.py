@@ -9,6 +9,8 @@ from dataclasses import asdict, dataclass, field
 import msgspec
 from tabulate import tabulate
 
+from orchestration.ablations import VARIANTS, Variant
+from orchestration.determinism import Run
 from orchestration.scores import Score, published
 from orchestration.settings import Settings
 
@@ -70,6 +72,39 @@ def transfer_table(scores: Mapping[str, Score], settings: Settings) -> Table:
     )
 
 
+_STUDIES = {
+    "explanatory": "reference frame",
+    "counterfactual": "world without an object",
+    "predictive": "motion after the video",
+}
+
+
+def ablations_table(scores: Mapping[str, Score], runs: Sequence[Run], settings: Settings) -> Table:
+    """Section 6 of the paper: each variant per question and per option, beside what was published; and hashes of answers computed in several ways."""
+    data = settings.data.clevrer
+    hashes = {run.sha256 for run in runs}
+    same = f"{runs[0].rows:,} answers, computed in {len(runs)} ways ({'; '.join(run.how for run in runs)}), have {len(hashes)} distinct hash{'es' * (len(hashes) > 1)}"
+    caption = (
+        f"Ablations on CLEVRER, {_source(data.source, 'validation split', f'{data.scenes:,} scenes', settings)}. "
+        f"Intervals are Wilson, 95 %. Paper: {published()['citations']['ablations']}, on the official validation split. Determinism: {same}."
+    )
+    heads = ("variant", "n", "per question", "95 % interval", "paper", "options", "per option", "95 % interval", "paper")
+    return Table(caption, heads, [_ablation_row(scores, variant) for variant in VARIANTS])
+
+
+def _ablation_row(scores: Mapping[str, Score], variant: Variant) -> list[str]:
+    cells = [f"{_STUDIES[variant.subset]}: {variant.label}"]
+    for metric in ("per_question", "per_option"):
+        score = scores[f"ablations/{variant.name}/{metric}"]
+        cells += [*_measured(score), _published(score)]
+    return cells
+
+
+def _published(score: Score) -> str:
+    paper = score.published.get("substrate")
+    return "not reported" if paper is None else _percent(paper, 2)
+
+
 def _source(source: str, split: str, size: str, settings: Settings) -> str:
     if source == "official":
         return f"official {split} (profile {settings.profile})"
@@ -97,9 +132,8 @@ _NAMES = {"memn2n": "MemN2N", "pcr": "PCR"}
 
 
 def _transfer_row(score: Score) -> list[str]:
-    paper = score.published.get("substrate")
     others = ", ".join(f"{_percent(value, 1)} {_NAMES[who]}" for who, value in score.published.items() if who != "substrate")
-    return [score.name, *_measured(score), "not reported" if paper is None else _percent(paper, 2), others]
+    return [score.name, *_measured(score), _published(score), others]
 
 
 def _percent(value: float, digits: int) -> str:

@@ -28,9 +28,8 @@ def answer_scene(log: EventLog, scene_index: int, questions: Iterable[Question],
 
     A question whose program cannot run is answered ``error`` with the reason, and counts as wrong.
     """
-    language = Language(run, run_choices, str.__eq__)
     common = {"benchmark": "clevrer", "split": split, "scene": scene_index, "log": log.digest}
-    return rows(questions, World(Scene(log), parameters), language, lambda question: question.question_type, common)
+    return rows(questions, World(Scene(log), parameters), LANGUAGE, lambda question: question.question_type, common)
 
 
 class Language(NamedTuple):
@@ -39,6 +38,10 @@ class Language(NamedTuple):
     run: Callable[[Sequence[str], World], str]
     run_choices: Callable[[Sequence[str], Sequence[Sequence[str]], World], Iterable[str | ProgramError]]
     same: Callable[[str, str], bool]
+
+
+LANGUAGE = Language(run, run_choices, str.__eq__)
+"""CLEVRER's programs."""
 
 
 class Asked(Protocol):

@@ -1,0 +1,89 @@
+"""The paper's ablations: one thing of CLEVRER's interpreter changed, the same questions asked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from orchestration import clevrer, determinism
+from orchestration.ablations import CURVES, POINTS, VARIANTS, AnswerVariants, Variant
+from orchestration.assets.answers import split_of
+from orchestration.assets.logs import CORE
+from orchestration.scores import count
+from orchestration.spark import spark_session, write_lines
+from orchestration.stage import stage
+from orchestration.workspace import Workspace
+from substrate.domains.clevrer.format import read_questions
+
+CODE = ["orchestration/ablations.py", "substrate/domains/clevrer", "substrate/rows.py", *CORE]
+
+
+@stage(
+    "ablations/answers",
+    outs=["artifacts/{profile}/ablations/answers.jsonl"],
+    needs=["clevrer/dataset", "clevrer/logs"],
+    parameters=["clevrer"],
+    code=CODE,
+    kinds=["spark", "rdf"],
+)
+def ablations_answers(workspace: Workspace, out: Path) -> dict[str, Any]:
+    """A row for each question and each variant: reference frame, removed-partner rule, kinematics."""
+    return _answer(workspace, "ablations/answers", VARIANTS, out)
+
+
+@stage(
+    "ablations/curves",
+    outs=["artifacts/{profile}/ablations/curves.jsonl", "artifacts/{profile}/ablations/curves.json"],
+    needs=["clevrer/dataset", "clevrer/logs"],
+    parameters=["clevrer"],
+    code=[*CODE, "orchestration/scores.py"],
+    kinds=["spark", "rdf"],
+)
+def ablations_curves(workspace: Workspace, rows: Path, out: Path) -> dict[str, Any]:
+    """Predictive accuracy per question as τ and the horizon move: the rows, and the counts a figure is drawn from."""
+    metadata = _answer(workspace, "ablations/curves", POINTS, rows)
+    counts = count(spark_session(workspace.settings.spark), rows, {_number(variant) for variant in POINTS})
+    drawn = [
+        {
+            "name": f"predictive over {curve.moving}",
+            "x_label": curve.x_label,
+            "y_label": "accuracy per question",
+            "series": [
+                {"name": f"{curve.standing} {value:g}", "points": [(point, *counts[_number(curve.variant(point, value))]) for point in curve.points]} for value in curve.values
+            ],
+        }
+        for curve in CURVES
+    ]
+    out.write_bytes(msgspec.json.format(msgspec.json.encode(drawn), indent=1) + b"\n")
+    return metadata
+
+
+@stage(
+    "ablations/determinism",
+    outs=["artifacts/{profile}/ablations/determinism.json"],
+    needs=["clevrer/dataset", "clevrer/logs"],
+    parameters=["clevrer"],
+    code=[*CODE, "orchestration/determinism.py", "orchestration/spark.py"],
+    kinds=["spark", "rdf"],
+)
+def ablations_determinism(workspace: Workspace, out: Path) -> dict[str, Any]:
+    """The same answers computed twice, in two numbers of partitions and under two hash seeds, with the hash of each."""
+    runs = determinism.runs(workspace)
+    out.write_bytes(msgspec.json.format(msgspec.json.encode(runs), indent=1) + b"\n")
+    return {"distinct hashes": len({run.sha256 for run in runs})}
+
+
+def _answer(workspace: Workspace, name: str, variants: tuple[Variant, ...], out: Path) -> dict[str, Any]:
+    logs, questions = workspace.artifacts / "clevrer" / "logs", clevrer.questions_of(workspace.data / "clevrer")
+    scenes = clevrer.require_scenes(read_questions(questions), clevrer.scenes_of(logs), questions, logs)
+    settings = workspace.settings.spark
+    split = split_of(workspace.settings.data.clevrer.source, "validation")
+    work = AnswerVariants(logs, questions, workspace.settings.clevrer, split, variants)
+    write_lines(spark_session(settings), scenes, work, out, stage=name, partitions=settings.partitions)
+    return {"scenes": len(scenes), "variants": len(variants)}
+
+
+def _number(variant: Variant) -> str:
+    return f"ablations/{variant.name}/per_question"
