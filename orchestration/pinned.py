@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -113,8 +114,11 @@ def _counts(path: Path) -> dict[str, tuple[int, int]]:
 
 def _cells(path: Path) -> dict[str, dict[str, dict[str, str]]]:
     table = msgspec.json.decode(path.read_bytes())
-    names = table["names"] or [row[0] for row in table["rows"]]
-    return {path.stem: {name: dict(zip(table["heads"], row, strict=True)) for name, row in zip(names, table["rows"], strict=True)}}
+    found: dict[str, dict[str, str]] = {}
+    for row, numbers in zip_longest(table["rows"], table["numbers"]):
+        for head, text, number in zip_longest(table["heads"], row, numbers or ()):
+            found.setdefault(number or row[0], {})[head] = text
+    return {path.stem: found}
 
 
 _DETAILS: dict[str, tuple[Callable[[str, Path], bool], Callable[[Path], dict[str, Any]]]] = {

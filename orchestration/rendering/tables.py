@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 
 import msgspec
 from tabulate import tabulate
@@ -22,10 +22,10 @@ class Table:
     caption: str
     heads: Sequence[str]
     rows: Sequence[Sequence[str]]
-    names: Sequence[str] = ()
-    """The number that each row shows, by name."""
-    cited: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """Columns of published numbers: by head, the citation of each source."""
+    numbers: Sequence[Sequence[str]] = ()
+    """The name of the number that each cell speaks of."""
+    cited: Sequence[Mapping[str, str]] = ()
+    """For each column, the citations of the published numbers in it by who is cited; none where it holds our own."""
 
     def render(self, suffix: str) -> str:
         """The table as text in the format of a file suffix of :data:`FORMATS`."""
@@ -45,8 +45,8 @@ def clevrer_table(scores: Mapping[str, Score], settings: Settings) -> Table:
         caption,
         ("subset", "n", "substrate", "95 % interval", "NS-DR", "ALOE", "gap (substrate vs. best)"),
         [_clevrer_row(s) for s in scores.values()],
-        list(scores),
-        {"NS-DR": {"ns_dr": cited["ns_dr"]}, "ALOE": {"aloe": cited["aloe"]}},
+        [[name] * 7 for name in scores],
+        [{}, {}, {}, {}, {"ns_dr": cited["ns_dr"]}, {"aloe": cited["aloe"]}, {}],
     )
 
 
@@ -67,8 +67,8 @@ def transfer_table(scores: Mapping[str, Score], settings: Settings) -> Table:
         caption,
         ("number", "n", "substrate", "95 % interval", "paper", "others"),
         [_transfer_row(s) for s in scores.values()],
-        list(scores),
-        {"paper": {"substrate": cited["transfer"]}, "others": {who: cited[who] for who in _NAMES}},
+        [[name] * 6 for name in scores],
+        [{}, {}, {}, {}, {"substrate": cited["transfer"]}, {who: cited[who] for who in _NAMES}],
     )
 
 
@@ -89,7 +89,9 @@ def ablations_table(scores: Mapping[str, Score], runs: Sequence[Run], settings: 
         f"Intervals are Wilson, 95 %. Paper: {published()['citations']['ablations']}, on the official validation split. Determinism: {same}."
     )
     heads = ("variant", "n", "per question", "95 % interval", "paper", "options", "per option", "95 % interval", "paper")
-    return Table(caption, heads, [_ablation_row(scores, variant) for variant in VARIANTS])
+    numbers = [[f"ablations/{variant.name}/per_question"] * 5 + [f"ablations/{variant.name}/per_option"] * 4 for variant in VARIANTS]
+    paper = {"substrate": published()["citations"]["ablations"]}
+    return Table(caption, heads, [_ablation_row(scores, variant) for variant in VARIANTS], numbers, [paper if head == "paper" else {} for head in heads])
 
 
 def _ablation_row(scores: Mapping[str, Score], variant: Variant) -> list[str]:
