@@ -364,6 +364,23 @@ def explain(
 
 
 @app.command()
+def trace(
+    number: Annotated[str, typer.Argument(metavar="NUMBER", help="BENCHMARK/SUBSET/METRIC, as in scores and tables: clevrer/explanatory/per_question.")],
+    question: Annotated[str | None, typer.Option("--question", metavar="Q", help="Down to one answer: SCENE/QUESTION, or its name as `explain` takes it.")] = None,
+    reexecute: Annotated[bool, typer.Option("--reexecute", help="Compute that answer again and compare bytes; needs --question.")] = False,
+    prov: Annotated[Path | None, typer.Option("--prov", metavar="FILE", help="Write the way as PROV-O in Turtle.")] = None,
+    profile: ProfileOption = None,
+    json: JsonOption = False,
+) -> None:
+    """From a table cell down to rows, log, input file, source and code version; exit 1 where they do not fit together."""
+    from orchestration.trace_cli import print_trace
+
+    with failing():
+        fits = print_trace(number, question, profile, reexecute=reexecute, prov=prov, json=json)
+    raise typer.Exit(0 if fits else 1)
+
+
+@app.command()
 def bench(
     name: Annotated[str, typer.Argument(metavar="NAME", help="clevrer")] = "clevrer", scenes: Annotated[int, typer.Option("--scenes", min=1)] = 200, json: JsonOption = False
 ) -> None:

@@ -69,6 +69,14 @@ def lock_hash() -> str:
     return sha256(path) if path.is_file() else ""
 
 
+def parameter(workspace: Workspace, key: str) -> Any:
+    """The value of a dotted key of the settings; ``{profile}`` stands for the profile's name."""
+    value: Any = msgspec.to_builtins(workspace.settings)
+    for part in key.format(profile=workspace.settings.profile).split("."):
+        value = value[part]
+    return value
+
+
 def record_path(workspace: Workspace, stage: str) -> Path:
     """Where a stage's record lies."""
     return workspace.path(f"artifacts/{{profile}}/.stages/{stage.replace('/', '.')}.json")
@@ -83,7 +91,7 @@ def read_record(path: Path) -> Fingerprint | None:
 
 
 def read_records(workspace: Workspace) -> dict[str, Fingerprint]:
-    """The records of a profile's stages, by stage."""
-    folder = workspace.artifacts / ".stages"
-    read = {path.stem.replace(".", "/", 1): read_record(path) for path in sorted(folder.glob("*.json"))}
+    """The records of a profile's stages, by stage: those of the runs here, else those of the pins."""
+    folders = workspace.root / "pins" / workspace.settings.profile, workspace.artifacts / ".stages"
+    read = {path.stem.replace(".", "/", 1): read_record(path) for folder in folders for path in sorted(folder.glob("*.json"))}
     return {name: record for name, record in read.items() if record is not None}

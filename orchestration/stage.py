@@ -13,7 +13,7 @@ import msgspec
 
 from orchestration.files import replacing, sha256
 from orchestration.progress import advance
-from orchestration.records import Fingerprint, code_files, code_version, read_record, record_path
+from orchestration.records import Fingerprint, code_files, code_version, parameter, read_record, record_path
 from orchestration.resources import WorkspaceResource
 from orchestration.workspace import Workspace
 
@@ -98,14 +98,6 @@ def stage(
         return materialize
 
     return decorate
-
-
-def parameter(workspace: Workspace, key: str) -> Any:
-    """The value of a dotted key of the settings; ``{profile}`` stands for the profile's name."""
-    value: Any = msgspec.to_builtins(workspace.settings)
-    for part in key.format(profile=workspace.settings.profile).split("."):
-        value = value[part]
-    return value
 
 
 def fingerprint(stage: Stage, workspace: Workspace) -> Fingerprint:

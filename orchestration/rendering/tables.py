@@ -46,7 +46,7 @@ def clevrer_table(scores: Mapping[str, Score], settings: Settings) -> Table:
         ("subset", "n", "substrate", "95 % interval", "NS-DR", "ALOE", "gap (substrate vs. best)"),
         [_clevrer_row(s) for s in scores.values()],
         [[name] * 7 for name in scores],
-        [{}, {}, {}, {}, {"ns_dr": cited["ns_dr"]}, {"aloe": cited["aloe"]}, {}],
+        [{}, {}, {}, {}, {"ns_dr": cited["ns_dr"]}, {"aloe": cited["aloe"]}, {who: cited[who] for who in ("ns_dr", "aloe")}],
     )
 
 
