@@ -9,7 +9,7 @@ from typing import Any, Literal
 import msgspec
 
 from orchestration.pinned import Pin, Pinned, PinnedRow, Pins
-from orchestration.records import LOCK
+from orchestration.records import LOCK, flattened
 
 
 class Difference(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -139,7 +139,7 @@ def causes(old: Pins, new: Pins) -> list[Cause]:
     for stage in (name for name in new if name in old and old[name].pin.outs != new[name].pin.outs):
         was, is_ = old[stage].pin, new[stage].pin
         direct = [("code", file, "", "") for file in _keys(was.code, is_.code)]
-        flat = _flat(was.parameters), _flat(is_.parameters)
+        flat = flattened(was.parameters), flattened(is_.parameters)
         direct += [("parameter", key, _text(flat[0], key), _text(flat[1], key)) for key in _keys(*flat)]
         data = [("input", path, "", "") for path in _keys(was.inputs, is_.inputs) if path.startswith("data/")]
         upstream = [path for path in _keys(was.inputs, is_.inputs) if not path.startswith("data/")]
@@ -158,14 +158,6 @@ def _elsewhere(was: Pin, is_: Pin) -> tuple[Any, ...]:
 
 def _keys(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
     return [key for key in sorted({**old, **new}) if key not in old or key not in new or old[key] != new[key]]
-
-
-def _flat(parameters: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Nested parameters by dotted key."""
-    flat: dict[str, Any] = {}
-    for key, value in parameters.items():
-        flat |= _flat(value, f"{prefix}{key}.") if isinstance(value, dict) and value else {prefix + key: value}
-    return flat
 
 
 def _text(flat: Mapping[str, Any], key: str) -> str:

@@ -7,7 +7,7 @@ the way is hashed again, and whatever does not fit together is a problem of the 
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from functools import cached_property
 from graphlib import TopologicalSorter
@@ -134,13 +134,16 @@ def benchmark_of(number: str) -> str:
 class Lineage:
     """The records of a profile's stages, and the files they speak of.
 
+    Args:
+        stages: the stages whose records count; all that left one, unless given.
+
     Raises:
         ParameterError: nothing was run.
     """
 
-    def __init__(self, workspace: Workspace) -> None:
+    def __init__(self, workspace: Workspace, stages: Collection[str] | None = None) -> None:
         self.workspace = workspace
-        self.records = read_records(workspace)
+        self.records = {name: record for name, record in read_records(workspace).items() if stages is None or name in stages}
         if not self.records:
             raise ParameterError("no stage has left a record", where=(workspace.artifacts,), hint=f"Run `substrate reproduce --profile {workspace.settings.profile}` first")
         self.makers = {out: stage for stage, record in self.records.items() for out in record.outs}

@@ -13,6 +13,7 @@ from rich.tree import Tree
 
 from orchestration.answer_lineage import AnswerTrace, row_line, trace_answer
 from orchestration.lineage import Lineage, Step, Trace, trace_number
+from orchestration.records import flattened
 from orchestration.workspace import open_workspace
 from substrate.errors import ParameterError
 
@@ -112,7 +113,7 @@ def _cells(tree: Tree, way: Trace, steps: dict[str, Step]) -> None:
 
 
 def _step(branch: Tree, step: Step) -> None:
-    parameters = ", ".join(f"{key}={msgspec.json.encode(value).decode()}" for key, value in step.parameters.items())
+    parameters = ", ".join(f"{key}={msgspec.json.encode(value).decode()}" for key, value in flattened(step.parameters).items() if value is not None)
     made = branch.add(f"[cyan]stage {escape(step.stage)}[/], code {step.code_version} ({len(step.code)} files){f', {escape(parameters)}' if parameters else ''}")
     if step.changed_since:
         made.add(f"[yellow]other ones now: {escape(', '.join(step.changed_since))}[/]")

@@ -2,4 +2,8 @@
 
 from orchestration.assets import ablations, answers, datasets, logs, scores, tables
 
-MODULES = [datasets, logs, answers, ablations, scores, tables]
+# isort: split
+# After all others: it describes every stage declared above.
+from orchestration.assets import provenance
+
+MODULES = [datasets, logs, answers, ablations, scores, tables, provenance]
