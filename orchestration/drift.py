@@ -8,8 +8,10 @@ from typing import Any, Literal
 
 import msgspec
 
-from orchestration.pinned import Pin, Pinned, PinnedRow, Pins
+from orchestration.pinned import Pin, Pinned, PinnedRow, Pins, measure, read_pins
 from orchestration.records import LOCK, flattened
+from orchestration.stage import STAGES
+from orchestration.workspace import Workspace
 
 
 class Difference(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -154,6 +156,16 @@ def _elsewhere(was: Pin, is_: Pin) -> tuple[Any, ...]:
     if was.lock != is_.lock:
         return "environment", LOCK, "", ""
     return "unknown", "code that it does not declare, or a result that does not repeat", "", ""
+
+
+def explain_data(workspace: Workspace, stage: str) -> str:
+    """In words, which files of a dataset are not those that were pinned, and what changed that made them; empty where no pin tells."""
+    pinned = {name: made for name, made in read_pins(workspace.root, workspace.settings.profile).items() if name == stage}
+    now = measure(workspace, [STAGES[stage]])
+    if not pinned or not now:
+        return ""
+    named = [difference.what for difference in differences(pinned, now)]
+    return "; ".join([*named, *map(str, causes(pinned, now))])
 
 
 def _keys(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:

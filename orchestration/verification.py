@@ -78,8 +78,8 @@ def _require(workspace: Workspace, stages: list[Stage]) -> None:
 
 def _unexplained(workspace: Workspace, explained: set[str]) -> list[Difference]:
     """What DVC finds changed and the compact pins do not know of."""
-    drifted = ((path, how, stage_of(path, workspace)) for path, how in sorted(pins.drift(workspace.root).items()))
-    return [Difference(stage, "file", path, "as pinned", how) for path, how, stage in drifted if stage not in explained and not stage.startswith(DESCRIBING)]
+    modified = ((path, stage_of(path, workspace)) for path, how in sorted(pins.drift(workspace.root).items()) if how == "modified")
+    return [Difference(stage, "file", path, "as pinned", "modified") for path, stage in modified if stage not in explained and not stage.startswith(DESCRIBING)]
 
 
 def stage_of(path: str, workspace: Workspace) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -27,21 +29,59 @@ def make_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..
 
     def make(name: str = "project", scenes: int = 3) -> Path:
         root = tmp_path / name
-        root.mkdir()
-        (root / ".dagster").mkdir()
-        for file in ("workspace.yaml", ".dagster/dagster.yaml"):
-            shutil.copy(ROOT / file, root / file)
-        parameters = yaml.safe_load((ROOT / "params.yaml").read_text("utf-8"))
-        parameters["profiles"]["sample"] |= {
-            "clevrer": {"source": "generated", "scenes": scenes},
-            "babi": {"source": "generated", "questions": 5},
-            "gqa": {"source": "generated", "scenes": 3},
-            "comphy": {"source": "generated", "targets": 2},
-            "clevrer_humans": {"events": None, "questions": None},
-        }
-        (root / "params.yaml").write_text(yaml.safe_dump(parameters), "utf-8")
-        monkeypatch.chdir(root)
-        monkeypatch.setenv("DAGSTER_HOME", str(root / ".dagster"))
+        write_project(root, scenes)
+        enter(root, monkeypatch)
         return root
 
     return make
+
+
+def write_project(root: Path, scenes: int) -> None:
+    (root / ".dagster").mkdir(parents=True)
+    for file in ("workspace.yaml", ".dagster/dagster.yaml"):
+        shutil.copy(ROOT / file, root / file)
+    parameters = yaml.safe_load((ROOT / "params.yaml").read_text("utf-8"))
+    parameters["profiles"]["sample"] |= {
+        "clevrer": {"source": "generated", "scenes": scenes},
+        "babi": {"source": "generated", "questions": 5},
+        "gqa": {"source": "generated", "scenes": 3},
+        "comphy": {"source": "generated", "targets": 2},
+        "clevrer_humans": {"events": None, "questions": None},
+    }
+    (root / "params.yaml").write_text(yaml.safe_dump(parameters), "utf-8")
+
+
+def enter(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(root)
+    monkeypatch.setenv("DAGSTER_HOME", str(root / ".dagster"))
+
+
+@pytest.fixture(scope="session")
+def _reproduced_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    from typer.testing import CliRunner
+
+    from orchestration import pins
+    from orchestration.cli import app
+
+    root = tmp_path_factory.mktemp("reproduced") / "project"
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        write_project(root, scenes=3)
+        enter(root, monkeypatch)
+        for name in ("substrate", "orchestration", "tboxes"):
+            (root / name).symlink_to(ROOT / name)
+        subprocess.run([sys.executable, "-m", "dvc", "init", "--no-scm", "--quiet"], cwd=root, check=True)
+        (root / "dvc.yaml").write_text(pins.render_dvc_yaml(), "utf-8")
+        (root / "data.dvc").write_text("outs:\n- path: data/sample/clevrer\n  hash: md5\n", "utf-8")
+        result = CliRunner().invoke(app, ["reproduce"])
+        assert result.exit_code == 0, result.output
+        shutil.rmtree(root / ".dvc/cache")
+    return root
+
+
+@pytest.fixture
+def reproduced(_reproduced_once: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A small project that was reproduced and pinned, entered; DVC's cache is gone, as in a clone. Each test has a copy."""
+    root = tmp_path / "project"
+    shutil.copytree(_reproduced_once, root, symlinks=True)
+    enter(root, monkeypatch)
+    return root
