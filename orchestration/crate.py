@@ -22,6 +22,7 @@ from rocrate.model.entity import Entity
 from rocrate.model.softwareapplication import SoftwareApplication
 from rocrate.rocrate import ROCrate
 
+from orchestration.files import sha256
 from orchestration.lineage import Lineage, Step, Trace, step_of
 from orchestration.records import ROOT, flattened
 
@@ -35,7 +36,15 @@ _RUN_VERSION = "0.5"
 _CONTEXT = "https://w3id.org/ro/terms/workflow-run/context"
 _INSIDE = ("/tables/", "/scores/")
 """What lies in the crate itself."""
-_FORMATS = {".md": "text/markdown", ".tex": "application/x-tex", ".html": "text/html", ".json": "application/json", ".jsonl": "application/jsonl", ".ttl": "text/turtle"}
+_FORMATS = {
+    ".md": "text/markdown",
+    ".tex": "application/x-tex",
+    ".html": "text/html",
+    ".json": "application/json",
+    ".jsonl": "application/jsonl",
+    ".ttl": "text/turtle",
+    ".py": "text/x-python",
+}
 _TYPES = {bool: "Boolean", int: "Integer", float: "Float", str: "Text"}
 
 
@@ -56,7 +65,8 @@ def write_crate(lineage: Lineage, stages: Sequence[str], ways: Sequence[Trace], 
     workflow = _add_workflow(crate, values)
     run = _add_run(crate, lineage, steps, workflow, files, values)
     _add_steps(crate, steps, workflow, run, files, values)
-    described = crate.add_file(prov, "prov.ttl", properties={"name": "The way of every number to its sources, as PROV-O", "encodingFormat": "text/turtle"})
+    kept = f"artifacts/{lineage.workspace.settings.profile}/provenance/prov.ttl"
+    described = crate.add_file(prov, "prov.ttl", properties={**_file_properties(kept, sha256(prov)), "name": "The way of every number to its sources, as PROV-O"})
     described["about"] = run
     crate.write(out)
     # The library indents by 4 and ends without a line's end.
@@ -98,13 +108,17 @@ def _add_files(crate: Crate, lineage: Lineage, steps: Sequence[Step]) -> dict[st
 
 def _add_file(crate: Crate, lineage: Lineage, path: str, digest: str) -> Entity:
     there = lineage.workspace.path(path)
-    properties = {"name": path, "alternateName": path, "sha256": digest.removeprefix("sha256:")}
+    properties = _file_properties(path, digest)
     if there.is_dir():
         return crate.add_dataset(ARCHIVE + path, properties=properties)
-    if there.suffix in _FORMATS:
-        properties["encodingFormat"] = _FORMATS[there.suffix]
     inside = any(part in path for part in _INSIDE)
     return crate.add_file(there, f"{there.parent.name}/{there.name}", properties=properties) if inside else crate.add_file(ARCHIVE + path, properties=properties)
+
+
+def _file_properties(path: str, digest: str) -> dict[str, str]:
+    """What is said of a file or folder: its path in the project, its hash, and its format by its suffix."""
+    properties = {"name": path, "alternateName": path, "sha256": digest.removeprefix("sha256:")}
+    return properties | ({"encodingFormat": _FORMATS[Path(path).suffix]} if Path(path).suffix in _FORMATS else {})
 
 
 def _add_values(crate: Crate, steps: Sequence[Step]) -> dict[str, Entity]:
@@ -123,7 +137,8 @@ def _add_workflow(crate: Crate, values: Mapping[str, Entity]) -> Entity:
     """The asset graph, which Dagster runs."""
     language = crate.add(ComputerLanguage(crate, "#dagster", properties={"name": "Dagster", "url": {"@id": "https://dagster.io/"}, "version": version("dagster")}))
     types = ["File", "SoftwareSourceCode", "ComputationalWorkflow", "HowTo"]
-    workflow = crate.add_workflow(ROOT / WORKFLOW, WORKFLOW, main=True, lang=language, properties={"@type": types, "name": "The reproduction as a graph of assets"})
+    properties = {**_file_properties(WORKFLOW, sha256(ROOT / WORKFLOW)), "@type": types, "name": "The reproduction as a graph of assets"}
+    workflow = crate.add_workflow(ROOT / WORKFLOW, WORKFLOW, main=True, lang=language, properties=properties)
     workflow["input"] = [crate.get(f"#parameter/{key}") for key in values]
     return workflow
 
