@@ -46,9 +46,10 @@ def _of(subset: str, key: str, *values: str) -> list[Variant]:
 
 VARIANTS = (
     *_of("explanatory", "reference_frame", "event", "printed", "global"),
-    Variant("counterfactual", "duality", ("counterfactual.removed_partner=false",)),
-    Variant("counterfactual", "partner", ("counterfactual.removed_partner=true",)),
-    *_of("predictive", "configuration", "A", "B", "C"),
+    *_of("counterfactual", "method", "duality", "partner", "simulated"),
+    Variant("counterfactual", "bullet", ("counterfactual.method=simulated", "engine=bullet")),
+    *_of("predictive", "configuration", "A", "B", "C", "S"),
+    Variant("predictive", "bullet", ("predictive.configuration=S", "engine=bullet")),
 )
 """What the tables show, in their order."""
 

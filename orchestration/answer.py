@@ -25,6 +25,8 @@ from substrate.domains.comphy.parameters import Parameters as ComphyParameters
 from substrate.domains.gqa import format as gqa_format
 from substrate.domains.gqa.format import read_scene_graphs
 from substrate.domains.gqa.scene import Scene as GqaScene
+from substrate.domains.smallville.format import read_gold, read_specs
+from substrate.domains.smallville.twin import answer_spec
 from substrate.errors import ParameterError
 from substrate.log import EventLog
 from substrate.rows import Row, encode
@@ -177,5 +179,17 @@ def answer_clevrer_humans(annotations: Path | None, events: Path | None, questio
         for done, (scene, log) in enumerate(logs(wanted), start=1):
             yield from answer_humans(log, scene, asked[scene], parameters, questions.name.partition(".")[0])
             advance(done, len(wanted))
+
+    return write_rows(rows(), out)
+
+
+def answer_twin(specs: Path, out: Path, advance: Advance = _quiet) -> Tally:
+    """Answer a file of twin specifications: a row for each arm, by number; the gold is set beside the answers where the file has it."""
+    asked, gold = sorted(read_specs(specs), key=lambda spec: spec.spec), read_gold(specs)
+
+    def rows() -> Iterator[Row]:
+        for done, spec in enumerate(asked, start=1):
+            yield from answer_spec(spec, gold[spec.spec])
+            advance(done, len(asked))
 
     return write_rows(rows(), out)

@@ -12,10 +12,12 @@ import msgspec
 from orchestration.ablations import VARIANTS
 from orchestration.explain import EXPLAINERS, Input, explain_answer
 from orchestration.files import sha256
-from orchestration.lineage import Lineage, benchmark_of, counted_rows, entry_of, is_logs, is_rows, tally
+from orchestration.lineage import Lineage, benchmark_of, counted_rows, entry_of, is_logs, is_rows, tallies
 from orchestration.logs import read_index
+from orchestration.paired import PAIRED
 from orchestration.workspace import Workspace
 from substrate.domains.gqa.explain import short
+from substrate.domains.smallville.twin import ARMS
 from substrate.errors import ParameterError
 from substrate.log import EventLog
 from substrate.rows import Row, encode
@@ -38,7 +40,7 @@ class AnswerTrace(msgspec.Struct, frozen=True):
     line: int
     row: dict[str, Any]
     adds: tuple[int, int]
-    """What the row adds to the number's correct ones and to its n."""
+    """What the row, or the pair it is one of, adds to the number's correct ones and to its n."""
     log_file: str
     log: str
     log_deltas: int
@@ -77,7 +79,7 @@ def trace_answer(lineage: Lineage, number: str, question: str) -> AnswerTrace:
         file=path,
         line=line,
         row=msgspec.json.decode(text),
-        adds=tally(number, row),
+        adds=next((tally.right, tally.n) for tally in tallies(number, counted_rows(lineage.workspace.path(path), number)) if row in tally.rows),
         log_file=f"{folder}/{entry.file}",
         log=row.log,
         log_deltas=entry.deltas,
@@ -99,7 +101,7 @@ def row_line(workspace: Workspace, answer: AnswerTrace) -> bytes:
 def _find(path: Path, number: str, question: str) -> Row:
     parts = question.removeprefix(f"{benchmark_of(number)}/").split("/")
     *subset, scene, asked = parts if len(parts) > 1 else ("", "")
-    found = [row for row in counted_rows(path, number) if (str(row.scene), str(row.question)) == (scene, asked) and subset in ([], [row.subset])]
+    found = [row for row in counted_rows(path, number) if str(row.scene) == scene and asked in (str(row.question), _asked(row)) and subset in ([], [row.subset])]
     if len(found) != 1:
         names = ", ".join(f"{row.subset}/{row.scene}/{row.question}" for row in found)
         why = f"it may be {names}" if found else "no row that counts for it answers that"
@@ -112,13 +114,18 @@ def _line(path: Path, row: Row) -> tuple[int, bytes]:
     return next((number, line) for number, line in enumerate(path.read_bytes().splitlines(), start=1) if line == wanted)
 
 
+def _asked(row: Row) -> str:
+    """A row's question as an answer's name has it: of a pair, the arm."""
+    return ARMS[int(row.question)] if row.benchmark in PAIRED else str(row.question)
+
+
 def _explain(workspace: Workspace, row: Row) -> tuple[str, str, Any]:
     """An answer's name, and its explanation where its benchmark has one."""
     # A variant of the ablations is CLEVRER under other settings.
     overrides = next((variant.overrides for variant in VARIANTS if row.benchmark == "ablations" and variant.name == row.subset), ())
     benchmark = "clevrer" if overrides else row.benchmark
     form = EXPLAINERS.get(benchmark, ("",))[0]
-    name = "/".join(map(str, [row.benchmark, *([row.subset] if form.count("/") != 2 or overrides else []), row.scene, row.question]))
+    name = "/".join(map(str, [row.benchmark, *([row.subset] if form.count("/") != 2 or overrides else []), row.scene, _asked(row)]))
     if not form:
         return name, "", None
     asked = f"{benchmark}/{row.scene}/{row.question}" if overrides else name

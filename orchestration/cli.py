@@ -24,11 +24,13 @@ app = typer.Typer(
 )
 answer_app = typer.Typer(no_args_is_help=True, help="Answer a user's own files with the pipeline's interpreters.")
 generate_app = typer.Typer(no_args_is_help=True, help="Generate official-format data with truth.")
+score_app = typer.Typer(no_args_is_help=True, help="Grade anyone's answers.")
 predict_app = typer.Typer(no_args_is_help=True, help="Predict the unseen future from a user's own files.")
 dvc_app = typer.Typer(no_args_is_help=True, help="Keep DVC in step with the asset graph.")
 app.add_typer(answer_app, name="answer")
 app.add_typer(log_app, name="log")
 app.add_typer(predict_app, name="predict")
+app.add_typer(score_app, name="score")
 app.add_typer(generate_app, name="generate")
 app.add_typer(dvc_app, name="dvc")
 out, err = Console(), Console(stderr=True)
@@ -243,6 +245,16 @@ def generate_comphy(out_: WorldOption, targets: Annotated[int, typer.Option("--t
     out.print(f"{targets} targets and {questions} questions in {out_}", soft_wrap=True)
 
 
+@generate_app.command("twin")
+def generate_twin(out_: WorldOption, specs: Annotated[int, typer.Option("--specs", min=1, help="How many specifications.")] = 500, seed: SeedOption = 20) -> None:
+    """Twin-EventLog: villages, interventions and questions with gold of their own, and their datasheet."""
+    from substrate.worlds.smallville import spec_line, write_specs
+
+    with failing(), _bars() as bars:
+        write_specs(out_, (spec_line(number, seed) for number in bars.track(range(specs), description="specifications")), seed)
+    out.print(f"{specs} specifications in {out_}", soft_wrap=True)
+
+
 AnnotationsOption = Annotated[Path | None, typer.Option("--annotations", metavar="DIR_OR_ZIP", help="Official annotations.")]
 EventsOption = Annotated[Path | None, typer.Option("--events", metavar="FILE", help="Compact event records as JSON lines; may be gzip.")]
 OutOption = Annotated[Path, typer.Option("--out", metavar="OUT.jsonl", help="Rows, one a question.")]
@@ -316,6 +328,35 @@ def answer_comphy(
     _answer(lambda advance: answer(annotations, questions, out_, parameters_of(Parameters, "comphy", set_), advance), questions, json)
 
 
+SpecsOption = Annotated[Path, typer.Option("--specs", metavar="FILE", help="Specifications as JSON lines; may be gzip.")]
+
+
+@answer_app.command("twin")
+def answer_twin(specs: SpecsOption, out_: OutOption, json: JsonOption = False) -> None:
+    """Twin specifications: a row for each arm, replayed from the specification alone."""
+    from orchestration.answer import answer_twin as answer
+
+    _answer(lambda advance: answer(specs, out_, advance), specs, json)
+
+
+@score_app.command("twin")
+def score_twin(
+    answers: Annotated[Path, typer.Argument(metavar="ANSWERS", help='JSON lines: rows, or {"spec": 17, "arm": "a", "answer": "yes"}; may be gzip.')],
+    specs: Annotated[Path | None, typer.Option("--specs", metavar="FILE", help="Specifications with gold; the profile's unless given.")] = None,
+    profile: ProfileOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Per-arm, joint and divergence accuracy of any agent's answers, with Wilson intervals, by linkage and query too."""
+    from orchestration.grading import score_twin as grade
+    from orchestration.grading import scoreboard
+    from orchestration.twin import specs_of
+    from orchestration.workspace import open_workspace
+
+    with failing():
+        scores = grade(answers, specs or specs_of(open_workspace(profile).data / "twin"))
+    sys.stdout.write((msgspec.json.encode(scores).decode() if json else scoreboard(scores)) + "\n")
+
+
 def _answer(answer: Callable[[Callable[[int, int], None]], Any], questions: Path, json: bool) -> None:
     """Run an answering function under a progress bar, and close with one line of counts."""
     with failing(), _bars() as bars:
@@ -345,13 +386,14 @@ def predict_clevrer(
 
 @app.command()
 def explain(
-    answer: Annotated[str, typer.Argument(metavar="ANSWER", help="clevrer/SCENE/QUESTION, babi/TASK/STORY/QUESTION or gqa/by_name|by_id/IMAGE/QUESTION.")],
+    answer: Annotated[str, typer.Argument(metavar="ANSWER", help="clevrer/SCENE/QUESTION, babi/TASK/STORY/QUESTION, gqa/by_name|by_id/IMAGE/QUESTION or twin/SPEC/ARM.")],
     profile: ProfileOption = None,
     annotations: Annotated[Path | None, typer.Option("--annotations", metavar="DIR_OR_ZIP", help="Your own annotations instead of the profile's.")] = None,
     events: Annotated[Path | None, typer.Option("--events", metavar="FILE", help="Your own event file instead of the profile's data.")] = None,
     tasks: Annotated[Path | None, typer.Option("--tasks", metavar="DIR", help="Your own bAbI tasks instead of the profile's.")] = None,
     scene_graphs: Annotated[Path | None, typer.Option("--scene-graphs", metavar="FILE", help="Your own scene graphs instead of the profile's.")] = None,
     questions: Annotated[Path | None, typer.Option("--questions", metavar="FILE", help="Your own questions, with --annotations, --events or --scene-graphs.")] = None,
+    specs: Annotated[Path | None, typer.Option("--specs", metavar="FILE", help="Your own twin specifications instead of the profile's.")] = None,
     set_: SetOption = [],  # noqa: B006  # typer copies it
     json: JsonOption = False,
 ) -> None:
@@ -359,7 +401,7 @@ def explain(
     from orchestration.explain import Input, explain_answer
 
     with failing():
-        explained = explain_answer(answer, Input(profile, tuple(set_), annotations, events, tasks, scene_graphs, questions))
+        explained = explain_answer(answer, Input(profile, tuple(set_), annotations, events, tasks, scene_graphs, questions, specs))
     sys.stdout.write(msgspec.json.encode(explained.record).decode() + "\n" if json else explained.text)
 
 

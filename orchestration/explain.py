@@ -11,6 +11,7 @@ import msgspec
 from orchestration import clevrer, gqa
 from orchestration.answer import clevrer_logs
 from orchestration.settings import parameters_of
+from orchestration.twin import specs_of
 from orchestration.workspace import Workspace, open_workspace
 from substrate.domains.babi.format import read_tasks
 from substrate.domains.babi.interpreter import explain_answer as explain_story
@@ -27,6 +28,9 @@ from substrate.domains.gqa.format import read_questions as read_gqa_questions
 from substrate.domains.gqa.format import read_scene_graphs
 from substrate.domains.gqa.interpreter import SUBSETS, Resolve
 from substrate.domains.gqa.scene import Scene
+from substrate.domains.smallville.format import read_specs
+from substrate.domains.smallville.twin import ARMS
+from substrate.domains.smallville.twin_explain import explain as explain_arm
 from substrate.errors import ParameterError
 from substrate.log import EventLog
 
@@ -41,6 +45,7 @@ class Input(NamedTuple):
     tasks: Path | None = None
     scene_graphs: Path | None = None
     questions: Path | None = None
+    specs: Path | None = None
 
     @property
     def workspace(self) -> Workspace:
@@ -111,7 +116,7 @@ def _clevrer_text(question: str, explanations: Sequence[Explanation]) -> str:
                 shown.add(step.query)
                 lines += ["", *(f"          {line}" for line in step.query.splitlines()), ""]
             lines += [f"          tick {e.tick:>3}  {e.op:<7} {e.triple}" for e in step.evidence]
-        lines.append(f"  answer: {explanation.answer}")
+        lines.append(f"  answer: {explanation.answer}" + (f" (ground: {explanation.ground})" if explanation.ground else ""))
     return "\n".join(lines) + "\n"
 
 
@@ -163,11 +168,21 @@ def _gqa(given: Input, subset: str, image: str, question_id: str) -> Explained |
     return Explained(why.text() + "\n", {"question": question.question, "text": why.text().splitlines()})
 
 
+def _twin(given: Input, number: str, arm: str) -> Explained | None:
+    specs = given.specs or specs_of(given.workspace.data / "twin")
+    spec = next((s for s in read_specs(specs) if str(s.spec) == number), None)
+    if spec is None or arm not in ARMS:
+        return None
+    why = explain_arm(spec, arm)
+    return Explained(why.text(), {**why._asdict(), "happenings": [h._asdict() for h in why.happenings], "deltas": [d._asdict() for d in why.deltas]})
+
+
 EXPLAINERS: dict[str, tuple[str, Callable[..., Explained | None]]] = {
     "clevrer": ("clevrer/SCENE/QUESTION", _clevrer),
     "comphy": ("comphy/TARGET/QUESTION", _comphy("comphy")),
     "comphy_inferred": ("comphy_inferred/TARGET/QUESTION", _comphy("comphy_inferred")),
     "babi": ("babi/TASK/STORY/QUESTION", _babi),
     "gqa": ("gqa/by_name|by_id/IMAGE/QUESTION", _gqa),
+    "twin": ("twin/SPEC/ARM", _twin),
 }
 """By benchmark: the form of an answer's name, and what explains one."""

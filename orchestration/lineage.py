@@ -18,8 +18,9 @@ import msgspec
 
 from orchestration.files import sha256
 from orchestration.logs import LogEntry, read_index
+from orchestration.paired import PAIRED, WEIGHTS, judge
 from orchestration.records import LOCK, ROOT, Fingerprint, code_files, lock_hash, parameter, read_records
-from orchestration.scores import METRICS, Score
+from orchestration.scores import METRICS, Score, split_name
 from orchestration.workspace import Workspace
 from substrate.errors import ParameterError
 from substrate.rows import Row, decode
@@ -268,24 +269,39 @@ _TALLIES: Mapping[str, Callable[[Row], tuple[int, int]]] = {"per_option": _optio
 """What a row adds to the correct ones and to all of them, by metric; else a row counts as one question."""
 
 
-def tally(number: str, row: Row) -> tuple[int, int]:
-    """What a row with gold adds to a number's correct ones and to its n."""
-    return _TALLIES.get(number.rpartition("/")[2], lambda row: (int(bool(row.correct)), 1))(row)
+class Tally(msgspec.Struct, frozen=True):
+    """What one question, or a pair of them, adds to a number: so many right of so many."""
+
+    rows: list[Row]
+    right: int
+    n: int
+
+
+def tallies(number: str, rows: list[Row]) -> list[Tally]:
+    """What each row that counts adds to a number; rows that come in pairs of one scene are judged together."""
+    metric = split_name(number)[1]
+    if benchmark_of(number) not in PAIRED:
+        count = _TALLIES.get(metric, lambda row: (int(bool(row.correct)), 1))
+        return [Tally([row], *count(row)) for row in rows]
+    pairs: dict[str, list[Row]] = {}
+    for row in sorted(rows, key=lambda row: (str(row.scene), row.question)):
+        pairs.setdefault(str(row.scene), []).append(row)
+    judged = ((pair, judge([row.predicted for row in pair], [str(row.expected) for row in pair])) for pair in pairs.values())
+    return [Tally(pair, getattr(judgement, metric), getattr(WEIGHTS, metric)) for pair, judgement in judged]
 
 
 def counted_rows(path: Path, number: str) -> list[Row]:
     """The rows that count for a number: those of its subset that have gold."""
-    parts = number.split("/")
-    subset = parts[1] if len(parts) == 3 and parts[1] != "mean" else None
+    subset = split_name(number)[0]
     rows = (decode(line) for line in path.read_bytes().splitlines())
-    return [row for row in rows if row.correct is not None and subset in (None, row.subset)]
+    return [row for row in rows if row.correct is not None and subset in ("", "mean", row.subset)]
 
 
 def _counted(lineage: Lineage, path: str, number: str, rows: list[Row]) -> Counted:
-    tallies = [tally(number, row) for row in rows]
-    wrong = [f"{row.subset}/{row.scene}/{row.question}" for row, (right, n) in zip(rows, tallies, strict=True) if right < n]
+    added = tallies(number, rows)
+    wrong = ["/".join(map(str, (tally.rows[0].subset, tally.rows[0].scene, tally.rows[0].question))) for tally in added if tally.right < tally.n]
     total = len(lineage.workspace.path(path).read_bytes().splitlines())
-    return Counted(lineage.file(path), total, len(rows), sum(n for _, n in tallies), sum(right for right, _ in tallies), wrong[:_SHOWN])
+    return Counted(lineage.file(path), total, len(rows), sum(tally.n for tally in added), sum(tally.right for tally in added), wrong[:_SHOWN])
 
 
 def _logs(lineage: Lineage, path: str, digests: set[str]) -> Logs:
@@ -297,7 +313,7 @@ def _logs(lineage: Lineage, path: str, digests: set[str]) -> Logs:
 def entry_of(entries: Iterable[LogEntry], row: Row) -> LogEntry | None:
     """The entry of a row's log; of logs that are equal, the one named after its scene."""
     found = [entry for entry in entries if entry.log == row.log]
-    named = [entry for entry in found if Path(entry.file).stem.lstrip("0") == str(row.scene).lstrip("0") and Path(entry.file).parent.name in ("", row.subset)]
+    named = [entry for entry in found if Path(entry.file).name.partition(".")[0].lstrip("0") == str(row.scene).lstrip("0") and Path(entry.file).parent.name in ("", row.subset)]
     return next(iter(named or found), None)
 
 

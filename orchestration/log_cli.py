@@ -150,7 +150,8 @@ def fork(
     retract_awareness: Annotated[tuple[str, str] | None, typer.Option("--retract-awareness", metavar="AGENT FACT", help="Let an agent not know a fact.")] = None,
     predicate: Annotated[str | None, typer.Option("--predicate", metavar="P", help="The property of place or awareness; the core's own unless given.")] = None,
     rules: Annotated[str | None, typer.Option("--rules", metavar="TBOX", help="Let this TBox's rules decide what follows; without it the observed deltas follow.")] = None,
-    until: Annotated[int | None, typer.Option("--until", metavar="T", help="Last tick for the rules.")] = None,
+    motion: Annotated[bool, typer.Option("--motion", help="Let CLEVRER's simulator decide what follows, in the log of an annotation.")] = False,
+    until: Annotated[int | None, typer.Option("--until", metavar="T", help="Last tick for the rules or the simulator.")] = None,
     prefix: PrefixOption = NO_PREFIXES,
     tbox: TBoxOption = None,
     json: JsonOption = False,
@@ -176,7 +177,14 @@ def fork(
         extra: Any = {"predicate": _term(predicate, names)} if predicate else {}
         intervention = next((make(*terms, **extra) if len(terms) == 2 else make(tuple(terms)) for make, terms in chosen), None)  # pyright: ignore
         log = _read(file)
-        branch = branch_off(log, at, intervention, RuleEmitter(TBox.load(rules), until) if rules else None)
+        if rules and motion:
+            raise typer.BadParameter("give --rules or --motion")
+        emitter = RuleEmitter(TBox.load(rules), until) if rules else None
+        if motion:
+            from substrate.domains.clevrer.emitter import MotionEmitter
+
+            emitter = MotionEmitter(until)
+        branch = branch_off(log, at, intervention, emitter)
         branch.save(out)
     about = {"out": str(out), "digest": branch.digest, "deltas": len(branch), "parent": branch.parent_digest, "branch_tick": branch.branch_tick}
     _print_json(about) if json else _print(f"{name}: {value}" for name, value in about.items())

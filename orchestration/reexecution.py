@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from orchestration import babi, clevrer, comphy, gqa
+from orchestration import babi, clevrer, comphy, gqa, twin
 from orchestration.ablations import VARIANTS, AnswerVariants
 from orchestration.assets.answers import split_of
 from orchestration.assets.datasets import HUMANS
@@ -110,6 +110,11 @@ def _gqa(workspace: Workspace, logs: Path) -> Pipeline:
     return Pipeline(gqa.WriteLogs(gqa.scene_graphs_of(folder), logs), gqa.Answer(logs, gqa.questions_of(folder), split))
 
 
+def _twin(workspace: Workspace, logs: Path) -> Pipeline:
+    specs = twin.specs_of(workspace.data / "twin")
+    return Pipeline(twin.WriteLogs(specs, logs), twin.Answer(logs, specs))
+
+
 PIPELINES: Mapping[str, Callable[[Workspace, Path], Pipeline]] = {
     "ablations": _ablations,
     "babi": _babi,
@@ -118,5 +123,6 @@ PIPELINES: Mapping[str, Callable[[Workspace, Path], Pipeline]] = {
     "comphy": _comphy("comphy"),
     "comphy_inferred": _comphy("comphy_inferred"),
     "gqa": _gqa,
+    "twin": _twin,
 }
 """By benchmark: its two steps, with the logs in a folder of their own."""

@@ -10,10 +10,11 @@ from typing import Any
 
 import msgspec
 import yaml
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sql
 
 from orchestration.ablations import VARIANTS
+from orchestration.paired import PAIRED, WEIGHTS, Judgement, judge
 from orchestration.statistics import wilson
 
 
@@ -37,6 +38,7 @@ METRICS: Mapping[str, tuple[str, ...]] = {
     "clevrer_humans": _multiple_choice("clevrer_humans", "explanatory"),
     "gqa": ("gqa/by_name/accuracy", "gqa/by_id/accuracy"),
     "ablations": _multiple_choice("ablations", *(variant.name for variant in VARIANTS)),
+    **{benchmark: tuple(f"{benchmark}/{metric}" for metric in Judgement._fields) for benchmark in PAIRED},
 }
 """The numbers of each benchmark, by the name that stands in scores, tables, traces and the UI.
 
@@ -47,7 +49,10 @@ _DIGITS = 6
 
 
 class Score(msgspec.Struct, frozen=True):
-    """One number: ``correct`` of ``n``, as a proportion with its 95 % interval; published ones are proportions too."""
+    """One number: ``correct`` of ``n``, as a proportion with its 95 % interval; published ones are proportions too.
+
+    ``subset`` is empty for a number that takes in the whole benchmark.
+    """
 
     name: str
     subset: str
@@ -65,11 +70,21 @@ def score(name: str, correct: int, n: int) -> Score:
     >>> score("clevrer/descriptive/per_question", 153, 300).wilson
     (0.453664, 0.566083)
     """
-    _, subset, metric = name.split("/")
+    subset, metric = split_name(name)
     accuracy = round(correct / n, _DIGITS) if n else None
     interval = tuple(round(bound, _DIGITS) for bound in wilson(correct, n)) if n else None
     numbers = published()["numbers"].get(name, {})
     return Score(name, subset, metric, n, correct, accuracy, interval, {who: round(value / 100, _DIGITS) for who, value in numbers.items() if who != "n"})  # pyright: ignore[reportArgumentType]
+
+
+def split_name(name: str) -> tuple[str, str]:
+    """Subset and metric of a number's name.
+
+    >>> split_name("babi/qa7/accuracy"), split_name("twin/joint")
+    (('qa7', 'accuracy'), ('', 'joint'))
+    """
+    _, *subset, metric = name.split("/")
+    return "/".join(subset), metric
 
 
 @cache
@@ -78,12 +93,16 @@ def published() -> dict[str, Any]:
     return yaml.safe_load((importlib.resources.files("orchestration") / "published.yaml").read_text("utf-8"))
 
 
+_PAIR = "scene string, question string, predicted string, expected string, correct boolean"
 _SCHEMA = "subset string, correct boolean, choices array<struct<predicted:string,expected:string>>, supporting array<int>, expected_supporting array<int>"
 _TOTALS = {"accuracy": "questions", "per_question": "questions", "per_option": "options", "supporting": "with_facts"}
 
 
 def count(session: SparkSession, answers: Path, names: Iterable[str]) -> dict[str, tuple[int, int]]:
     """Correct and total by number's name, counted by Spark over the rows of an answers file; rows without gold are left out."""
+    names = list(names)
+    if all(name.partition("/")[0] in PAIRED for name in names):
+        return _count_pairs(session.read.json(answers.as_uri(), schema=_PAIR), names)
     rows = session.read.json(answers.as_uri(), schema=_SCHEMA)
     right = sql.filter("choices", lambda choice: choice["predicted"] == choice["expected"])
     same_facts = sql.sort_array("supporting") == sql.sort_array("expected_supporting")
@@ -102,11 +121,24 @@ def count(session: SparkSession, answers: Path, names: Iterable[str]) -> dict[st
     found = {row["subset"]: row.asDict() for row in counted.collect()}
     counts: dict[str, tuple[int, int]] = {}
     for name in names:
-        _, subset, metric = name.split("/")
+        subset, metric = split_name(name)
         total = _TOTALS[metric]
         of_name = list(found.values()) if subset == "mean" else [found[subset]] if subset in found else []
         counts[name] = sum(row[f"right_{total}"] for row in of_name), sum(row[total] for row in of_name)
     return counts
+
+
+def _count_pairs(rows: DataFrame, names: Iterable[str]) -> dict[str, tuple[int, int]]:
+    """The same over rows that come in pairs of one scene: every pair is judged by itself, and the judgements are added."""
+    in_order = sql.sort_array(sql.collect_list(sql.struct("question", "predicted", "expected")))
+    pairs = rows.where("correct is not null").groupBy("scene").agg(in_order.alias("arms"))
+    # Through Python, so that a pair is judged by the same code here and in `substrate score`.
+    judged = sql.udf(lambda *pair: tuple(judge(*pair)), ", ".join(f"{metric} int" for metric in Judgement._fields))
+    right = judged(sql.col("arms.predicted"), sql.col("arms.expected"))
+    totals = (sql.sum(sql.col(f"right.{metric}").cast("long")).alias(metric) for metric in Judgement._fields)
+    found = pairs.select(right.alias("right")).agg(sql.count("*").alias("pairs"), *totals).collect()[0].asDict()
+    metrics = {name: split_name(name)[1] for name in names}
+    return {name: (found[metric] or 0, found["pairs"] * getattr(WEIGHTS, metric)) for name, metric in metrics.items()}
 
 
 def read_scores(folder: Path, benchmark: str) -> dict[str, Score]:

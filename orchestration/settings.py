@@ -64,6 +64,12 @@ class HumansData(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     questions: str | None = None
 
 
+class TwinData(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How many specifications of Twin-EventLog a profile has; the paper's own are not public, so all are generated."""
+
+    specs: int = 500
+
+
 class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The data of one profile, by benchmark."""
 
@@ -72,6 +78,7 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     gqa: GqaData
     comphy: ComphyData | None = None
     clevrer_humans: HumansData = HumansData()
+    twin: TwinData = TwinData()
 
 
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

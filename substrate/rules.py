@@ -25,6 +25,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 import pyoxigraph as ox
@@ -258,6 +259,7 @@ def _stands(node: ox.BlankNode, state: State) -> bool:
     return any(True for pattern in ((node, None, None), (None, None, node)) for _ in state.match(*pattern))
 
 
+@lru_cache(maxsize=1024)
 def bind(query: str, tick: int, focus: ox.NamedNode | None) -> str:
     """A rule's query with ``$tick`` and ``$this`` put in, as SHACL binds them before a query runs.
 

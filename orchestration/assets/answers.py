@@ -7,8 +7,8 @@ from typing import Any
 
 import dagster as dg
 
-from orchestration import babi, clevrer, comphy, gqa
-from orchestration.assets.logs import CORE
+from orchestration import babi, clevrer, comphy, gqa, twin
+from orchestration.assets.logs import CORE, TWIN
 from orchestration.spark import spark_session, write_lines
 from orchestration.stage import stage
 from orchestration.workspace import Workspace
@@ -17,13 +17,15 @@ from substrate.domains.comphy.format import read_questions as read_comphy_questi
 from substrate.domains.gqa.format import read_questions as read_gqa_questions
 from substrate.domains.gqa.format import read_scene_graphs, require_scenes
 
+FORK = ["substrate/fork.py", "substrate/interventions.py"]
+
 
 @stage(
     "clevrer/answers",
     outs=["artifacts/{profile}/clevrer/answers.jsonl"],
     needs=["clevrer/dataset", "clevrer/logs"],
     parameters=["clevrer"],
-    code=["substrate/domains/clevrer", "substrate/rows.py", *CORE],
+    code=["substrate/domains/clevrer", "substrate/rows.py", *FORK, *CORE],
     kinds=["spark", "rdf"],
 )
 def clevrer_answers(workspace: Workspace, out: Path) -> dict[str, Any]:
@@ -69,13 +71,26 @@ def gqa_answers(workspace: Workspace, out: Path) -> dict[str, Any]:
     outs=["artifacts/{profile}/clevrer_humans/answers.jsonl"],
     needs=["clevrer_humans/dataset", "clevrer_humans/logs"],
     parameters=["clevrer"],
-    code=["substrate/domains/clevrer", "substrate/rows.py", *CORE],
+    code=["substrate/domains/clevrer", "substrate/rows.py", *FORK, *CORE],
     kinds=["spark", "rdf"],
 )
 def clevrer_humans_answers(workspace: Workspace, out: Path) -> dict[str, Any]:
     """A row a human causal question, its wording resolved to events."""
     logs, questions = workspace.artifacts / "clevrer_humans" / "logs", workspace.data / "clevrer_humans" / "questions"
     return _write(workspace, "clevrer_humans/answers", clevrer.scenes_of(logs), clevrer.AnswerHumans(logs, questions, workspace.settings.clevrer, "train"), out)
+
+
+@stage(
+    "twin/answers",
+    outs=["artifacts/{profile}/twin/answers.jsonl"],
+    needs=["twin/dataset", "twin/logs"],
+    code=[*TWIN, "substrate/rows.py", *CORE],
+    kinds=["spark", "rdf"],
+)
+def twin_answers(workspace: Workspace, out: Path) -> dict[str, Any]:
+    """A row an arm: the specification's question on each of its two logs."""
+    specs = twin.specs_of(workspace.data / "twin")
+    return _write(workspace, "twin/answers", twin.spec_numbers(specs), twin.Answer(workspace.artifacts / "twin" / "logs", specs), out)
 
 
 def _comphy_answers(benchmark: str, description: str) -> dg.AssetsDefinition:
@@ -91,7 +106,7 @@ def _comphy_answers(benchmark: str, description: str) -> dg.AssetsDefinition:
         outs=[f"artifacts/{{profile}}/{benchmark}/answers.jsonl"],
         needs=["comphy/dataset", f"{benchmark}/logs"],
         parameters=[benchmark],
-        code=["substrate/domains/comphy", "substrate/domains/clevrer", "substrate/rows.py", *CORE],
+        code=["substrate/domains/comphy", "substrate/domains/clevrer", "substrate/rows.py", *FORK, *CORE],
         kinds=["spark", "rdf"],
     )
     return declare(answers)

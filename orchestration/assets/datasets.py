@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from orchestration import twin
 from orchestration.downloads import fetch_shown
 from orchestration.gqa import questions_of, scene_graphs_of
 from orchestration.spark import Work, spark_session, write_lines
@@ -121,6 +122,28 @@ def comphy_dataset(workspace: Workspace, out: Path) -> dict[str, Any]:
 
     _generate(workspace, "comphy/dataset", range(data.targets), Generate(write_target, out, settings.seed), out, TargetQuestions, write_questions)
     return {"source": "generated", "targets": data.targets, "seed": settings.seed}
+
+
+@stage(
+    "twin/dataset",
+    outs=["data/{profile}/twin"],
+    parameters=["seed", "profiles.{profile}.twin"],
+    code=["substrate/worlds/smallville", "substrate/domains/smallville/format.py"],
+    kinds=["spark"],
+    pinned_by="data.dvc",
+)
+def twin_dataset(workspace: Workspace, out: Path) -> dict[str, Any]:
+    """Twin-EventLog's specifications with gold by SQL over the raw schedule, and their datasheet."""
+    from substrate.worlds.smallville import write_specs
+
+    settings, specs = workspace.settings, range(workspace.settings.data.twin.specs)
+    out.mkdir()
+    lines = out / "lines"
+    # Drawing until one fits varies as much as simulating.
+    write_lines(spark_session(settings.spark), specs, twin.Generate(settings.seed), lines, stage="twin/dataset", partitions=max(settings.spark.partitions, len(specs) // 20))
+    write_specs(out, lines.read_bytes().splitlines(), settings.seed)
+    lines.unlink()
+    return {"source": "generated", "specs": len(specs), "seed": settings.seed}
 
 
 HUMANS = ("events", "questions")

@@ -7,7 +7,7 @@ from typing import Any
 
 import dagster as dg
 
-from orchestration import babi, clevrer, comphy, gqa
+from orchestration import babi, clevrer, comphy, gqa, twin
 from orchestration.assets.datasets import HUMANS
 from orchestration.logs import INDEX
 from orchestration.spark import spark_session, write_lines
@@ -73,6 +73,24 @@ def clevrer_humans_logs(workspace: Workspace, out: Path) -> dict[str, Any]:
     events, questions = (workspace.data / "clevrer_humans" / name for name in HUMANS)
     scenes = clevrer.require_scenes(read_human_questions(questions), read_scene_events(events), questions, events) if questions.exists() else []
     return _write(workspace, "clevrer_humans/logs", scenes, clevrer.WriteEventLogs(events, out), out)
+
+
+TWIN = [
+    "substrate/domains/smallville/format.py",
+    "substrate/domains/smallville/twin.py",
+    "substrate/fork.py",
+    "substrate/interventions.py",
+    "substrate/rules.py",
+    "substrate/tbox.py",
+    "tboxes/village.ttl",
+]
+
+
+@stage("twin/logs", outs=["artifacts/{profile}/twin/logs"], needs=["twin/dataset"], code=[*TWIN, *CORE], kinds=["spark", "rdf"])
+def twin_logs(workspace: Workspace, out: Path) -> dict[str, Any]:
+    """Two event logs a specification, its village forked at the branch tick without and with the intervention; with an index of digests."""
+    specs = twin.specs_of(workspace.data / "twin")
+    return _write(workspace, "twin/logs", twin.spec_numbers(specs), twin.WriteLogs(specs, out), out)
 
 
 def _comphy_logs(benchmark: str, description: str) -> dg.AssetsDefinition:

@@ -32,7 +32,7 @@ def _scores_of(benchmark: str, description: str) -> dg.AssetsDefinition:
         f"{benchmark}/scores",
         outs=[f"artifacts/{{profile}}/scores/{name.replace('/', '.')}.json" for name in METRICS[benchmark]],
         needs=[f"{benchmark}/answers"],
-        code=["orchestration/scores.py", "orchestration/statistics.py", "orchestration/published.yaml"],
+        code=["orchestration/scores.py", "orchestration/paired.py", "orchestration/statistics.py", "orchestration/published.yaml"],
         kinds=["spark"],
     )
     return declare(scores)
@@ -45,3 +45,4 @@ comphy_scores = _scores_of("comphy", "Accuracy of each subset in the paper's set
 comphy_inferred_scores = _scores_of("comphy_inferred", "Accuracy of each subset with hidden properties inferred, with Wilson's interval.")
 clevrer_humans_scores = _scores_of("clevrer_humans", "Accuracy on people's causal questions, with Wilson's interval.")
 ablations_scores = _scores_of("ablations", "Per-question and per-option accuracy of each variant, with Wilson's interval.")
+twin_scores = _scores_of("twin", "Accuracy by arm, of both arms at once, and of saying whether they differ, with Wilson's interval.")

@@ -9,7 +9,7 @@ import dagster as dg
 import msgspec
 
 from orchestration.determinism import Run
-from orchestration.rendering.tables import FORMATS, Table, ablations_table, clevrer_table, transfer_table
+from orchestration.rendering.tables import BEYOND, FORMATS, Table, ablations_table, clevrer_table, transfer_table
 from orchestration.scores import read_scores
 from orchestration.stage import stage
 from orchestration.workspace import Workspace
@@ -21,13 +21,14 @@ TRANSFER = ("comphy", "comphy_inferred", "gqa", "babi", "clevrer_humans")
 @stage(
     "tables/clevrer",
     outs=[f"artifacts/{{profile}}/tables/clevrer.{suffix}" for suffix in FORMATS],
-    needs=["clevrer/scores"],
+    needs=["clevrer/scores", "ablations/scores"],
     parameters=["seed", "profiles.{profile}.clevrer", "clevrer"],
     code=CODE,
 )
 def clevrer_tables(workspace: Workspace, *outs: Path) -> dict[str, Any]:
-    """Table 1: accuracy on CLEVRER by subset, beside NS-DR and ALOE."""
-    return _render(clevrer_table(read_scores(workspace.artifacts / "scores", "clevrer"), workspace.settings), outs)
+    """Table 1: accuracy on CLEVRER by subset, beside NS-DR and ALOE, and what simulated forks reach."""
+    scores, beyond = (read_scores(workspace.artifacts / "scores", benchmark) for benchmark in ("clevrer", "ablations"))
+    return _render(clevrer_table(scores | {name: beyond[name] for name in BEYOND}, workspace.settings), outs)
 
 
 @stage(

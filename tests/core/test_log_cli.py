@@ -8,10 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from clevrer_scenes import annotation
 from typer.testing import CliRunner, Result
 
 from orchestration.log_cli import log_app
 from substrate import EventLog, TBox, from_members, unfold
+from substrate.domains.clevrer.deltas import annotation_log
+from substrate.domains.clevrer.format import decode_annotation
 
 runner = CliRunner()
 COMMANDS = ("show", "state", "query", "history", "fork", "diff", "verify", "export", "import")
@@ -66,6 +69,17 @@ def test_history_names_intervals_and_deltas(file: Path) -> None:
     log = EventLog.read(file)
     assert all(log[c["position"]].tick == c["tick"] for h in found for c in h["changes"])
     assert "tick     2  retract" in run("history", file, "urn:village:isabella", "urn:substrate:village:at").stdout
+
+
+def test_a_scene_is_forked_with_its_simulator(tmp_path: Path) -> None:
+    scene, branch = tmp_path / "scene.rdfp", tmp_path / "branch.rdfp"
+    annotation_log(decode_annotation(("scene", json.dumps(annotation([(0, 1, 30)])).encode()))).save(scene)
+    cube = ("urn:clevrer:7:object:0", "http://www.w3.org/1999/02/22-rdf-syntax-ns#type", ":Object")
+    made = read("fork", scene, "--at", 30, "--retract", *cube, "--motion", "--tbox", "clevrer", "--out", branch)
+    assert made["branch_tick"] == 30
+    run("verify", branch, "--parent", scene, "--tbox", "clevrer")
+    query = "SELECT ?number WHERE { ?object :simulated true ; :number ?number }"
+    assert '"1"' in run("query", branch, query, "--tbox", "clevrer").stdout
 
 
 def test_a_fork_is_written_verified_and_compared(file: Path, tmp_path: Path) -> None:
@@ -132,6 +146,7 @@ def test_exports_are_read_back(file: Path, tmp_path: Path) -> None:
         (["query", "FILE", "ASK {}", "--tbox", "nowhere"], "no such TBox"),
         (["fork", "FILE", "--at", "3", "--out", "OUT", "--retract", "urn:a", "urn:b", "urn:c"], "does not hold"),
         (["fork", "FILE", "--at", "99", "--out", "OUT"], "lies outside the log"),
+        (["fork", "FILE", "--at", "3", "--out", "OUT", "--motion"], "no pose to simulate from"),
         (["fork", "FILE", "--at", "3", "--out", "OUT", "--retract", "urn:a", "urn:b", "urn:c", "--assert", "urn:a", "urn:b", "urn:c"], "more than one intervention"),
         (["import", "FILE", "--out", "OUT"], "cannot be read"),
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Literal
 
 import pytest
 from clevrer_scenes import annotation
@@ -100,9 +101,9 @@ def pair(a: str, b: str) -> str:
     return f"all_events {a} filter_collision {b} filter_collision unique"
 
 
-@pytest.mark.parametrize(("rule", "answer"), [(True, "yes"), (False, "no")])
-def test_two_partners_of_the_removed_object_meet_without_it_if_the_rule_is_on(rule: bool, answer: str) -> None:
-    star = world(collisions=[(0, 1, 30), (0, 2, 60)], parameters=Parameters(counterfactual=Counterfactual(removed_partner=rule)))
+@pytest.mark.parametrize(("method", "answer"), [("partner", "yes"), ("duality", "no")])
+def test_two_partners_of_the_removed_object_meet_without_it_by_the_partner_rule(method: Literal["partner", "duality"], answer: str) -> None:
+    star = world(collisions=[(0, 1, 30), (0, 2, 60)], parameters=Parameters(counterfactual=Counterfactual(method)))
     assert run(f"{pair(BLUE, GREEN)} all_events {RED_CUBE} get_counterfact belong_to".split(), star) == answer
 
 

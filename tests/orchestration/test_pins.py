@@ -64,7 +64,7 @@ def test_a_benchmark_that_shares_its_table_shows_its_own_rows(make_project: Call
 def test_changed_results_are_reported_and_stay_unpinned_until_they_are_accepted(pinned: Path) -> None:
     before = (pinned / "dvc.lock").read_bytes()
     parameters = pinned / "params.yaml"
-    parameters.write_text(parameters.read_text("utf-8").replace("removed_partner: true", "removed_partner: false").replace("configuration: C", "configuration: A"), "utf-8")
+    parameters.write_text(parameters.read_text("utf-8").replace("method: partner", "method: duality").replace("configuration: C", "configuration: A"), "utf-8")
     result = CliRunner().invoke(app, ["reproduce", "--only", "clevrer"])
     assert result.exit_code == 0, result.output
     assert "drift: artifacts/sample/clevrer/answers.jsonl is modified against its pin" in result.stderr

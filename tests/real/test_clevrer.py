@@ -58,7 +58,7 @@ def test_official_annotations_convert_without_loss(real_data: Path) -> None:
             speeds = {o["object_id"]: (o["velocity"][0] ** 2 + o["velocity"][1] ** 2) ** 0.5 for o in now if o["inside_camera_view"]}
             assert scene.motion(frame) == {number: speed > 0.02 for number, speed in speeds.items()}
         assert shapes.validate(log.state(), log) == []
-        assert 100 < len(log.state()) < 500
+        assert 60 < len(log.state()) < 300
 
 
 def test_every_real_event_record_converts(real_data: Path) -> None:

@@ -1,30 +1,72 @@
-"""Algorithm 2 with its polarity mended: which events occur in the world without an object.
+"""Which events occur in the world without an object, and what that rests on.
 
-The paper's two branches return opposite things: membership in AncObj means that the event is
-prevented, the partner rule that one occurs. Here both say whether the event occurs.
+Algorithm 2 of the paper with its polarity mended: its two branches return opposite things, membership in
+AncObj means that the event is prevented, the partner rule that one occurs. Here all say whether the event occurs.
 """
 
 from __future__ import annotations
 
-from substrate.domains.clevrer.parameters import Parameters
+from collections.abc import Callable, Mapping
+from typing import Literal, NamedTuple
+
+from substrate.domains.clevrer.emitter import without
+from substrate.domains.clevrer.parameters import Engine, Parameters
 from substrate.domains.clevrer.scene import Event, Scene
 
+Ground = Literal["observed", "dual", "simulated", "heuristic"]
+"""What an answer rests on: what was filmed; the ancestors of an observed event (Proposition 1); a simulation; a rule without proof."""
 
-def occurs_without(scene: Scene, event: Event, removed: int, parameters: Parameters) -> bool:
+
+class Verdict(NamedTuple):
+    """Whether an event occurs without an object, and on what ground that is said."""
+
+    occurs: bool
+    ground: Ground
+
+
+def judge(scene: Scene, event: Event, removed: int, parameters: Parameters) -> Verdict:
     """Whether an event happens when ``removed`` is taken out of the scene.
-
-    An observed event happens unless the object is among those it depends on (Proposition 1). A
-    collision of two others that was not observed is taken to happen where both collided with the
-    removed object, if that rule is on.
 
     Args:
         event: observed, or a possible collision without a frame.
     """
     if removed in event.objects:
-        return False
-    observed = [e for e in scene.events if e.kind == event.kind and e.objects == event.objects]
-    if observed:
-        ancestry = scene.ancestry("event")
-        return any(removed not in ancestry[e.iri].objects for e in observed if e.objects) or not event.objects
+        return Verdict(False, "dual")
+    return METHODS[parameters.counterfactual.method](scene, event, removed, parameters.engine)
+
+
+def _duality(scene: Scene, event: Event, removed: int, engine: Engine) -> Verdict:
+    """An observed event happens unless the object is among those it depends on; one that was not observed is taken not to."""
+    observed = _like(event, scene)
+    if not observed:
+        return Verdict(False, "heuristic")
+    ancestry = scene.ancestry("event")
+    return Verdict(any(not e.objects or removed not in ancestry[e.iri].objects for e in observed), "dual")
+
+
+def _partner(scene: Scene, event: Event, removed: int, engine: Engine) -> Verdict:
+    """As the duality; and two others that both collided with the object are taken to collide with each other."""
+    if event.kind != "Collision" or _like(event, scene):
+        return _duality(scene, event, removed, engine)
     partners = {other for e in scene.events if e.kind == "Collision" and removed in e.objects for other in e.objects}
-    return parameters.counterfactual.removed_partner and event.kind == "Collision" and event.objects <= partners
+    return Verdict(event.objects <= partners, "heuristic")
+
+
+def _simulated(scene: Scene, event: Event, removed: int, engine: Engine) -> Verdict:
+    """Collisions as the fork without the object has them; entries and exits, which it has no camera for, by the duality."""
+    if event.kind != "Collision":
+        return _duality(scene, event, removed, engine)
+    branch = without(scene, removed, engine)
+    observed = {e.iri for e in _like(event, scene)}
+    occurring = [e.iri for e in _like(event, branch)]
+    if occurring:
+        return Verdict(True, "dual" if occurring[0] in observed else "simulated")
+    return Verdict(False, "simulated" if observed or event.objects & branch.simulated else "observed")
+
+
+def _like(event: Event, scene: Scene) -> list[Event]:
+    return [e for e in scene.events if e.kind == event.kind and e.objects == event.objects]
+
+
+METHODS: Mapping[str, Callable[[Scene, Event, int, Engine], Verdict]] = {"duality": _duality, "partner": _partner, "simulated": _simulated}
+"""By the name that the parameters give them."""

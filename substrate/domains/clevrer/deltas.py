@@ -1,8 +1,8 @@
 """CLEVRER files ► typed deltas: one event log a scene, a tick a frame.
 
 At tick 0 stand the objects with their attributes, whether they are in view and whether they move;
-later ticks hold entries, exits, collisions and every change of motion. Velocities are recorded at the
-last :data:`SAMPLED_FRAMES` frames and positions at the last, which is what kinematic projection reads.
+later ticks hold entries, exits, collisions and every change of motion. At :func:`pose_frames` the pose
+of everyone in view is recorded, which is what kinematic projection and simulated forks read.
 Classes and predicates are those of ``tboxes/clevrer.ttl``.
 """
 
@@ -15,6 +15,9 @@ from substrate.log import EventLog
 
 NAMESPACE = "urn:substrate:clevrer:"
 SAMPLED_FRAMES = 5
+"""Last frames of a video whose poses are recorded one by one: what kinematic projection averages."""
+BEFORE, AFTER = 1, 2
+"""Frames before and after a recorded collision between which its whole impulse passes."""
 _MOVING = MOVING_SPEED**2
 
 _TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
@@ -28,7 +31,7 @@ Occurrence = tuple[int, str, tuple[int, ...]]
 
 
 def scene_iri(scene: int) -> str:
-    """The IRI of a scene; its objects, events and samples lie under it."""
+    """The IRI of a scene; its objects and events lie under it."""
     return f"urn:clevrer:{scene}"
 
 
@@ -48,13 +51,15 @@ def annotation_log(annotation: Annotation) -> EventLog:
     frames = len(annotation.motion_trajectory)
     scene = scene_iri(annotation.scene_index)
     lines = _opening(scene, frames, [(o.object_id, o) for o in annotation.object_property])
-    occurrences: list[Occurrence] = []
-    for number, track in tracks(annotation).items():
-        visible = [state.inside_camera_view for state in track]
+    motion = tracks(annotation)
+    visible = {number: [state.inside_camera_view for state in track] for number, track in motion.items()}
+    occurrences: list[Occurrence] = [(frame, "Entry" if seen[frame] else "Exit", (number,)) for number, seen in visible.items() for frame in _changes(seen)]
+    posed = pose_frames(frames, [frame for frame, kind, _ in occurrences if kind == "Entry"], [c.frame_id for c in annotation.collision])
+    for number, track in motion.items():
+        subject = f"<{scene}:object:{number}>"
         velocities = [state.velocity for state in track]
-        lines += _flips(f"<{scene}:object:{number}>", visible, [x * x + y * y > _MOVING for x, y, _ in velocities])
-        lines += _samples(scene, number, track)
-        occurrences += ((i, "Entry" if visible[i] else "Exit", (number,)) for i in _changes(visible))
+        lines += _flips(subject, visible[number], [x * x + y * y > _MOVING for x, y, _ in velocities])
+        lines += _poses(subject, track, posed)
     occurrences.sort()
     occurrences += ((c.frame_id, "Collision", c.object_ids) for c in annotation.collision)
     return _log(scene, frames, lines, occurrences)
@@ -108,23 +113,41 @@ def _changes(values: list[bool], *, first: bool = False) -> list[int]:
     return [0, *found] if first else found
 
 
-def _samples(scene: str, number: int, track: Sequence[MotionState]) -> Iterator[Line]:
-    """Velocity (units/s) on the ground at the last frames in which the object is in view; at the last frame its position too (units)."""
-    last = len(track) - 1
-    for frame in range(max(0, last - SAMPLED_FRAMES + 1), last + 1):
+def pose_frames(frames: int, entries: Iterable[int], collisions: Iterable[int]) -> list[int]:
+    """The frames of a video at which poses are recorded: those from which another course of events may branch, and the last.
+
+    Everyone moves freely between two of them, so that the law of motion gives back what is left out.
+
+    Args:
+        frames: how many the video has.
+        entries: frames at which an object enters.
+        collisions: frames of collisions; poses are recorded before and after the impact.
+
+    >>> pose_frames(128, [20], [60])
+    [0, 20, 59, 62, 123, 124, 125, 126, 127]
+    """
+    last = frames - 1
+    around = {frame for collision in collisions for frame in (max(0, collision - BEFORE), min(last, collision + AFTER))}
+    return sorted({0, *entries, *around, *range(max(0, last - SAMPLED_FRAMES + 1), last + 1)})
+
+
+def pose(frame: int, *numbers: float) -> str:
+    """A pose as the lexical form of ``:Pose``: frame; x, y (units); yaw (radians); vx, vy (units/s); spin (radians/s).
+
+    >>> pose(127, 0.5, -1.0, 0.0, 2.5, 0.0, 0.0)
+    '127 0.5 -1.0 0.0 2.5 0.0 0.0'
+    """
+    return " ".join(map(repr, (frame, *numbers)))
+
+
+def _poses(subject: str, track: Sequence[MotionState], frames: Iterable[int]) -> Iterator[Line]:
+    """One literal a pose: as six triples of their own, poses would be most of the log."""
+    for frame in frames:
         state = track[frame]
-        if not state.inside_camera_view:
-            continue
-        subject = f"A <{scene}:sample:{number}:{frame}>"
-        x, y, _ = state.location
-        vx, vy, _ = state.velocity
-        yield frame, f"{subject} <{NAMESPACE}of> <{scene}:object:{number}> ."
-        yield frame, f"{subject} <{NAMESPACE}at> {_integer(frame)} ."
-        yield frame, f"{subject} <{NAMESPACE}vx> {_double(vx)} ."
-        yield frame, f"{subject} <{NAMESPACE}vy> {_double(vy)} ."
-        if frame == last:
-            yield frame, f"{subject} <{NAMESPACE}x> {_double(x)} ."
-            yield frame, f"{subject} <{NAMESPACE}y> {_double(y)} ."
+        if state.inside_camera_view:
+            (x, y, _), (vx, vy, _) = state.location, state.velocity
+            value = pose(frame, x, y, state.orientation[2], vx, vy, state.angular_velocity[2])
+            yield frame, f'A {subject} <{NAMESPACE}pose> "{value}"^^<{NAMESPACE}Pose> .'
 
 
 def _log(scene: str, frames: int, lines: list[Line], occurrences: Iterable[Occurrence]) -> EventLog:
@@ -142,7 +165,3 @@ def _log(scene: str, frames: int, lines: list[Line], occurrences: Iterable[Occur
 
 def _integer(value: int) -> str:
     return f'"{value}"^^<{_XSD}integer>'
-
-
-def _double(value: float) -> str:
-    return f'"{value!r}"^^<{_XSD}double>'

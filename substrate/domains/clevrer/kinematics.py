@@ -30,7 +30,7 @@ def predict_collisions(samples: Mapping[int, Sequence[Sample]], last_frame: int,
     bodies: dict[int, tuple[float, float, float, float]] = {}
     for number, track in sorted(samples.items()):
         end = track[-1]
-        if end.frame == last_frame and end.x is not None and end.y is not None:
+        if end.frame == last_frame:
             recent = track[-kinematics.frames :]
             bodies[number] = (end.x, end.y, fmean(s.vx for s in recent) * SECONDS_PER_FRAME, fmean(s.vy for s in recent) * SECONDS_PER_FRAME)
     found: list[tuple[int, int, float]] = []

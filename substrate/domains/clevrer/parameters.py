@@ -6,6 +6,8 @@ from typing import Literal
 
 import msgspec
 
+Engine = Literal["calibrated", "bullet"]
+
 
 class Explanatory(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Reference frame of the ancestor traversal: each event's own, as printed in Algorithm 1, or the target's."""
@@ -14,9 +16,14 @@ class Explanatory(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Counterfactual(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Whether two partners of the removed object are taken to collide without it (paper, section 3.3)."""
+    """What says which events occur without an object.
 
-    removed_partner: bool = True
+    Attributes:
+        method: ``duality`` (Proposition 1), for what was observed; ``partner``, and two partners of the removed object
+            collide without it (paper, section 3.3); ``simulated``, what its ancestry leaves open is simulated.
+    """
+
+    method: Literal["duality", "partner", "simulated"] = "partner"
 
 
 class Kinematics(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -35,28 +42,43 @@ CONFIGURATIONS = {
 """The paper's three configurations. It prints no threshold for A and B: here, contact of two bodies of radius 0.2."""
 
 
-class Predictive(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A configuration of Algorithm 3, and what overrides it where not ``None``."""
+RECORDED_AFTER = 51
+"""Frames that CLEVRER's generator went on for after the video: two seconds at 128 frames in five."""
 
-    configuration: Literal["A", "B", "C"] = "C"
+
+class Predictive(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A configuration of Algorithm 3, and what overrides it where not ``None``; or S, the calibrated simulator.
+
+    Of S, ``horizon`` alone can be set: the frames it simulates.
+    """
+
+    configuration: Literal["A", "B", "C", "S"] = "C"
     frames: int | None = None
     tau: float | None = None
     horizon: int | None = None
 
+    def __post_init__(self) -> None:
+        """Refuse what S does not read."""
+        if self.configuration == "S" and (self.frames, self.tau) != (None, None):
+            raise ValueError("configuration S reads neither frames nor tau: it simulates")
+
     @property
-    def kinematics(self) -> Kinematics:
-        """The parameters in force.
+    def kinematics(self) -> Kinematics | None:
+        """The parameters of Algorithm 3 in force; ``None`` where S simulates instead.
 
         >>> Predictive(tau=0.4).kinematics
         Kinematics(frames=5, tau=0.4, horizon=300)
         """
+        if self.configuration == "S":
+            return None
         overrides = {name: value for name in ("frames", "tau", "horizon") if (value := getattr(self, name)) is not None}
         return msgspec.structs.replace(CONFIGURATIONS[self.configuration], **overrides)
 
 
 class Parameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The ``clevrer`` part of ``params.yaml``."""
+    """The ``clevrer`` part of ``params.yaml``; ``engine`` simulates forks: the calibrated one, or Bullet as it comes."""
 
     explanatory: Explanatory = Explanatory()
     counterfactual: Counterfactual = Counterfactual()
     predictive: Predictive = Predictive()
+    engine: Engine = "calibrated"

@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
 
-from substrate.domains.clevrer.counterfactual import occurs_without
+from substrate.domains.clevrer.counterfactual import judge
+from substrate.domains.clevrer.emitter import future
 from substrate.domains.clevrer.format import COLORS, MATERIALS, SHAPES
 from substrate.domains.clevrer.kinematics import predict_collisions
-from substrate.domains.clevrer.parameters import Parameters
+from substrate.domains.clevrer.parameters import RECORDED_AFTER, Parameters
 from substrate.domains.clevrer.scene import Event, Scene
 from substrate.errors import ProgramError
 
@@ -276,20 +277,29 @@ def _ancestors(world: World, events: Sequence[Event], event: Event) -> list[Even
     return [e for e in events if ancestry and e.iri in ancestry.events]
 
 
-def _possible(world: World) -> list[Event]:
-    return [Event("Collision", None, frozenset(pair)) for pair in combinations(world.scene.objects, 2)]
+def possible_collisions(scene: Scene) -> list[Event]:
+    """Every pair of objects, as a collision without a frame."""
+    return [Event("Collision", None, frozenset(pair)) for pair in combinations(scene.objects, 2)]
 
 
 def _unseen(world: World) -> list[Event]:
     scene = world.scene
     if not scene.has_motion:
         raise ProgramError("asks for the future, which a compact event file has no motion for", hint="Answer it from the official annotation")
-    found = predict_collisions(scene.samples, scene.end, world.parameters.predictive.kinematics)
-    return [Event("Collision", None, frozenset((a, b))) for a, b, _ in found]
+    kinematics = world.parameters.predictive.kinematics
+    if kinematics is None:
+        return [e for e in unseen(scene, world.parameters).events if e.kind == "Collision" and (e.frame or 0) > scene.end]
+    return [Event("Collision", None, frozenset((a, b))) for a, b, _ in predict_collisions(scene.samples, scene.end, kinematics)]
+
+
+def unseen(scene: Scene, parameters: Parameters) -> Scene:
+    """The simulated future, as far as the parameters say."""
+    horizon = parameters.predictive.horizon
+    return future(scene, RECORDED_AFTER if horizon is None else horizon, parameters.engine)
 
 
 def _counterfactual(world: World, events: Sequence[Event], removed: int) -> list[Event]:
-    return [e for e in events if occurs_without(world.scene, e, removed, world.parameters)]
+    return [e for e in events if judge(world.scene, e, removed, world.parameters).occurs]
 
 
 def _yes_no(truth: bool) -> str:
@@ -302,8 +312,8 @@ _ANY_OBJECT, _SET = _K.OBJECT | _K.OBJECTS, _K.OBJECTS | _K.EVENTS
 OPCODES: dict[str, Opcode] = {
     "objects": Opcode((), _K.OBJECTS, lambda world: list(world.scene.objects), "objects"),
     "events": Opcode((), _K.EVENTS, lambda world: world.scene.events, "events"),
-    "unseen_events": Opcode((), _K.EVENTS, _unseen, "samples"),
-    "all_events": Opcode((), _K.EVENTS, _possible, "objects"),
+    "unseen_events": Opcode((), _K.EVENTS, _unseen, "poses"),
+    "all_events": Opcode((), _K.EVENTS, lambda world: possible_collisions(world.scene), "objects"),
     "filter_color": Opcode((_K.OBJECTS, _K.COLOR), _K.OBJECTS, _attribute("color"), "objects"),
     "filter_material": Opcode((_K.OBJECTS, _K.MATERIAL), _K.OBJECTS, _attribute("material"), "objects"),
     "filter_shape": Opcode((_K.OBJECTS, _K.SHAPE), _K.OBJECTS, _attribute("shape"), "objects"),
@@ -339,7 +349,7 @@ OPCODES |= {
     "query_collision_partner": OPCODES["get_col_partner"],
     "filter_resting": OPCODES["filter_stationary"],
     "filter_counterfact": OPCODES["get_counterfact"],
-    "counterfact_events": Opcode((_K.OBJECT,), _K.EVENTS, lambda world, removed: _counterfactual(world, _possible(world), removed), "events"),
+    "counterfact_events": Opcode((_K.OBJECT,), _K.EVENTS, lambda world, removed: _counterfactual(world, possible_collisions(world.scene), removed), "events"),
 }
 
 WORDS: dict[str, Kind] = {

@@ -9,7 +9,7 @@ import pyoxigraph as ox
 
 from substrate.ancestry import VARIANTS, Ancestry
 from substrate.ancestry import Event as AncestryEvent
-from substrate.domains.clevrer.deltas import NAMESPACE
+from substrate.domains.clevrer.deltas import NAMESPACE, SAMPLED_FRAMES
 from substrate.errors import ProgramError
 from substrate.log import EventLog
 from substrate.replay import Replay
@@ -30,12 +30,8 @@ QUERIES = {
     + """SELECT ?number ?motion WHERE {
   ?object :inView true ; :motion ?motion ; :number ?number .
 }""",
-    "samples": _PREFIX
-    + """SELECT ?number ?frame ?vx ?vy ?x ?y WHERE {
-  ?sample :of ?object ; :at ?frame ; :vx ?vx ; :vy ?vy .
-  ?object :number ?number
-  OPTIONAL { ?sample :x ?x ; :y ?y }
-}""",
+    "simulated": _PREFIX + "SELECT ?number WHERE { ?object :number ?number ; :simulated true }",
+    "poses": _PREFIX + "SELECT ?number ?pose WHERE { ?object :number ?number ; :pose ?pose }",
 }
 """The SPARQL behind every answer; ``motion`` runs on the state of the frame asked for, the others on the last."""
 
@@ -58,14 +54,25 @@ class Event(NamedTuple):
     iri: str = ""
 
 
+class Pose(NamedTuple):
+    """Where an object is on the ground at a frame and how it moves: units, radians, units/s, radians/s."""
+
+    x: float
+    y: float
+    yaw: float
+    vx: float
+    vy: float
+    spin: float
+
+
 class Sample(NamedTuple):
-    """An object's velocity at a frame (units/s) and, at the video's last frame, where it was (units)."""
+    """An object's velocity (units/s) and position (units) at a frame."""
 
     frame: int
     vx: float
     vy: float
-    x: float | None = None
-    y: float | None = None
+    x: float
+    y: float
 
 
 class Scene:
@@ -80,6 +87,8 @@ class Scene:
         self._replay = Replay(log)
         self._motion: dict[int, dict[int, bool]] = {}
         self._ancestry: dict[str, dict[str, Ancestry]] = {}
+        self.branches: dict[tuple[str, int, str], Scene] = {}
+        """Simulated forks that were made, by what they imagine: ``("without", object)`` or ``("future", frames)``."""
 
     @property
     def end(self) -> int:
@@ -126,13 +135,34 @@ class Scene:
         """Whether the log records motion at all."""
         return any(delta.triple[1].value == f"{NAMESPACE}motion" for delta in self.log)
 
+    @property
+    def iri(self) -> str:
+        """The scene's IRI; those of its objects and events lie under it."""
+        return self.events[0].iri.rpartition(":event:")[0]
+
+    @cached_property
+    def simulated(self) -> frozenset[int]:
+        """Of a fork: the objects that do not move as observed to its end."""
+        return frozenset(int(number.value) for (number,) in self._rows("simulated", self.end))
+
+    @cached_property
+    def poses(self) -> dict[int, dict[int, Pose]]:
+        """The recorded poses by frame and object, both ascending; :func:`substrate.domains.clevrer.deltas.pose_frames` says of which frames."""
+        found: dict[int, dict[int, Pose]] = {}
+        for number, pose in self._rows("poses", self.end):
+            frame, *numbers = pose.value.split()
+            found.setdefault(int(frame), {})[int(number.value)] = Pose(*map(float, numbers))
+        return {frame: dict(sorted(found[frame].items())) for frame in sorted(found)}
+
     @cached_property
     def samples(self) -> dict[int, list[Sample]]:
         """The recorded last frames of each object that was in view then, by number, in time order."""
         found: dict[int, list[Sample]] = {}
-        for number, frame, *numbers in self._rows("samples", self.end):
-            found.setdefault(int(number.value), []).append(Sample(int(frame.value), *(term and float(term.value) for term in numbers)))
-        return {number: sorted(found[number]) for number in sorted(found)}
+        for frame, poses in self.poses.items():
+            if frame > self.end - SAMPLED_FRAMES:
+                for number, pose in poses.items():
+                    found.setdefault(number, []).append(Sample(frame, pose.vx, pose.vy, pose.x, pose.y))
+        return dict(sorted(found.items()))
 
     def ancestry(self, variant: str) -> dict[str, Ancestry]:
         """Ancestry of every observed event by IRI; ``variant`` names the reference frame."""

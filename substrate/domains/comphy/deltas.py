@@ -1,20 +1,18 @@
 """ComPhy's files ► typed deltas: one event log an example, a tick a frame of the target video.
 
 To CLEVRER's deltas of the target are added: the direction in which each object in view moves, where it
-changes; the pose of everyone in view at the frames from which another course of events may branch; and,
-where asked for, the inferred mass and charge of each object with the evidence, at tick 0, since the
+changes; and, where asked for, the inferred mass and charge of each object with the evidence, at tick 0, since the
 reference videos are seen before the target. Classes and predicates are those of ``tboxes/comphy.ttl``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
 
 from substrate.domains.clevrer.deltas import Line, annotation_log
-from substrate.domains.clevrer.format import Annotation, MotionState, tracks
+from substrate.domains.clevrer.format import MotionState, tracks
 from substrate.domains.comphy.format import Target, direction
-from substrate.domains.comphy.inference import BEFORE, Inferred, infer
+from substrate.domains.comphy.inference import Inferred, infer
 from substrate.log import EventLog
 
 NAMESPACE = "urn:substrate:comphy:"
@@ -24,14 +22,14 @@ _XSD = "http://www.w3.org/2001/XMLSchema#"
 
 
 def target_iri(scene: int) -> str:
-    """The IRI of a target; its objects, events, poses and evidence lie under it."""
+    """The IRI of a target; its objects, events and evidence lie under it."""
     return f"urn:comphy:{scene}"
 
 
 def target_log(target: Target, *, infer_properties: bool) -> EventLog:
     """The event log of a target; without ``infer_properties`` its reference videos are not looked at.
 
-    >>> from substrate.domains.clevrer.format import Frame, ObjectProperty
+    >>> from substrate.domains.clevrer.format import Annotation, Frame, ObjectProperty
     >>> at = lambda x: MotionState(0, (x, 0.0, 0.2), (0.0,) * 3, (-1.0, 0.0, 0.0), (0.0,) * 3, True)
     >>> film = Annotation(7, "sim_00007.mp4", [ObjectProperty(0, "red", "metal", "cube")], [Frame(0, [at(0.1)]), Frame(1, [at(0.0)])], [])
     >>> log = target_log(Target(7, film, ()), infer_properties=False)
@@ -39,25 +37,14 @@ def target_log(target: Target, *, infer_properties: bool) -> EventLog:
     True
     """
     scene = target_iri(target.scene)
-    motion = tracks(target.annotation)
     lines = [(tick, f"{op.value} {s} {p} {o} .".replace("<urn:clevrer:", "<urn:comphy:")) for tick, op, (s, p, o) in annotation_log(target.annotation)]
-    for number, track in motion.items():
+    for number, track in tracks(target.annotation).items():
         lines += _directions(f"<{scene}:object:{number}>", track)
-    for frame in branch_frames(target.annotation):
-        lines += (line for number, track in motion.items() if track[frame].inside_camera_view for line in _pose(scene, number, frame, track[frame]))
     if infer_properties:
         lines += _hidden(scene, infer(target))
     log = EventLog()
     log.extend_lines(sorted(lines, key=lambda line: line[0]))
     return log
-
-
-def branch_frames(annotation: Annotation) -> list[int]:
-    """The first frame and the last, those at which an object enters, and those shortly before a collision."""
-    frames = {0, len(annotation.motion_trajectory) - 1, *(max(0, c.frame_id - BEFORE) for c in annotation.collision)}
-    for track in tracks(annotation).values():
-        frames.update(frame for frame, (then, now) in enumerate(pairwise(track), start=1) if now.inside_camera_view and not then.inside_camera_view)
-    return sorted(frames)
 
 
 def _directions(subject: str, track: Sequence[MotionState]) -> Iterator[Line]:
@@ -70,16 +57,6 @@ def _directions(subject: str, track: Sequence[MotionState]) -> Iterator[Line]:
             if now:
                 yield frame, f"A {subject} <{NAMESPACE}direction> <{NAMESPACE}{now}> ."
         before = now
-
-
-def _pose(scene: str, number: int, frame: int, state: MotionState) -> Iterator[Line]:
-    subject = f"A <{scene}:pose:{number}:{frame}>"
-    (x, y, _), (vx, vy, _) = state.location, state.velocity
-    yield frame, f"{subject} {_TYPE} <{NAMESPACE}Pose> ."
-    yield frame, f"{subject} <{NAMESPACE}of> <{scene}:object:{number}> ."
-    yield frame, f"{subject} <{NAMESPACE}at> {_integer(frame)} ."
-    for name, value in (("x", x), ("y", y), ("yaw", state.orientation[2]), ("vx", vx), ("vy", vy), ("spin", state.angular_velocity[2])):
-        yield frame, f"{subject} <{NAMESPACE}{name}> {_double(value)} ."
 
 
 def _hidden(scene: str, inferred: Inferred) -> Iterator[Line]:

@@ -6,19 +6,21 @@ An emitter sees the scene and nothing else; :data:`EMITTERS` holds one entry eac
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple, Protocol
 
 from msgspec.structs import replace
 
-from substrate.domains.clevrer.format import RADIUS, SECONDS_PER_FRAME, Shape
+from substrate.domains.clevrer.deltas import BEFORE
+from substrate.domains.clevrer.emitter import observed_collisions, recorded_bodies
+from substrate.domains.clevrer.format import RADIUS, SECONDS_PER_FRAME
 from substrate.domains.clevrer.kinematics import predict_collisions
-from substrate.domains.clevrer.motion.engine import Body, simulate
+from substrate.domains.clevrer.motion.course import course
+from substrate.domains.clevrer.motion.engine import Body, Contact, Motion, simulate
 from substrate.domains.clevrer.scene import Event
-from substrate.domains.comphy.inference import BEFORE
 from substrate.domains.comphy.parameters import Parameters
-from substrate.domains.comphy.scene import Pose, TargetScene
+from substrate.domains.comphy.scene import TargetScene
 
 Pair = frozenset[int]
 NEAREST = 2 * RADIUS
@@ -57,7 +59,9 @@ class Kinematic:
 
     def future(self, scene: TargetScene, parameters: Parameters) -> list[Pair]:
         """Algorithm 3 on the last frames; pairs that have met do not meet anew."""
-        return [frozenset((a, b)) for a, b, _ in predict_collisions(scene.samples, scene.end, parameters.predictive.kinematics)]
+        kinematics = parameters.predictive.kinematics
+        assert kinematics, "ComPhy's parameters refuse S"
+        return [frozenset((a, b)) for a, b, _ in predict_collisions(scene.samples, scene.end, kinematics)]
 
     def changed(self, scene: TargetScene, change: Change) -> list[Pair]:
         """By the duality: an event that an earlier collision of the object is an ancestor of is taken not to happen."""
@@ -66,32 +70,29 @@ class Kinematic:
         return [event.objects for event in scene.events if event.kind == "Collision" and own.isdisjoint(ancestry[event.iri].events)]
 
 
-class Motion:
+class Simulated:
     """The planar simulator, with mass, and with charge as a push between frames; only what the change can reach is simulated anew."""
 
     def future(self, scene: TargetScene, parameters: Parameters) -> list[Pair]:
-        """New contacts within the horizon, of the objects in view at the end."""
-        met = {event.objects for event in scene.events if event.kind == "Collision"}
-        contacts = _follow(scene, scene.end, scene.end + parameters.horizon, scene.masses, scene.charges)
-        return [pair for _, pair in contacts if pair not in met]
+        """New contacts within the horizon, of the objects that have been in view."""
+        bodies, end = recorded_bodies(scene, scene.masses), scene.end
+        found = course(bodies, observed_collisions(scene), end, end + parameters.horizon, scene.objects, advance=_advance(scene.charges, scene.strength))
+        return _pairs(found.contacts)
 
     def changed(self, scene: TargetScene, change: Change) -> list[Pair]:
         """Observed until the change can first be felt; from there simulated for whom it reaches, observed for the others."""
-        seen = [(event.frame or 0, event.objects) for event in scene.events if event.kind == "Collision"]
-        masses, charges = {**scene.masses, change.object: change.mass}, {**scene.charges, change.object: change.charge}
+        seen = observed_collisions(scene)
         start = _felt(scene, change)
         if start is None:
-            return [pair for _, pair in seen]
+            return _pairs(seen)
+        masses, charges = {**scene.masses, change.object: change.mass}, {**scene.charges, change.object: change.charge}
         partners = {number for number, charge in scene.charges.items() if charge} if scene.charges.get(change.object) else set()
-        reached = {change.object} | partners
-        kept = [pair for frame, pair in seen if frame <= start]
-        imagined = _follow(scene, start, scene.end, masses, charges)
-        for _, pair, simulated in sorted([(f, p, True) for f, p in imagined] + [(f, p, False) for f, p in seen if f > start], key=lambda e: (e[0], sorted(e[1]), e[2])):
-            if simulated is not reached.isdisjoint(pair):
-                kept.append(pair)
-                if simulated:
-                    reached |= pair
-        return kept
+        found = course(recorded_bodies(scene, masses), seen, start, scene.end, {change.object} | partners, advance=_advance(charges, scene.strength))
+        return _pairs([contact for contact in seen if contact[0] <= start] + found.standing + found.contacts)
+
+
+def _pairs(contacts: Iterable[Contact]) -> list[Pair]:
+    return [frozenset(pair) for _, *pair in contacts]
 
 
 def _felt(scene: TargetScene, change: Change) -> int | None:
@@ -104,30 +105,20 @@ def _felt(scene: TargetScene, change: Change) -> int | None:
     return None if first is None else max(0, first - BEFORE)
 
 
-def _follow(scene: TargetScene, start: int, end: int, masses: Mapping[int, int], charges: Mapping[int, int]) -> list[tuple[int, Pair]]:
-    """First contacts from the poses at ``start`` on; who enters later joins as observed."""
-    bodies = _bodies(scene, scene.poses.get(start, {}), masses)
-    joining = {frame: poses for frame, poses in scene.poses.items() if start < frame < end}
-    contacts: dict[Pair, int] = {}
-    present = {body.id for body in bodies}
-    frame = start
-    for stop in [*joining, end]:
-        while frame < stop:
-            forces = any(charges.get(a.id) and charges.get(b.id) for a, b in combinations(bodies, 2)) and scene.strength
-            step = 1 if forces else stop - frame
-            motion = simulate(_pushed(bodies, charges, scene.strength) if forces else bodies, step)
-            for number, a, b in motion.contacts:
-                contacts.setdefault(frozenset((a, b)), frame + number)
-            bodies, frame = motion.final, frame + step
-        new = {number: pose for number, pose in joining.get(stop, {}).items() if number not in present}
-        present |= set(new)
-        bodies = [*bodies, *_bodies(scene, new, masses)]
-    return sorted(((frame, pair) for pair, frame in contacts.items()), key=lambda contact: (contact[0], sorted(contact[1])))
+def _advance(charges: Mapping[int, int], strength: float) -> Callable[[Sequence[Body], int], Motion]:
+    """The motion of bodies over some frames, pushed and pulled before each where two charges are among them."""
 
+    def advance(bodies: Sequence[Body], frames: int) -> Motion:
+        if not strength or sum(bool(charges.get(body.id)) for body in bodies) < 2:
+            return simulate(bodies, frames)
+        contacts: list[Contact] = []
+        for frame in range(frames):
+            motion = simulate(_pushed(bodies, charges, strength), 1)
+            contacts += ((frame + stamp, a, b) for stamp, a, b in motion.contacts)
+            bodies = motion.final
+        return Motion(contacts, list(bodies))
 
-def _bodies(scene: TargetScene, poses: Mapping[int, Pose], masses: Mapping[int, int]) -> list[Body]:
-    shapes: dict[int, Shape] = {number: thing.shape for number, thing in scene.objects.items()}  # pyright: ignore[reportAssignmentType]  # checked when read
-    return [Body(number, shapes[number], p.x, p.y, vx=p.vx, vy=p.vy, yaw=p.yaw, spin=p.spin, mass=float(masses.get(number, 1))) for number, p in poses.items()]
+    return advance
 
 
 def _pushed(bodies: Iterable[Body], charges: Mapping[int, int], strength: float) -> list[Body]:
@@ -147,7 +138,7 @@ def _pushed(bodies: Iterable[Body], charges: Mapping[int, int], strength: float)
     return [replace(body, vx=rows[body.id][0], vy=rows[body.id][1]) for body in by_id.values()]
 
 
-EMITTERS: Mapping[str, Emitter] = {"kinematic": Kinematic(), "motion": Motion()}
+EMITTERS: Mapping[str, Emitter] = {"kinematic": Kinematic(), "motion": Simulated()}
 
 
 def collisions(pairs: Iterable[Pair]) -> list[Event]:

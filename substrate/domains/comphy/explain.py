@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from substrate.domains.clevrer.explain import Evidence, ExplainedStep, Explanation, explanations, individuals, shown
+from substrate.domains.clevrer.explain import POSE, Evidence, ExplainedStep, Explanation, explanations, individuals, shown
 from substrate.domains.clevrer.program import Step, World
 from substrate.domains.comphy.deltas import target_iri
 from substrate.domains.comphy.format import Question
@@ -33,7 +33,8 @@ def explain(log: EventLog, scene_index: int, question: Question, parameters: Par
     world = World(TargetScene(log), parameters)
     deltas: dict[str, list[Evidence]] = {}
     for tick, op, triple in log:
-        deltas.setdefault(str(triple[0])[1:-1], []).append(Evidence(tick, op.name.lower(), " ".join(map(str, triple))))
+        if POSE not in (said := " ".join(map(str, triple))):
+            deltas.setdefault(str(triple[0])[1:-1], []).append(Evidence(tick, op.name.lower(), said))
     return explanations(question, lambda program, trace: run(program, world, trace), lambda step: _explained(step, target_iri(scene_index), log, deltas))
 
 

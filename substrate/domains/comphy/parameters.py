@@ -21,4 +21,9 @@ class Parameters(clevrer.Parameters, frozen=True, forbid_unknown_fields=True):
 
     infer_properties: bool = False
     emitter: Literal["kinematic", "motion"] = "kinematic"
-    horizon: int = 51
+    horizon: int = clevrer.RECORDED_AFTER
+
+    def __post_init__(self) -> None:
+        """Refuse CLEVRER's S, whose simulator knows no charge."""
+        if self.predictive.configuration == "S":
+            raise ValueError("ComPhy simulates with emitter: motion, not with configuration S")

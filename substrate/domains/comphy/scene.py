@@ -1,9 +1,9 @@
-"""What the interpreter sees of a target: CLEVRER's view of it, and mass, charge, direction and pose."""
+"""What the interpreter sees of a target: CLEVRER's view of it, and mass, charge and direction."""
 
 from __future__ import annotations
 
 from functools import cached_property
-from typing import NamedTuple, cast
+from typing import cast
 
 import pyoxigraph as ox
 
@@ -19,24 +19,8 @@ QUERIES = {
     "charge": _PREFIX + "SELECT ?number ?value WHERE { ?object :number ?number ; c:charge ?value }",
     "direction": _PREFIX + "SELECT ?number ?direction WHERE { ?object :number ?number ; c:direction ?direction }",
     "strength": _PREFIX + "SELECT ?value WHERE { ?scene a :Scene ; c:strength ?value }",
-    "poses": _PREFIX
-    + """SELECT ?number ?frame ?x ?y ?yaw ?vx ?vy ?spin WHERE {
-  ?pose c:of ?object ; c:at ?frame ; c:x ?x ; c:y ?y ; c:yaw ?yaw ; c:vx ?vx ; c:vy ?vy ; c:spin ?spin .
-  ?object :number ?number
-}""",
 }
 """The SPARQL behind every answer; ``motion`` and ``direction`` run on the state of the frame asked for, the others on the last."""
-
-
-class Pose(NamedTuple):
-    """Place (units), yaw (radians), velocity (units/s) and spin (radians/s) on the ground."""
-
-    x: float
-    y: float
-    yaw: float
-    vx: float
-    vy: float
-    spin: float
 
 
 class TargetScene(clevrer.Scene):
@@ -74,11 +58,3 @@ class TargetScene(clevrer.Scene):
         if frame not in self._directions:
             self._directions[frame] = {int(number.value): way.value[len(NAMESPACE) :] for number, way in self._ask("direction", frame)}
         return self._directions[frame]
-
-    @cached_property
-    def poses(self) -> dict[int, dict[int, Pose]]:
-        """By frame and number, at the frames of :func:`substrate.domains.comphy.deltas.branch_frames`."""
-        found: dict[int, dict[int, Pose]] = {}
-        for number, frame, *numbers in self._ask("poses", self.end):
-            found.setdefault(int(frame.value), {})[int(number.value)] = Pose(*(float(term.value) for term in numbers))
-        return {frame: dict(sorted(found[frame].items())) for frame in sorted(found)}

@@ -1,13 +1,15 @@
 """Twin-EventLog specifications: a village's schedule, an intervention at a tick, a question about both arms.
 
-One JSON object a line. Everything but ``gold`` is what an agent is shown; :class:`Spec` has no field
-for the gold, so what answers a specification cannot see it.
+One JSON object a line. Everything but ``gold`` and the label ``linkage`` is what an agent is shown; :class:`Spec`
+has no field for the gold, so what answers a specification cannot see it.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Literal, TypeVar, get_args
 
 import msgspec
 
@@ -15,8 +17,12 @@ from substrate.errors import FormatError
 from substrate.reading import decode, lines
 
 Yes = Literal["yes", "no"]
-LINKAGES = ("control", "direct", "propagation")
-QUERIES = ("did_meet", "learned_fact", "visited_location")
+Linkage = Literal["control", "direct", "propagation"]
+QueryType = Literal["did_meet", "learned_fact", "visited_location"]
+InterventionType = Literal["assert", "retract", "override_location", "assert_awareness", "retract_awareness"]
+LINKAGES: tuple[Linkage, ...] = get_args(Linkage)
+QUERIES: tuple[QueryType, ...] = get_args(QueryType)
+INTERVENTIONS: tuple[InterventionType, ...] = get_args(InterventionType)
 
 
 class Named(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -26,11 +32,17 @@ class Named(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     name: str
 
 
-class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """To be at place ``goal`` from tick ``start`` on."""
+class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """To go to place ``goal`` at tick ``start``, and to stay there until the next plan.
+
+    With ``if_knows`` the plan is followed only by who knows that fact as tick ``start`` begins; else it is
+    let drop. Nothing but this lets what one agent hears decide where they go: without it no effect
+    could reach an agent's places through others.
+    """
 
     start: int
     goal: str
+    if_knows: str | None = None
 
 
 class Agent(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -46,8 +58,19 @@ class Agent(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Village(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What is given from outside; ticks run from 0 to ``horizon`` inclusive.
 
-    At each tick those whose plan starts then move; those who come to share a place meet; who meets
-    or is together passes on every fact they know, within the same tick.
+    A tick goes in this order, and what holds "at" a tick is what holds at its end:
+
+    1. at the branch tick of arm B, the intervention: before anything else of that tick;
+    2. all at once, each agent with a plan that starts now goes to its goal, unless the plan has an
+       ``if_knows`` that they do not know as the tick begins (after 1; what they hear in this very tick
+       comes too late). A plan added or taken away after its start changes nothing;
+    3. whoever shares a place is together, and everyone else is not: two agents meet at every tick at
+       which they share a place;
+    4. everyone at a place comes to know every fact that anyone there knows. Nobody is at two places
+       in a tick, so a fact gets no further than one place a tick.
+
+    Nobody forgets, unless an intervention makes them; who is moved or forgets may move on, or be told
+    again, in steps 2 to 4 of the same tick.
     """
 
     horizon: int
@@ -57,9 +80,13 @@ class Village(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Intervention(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """One of the five interventions at the branch tick; the fields that its type needs are set."""
+    """One of the five interventions at the branch tick; the fields that its type needs are set.
 
-    type: Literal["assert", "retract", "override_location", "assert_awareness", "retract_awareness"]
+    ``assert`` gives the agent a ``plan``, ``retract`` takes one of theirs away; ``override_location`` puts
+    them at a ``place``; ``assert_awareness`` and ``retract_awareness`` let them know a ``fact``, or forget it.
+    """
+
+    type: InterventionType
     agent: str
     place: str | None = None
     fact: str | None = None
@@ -68,9 +95,14 @@ class Intervention(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit
 
 
 class Query(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A yes-or-no question about ticks from the branch to the horizon, with its English wording."""
+    """A yes-or-no question about ticks from the branch to the horizon, with its English wording.
 
-    type: Literal["did_meet", "learned_fact", "visited_location"]
+    ``did_meet``: do ``agent`` and ``other`` share a place at one of these ticks, newly or still?
+    ``visited_location``: is ``agent`` at ``place`` at one of them, newly or still? ``learned_fact``: does
+    ``agent`` know ``fact`` at one of them (as nobody forgets, at the horizon), whenever they learned it?
+    """
+
+    type: QueryType
     text: str
     agent: str
     other: str | None = None
@@ -82,10 +114,12 @@ class Spec(msgspec.Struct, frozen=True):
     """One specification, without its gold.
 
     Arm A goes on from tick ``branch`` as planned; arm B has the intervention there, and goes on.
+    ``linkage`` is a label for the analysis: it says whether the intervention can bear on the question
+    (``control``: it does not), so who is graded should not be shown it.
     """
 
     spec: int
-    linkage: Literal["control", "direct", "propagation"]
+    linkage: Linkage
     village: Village
     branch: int
     intervention: Intervention
@@ -111,9 +145,10 @@ def read_specs(path: Path) -> list[Spec]:
     """Specifications in file order; gzipped or plain.
 
     Raises:
-        FormatError: a line is not a specification, or a number occurs twice; names file, line and path.
+        FormatError: a line is not a specification, a number occurs twice, or something is named that is
+            not there; names file, line and path.
     """
-    return list(_read(path, Spec).values())
+    return list(_read(path, Spec, check).values())
 
 
 def read_gold(path: Path) -> dict[int, Gold | None]:
@@ -121,10 +156,85 @@ def read_gold(path: Path) -> dict[int, Gold | None]:
     return {number: graded.gold for number, graded in _read(path, _Graded).items()}
 
 
-def _read(path: Path, type_: type[_T]) -> dict[int, _T]:
+def check(spec: Spec, *where: object) -> None:
+    """Hold a specification against what its fields promise; ``where`` names it in the error.
+
+    Raises:
+        FormatError: an identifier is used twice or names nothing, a field that a type needs is not set,
+            a tick lies outside the village's, or an agent has two plans that start at one tick.
+    """
+    village, query, act = spec.village, spec.query, spec.intervention
+    for kind, named in (("places", village.places), ("facts", village.facts), ("agents", village.agents)):
+        if len({n.id for n in named}) < len(named) or not all(_IDENTIFIER.fullmatch(n.id) for n in named):
+            raise _broken("identifiers are unique, and made of lower-case letters, digits and _", f"$.village.{kind}", where)
+    known = {"place": {p.id for p in village.places}, "fact": {f.id for f in village.facts}, "agent": {a.id for a in village.agents}}
+
+    def require(kind: str, name: str | None, path: str) -> None:
+        if name not in known[kind]:
+            raise _broken(f"there is no {kind} {name!r}", path, where)
+
+    def require_plans(plans: Sequence[Plan], path: str) -> None:
+        if len({plan.start for plan in plans}) < len(plans) or not all(0 <= plan.start <= village.horizon for plan in plans):
+            raise _broken("an agent's plans start at ticks of the village, no two at the same", path, where)
+        for plan in plans:
+            require("place", plan.goal, path)
+            if plan.if_knows is not None:
+                require("fact", plan.if_knows, path)
+
+    for index, agent in enumerate(village.agents):
+        path = f"$.village.agents[{index}]"
+        require("place", agent.at, path)
+        require_plans(agent.plans, path)
+        for fact in agent.knows:
+            require("fact", fact, path)
+    if not 1 <= spec.branch <= village.horizon <= LONGEST:
+        raise _broken(f"1 <= branch <= horizon <= {LONGEST} does not hold", "$.branch", where)
+    require("agent", query.agent, "$.query")
+    for kind in _NEEDS[query.type]:
+        require("agent" if kind == "other" else kind, getattr(query, kind), "$.query")
+    if query.other == query.agent:
+        raise _broken("nobody meets themselves", "$.query", where)
+    require("agent", act.agent, "$.intervention")
+    (needed,) = _NEEDS[act.type]
+    if needed != "plan":
+        require(needed, getattr(act, needed), "$.intervention")
+        return
+    planned = next(a.plans for a in village.agents if a.id == act.agent)
+    if act.plan is None or (act.type == "retract") is not (act.plan in planned):
+        raise _broken("assert adds a plan the agent does not have, retract takes away one that they have", "$.intervention.plan", where)
+    if act.type == "assert":
+        require_plans([*planned, act.plan], "$.intervention.plan")
+
+
+LONGEST = 10_000
+"""The largest horizon."""
+
+_IDENTIFIER = re.compile(r"[a-z0-9_]+")
+_NEEDS = {
+    "did_meet": ["other"],
+    "learned_fact": ["fact"],
+    "visited_location": ["place"],
+    "assert": ["plan"],
+    "retract": ["plan"],
+    "override_location": ["place"],
+    "assert_awareness": ["fact"],
+    "retract_awareness": ["fact"],
+}
+
+
+def _broken(what: str, path: str, where: tuple[object, ...]) -> FormatError:
+    return FormatError(what, where=(*where, path), hint="Compare with the docstrings of substrate/domains/smallville/format.py")
+
+
+def _anything(_record: object, *_where: object) -> None:
+    """Nothing is asked of it."""
+
+
+def _read(path: Path, type_: type[_T], check: Callable[..., None] = _anything) -> dict[int, _T]:
     decoder, found = msgspec.json.Decoder(type_), {}
     for where, line in lines(path):
         record = decode(decoder, line, where)
+        check(record, where)
         if record.spec in found:
             raise FormatError(f"specification {record.spec} occurs twice", where=(where,), hint="Number each specification once")
         found[record.spec] = record

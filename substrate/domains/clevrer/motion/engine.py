@@ -17,6 +17,8 @@ from substrate.domains.clevrer.motion.law import LAW, Law
 from substrate.errors import ParameterError
 
 _SWEEPS = 10  # of the impulse solver over all contacts; two bodies need one, a chain of five fewer than ten
+Contact = tuple[int, int, int]
+"""Frame and two bodies, the lower id first."""
 _X, _Y, _YAW, _VX, _VY, _SPIN, _MASS, _INERTIA = range(8)
 
 
@@ -42,7 +44,7 @@ class Motion(Struct, frozen=True):
     last state, by id; ``states`` has one such list a frame, the start first, where it was asked for.
     """
 
-    contacts: list[tuple[int, int, int]]
+    contacts: list[Contact]
     final: list[Body]
     states: list[list[Body]] | None = None
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
-from substrate.domains.clevrer.format import Annotation, Collision, MotionState, Shape, tracks
-from substrate.domains.clevrer.motion.engine import Body, simulate
+from substrate.domains.clevrer.deltas import AFTER, BEFORE
+from substrate.domains.clevrer.format import Annotation, MotionState, Shape, tracks
+from substrate.domains.clevrer.motion.engine import Body, Contact, simulate
 from substrate.domains.clevrer.motion.law import LAW, Law
 
-_BEFORE, _AFTER = 1, 2  # frames around a recorded collision between which its whole impulse passes
+_DIGITS = 6
 _DOUBT = 0.1  # how many units/s of unexplained momentum weigh as much as a mass that is off by its whole value
 
 
@@ -32,18 +33,32 @@ def bodies(annotation: Annotation, frame: int, masses: dict[int, float] | None =
 
 
 def masses(annotation: Annotation, *, law: Law = LAW) -> dict[int, float]:
+    """The masses of a video's bodies; see :func:`relative_masses`."""
+    shapes: dict[int, Shape] = {o.object_id: o.shape for o in annotation.object_property}
+    track = tracks(annotation)
+    contacts = [(c.frame_id, min(c.object_ids), max(c.object_ids)) for c in annotation.collision]
+    return relative_masses(shapes, contacts, lambda name, frame: observed(track[name][frame], shapes[name]), len(annotation.motion_trajectory) - 1, law=law)
+
+
+def relative_masses(names: Iterable[int], contacts: Iterable[Contact], state: Callable[[int, int], Body | None], last: int, *, law: Law = LAW) -> dict[int, float]:
     """Each body's mass relative to the others it met, from the momentum that recorded collisions pass on.
 
     CLEVRER's bodies differ in mass, whatever they look like: in a collision both change their velocity
     along one line, by unequal amounts. Where no collision tells, the mass is 1.
 
     Least squares of Σ m·Δv = 0 over each group of simultaneous collisions, drawn towards 1.
+
+    Args:
+        names: the bodies.
+        contacts: recorded collisions.
+        state: a body as it was recorded at a frame, if it was; a collision one of whose bodies was not says nothing.
+        last: the video's last frame.
     """
-    ids = sorted(o.object_id for o in annotation.object_property)
+    ids = sorted(names)
     column = {name: k for k, name in enumerate(ids)}
     rows: list[list[float]] = []
-    for group in _groups(annotation.collision):
-        change = _velocity_changes(annotation, group, law)
+    for group in _groups(contacts):
+        change = _velocity_changes(group, state, last, law)
         for axis in (0, 1):
             row = [0.0] * len(ids)
             for name, delta in change.items():
@@ -52,7 +67,8 @@ def masses(annotation: Annotation, *, law: Law = LAW) -> dict[int, float]:
     momentum = np.array(rows).reshape(len(rows), len(ids))
     doubt = _DOUBT**2 * np.eye(len(ids))
     found = np.linalg.solve(momentum.T @ momentum + doubt, doubt @ np.ones(len(ids)))
-    return {name: max(0.2, float(value)) for name, value in zip(ids, _centred(found, momentum), strict=True)}
+    # Least squares may differ in the last bits from one processor to another.
+    return {name: max(0.2, round(float(value), _DIGITS)) for name, value in zip(ids, _centred(found, momentum), strict=True)}
 
 
 def _centred(found: np.ndarray, momentum: np.ndarray) -> np.ndarray:
@@ -61,28 +77,28 @@ def _centred(found: np.ndarray, momentum: np.ndarray) -> np.ndarray:
     return np.where(met, found / found[met].mean(), 1.0) if met.any() else np.ones(len(found))
 
 
-def _groups(collisions: Iterable[Collision]) -> list[list[Collision]]:
+def _groups(contacts: Iterable[Contact]) -> list[list[Contact]]:
     """Collisions that share a body and lie too close in time to be told apart."""
-    groups: list[list[Collision]] = []
-    for collision in sorted(collisions, key=lambda c: (c.frame_id, c.object_ids)):
+    groups: list[list[Contact]] = []
+    for contact in sorted(contacts):
         for group in groups:
-            if any(collision.frame_id - c.frame_id <= _BEFORE + _AFTER and set(c.object_ids) & set(collision.object_ids) for c in group):
-                group.append(collision)
+            if any(contact[0] - other[0] <= BEFORE + AFTER and not set(other[1:]).isdisjoint(contact[1:]) for other in group):
+                group.append(contact)
                 break
         else:
-            groups.append([collision])
+            groups.append([contact])
     return groups
 
 
-def _velocity_changes(annotation: Annotation, group: list[Collision], law: Law) -> dict[int, tuple[float, float]]:
+def _velocity_changes(group: Sequence[Contact], state: Callable[[int, int], Body | None], last: int, law: Law) -> dict[int, tuple[float, float]]:
     """What the group's impulses changed in each body's velocity, over what drag and friction would have."""
-    first = max(0, min(c.frame_id for c in group) - _BEFORE)
-    last = min(len(annotation.motion_trajectory) - 1, max(c.frame_id for c in group) + _AFTER)
-    shapes: dict[int, Shape] = {o.object_id: o.shape for o in annotation.object_property}
-    track = tracks(annotation)
+    first = max(0, min(frame for frame, _, _ in group) - BEFORE)
+    end = min(last, max(frame for frame, _, _ in group) + AFTER)
     change: dict[int, tuple[float, float]] = {}
-    for name in sorted({name for c in group for name in c.object_ids}):
-        free = simulate([observed(track[name][first], shapes[name])], last - first, law=law).final[0]
-        velocity = track[name][last].velocity
-        change[name] = (velocity[0] - free.vx, velocity[1] - free.vy)
+    for name in sorted({name for _, a, b in group for name in (a, b)}):
+        before, after = state(name, first), state(name, end)
+        if before is None or after is None:
+            return {}
+        (free,) = simulate([before], end - first, law=law).final
+        change[name] = (after.vx - free.vx, after.vy - free.vy)
     return change

@@ -1,0 +1,95 @@
+"""Another course of events: bodies that no longer move as they were observed, among others that still do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from msgspec import Struct
+
+from substrate.domains.clevrer.motion.engine import Body, Contact, Motion, simulate
+
+Recorded = Mapping[int, Mapping[int, Body]]
+"""Bodies as they were observed, by frame, then by id; between two of the frames they move freely."""
+
+
+class Course(Struct, frozen=True):
+    """What happens after the start.
+
+    ``contacts`` are the simulated collisions, of pairs that had not met; ``standing`` the observed ones that still happen,
+    both in time order. ``departed`` has the frame from which a body no longer moves as observed; ``states`` the
+    simulated bodies at the frames at which bodies were recorded, and at the last.
+    """
+
+    contacts: list[Contact]
+    standing: list[Contact]
+    departed: dict[int, int]
+    states: dict[int, list[Body]]
+
+
+def course(
+    recorded: Recorded,
+    seen: Sequence[Contact],
+    start: int,
+    end: int,
+    departing: Iterable[int],
+    *,
+    without: Iterable[int] = (),
+    advance: Callable[[Sequence[Body], int], Motion] = simulate,
+) -> Course:
+    """From a frame on, simulate the bodies that depart from what was observed, and whomever they reach.
+
+    A body departs when one that has departed touches it, or was observed to touch it: then that contact is missing, or comes
+    otherwise. Who has not departed is set back to where it was observed whenever that was recorded, and its collisions
+    with its like are those observed. A pair's first contact alone counts, as in an annotation.
+
+    Args:
+        recorded: where bodies were observed; who is first recorded after ``start`` joins there.
+        seen: observed collisions.
+        start: frame to start from; who was recorded before it alone, having left the view, is taken to have moved on.
+        end: last frame, which is simulated too.
+        departing: who does not move as observed from the start.
+        without: who is not there at all; as ``departing`` for those whom it was observed to touch.
+        advance: the motion of bodies over some frames.
+
+    A ball that was stopped rolls on and hits what it was not seen to hit:
+
+    >>> ball, wall, post = Body(0, "sphere", 0.0, 0.0, 2.0), Body(1, "cube", 1.0, 0.0), Body(2, "cylinder", 2.0, 0.0)
+    >>> found = course({0: {0: ball, 1: wall, 2: post}}, [(11, 0, 1)], 0, 60, [], without=[1])
+    >>> found.contacts, found.departed
+    ([(30, 0, 2)], {1: 0, 0: 11, 2: 30})
+    """
+    gone = set(without)
+    departed = dict.fromkeys([*gone, *departing], start)
+    met = {(a, b) for frame, a, b in seen if frame <= start}
+    found = Course([], [], departed, {})
+    bodies = {name: body for name, body in _known(recorded, start, advance).items() if name not in gone}
+    now = start
+    for stop in [*(frame for frame in sorted(recorded) if start < frame < end), end]:
+        motion = advance(list(bodies.values()), stop - now)
+        happening = [(frame, a, b, False) for frame, a, b in seen if now < frame <= stop]
+        happening += [(now + frame, a, b, True) for frame, a, b in motion.contacts]
+        for frame, a, b, simulated in sorted(happening):
+            reached = a in departed or b in departed
+            if reached:
+                departed.setdefault(a, frame)
+                departed.setdefault(b, frame)
+            if simulated is reached and (a, b) not in met:
+                met.add((a, b))
+                (found.contacts if simulated else found.standing).append((frame, a, b))
+        bodies = {body.id: body for body in motion.final}
+        bodies |= {name: body for name, body in recorded.get(stop, {}).items() if name not in gone and (name not in departed or name not in bodies)}
+        found.states[stop] = [body for name, body in sorted(bodies.items()) if name in departed]
+        now = stop
+    return found
+
+
+def _known(recorded: Recorded, frame: int, advance: Callable[[Sequence[Body], int], Motion]) -> dict[int, Body]:
+    """Everyone recorded by a frame, brought there from where last recorded."""
+    last = {name: known for known in sorted(recorded) if known <= frame for name in recorded[known]}
+    bodies: dict[int, Body] = {}
+    now = 0
+    for known in sorted({*last.values(), frame}):
+        bodies = {body.id: body for body in advance(list(bodies.values()), known - now).final}
+        bodies |= {name: recorded[known][name] for name in last if last[name] == known}
+        now = known
+    return bodies

@@ -1,0 +1,208 @@
+"""Twin-EventLog by the substrate: a specification's village as a log, both arms as forks, the question by SPARQL.
+
+The rules are those of ``tboxes/village.ttl``; what happens within a tick stands at
+:class:`substrate.domains.smallville.format.Village`. An arm is replayed over the ticks from the branch to the
+horizon, and the question is asked of the state at each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import NamedTuple, TypeVar
+
+import msgspec
+import pyoxigraph as ox
+
+from substrate.domains.smallville.format import Agent, Gold, Intervention, Plan, Spec, Yes
+from substrate.errors import InterventionError
+from substrate.fork import arms
+from substrate.interventions import Assert, AssertAwareness, OverrideLocation, Retract, RetractAwareness
+from substrate.interventions import Intervention as Change
+from substrate.log import EventLog
+from substrate.replay import Replay
+from substrate.rows import Row
+from substrate.rules import RuleEmitter, unfold
+from substrate.tbox import TBox
+from substrate.vocabulary import RDF_TYPE, RDFS_LABEL
+
+ARMS = ("a", "b")
+"""The arms by question number: without the intervention, and with it."""
+
+_T = TypeVar("_T")
+TERMS = "urn:substrate:village:"
+ENTITIES = "urn:village:"
+
+
+class Twin(NamedTuple):
+    """Both arms of a specification."""
+
+    a: EventLog
+    b: EventLog
+
+
+@cache
+def village_tbox() -> TBox:
+    """The village's TBox."""
+    return TBox.load("village")
+
+
+def term(name: str) -> ox.NamedNode:
+    """A class or property of the village.
+
+    >>> term("at").value
+    'urn:substrate:village:at'
+    """
+    return ox.NamedNode(TERMS + name)
+
+
+def entity(name: str) -> ox.NamedNode:
+    """An individual of a specification, by its identifier.
+
+    >>> entity("klaus").value
+    'urn:village:klaus'
+    """
+    return ox.NamedNode(ENTITIES + name)
+
+
+def plan_node(agent: str, plan: Plan) -> ox.NamedNode:
+    """A plan's node, named by what it says.
+
+    >>> plan_node("klaus", Plan(start=6, goal="cafe", if_knows="party")).value
+    'urn:village:plan:klaus:6:cafe:party'
+    """
+    return entity(":".join(["plan", agent, str(plan.start), plan.goal, *([plan.if_knows] if plan.if_knows else [])]))
+
+
+def given_log(spec: Spec) -> EventLog:
+    """What a village is given from outside: who and what there is at tick 0, and the day's end at the horizon.
+
+    A plan that the intervention may add is there as a plan that nobody has.
+    """
+    village, act = spec.village, spec.intervention
+    lines = [line for kind, named in (("Place", village.places), ("Fact", village.facts), ("Agent", village.agents)) for n in named for line in _named(kind, n.id, n.name)]
+    lines += [line for agent in village.agents for line in _agent(agent)]
+    if act.type == "assert" and act.plan:
+        lines += _plan(act.agent, act.plan)
+    log = EventLog()
+    log.extend_lines((0, f"A {line} .") for line in sorted(set(lines)))
+    log.extend_lines([(village.horizon, f"A {entity('day')} {term('over')} {ox.Literal(True)} .")])
+    return log
+
+
+def _named(kind: str, identifier: str, name: str) -> list[str]:
+    return [f"{entity(identifier)} {RDF_TYPE} {term(kind)}", f"{entity(identifier)} {RDFS_LABEL} {ox.Literal(name)}"]
+
+
+def _agent(agent: Agent) -> list[str]:
+    node = entity(agent.id)
+    planned = [line for plan in agent.plans for line in (f"{node} {term('plans')} {plan_node(agent.id, plan)}", *_plan(agent.id, plan))]
+    return [f"{node} {term('at')} {entity(agent.at)}", *(f"{node} {term('knows')} {entity(fact)}" for fact in agent.knows), *planned]
+
+
+def _plan(agent: str, plan: Plan) -> list[str]:
+    node = plan_node(agent, plan)
+    lines = [f"{node} {RDF_TYPE} {term('Plan')}", f"{node} {term('from')} {ox.Literal(plan.start)}", f"{node} {term('goal')} {entity(plan.goal)}"]
+    return lines + ([f"{node} {term('ifKnows')} {entity(plan.if_knows)}"] if plan.if_knows else [])
+
+
+_CHANGES: Mapping[str, Callable[[Intervention], Change]] = {
+    "assert": lambda act: Assert((entity(act.agent), term("plans"), plan_node(act.agent, _set(act.plan)))),
+    "retract": lambda act: Retract((entity(act.agent), term("plans"), plan_node(act.agent, _set(act.plan)))),
+    "override_location": lambda act: OverrideLocation(entity(act.agent), entity(_set(act.place)), term("at")),
+    "assert_awareness": lambda act: AssertAwareness(entity(act.agent), entity(_set(act.fact)), term("knows")),
+    "retract_awareness": lambda act: RetractAwareness(entity(act.agent), entity(_set(act.fact)), term("knows")),
+}
+
+
+def change(act: Intervention) -> Change:
+    """A specification's intervention as one of the five of the paper (section 2).
+
+    >>> change(Intervention(type="override_location", agent="klaus", place="park")).location.value
+    'urn:village:park'
+    """
+    return _CHANGES[act.type](act)
+
+
+def parent_log(spec: Spec, tbox: TBox | None = None) -> EventLog:
+    """A specification's village up to its horizon, without the intervention."""
+    return unfold(tbox or village_tbox(), given_log(spec), until=spec.village.horizon)
+
+
+def replay_twin(spec: Spec, tbox: TBox | None = None) -> Twin:
+    """Both arms of a specification, forked at its branch tick from the one village under the same rules.
+
+    Args:
+        spec: the specification; it holds no gold.
+        tbox: whose rules to apply; the village's unless given.
+
+    Raises:
+        InterventionError: the intervention would change nothing.
+    """
+    tbox = tbox or village_tbox()
+    return Twin(*arms(parent_log(spec, tbox), spec.branch, change(spec.intervention), RuleEmitter(tbox)))
+
+
+_PATTERNS: Mapping[str, tuple[str, str]] = {"did_meet": ("with", "other"), "learned_fact": ("knows", "fact"), "visited_location": ("at", "place")}
+"""By query type: the property that must hold of the agent, and the field that names its value."""
+
+
+def asked_triple(spec: Spec) -> tuple[ox.NamedNode, ox.NamedNode, ox.NamedNode]:
+    """The triple that makes the answer yes where it holds at a tick from the branch on."""
+    name, field = _PATTERNS[spec.query.type]
+    return entity(spec.query.agent), term(name), entity(getattr(spec.query, field))
+
+
+def ask_query(spec: Spec) -> str:
+    """A specification's question in SPARQL, for the state at one tick."""
+    return "ASK {{ {} {} {} }}".format(*asked_triple(spec))
+
+
+def answer(spec: Spec, arm: EventLog) -> Yes:
+    """A specification's question, asked of an arm's state at every tick from the branch to the horizon."""
+    question = ask_query(spec)
+    replay = Replay(arm)
+    ticks = [spec.branch, *(tick for tick in arm.ticks if spec.branch < tick <= spec.village.horizon)]
+    return "yes" if any(bool(replay.seek(tick).query(question)) for tick in ticks) else "no"
+
+
+def twin_rows(spec: Spec, gold: Gold | None, twin: Twin, split: str = "generated") -> list[Row]:
+    """A row for each arm: question 0 is arm A, question 1 arm B.
+
+    Args:
+        spec: the specification.
+        gold: what is expected; it is set beside the answers, which are made without it.
+        twin: the specification's arms.
+        split: the rows' split.
+    """
+    return [_row(spec, number, gold, split, answer(spec, arm), arm.digest) for number, arm in enumerate(twin)]
+
+
+def answer_spec(spec: Spec, gold: Gold | None, split: str = "generated") -> list[Row]:
+    """Both rows of a specification, from its text alone; errors where the intervention is refused."""
+    try:
+        return twin_rows(spec, gold, replay_twin(spec), split)
+    except InterventionError as error:
+        return [_row(spec, number, gold, split, "error", parent_log(spec).digest, str(error)) for number in range(len(ARMS))]
+
+
+def _row(spec: Spec, number: int, gold: Gold | None, split: str, predicted: str, log: str, error: str | None = None) -> Row:
+    expected = getattr(gold, ARMS[number]) if gold else None
+    return Row(
+        benchmark="twin",
+        split=split,
+        subset=spec.linkage,
+        scene=spec.spec,
+        question=number,
+        predicted=predicted,
+        expected=expected,
+        correct=predicted == expected if gold else None,
+        log=log,
+        error=error or msgspec.UNSET,
+    )
+
+
+def _set(field: _T | None) -> _T:
+    """A field that a specification's check has found set."""
+    assert field is not None
+    return field

@@ -1,0 +1,154 @@
+"""The gold of Twin-EventLog, from the raw schedule by SQL.
+
+It shares the specification's format with the substrate, and nothing else: no log, no fork, no rules. Places
+are the last move of each agent; knowledge is what a fact can reach in the graph of (agent, tick) whose
+edges are sharing a place and living on, as a recursive query. What a plan's condition decides is found
+tick by tick, earliest first, since it hangs on earlier ticks only. An intervention is one more row, or one
+fewer.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable
+from functools import cache
+from itertools import pairwise
+from typing import NamedTuple
+
+from substrate.domains.smallville.format import Intervention, Query, Village, Yes
+
+_TABLES = """
+CREATE TABLE tick (n INTEGER PRIMARY KEY);
+CREATE TABLE plan (agent, start, goal, fact);
+CREATE TABLE given (agent, fact, tick);
+CREATE TABLE lost (agent, fact, tick);
+CREATE TABLE move (agent, tick, rank, place);
+CREATE TABLE stand (tick, agent, place, PRIMARY KEY (tick, agent)) WITHOUT ROWID;
+CREATE INDEX there ON stand (tick, place);
+CREATE TABLE known (tick, dusk, agent, fact, PRIMARY KEY (tick, dusk, agent, fact)) WITHOUT ROWID;
+"""
+
+_DECIDE = """
+-- Who knows at dawn what a plan of theirs hangs on follows it.
+INSERT INTO move SELECT plan.agent, start, 1, goal FROM plan JOIN known USING (agent, fact) WHERE start = :first AND tick = :first AND NOT dusk
+"""
+
+_STAND = """
+-- The move with the largest (tick, rank) gives the place: SQLite takes a bare column from the row of max().
+INSERT INTO stand SELECT day, agent, place FROM (
+    SELECT n AS day, agent, place, max(2 * tick + rank) FROM tick JOIN move ON tick <= n WHERE n >= :first AND n < :last GROUP BY n, agent)
+"""
+
+_KNOW = """
+-- From dawn to dusk a fact goes from one to all at their place; from dusk to the next dawn it stays, unless it is lost.
+WITH RECURSIVE reach(tick, dusk, agent, fact) AS (
+    SELECT tick, dusk, agent, fact FROM known WHERE tick = :first AND NOT dusk
+    UNION
+    SELECT tick, 0, agent, fact FROM given WHERE tick > :first AND tick <= :last
+    UNION
+    SELECT reach.tick, 1, there.agent, fact
+    FROM reach JOIN stand here ON here.tick = reach.tick AND here.agent = reach.agent JOIN stand there ON there.tick = here.tick AND there.place = here.place
+    WHERE NOT dusk
+    UNION
+    SELECT tick + 1, 0, agent, fact FROM reach
+    WHERE dusk AND NOT EXISTS (SELECT 1 FROM lost WHERE (lost.agent, lost.fact, lost.tick) = (reach.agent, reach.fact, reach.tick + 1)))
+INSERT OR IGNORE INTO known SELECT * FROM reach
+"""
+
+
+class History(NamedTuple):
+    """Where each agent is and what they know at the end of every tick, by agent and tick.
+
+    >>> History({"ann": ["park"]}, {"ann": [frozenset({"news"})]}).places["ann"][0]
+    'park'
+    """
+
+    places: dict[str, list[str]]
+    knowledge: dict[str, list[frozenset[str]]]
+
+    def of(self, agent: str, start: int) -> tuple[list[str], list[frozenset[str]]]:
+        """All that happens to an agent from a tick on."""
+        return self.places[agent][start:], self.knowledge[agent][start:]
+
+
+def history(village: Village, branch: int = 0, intervention: Intervention | None = None) -> History:
+    """What becomes of a village, with an intervention at a tick or without one.
+
+    Args:
+        village: the schedule.
+        branch: the tick of the intervention.
+        intervention: one whose pre-condition holds.
+    """
+    database = _database()
+    with database:
+        _load(database, village)
+        if intervention:
+            _intervene(database, intervention, branch)
+        database.execute("INSERT INTO move SELECT agent, start, 1, goal FROM plan WHERE fact IS NULL")
+        decisions = {tick for (tick,) in database.execute("SELECT start FROM plan WHERE fact IS NOT NULL")}
+        for first, last in pairwise(sorted({0, *decisions, village.horizon + 1})):
+            for statement in (_DECIDE, _STAND, _KNOW):
+                database.execute(statement, {"first": first, "last": last})
+        stood = database.execute("SELECT agent, tick, place FROM stand").fetchall()
+        learned = database.execute("SELECT agent, tick, fact FROM known WHERE dusk").fetchall()
+    ticks = range(village.horizon + 1)
+    places, knowledge = {(agent, tick): place for agent, tick, place in stood}, {}
+    for agent, tick, fact in learned:
+        knowledge.setdefault((agent, tick), set()).add(fact)
+    return History(
+        {agent.id: [places[agent.id, tick] for tick in ticks] for agent in village.agents},
+        {agent.id: [frozenset(knowledge.get((agent.id, tick), ())) for tick in ticks] for agent in village.agents},
+    )
+
+
+def answer(found: History, query: Query, branch: int) -> Yes:
+    """A question's answer over the ticks from the branch on.
+
+    >>> query = Query(type="visited_location", text="", agent="ann", place="park")
+    >>> answer(History({"ann": ["park", "cafe"]}, {"ann": [frozenset(), frozenset()]}), query, 1)
+    'no'
+    """
+    places, knowledge = found.of(query.agent, branch)
+    if query.type == "learned_fact":
+        holds = any(query.fact in facts for facts in knowledge)
+    elif query.type == "visited_location":
+        holds = query.place in places
+    else:
+        holds = any(here == there for here, there in zip(places, found.places[query.other or ""][branch:], strict=True))
+    return "yes" if holds else "no"
+
+
+@cache
+def _database() -> sqlite3.Connection:
+    database = sqlite3.connect(":memory:")
+    database.executescript(_TABLES)
+    return database
+
+
+def _load(database: sqlite3.Connection, village: Village) -> None:
+    for table in ("tick", "plan", "given", "lost", "move", "stand", "known"):
+        database.execute(f"DELETE FROM {table}")
+    _insert(database, "tick", ((tick,) for tick in range(village.horizon + 1)))
+    _insert(database, "move", ((agent.id, 0, 0, agent.at) for agent in village.agents))
+    _insert(database, "plan", ((agent.id, plan.start, plan.goal, plan.if_knows) for agent in village.agents for plan in agent.plans))
+    _insert(database, "known", ((0, 0, agent.id, fact) for agent in village.agents for fact in agent.knows))
+
+
+def _intervene(database: sqlite3.Connection, act: Intervention, tick: int) -> None:
+    if act.type == "override_location":
+        _insert(database, "move", [(act.agent, tick, 0, act.place)])
+    elif act.type == "assert_awareness":
+        _insert(database, "given", [(act.agent, act.fact, tick)])
+    elif act.type == "retract_awareness":
+        _insert(database, "lost", [(act.agent, act.fact, tick)])
+    elif act.plan and act.plan.start >= tick:
+        if act.type == "assert":
+            _insert(database, "plan", [(act.agent, act.plan.start, act.plan.goal, act.plan.if_knows)])
+        else:
+            database.execute("DELETE FROM plan WHERE agent = ? AND start = ?", (act.agent, act.plan.start))
+
+
+def _insert(database: sqlite3.Connection, table: str, rows: Iterable[tuple[object, ...]]) -> None:
+    rows = list(rows)
+    if rows:
+        database.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * len(rows[0]))})", rows)

@@ -1,0 +1,60 @@
+"""A village drawn at random: who is there, what they plan, what they know."""
+
+from __future__ import annotations
+
+from random import Random
+
+from substrate.domains.smallville.format import Agent, Named, Plan, Village
+from substrate.worlds.smallville.cast import FACTS, HOMES, PERSONAS, PLACES, identifier
+
+CONDITIONAL = 0.4
+"""How many of the plans depend on a fact."""
+
+
+def sample_village(rng: Random) -> Village:
+    """A village of 6 to 8 agents, 4 to 6 places and 2 or 3 facts, over 10 to 14 ticks.
+
+    >>> village = sample_village(Random(1))
+    >>> 6 <= len(village.agents) <= 8 and 10 <= village.horizon <= 14
+    True
+    """
+    horizon = rng.randint(10, 14)
+    facts = rng.sample(sorted(FACTS), rng.randint(2, 3))
+    venues = list(dict.fromkeys(FACTS[fact].venue for fact in facts))
+    places = venues + rng.sample(sorted(PLACES.keys() - set(venues)), rng.randint(4, 6) - len(venues))
+    sources = {FACTS[fact].source for fact in facts} - {None}
+    first = [persona for persona in PERSONAS if identifier(persona) in sources]
+    personas = first + rng.sample([persona for persona in PERSONAS if persona not in first], rng.randint(6, 8) - len(first))
+    rng.shuffle(places)
+    rng.shuffle(personas)
+    knows: dict[str, list[str]] = {identifier(persona): [] for persona in personas}
+    for fact in facts:
+        knows[FACTS[fact].source or rng.choice(list(knows))].append(fact)
+    return Village(
+        horizon,
+        [Named(place, PLACES[place]) for place in places],
+        [Named(fact, FACTS[fact].words) for fact in facts],
+        [_agent(rng, persona, knows[identifier(persona)], horizon, places, facts) for persona in personas],
+    )
+
+
+def _agent(rng: Random, persona: str, knows: list[str], horizon: int, places: list[str], facts: list[str]) -> Agent:
+    name = identifier(persona)
+    home = next((house for house, family in HOMES.items() if name in family and house in places), None)
+    here, plans = home or rng.choice(places), []
+    for start in sorted(rng.sample(range(1, horizon + 1), rng.randint(2, 4))):
+        plans.append(sample_plan(rng, start, [place for place in places if place != (plans[-1].goal if plans else here)], facts))
+    return Agent(name, persona, here, knows, plans)
+
+
+def sample_plan(rng: Random, start: int, places: list[str], facts: list[str]) -> Plan:
+    """A plan to one of some places; to a fact's place at times for who knows it.
+
+    >>> sample_plan(Random(3), 5, ["park"], []).goal
+    'park'
+    """
+    drawing = [fact for fact in facts if FACTS[fact].venue in places]
+    if drawing and rng.random() < CONDITIONAL:
+        fact = rng.choice(drawing)
+        return Plan(start, FACTS[fact].venue, fact)
+    return Plan(start, rng.choice(places))

@@ -1,0 +1,55 @@
+"""Twin specifications for tests: generated ones, made once, and small random villages."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from hypothesis import strategies as st
+
+from substrate.domains.smallville.format import INTERVENTIONS, Agent, Intervention, Named, Plan, Query, Spec, Village
+from substrate.worlds.smallville import generate
+from substrate.worlds.smallville.sampling import Graded
+
+
+@cache
+def twin_specs(n: int = 72) -> list[Graded]:
+    """The first specifications of the default seed: eight of each cell."""
+    return [generate(number, seed=20) for number in range(n)]
+
+
+AGENTS, PLACES, FACTS = ("ann", "bo", "cy", "di"), ("cafe", "park", "pub"), ("news", "secret")
+
+
+@st.composite
+def small_specs(draw: st.DrawFn) -> Spec:
+    """A village of up to four agents with overlapping plans, any intervention, any question; the intervention's pre-condition may not hold."""
+    horizon = draw(st.integers(1, 5))
+    names = AGENTS[: draw(st.integers(2, 4))]
+    plan = st.builds(Plan, st.integers(0, horizon), st.sampled_from(PLACES), st.sampled_from((None, *FACTS)))
+    plans = st.lists(plan, max_size=3, unique_by=lambda p: p.start)
+    agents = [Agent(name, name.title(), draw(st.sampled_from(PLACES)), draw(st.lists(st.sampled_from(FACTS), unique=True, max_size=1)), draw(plans)) for name in names]
+    touched, type_ = draw(st.sampled_from(agents)), draw(st.sampled_from(INTERVENTIONS))
+    if type_ == "retract" and not touched.plans:
+        type_ = "override_location"
+    taken = {p.start for p in touched.plans}
+    if type_ == "assert" and len(taken) > horizon:
+        type_ = "override_location"
+    changed = {
+        "assert": lambda: {"plan": draw(plan.filter(lambda p: p.start not in taken))},
+        "retract": lambda: {"plan": draw(st.sampled_from(touched.plans))},
+        "override_location": lambda: {"place": draw(st.sampled_from(PLACES))},
+        "assert_awareness": lambda: {"fact": draw(st.sampled_from(FACTS))},
+        "retract_awareness": lambda: {"fact": draw(st.sampled_from(FACTS))},
+    }[type_]()
+    asked = draw(st.permutations(names))
+    query = draw(
+        st.sampled_from(
+            [
+                Query("did_meet", "", asked[0], other=asked[1]),
+                Query("learned_fact", "", asked[0], fact=draw(st.sampled_from(FACTS))),
+                Query("visited_location", "", asked[0], place=draw(st.sampled_from(PLACES))),
+            ]
+        )
+    )
+    village = Village(horizon, [Named(p, p) for p in PLACES], [Named(f, f) for f in FACTS], agents)
+    return Spec(0, "control", village, draw(st.integers(1, horizon)), Intervention(type_, touched.id, **changed), query)

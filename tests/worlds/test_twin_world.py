@@ -1,0 +1,117 @@
+"""Twin-EventLog's world: balanced, reproducible, and a gold that comes from the raw schedule alone."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from twin_specs import twin_specs
+
+import substrate.worlds.smallville as world
+from substrate.domains.smallville.format import INTERVENTIONS, Agent, Gold, Intervention, Named, Plan, Query, Village, check, read_gold, read_specs
+from substrate.worlds.smallville import datasheet, spec_line, write_specs
+from substrate.worlds.smallville.oracle import answer, history
+from substrate.worlds.smallville.sampling import CELLS, OUTCOMES
+
+N = 72
+FOLDER = Path(world.__file__).parent
+
+
+def imported(file: Path) -> set[str]:
+    return {str(node.module) for node in ast.walk(ast.parse(file.read_text("utf-8"))) if isinstance(node, ast.ImportFrom)}
+
+
+def test_the_oracle_knows_the_format_and_the_standard_library_alone() -> None:
+    ours = {module for module in imported(FOLDER / "oracle.py") if module.startswith("substrate")}
+    assert ours == {"substrate.domains.smallville.format"}
+    for file in FOLDER.glob("*.py"):
+        allowed = ("substrate.worlds.smallville", "substrate.domains.smallville.format", "substrate.journal")
+        assert all(module.startswith(allowed) for module in imported(file) if module.startswith("substrate")), file
+
+
+def test_cells_and_answers_come_in_turn() -> None:
+    specs = twin_specs(N)
+    assert Counter((s.linkage, s.query.type) for s in specs) == dict.fromkeys(CELLS, N // len(CELLS))
+    for linkage, query in CELLS:
+        golds = [s.gold for s in specs if (s.linkage, s.query.type) == (linkage, query)]
+        assert Counter(golds) == Counter(OUTCOMES[linkage][turn % len(OUTCOMES[linkage])] for turn in range(N // len(CELLS)))
+    assert {s.intervention.type for s in specs} == set(INTERVENTIONS)
+    assert sum((s.gold.a == "yes") + (s.gold.b == "yes") for s in specs) == N
+    bare = [(s.village, s.branch, s.intervention, s.query) for s in specs]
+    assert all(bare.count(one) == 1 for one in bare)
+
+
+def test_a_linkage_says_who_is_touched_and_whom_it_reaches() -> None:
+    for spec in twin_specs(N):
+        check(spec)
+        a, b = history(spec.village), history(spec.village, spec.branch, spec.intervention)
+        assert spec.gold == Gold(answer(a, spec.query, spec.branch), answer(b, spec.query, spec.branch))
+        asked = {spec.query.agent, spec.query.other} - {None}
+        reached = {agent.id for agent in spec.village.agents if a.of(agent.id, spec.branch) != b.of(agent.id, spec.branch)}
+        assert reached, "an intervention that changes nothing is no intervention"
+        assert (spec.intervention.agent in asked) is (spec.linkage == "direct")
+        assert bool(reached & asked) is (spec.linkage != "control")
+        assert all(places[: spec.branch] == b.places[agent][: spec.branch] for agent, places in a.places.items())
+
+
+def test_same_seed_same_bytes_in_another_process_and_another_seed_others() -> None:
+    code = "from substrate.worlds.smallville import spec_line\nfor n in range(9): print(spec_line(n, 4))"
+    runs = [subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, env={"PYTHONHASHSEED": s, "PYTHONPATH": ":".join(sys.path)}) for s in "12"]
+    here = "".join(f"{spec_line(number, 4)}\n" for number in range(9))
+    assert [run.stdout.decode() for run in runs] == [here, here]
+    assert here != "".join(f"{spec_line(number, 5)}\n" for number in range(9))
+
+
+def test_the_file_reads_back_and_its_datasheet_counts_it(tmp_path: Path) -> None:
+    write_specs(tmp_path, [spec_line(number, 20) for number in range(18)], 20)
+    assert [spec.spec for spec in read_specs(tmp_path / "specs.jsonl")] == list(range(18))
+    assert read_gold(tmp_path / "specs.jsonl") == {spec.spec: spec.gold for spec in twin_specs(N)[:18]}
+    told = (tmp_path / "DATASHEET.md").read_text("utf-8")
+    assert told == datasheet(twin_specs(N)[:18], 20)
+    assert "`specs.jsonl`, 18 specifications, seed 20" in told
+    assert "| propagation | 2 | 2 | 2 |" in told
+    differing = sum(s.gold.a != s.gold.b for s in twin_specs(N)[:18])
+    assert f"the two arms differ in {differing} of 18" in told
+
+
+def day(*agents: Agent, horizon: int = 4) -> Village:
+    return Village(horizon, [Named(p, p) for p in ("cafe", "park", "pub")], [Named("news", "there is news")], list(agents))
+
+
+ANN = Agent("ann", "Ann", "cafe", ["news"], [Plan(2, "park")])
+BO = Agent("bo", "Bo", "park", [], [Plan(2, "pub", "news"), Plan(3, "pub", "news")])
+
+
+def test_what_happens_within_a_tick() -> None:
+    """Read off by hand: Ann reaches Bo at tick 2, too late for his plan of that tick, in time for the next."""
+    told = history(day(ANN, BO))
+    assert told.places == {"ann": ["cafe", "cafe", "park", "park", "park"], "bo": ["park", "park", "park", "pub", "pub"]}
+    assert [bool(facts) for facts in told.knowledge["bo"]] == [False, False, True, True, True]
+
+
+@pytest.mark.parametrize(
+    ("act", "places"),
+    [
+        (Intervention("assert_awareness", "bo", fact="news"), ["park", "park", "pub", "pub", "pub"]),
+        (Intervention("retract_awareness", "ann", fact="news"), ["park"] * 5),
+        (Intervention("override_location", "ann", place="pub"), ["park", "park", "park", "pub", "pub"]),
+        (Intervention("retract", "ann", plan=Plan(2, "park")), ["park"] * 5),
+        (Intervention("assert", "ann", plan=Plan(3, "cafe")), ["park", "park", "park", "pub", "pub"]),
+    ],
+    ids=lambda value: value.type if isinstance(value, Intervention) else "",
+)
+def test_interventions_come_before_anything_else_of_their_tick(act: Intervention, places: list[str]) -> None:
+    """At tick 2: a plan of that tick moves whoever was put elsewhere; who is told there and then goes by it."""
+    assert history(day(ANN, BO), 2, act).places["bo"] == places
+
+
+def test_questions_look_from_the_branch_on() -> None:
+    found = history(day(ANN, BO))
+    assert answer(found, Query("visited_location", "", "ann", place="cafe"), 2) == "no"
+    assert answer(found, Query("did_meet", "", "ann", other="bo"), 2) == "yes"
+    assert answer(found, Query("did_meet", "", "ann", other="bo"), 3) == "no"
+    assert answer(found, Query("learned_fact", "", "bo", fact="news"), 4) == "yes"
