@@ -140,14 +140,14 @@ def _source(lineage: Lineage, datasets: list[str], source: str) -> str:
     return next((path for path in candidates if path and lineage.workspace.path(path).is_file()), "")
 
 
-_BEHIND = re.compile(r"tick +(\d+) +(?:(\w+) +)?(<.+|_:.+)$", re.MULTILINE)
+_BEHIND = re.compile(r"tick +(\d+) [^<\n]*(<.+)$", re.MULTILINE)
 _OPS = {"A": "insert", "D": "delete"}
 _TICK = re.compile(r'H tick "(\d+)" \.')
 
 
 def _evidence(log: Path, explanation: str) -> Iterator[Evidence]:
     """The lines of a log's file that an explanation names by tick and triple."""
-    wanted = {(int(tick), triple.strip()) for tick, _, triple in _BEHIND.findall(explanation)}
+    wanted = {(int(tick), triple.strip()) for tick, triple in _BEHIND.findall(explanation)}
     tick = -1
     for number, line in enumerate(log.read_text("utf-8").splitlines(), start=1):
         if header := _TICK.fullmatch(line):

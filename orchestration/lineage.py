@@ -202,8 +202,11 @@ class Lineage:
         return f"artifacts/{self.workspace.settings.profile}/{path.relative_to(self.workspace.artifacts).as_posix()}"
 
 
-def trace_number(lineage: Lineage, number: str) -> Trace:
+def trace_number(lineage: Lineage, number: str, *, rows: bool = True) -> Trace:
     """Walk from a number to its sources, and check every step.
+
+    Args:
+        rows: whether to count the rows again and to say which logs they came from; else the files alone are followed.
 
     Raises:
         ParameterError: there is no such number, or it was not computed.
@@ -215,9 +218,9 @@ def trace_number(lineage: Lineage, number: str) -> Trace:
     tables = sorted({lineage.makers[path] for path in lineage.tables if path in lineage.makers and any(cell.file.startswith(path.removesuffix("json")) for cell in cells)})
     answers = lineage.inputs(way[:1], is_rows)
     logs = lineage.inputs([lineage.makers[path] for path in answers], is_logs)
-    rows = counted_rows(lineage.workspace.path(answers[0]), number) if len(answers) == 1 else []
+    counting = counted_rows(lineage.workspace.path(answers[0]), number) if rows and len(answers) == 1 else None
     problems = [problem for stage in [*tables, *way] for problem in problems_of(lineage, stage)]
-    counted = _counted(lineage, answers[0], number, rows) if len(answers) == 1 else None
+    counted = _counted(lineage, answers[0], number, counting) if counting is not None else None
     if counted and (counted.correct, counted.n) != (score.correct, score.n):
         problems.append(f"{score_path} says {score.correct} of {score.n}, its rows say {counted.correct} of {counted.n}")
     return Trace(
@@ -227,7 +230,7 @@ def trace_number(lineage: Lineage, number: str) -> Trace:
         score=score,
         score_file=lineage.file(score_path),
         rows=counted,
-        logs=[_logs(lineage, path, {row.log for row in rows}) for path in logs],
+        logs=[_logs(lineage, path, {row.log for row in counting}) for path in logs] if counting is not None else [],
         sources=[source_of(lineage, stage, path) for stage in way for path in lineage.records[stage].outs if path.startswith("data/")],
         steps=[step_of(lineage, stage) for stage in [*tables, *way]],
         environment=environment(lineage.workspace),
@@ -293,14 +296,15 @@ def tallies(number: str, rows: list[Row]) -> list[Tally]:
 def counted_rows(path: Path, number: str) -> list[Row]:
     """The rows that count for a number: those of its subset that have gold."""
     subset = split_name(number)[0]
-    rows = (decode(line) for line in path.read_bytes().splitlines())
-    return [row for row in rows if row.correct is not None and subset in ("", "mean", row.subset)]
+    with path.open("rb") as lines:
+        return [row for row in map(decode, lines) if row.correct is not None and subset in ("", "mean", row.subset)]
 
 
 def _counted(lineage: Lineage, path: str, number: str, rows: list[Row]) -> Counted:
     added = tallies(number, rows)
     wrong = ["/".join(map(str, (tally.rows[0].subset, tally.rows[0].scene, tally.rows[0].question))) for tally in added if tally.right < tally.n]
-    total = len(lineage.workspace.path(path).read_bytes().splitlines())
+    with lineage.workspace.path(path).open("rb") as lines:
+        total = sum(1 for _ in lines)
     return Counted(lineage.file(path), total, len(rows), sum(tally.n for tally in added), sum(tally.right for tally in added), wrong[:_SHOWN])
 
 

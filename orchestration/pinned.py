@@ -144,7 +144,12 @@ def settle_pins(workspace: Workspace, stages: Iterable[Stage]) -> None:
     """Keep what is there of stages that are new, or whose outs are what was pinned; a changed result stays as it was pinned."""
     pinned = read_pins(workspace.root, workspace.settings.profile)
     measured = measure(workspace, stages)
-    write_pins(workspace, {name: made for name, made in measured.items() if name not in pinned or pinned[name].pin.outs == made.pin.outs})
+    write_pins(workspace, {name: made for name, made in measured.items() if name not in pinned or _same_where_both(pinned[name].pin.outs, made.pin.outs)})
+
+
+def _same_where_both(old: dict[str, str], new: dict[str, str]) -> bool:
+    """Whether no out that both have differs: an out that is new is no changed result."""
+    return all(new.get(out, digest) == digest for out, digest in old.items())
 
 
 def read_pins(root: Path, profile: str) -> Pins:

@@ -43,7 +43,7 @@ DESCRIBED = _described()
 def provenance_crate(workspace: Workspace, prov: Path, crate: Path) -> dict[str, Any]:
     """The way of every number to its sources: PROV-O for SPARQL, and a Workflow Run RO-Crate with the tables and scores in it."""
     lineage = Lineage(workspace, DESCRIBED)
-    ways = [trace_number(lineage, number) for names in METRICS.values() for number in names]
+    ways = [trace_number(lineage, number, rows=False) for benchmark, names in METRICS.items() if f"{benchmark}/scores" in DESCRIBED for number in names]
     write_prov(lineage, ways, prov)
     order = [stage.name for stage in ordered_stages() if stage.name in DESCRIBED]
     write_crate(lineage, order, ways, prov, crate)
