@@ -6,6 +6,7 @@ import dagster as dg
 
 from orchestration.assets.answers import twin_answers
 from orchestration.assets.datasets import babi_dataset, clevrer_dataset, comphy_dataset, gqa_dataset, twin_dataset
+from orchestration.drift import explain_data
 from orchestration.pins import drift
 from orchestration.resources import WorkspaceResource
 from substrate.domains.smallville.twin import ARMS
@@ -20,7 +21,8 @@ def _pinned(dataset: dg.AssetsDefinition) -> dg.AssetChecksDefinition:
         opened = workspace.open()
         folder = (opened.data / dataset.key.path[0]).relative_to(opened.root).as_posix()
         how = "" if workspace.overrides else drift(opened.root).get(folder, "")
-        advice = f"{folder} is {how} against data.dvc: restore the data, or pin them with `substrate accept REASON`"
+        why = explain_data(opened, "/".join(dataset.key.path)) if how else ""
+        advice = f"{folder} is {how} against data.dvc{f' ({why})' if why else ''}: restore the data, or pin them with `substrate accept REASON`"
         return dg.AssetCheckResult(passed=not how, description=advice if how else f"{folder} is what data.dvc pins, or is not pinned")
 
     return check

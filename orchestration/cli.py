@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -130,22 +130,24 @@ def materialize(
 
 
 @app.command()
-def verify(profile: ProfileOption = None, json: JsonOption = False) -> None:
-    """Recompute everything and compare it with the pins, row by row; exit 1 on drift."""
+def verify(
+    profile: ProfileOption = None,
+    recompute: Annotated[bool, typer.Option("--recompute/--no-recompute", help="Compute everything anew, or only compare what is there.")] = True,
+    since: Annotated[str | None, typer.Option("--since", metavar="COMMIT", help="Also report what was accepted after this commit.")] = None,
+    markdown: Annotated[bool, typer.Option("--markdown", help="As Markdown, for a comment on a change.")] = False,
+    json: JsonOption = False,
+) -> None:
+    """Recompute everything and compare it with the pins, cell by cell and row by row; exit 1 on drift."""
+    from orchestration.rendering.drift import render_markdown, render_text
     from orchestration.verification import verify_profile
     from orchestration.workspace import open_workspace
 
     with failing():
         workspace = open_workspace(profile)
-        with _stage_bars_for_recomputation():
-            differences = verify_profile(workspace)
-    if json:
-        sys.stdout.write(msgspec.json.encode(differences).decode() + "\n")
-    else:
-        for difference in differences:
-            out.print(_plain(str(difference)), soft_wrap=True, highlight=False)
-        out.print(f"{len(differences)} differences from the pins" if differences else "every artifact is what was pinned, and computes to the same bytes again")
-    raise typer.Exit(1 if differences else 0)
+        with _stage_bars_for_recomputation() if recompute else nullcontext():
+            report = verify_profile(workspace, recompute=recompute, since=since)
+    sys.stdout.write(msgspec.json.encode(report).decode() + "\n" if json else render_markdown(report) if markdown else render_text(report))
+    raise typer.Exit(1 if report.differences else 0)
 
 
 def _stage_bars_for_recomputation() -> Any:
@@ -404,6 +406,23 @@ def explain(
     with failing():
         explained = explain_answer(answer, Input(profile, tuple(set_), annotations, events, tasks, scene_graphs, questions, specs))
     sys.stdout.write(msgspec.json.encode(explained.record).decode() + "\n" if json else explained.text)
+
+
+@app.command()
+def trace(
+    number: Annotated[str, typer.Argument(metavar="NUMBER", help="BENCHMARK/SUBSET/METRIC, as in scores and tables: clevrer/explanatory/per_question.")],
+    question: Annotated[str | None, typer.Option("--question", metavar="Q", help="Down to one answer: SCENE/QUESTION, or its name as `explain` takes it.")] = None,
+    reexecute: Annotated[bool, typer.Option("--reexecute", help="Compute that answer again and compare bytes; needs --question.")] = False,
+    prov: Annotated[Path | None, typer.Option("--prov", metavar="FILE", help="Write the way as PROV-O in Turtle.")] = None,
+    profile: ProfileOption = None,
+    json: JsonOption = False,
+) -> None:
+    """From a table cell down to rows, log, input file, source and code version; exit 1 where they do not fit together."""
+    from orchestration.trace_cli import print_trace
+
+    with failing():
+        fits = print_trace(number, question, profile, reexecute=reexecute, prov=prov, json=json)
+    raise typer.Exit(0 if fits else 1)
 
 
 @app.command()

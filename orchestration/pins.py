@@ -12,7 +12,10 @@ from typing import Any
 
 import yaml
 
+from orchestration.pinned import DESCRIBING, settle_pins
+from orchestration.settings import PARAMETERS_FILE, load_settings
 from orchestration.stage import STAGES, Stage, ordered_stages
+from orchestration.workspace import Workspace
 from substrate.errors import SubstrateError
 
 _HEADER = "# Generated from the asset graph by `substrate dvc sync`; a test holds the two equal.\n"
@@ -81,14 +84,19 @@ def settle(root: Path, profile: str, ran: Iterable[str]) -> dict[str, str]:
     Returns:
         The paths whose bytes differ from their pins; they stay unrecorded until they are accepted.
     """
-    drifted = drift(root)
-    stages = [STAGES[name] for name in ran]
+    # What describes the other stages follows them: a change of its bytes alone is no drift.
+    describing = {out.format(profile=profile) for stage in STAGES.values() if stage.name.startswith(DESCRIBING) for out in stage.outs}
+    drifted = {path: how for path, how in drift(root).items() if path not in describing}
+    changed = {path: how for path, how in drifted.items() if how == "modified"}
+    stages = [STAGES[name] for name in ran if not (changed and name.startswith(DESCRIBING))]
     settled = [_dvc_name(stage.name) for stage in stages if stage.pinned_by == "dvc.yaml" and not any(out.format(profile=profile) in drifted for out in stage.outs)]
     if (root / "data.dvc").is_file() and not any(path.startswith("data/") for path in drifted):
         settled.append("data.dvc")
     if settled:
         commit(root, *settled)
-    return {path: how for path, how in drifted.items() if how == "modified"}
+        workspace = Workspace(root, load_settings(root / PARAMETERS_FILE, (), profile))
+        settle_pins(workspace, [stage for stage in stages if _dvc_name(stage.name) in settled or stage.pinned_by in settled])
+    return changed
 
 
 def _dvc(root: Path, *arguments: str) -> str:

@@ -5,9 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from functools import cache
 from graphlib import TopologicalSorter
-from pathlib import Path
 from typing import Any
 
 import dagster as dg
@@ -15,12 +13,12 @@ import msgspec
 
 from orchestration.files import replacing, sha256
 from orchestration.progress import advance
+from orchestration.records import Fingerprint, code_files, code_version, parameter, read_record, record_path
 from orchestration.resources import WorkspaceResource
 from orchestration.workspace import Workspace
 
 Run = Callable[..., dict[str, Any]]
 """Takes the workspace and a fresh path for each out; gives metadata for the materialisation."""
-ROOT = Path(__file__).resolve().parents[1]
 
 
 class Stage(msgspec.Struct, frozen=True):
@@ -32,15 +30,6 @@ class Stage(msgspec.Struct, frozen=True):
     parameters: list[str]
     code: list[str]
     pinned_by: str
-
-
-class Fingerprint(msgspec.Struct, frozen=True):
-    """What a stage's outs were made from, and what they were; equal ones need no second run."""
-
-    code: str
-    parameters: str
-    inputs: dict[str, str]
-    outs: dict[str, str]
 
 
 STAGES: dict[str, Stage] = {}
@@ -94,14 +83,14 @@ def stage(
         def materialize(workspace: WorkspaceResource) -> dg.MaterializeResult[Any]:
             opened = workspace.open()
             advance(name, 0, 1)
-            record = opened.path(f"artifacts/{{profile}}/.stages/{name.replace('/', '.')}.json")
-            before = _fingerprint(declared, opened)
-            if not always and not workspace.force and record.is_file() and msgspec.json.decode(record.read_bytes(), type=Fingerprint) == before:
+            record = record_path(opened, name)
+            before = fingerprint(declared, opened)
+            if not always and not workspace.force and read_record(record) == before:
                 metadata: dict[str, Any] = {"skipped": "code, parameters, inputs and outputs are unchanged"}
             else:
                 with ExitStack() as stack:
                     metadata = run(opened, *(stack.enter_context(replacing(opened.path(out))) for out in outs))
-                before = _fingerprint(declared, opened)
+                before = fingerprint(declared, opened)
                 with replacing(record) as fresh:
                     fresh.write_bytes(msgspec.json.encode(before))
             advance(name, 1, 1)
@@ -113,27 +102,11 @@ def stage(
     return decorate
 
 
-def parameter(workspace: Workspace, key: str) -> Any:
-    """The value of a dotted key of the settings; ``{profile}`` stands for the profile's name."""
-    value: Any = msgspec.to_builtins(workspace.settings)
-    for part in key.format(profile=workspace.settings.profile).split("."):
-        value = value[part]
-    return value
-
-
-@cache
-def code_version(code: tuple[str, ...]) -> str:
-    """A short hash of the code a stage runs."""
-    digest = hashlib.sha256()
-    for name in sorted(code):
-        path = ROOT / name
-        for file in sorted(path.rglob("*.py")) if path.is_dir() else [path]:
-            digest.update(file.read_bytes())
-    return digest.hexdigest()[:16]
-
-
-def _fingerprint(stage: Stage, workspace: Workspace) -> Fingerprint:
-    parameters = {key: parameter(workspace, key) for key in stage.parameters}
+def fingerprint(stage: Stage, workspace: Workspace) -> Fingerprint:
+    """What a stage's outs would be made from now, and what those that are there are."""
+    profile = workspace.settings.profile
+    # As JSON gives them back, so that a record that was read equals one that was computed.
+    parameters = msgspec.json.decode(msgspec.json.encode({key.format(profile=profile): parameter(workspace, key) for key in stage.parameters}, order="sorted"))
     inputs = [out for need in stage.needs for out in STAGES[need].outs]
-    hashes = [{out.format(profile=workspace.settings.profile): sha256(path) for out in outs if (path := workspace.path(out)).exists()} for outs in (inputs, stage.outs)]
-    return Fingerprint(code_version(tuple(stage.code)), msgspec.json.encode(parameters, order="sorted").decode(), *hashes)
+    hashes = [{out.format(profile=profile): sha256(path) for out in outs if (path := workspace.path(out)).exists()} for outs in (inputs, stage.outs)]
+    return Fingerprint(code_files(tuple(stage.code)), parameters, *hashes)

@@ -1,7 +1,8 @@
-"""Drift: what differs from the pins, and accepting new results on purpose."""
+"""Whether the results are what was pinned, and accepting new ones on purpose."""
 
 from __future__ import annotations
 
+import subprocess
 import tempfile
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -9,68 +10,98 @@ from pathlib import Path
 
 import msgspec
 
-from orchestration.files import sha256
-from orchestration.pins import commit, drift
+from orchestration import pins
+from orchestration.drift import Cause, Difference, causes, differences
+from orchestration.pinned import DESCRIBING, Pins, decode_pins, measure, read_pins, write_pins
 from orchestration.resources import WorkspaceResource
 from orchestration.run import run_stages
-from orchestration.stage import STAGES, ordered_stages
+from orchestration.stage import STAGES, Stage, ordered_stages
 from orchestration.workspace import Workspace
 from substrate.errors import ParameterError
-from substrate.rows import Row, decode
 
-_SHOWN = 20
-
-
-class Difference(msgspec.Struct, frozen=True):
-    """One thing that is not what was pinned: an out, or a row in it."""
-
-    stage: str
-    path: str
-    what: str
-
-    def __str__(self) -> str:
-        return f"{self.stage}: {self.path}: {self.what}"
+ACCEPTED = Path("pins") / "accepted.jsonl"
 
 
-def verify_profile(workspace: Workspace) -> list[Difference]:
-    """Compare the profile's artifacts with their pins, and with a recomputation from the data.
+class Acceptance(msgspec.Struct, frozen=True):
+    """A line of ``pins/accepted.jsonl``: new results taken over on purpose."""
+
+    date: str
+    profile: str
+    reason: str
+    changed: list[str]
+
+
+class Report(msgspec.Struct, frozen=True):
+    """What differs from the pins, why, and what was accepted since an earlier commit."""
+
+    profile: str
+    recomputed: bool
+    differences: list[Difference]
+    causes: list[Cause]
+    accepted: list[Acceptance] = []
+    accepted_differences: list[Difference] = []
+
+
+def verify_profile(workspace: Workspace, *, recompute: bool = True, since: str | None = None) -> Report:
+    """Compare the profile's results with their pins: a recomputation from the data that are there, or only the artifacts.
+
+    Args:
+        recompute: compute everything anew, and also compare what is there with that.
+        since: a commit; what was accepted after it is reported too.
 
     Raises:
-        ParameterError: the profile has not been reproduced here.
+        ParameterError: the profile has not been reproduced here, or there is no such commit.
     """
-    stages = [stage for stage in ordered_stages() if stage.pinned_by == "dvc.yaml"]
-    for stage in stages:
-        for out in stage.outs:
-            if not workspace.path(out).exists():
-                raise ParameterError("is not there", where=(workspace.path(out),), hint=f"Run `substrate reproduce --profile {workspace.settings.profile}` first")
-    differences = [Difference(_stage_of(path, workspace), path, f"{how} against its pin") for path, how in sorted(drift(workspace.root).items())]
-    with tempfile.TemporaryDirectory(prefix="substrate-") as folder:
-        run_stages([stage.name for stage in stages], WorkspaceResource(profile=workspace.settings.profile, scratch=folder, force=True))
-        again = replace(workspace, scratch=Path(folder))
-        for stage in stages:
-            for out in stage.outs:
-                kept, fresh = workspace.path(out), again.path(out)
-                if sha256(kept) != sha256(fresh):
-                    path = kept.relative_to(workspace.root).as_posix()
-                    rows = _row_differences(kept, fresh) if kept.name == "answers.jsonl" else []
-                    differences += [Difference(stage.name, path, what) for what in ["computes to other bytes", *rows]]
-    return differences
+    stages = ordered_stages()
+    _require(workspace, [stage for stage in stages if stage.pinned_by == "data.dvc" or not recompute])
+    profile = workspace.settings.profile
+    pinned, here = read_pins(workspace.root, profile), measure(workspace, stages)
+    if recompute:
+        with tempfile.TemporaryDirectory(prefix="substrate-") as folder:
+            computed = [stage for stage in stages if stage.pinned_by == "dvc.yaml"]
+            run_stages([stage.name for stage in computed], WorkspaceResource(profile=profile, scratch=folder, force=True))
+            now = measure(replace(workspace, scratch=Path(folder)), stages)
+    else:
+        now = here
+    found = differences(pinned, now)
+    found += [difference for difference in differences(here, now, here=True) if now is not here]
+    found += _unexplained(workspace, {difference.stage for difference in found})
+    accepted, taken = _accepted(workspace, pinned, since) if since else ([], [])
+    return Report(profile, recompute, found, causes(pinned, now), accepted, taken)
 
 
-def _stage_of(path: str, workspace: Workspace) -> str:
+def _require(workspace: Workspace, stages: list[Stage]) -> None:
+    for out in (out for stage in stages for out in stage.outs):
+        if not workspace.path(out).exists():
+            raise ParameterError("is not there", where=(workspace.path(out),), hint=f"Run `substrate reproduce --profile {workspace.settings.profile}` first")
+
+
+def _unexplained(workspace: Workspace, explained: set[str]) -> list[Difference]:
+    """What DVC finds changed and the compact pins do not know of."""
+    modified = ((path, stage_of(path, workspace)) for path, how in sorted(pins.drift(workspace.root).items()) if how == "modified")
+    return [Difference(stage, "file", path, "as pinned", "modified") for path, stage in modified if stage not in explained and not stage.startswith(DESCRIBING)]
+
+
+def stage_of(path: str, workspace: Workspace) -> str:
+    """The stage that makes a path of the project."""
     return next((s.name for s in STAGES.values() if any(workspace.path(out) == workspace.root / path for out in s.outs)), "data")
 
 
-def _row_differences(kept: Path, fresh: Path) -> list[str]:
-    """The rows in which two answer files differ, old and new; the first of them, and how many more."""
-    old, new = ({(row.scene, row.question): row for row in map(decode, path.read_bytes().splitlines())} for path in (kept, fresh))
-    changed = [key for key in sorted(old.keys() | new.keys()) if old.get(key) != new.get(key)]
-    shown = [f"scene {scene}, question {question}: {_brief(old.get((scene, question)))} -> {_brief(new.get((scene, question)))}" for scene, question in changed[:_SHOWN]]
-    return shown + ([f"and {len(changed) - _SHOWN} more rows"] if len(changed) > _SHOWN else [])
+def _accepted(workspace: Workspace, pinned: Pins, since: str) -> tuple[list[Acceptance], list[Difference]]:
+    """The reasons given since a commit, and how the pins differ from those of the commit."""
+    decoder, folder = msgspec.json.Decoder(Acceptance), f"pins/{workspace.settings.profile}"
+    names = _git(workspace.root, "ls-tree", "-r", "--name-only", since, "--", "pins").decode().splitlines()
+    before = {Path(name).name: _git(workspace.root, "show", f"{since}:{name}") for name in names if Path(name).parent.as_posix() == folder}
+    known = _git(workspace.root, "show", f"{since}:{ACCEPTED.as_posix()}").splitlines() if ACCEPTED.as_posix() in names else []
+    lines = (workspace.root / ACCEPTED).read_bytes().splitlines() if (workspace.root / ACCEPTED).is_file() else []
+    return [decoder.decode(line) for line in lines if line not in known], differences(decode_pins(before), pinned)
 
 
-def _brief(row: Row | None) -> str:
-    return "no row" if row is None else f"{row.predicted} (expected {row.expected}, log {row.log[:15]})"
+def _git(root: Path, *arguments: str) -> bytes:
+    finished = subprocess.run(["git", *arguments], cwd=root, capture_output=True, check=False)
+    if finished.returncode:
+        raise ParameterError(f"git {arguments[0]} failed: {finished.stderr.decode(errors='replace').strip()}", where=("--since",), hint="Name a commit that this clone has")
+    return finished.stdout
 
 
 def accept_results(workspace: Workspace, reason: str) -> list[str]:
@@ -81,11 +112,12 @@ def accept_results(workspace: Workspace, reason: str) -> list[str]:
     """
     if not reason.strip():
         raise ParameterError("no reason given", hint="Say why the new results are right")
-    changed = sorted(drift(workspace.root))
-    commit(workspace.root)
-    record = workspace.root / "pins" / "accepted.jsonl"
+    changed = sorted(pins.drift(workspace.root))
+    pins.commit(workspace.root)
+    write_pins(workspace, measure(workspace))
+    record = workspace.root / ACCEPTED
     record.parent.mkdir(exist_ok=True)
-    entry = {"date": datetime.now(UTC).date().isoformat(), "profile": workspace.settings.profile, "reason": reason, "changed": changed}
+    entry = Acceptance(datetime.now(UTC).date().isoformat(), workspace.settings.profile, reason, changed)
     with record.open("ab") as file:
         file.write(msgspec.json.encode(entry) + b"\n")
     return changed

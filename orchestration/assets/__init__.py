@@ -2,4 +2,8 @@
 
 from orchestration.assets import ablations, answers, baselines, datasets, logs, report, scores, tables
 
-MODULES = [datasets, logs, answers, ablations, baselines, scores, tables, report]
+# isort: split
+# After all others: it describes every stage declared above.
+from orchestration.assets import provenance
+
+MODULES = [datasets, logs, answers, ablations, baselines, scores, tables, report, provenance]

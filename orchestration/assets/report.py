@@ -14,7 +14,7 @@ from orchestration.workspace import Workspace
 
 PAGE = "artifacts/{profile}/report/index.html"
 TABLES = ("tables/clevrer", "tables/transfer", "tables/twin", "tables/ablations")
-EXPLAINED = ("clevrer", "comphy_inferred", "babi", "gqa")
+EXPLAINED = ("clevrer", "comphy_inferred", "babi", "gqa", "twin")
 
 
 @stage(
@@ -25,7 +25,7 @@ EXPLAINED = ("clevrer", "comphy_inferred", "babi", "gqa")
         "ablations/curves",
         *(f"{benchmark}/scores" for benchmark in METRICS),
         *(f"{benchmark}/{what}" for benchmark in EXPLAINED for what in ("answers", "logs")),
-        *(f"{benchmark}/dataset" for benchmark in ("clevrer", "comphy", "babi", "gqa")),
+        *(f"{benchmark}/dataset" for benchmark in ("clevrer", "comphy", "babi", "gqa", "twin")),
     ],
     parameters=["seed", "profiles.{profile}", "clevrer", "comphy", "comphy_inferred"],
     # The page shows the code version of every stage, so it is made anew when any code changes.

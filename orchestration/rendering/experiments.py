@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 import pyoxigraph as ox
 
+from orchestration.twin import specs_of
+from orchestration.workspace import Workspace
 from substrate import Answer, EventLog, Intervention, Op, RetractAwareness, RuleEmitter, TBox, arms, occurrences, survey, unfold
+from substrate.domains.smallville.format import Spec, read_specs
+from substrate.domains.smallville.twin import ARMS, change, parent_log, village_tbox
 from substrate.questions import TEMPLATES
+from substrate.rows import decode
 from substrate.vocabulary import RDFS_LABEL
 
 HORIZON = 13
@@ -70,6 +75,10 @@ class Twin(NamedTuple):
     digests: tuple[str, str]
     differing: int
     """Events after the branch that one arm has and the other has not."""
+    source: str = "the village that the TBox itself holds"
+    asked: str = ""
+    answers: Mapping[str, str] = {}
+    """What the answer to the question is in each arm."""
 
 
 def twin_experiment(tbox: TBox, log: EventLog, at: int, intervention: Intervention, words: str) -> Twin:
@@ -103,6 +112,28 @@ def village_twin() -> Twin:
     knows = ox.NamedNode("urn:substrate:village:knows")
     words = f"do(RetractAwareness): {tbox.label(john)} no longer knows that {tbox.label(party)}"
     return twin_experiment(tbox, unfold(tbox, tbox.opening(), until=HORIZON), 6, RetractAwareness(john, party, knows), words)
+
+
+def twin_of(workspace: Workspace) -> Twin:
+    """The first specification of Twin-EventLog whose news travels and whose answer differs between the arms; without one, the TBox's own village."""
+    answers = workspace.artifacts / "twin" / "answers.jsonl"
+    rows = [decode(line) for line in answers.read_bytes().splitlines()] if answers.is_file() else []
+    said: dict[int, dict[str, str]] = {}
+    for row in rows:
+        said.setdefault(int(row.scene), {})[ARMS[int(row.question)]] = row.predicted
+    for spec in read_specs(specs_of(workspace.data / "twin")) if said else ():
+        if spec.linkage == "propagation" and len(set(said[spec.spec].values())) > 1:
+            tbox = village_tbox()
+            twin = twin_experiment(tbox, parent_log(spec), spec.branch, change(spec.intervention), _done(spec))
+            return twin._replace(source=f"specification {spec.spec} of Twin-EventLog", asked=spec.query.text, answers=said[spec.spec])
+    return village_twin()
+
+
+def _done(spec: Spec) -> str:
+    act, village = spec.intervention, spec.village
+    names = {named.id: named.name for named in (*village.places, *village.facts, *village.agents)}
+    planned = [f"from tick {act.plan.start} at {names[act.plan.goal]}"] if act.plan else []
+    return f"do({act.type}): {'; '.join([names[name] for name in (act.agent, act.place, act.fact) if name] + planned)}"
 
 
 def _by_tick(tbox: TBox, log: EventLog) -> dict[int, Counter[str]]:

@@ -12,11 +12,12 @@ import jinja2
 import msgspec
 from markupsafe import Markup, escape
 
+from orchestration.lineage import Lineage, environment, trace_number
 from orchestration.logs import INDEX
-from orchestration.rendering.experiments import HORIZON, cross_domain, village_twin
+from orchestration.rendering.experiments import HORIZON, cross_domain, twin_of
 from orchestration.rendering.figures import Curve, ablation_curve, accuracy_by_subset
+from orchestration.rendering.tables import Table
 from orchestration.rendering.timelines import STATES
-from orchestration.rendering.traces import trace_of
 from orchestration.rendering.worked import worked_examples
 from orchestration.scores import METRICS, Score, published, read_scores
 from orchestration.workspace import Workspace
@@ -91,11 +92,11 @@ class Forest(NamedTuple):
 
 def render(workspace: Workspace) -> str:
     """The page of a run, from its scores, tables, answers and logs."""
-    environment = jinja2.Environment(loader=jinja2.FileSystemLoader(Path(__file__).parent), autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters |= {"anchor": anchor, "breakable": breakable, "percent": percent}
-    environment.globals |= {"STATES": STATES, "TITLES": TITLES, "SYSTEMS": SYSTEMS, "HORIZON": HORIZON, "zip": zip}
+    jinja = jinja2.Environment(loader=jinja2.FileSystemLoader(Path(__file__).parent), autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    jinja.filters |= {"anchor": anchor, "breakable": breakable, "flat": flat, "percent": percent}
+    jinja.globals |= {"STATES": STATES, "TITLES": TITLES, "SYSTEMS": SYSTEMS, "HORIZON": HORIZON, "zip": zip}
     style = Markup((Path(__file__).parent / "report.css").read_text("utf-8"))
-    return environment.get_template("report.html.j2").render(style=style, **_content(workspace))
+    return jinja.get_template("report.html.j2").render(style=style, **_content(workspace))
 
 
 def _content(workspace: Workspace) -> dict[str, Any]:
@@ -105,6 +106,7 @@ def _content(workspace: Workspace) -> dict[str, Any]:
     every = [score for found in scores.values() for score in found.values()]
     sources = data_sources(workspace)
     curves = workspace.artifacts / "ablations" / "curves.json"
+    lineage = Lineage(workspace)
     drawn = msgspec.json.decode(curves.read_bytes(), type=list[Curve]) if curves.is_file() else []
     return {
         "profile": workspace.settings.profile,
@@ -119,9 +121,10 @@ def _content(workspace: Workspace) -> dict[str, Any]:
         "accuracy": Markup(accuracy_by_subset("accuracy", scores["clevrer"], SUBSETS)),
         "curves": [(curve, Markup(ablation_curve(f"curve{number}", curve))) for number, curve in enumerate(drawn)],
         "domains": cross_domain(),
-        "twin": village_twin(),
+        "twin": twin_of(workspace),
         "worked": list(worked_examples(workspace)),
-        "traces": {benchmark: [trace_of(workspace, score) for score in found.values()] for benchmark, found in scores.items()},
+        "traces": {benchmark: [trace_number(lineage, name) for name in found] for benchmark, found in scores.items()},
+        "environment": environment(workspace),
         "citations": published()["citations"],
     }
 
@@ -165,52 +168,22 @@ def _lines(path: Path) -> int:
 def _tables(workspace: Workspace, scores: Mapping[str, Mapping[str, Score]]) -> list[PrintedTable]:
     """The run's tables. On generated data a gap to a rival on official data would compare nothing, and its column is left out."""
     made = []
+    every = {key: score for found in scores.values() for key, score in found.items()}
     for name, title in TABLES.items():
-        path = workspace.artifacts / "tables" / f"{name}.md"
+        path = workspace.artifacts / "tables" / f"{name}.json"
         if path.is_file():
-            heads, rows, caption = parse_table(path.read_text("utf-8"))
-            linked = link(name, heads, rows, [score for found in scores.values() for score in found.values()])
-            kept = [i for i, head in enumerate(heads) if not (head.startswith("gap") and "not the official data" in caption)]
-            made.append(PrintedTable(name, title, [heads[i] for i in kept], [[row[i] for i in kept] for row in linked], caption))
+            table = msgspec.json.decode(path.read_bytes(), type=Table)
+            rows = zip(table.rows, table.numbers, strict=True)
+            linked = [[_cell(text, number, cited, every) for text, number, cited in zip(row, numbers, table.cited, strict=True)] for row, numbers in rows]
+            kept = [i for i, head in enumerate(table.heads) if not (head.startswith("gap") and "not the official data" in table.caption)]
+            made.append(PrintedTable(name, title, [table.heads[i] for i in kept], [[row[i] for i in kept] for row in linked], table.caption))
     return made
 
 
-def parse_table(text: str) -> tuple[list[str], list[list[str]], str]:
-    """Heads, rows and caption of a Markdown table as the tables' stage writes it.
-
-    >>> parse_table("| a | b |\\n|---|---|\\n| x | 1.00 % |\\n\\n*A caption.*\\n")
-    (['a', 'b'], [['x', '1.00 %']], 'A caption.')
-    """
-    lines = [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in text.splitlines() if line.startswith("|")]
-    return lines[0], lines[2:], text.rpartition("\n\n")[2].strip().strip("*")
-
-
-def link(table: str, heads: Sequence[str], rows: Iterable[Sequence[str]], scores: Sequence[Score]) -> list[list[Cell]]:
-    """The table's cells, those that show a score tied to it.
-
-    A cell shows the score that has its text and, of several, the one whose name shares most words with
-    its table, row and head; a score is shown once.
-    """
-    left = list(scores)
-    linked = []
-    for row in rows:
-        cells = []
-        for head, text in zip(heads, row, strict=True):
-            same = [] if head in _PUBLISHED_HEADS else [score for score in left if text.partition(" [")[0] == percent(score)]
-            words = _words(f"{table} {row[0]} {head}")
-            best = max(same, key=lambda score: len(_words(score.name) & words), default=None)
-            if best:
-                left.remove(best)
-            cells.append(Cell(text, best and best.name))
-        linked.append(cells)
-    return linked
-
-
-_PUBLISHED_HEADS = ("paper", "others", "NS-DR", "ALOE")
-
-
-def _words(text: str) -> set[str]:
-    return set(re.findall(r"[a-z0-9]+", text.lower()))
+def _cell(text: str, number: str, cited: Mapping[str, str], scores: Mapping[str, Score]) -> Cell:
+    """A cell, tied to its number where it shows what was measured."""
+    score = scores.get(number)
+    return Cell(text, number if score and not cited and text.partition(" [")[0] == percent(score) else None)
 
 
 def percent(score: Score) -> str:
@@ -234,6 +207,17 @@ def breakable(text: str) -> Markup:
     'babi/<wbr>qa1'
     """
     return Markup(re.sub(r"([/_.])", r"\1<wbr>", str(escape(text))))
+
+
+def flat(value: Any, prefix: str = "") -> list[tuple[str, str]]:
+    """Nested parameters as dotted keys; those that are not set are left out.
+
+    >>> flat({"clevrer": {"predictive": {"tau": None, "configuration": "C"}}, "seed": 20})
+    [('clevrer.predictive.configuration', 'C'), ('seed', '20')]
+    """
+    if isinstance(value, dict):
+        return [pair for key in sorted(value) for pair in flat(value[key], f"{prefix}.{key}" if prefix else key)]
+    return [] if value is None else [(prefix, str(value).lower() if isinstance(value, bool) else str(value))]
 
 
 def forest(scores: Mapping[str, Mapping[str, Score]]) -> Forest:

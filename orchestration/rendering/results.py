@@ -27,7 +27,13 @@ def clevrer_table(scores: Mapping[str, Score], settings: Settings) -> Table:
         "The rows of a dotted name are not the paper's: forks simulated by the calibrated law of motion. "
         f"NS-DR ({cited['ns_dr']}) and ALOE ({cited['aloe']}) are as published, on the official validation split."
     )
-    return Table(caption, ("subset", "n", "substrate", "95 % interval", "NS-DR", "ALOE", "gap (substrate vs. best)"), [_clevrer_row(s) for s in scores.values()])
+    return Table(
+        caption,
+        ("subset", "n", "substrate", "95 % interval", "NS-DR", "ALOE", "gap (substrate vs. best)"),
+        [_clevrer_row(s) for s in scores.values()],
+        [[name] * 7 for name in scores],
+        [{}, {}, {}, {}, {"ns_dr": cited["ns_dr"]}, {"aloe": cited["aloe"]}, {who: cited[who] for who in ("ns_dr", "aloe")}],
+    )
 
 
 def transfer_table(scores: Mapping[str, Score], settings: Settings) -> Table:
@@ -43,7 +49,13 @@ def transfer_table(scores: Mapping[str, Score], settings: Settings) -> Table:
         f"GQA, {_source(gqa.source, 'balanced validation split', f'{gqa.scenes:,} scenes', settings)}"
     )
     caption = f"Transfer: {sources}. Intervals are Wilson, 95 %. Paper: {cited['transfer']}, on official data; MemN2N: {cited['memn2n']}; PCR: {cited['pcr']}."
-    return Table(caption, ("number", "n", "substrate", "95 % interval", "paper", "others"), [_transfer_row(s) for s in scores.values()])
+    return Table(
+        caption,
+        ("number", "n", "substrate", "95 % interval", "paper", "others"),
+        [_transfer_row(s) for s in scores.values()],
+        [[name] * 6 for name in scores],
+        [{}, {}, {}, {}, {"substrate": cited["transfer"]}, {who: cited.get(who, cited["transfer"]) for who in _NAMES}],
+    )
 
 
 _STUDIES = {
@@ -63,7 +75,9 @@ def ablations_table(scores: Mapping[str, Score], runs: Sequence[Run], settings: 
         f"Intervals are Wilson, 95 %. Paper: {published()['citations']['ablations']}, on the official validation split. Determinism: {same}."
     )
     heads = ("variant", "n", "per question", "95 % interval", "paper", "options", "per option", "95 % interval", "paper")
-    return Table(caption, heads, [_ablation_row(scores, variant) for variant in VARIANTS])
+    numbers = [[f"ablations/{variant.name}/per_question"] * 5 + [f"ablations/{variant.name}/per_option"] * 4 for variant in VARIANTS]
+    paper = {"substrate": published()["citations"]["ablations"]}
+    return Table(caption, heads, [_ablation_row(scores, variant) for variant in VARIANTS], numbers, [paper if head == "paper" else {} for head in heads])
 
 
 def _ablation_row(scores: Mapping[str, Score], variant: Variant) -> list[str]:
@@ -97,7 +111,10 @@ def twin_table(scores: Mapping[str, Score], comparisons: Sequence[Comparison], s
     rows.append(["specifications", *(f"{scores[f'{name}/joint'].n:,}" for name in ("twin", *_RIVALS))])
     rows.append(["joint: substrate minus this", "", *(_difference(by_second[rival]) for rival in _RIVALS)])
     rows.append(["McNemar, exact, two-sided p", "", *(_p_value(by_second[rival]) for rival in _RIVALS)])
-    return Table(caption, ("metric", "substrate", *_RIVALS.values()), rows)
+    metrics = [*_TWIN_METRICS, "joint", "joint", "joint"]
+    numbers = [[f"twin/{metric}", *(f"{name}/{metric}" for name in ("twin", *_RIVALS))] for metric in metrics]
+    paper = published()["citations"]["twin"]
+    return Table(caption, ("metric", "substrate", *_RIVALS.values()), rows, numbers, [{}, {}, {"llama_direct": paper}, {"concordia": paper}])
 
 
 def _with_interval(score: Score) -> str:

@@ -1,11 +1,12 @@
-"""Tables in Markdown, LaTeX and HTML."""
+"""Tables in Markdown, LaTeX, HTML and JSON."""
 
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 
+import msgspec
 from tabulate import tabulate
 
 
@@ -16,6 +17,10 @@ class Table:
     caption: str
     heads: Sequence[str]
     rows: Sequence[Sequence[str]]
+    numbers: Sequence[Sequence[str]] = ()
+    """The name of the number that each cell speaks of."""
+    cited: Sequence[Mapping[str, str]] = ()
+    """For each column, the citations of the published numbers in it by who is cited; none where it holds our own."""
 
     def render(self, suffix: str) -> str:
         """The table as text in the format of a file suffix of :data:`FORMATS`."""
@@ -58,5 +63,9 @@ def _html(table: Table) -> str:
     return f'<!doctype html>\n<html lang="en">\n{head}\n<div class="scroll">\n{titled}\n</div>\n</html>\n'
 
 
-FORMATS: dict[str, Callable[[Table], str]] = {"md": _markdown, "tex": _latex, "html": _html}
+def _json(table: Table) -> str:
+    return msgspec.json.format(msgspec.json.encode(asdict(table)), indent=2).decode() + "\n"
+
+
+FORMATS: dict[str, Callable[[Table], str]] = {"md": _markdown, "tex": _latex, "html": _html, "json": _json}
 """Renderings by file suffix."""

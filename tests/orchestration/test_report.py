@@ -17,8 +17,9 @@ from typer.testing import CliRunner
 
 from orchestration import pins
 from orchestration.cli import app
-from orchestration.rendering.report import anchor, link, parse_table, percent, render
-from orchestration.scores import Score, score
+from orchestration.records import read_record, record_path
+from orchestration.rendering.report import anchor, percent, render
+from orchestration.scores import Score
 from orchestration.stage import ordered_stages
 from orchestration.workspace import open_workspace
 
@@ -97,8 +98,9 @@ def test_every_number_is_in_the_page_with_its_trace(reproduced: Path) -> None:
     for found in scores:
         assert links[f"#{anchor(found.name)}"] == 2, f"{found.name} stands in a table and in the forest plot"
         assert f"{found.name} {percent(found)}" in words, f"the trace of {found.name} says what it is"
-    record = msgspec.json.decode((reproduced / "artifacts/sample/.stages/clevrer.answers.json").read_bytes())
-    for proof in (record["code"], *record["outs"].values(), "clevrer.predictive.configuration = C", "profiles.sample.clevrer.scenes = 3"):
+    record = read_record(record_path(open_workspace("sample"), "clevrer/answers"))
+    assert record
+    for proof in (record.code_version, *record.outs.values(), "clevrer.predictive.configuration = C", "profiles.sample.clevrer.scenes = 3"):
         assert proof in words
 
 
@@ -150,29 +152,3 @@ def test_the_command_says_where_the_report_lies(make_project: Callable[..., Path
     result = CliRunner().invoke(app, ["reproduce"])
     assert result.exit_code == 0, result.output
     assert f"The report: {root / PAGE}" in result.output
-
-
-TABLE = """\
-| variant       | per question |   paper | per option |
-|---------------|--------------|---------|------------|
-| frame: event  |      50.00 % | 50.00 % |    50.00 % |
-| frame: global | not measured | 70.00 % |    60.00 % |
-
-*On generated data.*
-"""
-
-
-def test_a_cell_is_tied_to_the_score_it_shows() -> None:
-    heads, rows, caption = parse_table(TABLE)
-    counts = {"event/per_option": (50, 100), "event/per_question": (50, 100), "global/per_option": (60, 100), "global/per_question": (0, 0)}
-    linked = link("ablations", heads, rows, [score(f"ablations/{name}", *count) for name, count in counts.items()])
-    assert [[cell.number and cell.number.removeprefix("ablations/") for cell in row] for row in linked] == [
-        [None, "event/per_question", None, "event/per_option"],
-        [None, "global/per_question", None, "global/per_option"],
-    ]
-    assert caption == "On generated data."
-
-
-def test_a_number_with_its_interval_in_the_same_cell_is_tied_too() -> None:
-    ((_, cell),) = link("twin", ["metric", "model"], [["joint accuracy", "81.00 % [72.00, 87.00]"]], [score("twin/model/joint", 81, 100)])
-    assert cell.number == "twin/model/joint"

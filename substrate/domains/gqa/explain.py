@@ -99,7 +99,7 @@ def explain(scene: Scene, question: Question, *, resolve: Resolve = "name") -> E
                 step.dependencies,
                 shown,
                 _grounds(scene, evidence, results.get(step.position), ticks),
-                tuple(_short(str(pattern)) for pattern in evidence.missed) if shown in ("nothing", "no", "error") else (),
+                tuple(short(str(pattern)) for pattern in evidence.missed) if shown in ("nothing", "no", "error") else (),
             )
         )
         if error:
@@ -111,7 +111,7 @@ def _grounds(scene: Scene, evidence: Evidence, result: Result | None, ticks: dic
     """The triples found, without those about objects the step then left out."""
     kept = _objects(result)
     relevant = [triple for triple in evidence.found if kept is None or {triple[0], triple[2]} & kept]
-    return tuple(sorted(Ground(ticks.get(triple, ENTAILED), _short(str(Pattern(*triple)))) for triple in relevant))  # type: ignore[arg-type]
+    return tuple(sorted(Ground(ticks.get(triple, ENTAILED), short(str(Pattern(*triple)))) for triple in relevant))  # type: ignore[arg-type]
 
 
 def _objects(result: Result | None) -> set[object] | None:
@@ -138,7 +138,7 @@ _PREFIXES = (
 )
 
 
-def _short(text: str) -> str:
+def short(text: str) -> str:
     """A triple with the domain's IRIs written as prefixed names."""
     for start, prefix in _PREFIXES:
         before, *rest = text.split(start)

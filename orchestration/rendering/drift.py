@@ -1,0 +1,70 @@
+"""What drifted, as text for a terminal and as Markdown for a comment on a change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import groupby
+
+from orchestration.drift import Difference
+from orchestration.verification import Report
+
+_SHOWN = 20
+
+
+def render_text(report: Report) -> str:
+    """A line a difference, then the causes, then one line that closes."""
+    lines = _capped(report.differences, str)
+    if report.causes:
+        lines += ["because:", *(f"  {cause}" for cause in report.causes)]
+    lines += [f"accepted on {entry.date}: {entry.reason}" for entry in report.accepted]
+    return "\n".join([*lines, _verdict(report)]) + "\n"
+
+
+def _verdict(report: Report) -> str:
+    if report.differences:
+        return f"{len(report.differences)} differences from the pins"
+    return "every artifact is what was pinned" + (", and computes to the same bytes again" if report.recomputed else "")
+
+
+def render_markdown(report: Report) -> str:
+    """A heading, a table of each kind of difference, the causes, and what was accepted with its reasons."""
+    title = f"{len(report.differences)} results drifted" if report.differences else "No result drifted"
+    parts = [f"### {title} (profile {report.profile})", *_tables(report.differences)]
+    if report.causes:
+        parts.append("**Because**\n\n" + "\n".join(f"- {_escape(str(cause))}" for cause in report.causes))
+    if report.differences:
+        parts.append("If the new results are right, `substrate accept REASON` pins them and records why.")
+    if report.accepted or report.accepted_differences:
+        parts += ["### Accepted in this change", "\n".join(f"- {entry.date}: {_escape(entry.reason)}" for entry in report.accepted) or "No reason is recorded."]
+        parts += _tables(report.accepted_differences)
+    return "\n\n".join(parts) + "\n"
+
+
+def _tables(differences: Sequence[Difference]) -> list[str]:
+    """Cells in the open, the rest folded."""
+    tables = []
+    for kind, of_kind in groupby(sorted(differences, key=lambda d: list(_TITLES).index(d.kind)), key=lambda d: d.kind):
+        found = list(of_kind)
+        rows = _capped(found, lambda d: f"| {d.stage} | {_escape(d.what)} | {_escape(d.old)} | {_escape(d.new)} |")
+        listed = "\n".join(["| stage | which | was | is |", "|---|---|---|---|", *(row if row.startswith("|") else f"| | {row} | | |" for row in rows)])
+        title = f"{len(found)} {_TITLES[kind]}"
+        tables.append(f"**{title}**\n\n{listed}" if kind == "cell" else f"<details><summary>{title}</summary>\n\n{listed}\n\n</details>")
+    return tables
+
+
+_TITLES = {"cell": "table cells", "score": "scores", "row": "rows", "input": "inputs", "file": "files"}
+
+
+def _capped(differences: Sequence[Difference], line: Callable[[Difference], str]) -> list[str]:
+    """The first lines of each stage and kind, and how many more there are."""
+    lines: list[str] = []
+    for (stage, _), of_stage in groupby(differences, key=lambda d: (d.stage, d.kind)):
+        found = list(of_stage)
+        lines += map(line, found[:_SHOWN])
+        lines += [f"{stage}: and {len(found) - _SHOWN} more like these"] * (len(found) > _SHOWN)
+    return lines
+
+
+def _escape(text: str) -> str:
+    """Text that a Markdown table leaves as it is."""
+    return text.replace("|", "\\|").replace("<", "&lt;").replace("\n", " ")
