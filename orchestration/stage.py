@@ -13,14 +13,16 @@ from typing import Any
 import dagster as dg
 import msgspec
 
-from orchestration.files import replacing, sha256
-from orchestration.progress import advance
+from orchestration.files import clear_leftovers, replacing, sha256
+from orchestration.previews import preview
+from orchestration.progress import advance, logging_to
 from orchestration.resources import WorkspaceResource
 from orchestration.workspace import Workspace
 
 Run = Callable[..., dict[str, Any]]
 """Takes the workspace and a fresh path for each out; gives metadata for the materialisation."""
 ROOT = Path(__file__).resolve().parents[1]
+OWNERS = ["team:reproduction"]
 
 
 class Stage(msgspec.Struct, frozen=True):
@@ -87,24 +89,32 @@ def stage(
             group_name=name.split("/")[0],
             kinds={"python", *kinds},
             description=run.__doc__,
+            owners=OWNERS,
             code_version=code_version(tuple(code)),
         )
         def materialize(workspace: WorkspaceResource) -> dg.MaterializeResult[Any]:
-            opened = workspace.open()
+            opened, log = workspace.open(), dg.AssetExecutionContext.get().log.info
+            paths = [opened.path(out) for out in outs]
             advance(name, 0, 1)
+            for path in paths:
+                clear_leftovers(path)
             record = opened.path(f"artifacts/{{profile}}/.stages/{name.replace('/', '.')}.json")
             before = _fingerprint(declared, opened)
             if not workspace.force and record.is_file() and msgspec.json.decode(record.read_bytes(), type=Fingerprint) == before:
                 metadata: dict[str, Any] = {"skipped": "code, parameters, inputs and outputs are unchanged"}
+                log(f"{name}: skipped: {metadata['skipped']}")
             else:
                 with ExitStack() as stack:
-                    metadata = run(opened, *(stack.enter_context(replacing(opened.path(out))) for out in outs))
+                    stack.enter_context(logging_to(log))
+                    metadata = run(opened, *(stack.enter_context(replacing(path)) for path in paths))
                 before = _fingerprint(declared, opened)
                 with replacing(record) as fresh:
                     fresh.write_bytes(msgspec.json.encode(before))
             advance(name, 1, 1)
             version = hashlib.sha256("".join(before.outs.values()).encode()).hexdigest()
-            return dg.MaterializeResult(metadata={**metadata, "profile": opened.settings.profile, "files": before.outs}, data_version=dg.DataVersion(version))
+            inputs = [opened.path(out) for need in needs for out in STAGES[need].outs]
+            known = {"profile": opened.settings.profile, "parameters": msgspec.json.decode(before.parameters), "files": before.outs}
+            return dg.MaterializeResult(metadata={**metadata, **preview(paths, inputs), **known}, data_version=dg.DataVersion(version))
 
         return materialize
 
