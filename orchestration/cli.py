@@ -91,13 +91,16 @@ def reproduce(
         workspace = open_workspace(profile, tuple(set_))
         names = stages_of(only)
         with _stage_bars(names):
-            run_stages(names, WorkspaceResource(profile=workspace.settings.profile, overrides=set_, force=force), instance(workspace.root))
+            failed = run_stages(names, WorkspaceResource(profile=workspace.settings.profile, overrides=set_, force=force), instance(workspace.root))
         used = workspace.settings.profile
         drifted = settle(workspace.root, used, names) if not set_ and used == open_workspace().settings.profile else {}
     tables = [(workspace.artifacts / f"{name}.md").read_text("utf-8") for name in names if name.startswith("tables/")]
     # A benchmark that shares its table with others shows its own rows.
     for table in tables or [transfer_table(read_scores(workspace.artifacts / "scores", only or ""), workspace.settings).render("md")]:
         out.print(f"\n{_plain(table)}", soft_wrap=True, highlight=False)
+    for check in failed:
+        if check.check_name != "drift":
+            err.print(f"[yellow]check:[/] {check.asset_key.to_user_string()}: {check.check_name}: {_plain(str(check.description))}", soft_wrap=True)
     for path, how in sorted(drifted.items()):
         err.print(f"[yellow]drift:[/] {path} is {how} against its pin", soft_wrap=True)
     if drifted:
@@ -169,6 +172,10 @@ def ui(port: Annotated[int, typer.Option("--port", help="Port on the loopback in
     with failing():
         root = find_root()
         instance(root).dispose()
+    address = f"http://127.0.0.1:{port}"
+    out.print(f"Reproduce:    {address}/locations/substrate/jobs/reproduce_sample  (Materialize all, then watch the run)", soft_wrap=True, highlight=False)
+    out.print(f"Asset graph:  {address}/asset-groups", soft_wrap=True, highlight=False)
+    out.print(f"Runs:         {address}/runs; Ctrl-C ends the server", soft_wrap=True, highlight=False)
     # In this process's place, so that a signal reaches the server and not only what started it.
     os.chdir(root)
     os.execv(sys.executable, [sys.executable, "-m", "dagster", "dev", "--workspace", "workspace.yaml", "--host", "127.0.0.1", "--port", str(port)])
