@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import dagster as dg
 
@@ -152,24 +152,44 @@ def _agreement(stage: Stage, benchmark: str) -> dg.AssetChecksDefinition:
     def judge(resource: WorkspaceResource) -> dg.AssetCheckResult:
         workspace = resource.open()
         compared = list(_compare(read_scores(workspace.artifacts / "scores", benchmark)))
-        lines, official = [text for text, _ in compared], _official(workspace, benchmark)
+        official = _official(workspace, benchmark)
+        lines = list(map(str, compared)) or ["nothing was measured"]
         if not official:
-            lines.insert(0, "other data than the paper's, so the two need not agree")
-        return dg.AssetCheckResult(passed=not official or all(overlap for _, overlap in compared), severity=WARN, description="; ".join(lines) or "nothing was measured")
+            lines.insert(0, "computed on other data than the paper's, so the two need not agree")
+        agree = all(one.overlap for one in compared)
+        differences = {f"{one.name} (pp)": round(one.difference, 2) for one in compared}
+        return dg.AssetCheckResult(passed=agree or not official, severity=WARN, description="; ".join(lines), metadata=differences)
 
     return _check(stage, "agreement", "The paper's numbers, their difference from ours, and whether the 95 % intervals overlap.", judge)
 
 
-def _compare(scores: Mapping[str, Score]) -> Iterator[tuple[str, bool]]:
-    """Each measured number beside the paper's, and whether the intervals overlap."""
+class _Compared(NamedTuple):
+    """A number beside the paper's; accuracies are proportions."""
+
+    name: str
+    here: float
+    paper: float
+    overlap: bool
+    """Whether the two 95 % intervals do."""
+
+    @property
+    def difference(self) -> float:
+        """In percentage points."""
+        return 100 * (self.here - self.paper)
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.here:.2%} here, {self.paper:.2%} in the paper, {self.difference:+.2f} pp, intervals {'overlap' if self.overlap else 'are apart'}"
+
+
+def _compare(scores: Mapping[str, Score]) -> Iterator[_Compared]:
+    """Each measured number of which the paper printed its own."""
     for name, score in scores.items():
         paper = score.published.get("substrate")
         if paper is None or score.accuracy is None or score.wilson is None:
             continue
         n = published()["numbers"][name]["n"]
         low, high = wilson(round(paper * n), n)
-        overlap = low <= score.wilson[1] and score.wilson[0] <= high
-        yield f"{name}: {score.accuracy:.2%} here, {paper:.2%} in the paper, {100 * (score.accuracy - paper):+.2f} pp, intervals {'overlap' if overlap else 'are apart'}", overlap
+        yield _Compared(name, score.accuracy, paper, low <= score.wilson[1] and score.wilson[0] <= high)
 
 
 def _checks() -> Iterator[dg.AssetChecksDefinition]:

@@ -56,7 +56,7 @@ def read_scores(paths: Sequence[Path]) -> list[Score]:
 
 def _of_scores(scores: Sequence[Score]) -> Metadata:
     """Each accuracy as a number, which Dagster draws over the runs; all of them as a table and a plot."""
-    metadata: Metadata = {score.name: score.accuracy for score in scores if score.accuracy is not None}
+    accuracies = {score.name: score.accuracy for score in scores if score.accuracy is not None}
     rows = [
         {
             "number": score.name,
@@ -68,7 +68,7 @@ def _of_scores(scores: Sequence[Score]) -> Metadata:
         }
         for score in scores
     ]
-    return metadata | {"dagster/row_count": len(scores), "preview": _table(rows), "plot": _accuracies({score.name: score for score in scores})}
+    return {"dagster/row_count": len(scores), "preview": _table(rows), "plot": _accuracies({score.name: score for score in scores}), **accuracies}
 
 
 def _of_rows(path: Path) -> Metadata:
@@ -106,7 +106,7 @@ class _Accuracy(msgspec.Struct):
 def _of_logs(folder: Path) -> Metadata:
     """Event logs: how many, how many deltas, the first of the index, the deltas of each."""
     entries = read_index(folder)
-    rows = [msgspec.to_builtins(entry) for entry in entries[:_SHOWN]]
+    rows = [{"file": entry.file, "deltas": entry.deltas, "source": entry.source, "log": entry.log} for entry in entries[:_SHOWN]]
     counts = [entry.deltas for entry in entries]
     return {"dagster/row_count": len(entries), "deltas": sum(counts), "preview": _table(rows), "plot": _histogram(counts, "deltas", "logs")}
 
@@ -124,12 +124,20 @@ def _of_lines(path: Path) -> Metadata:
     return {"dagster/row_count": number, "preview": _table(_first_lines(path))}
 
 
+def _of_markdown(path: Path) -> Metadata:
+    """A text, and the rows of the table in it, which the UI shows without a click."""
+    text = path.read_text("utf-8")
+    lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line.startswith("|")]
+    heads, rows = lines[:1], lines[2:]
+    return {"preview": _table([dict(zip(*heads, row, strict=False)) for row in rows]), "table": dg.MetadataValue.md(text)}
+
+
 _SHOWS: Sequence[tuple[Callable[[Path], bool], Callable[[Path], Metadata]]] = (
     (lambda path: path.is_dir() and (path / INDEX).is_file(), _of_logs),
     (Path.is_dir, _of_folder),
     (lambda path: path.name == "answers.jsonl", _of_rows),
     (lambda path: path.suffix == ".jsonl", _of_lines),
-    (lambda path: path.suffix == ".md", lambda path: {"preview": dg.MetadataValue.md(path.read_text("utf-8"))}),
+    (lambda path: path.suffix == ".md", _of_markdown),
     (lambda path: path.suffix == ".png", lambda path: {path.stem: _picture(path.read_bytes())}),
 )
 

@@ -114,7 +114,7 @@ def stage(
             version = hashlib.sha256("".join(before.outs.values()).encode()).hexdigest()
             inputs = [opened.path(out) for need in needs for out in STAGES[need].outs]
             known = {"profile": opened.settings.profile, "parameters": msgspec.json.decode(before.parameters), "files": before.outs}
-            return dg.MaterializeResult(metadata={**metadata, **preview(paths, inputs), **known}, data_version=dg.DataVersion(version))
+            return dg.MaterializeResult(metadata={**preview(paths, inputs), **metadata, **known}, data_version=dg.DataVersion(version))
 
         return materialize
 
