@@ -85,6 +85,7 @@ def reproduce(
     from orchestration.resources import WorkspaceResource
     from orchestration.run import instance, run_stages, stages_of
     from orchestration.scores import read_scores
+    from orchestration.stage import STAGES
     from orchestration.workspace import open_workspace
 
     with failing():
@@ -94,7 +95,7 @@ def reproduce(
             failed = run_stages(names, WorkspaceResource(profile=workspace.settings.profile, overrides=set_, force=force), instance(workspace.root))
         used = workspace.settings.profile
         drifted = settle(workspace.root, used, names) if not set_ and used == open_workspace().settings.profile else {}
-    tables = [(workspace.artifacts / f"{name}.md").read_text("utf-8") for name in names if name.startswith("tables/")]
+    tables = [(workspace.artifacts / f"{name}.md").read_text("utf-8") for name in names if f"artifacts/{{profile}}/{name}.md" in STAGES[name].outs]
     # A benchmark that shares its table with others shows its own rows.
     for table in tables or [transfer_table(read_scores(workspace.artifacts / "scores", only or ""), workspace.settings).render("md")]:
         out.print(f"\n{_plain(table)}", soft_wrap=True, highlight=False)
@@ -116,13 +117,13 @@ def materialize(
     """Run one stage on inputs that are there."""
     from orchestration.resources import WorkspaceResource
     from orchestration.run import instance, run_stages
-    from orchestration.stage import STAGES
+    from orchestration.stage import ordered_stages
     from orchestration.workspace import open_workspace
 
     with failing():
         workspace = open_workspace(profile)
-        if stage not in STAGES:
-            raise SubstrateError(f"no stage {stage!r}", hint=f"Choose one of {', '.join(STAGES)}")
+        if stage not in (names := [known.name for known in ordered_stages()]):
+            raise SubstrateError(f"no stage {stage!r}", hint=f"Choose one of {', '.join(names)}")
         with _stage_bars([stage]):
             run_stages([stage], WorkspaceResource(profile=workspace.settings.profile, force=force), instance(workspace.root))
 

@@ -19,6 +19,7 @@ from dvc_data.hashfile.tree import Tree
 from orchestration.stage import STAGES, Stage, ordered_stages
 from substrate.errors import SubstrateError
 
+_NUMBERS = "artifacts/${profile}/tables/numbers.csv"
 _HEADER = "# Generated from the asset graph by `substrate dvc sync`; a test holds the two equal.\n"
 
 
@@ -29,7 +30,11 @@ class PinError(SubstrateError):
 def render_dvc_yaml() -> str:
     """The text of `dvc.yaml`: a stage for each asset but the datasets, which `data.dvc` pins."""
     stages = {_dvc_name(stage.name): _dvc_stage(stage) for stage in ordered_stages() if stage.pinned_by == "dvc.yaml"}
-    return _HEADER + yaml.safe_dump({"stages": stages}, sort_keys=False, width=120)
+    return _HEADER + yaml.safe_dump({"stages": stages, "plots": _PLOTS}, sort_keys=False, width=120)
+
+
+_PLOTS = [{"accuracy": {"template": "bar_horizontal", "x": "accuracy", "y": {_NUMBERS: "number"}, "title": "Accuracy of every number"}}]
+"""What `dvc plots show` and `dvc plots diff` draw."""
 
 
 def _dvc_name(name: str) -> str:

@@ -6,6 +6,7 @@ Everything is read from the files themselves, so a stage that was skipped shows 
 from __future__ import annotations
 
 import base64
+import csv
 import io
 from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
@@ -124,6 +125,12 @@ def _of_lines(path: Path) -> Metadata:
     return {"dagster/row_count": number, "preview": _table(_first_lines(path))}
 
 
+def _of_csv(path: Path) -> Metadata:
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    return {"dagster/row_count": len(rows), "preview": _table(rows[:_SHOWN])}
+
+
 def _of_markdown(path: Path) -> Metadata:
     """A text, and the rows of the table in it, which the UI shows without a click."""
     text = path.read_text("utf-8")
@@ -137,6 +144,7 @@ _SHOWS: Sequence[tuple[Callable[[Path], bool], Callable[[Path], Metadata]]] = (
     (Path.is_dir, _of_folder),
     (lambda path: path.name == "answers.jsonl", _of_rows),
     (lambda path: path.suffix == ".jsonl", _of_lines),
+    (lambda path: path.suffix == ".csv", _of_csv),
     (lambda path: path.suffix == ".md", _of_markdown),
     (lambda path: path.suffix == ".png", lambda path: {path.stem: _picture(path.read_bytes())}),
 )

@@ -1,5 +1,5 @@
 """Every asset of the graph: importing this package declares all stages."""
 
-from orchestration.assets import answers, datasets, logs, scores, tables
+from orchestration.assets import answers, datasets, logs, numbers, scores, tables
 
-MODULES = [datasets, logs, answers, scores, tables]
+MODULES = [datasets, logs, answers, scores, tables, numbers]
