@@ -21,12 +21,11 @@ def real_data() -> Path:
     return folder
 
 
-@pytest.fixture
-def make_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Path]:
-    """A small project folder of its own, entered: `make_project(scenes=3)`."""
+@pytest.fixture(scope="session")
+def small_project() -> Callable[..., Path]:
+    """Writes a small project to a new folder: `small_project(root, scenes=3)`."""
 
-    def make(name: str = "project", scenes: int = 3) -> Path:
-        root = tmp_path / name
+    def make(root: Path, scenes: int = 3) -> Path:
         root.mkdir()
         (root / ".dagster").mkdir()
         for file in ("workspace.yaml", ".dagster/dagster.yaml"):
@@ -40,6 +39,17 @@ def make_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..
             "clevrer_humans": {"events": None, "questions": None},
         }
         (root / "params.yaml").write_text(yaml.safe_dump(parameters), "utf-8")
+        return root
+
+    return make
+
+
+@pytest.fixture
+def make_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small_project: Callable[..., Path]) -> Callable[..., Path]:
+    """A small project folder of its own, entered: `make_project(scenes=3)`."""
+
+    def make(name: str = "project", scenes: int = 3) -> Path:
+        root = small_project(tmp_path / name, scenes)
         monkeypatch.chdir(root)
         monkeypatch.setenv("DAGSTER_HOME", str(root / ".dagster"))
         # There drift stops a run; a test says so where it means that.
