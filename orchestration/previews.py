@@ -64,8 +64,8 @@ def _of_scores(scores: Sequence[Score]) -> Metadata:
             "n": score.n,
             "correct": score.correct,
             "accuracy": "not measured" if score.accuracy is None else f"{score.accuracy:.2%}",
-            "interval": "" if score.wilson is None else f"[{score.wilson[0]:.2%}, {score.wilson[1]:.2%}]",
-            "published": ", ".join(f"{who} {value:.2%}" for who, value in score.published.items()),
+            "95 % interval": "" if score.wilson is None else f"{score.wilson[0]:.2%} – {score.wilson[1]:.2%}",
+            "paper": f"{score.published['substrate']:.2%}" if "substrate" in score.published else "",
         }
         for score in scores
     ]

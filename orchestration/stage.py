@@ -101,9 +101,11 @@ def stage(
             record = opened.path(f"artifacts/{{profile}}/.stages/{name.replace('/', '.')}.json")
             before = _fingerprint(declared, opened)
             if not workspace.force and record.is_file() and msgspec.json.decode(record.read_bytes(), type=Fingerprint) == before:
-                metadata: dict[str, Any] = {"skipped": "code, parameters, inputs and outputs are unchanged"}
-                log(f"{name}: skipped: {metadata['skipped']}")
+                metadata: dict[str, Any] = {}
+                note = {"skipped": "code, parameters, inputs and outputs are unchanged"}
+                log(f"{name}: skipped: {note['skipped']}")
             else:
+                note = {}
                 with ExitStack() as stack:
                     stack.enter_context(logging_to(log))
                     metadata = run(opened, *(stack.enter_context(replacing(path)) for path in paths))
@@ -114,7 +116,7 @@ def stage(
             version = hashlib.sha256("".join(before.outs.values()).encode()).hexdigest()
             inputs = [opened.path(out) for need in needs for out in STAGES[need].outs]
             known = {"profile": opened.settings.profile, "parameters": msgspec.json.decode(before.parameters), "files": before.outs}
-            return dg.MaterializeResult(metadata={**preview(paths, inputs), **metadata, **known}, data_version=dg.DataVersion(version))
+            return dg.MaterializeResult(metadata={**note, **preview(paths, inputs), **metadata, **known}, data_version=dg.DataVersion(version))
 
         return materialize
 

@@ -114,8 +114,8 @@ def test_one_click_reproduces_the_sample_on_a_project_without_data(page: Page) -
     expect(ended).to_be_visible(timeout=400 * SECOND)
     picture(page, "run")
     assert ended.inner_text() == "Success"
-    page.goto("/asset-groups")
-    page.get_by_text("tables", exact=True).first.wait_for()
+    page.goto("/locations/substrate/asset-groups/clevrer/lineage")
+    expect(page.get_by_text("scores", exact=True).first).to_be_visible()
     picture(page, "graph")
 
 
@@ -124,15 +124,16 @@ def test_an_asset_shows_its_table_its_plot_and_its_checks(page: Page) -> None:
     expect(page.get_by_role("cell", name="descriptive per-question", exact=True)).to_be_visible()
     expect(page.get_by_text("reproduction", exact=True).first).to_be_visible()
     page.get_by_role("row", name="plot").get_by_text("Show Markdown").click()
-    drawn = page.get_by_role("img", name="plot")
+    drawn = page.get_by_role("img", name="plot", exact=True)
     expect(drawn).to_be_visible()
     assert drawn.evaluate("image => image.naturalWidth") > 300
-    page.keyboard.press("Escape")
+    page.goto("/assets/tables/clevrer?view=events")
+    expect(page.get_by_role("cell", name="descriptive per-question", exact=True)).to_be_visible()
+    picture(page, "asset")
     page.goto("/assets/clevrer/scores")
     preview = page.get_by_role("cell", name="clevrer/descriptive/per_question").last
     preview.scroll_into_view_if_needed()
     expect(preview).to_be_visible()
-    picture(page, "asset")
     page.goto("/assets/clevrer/scores?view=checks")
     for check in ("agreement", "counts", "drift"):
         expect(page.get_by_text(check, exact=True).first).to_be_visible()
