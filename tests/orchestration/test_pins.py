@@ -61,7 +61,7 @@ def test_a_benchmark_that_shares_its_table_shows_its_own_rows(make_project: Call
     assert "babi/qa1" not in result.stdout
 
 
-def test_changed_results_are_reported_and_stay_unpinned_until_they_are_accepted(pinned: Path) -> None:
+def test_changed_results_are_reported_and_stay_unpinned_until_they_are_accepted(pinned: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = (pinned / "dvc.lock").read_bytes()
     parameters = pinned / "params.yaml"
     parameters.write_text(parameters.read_text("utf-8").replace("removed_partner: true", "removed_partner: false").replace("configuration: C", "configuration: A"), "utf-8")
@@ -70,6 +70,10 @@ def test_changed_results_are_reported_and_stay_unpinned_until_they_are_accepted(
     assert "drift: artifacts/sample/clevrer/answers.jsonl is modified against its pin" in result.stderr
     assert b"answers.jsonl" in before
     assert pins.drift(pinned)["artifacts/sample/clevrer/answers.jsonl"] == "modified"
+    monkeypatch.setenv("CI", "true")
+    result = CliRunner().invoke(app, ["reproduce", "--only", "clevrer"])
+    assert result.exit_code == 1
+    assert "artifacts/sample/clevrer/answers.jsonl is modified against dvc.lock" in result.stderr
 
 
 def test_changed_data_stop_the_run_before_anything_is_computed_from_them(pinned: Path) -> None:
