@@ -16,6 +16,7 @@ from orchestration import pins
 from orchestration.checks import CHECKS, SAMPLE, SHAPES
 from orchestration.logs import INDEX, write_log
 from orchestration.resources import WorkspaceResource
+from orchestration.run import run_stages
 from orchestration.scores import METRICS, published, score
 from orchestration.stage import STAGES
 from substrate.domains.clevrer.deltas import annotation_log
@@ -139,3 +140,14 @@ def test_agreement_is_asked_of_official_data_only_and_never_stops_a_run(make_pro
     found = check("babi/scores", "agreement")
     assert found.passed
     assert str(found.description).startswith("computed on other data than the paper's")
+
+
+def test_every_measured_number_stands_in_one_file(make_project: Callable[..., Path]) -> None:
+    root = make_project()
+    for benchmark in METRICS:
+        write_scores(root, benchmark, 0.5, {"gqa/by_id/accuracy": 0}, "sample")
+    run_stages(["tables/numbers"], WorkspaceResource(profile="sample"))
+    heads, first, *others = (root / "artifacts/sample/tables/numbers.csv").read_text("utf-8").splitlines()
+    assert heads == "number,n,correct,accuracy,low,high"
+    assert first == "clevrer/descriptive/per_question,1000,500,0.5,0.46907,0.53093"
+    assert len(others) == sum(map(len, METRICS.values())) - 2, "one has no question, and so no accuracy"
