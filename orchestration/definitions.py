@@ -6,7 +6,7 @@ import dagster as dg
 
 from orchestration.assets import MODULES
 from orchestration.checks import CHECKS
-from orchestration.jobs import new_official_data, nightly_drift, reproductions, verify
+from orchestration.jobs import new_official_data, nightly_drift, reproductions, settled_pins, verify
 from orchestration.resources import WorkspaceResource
 
 ASSETS = dg.load_assets_from_modules(MODULES)
@@ -20,7 +20,7 @@ def build_definitions(workspace: WorkspaceResource | None = None) -> dg.Definiti
         assets=ASSETS,
         asset_checks=CHECKS,
         jobs=[*reproductions(), verify],
-        sensors=[new_official_data],
+        sensors=[new_official_data, settled_pins],
         schedules=[nightly_drift],
         resources={"workspace": workspace or WorkspaceResource()},
         executor=EXECUTOR,

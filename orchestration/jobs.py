@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
+from typing import Any
 
 import dagster as dg
 import msgspec
 
 from orchestration.downloads import official_sources
+from orchestration.pins import settle
 from orchestration.resources import WorkspaceResource
 from orchestration.run import stages_of
 from orchestration.stage import STAGES
 from orchestration.verification import verify_profile
-from orchestration.workspace import find_root
+from orchestration.workspace import find_root, open_workspace
 
 PROFILES = ("sample", "full", "paper")
 
@@ -65,6 +67,24 @@ def verify() -> None:
 
 
 nightly_drift = dg.ScheduleDefinition(name="nightly_drift", job=verify, cron_schedule="0 3 * * *", description="Look for drift every night at three; off until it is turned on.")
+
+
+@dg.run_status_sensor(
+    run_status=dg.DagsterRunStatus.SUCCESS,
+    default_status=dg.DefaultSensorStatus.RUNNING,
+    description="Records new stages and changed inputs in dvc.lock after a run of the default profile, as the command does; never a changed result.",
+)
+def settled_pins(context: dg.RunStatusSensorContext) -> dg.SkipReason | None:
+    """What `substrate reproduce` does at its end, for runs that were launched in the UI."""
+    root, run = find_root(), context.dagster_run
+    config: Any = run.run_config
+    config = config.get("resources", {}).get("workspace", {}).get("config", {})
+    profile = open_workspace().settings.profile
+    if config.get("overrides") or config.get("scratch") or config.get("profile", profile) not in ("", profile) or not (root / ".dvc").is_dir():
+        return dg.SkipReason("not a run whose results are pinned")
+    events = (record.dagster_event for record in context.instance.all_logs(run.run_id, of_type=dg.DagsterEventType.ASSET_MATERIALIZATION))
+    settle(root, profile, sorted({event.asset_key.to_user_string() for event in events if event and event.asset_key}))
+    return None
 
 
 @dg.sensor(

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import dagster as dg
 import pytest
 
-from orchestration import jobs
+from orchestration import jobs, pins
 from orchestration.definitions import build_definitions, defs
 from orchestration.downloads import official_sources
 from orchestration.resources import WorkspaceResource
 from orchestration.run import run_stages
 from orchestration.verification import Difference
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def look(cursor: str | None = None) -> dg.SensorResult | dg.SkipReason:
@@ -74,3 +78,21 @@ def test_the_nightly_job_recomputes_inside_its_run_and_fails_naming_what_drifted
     with pytest.raises(dg.Failure) as failure:
         job.execute_in_process()
     assert failure.value.metadata["differences"].value == ["clevrer/answers: answers.jsonl: computes to other bytes"]
+
+
+def test_a_run_of_the_ui_is_pinned_like_one_of_the_command(make_project: Callable[..., Path]) -> None:
+    root = make_project()
+    (root / "dvc.yaml").write_text(pins.render_dvc_yaml(), "utf-8")
+    for code in ("substrate", "orchestration", "tboxes"):
+        (root / code).symlink_to(ROOT / code)
+    job = build_definitions().resolve_job_def("reproduce_clevrer_humans")
+    with dg.instance_for_test() as instance:
+        for overrides in (["seed=3"], []):
+            config = {"resources": {"workspace": {"config": {"profile": "sample", "overrides": overrides}}}}
+            result = job.execute_in_process(instance=instance, run_config=config)
+            context = dg.build_run_status_sensor_context("settled_pins", result.get_run_success_event(), instance, result.dagster_run)
+            if not (root / ".dvc").is_dir():
+                assert isinstance(jobs.settled_pins(context), dg.SkipReason)
+                subprocess.run([sys.executable, "-m", "dvc", "init", "--no-scm", "--quiet"], cwd=root, check=True)
+            jobs.settled_pins(context)
+            assert ("artifacts/sample/clevrer_humans/answers.jsonl" in pins.recorded(root)) == (not overrides)
