@@ -4,7 +4,7 @@ VENV := .venv
 STAMP := $(VENV)/.locked
 
 .DEFAULT_GOAL := help
-.PHONY: help setup reproduce test check ui lock
+.PHONY: help setup reproduce test check ui screenshots lock
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 14
@@ -33,6 +33,9 @@ check: setup ## ruff, pyright, import-linter
 
 ui: setup ## the Dagster UI on http://127.0.0.1:3000
 	$(VENV)/bin/substrate ui
+
+screenshots: setup ## the pictures of the UI in docs/images
+	SCREENSHOTS=docs/images $(VENV)/bin/python -m pytest tests/browser
 
 lock: setup ## requirements.lock anew from pyproject.toml
 	$(VENV)/bin/uv pip compile pyproject.toml --group dev --python-version 3.11 --universal --generate-hashes --no-header --quiet --output-file requirements.lock

@@ -88,21 +88,25 @@ def reproduce(
     from orchestration.resources import WorkspaceResource
     from orchestration.run import instance, run_stages, stages_of
     from orchestration.scores import read_scores
+    from orchestration.stage import STAGES
     from orchestration.workspace import open_workspace
 
     with failing():
         workspace = open_workspace(profile, tuple(set_))
         names = stages_of(only)
         with _stage_bars(names):
-            run_stages(names, WorkspaceResource(profile=workspace.settings.profile, overrides=set_, force=force), instance(workspace.root))
+            failed = run_stages(names, WorkspaceResource(profile=workspace.settings.profile, overrides=set_, force=force), instance(workspace.root))
         used = workspace.settings.profile
         drifted = settle(workspace.root, used, names) if not set_ and used == open_workspace().settings.profile else {}
-    tables = [(workspace.artifacts / f"{name}.md").read_text("utf-8") for name in names if name.startswith("tables/")]
+    tables = [(workspace.artifacts / f"{name}.md").read_text("utf-8") for name in names if f"artifacts/{{profile}}/{name}.md" in STAGES[name].outs]
     # A benchmark that shares its table with others shows its own rows.
     for table in tables or [transfer_table(read_scores(workspace.artifacts / "scores", only or ""), workspace.settings).render("md")]:
         out.print(f"\n{_plain(table)}", soft_wrap=True, highlight=False)
     if "report/html" in names:
         out.print(f"The report: {workspace.path(PAGE)}\n", soft_wrap=True, highlight=False)
+    for check in failed:
+        if check.check_name != "drift":
+            err.print(f"[yellow]check:[/] {check.asset_key.to_user_string()}: {check.check_name}: {_plain(str(check.description))}", soft_wrap=True)
     for path, how in sorted(drifted.items()):
         err.print(f"[yellow]drift:[/] {path} is {how} against its pin", soft_wrap=True)
     if drifted:
@@ -118,13 +122,13 @@ def materialize(
     """Run one stage on inputs that are there."""
     from orchestration.resources import WorkspaceResource
     from orchestration.run import instance, run_stages
-    from orchestration.stage import STAGES
+    from orchestration.stage import ordered_stages
     from orchestration.workspace import open_workspace
 
     with failing():
         workspace = open_workspace(profile)
-        if stage not in STAGES:
-            raise SubstrateError(f"no stage {stage!r}", hint=f"Choose one of {', '.join(STAGES)}")
+        if stage not in (names := [known.name for known in ordered_stages()]):
+            raise SubstrateError(f"no stage {stage!r}", hint=f"Choose one of {', '.join(names)}")
         with _stage_bars([stage]):
             run_stages([stage], WorkspaceResource(profile=workspace.settings.profile, force=force), instance(workspace.root))
 
@@ -176,6 +180,10 @@ def ui(port: Annotated[int, typer.Option("--port", help="Port on the loopback in
     with failing():
         root = find_root()
         instance(root).dispose()
+    address = f"http://127.0.0.1:{port}"
+    out.print(f"Reproduce:    {address}/locations/substrate/jobs/reproduce_sample  (Materialize all, then watch the run)", soft_wrap=True, highlight=False)
+    out.print(f"Asset graph:  {address}/asset-groups", soft_wrap=True, highlight=False)
+    out.print(f"Runs:         {address}/runs; Ctrl-C ends the server", soft_wrap=True, highlight=False)
     # In this process's place, so that a signal reaches the server and not only what started it.
     os.chdir(root)
     os.execv(sys.executable, [sys.executable, "-m", "dagster", "dev", "--workspace", "workspace.yaml", "--host", "127.0.0.1", "--port", str(port)])

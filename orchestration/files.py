@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import fcntl
+import glob
 import hashlib
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -14,18 +17,60 @@ from pathlib import Path
 def replacing(path: Path) -> Iterator[Path]:
     """A fresh path to write a file or folder to; it takes ``path``'s place when the block ends well.
 
-    Where the block fails, what was at ``path`` stays and nothing else is left.
+    Where the block fails, what was at ``path`` stays and nothing else is left. Where the process is
+    killed, its scratch folder stays until :func:`clear_leftovers` or the next replacement of ``path``.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    scratch = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
-    try:
+    clear_leftovers(path)
+    with _scratch(path) as scratch:
         fresh = scratch / path.name
         yield fresh
         if path.is_dir():
             path.rename(scratch / "old")
         fresh.replace(path)
+
+
+def clear_leftovers(path: Path) -> None:
+    """Remove the scratch folders that killed processes left beside ``path``; those in use stay."""
+    for scratch in sorted(path.parent.glob(f".{glob.escape(path.name)}.*.scratch")):
+        with _locked(scratch, wait=False) as held:
+            if held:
+                shutil.rmtree(scratch)
+
+
+@contextmanager
+def _scratch(path: Path) -> Iterator[Path]:
+    """A folder beside ``path`` that is gone after the block; its lock, which ends with the process, says that it is in use."""
+    while True:
+        scratch = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".scratch", dir=path.parent))
+        with _locked(scratch) as held:
+            # Another process may take a folder that is not locked yet for a leftover.
+            if not held:
+                continue
+            try:
+                yield scratch
+            finally:
+                shutil.rmtree(scratch)
+            return
+
+
+@contextmanager
+def _locked(folder: Path, wait: bool = True) -> Iterator[bool]:
+    """Hold a folder's lock for the block; false where another process holds it, or the folder is gone."""
+    try:
+        descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        yield False
+        return
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        except BlockingIOError:
+            yield False
+        else:
+            yield folder.exists()
     finally:
-        shutil.rmtree(scratch)
+        os.close(descriptor)
 
 
 def sha256(path: Path) -> str:

@@ -23,8 +23,6 @@ from substrate.rows import decode
 _SHORT = 8
 ROWS = "answers.jsonl"
 """The name of a file of answers."""
-DESCRIBING = "provenance/"
-"""Stages that describe the others: their bytes follow the code, so they are no results that could drift."""
 
 Key = tuple[str, str, str]
 """A row's subset, scene and question, as text."""
@@ -74,7 +72,7 @@ Pins = dict[str, Pinned]
 
 def measure(workspace: Workspace, stages: Iterable[Stage] | None = None) -> Pins:
     """What the stages' outs in a workspace are now; a stage with none of its outs there is left out."""
-    found = {stage.name: fingerprint(stage, workspace) for stage in (ordered_stages() if stages is None else stages) if not stage.name.startswith(DESCRIBING)}
+    found = {stage.name: fingerprint(stage, workspace) for stage in (ordered_stages() if stages is None else stages) if stage.pinned_by != "nothing"}
     return {name: _measured(workspace, name, made) for name, made in found.items() if made.outs}
 
 

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import subprocess
 import sys
 from collections.abc import Iterable
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import yaml
+from dvc_data.hashfile.hash_info import HashInfo
+from dvc_data.hashfile.tree import Tree
 
-from orchestration.pinned import DESCRIBING, settle_pins
+from orchestration.pinned import settle_pins
 from orchestration.settings import PARAMETERS_FILE, load_settings
 from orchestration.stage import STAGES, Stage, ordered_stages
 from orchestration.workspace import Workspace
 from substrate.errors import SubstrateError
 
+_NUMBERS = "artifacts/${profile}/tables/numbers.csv"
 _HEADER = "# Generated from the asset graph by `substrate dvc sync`; a test holds the two equal.\n"
 
 
@@ -28,7 +33,11 @@ class PinError(SubstrateError):
 def render_dvc_yaml() -> str:
     """The text of `dvc.yaml`: a stage for each asset but the datasets, which `data.dvc` pins."""
     stages = {_dvc_name(stage.name): _dvc_stage(stage) for stage in ordered_stages() if stage.pinned_by == "dvc.yaml"}
-    return _HEADER + yaml.safe_dump({"stages": stages}, sort_keys=False, width=120)
+    return _HEADER + yaml.safe_dump({"stages": stages, "plots": _PLOTS}, sort_keys=False, width=120)
+
+
+_PLOTS = [{"accuracy": {"template": "bar_horizontal", "x": "accuracy", "y": {_NUMBERS: "number"}, "title": "Accuracy of every number"}}]
+"""What `dvc plots show` and `dvc plots diff` draw."""
 
 
 def _dvc_name(name: str) -> str:
@@ -70,6 +79,41 @@ def drift(root: Path) -> dict[str, str]:
     return {path.rstrip("/"): how for how in ("modified", "deleted") for path in changed.get(how, [])}
 
 
+def recorded(root: Path) -> dict[str, str]:
+    """The MD5 at which `dvc.lock` and `data.dvc` pin each path; what was never pinned is not in it.
+
+    For checks inside a run, where a call of DVC for each stage would take longer than the stage.
+    """
+    return _data_pins(_bytes(root / "data.dvc")) | _lock_pins(_bytes(root / "dvc.lock"))
+
+
+def md5(path: Path) -> str:
+    """DVC's hash of a file or folder."""
+    if not path.is_dir():
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "md5").hexdigest()
+    tree = Tree()
+    for file in sorted(p for p in path.rglob("*") if p.is_file()):
+        tree.add(file.relative_to(path).parts, None, HashInfo("md5", md5(file)))
+    tree.digest()
+    assert tree.hash_info  # digest() sets it
+    return str(tree.hash_info.value)
+
+
+def _bytes(path: Path) -> bytes:
+    return path.read_bytes() if path.is_file() else b""
+
+
+@lru_cache(maxsize=1)
+def _lock_pins(text: bytes) -> dict[str, str]:
+    stages = (yaml.safe_load(text) or {}).get("stages", {}).values()
+    return {out["path"]: out["md5"] for stage in stages for out in stage.get("outs", [])}
+
+
+def _data_pins(text: bytes) -> dict[str, str]:
+    return {out["path"]: out["md5"] for out in (yaml.safe_load(text) or {}).get("outs", []) if "md5" in out}
+
+
 def commit(root: Path, *targets: str) -> None:
     """Record what is there as the pins; of everything, where no target is named."""
     _dvc(root, "commit", "--force", *targets)
@@ -84,11 +128,8 @@ def settle(root: Path, profile: str, ran: Iterable[str]) -> dict[str, str]:
     Returns:
         The paths whose bytes differ from their pins; they stay unrecorded until they are accepted.
     """
-    # What describes the other stages follows them: a change of its bytes alone is no drift.
-    describing = {out.format(profile=profile) for stage in STAGES.values() if stage.name.startswith(DESCRIBING) for out in stage.outs}
-    drifted = {path: how for path, how in drift(root).items() if path not in describing}
-    changed = {path: how for path, how in drifted.items() if how == "modified"}
-    stages = [STAGES[name] for name in ran if not (changed and name.startswith(DESCRIBING))]
+    drifted = drift(root)
+    stages = [STAGES[name] for name in ran]
     settled = [_dvc_name(stage.name) for stage in stages if stage.pinned_by == "dvc.yaml" and not any(out.format(profile=profile) in drifted for out in stage.outs)]
     if (root / "data.dvc").is_file() and not any(path.startswith("data/") for path in drifted):
         settled.append("data.dvc")
@@ -96,7 +137,7 @@ def settle(root: Path, profile: str, ran: Iterable[str]) -> dict[str, str]:
         commit(root, *settled)
         workspace = Workspace(root, load_settings(root / PARAMETERS_FILE, (), profile))
         settle_pins(workspace, [stage for stage in stages if _dvc_name(stage.name) in settled or stage.pinned_by in settled])
-    return changed
+    return {path: how for path, how in drifted.items() if how == "modified"}
 
 
 def _dvc(root: Path, *arguments: str) -> str:

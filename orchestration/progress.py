@@ -1,4 +1,4 @@
-"""Where a run stands, for whoever watches: the command shows bars, the UI needs none."""
+"""Where a run stands, for whoever watches: the command shows bars, the UI log lines."""
 
 from __future__ import annotations
 
@@ -26,3 +26,28 @@ def advance(stage: str, done: int, total: int) -> None:
     """Say how far a stage is; nothing happens where nobody watches."""
     if report := _report.get():
         report(stage, done, total)
+
+
+@contextmanager
+def logging_to(log: Callable[[str], None]) -> Iterator[None]:
+    """Also say in a log how far the stages inside the block are, at most once every tenth of the way.
+
+    >>> with logging_to(print):
+    ...     for done in range(61):
+    ...         advance("clevrer/logs", done, 300)
+    clevrer/logs: 0 of 300 done
+    clevrer/logs: 30 of 300 done
+    clevrer/logs: 60 of 300 done
+    """
+    watcher, said = _report.get(), dict[str, tuple[int, int]]()
+
+    def report(stage: str, done: int, total: int) -> None:
+        if watcher:
+            watcher(stage, done, total)
+        tenth = 10 * done // total if total else 0, total
+        if said.get(stage) != tenth:
+            said[stage] = tenth
+            log(f"{stage}: {done} of {total} done")
+
+    with watching(report):
+        yield

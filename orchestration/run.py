@@ -7,7 +7,7 @@ from pathlib import Path
 
 import dagster as dg
 
-from orchestration.definitions import ASSETS, CHECKS, EXECUTOR
+from orchestration.interrupted import close_interrupted
 from orchestration.resources import WorkspaceResource
 from orchestration.stage import STAGES, ordered_stages
 from substrate.errors import SubstrateError
@@ -21,10 +21,12 @@ def instance(root: Path) -> dg.DagsterInstance:
     """The project's persistent Dagster instance, shared by the command and the UI."""
     home = Path(os.environ.setdefault("DAGSTER_HOME", str(root / ".dagster")))
     home.mkdir(exist_ok=True)
-    return dg.DagsterInstance.get()
+    found = dg.DagsterInstance.get()
+    close_interrupted(found)
+    return found
 
 
-def run_stages(names: list[str], workspace: WorkspaceResource, where: dg.DagsterInstance | None = None) -> None:
+def run_stages(names: list[str], workspace: WorkspaceResource, where: dg.DagsterInstance | None = None) -> list[dg.AssetCheckEvaluation]:
     """Materialise stages in dependency order.
 
     Args:
@@ -32,18 +34,25 @@ def run_stages(names: list[str], workspace: WorkspaceResource, where: dg.Dagster
         workspace: the profile and overrides of the run.
         where: the instance that records the run; a temporary one where ``None``.
 
+    Returns:
+        The checks that did not pass and stop nothing. A recomputation beside the artifacts is not checked.
+
     Raises:
-        RunError: a stage failed.
+        RunError: a stage failed, or a check that stops the run.
     """
-    selection = [dg.AssetKey(name.split("/")) for name in names]
-    job = dg.define_asset_job("reproduce", selection=dg.AssetSelection.assets(*selection), executor_def=EXECUTOR)
+    # Here, because the jobs among the definitions are made of the stages that `stages_of` names.
+    from orchestration.definitions import ASSETS, CHECKS, EXECUTOR
+
+    selection = dg.AssetSelection.assets(*(dg.AssetKey(name.split("/")) for name in names))
+    job = dg.define_asset_job("reproduce", selection=selection.without_checks() if workspace.scratch else selection, executor_def=EXECUTOR)
     definitions = dg.Definitions(assets=ASSETS, asset_checks=CHECKS, jobs=[job], resources={"workspace": workspace})
     quiet = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
     result = definitions.resolve_job_def("reproduce").execute_in_process(instance=where, raise_on_error=False, run_config=quiet)
+    failed = [evaluation for evaluation in result.get_asset_check_evaluations() if not evaluation.passed]
     if result.success:
-        return
-    if failed := [evaluation.description for evaluation in result.get_asset_check_evaluations() if not evaluation.passed]:
-        raise RunError("; ".join(map(str, failed)))
+        return failed
+    if stopping := [str(evaluation.description) for evaluation in failed if evaluation.blocking and evaluation.severity == dg.AssetCheckSeverity.ERROR]:
+        raise RunError("; ".join(stopping))
     for event in result.all_events:
         if event.is_step_failure and (failure := event.step_failure_data.error):
             cause = failure.cause or failure

@@ -11,14 +11,16 @@ from typing import Any
 import dagster as dg
 import msgspec
 
-from orchestration.files import replacing, sha256
-from orchestration.progress import advance
+from orchestration.files import clear_leftovers, replacing, sha256
+from orchestration.previews import preview
+from orchestration.progress import advance, logging_to
 from orchestration.records import Fingerprint, code_files, code_version, parameter, read_record, record_path
 from orchestration.resources import WorkspaceResource
 from orchestration.workspace import Workspace
 
 Run = Callable[..., dict[str, Any]]
 """Takes the workspace and a fresh path for each out; gives metadata for the materialisation."""
+OWNERS = ["team:reproduction"]
 
 
 class Stage(msgspec.Struct, frozen=True):
@@ -66,7 +68,7 @@ def stage(
         parameters: keys of ``params.yaml`` the outs depend on.
         code: files or folders of this project the outs depend on.
         kinds: what it runs on, for the UI.
-        pinned_by: ``data.dvc`` for input data, ``dvc.yaml`` for results, ``nothing`` for a page about the run, which names code versions.
+        pinned_by: ``data.dvc`` for input data, ``dvc.yaml`` for results, ``nothing`` for what describes a run: its bytes follow the code.
         always: run it each time: what it reads lies outside the project, where no fingerprint reaches.
     """
     declared = STAGES[name] = Stage(name, list(outs), list(needs), list(parameters), list(code), pinned_by)
@@ -78,24 +80,34 @@ def stage(
             group_name=name.split("/")[0],
             kinds={"python", *kinds},
             description=run.__doc__,
+            owners=OWNERS,
             code_version=code_version(tuple(code)),
         )
         def materialize(workspace: WorkspaceResource) -> dg.MaterializeResult[Any]:
-            opened = workspace.open()
+            opened, log = workspace.open(), dg.AssetExecutionContext.get().log.info
+            paths = [opened.path(out) for out in outs]
             advance(name, 0, 1)
+            for path in paths:
+                clear_leftovers(path)
             record = record_path(opened, name)
             before = fingerprint(declared, opened)
             if not always and not workspace.force and read_record(record) == before:
-                metadata: dict[str, Any] = {"skipped": "code, parameters, inputs and outputs are unchanged"}
+                metadata: dict[str, Any] = {}
+                note = {"skipped": "code, parameters, inputs and outputs are unchanged"}
+                log(f"{name}: skipped: {note['skipped']}")
             else:
+                note = {}
                 with ExitStack() as stack:
-                    metadata = run(opened, *(stack.enter_context(replacing(opened.path(out))) for out in outs))
+                    stack.enter_context(logging_to(log))
+                    metadata = run(opened, *(stack.enter_context(replacing(path)) for path in paths))
                 before = fingerprint(declared, opened)
                 with replacing(record) as fresh:
                     fresh.write_bytes(msgspec.json.encode(before))
             advance(name, 1, 1)
             version = hashlib.sha256("".join(before.outs.values()).encode()).hexdigest()
-            return dg.MaterializeResult(metadata={**metadata, "profile": opened.settings.profile, "files": before.outs}, data_version=dg.DataVersion(version))
+            inputs = [opened.path(out) for need in needs for out in STAGES[need].outs]
+            known = {"profile": opened.settings.profile, "parameters": before.parameters, "files": before.outs}
+            return dg.MaterializeResult(metadata={**note, **preview(paths, inputs), **metadata, **known}, data_version=dg.DataVersion(version))
 
         return materialize
 

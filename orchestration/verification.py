@@ -12,7 +12,7 @@ import msgspec
 
 from orchestration import pins
 from orchestration.drift import Cause, Difference, causes, differences
-from orchestration.pinned import DESCRIBING, Pins, decode_pins, measure, read_pins, write_pins
+from orchestration.pinned import Pins, decode_pins, measure, read_pins, write_pins
 from orchestration.resources import WorkspaceResource
 from orchestration.run import run_stages
 from orchestration.stage import STAGES, Stage, ordered_stages
@@ -79,7 +79,7 @@ def _require(workspace: Workspace, stages: list[Stage]) -> None:
 def _unexplained(workspace: Workspace, explained: set[str]) -> list[Difference]:
     """What DVC finds changed and the compact pins do not know of."""
     modified = ((path, stage_of(path, workspace)) for path, how in sorted(pins.drift(workspace.root).items()) if how == "modified")
-    return [Difference(stage, "file", path, "as pinned", "modified") for path, stage in modified if stage not in explained and not stage.startswith(DESCRIBING)]
+    return [Difference(stage, "file", path, "as pinned", "modified") for path, stage in modified if stage not in explained]
 
 
 def stage_of(path: str, workspace: Workspace) -> str:

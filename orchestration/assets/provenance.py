@@ -39,6 +39,7 @@ DESCRIBED = _described()
     parameters=sorted({key for name in DESCRIBED for key in STAGES[name].parameters}),
     code=sorted({file for name in DESCRIBED for file in STAGES[name].code} | {"orchestration/crate.py", "orchestration/lineage.py", "orchestration/prov.py", WORKFLOW}),
     kinds=["rdf"],
+    pinned_by="nothing",
 )
 def provenance_crate(workspace: Workspace, prov: Path, crate: Path) -> dict[str, Any]:
     """The way of every number to its sources: PROV-O for SPARQL, and a Workflow Run RO-Crate with the tables and scores in it."""

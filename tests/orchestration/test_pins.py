@@ -18,8 +18,8 @@ from orchestration.cli import app
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def dvc(root: Path, *arguments: str) -> None:
-    subprocess.run([sys.executable, "-m", "dvc", *arguments], cwd=root, check=True, capture_output=True)
+def dvc(root: Path, *arguments: str) -> str:
+    return subprocess.run([sys.executable, "-m", "dvc", *arguments], cwd=root, check=True, capture_output=True, text=True).stdout
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def test_a_benchmark_that_shares_its_table_shows_its_own_rows(make_project: Call
     assert "babi/qa1" not in result.stdout
 
 
-def test_changed_results_are_reported_and_stay_unpinned_until_they_are_accepted(pinned: Path) -> None:
+def test_changed_results_are_reported_and_stay_unpinned_until_they_are_accepted(pinned: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = (pinned / "dvc.lock").read_bytes()
     parameters = pinned / "params.yaml"
     parameters.write_text(parameters.read_text("utf-8").replace("method: partner", "method: duality").replace("configuration: C", "configuration: A"), "utf-8")
@@ -70,6 +70,10 @@ def test_changed_results_are_reported_and_stay_unpinned_until_they_are_accepted(
     assert "drift: artifacts/sample/clevrer/answers.jsonl is modified against its pin" in result.stderr
     assert b"answers.jsonl" in before
     assert pins.drift(pinned)["artifacts/sample/clevrer/answers.jsonl"] == "modified"
+    monkeypatch.setenv("CI", "true")
+    result = CliRunner().invoke(app, ["reproduce", "--only", "clevrer"])
+    assert result.exit_code == 1
+    assert "artifacts/sample/clevrer/answers.jsonl is modified against dvc.lock" in result.stderr
 
 
 def test_changed_data_stop_the_run_before_anything_is_computed_from_them(pinned: Path) -> None:
@@ -87,3 +91,27 @@ def test_changed_data_stop_the_run_before_anything_is_computed_from_them(pinned:
     assert result.exit_code == 1
     assert "data/sample/clevrer is modified against data.dvc" in result.stderr
     assert (pinned / "artifacts/sample/clevrer/answers.jsonl").read_bytes() == answers
+
+
+def test_dvc_makes_the_same_bytes_from_clean_and_can_push_draw_and_count_them(pinned: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # What `dvc.yaml` runs is the environment's own command, on this checkout.
+    (pinned / ".venv").symlink_to(sys.prefix)
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    folders = [pinned / "artifacts/sample" / name for name in ("clevrer", "scores")]
+    made = {path: path.read_bytes() for folder in folders for path in folder.rglob("*") if path.is_file()}
+    lock = (pinned / "dvc.lock").read_bytes()
+    shutil.rmtree(pinned / "artifacts")
+    dvc(pinned, "repro", "clevrer-scores")
+    assert {path: path.read_bytes() for folder in folders for path in folder.rglob("*") if path.is_file()} == made
+    assert (pinned / "dvc.lock").read_bytes() == lock
+    assert not {name for name in json.loads(dvc(pinned, "status", "--json")) if name in ("clevrer-logs", "clevrer-answers", "clevrer-scores")}
+    (counted,) = (shown["data"] for shown in json.loads(dvc(pinned, "metrics", "show", "--json")).values())
+    assert counted["artifacts/sample/scores/clevrer.descriptive.per_question.json"]["data"]["accuracy"] == 1.0
+    dvc(pinned, "remote", "add", "--default", "shelf", str(tmp_path / "shelf"))
+    dvc(pinned, "push", "clevrer-scores", "clevrer-answers")
+    pushed = {path.read_bytes() for path in (tmp_path / "shelf").rglob("*") if path.is_file()}
+    assert made[folders[0] / "answers.jsonl"] in pushed
+    numbers = pinned / "artifacts/sample/tables/numbers.csv"
+    numbers.parent.mkdir()
+    numbers.write_text("number,accuracy\nclevrer/descriptive/per_question,1.0\n", "utf-8")
+    assert "clevrer/descriptive/per_question" in dvc(pinned, "plots", "show", "--json")

@@ -137,7 +137,8 @@ def test_neither_repetition_nor_hash_seed_changes_a_byte(reproduced: Path) -> No
 def test_every_table_and_score_is_read_and_no_pin_waits_for_the_page() -> None:
     needs = {stage.name: stage.needs for stage in ordered_stages()}
     needed = set(needs["report/html"])
-    assert {name for name in needs if name.startswith("tables/") or name.endswith("/scores")} <= needed
+    shown = {stage.name for stage in ordered_stages() if stage.name.endswith("/scores") or any(out.endswith(".md") for out in stage.outs)}
+    assert shown <= needed
     assert "report-html" not in pins.render_dvc_yaml(), "the page names code versions: pinned, each change of code would be drift"
 
 
@@ -145,7 +146,7 @@ def test_the_command_says_where_the_report_lies(make_project: Callable[..., Path
     root = make_project()
     monkeypatch.setattr("orchestration.run.run_stages", lambda *_: None)
     monkeypatch.setattr("orchestration.pins.settle", lambda *_: {})
-    for name in (stage.name for stage in ordered_stages() if stage.name.startswith("tables/")):
+    for name in (stage.name for stage in ordered_stages() if stage.name.startswith("tables/") and stage.name != "tables/numbers"):
         table = root / f"artifacts/sample/{name}.md"
         table.parent.mkdir(parents=True, exist_ok=True)
         table.write_text("| a |\n", "utf-8")
