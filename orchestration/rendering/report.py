@@ -16,6 +16,7 @@ from orchestration.lineage import Lineage, environment, trace_number
 from orchestration.logs import INDEX
 from orchestration.rendering.experiments import HORIZON, cross_domain, twin_of
 from orchestration.rendering.figures import Curve, ablation_curve, accuracy_by_subset
+from orchestration.rendering.results import NAMES
 from orchestration.rendering.tables import Table
 from orchestration.rendering.timelines import STATES
 from orchestration.rendering.worked import worked_examples
@@ -31,19 +32,16 @@ TITLES = {
     "babi": "bAbI",
     "clevrer_humans": "CLEVRER-Humans",
     "twin": "Twin-EventLog",
+    "twin_direct": "Twin-EventLog, a language model that reads the whole village",
+    "twin_concordia": "Twin-EventLog, a Concordia-style simulation",
+    "controlled": "CLEVRER, a language model that reads the same log",
+    "gqa_vision": "GQA, a vision model on photographs",
+    "gqa_extractor": "GQA, scene graphs that a model extracted",
     "ablations": "Ablations on CLEVRER",
 }
 TABLES = {"clevrer": "Table 1: CLEVRER", "transfer": "Transfer to other benchmarks", "twin": "Table 2: Twin-EventLog", "ablations": "Ablations"}
-SYSTEMS = {
-    "substrate": "substrate",
-    "ns_dr": "NS-DR",
-    "aloe": "ALOE",
-    "memn2n": "MemN2N",
-    "pcr": "PCR",
-    "llama_direct": "Llama-3.1-8B direct",
-    "concordia": "Concordia-style",
-}
-"""Whose published numbers have a mark of their own, in the legend's order."""
+MARKED = ("substrate", "ns_dr", "aloe", "memn2n", "pcr", "llama_direct", "concordia")
+"""Whose published numbers have a mark of their own."""
 
 
 class Source(NamedTuple):
@@ -94,7 +92,7 @@ def render(workspace: Workspace) -> str:
     """The page of a run, from its scores, tables, answers and logs."""
     jinja = jinja2.Environment(loader=jinja2.FileSystemLoader(Path(__file__).parent), autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     jinja.filters |= {"anchor": anchor, "breakable": breakable, "flat": flat, "percent": percent}
-    jinja.globals |= {"STATES": STATES, "TITLES": TITLES, "SYSTEMS": SYSTEMS, "HORIZON": HORIZON, "zip": zip}
+    jinja.globals |= {"STATES": STATES, "TITLES": TITLES, "NAMES": NAMES, "MARKED": MARKED, "HORIZON": HORIZON, "zip": zip}
     style = Markup((Path(__file__).parent / "report.css").read_text("utf-8"))
     return jinja.get_template("report.html.j2").render(style=style, **_content(workspace))
 
@@ -238,7 +236,7 @@ def forest(scores: Mapping[str, Mapping[str, Score]]) -> Forest:
                     f"{score.subset} {score.metric}".replace("_", " ").strip(),
                     None if score.accuracy is None else place(score.accuracy),
                     score.wilson and (place(score.wilson[0]), place(score.wilson[1])),
-                    [(who, place(value), f"{SYSTEMS.get(who, who)} {100 * value:.2f} %") for who, value in score.published.items()],
+                    [(who, place(value), f"{NAMES[who]} {100 * value:.2f} %") for who, value in score.published.items()],
                 )
                 for score in found.values()
             ],
@@ -247,4 +245,4 @@ def forest(scores: Mapping[str, Mapping[str, Score]]) -> Forest:
     ]
     axis = [(place(tick / 100), f"{tick}") for tick in range(100, round(100 * low) - 1, -20)]
     there = {who for score in every for who in score.published}
-    return Forest(groups, axis, [who for who in SYSTEMS if who in there] + sorted(there - SYSTEMS.keys()))
+    return Forest(groups, axis, [who for who in NAMES if who in there])

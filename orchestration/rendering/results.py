@@ -54,7 +54,7 @@ def transfer_table(scores: Mapping[str, Score], settings: Settings) -> Table:
         ("number", "n", "substrate", "95 % interval", "paper", "others"),
         [_transfer_row(s) for s in scores.values()],
         [[name] * 6 for name in scores],
-        [{}, {}, {}, {}, {"substrate": cited["transfer"]}, {who: cited.get(who, cited["transfer"]) for who in _NAMES}],
+        [{}, {}, {}, {}, {"substrate": cited["transfer"]}, {who: cited.get(who, cited["transfer"]) for who in NAMES}],
     )
 
 
@@ -111,8 +111,9 @@ def twin_table(scores: Mapping[str, Score], comparisons: Sequence[Comparison], s
     rows.append(["specifications", *(f"{scores[f'{name}/joint'].n:,}" for name in ("twin", *_RIVALS))])
     rows.append(["joint: substrate minus this", "", *(_difference(by_second[rival]) for rival in _RIVALS)])
     rows.append(["McNemar, exact, two-sided p", "", *(_p_value(by_second[rival]) for rival in _RIVALS)])
-    metrics = [*_TWIN_METRICS, "joint", "joint", "joint"]
-    numbers = [[f"twin/{metric}", *(f"{name}/{metric}" for name in ("twin", *_RIVALS))] for metric in metrics]
+    numbers = [[f"twin/{metric}", *(f"{name}/{metric}" for name in ("twin", *_RIVALS))] for metric in _TWIN_METRICS]
+    joint = [f"{rival}/joint" for rival in _RIVALS]
+    numbers += [["", "twin/joint", *joint], ["", "", *joint], ["", "", *joint]]
     paper = published()["citations"]["twin"]
     return Table(caption, ("metric", "substrate", *_RIVALS.values()), rows, numbers, [{}, {}, {"llama_direct": paper}, {"concordia": paper}])
 
@@ -165,7 +166,10 @@ def _clevrer_row(score: Score) -> list[str]:
     return [f"{score.subset} {score.metric.replace('_', '-')}", *_measured(score), *cells, gap]
 
 
-_NAMES = {
+NAMES = {
+    "substrate": "substrate",
+    "ns_dr": "NS-DR",
+    "aloe": "ALOE",
     "memn2n": "MemN2N",
     "pcr": "PCR",
     "llama": "Llama-3.1-8B",
@@ -174,13 +178,14 @@ _NAMES = {
     "qwen_vl": "Qwen2.5-VL-3B",
     "extractor": "language model as extractor",
 }
+"""Whose published numbers are cited, in words and in the order of a legend."""
 
 
 def _transfer_row(score: Score) -> list[str]:
     if score.name.partition("/")[0] in (*MODELS, *_RIVALS):
         # Not the substrate's number: it stands among the others.
-        return [score.name, f"{score.n:,}", "", "", "", f"{_beside(score)} {', '.join(_NAMES[who] for who in score.published)}"]
-    others = ", ".join(f"{_percent(value, 1)} {_NAMES[who]}" for who, value in score.published.items() if who != "substrate")
+        return [score.name, f"{score.n:,}", "", "", "", f"{_beside(score)} {', '.join(NAMES[who] for who in score.published)}"]
+    others = ", ".join(f"{_percent(value, 1)} {NAMES[who]}" for who, value in score.published.items() if who != "substrate")
     return [score.name, *_measured(score), _published(score), others]
 
 

@@ -15,7 +15,7 @@ from orchestration.definitions import build_definitions, defs
 from orchestration.downloads import official_sources
 from orchestration.drift import Difference
 from orchestration.resources import WorkspaceResource
-from orchestration.run import run_stages
+from orchestration.run import run_stages, stages_of
 from orchestration.verification import Report
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -53,7 +53,7 @@ def test_official_files_start_one_run_when_all_of_them_are_whole(make_project: C
     found = look()
     assert isinstance(found, dg.SensorResult)
     (request,) = found.run_requests or []
-    assert {key.to_user_string() for key in request.asset_selection or []} == {"clevrer/dataset", "clevrer/logs", "clevrer/answers", "clevrer/scores", "tables/clevrer"}
+    assert {key.to_user_string() for key in request.asset_selection or []} == set(stages_of("clevrer"))
     again = look()
     assert isinstance(again, dg.SensorResult)
     assert (again.run_requests or [])[0].run_key == request.run_key

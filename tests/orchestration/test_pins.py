@@ -64,7 +64,7 @@ def test_a_benchmark_that_shares_its_table_shows_its_own_rows(make_project: Call
 def test_changed_results_are_reported_and_stay_unpinned_until_they_are_accepted(pinned: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = (pinned / "dvc.lock").read_bytes()
     parameters = pinned / "params.yaml"
-    parameters.write_text(parameters.read_text("utf-8").replace("method: partner", "method: duality").replace("configuration: C", "configuration: A"), "utf-8")
+    parameters.write_text(parameters.read_text("utf-8").replace("method: partner", "method: duality").replace("horizon: null", "horizon: 1"), "utf-8")
     result = CliRunner().invoke(app, ["reproduce", "--only", "clevrer"])
     assert result.exit_code == 0, result.output
     assert "drift: artifacts/sample/clevrer/answers.jsonl is modified against its pin" in result.stderr
@@ -93,16 +93,20 @@ def test_changed_data_stop_the_run_before_anything_is_computed_from_them(pinned:
     assert (pinned / "artifacts/sample/clevrer/answers.jsonl").read_bytes() == answers
 
 
+def results(root: Path) -> list[Path]:
+    found = [*(root / "artifacts/sample/clevrer").rglob("*"), *(root / "artifacts/sample/scores").glob("clevrer.*")]
+    return [path for path in found if path.is_file()]
+
+
 def test_dvc_makes_the_same_bytes_from_clean_and_can_push_draw_and_count_them(pinned: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # What `dvc.yaml` runs is the environment's own command, on this checkout.
     (pinned / ".venv").symlink_to(sys.prefix)
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    folders = [pinned / "artifacts/sample" / name for name in ("clevrer", "scores")]
-    made = {path: path.read_bytes() for folder in folders for path in folder.rglob("*") if path.is_file()}
+    made = {path: path.read_bytes() for path in results(pinned)}
     lock = (pinned / "dvc.lock").read_bytes()
     shutil.rmtree(pinned / "artifacts")
     dvc(pinned, "repro", "clevrer-scores")
-    assert {path: path.read_bytes() for folder in folders for path in folder.rglob("*") if path.is_file()} == made
+    assert {path: path.read_bytes() for path in results(pinned)} == made
     assert (pinned / "dvc.lock").read_bytes() == lock
     assert not {name for name in json.loads(dvc(pinned, "status", "--json")) if name in ("clevrer-logs", "clevrer-answers", "clevrer-scores")}
     (counted,) = (shown["data"] for shown in json.loads(dvc(pinned, "metrics", "show", "--json")).values())
@@ -110,7 +114,7 @@ def test_dvc_makes_the_same_bytes_from_clean_and_can_push_draw_and_count_them(pi
     dvc(pinned, "remote", "add", "--default", "shelf", str(tmp_path / "shelf"))
     dvc(pinned, "push", "clevrer-scores", "clevrer-answers")
     pushed = {path.read_bytes() for path in (tmp_path / "shelf").rglob("*") if path.is_file()}
-    assert made[folders[0] / "answers.jsonl"] in pushed
+    assert made[pinned / "artifacts/sample/clevrer/answers.jsonl"] in pushed
     numbers = pinned / "artifacts/sample/tables/numbers.csv"
     numbers.parent.mkdir()
     numbers.write_text("number,accuracy\nclevrer/descriptive/per_question,1.0\n", "utf-8")

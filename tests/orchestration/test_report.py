@@ -96,7 +96,7 @@ def test_every_number_is_in_the_page_with_its_trace(reproduced: Path) -> None:
     scores = [msgspec.json.decode(path.read_bytes(), type=Score) for path in (reproduced / "artifacts/sample/scores").glob("*.json")]
     assert {found.name.partition("/")[0] for found in scores} >= {"clevrer", "comphy", "gqa", "babi", "clevrer_humans", "ablations"}
     for found in scores:
-        assert links[f"#{anchor(found.name)}"] == 2, f"{found.name} stands in a table and in the forest plot"
+        assert links[f"#{anchor(found.name)}"] >= (2 if found.n else 1), f"{found.name} stands in a table and in the forest plot"
         assert f"{found.name} {percent(found)}" in words, f"the trace of {found.name} says what it is"
     record = read_record(record_path(open_workspace("sample"), "clevrer/answers"))
     assert record
@@ -144,7 +144,7 @@ def test_every_table_and_score_is_read_and_no_pin_waits_for_the_page() -> None:
 
 def test_the_command_says_where_the_report_lies(make_project: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:
     root = make_project()
-    monkeypatch.setattr("orchestration.run.run_stages", lambda *_: None)
+    monkeypatch.setattr("orchestration.run.run_stages", lambda *_: [])
     monkeypatch.setattr("orchestration.pins.settle", lambda *_: {})
     for name in (stage.name for stage in ordered_stages() if stage.name.startswith("tables/") and stage.name != "tables/numbers"):
         table = root / f"artifacts/sample/{name}.md"

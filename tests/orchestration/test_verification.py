@@ -75,7 +75,7 @@ def test_a_clone_names_the_changed_gold_label_and_the_changed_parameter(reproduc
 
 
 def test_reproduce_stops_at_changed_data_and_says_what_changed(reproduced: Path) -> None:
-    setting(reproduced, "seed: 20", "seed: 21")
+    setting(reproduced, "\nseed: 20", "\nseed: 21")
     result = CliRunner().invoke(app, ["reproduce", "--only", "clevrer"])
     assert result.exit_code == 1
     assert "data/sample/clevrer is modified against data.dvc" in result.stderr
