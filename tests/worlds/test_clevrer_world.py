@@ -8,14 +8,17 @@ import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
+from random import Random
 
 import msgspec
 import pytest
 
-from substrate.domains.clevrer.format import FRAMES, Annotation, MotionState, annotation_names, annotation_sources, decode_annotation, read_questions
+from substrate.domains.clevrer.format import FRAMES, Annotation, Collision, MotionState, ObjectProperty, annotation_names, annotation_sources, decode_annotation, read_questions
 from substrate.errors import ParameterError
 from substrate.worlds.clevrer import WorldScene, generate_scene, write_questions, write_scene
+from substrate.worlds.clevrer.choices import imagine
 from substrate.worlds.clevrer.events import Event, Film
+from substrate.worlds.clevrer.phrases import Names
 from substrate.worlds.clevrer.physics import HIDDEN_FRAMES, Body, simulate, travel
 from substrate.worlds.clevrer.questions import VALIDATION_QUESTIONS, quota
 
@@ -342,3 +345,12 @@ def test_answers_are_balanced(scenes: list[WorldScene]) -> None:
     assert min(exist["yes"], exist["no"]) > 0.25 * exist.total()
     assert Counter(q.answer for q in asked if q.question_subtype == "count")["0"] < 0.6 * sum(q.question_subtype == "count" for q in asked)
     assert {q.question_subtype for q in asked if q.answer is not None} == {"count", "exist", "query_color", "query_material", "query_shape"}
+
+
+def test_a_removal_that_leaves_nothing_to_choose_from_is_not_asked_about() -> None:
+    objects = tuple(ObjectProperty(number, color, "metal", "cube") for number, color in enumerate(("red", "blue", "green")))
+    late = Collision((1, 2), FRAMES + 5, (0.0, 0.0, 0.2))
+    for seed in range(20):
+        asked = imagine([Collision((0, 1), 40, (0.0, 0.0, 0.2))], {0: [late], 1: [], 2: []}, Names(objects), Random(seed), 4)
+        assert len(asked) == 4
+        assert all(question.choices and "red" not in question.program for question in asked)

@@ -95,7 +95,8 @@ def imagine(contacts: Sequence[Collision], without: Mapping[int, Sequence[Collis
     """
     outcomes = {removed: _outcomes(contacts, imagined, [pair for pair in _pairs(names) if removed not in pair], rng) for removed, imagined in without.items()}
     questions = []
-    asked = [(removed, negated) for removed in without for negated in (False, True)]
+    # Of three objects, one removed, the pair that is left may collide only in the hidden seconds: then there is nothing to choose from.
+    asked = [(removed, negated) for removed in without if outcomes[removed] for negated in (False, True)]
     for removed, negated in _telling_first(rng, asked, lambda one: outcomes[one[0]])[:number]:
         phrase = names.of(removed, rng)
         program = ("all_events", *phrase.program, "get_counterfact", "belong_to", *_negate(negated))
