@@ -9,7 +9,7 @@ import msgspec
 
 from orchestration import clevrer, determinism
 from orchestration.ablations import CURVES, POINTS, VARIANTS, AnswerVariants, Variant
-from orchestration.assets.answers import split_of
+from orchestration.assets.answers import FORK, split_of
 from orchestration.assets.logs import CORE
 from orchestration.scores import count
 from orchestration.spark import spark_session, write_lines
@@ -17,7 +17,7 @@ from orchestration.stage import stage
 from orchestration.workspace import Workspace
 from substrate.domains.clevrer.format import read_questions
 
-CODE = ["orchestration/ablations.py", "substrate/domains/clevrer", "substrate/rows.py", *CORE]
+CODE = ["orchestration/ablations.py", "orchestration/clevrer.py", "substrate/domains/clevrer", "substrate/rows.py", *FORK, *CORE]
 
 
 @stage(
@@ -65,7 +65,7 @@ def ablations_curves(workspace: Workspace, rows: Path, out: Path) -> dict[str, A
     outs=["artifacts/{profile}/ablations/determinism.json"],
     needs=["clevrer/dataset", "clevrer/logs"],
     parameters=["clevrer"],
-    code=[*CODE, "orchestration/determinism.py", "orchestration/spark.py"],
+    code=[*CODE, "orchestration/determinism.py"],
     kinds=["spark", "rdf"],
 )
 def ablations_determinism(workspace: Workspace, out: Path) -> dict[str, Any]:

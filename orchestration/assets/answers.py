@@ -25,7 +25,7 @@ FORK = ["substrate/fork.py", "substrate/interventions.py"]
     outs=["artifacts/{profile}/clevrer/answers.jsonl"],
     needs=["clevrer/dataset", "clevrer/logs"],
     parameters=["clevrer"],
-    code=["substrate/domains/clevrer", "substrate/rows.py", *FORK, *CORE],
+    code=["orchestration/clevrer.py", "substrate/domains/clevrer", "substrate/rows.py", *FORK, *CORE],
     kinds=["spark", "rdf"],
 )
 def clevrer_answers(workspace: Workspace, out: Path) -> dict[str, Any]:
@@ -40,7 +40,7 @@ def clevrer_answers(workspace: Workspace, out: Path) -> dict[str, Any]:
     "babi/answers",
     outs=["artifacts/{profile}/babi/answers.jsonl"],
     needs=["babi/dataset", "babi/logs"],
-    code=["substrate/domains/babi", "substrate/rows.py", "tboxes/babi.ttl", *CORE],
+    code=["orchestration/babi.py", "substrate/domains/babi", "substrate/rows.py", "tboxes/babi.ttl", *CORE],
     kinds=["spark", "rdf"],
 )
 def babi_answers(workspace: Workspace, out: Path) -> dict[str, Any]:
@@ -54,7 +54,7 @@ def babi_answers(workspace: Workspace, out: Path) -> dict[str, Any]:
     "gqa/answers",
     outs=["artifacts/{profile}/gqa/answers.jsonl"],
     needs=["gqa/dataset", "gqa/logs"],
-    code=["substrate/domains/gqa", "substrate/rows.py", "tboxes/gqa.ttl", *CORE],
+    code=["orchestration/gqa.py", "substrate/domains/gqa", "substrate/rows.py", "tboxes/gqa.ttl", *CORE],
     kinds=["spark", "rdf"],
 )
 def gqa_answers(workspace: Workspace, out: Path) -> dict[str, Any]:
@@ -71,7 +71,7 @@ def gqa_answers(workspace: Workspace, out: Path) -> dict[str, Any]:
     outs=["artifacts/{profile}/clevrer_humans/answers.jsonl"],
     needs=["clevrer_humans/dataset", "clevrer_humans/logs"],
     parameters=["clevrer"],
-    code=["substrate/domains/clevrer", "substrate/rows.py", *FORK, *CORE],
+    code=["orchestration/clevrer.py", "substrate/domains/clevrer", "substrate/rows.py", *FORK, *CORE],
     kinds=["spark", "rdf"],
 )
 def clevrer_humans_answers(workspace: Workspace, out: Path) -> dict[str, Any]:
@@ -106,7 +106,7 @@ def _comphy_answers(benchmark: str, description: str) -> dg.AssetsDefinition:
         outs=[f"artifacts/{{profile}}/{benchmark}/answers.jsonl"],
         needs=["comphy/dataset", f"{benchmark}/logs"],
         parameters=[benchmark],
-        code=["substrate/domains/comphy", "substrate/domains/clevrer", "substrate/rows.py", *FORK, *CORE],
+        code=["orchestration/comphy.py", "orchestration/clevrer.py", "substrate/domains/comphy", "substrate/domains/clevrer", "substrate/rows.py", *FORK, *CORE],
         kinds=["spark", "rdf"],
     )
     return declare(answers)

@@ -31,7 +31,7 @@ def _official(workspace: Workspace, benchmark: str, mirror: str | None) -> dict[
     "clevrer/dataset",
     outs=["data/{profile}/clevrer"],
     parameters=["seed", "profiles.{profile}.clevrer"],
-    code=["substrate/worlds/clevrer", "substrate/domains/clevrer/format.py"],
+    code=["orchestration/generate.py", "substrate/worlds/clevrer", "substrate/domains/clevrer/format.py"],
     kinds=["bullet", "spark"],
     pinned_by="data.dvc",
 )
@@ -107,7 +107,7 @@ def gqa_dataset(workspace: Workspace, out: Path) -> dict[str, Any]:
     "comphy/dataset",
     outs=["data/{profile}/comphy"],
     parameters=["seed", "profiles.{profile}.comphy"],
-    code=["substrate/worlds/comphy", "substrate/worlds/clevrer", "substrate/domains/comphy/format.py", "substrate/domains/clevrer/format.py"],
+    code=["orchestration/generate.py", "substrate/worlds/comphy", "substrate/worlds/clevrer", "substrate/domains/comphy/format.py", "substrate/domains/clevrer/format.py"],
     kinds=["bullet", "spark"],
     pinned_by="data.dvc",
 )

@@ -18,14 +18,17 @@ from substrate.domains.clevrer.humans import read_human_questions
 from substrate.domains.comphy.format import target_names
 from substrate.domains.gqa.format import read_scene_graphs
 
-CORE = ["substrate/chain.py", "substrate/log.py", "substrate/patch.py", "substrate/journal.py", "substrate/replay.py", "substrate/ancestry.py"]
+CORE = [
+    *(f"substrate/{name}.py" for name in ("chain", "log", "patch", "journal", "replay", "ancestry")),
+    *(f"orchestration/{name}.py" for name in ("logs", "spark")),
+]
 
 
 @stage(
     "clevrer/logs",
     outs=["artifacts/{profile}/clevrer/logs"],
     needs=["clevrer/dataset"],
-    code=["substrate/domains/clevrer/deltas.py", "substrate/domains/clevrer/format.py", *CORE],
+    code=["orchestration/clevrer.py", "substrate/domains/clevrer/deltas.py", "substrate/domains/clevrer/format.py", *CORE],
     kinds=["spark", "rdf"],
 )
 def clevrer_logs(workspace: Workspace, out: Path) -> dict[str, Any]:
@@ -39,7 +42,7 @@ def clevrer_logs(workspace: Workspace, out: Path) -> dict[str, Any]:
     "babi/logs",
     outs=["artifacts/{profile}/babi/logs"],
     needs=["babi/dataset"],
-    code=["substrate/domains/babi/deltas.py", "substrate/domains/babi/grammar.py", "substrate/domains/babi/format.py", "tboxes/babi.ttl", *CORE],
+    code=["orchestration/babi.py", "substrate/domains/babi/deltas.py", "substrate/domains/babi/grammar.py", "substrate/domains/babi/format.py", "tboxes/babi.ttl", *CORE],
     kinds=["spark", "rdf"],
 )
 def babi_logs(workspace: Workspace, out: Path) -> dict[str, Any]:
@@ -52,7 +55,7 @@ def babi_logs(workspace: Workspace, out: Path) -> dict[str, Any]:
     "gqa/logs",
     outs=["artifacts/{profile}/gqa/logs"],
     needs=["gqa/dataset"],
-    code=["substrate/domains/gqa/deltas.py", "substrate/domains/gqa/format.py", "substrate/domains/gqa/ontology.py", "tboxes/gqa.ttl", *CORE],
+    code=["orchestration/gqa.py", "substrate/domains/gqa/deltas.py", "substrate/domains/gqa/format.py", "substrate/domains/gqa/ontology.py", "tboxes/gqa.ttl", *CORE],
     kinds=["spark", "rdf"],
 )
 def gqa_logs(workspace: Workspace, out: Path) -> dict[str, Any]:
@@ -65,7 +68,7 @@ def gqa_logs(workspace: Workspace, out: Path) -> dict[str, Any]:
     "clevrer_humans/logs",
     outs=["artifacts/{profile}/clevrer_humans/logs"],
     needs=["clevrer_humans/dataset"],
-    code=["substrate/domains/clevrer/deltas.py", "substrate/domains/clevrer/format.py", *CORE],
+    code=["orchestration/clevrer.py", "substrate/domains/clevrer/deltas.py", "substrate/domains/clevrer/format.py", *CORE],
     kinds=["spark", "rdf"],
 )
 def clevrer_humans_logs(workspace: Workspace, out: Path) -> dict[str, Any]:
@@ -76,6 +79,7 @@ def clevrer_humans_logs(workspace: Workspace, out: Path) -> dict[str, Any]:
 
 
 TWIN = [
+    "orchestration/twin.py",
     "substrate/domains/smallville/format.py",
     "substrate/domains/smallville/twin.py",
     "substrate/fork.py",
@@ -106,7 +110,14 @@ def _comphy_logs(benchmark: str, description: str) -> dg.AssetsDefinition:
         outs=[f"artifacts/{{profile}}/{benchmark}/logs"],
         needs=["comphy/dataset"],
         parameters=[f"{benchmark}.infer_properties"],
-        code=["substrate/domains/comphy", "substrate/domains/clevrer/deltas.py", "substrate/domains/clevrer/format.py", *CORE],
+        code=[
+            "orchestration/comphy.py",
+            "orchestration/clevrer.py",
+            "substrate/domains/comphy",
+            "substrate/domains/clevrer/deltas.py",
+            "substrate/domains/clevrer/format.py",
+            *CORE,
+        ],
         kinds=["spark", "rdf"],
     )
     return declare(logs)
