@@ -41,8 +41,6 @@ def make_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small_project:
     def make(name: str = "project", scenes: int = 3) -> Path:
         root = small_project(tmp_path / name, scenes)
         enter(root, monkeypatch)
-        # There drift stops a run; a test says so where it means that.
-        monkeypatch.delenv("CI", raising=False)
         return root
 
     return make
@@ -68,6 +66,8 @@ def write_project(root: Path, scenes: int) -> None:
 def enter(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(root)
     monkeypatch.setenv("DAGSTER_HOME", str(root / ".dagster"))
+    # There drift stops a run; a test says so where it means that.
+    monkeypatch.delenv("CI", raising=False)
 
 
 @pytest.fixture(scope="session")
