@@ -11,6 +11,9 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
+
+import msgspec
 
 
 @contextmanager
@@ -71,6 +74,11 @@ def _locked(folder: Path, wait: bool = True) -> Iterator[bool]:
             yield folder.exists()
     finally:
         os.close(descriptor)
+
+
+def write_json(path: Path, value: Any, *, indent: int) -> None:
+    """Write a value as indented JSON with a final newline; keys stand in the order of its fields."""
+    path.write_bytes(msgspec.json.format(msgspec.json.encode(value), indent=indent) + b"\n")
 
 
 def sha256(path: Path) -> str:

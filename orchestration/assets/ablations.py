@@ -5,14 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from orchestration import clevrer, determinism
 from orchestration.ablations import CURVES, POINTS, VARIANTS, AnswerVariants, Variant
-from orchestration.assets.answers import FORK, split_of
+from orchestration.assets.answers import FORK, split_of, write_answers
 from orchestration.assets.logs import CORE
+from orchestration.files import write_json
 from orchestration.scores import count
-from orchestration.spark import spark_session, write_lines
+from orchestration.spark import spark_session
 from orchestration.stage import stage
 from orchestration.workspace import Workspace
 from substrate.domains.clevrer.format import read_questions
@@ -56,7 +55,7 @@ def ablations_curves(workspace: Workspace, rows: Path, out: Path) -> dict[str, A
         }
         for curve in CURVES
     ]
-    out.write_bytes(msgspec.json.format(msgspec.json.encode(drawn), indent=1) + b"\n")
+    write_json(out, drawn, indent=1)
     return metadata
 
 
@@ -71,18 +70,16 @@ def ablations_curves(workspace: Workspace, rows: Path, out: Path) -> dict[str, A
 def ablations_determinism(workspace: Workspace, out: Path) -> dict[str, Any]:
     """The same answers computed twice, in two numbers of partitions and under two hash seeds, with the hash of each."""
     runs = determinism.runs(workspace)
-    out.write_bytes(msgspec.json.format(msgspec.json.encode(runs), indent=1) + b"\n")
+    write_json(out, runs, indent=1)
     return {"distinct hashes": len({run.sha256 for run in runs})}
 
 
 def _answer(workspace: Workspace, name: str, variants: tuple[Variant, ...], out: Path) -> dict[str, Any]:
     logs, questions = workspace.artifacts / "clevrer" / "logs", clevrer.questions_of(workspace.data / "clevrer")
     scenes = clevrer.require_scenes(read_questions(questions), clevrer.scenes_of(logs), questions, logs)
-    settings = workspace.settings.spark
     split = split_of(workspace.settings.data.clevrer.source, "validation")
     work = AnswerVariants(logs, questions, workspace.settings.clevrer, split, variants)
-    write_lines(spark_session(settings), scenes, work, out, stage=name, partitions=settings.partitions)
-    return {"scenes": len(scenes), "variants": len(variants)}
+    return {**write_answers(workspace, name, scenes, work, out), "variants": len(variants)}
 
 
 def _number(variant: Variant) -> str:

@@ -33,7 +33,7 @@ def clevrer_answers(workspace: Workspace, out: Path) -> dict[str, Any]:
     logs, questions = workspace.artifacts / "clevrer" / "logs", clevrer.questions_of(workspace.data / "clevrer")
     scenes = clevrer.require_scenes(read_questions(questions), clevrer.scenes_of(logs), questions, logs)
     split = split_of(workspace.settings.data.clevrer.source, "validation")
-    return _write(workspace, "clevrer/answers", scenes, clevrer.Answer(logs, questions, workspace.settings.clevrer, split), out)
+    return write_answers(workspace, "clevrer/answers", scenes, clevrer.Answer(logs, questions, workspace.settings.clevrer, split), out)
 
 
 @stage(
@@ -47,7 +47,7 @@ def babi_answers(workspace: Workspace, out: Path) -> dict[str, Any]:
     """A row a question, with the facts that its answer rests on."""
     logs, tasks = workspace.artifacts / "babi" / "logs", workspace.data / "babi"
     split = split_of(workspace.settings.data.babi.source, "test")
-    return _write(workspace, "babi/answers", babi.scene_numbers(tasks), babi.Answer(logs, tasks, split), out)
+    return write_answers(workspace, "babi/answers", babi.scene_numbers(tasks), babi.Answer(logs, tasks, split), out)
 
 
 @stage(
@@ -63,7 +63,7 @@ def gqa_answers(workspace: Workspace, out: Path) -> dict[str, Any]:
     asked = read_gqa_questions(questions)
     require_scenes(asked, read_scene_graphs(gqa.scene_graphs_of(workspace.data / "gqa")))
     split = split_of(workspace.settings.data.gqa.source, "validation")
-    return _write(workspace, "gqa/answers", list(asked), gqa.Answer(logs, questions, split), out)
+    return write_answers(workspace, "gqa/answers", list(asked), gqa.Answer(logs, questions, split), out)
 
 
 @stage(
@@ -77,7 +77,7 @@ def gqa_answers(workspace: Workspace, out: Path) -> dict[str, Any]:
 def clevrer_humans_answers(workspace: Workspace, out: Path) -> dict[str, Any]:
     """A row a human causal question, its wording resolved to events."""
     logs, questions = workspace.artifacts / "clevrer_humans" / "logs", workspace.data / "clevrer_humans" / "questions"
-    return _write(workspace, "clevrer_humans/answers", clevrer.scenes_of(logs), clevrer.AnswerHumans(logs, questions, workspace.settings.clevrer, "train"), out)
+    return write_answers(workspace, "clevrer_humans/answers", clevrer.scenes_of(logs), clevrer.AnswerHumans(logs, questions, workspace.settings.clevrer, "train"), out)
 
 
 @stage(
@@ -90,7 +90,7 @@ def clevrer_humans_answers(workspace: Workspace, out: Path) -> dict[str, Any]:
 def twin_answers(workspace: Workspace, out: Path) -> dict[str, Any]:
     """A row an arm: the specification's question on each of its two logs."""
     specs = twin.specs_of(workspace.data / "twin")
-    return _write(workspace, "twin/answers", twin.spec_numbers(specs), twin.Answer(workspace.artifacts / "twin" / "logs", specs), out)
+    return write_answers(workspace, "twin/answers", twin.spec_numbers(specs), twin.Answer(workspace.artifacts / "twin" / "logs", specs), out)
 
 
 def _comphy_answers(benchmark: str, description: str) -> dg.AssetsDefinition:
@@ -98,7 +98,7 @@ def _comphy_answers(benchmark: str, description: str) -> dg.AssetsDefinition:
         logs, questions = workspace.artifacts / benchmark / "logs", comphy.questions_of(workspace.data / "comphy")
         asked = read_comphy_questions(questions) if questions.exists() else {}
         targets = clevrer.require_scenes(asked, clevrer.scenes_of(logs), questions, logs)
-        return _write(workspace, f"{benchmark}/answers", targets, comphy.Answer(logs, questions, getattr(workspace.settings, benchmark), benchmark, "generated"), out)
+        return write_answers(workspace, f"{benchmark}/answers", targets, comphy.Answer(logs, questions, getattr(workspace.settings, benchmark), benchmark, "generated"), out)
 
     answers.__doc__ = description
     declare = stage(
@@ -121,7 +121,8 @@ def split_of(source: str, official: str) -> str:
     return official if source == "official" else "generated"
 
 
-def _write(workspace: Workspace, name: str, keys: list[Any], work: Any, out: Path) -> dict[str, Any]:
+def write_answers(workspace: Workspace, name: str, keys: list[Any], work: Any, out: Path) -> dict[str, Any]:
+    """Run a benchmark's work over its scenes on Spark, and write the rows it gives."""
     settings = workspace.settings.spark
     write_lines(spark_session(settings), keys, work, out, stage=name, partitions=settings.partitions)
     return {"scenes": len(keys)}

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import dagster as dg
-import msgspec
 
+from orchestration.files import write_json
 from orchestration.scores import METRICS, compare, count, score
 from orchestration.spark import spark_session
 from orchestration.stage import stage
@@ -23,7 +23,7 @@ def _scores_of(benchmark: str, description: str) -> dg.AssetsDefinition:
         metadata = {}
         for name, out in zip(METRICS[benchmark], outs, strict=True):
             record = score(name, *counts[name])
-            out.write_bytes(msgspec.json.format(msgspec.json.encode(record), indent=2) + b"\n")
+            write_json(out, record, indent=2)
             metadata[name] = "no questions" if record.accuracy is None else record.accuracy
         return metadata
 
@@ -65,5 +65,5 @@ def comparisons(workspace: Workspace, out: Path) -> dict[str, Any]:
     session = spark_session(workspace.settings.spark)
     pairs = (("twin", "twin_direct"), ("twin", "twin_concordia"), ("clevrer", "controlled"))
     found = [compare(session, *(workspace.artifacts / name / "answers.jsonl" for name in pair)) for pair in pairs]
-    out.write_bytes(msgspec.json.format(msgspec.json.encode(found), indent=1) + b"\n")
+    write_json(out, found, indent=1)
     return {f"{comparison.first} - {comparison.second}": comparison.difference or "not measured" for comparison in found}
