@@ -2,8 +2,10 @@
 
     python benchmarks/clevrer_engines.py ANNOTATIONS
 
-Every engine gets the same bodies, masses from the video, the step of 0.004 s and the drag and friction that free
-flight shows; the contact constants of each are the best of a grid, so that none is judged on another's numbers.
+Every engine gets the same bodies, masses from the video, the step of 0.004 s and the drag and friction that
+free
+flight shows; the contact constants of each are the best of a grid, so that none is judged on another's
+numbers.
 """
 
 from __future__ import annotations
@@ -37,16 +39,26 @@ def bullet_engine(client: int, *, hull: bool, restitution: float, radius: float)
 
     def run(start: Sequence[Body], frames: int) -> tuple[list[tuple[int, int, int]], list[Body]]:
         bullet.resetSimulation(physicsClientId=client)
-        bullet.setPhysicsEngineParameter(fixedTimeStep=LAW.step, numSubSteps=0, deterministicOverlappingPairs=1, physicsClientId=client)
+        bullet.setPhysicsEngineParameter(
+            fixedTimeStep=LAW.step, numSubSteps=0, deterministicOverlappingPairs=1, physicsClientId=client
+        )
         bullet.setGravity(0, 0, -9.81, physicsClientId=client)
-        ground = bullet.createMultiBody(0, bullet.createCollisionShape(bullet.GEOM_PLANE, physicsClientId=client), physicsClientId=client)
+        ground = bullet.createMultiBody(
+            0, bullet.createCollisionShape(bullet.GEOM_PLANE, physicsClientId=client), physicsClientId=client
+        )
         rough = math.sqrt(LAW.friction / 9.81)
         bullet.changeDynamics(ground, -1, lateralFriction=rough, restitution=0, physicsClientId=client)
         handles: dict[int, int] = {}
         for body in start:
             shape = bullet.createCollisionShape(**_shape(body.shape, hull, radius), physicsClientId=client)
             turn = bullet.getQuaternionFromEuler((0, 0, body.yaw))
-            handle = bullet.createMultiBody(body.mass, shape, basePosition=(body.x, body.y, radius), baseOrientation=turn, physicsClientId=client)
+            handle = bullet.createMultiBody(
+                body.mass,
+                shape,
+                basePosition=(body.x, body.y, radius),
+                baseOrientation=turn,
+                physicsClientId=client,
+            )
             bullet.changeDynamics(
                 handle, -1, lateralFriction=0 if body.shape == "sphere" else rough, restitution=math.sqrt(restitution),
                 linearDamping=LAW.drag, angularDamping=LAW.drag, spinningFriction=0.03, physicsClientId=client,
@@ -57,7 +69,9 @@ def bullet_engine(client: int, *, hull: bool, restitution: float, radius: float)
         for frame, step in product(range(frames), range(LAW.substeps)):
             bullet.stepSimulation(physicsClientId=client)
             for a, b in combinations(handles, 2):
-                touching = (a, b) not in contacts and bullet.getContactPoints(handles[a], handles[b], physicsClientId=client)
+                touching = (a, b) not in contacts and bullet.getContactPoints(
+                    handles[a], handles[b], physicsClientId=client
+                )
                 if touching and any(point[9] > 0 for point in touching):
                     contacts[a, b] = frame + (step >= LAW.stamp)
         final: list[Body] = []
@@ -78,7 +92,9 @@ def _shape(shape: str, hull: bool, radius: float) -> dict[str, object]:
             "sphere": {"shapeType": bullet.GEOM_SPHERE, "radius": radius},
             "cylinder": {"shapeType": bullet.GEOM_CYLINDER, "radius": radius, "height": 2 * radius},
         }[shape]
-    levels = [(radius * math.cos(math.pi * k / 16), math.sin(math.pi * k / 16)) for k in range(17)]  # height, width
+    levels = [
+        (radius * math.cos(math.pi * k / 16), math.sin(math.pi * k / 16)) for k in range(17)
+    ]  # height, width
     vertices = {
         "cube": [[radius * x, radius * y, radius * z] for x, y, z in product((-1, 1), repeat=3)],
         "sphere": [[x * wide, y * wide, z] for z, wide in levels for x, y in ring],
@@ -98,8 +114,17 @@ def pymunk_engine(*, elasticity: float, radius: float) -> Engine:
         names: dict[int, int] = {}
         for body in start:
             solid = pymunk.Body(body.mass, body.mass * LAW.inertia)
-            solid.position, solid.velocity, solid.angle, solid.angular_velocity = (body.x, body.y), (body.vx, body.vy), body.yaw, body.spin
-            square = pymunk.Poly.create_box(solid, (2 * radius, 2 * radius)) if body.shape == "cube" else pymunk.Circle(solid, radius)
+            solid.position, solid.velocity, solid.angle, solid.angular_velocity = (
+                (body.x, body.y),
+                (body.vx, body.vy),
+                body.yaw,
+                body.spin,
+            )
+            square = (
+                pymunk.Poly.create_box(solid, (2 * radius, 2 * radius))
+                if body.shape == "cube"
+                else pymunk.Circle(solid, radius)
+            )
             square.elasticity, square.friction = math.sqrt(elasticity), 0.0
             solid.velocity_func = _slowed(0.0 if body.shape == "sphere" else LAW.friction)
             space.add(solid, square)
@@ -129,20 +154,34 @@ def _slowed(friction: float) -> Callable[..., None]:
             body.velocity = body.velocity * max(0.0, 1 - step * (friction / speed + LAW.drag * (1 + speed)))  # type: ignore[attr-defined]
         rate = abs(body.angular_velocity)  # type: ignore[attr-defined]
         if rate:
-            body.angular_velocity *= max(0.0, 1 - step * ((LAW.turning if friction else 0.0) / rate + LAW.drag * (1 + rate)))  # type: ignore[attr-defined]
+            body.angular_velocity *= max(
+                0.0, 1 - step * ((LAW.turning if friction else 0.0) / rate + LAW.drag * (1 + rate))
+            )  # type: ignore[attr-defined]
 
     return update
 
 
 def impact_errors(engine: Engine, seen: Sequence[Impact]) -> list[float]:
-    """Of each impact: mean distance of the two bodies' velocities from the recorded ones, three frames after (units/s)."""
+    """Of each impact: mean distance of the two bodies' velocities from the recorded ones, three frames after
+    (units/s).
+    """
     found: list[float] = []
     for impact in seen:
         a, b = impact.collision.object_ids
-        first, last = impact.collision.frame_id - 3, min(impact.collision.frame_id + 3, len(impact.annotation.motion_trajectory) - 1)
-        start = [body for body in bodies(impact.annotation, first, {a: impact.ratio, b: 1.0}) if body.id in (a, b)]
+        first, last = (
+            impact.collision.frame_id - 3,
+            min(impact.collision.frame_id + 3, len(impact.annotation.motion_trajectory) - 1),
+        )
+        start = [
+            body for body in bodies(impact.annotation, first, {a: impact.ratio, b: 1.0}) if body.id in (a, b)
+        ]
         truth = {body.id: body for body in bodies(impact.annotation, last)}
-        found.append(fmean(math.hypot(e.vx - truth[e.id].vx, e.vy - truth[e.id].vy) for e in engine(start, last - first)[1]))
+        found.append(
+            fmean(
+                math.hypot(e.vx - truth[e.id].vx, e.vy - truth[e.id].vy)
+                for e in engine(start, last - first)[1]
+            )
+        )
     return found
 
 
@@ -152,9 +191,21 @@ def candidates() -> Iterator[tuple[str, list[tuple[str, Engine]]]]:
     client = bullet.connect(bullet.DIRECT)
     grid = list(product((0.36, 0.5, 0.6, 0.7, 0.8), (0.2, 0.2006, 0.2012)))
     for hull, name in ((False, "Bullet, primitives"), (True, "Bullet, convex hulls")):
-        yield name, [(f"e {e}, radius {r}", bullet_engine(client, hull=hull, restitution=e, radius=r)) for e, r in grid]
+        yield (
+            name,
+            [
+                (f"e {e}, radius {r}", bullet_engine(client, hull=hull, restitution=e, radius=r))
+                for e, r in grid
+            ],
+        )
     try:
-        yield "pymunk", [(f"e {e}, radius {r}", pymunk_engine(elasticity=e, radius=r)) for e, r in product((0.1, 0.2, 0.3, 0.4, 0.5), (0.2, 0.2012))]
+        yield (
+            "pymunk",
+            [
+                (f"e {e}, radius {r}", pymunk_engine(elasticity=e, radius=r))
+                for e, r in product((0.1, 0.2, 0.3, 0.4, 0.5), (0.2, 0.2012))
+            ],
+        )
     except ImportError:
         return
 
@@ -165,7 +216,11 @@ def main() -> int:
     parser.add_argument("annotations", type=Path)
     films = read_annotations(parser.parse_args().annotations)
     seen = impacts(films, LAW)
-    sys.stdout.write("| engine | constants | impact error: mean | median | pairs found | within 3 frames | extra | ms a scene |\n" + "|---" * 8 + "|\n")
+    sys.stdout.write(
+        "| engine | constants | impact error: mean | median | pairs found | within 3 frames | extra | ms a scene |\n"
+        + "|---" * 8
+        + "|\n"
+    )
     for name, grid in candidates():
         tried = [(impact_errors(engine, seen), label, engine) for label, engine in grid]
         errors, label, engine = min(tried, key=lambda row: fmean(row[0]))
@@ -178,7 +233,9 @@ def main() -> int:
             true, found, extra = true + len(recorded), found + len(both), extra + len(simulated) - len(both)
             close += sum(abs(recorded[pair] - simulated[pair]) <= 3 for pair in both)
         spent = (time.perf_counter() - began) / len(films) * 1000
-        sys.stdout.write(f"| {name} | {label} | {fmean(errors):.3f} | {median(errors):.3f} | {found} of {true} | {close} | {extra} | {spent:.1f} |\n")
+        sys.stdout.write(
+            f"| {name} | {label} | {fmean(errors):.3f} | {median(errors):.3f} | {found} of {true} | {close} | {extra} | {spent:.1f} |\n"
+        )
     return 0
 
 

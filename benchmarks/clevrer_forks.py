@@ -1,8 +1,10 @@
-"""How well simulated forks foretell a generated world: answers by configuration and ground, and pairs against the world's own truth.
+"""How well simulated forks foretell a generated world: answers by configuration and ground, and pairs against
+the world's own truth.
 
     python benchmarks/clevrer_forks.py DATA        # DATA as `substrate generate clevrer --out DATA` writes it
 
-Nothing of the package is fitted to such a world. "The engine from true states" is no answer of the interpreter: it starts from everyone's state, seen
+Nothing of the package is fitted to such a world. "The engine from true states" is no answer of the
+interpreter: it starts from everyone's state, seen
 or not, and shows how far the planar engine itself agrees with Bullet.
 """
 
@@ -23,7 +25,15 @@ from substrate.domains.clevrer.counterfactual import judge
 from substrate.domains.clevrer.deltas import annotation_log
 from substrate.domains.clevrer.emitter import future
 from substrate.domains.clevrer.explain import explain
-from substrate.domains.clevrer.format import Annotation, Collision, SceneQuestions, annotation_names, annotation_sources, decode_annotation, read_questions
+from substrate.domains.clevrer.format import (
+    Annotation,
+    Collision,
+    SceneQuestions,
+    annotation_names,
+    annotation_sources,
+    decode_annotation,
+    read_questions,
+)
 from substrate.domains.clevrer.interpreter import answer_scene
 from substrate.domains.clevrer.motion import bodies, simulate
 from substrate.domains.clevrer.parameters import RECORDED_AFTER, Counterfactual, Parameters, Predictive
@@ -65,17 +75,29 @@ def pairs(collisions: Iterable[Collision]) -> Pairs:
 
 def read_worlds(data: Path) -> list[World]:
     """Every scene of a folder."""
-    names, asked, decoder = annotation_names(data / "annotation"), read_questions(data / "questions.json"), Decoder(Truth)
+    names, asked, decoder = (
+        annotation_names(data / "annotation"),
+        read_questions(data / "questions.json"),
+        Decoder(Truth),
+    )
     found: list[World] = []
     for scene, source in zip(names, annotation_sources(data / "annotation", names.values()), strict=True):
         film, path = decode_annotation(source), data / "truth" / f"truth_{scene:05d}.json"
-        found.append(World(film, annotation_log(film), asked[scene], decode(decoder, path.read_bytes(), path)))
+        found.append(
+            World(film, annotation_log(film), asked[scene], decode(decoder, path.read_bytes(), path))
+        )
     return found
 
 
 SETTINGS: Mapping[str, tuple[str, Parameters]] = {
-    **{f"configuration {name}": ("predictive", Parameters(predictive=Predictive(name))) for name in ("A", "B", "C", "S")},
-    **{name: ("counterfactual", Parameters(counterfactual=Counterfactual(name))) for name in ("duality", "partner", "simulated")},
+    **{
+        f"configuration {name}": ("predictive", Parameters(predictive=Predictive(name)))
+        for name in ("A", "B", "C", "S")
+    },
+    **{
+        name: ("counterfactual", Parameters(counterfactual=Counterfactual(name)))
+        for name in ("duality", "partner", "simulated")
+    },
 }
 
 
@@ -86,8 +108,19 @@ def answers(worlds: list[World]) -> Iterator[str]:
         count: Counter[str] = Counter()
         start = time.perf_counter()
         for world in worlds:
-            for row in answer_scene(world.log, world.film.scene_index, [q for q in world.questions.questions if q.question_type == subset], parameters, ""):
-                count.update(questions=1, right=bool(row.correct), options=len(row.choices or ()), good=sum(c.predicted == c.expected for c in row.choices or ()))
+            for row in answer_scene(
+                world.log,
+                world.film.scene_index,
+                [q for q in world.questions.questions if q.question_type == subset],
+                parameters,
+                "",
+            ):
+                count.update(
+                    questions=1,
+                    right=bool(row.correct),
+                    options=len(row.choices or ()),
+                    good=sum(c.predicted == c.expected for c in row.choices or ()),
+                )
         spent = (time.perf_counter() - start) / len(worlds) * 1000
         yield f"| {subset} | {name} | {_share(count['right'], count['questions'])} | {_share(count['good'], count['options'])} | {spent:.1f} |"
 
@@ -101,7 +134,11 @@ def grounds(worlds: list[World]) -> Iterator[str]:
             for question in world.questions.questions:
                 if question.question_type == "counterfactual":
                     labels = {"yes": "correct", "no": "wrong"}
-                    for choice, why in zip(question.choices or (), explain(world.log, world.film.scene_index, question, SETTINGS[name][1]), strict=True):
+                    for choice, why in zip(
+                        question.choices or (),
+                        explain(world.log, world.film.scene_index, question, SETTINGS[name][1]),
+                        strict=True,
+                    ):
                         count[why.ground, labels[why.answer] == choice.answer] += 1
         for ground in sorted({ground for ground, _ in count}):
             yield f"| {name} | {ground} | {_share(count[ground, True], count[ground, True] + count[ground, False])} |"
@@ -115,31 +152,59 @@ def forked(world: World, removed: int | None) -> Pairs:
     """The interpreter's forks."""
     scene = Scene(world.log)
     if removed is None:
-        return {event.objects for event in future(scene, RECORDED_AFTER).events if event.kind == "Collision" and (event.frame or 0) > scene.end}
+        return {
+            event.objects
+            for event in future(scene, RECORDED_AFTER).events
+            if event.kind == "Collision" and (event.frame or 0) > scene.end
+        }
     possible = (frozenset(pair) for pair in combinations(scene.objects, 2))
-    return {pair for pair in possible if judge(scene, Event("Collision", None, pair), removed, SETTINGS["simulated"][1]).occurs}
+    return {
+        pair
+        for pair in possible
+        if judge(scene, Event("Collision", None, pair), removed, SETTINGS["simulated"][1]).occurs
+    }
 
 
 def engine(world: World, removed: int | None) -> Pairs:
-    """The engine from everyone's true state, right before the removed object's first collision, or at the video's end; all simulated from there."""
+    """The engine from everyone's true state, right before the removed object's first collision, or at the
+    video's end; all simulated from there.
+    """
     if removed is None:
-        return {frozenset(pair) for _, *pair in simulate(bodies(world.film, world.last()), RECORDED_AFTER).contacts} - world.met()
+        return {
+            frozenset(pair)
+            for _, *pair in simulate(bodies(world.film, world.last()), RECORDED_AFTER).contacts
+        } - world.met()
     first = min((c.frame_id for c in world.film.collision if removed in c.object_ids), default=world.last())
     start = max(0, first - 1)
-    return world.met(first) | {frozenset(pair) for _, *pair in simulate(bodies(world.film, start), world.last() - start, remove=removed).contacts}
+    return world.met(first) | {
+        frozenset(pair)
+        for _, *pair in simulate(bodies(world.film, start), world.last() - start, remove=removed).contacts
+    }
 
 
 def engine_from_0(world: World, removed: int | None) -> Pairs:
     """The engine from everyone's true state at the first frame."""
     if removed is None:
-        return {frozenset(pair) for frame, *pair in simulate(bodies(world.film, 0), world.last() + RECORDED_AFTER).contacts if frame > world.last()}
-    return {frozenset(pair) for _, *pair in simulate(bodies(world.film, 0), world.last(), remove=removed).contacts}
+        return {
+            frozenset(pair)
+            for frame, *pair in simulate(bodies(world.film, 0), world.last() + RECORDED_AFTER).contacts
+            if frame > world.last()
+        }
+    return {
+        frozenset(pair) for _, *pair in simulate(bodies(world.film, 0), world.last(), remove=removed).contacts
+    }
 
 
 def agreement(worlds: list[World]) -> Iterator[str]:
-    """Pairs right, missed and too many against the world's truth, and how many imagined worlds come out whole."""
+    """Pairs right, missed and too many against the world's truth, and how many imagined worlds come out
+    whole.
+    """
     yield "\n| | pairs right | missed | too many | imagined worlds whole |\n|---|---|---|---|---|"
-    ways: dict[str, Forks] = {"forks": forked, "the engine from true states": engine, "the engine from true states at frame 0": engine_from_0}
+    ways: dict[str, Forks] = {
+        "forks": forked,
+        "the engine from true states": engine,
+        "the engine from true states at frame 0": engine_from_0,
+    }
     for title, imagined in (("after the video", False), ("without an object", True)):
         for name, fork in ways.items():
             count: Counter[str] = Counter()
@@ -148,9 +213,19 @@ def agreement(worlds: list[World]) -> Iterator[str]:
                     if removed is None:
                         true = pairs(world.truth.future_collisions) - world.met()
                     else:
-                        true = pairs(c for c in world.truth.counterfactual_collisions[removed] if c.frame_id <= world.last() and removed not in c.object_ids)
+                        true = pairs(
+                            c
+                            for c in world.truth.counterfactual_collisions[removed]
+                            if c.frame_id <= world.last() and removed not in c.object_ids
+                        )
                     found = fork(world, removed)
-                    count.update(right=len(true & found), missed=len(true - found), more=len(found - true), worlds=1, whole=true == found)
+                    count.update(
+                        right=len(true & found),
+                        missed=len(true - found),
+                        more=len(found - true),
+                        worlds=1,
+                        whole=true == found,
+                    )
             yield f"| {title}: {name} | {count['right']} | {count['missed']} | {count['more']} | {_share(count['whole'], count['worlds'])} |"
 
 

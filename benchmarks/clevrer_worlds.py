@@ -4,8 +4,10 @@
     python benchmarks/clevrer_worlds.py select  REAL [--scenes N]                  # generates scenes, and adds which to keep
     python benchmarks/clevrer_worlds.py compare REAL [--scenes N] [--figure FILE]  # the table of docs/design/worlds.md, and its figure
 
-REAL holds ``ground_truth_train.jsonl.gz``, ``ground_truth_test.jsonl.gz``, ``trajectories_test.jsonl.gz`` and ``annotations/``.
-Constants come from the events of the first, the even scenes of the third and the annotations; what is generated is
+REAL holds ``ground_truth_train.jsonl.gz``, ``ground_truth_test.jsonl.gz``, ``trajectories_test.jsonl.gz`` and
+``annotations/``.
+Constants come from the events of the first, the even scenes of the third and the annotations; what is
+generated is
 then compared with the events of the second and the odd scenes of the third, which no constant has seen.
 """
 
@@ -22,7 +24,12 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from substrate.domains.clevrer.format import annotation_names, annotation_sources, decode_annotation, read_scene_events
+from substrate.domains.clevrer.format import (
+    annotation_names,
+    annotation_sources,
+    decode_annotation,
+    read_scene_events,
+)
 from substrate.domains.clevrer.motion.trajectories import read_trajectories
 from substrate.errors import SubstrateError
 from substrate.worlds.clevrer import generate_annotation
@@ -46,15 +53,30 @@ class Real(NamedTuple):
 
 def read_real(folder: Path) -> Real:
     """The clips of a folder."""
-    train, test = (read_scene_events(folder / f"ground_truth_{split}.jsonl.gz") for split in ("train", "test"))
+    train, test = (
+        read_scene_events(folder / f"ground_truth_{split}.jsonl.gz") for split in ("train", "test")
+    )
     tracks = read_trajectories(folder / "trajectories_test.jsonl.gz")
-    even, odd = ([recorded(test[scene], track.trajectory) for scene, track in tracks.items() if scene % 2 == half] for half in (0, 1))
-    return Real([recorded(record) for record in train.values()], even, [recorded(record) for record in test.values()], odd)
+    even, odd = (
+        [recorded(test[scene], track.trajectory) for scene, track in tracks.items() if scene % 2 == half]
+        for half in (0, 1)
+    )
+    return Real(
+        [recorded(record) for record in train.values()],
+        even,
+        [recorded(record) for record in test.values()],
+        odd,
+    )
 
 
 def fitted(folder: Path, real: Real) -> Measured:
     """What real scenes alone show."""
-    annotations = [decode_annotation(source) for source in annotation_sources(folder / "annotations", annotation_names(folder / "annotations").values())]
+    annotations = [
+        decode_annotation(source)
+        for source in annotation_sources(
+            folder / "annotations", annotation_names(folder / "annotations").values()
+        )
+    ]
     return measure(real.fitted, real.fitted_motion, annotations)
 
 
@@ -82,13 +104,23 @@ def _clip(scene: int, seed: int) -> Clip:
 
 
 def table(clips: Sequence[Clip], real: Real) -> Iterator[str]:
-    """Distances of generated scenes to real ones kept out; in brackets those of real scenes that the fit has seen, as many."""
+    """Distances of generated scenes to real ones kept out; in brackets those of real scenes that the fit has
+    seen, as many.
+    """
     yield "| statistic | total variation | (real) | Kolmogorov–Smirnov | (real) |\n|---|---|---|---|---|"
     events, motion = distances(clips, real.kept_out), distances(clips, real.kept_out_motion)
-    floor_events, floor_motion = distances(real.fitted[: len(clips)], real.kept_out), distances(real.fitted_motion[: len(clips)], real.kept_out_motion)
+    floor_events, floor_motion = (
+        distances(real.fitted[: len(clips)], real.kept_out),
+        distances(real.fitted_motion[: len(clips)], real.kept_out_motion),
+    )
     for name, histogram in HISTOGRAMS.items():
-        found, floor = (motion[name], floor_motion[name]) if histogram.moving else (events[name], floor_events[name])
-        ks = ["–" if one.kolmogorov_smirnov is None else f"{one.kolmogorov_smirnov:.3f}" for one in (found, floor)]
+        found, floor = (
+            (motion[name], floor_motion[name]) if histogram.moving else (events[name], floor_events[name])
+        )
+        ks = [
+            "–" if one.kolmogorov_smirnov is None else f"{one.kolmogorov_smirnov:.3f}"
+            for one in (found, floor)
+        ]
         yield f"| {histogram.title} | {found.total_variation:.3f} | {floor.total_variation:.3f} | {ks[0]} | {ks[1]} |"
 
 
@@ -97,21 +129,44 @@ def figure(path: Path, clips: Sequence[Clip], real: Real) -> None:
     import matplotlib as mpl
 
     mpl.use("svg")
-    mpl.rcParams |= {"svg.hashsalt": "worlds", "svg.fonttype": "none", "font.size": 7, "axes.spines.top": False, "axes.spines.right": False}
+    mpl.rcParams |= {
+        "svg.hashsalt": "worlds",
+        "svg.fonttype": "none",
+        "font.size": 7,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+    }
     from matplotlib import pyplot as plt
 
     columns = 4
-    chart, axes = plt.subplots(-(-len(HISTOGRAMS) // columns), columns, figsize=(10, 11), layout="constrained")
+    chart, axes = plt.subplots(
+        -(-len(HISTOGRAMS) // columns), columns, figsize=(10, 11), layout="constrained"
+    )
     for axis in axes.flat[len(HISTOGRAMS) :]:
         axis.set_axis_off()
     for axis, histogram in zip(axes.flat, HISTOGRAMS.values(), strict=False):
         places = range(len(histogram.bins))
         edges = [place - 0.5 for place in range(len(places) + 1)]
-        axis.stairs(histogram.shares(histogram.collect(real.kept_out_motion if histogram.moving else real.kept_out)), edges, fill=True, color="#b8c4d6", label="real")
-        axis.stairs(histogram.shares(histogram.collect(clips)), edges, color="#b3422e", linewidth=1.2, label="generated")
+        axis.stairs(
+            histogram.shares(histogram.collect(real.kept_out_motion if histogram.moving else real.kept_out)),
+            edges,
+            fill=True,
+            color="#b8c4d6",
+            label="real",
+        )
+        axis.stairs(
+            histogram.shares(histogram.collect(clips)),
+            edges,
+            color="#b3422e",
+            linewidth=1.2,
+            label="generated",
+        )
         axis.set_title(histogram.title, fontsize=7)
         step = -(-len(places) // 7)
-        axis.set_xticks(list(places)[::step], [f"{bound:g}" if isinstance(bound, float | int) else bound for bound in histogram.bins][::step])
+        axis.set_xticks(
+            list(places)[::step],
+            [f"{bound:g}" if isinstance(bound, float | int) else bound for bound in histogram.bins][::step],
+        )
     axes.flat[0].legend(frameon=False)
     path.parent.mkdir(parents=True, exist_ok=True)
     chart.savefig(path, metadata={"Date": None})
@@ -119,7 +174,10 @@ def figure(path: Path, clips: Sequence[Clip], real: Real) -> None:
 
 def main(arguments: list[str] | None = None) -> int:
     """The command; 0 done, 1 wrong input."""
-    parser = argparse.ArgumentParser(prog="clevrer_worlds", description="Fit the generated CLEVRER world to real scenes, or compare the two.")
+    parser = argparse.ArgumentParser(
+        prog="clevrer_worlds",
+        description="Fit the generated CLEVRER world to real scenes, or compare the two.",
+    )
     parser.add_argument("what", choices=("fit", "select", "compare"))
     parser.add_argument("real", type=Path)
     parser.add_argument("--scenes", type=int, default=1000)
@@ -128,7 +186,9 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         real = read_real(given.real)
         if given.what != "compare":
-            write(fitted(given.real, real) if given.what == "fit" else selected(given.real, real, given.scenes))
+            write(
+                fitted(given.real, real) if given.what == "fit" else selected(given.real, real, given.scenes)
+            )
             return 0
     except SubstrateError as error:
         sys.stderr.write(f"{error}\n")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import dagster as dg
 
-from orchestration.assets import MODULES
-from orchestration.checks import CHECKS
-from orchestration.jobs import new_official_data, nightly_drift, reproductions, settled_pins, verify
-from orchestration.resources import WorkspaceResource
+from orchestration.pipeline.assets import MODULES
+from orchestration.pipeline.checks import CHECKS
+from orchestration.pipeline.jobs import new_official_data, nightly_drift, reproductions, settled_pins, verify
+from orchestration.pipeline.resources import WorkspaceResource
 
 ASSETS = dg.load_assets_from_modules(MODULES)
 # One process, so that one Spark session serves the whole run.

@@ -43,7 +43,9 @@ def clear_leftovers(path: Path) -> None:
 
 @contextmanager
 def _scratch(path: Path) -> Iterator[Path]:
-    """A folder beside ``path`` that is gone after the block; its lock, which ends with the process, says that it is in use."""
+    """A folder beside ``path`` that is gone after the block; its lock, which ends with the process, says that
+    it is in use.
+    """
     while True:
         scratch = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".scratch", dir=path.parent))
         with _locked(scratch) as held:

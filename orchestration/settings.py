@@ -52,21 +52,28 @@ class GqaData(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ComphyData(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A profile's ComPhy data: generated targets. The release has no direct address, so a paper profile has none."""
+    """A profile's ComPhy data: generated targets.
+
+    The release has no direct address, so a paper profile has none.
+    """
 
     source: Literal["generated"]
     targets: int
 
 
 class HumansData(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Files of CLEVRER-Humans that a user has: compact events of its scenes and its questions; without them nothing is measured."""
+    """Files of CLEVRER-Humans that a user has: compact events of its scenes and its questions; without them
+    nothing is measured.
+    """
 
     events: str | None = None
     questions: str | None = None
 
 
 class TwinData(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How many specifications of Twin-EventLog a profile has; the paper's own are not public, so all are generated."""
+    """How many specifications of Twin-EventLog a profile has; the paper's own are not public, so all are
+    generated.
+    """
 
     specs: int = 500
 
@@ -109,13 +116,19 @@ def load_settings(path: Path, overrides: Iterable[str] = (), profile: str | None
     try:
         raw = yaml.safe_load(path.read_text("utf-8"))
     except (OSError, yaml.YAMLError) as error:
-        raise ParameterError(f"cannot be read ({error})", where=(path,), hint="Restore it from the repository") from error
+        raise ParameterError(
+            f"cannot be read ({error})", where=(path,), hint="Restore it from the repository"
+        ) from error
     raw = override(raw, overrides)
     if profile:
         raw["profile"] = profile
     settings = convert(raw, Settings, str(path))
     if settings.profile not in settings.profiles:
-        raise ParameterError(f"no profile {settings.profile!r}", where=(path,), hint=f"Choose one of {', '.join(settings.profiles)}")
+        raise ParameterError(
+            f"no profile {settings.profile!r}",
+            where=(path,),
+            hint=f"Choose one of {', '.join(settings.profiles)}",
+        )
     return settings
 
 
@@ -143,11 +156,17 @@ def override(raw: dict[str, Any], overrides: Iterable[str]) -> dict[str, Any]:
         for folder in folders:
             place = place.get(folder) if isinstance(place, dict) else None
         if not equals or not isinstance(place, dict) or leaf not in place:
-            raise ParameterError(f"cannot set {text!r}", where=("--set",), hint=f"Write KEY=VALUE with a key of {PARAMETERS_FILE}, such as clevrer.predictive.tau=0.4")
+            raise ParameterError(
+                f"cannot set {text!r}",
+                where=("--set",),
+                hint=f"Write KEY=VALUE with a key of {PARAMETERS_FILE}, such as clevrer.predictive.tau=0.4",
+            )
         try:
             place[leaf] = yaml.safe_load(value)
         except yaml.YAMLError as error:
-            raise ParameterError(f"{key}: the value is not YAML ({error})", where=("--set",), hint="Quote the value") from error
+            raise ParameterError(
+                f"{key}: the value is not YAML ({error})", where=("--set",), hint="Quote the value"
+            ) from error
     return copy
 
 
@@ -157,4 +176,8 @@ def convert(raw: Any, type_: type[T], *where: str) -> T:
         return msgspec.convert(raw, type_)
     except msgspec.ValidationError as error:
         what, _, path = str(error).partition(" - at ")
-        raise ParameterError(what, where=(*where, path.strip("`").replace("$.", "")), hint="Compare with the comments in params.yaml") from error
+        raise ParameterError(
+            what,
+            where=(*where, path.strip("`").replace("$.", "")),
+            hint="Compare with the comments in params.yaml",
+        ) from error

@@ -35,7 +35,8 @@ class Workspace:
 
 
 def find_root(start: Path | None = None) -> Path:
-    """The project folder: the nearest one upward that has a ``params.yaml``, else the one this code runs from.
+    """The project folder: the nearest one upward that has a ``params.yaml``, else the one this code runs
+    from.
 
     Raises:
         ParameterError: there is none.
@@ -44,7 +45,9 @@ def find_root(start: Path | None = None) -> Path:
     for folder in (here, *here.parents, Path(__file__).resolve().parents[1]):
         if (folder / PARAMETERS_FILE).is_file() and (folder / "workspace.yaml").is_file():
             return folder
-    raise ParameterError("no project here", where=(here,), hint=f"Run this inside a checkout, where {PARAMETERS_FILE} lies")
+    raise ParameterError(
+        "no project here", where=(here,), hint=f"Run this inside a checkout, where {PARAMETERS_FILE} lies"
+    )
 
 
 def open_workspace(profile: str | None = None, overrides: tuple[str, ...] = ()) -> Workspace:

@@ -4,13 +4,35 @@ A log is replayed, queried with SPARQL at any tick, forked at a tick and interve
 ancestry answers why something happened and what would not have happened without something else.
 """
 
-from substrate.ancestry import Ancestry, Event, ancestors, ancestors_as_printed, ancestors_global_frame, causal_chain
+from substrate.ancestry import (
+    Ancestry,
+    Event,
+    ancestors,
+    ancestors_as_printed,
+    ancestors_global_frame,
+    causal_chain,
+)
 from substrate.duality import Condition, Conditions, Verdict, conditions, verdicts
-from substrate.errors import FormatError, InterventionError, LogError, ParameterError, ProgramError, SubstrateError, TBoxError
+from substrate.errors import (
+    FormatError,
+    InterventionError,
+    LogError,
+    ParameterError,
+    ProgramError,
+    SubstrateError,
+    TBoxError,
+)
 from substrate.export import from_members, from_state, members, to_turtle
 from substrate.fork import Emitter, Simulation, Simulator, TwinTick, arms, fork, twin
 from substrate.history import Change, Difference, History, Interval, diff, difference, histories, history
-from substrate.interventions import Assert, AssertAwareness, Intervention, OverrideLocation, Retract, RetractAwareness
+from substrate.interventions import (
+    Assert,
+    AssertAwareness,
+    Intervention,
+    OverrideLocation,
+    Retract,
+    RetractAwareness,
+)
 from substrate.log import Delta, EventLog, Op, Term, TornTailWarning, Triple
 from substrate.questions import Answer, Occurrence, ask, occurrences, survey
 from substrate.replay import Replay, State

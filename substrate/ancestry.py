@@ -70,7 +70,10 @@ def ancestors(events: Iterable[Event]) -> dict[Hashable, Ancestry]:
         for index, event in group:
             for object_ in event.objects:
                 reach[object_] = reach.get(object_, 0) | masks[index] | 1 << index
-    return {event.id: _ancestry(event, [o for i, o in enumerate(ordered) if mask >> i & 1]) for event, mask in zip(ordered, masks, strict=True)}
+    return {
+        event.id: _ancestry(event, [o for i, o in enumerate(ordered) if mask >> i & 1])
+        for event, mask in zip(ordered, masks, strict=True)
+    }
 
 
 def ancestors_as_printed(events: Iterable[Event]) -> dict[Hashable, Ancestry]:

@@ -1,4 +1,5 @@
-"""Ancestor duality (paper, section 3.2): what would not have happened without an object, and how sure that is.
+"""Ancestor duality (paper, section 3.2): what would not have happened without an object, and how sure that
+is.
 
 Proposition 1 says that an observed event ``e`` does not occur without ``X`` exactly where ``X`` is in
 ``e``'s ancestry. ``docs/ancestor-duality.md`` proves it, and shows that the printed conditions need two
@@ -111,7 +112,12 @@ def conditions(
     if without is None:
         return Conditions(c1, *(Condition(name, None, ()) for name in ("C2", "C3", "C4")))
     other = in_order(without)
-    return Conditions(c1, _exogenous(observed, ancestry, removed, other, same), _nothing_emerges(observed, other, same), _dependent(observed, ancestry, removed, other, same))
+    return Conditions(
+        c1,
+        _exogenous(observed, ancestry, removed, other, same),
+        _nothing_emerges(observed, other, same),
+        _dependent(observed, ancestry, removed, other, same),
+    )
 
 
 def verdicts(
@@ -135,7 +141,10 @@ def verdicts(
     observed = in_order(events)
     status = conditions(observed, removed, declared=declared, without=without, same=same).status
     ancestry = ancestors(observed)
-    return {e.id: Verdict(removed not in ancestry[e.id].objects, "proven" if removed in e.objects else status) for e in observed}
+    return {
+        e.id: Verdict(removed not in ancestry[e.id].objects, "proven" if removed in e.objects else status)
+        for e in observed
+    }
 
 
 def _closed(observed: list[Event], declared: Iterable[Hashable] | None) -> Condition:
@@ -146,25 +155,45 @@ def _closed(observed: list[Event], declared: Iterable[Hashable] | None) -> Condi
     return Condition("C1", not strangers, tuple(strangers))
 
 
-def _exogenous(observed: list[Event], ancestry: dict[Hashable, Ancestry], removed: Hashable, other: list[Event], same: Callable[[Event], Hashable]) -> Condition:
+def _exogenous(
+    observed: list[Event],
+    ancestry: dict[Hashable, Ancestry],
+    removed: Hashable,
+    other: list[Event],
+    same: Callable[[Event], Hashable],
+) -> Condition:
     there = {(same(event), event.tick) for event in other}
-    broken = tuple(e.id for e in observed if removed not in ancestry[e.id].objects and (same(e), e.tick) not in there)
+    broken = tuple(
+        e.id for e in observed if removed not in ancestry[e.id].objects and (same(e), e.tick) not in there
+    )
     return Condition("C2", not broken, broken)
 
 
-def _nothing_emerges(observed: list[Event], other: list[Event], same: Callable[[Event], Hashable]) -> Condition:
+def _nothing_emerges(
+    observed: list[Event], other: list[Event], same: Callable[[Event], Hashable]
+) -> Condition:
     known = {same(event) for event in observed}
     emergent = tuple(event.id for event in other if same(event) not in known)
     return Condition("C3", not emergent, emergent)
 
 
-def _dependent(observed: list[Event], ancestry: dict[Hashable, Ancestry], removed: Hashable, other: list[Event], same: Callable[[Event], Hashable]) -> Condition:
+def _dependent(
+    observed: list[Event],
+    ancestry: dict[Hashable, Ancestry],
+    removed: Hashable,
+    other: list[Event],
+    same: Callable[[Event], Hashable],
+) -> Condition:
     there = {same(event) for event in other}
     descends = [event for event in observed if removed in ancestry[event.id].objects]
     broken: list[Hashable] = []
     for event in descends:
         # Where it occurs all the same, blame lies here if no link to the object is left to blame instead.
-        links = (earlier for earlier in descends if earlier.tick < event.tick and earlier.objects & event.objects)
-        if same(event) in there and (removed in event.objects or not any(same(earlier) in there for earlier in links)):
+        links = (
+            earlier for earlier in descends if earlier.tick < event.tick and earlier.objects & event.objects
+        )
+        if same(event) in there and (
+            removed in event.objects or not any(same(earlier) in there for earlier in links)
+        ):
             broken.append(event.id)
     return Condition("C4", not broken, tuple(broken))

@@ -23,7 +23,10 @@ _REIFIES = ox.NamedNode("http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies")
 GENERATED = ox.NamedNode("http://www.w3.org/ns/prov#generatedAtTime")
 """A member's time: the timestamp path of the stream."""
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_CLASSES = {Op.INSERT: ox.NamedNode(NAMESPACE + "Insertion"), Op.RETRACT: ox.NamedNode(NAMESPACE + "Retraction")}
+_CLASSES = {
+    Op.INSERT: ox.NamedNode(NAMESPACE + "Insertion"),
+    Op.RETRACT: ox.NamedNode(NAMESPACE + "Retraction"),
+}
 _OPS = {node: op for op, node in _CLASSES.items()}
 _FORMATS = {"turtle": ox.RdfFormat.TURTLE, "nquads": ox.RdfFormat.N_QUADS}
 
@@ -42,7 +45,9 @@ def to_turtle(state: State, prefixes: Mapping[str, str] | None = None) -> str:
     v:ann v:at v:cafe .
     """
     triples = sorted((ox.Triple(*triple) for triple in state), key=str)
-    return ox.serialize(triples, format=ox.RdfFormat.TURTLE, prefixes=dict(sorted((prefixes or {}).items()))).decode()  # pyright: ignore[reportOptionalMemberAccess]
+    known = dict(sorted((prefixes or {}).items()))
+    text = ox.serialize(triples, format=ox.RdfFormat.TURTLE, prefixes=known)
+    return text.decode()  # pyright: ignore[reportOptionalMemberAccess]  # without an output it gives bytes
 
 
 def from_state(text: str, format: str = "turtle", tick: int = 0, name: str = "state") -> EventLog:
@@ -61,17 +66,23 @@ def from_state(text: str, format: str = "turtle", tick: int = 0, name: str = "st
     '<urn:v:ann> <urn:v:at> <urn:v:cafe> .\\n'
     """
     if format not in _FORMATS:
-        raise LogError(f"no format {format!r}", where=(name,), hint=f"Choose one of {', '.join(sorted(_FORMATS))}")
+        raise LogError(
+            f"no format {format!r}", where=(name,), hint=f"Choose one of {', '.join(sorted(_FORMATS))}"
+        )
     try:
         quads = set(ox.parse(text, _FORMATS[format], without_named_graphs=True))
     except SyntaxError as error:
-        raise LogError(f"not {format} of one graph ({error})", where=(name,), hint="Give triples of the default graph") from error
+        raise LogError(
+            f"not {format} of one graph ({error})", where=(name,), hint="Give triples of the default graph"
+        ) from error
     log = EventLog()
     log.extend_lines((tick, f"A {line} .") for line in sorted(map(str, quads)))
     return log
 
 
-def members(log: EventLog, *, epoch: datetime = EPOCH, tick_length: timedelta = timedelta(seconds=1)) -> Iterator[str]:
+def members(
+    log: EventLog, *, epoch: datetime = EPOCH, tick_length: timedelta = timedelta(seconds=1)
+) -> Iterator[str]:
     """A log as a Linked Data Event Stream, one N-Triples statement at a time.
 
     Each delta is an immutable member that reifies its triple (RDF 1.2) and says whether it was inserted
@@ -87,7 +98,8 @@ def members(log: EventLog, *, epoch: datetime = EPOCH, tick_length: timedelta = 
     >>> log = EventLog()
     >>> log.extend_lines([(2, "A <urn:v:ann> <urn:v:at> <urn:v:cafe> .")])
     >>> print(list(members(log))[-2].split(" ", 1)[1])
-    <http://www.w3.org/ns/prov#generatedAtTime> "1970-01-01T00:00:02Z"^^<http://www.w3.org/2001/XMLSchema#dateTime> .
+    <http://www.w3.org/ns/prov#generatedAtTime>
+    "1970-01-01T00:00:02Z"^^<http://www.w3.org/2001/XMLSchema#dateTime> .
     """
     base = f"{NAMESPACE}log:{log.digest}"
     stream = ox.NamedNode(base)
@@ -99,7 +111,10 @@ def members(log: EventLog, *, epoch: datetime = EPOCH, tick_length: timedelta = 
         (core["digest"], ox.Literal(log.digest)),
     ]
     if log.descent:
-        opening += [(core["parent"], ox.Literal(log.descent.parent)), (core["branch"], ox.Literal(log.descent.branch))]
+        opening += [
+            (core["parent"], ox.Literal(log.descent.parent)),
+            (core["branch"], ox.Literal(log.descent.branch)),
+        ]
     yield from (f"{ox.Triple(stream, predicate, value)} ." for predicate, value in opening)
     for position, delta in enumerate(log):
         member = ox.NamedNode(f"{base}#{position}")
@@ -132,7 +147,9 @@ def from_members(text: str, name: str = "stream") -> EventLog:
     """
     from substrate.patch import Descent
 
-    about: dict[ox.NamedNode | ox.BlankNode, dict[ox.NamedNode, ox.NamedNode | ox.BlankNode | ox.Literal | ox.Triple]] = {}
+    about: dict[
+        ox.NamedNode | ox.BlankNode, dict[ox.NamedNode, ox.NamedNode | ox.BlankNode | ox.Literal | ox.Triple]
+    ] = {}
     listed = []
     try:
         for quad in ox.parse(text, ox.RdfFormat.TURTLE):
@@ -141,21 +158,44 @@ def from_members(text: str, name: str = "stream") -> EventLog:
             else:
                 about.setdefault(quad.subject, {})[quad.predicate] = quad.object
     except SyntaxError as error:
-        raise LogError(f"not N-Triples or Turtle ({error})", where=(name,), hint="Fetch the stream again") from error
+        raise LogError(
+            f"not N-Triples or Turtle ({error})", where=(name,), hint="Fetch the stream again"
+        ) from error
     read = []
     position = ox.NamedNode(NAMESPACE + "position")
     for member in listed:
         said = about.get(member, {})
-        op, triple, tick, place = _OPS.get(said.get(RDF_TYPE)), said.get(_REIFIES), said.get(TICK), said.get(position)  # pyright: ignore
-        if op is None or not (isinstance(triple, ox.Triple) and isinstance(tick, ox.Literal) and isinstance(place, ox.Literal) and tick.value.isdigit() and place.value.isdigit()):
-            raise LogError(f"the member {member} lacks its operation, triple, tick or position", where=(name,), hint="Fetch the stream again")
+        op, triple, tick, place = (
+            _OPS.get(said.get(RDF_TYPE)),  # pyright: ignore[reportArgumentType]
+            said.get(_REIFIES),
+            said.get(TICK),
+            said.get(position),
+        )
+        if op is None or not (
+            isinstance(triple, ox.Triple)
+            and isinstance(tick, ox.Literal)
+            and isinstance(place, ox.Literal)
+            and tick.value.isdigit()
+            and place.value.isdigit()
+        ):
+            raise LogError(
+                f"the member {member} lacks its operation, triple, tick or position",
+                where=(name,),
+                hint="Fetch the stream again",
+            )
         read.append((int(place.value), int(tick.value), f"{op.value} {triple} ."))
     log = EventLog()
     log.extend_lines((tick, line) for _, tick, line in sorted(read))
     stream = next((parts for parts in about.values() if ox.NamedNode(NAMESPACE + "digest") in parts), {})
-    digest, parent, branch = (stream.get(ox.NamedNode(NAMESPACE + key)) for key in ("digest", "parent", "branch"))
+    digest, parent, branch = (
+        stream.get(ox.NamedNode(NAMESPACE + key)) for key in ("digest", "parent", "branch")
+    )
     if isinstance(digest, ox.Literal) and digest.value != log.digest:
-        raise LogError(f"its members are not those of {digest.value}", where=(name,), hint="The stream is incomplete or was edited; fetch it again")
+        raise LogError(
+            f"its members are not those of {digest.value}",
+            where=(name,),
+            hint="The stream is incomplete or was edited; fetch it again",
+        )
     if isinstance(parent, ox.Literal) and isinstance(branch, ox.Literal):
         log.descent = Descent(parent.value, int(branch.value))
     return log

@@ -89,7 +89,9 @@ class Simulation:
                 yield Delta(tick, op, triple)
 
 
-def fork(log: EventLog, at: int, intervention: Intervention | None = None, emitter: Emitter | None = None) -> EventLog:
+def fork(
+    log: EventLog, at: int, intervention: Intervention | None = None, emitter: Emitter | None = None
+) -> EventLog:
     """The log that would be, had ``intervention`` happened at tick ``at``; the parent is unchanged.
 
     Keeps the deltas with tick < ``at``, applies the intervention at ``at``, then the emitter's deltas.
@@ -129,7 +131,10 @@ def fork(log: EventLog, at: int, intervention: Intervention | None = None, emitt
 def _extend_from_branch(branch: EventLog, deltas: Iterable[Delta], at: int) -> None:
     emitted = list(deltas)
     if emitted and emitted[0].tick < at:
-        raise LogError(f"the emitter starts at tick {emitted[0].tick}, before the branch tick {at}", hint="Emit from the branch tick on")
+        raise LogError(
+            f"the emitter starts at tick {emitted[0].tick}, before the branch tick {at}",
+            hint="Emit from the branch tick on",
+        )
     branch.extend(emitted)
 
 
@@ -149,7 +154,9 @@ class TwinTick(NamedTuple):
     difference: Difference
 
 
-def arms(log: EventLog, at: int, intervention: Intervention, emitter: Emitter | None = None) -> tuple[EventLog, EventLog]:
+def arms(
+    log: EventLog, at: int, intervention: Intervention, emitter: Emitter | None = None
+) -> tuple[EventLog, EventLog]:
     """Both arms of a twin experiment (paper, figure "Twin-EventLog"): without and with the intervention.
 
     Both are forks at the same tick under the same emitter, so that nothing but the intervention
@@ -190,13 +197,17 @@ def twin(a: EventLog, b: EventLog, start: int | None = None, stop: int | None = 
     for tick in sorted(t for t in {*a.ticks, *b.ticks} if start <= t <= stop):
         left.seek(tick)
         right.seek(tick)
-        here, there = (tuple(log[p] for p in range(log.position(tick - 1), log.position(tick))) for log in (a, b))
+        here, there = (
+            tuple(log[p] for p in range(log.position(tick - 1), log.position(tick))) for log in (a, b)
+        )
         for quad in {_quad(delta.triple) for delta in (*here, *there)}:
             triple = triple_of(quad)
             in_a, in_b = triple in left.state, triple in right.state
             (only_a.add if in_a and not in_b else only_a.discard)(quad)
             (only_b.add if in_b and not in_a else only_b.discard)(quad)
-        yield TwinTick(tick, here, there, Difference(ordered(map(triple_of, only_b)), ordered(map(triple_of, only_a))))
+        yield TwinTick(
+            tick, here, there, Difference(ordered(map(triple_of, only_b)), ordered(map(triple_of, only_a)))
+        )
 
 
 def _first_difference(a: EventLog, b: EventLog) -> int:

@@ -66,10 +66,14 @@ def history(log: EventLog, triple: Triple) -> History:
     ([(2, 5), (7, None)], [2, 5, 7], False)
     """
     wanted = ox.Quad(*triple)
-    return _history(log, triple, [(position, op) for position, (op, quad) in enumerate(log.changes()) if quad == wanted])
+    return _history(
+        log, triple, [(position, op) for position, (op, quad) in enumerate(log.changes()) if quad == wanted]
+    )
 
 
-def histories(log: EventLog, subject: Term | None = None, predicate: Term | None = None, object: Term | None = None) -> list[History]:  # RDF calls it so
+def histories(
+    log: EventLog, subject: Term | None = None, predicate: Term | None = None, object: Term | None = None
+) -> list[History]:  # RDF calls it so
     """The histories of all triples that ever fitted a pattern, sorted by their text; ``None`` fits any term.
 
     >>> ann, at = ox.NamedNode("urn:ann"), ox.NamedNode("urn:at")
@@ -79,7 +83,11 @@ def histories(log: EventLog, subject: Term | None = None, predicate: Term | None
     """
     found: dict[ox.Quad, list[tuple[int, Op]]] = {}
     for position, (op, quad) in enumerate(log.changes()):
-        if subject in (None, quad.subject) and predicate in (None, quad.predicate) and object in (None, quad.object):
+        if (
+            subject in (None, quad.subject)
+            and predicate in (None, quad.predicate)
+            and object in (None, quad.object)
+        ):
             found.setdefault(quad, []).append((position, op))
     return [_history(log, triple_of(quad), found[quad]) for quad in sorted(found, key=str)]
 
@@ -138,7 +146,9 @@ def difference(a: State, b: State) -> Difference:
     >>> bool(difference(EventLog().state(), EventLog().state()))
     False
     """
-    return Difference(ordered(triple for triple in b if triple not in a), ordered(triple for triple in a if triple not in b))
+    return Difference(
+        ordered(triple for triple in b if triple not in a), ordered(triple for triple in a if triple not in b)
+    )
 
 
 def ordered(triples: Iterable[Triple]) -> tuple[Triple, ...]:

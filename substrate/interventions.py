@@ -54,7 +54,9 @@ class Assert:
     def deltas(self, state: State, tick: int) -> list[Delta]:
         """One insertion."""
         if self.triple in state:
-            raise _refused(tick, f"Assert: {_text(self.triple)} holds already", "Assert a triple that does not hold")
+            raise _refused(
+                tick, f"Assert: {_text(self.triple)} holds already", "Assert a triple that does not hold"
+            )
         return [Delta(tick, Op.INSERT, self.triple)]
 
 
@@ -75,7 +77,11 @@ class Retract:
     def deltas(self, state: State, tick: int) -> list[Delta]:
         """One retraction."""
         if self.triple not in state:
-            raise _refused(tick, f"Retract: {_text(self.triple)} does not hold", "Retract a triple of the state before the branch tick")
+            raise _refused(
+                tick,
+                f"Retract: {_text(self.triple)} does not hold",
+                "Retract a triple of the state before the branch tick",
+            )
         return [Delta(tick, Op.RETRACT, self.triple)]
 
 
@@ -104,9 +110,17 @@ class OverrideLocation:
         """The retraction of the old location and the insertion of the new."""
         places = [place for _, _, place in state.match(self.entity, self.predicate)]
         if len(places) != 1:
-            raise _refused(tick, f"OverrideLocation: {self.entity} has {len(places)} locations by {self.predicate}", "Name an entity with exactly one location")
+            raise _refused(
+                tick,
+                f"OverrideLocation: {self.entity} has {len(places)} locations by {self.predicate}",
+                "Name an entity with exactly one location",
+            )
         if places[0] == self.location:
-            raise _refused(tick, f"OverrideLocation: {self.entity} is at {self.location} already", "Name another location")
+            raise _refused(
+                tick,
+                f"OverrideLocation: {self.entity} is at {self.location} already",
+                "Name another location",
+            )
         return [
             Delta(tick, Op.RETRACT, (self.entity, self.predicate, places[0])),
             Delta(tick, Op.INSERT, (self.entity, self.predicate, self.location)),
@@ -133,7 +147,11 @@ class AssertAwareness:
         """One insertion."""
         triple = (self.agent, self.predicate, self.fact)
         if triple in state:
-            raise _refused(tick, f"AssertAwareness: {self.agent} is aware of {self.fact} already", "Name a fact the agent does not know")
+            raise _refused(
+                tick,
+                f"AssertAwareness: {self.agent} is aware of {self.fact} already",
+                "Name a fact the agent does not know",
+            )
         return [Delta(tick, Op.INSERT, triple)]
 
 
@@ -157,7 +175,11 @@ class RetractAwareness:
         """One retraction."""
         triple = (self.agent, self.predicate, self.fact)
         if triple not in state:
-            raise _refused(tick, f"RetractAwareness: {self.agent} is not aware of {self.fact}", "Name a fact the agent knows before the branch tick")
+            raise _refused(
+                tick,
+                f"RetractAwareness: {self.agent} is not aware of {self.fact}",
+                "Name a fact the agent knows before the branch tick",
+            )
         return [Delta(tick, Op.RETRACT, triple)]
 
 

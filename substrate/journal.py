@@ -22,7 +22,8 @@ from typing import NamedTuple
 
 from substrate.errors import LogError
 
-# RFC 1952: magic, deflate, FHCRC | FEXTRA, no time, no level, no system; 20 bytes of extra: "SL", 16 bytes long.
+# RFC 1952: magic, deflate, FHCRC | FEXTRA, no time, no level, no system; 20 bytes of extra: "SL", 16 bytes
+# long.
 _FIXED = b"\x1f\x8b\x08\x06\x00\x00\x00\x00\x00\xff\x14\x00SL\x10\x00"
 _EXTRA = struct.Struct("<IIQ")
 """The member's length behind its header, the CRC-32 of that, and the member's first tick."""
@@ -42,7 +43,9 @@ class TornTail(NamedTuple):
 
 
 class Damage(NamedTuple):
-    """A gzip member that does not hold: where it begins, why, its first tick and its text, as far as they can be made out."""
+    """A gzip member that does not hold: where it begins, why, its first tick and its text, as far as they can
+    be made out.
+    """
 
     offset: int
     why: str
@@ -76,7 +79,11 @@ class Journal:
         try:
             self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         except OSError as error:
-            raise LogError(f"cannot be opened for writing ({error.strerror})", where=(path,), hint="Check the path and its permissions") from error
+            raise LogError(
+                f"cannot be opened for writing ({error.strerror})",
+                where=(path,),
+                hint="Check the path and its permissions",
+            ) from error
         try:
             _lock(self._file, path)
         except LogError:
@@ -101,14 +108,20 @@ class Journal:
         except OSError as error:
             self._undo(end)
             what = "the disk is full" if error.errno == errno.ENOSPC else str(error.strerror)
-            raise LogError(f"cannot append ({what})", where=(self.path,), hint="Nothing was written; free space and append again") from error
+            raise LogError(
+                f"cannot append ({what})",
+                where=(self.path,),
+                hint="Nothing was written; free space and append again",
+            ) from error
         except BaseException:
             self._undo(end)
             raise
 
     def _undo(self, end: int) -> None:
         os.ftruncate(self._file, end)
-        with suppress(OSError):  # the disk refuses; the cut stands in the cache and the chain tells a torn tail
+        with suppress(
+            OSError
+        ):  # the disk refuses; the cut stands in the cache and the chain tells a torn tail
             os.fsync(self._file)
 
     def cut(self, offset: int) -> None:
@@ -180,7 +193,9 @@ def _pack(text: str) -> bytes:
     """A text as one gzip member of ours."""
     data = text.encode()
     packer = zlib.compressobj(wbits=-15)
-    body = packer.compress(data) + packer.flush() + struct.pack("<II", zlib.crc32(data), len(data) & 0xFFFFFFFF)
+    body = (
+        packer.compress(data) + packer.flush() + struct.pack("<II", zlib.crc32(data), len(data) & 0xFFFFFFFF)
+    )
     tick = _TICK.search(text)
     head = _FIXED + _EXTRA.pack(len(body), zlib.crc32(body), int(tick[1]) if tick else 0)
     return head + struct.pack("<H", zlib.crc32(head) & 0xFFFF) + body
@@ -260,7 +275,11 @@ def _lock(handle: int, path: Path) -> None:
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
-        raise LogError("another writer has this log open", where=(path,), hint="Close it there, or read the log with EventLog.read") from error
+        raise LogError(
+            "another writer has this log open",
+            where=(path,),
+            hint="Close it there, or read the log with EventLog.read",
+        ) from error
 
 
 def _sync_folder(folder: Path) -> None:

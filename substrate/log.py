@@ -44,7 +44,8 @@ def triple_of(quad: ox.Quad) -> Triple:
     >>> triple_of(ox.Quad(ox.NamedNode("urn:s"), ox.NamedNode("urn:p"), ox.Literal(1)))[2].value
     '1'
     """
-    return (quad.subject, quad.predicate, quad.object)  # pyright: ignore[reportReturnType]  # no parser gives a triple as a subject
+    # No parser gives a triple as a subject
+    return (quad.subject, quad.predicate, quad.object)  # pyright: ignore[reportReturnType]
 
 
 class Op(enum.Enum):
@@ -142,7 +143,11 @@ class EventLog:
                 quads.append(ox.Quad(subject, predicate, object_))
                 ops.append(Op(op))
             except (TypeError, ValueError) as error:
-                raise LogError(f"not a delta ({error})", where=(f"tick {tick}",), hint="Give an Op and pyoxigraph terms: subject, predicate, object") from error
+                raise LogError(
+                    f"not a delta ({error})",
+                    where=(f"tick {tick}",),
+                    hint="Give an Op and pyoxigraph terms: subject, predicate, object",
+                ) from error
             ticks.append(tick)
         self._grow(ticks, ops, quads)
 
@@ -165,9 +170,14 @@ class EventLog:
             text = "\n".join([line[2:] for _, line in pairs])
             quads = list(ox.parse(text, ox.RdfFormat.N_TRIPLES))
         except (KeyError, SyntaxError, UnicodeEncodeError) as error:
-            raise LogError(f"not a line of RDF Patch ({error})", hint="Write `A` or `D`, then one N-Triples statement") from error
+            raise LogError(
+                f"not a line of RDF Patch ({error})", hint="Write `A` or `D`, then one N-Triples statement"
+            ) from error
         if len(quads) != len(ops) or text.count("\n") >= max(1, len(ops)) or "\r" in text:
-            raise LogError(f"{len(ops)} lines hold {len(quads)} statements, or a line's end", hint="Write one statement a line")
+            raise LogError(
+                f"{len(ops)} lines hold {len(quads)} statements, or a line's end",
+                hint="Write one statement a line",
+            )
         self._grow([tick for tick, _ in pairs], ops, quads)
 
     def extend_from(self, other: EventLog, start: int = 0, stop: int | None = None) -> None:
@@ -179,14 +189,22 @@ class EventLog:
         try:
             ticks = list(map(index, ticks))
         except TypeError as error:
-            raise LogError(f"a tick is not a whole number ({error})", hint="Ticks are whole numbers from 0") from error
+            raise LogError(
+                f"a tick is not a whole number ({error})", hint="Ticks are whole numbers from 0"
+            ) from error
         for tick in ticks:
             if tick < last:
-                what = f"tick {tick} lies before tick {last}, the log's last" if tick >= 0 else f"tick {tick} is negative"
+                what = (
+                    f"tick {tick} lies before tick {last}, the log's last"
+                    if tick >= 0
+                    else f"tick {tick} is negative"
+                )
                 raise LogError(what, hint="A log only grows: append in tick order, or fork it")
             last = tick
         if self._journal:
-            new = _transactions(self._fed_chain().copy(), ticks, ops, quads, None if self._ticks else self.descent)
+            new = _transactions(
+                self._fed_chain().copy(), ticks, ops, quads, None if self._ticks else self.descent
+            )
             if text := "".join(map(render, new)):
                 self._journal.append(text)
         self._ticks += ticks
@@ -241,7 +259,8 @@ class EventLog:
         return State.of(self, self.last_tick if tick is None else tick)
 
     def states(self, start: int = 0, stop: int | None = None) -> Iterator[State]:
-        """The one state of a replay moved along the ticks that have a delta, from ``start`` to ``stop``, both included.
+        """The one state of a replay moved along the ticks that have a delta, from ``start`` to ``stop``, both
+        included.
 
         >>> from pyoxigraph import NamedNode
         >>> fact = (NamedNode("urn:ann"), NamedNode("urn:in"), NamedNode("urn:cafe"))
@@ -321,12 +340,24 @@ class EventLog:
             raise _damaged(path, text, damage)
         log = cls._from_transactions((transaction for transaction, _ in found), str(path), hint=EDITED)
         if found and log.digest != found[-1][0].id:
-            raise LogError("its statements are not in their one spelling", where=(path,), hint="Read it with EventLog.from_patch and save it")
+            raise LogError(
+                "its statements are not in their one spelling",
+                where=(path,),
+                hint="Read it with EventLog.from_patch and save it",
+            )
         whole = found[-1][1] if found else 0
-        offset = max((end for characters, end in ends if characters <= whole), default=0) if path.suffix == ".gz" else len(text[:whole].encode())
+        offset = (
+            max((end for characters, end in ends if characters <= whole), default=0)
+            if path.suffix == ".gz"
+            else len(text[:whole].encode())
+        )
         if offset < size:
             log.torn = TornTail(offset, size - offset)
-            warnings.warn(f"{path}: the last append was cut off; {size - offset} bytes after tick {log.last_tick} are dropped", TornTailWarning, stacklevel=2)
+            warnings.warn(
+                f"{path}: the last append was cut off; {size - offset} bytes after tick {log.last_tick} are dropped",
+                TornTailWarning,
+                stacklevel=2,
+            )
         return log
 
     @classmethod
@@ -341,15 +372,30 @@ class EventLog:
         rest = text[read[-1][1] if read else 0 :]
         if rest.rfind("TX .") > rest.rfind("TA ."):
             after = f"after tick {read[-1][0].tick}" if read else "first transaction"
-            raise LogError("the last transaction is cut off", where=(name, after), hint="Fetch the patch again")
-        log = cls._from_transactions((transaction for transaction, _ in read), name, hint="Write RDF Patch of triples")
-        chain, start, chained = Chain(), 0, any(transaction.id.startswith("sha256:") for transaction, _ in read)
+            raise LogError(
+                "the last transaction is cut off", where=(name, after), hint="Fetch the patch again"
+            )
+        log = cls._from_transactions(
+            (transaction for transaction, _ in read), name, hint="Write RDF Patch of triples"
+        )
+        chain, start, chained = (
+            Chain(),
+            0,
+            any(transaction.id.startswith("sha256:") for transaction, _ in read),
+        )
         for transaction, _ in read:
             stop = start + len(transaction.lines)
             previous = chain.value()
             chain.feed(transaction.tick, [f"{op.value} {quad} ." for op, quad in log.changes(start, stop)])
-            if chained and ((transaction.id or chain.value()) != chain.value() or (transaction.previous or previous) != previous):
-                raise LogError("the chain does not hold: the transaction is not what was appended", where=(name, f"tick {transaction.tick}"), hint=EDITED)
+            if chained and (
+                (transaction.id or chain.value()) != chain.value()
+                or (transaction.previous or previous) != previous
+            ):
+                raise LogError(
+                    "the chain does not hold: the transaction is not what was appended",
+                    where=(name, f"tick {transaction.tick}"),
+                    hint=EDITED,
+                )
             start = stop
         return log
 
@@ -375,7 +421,9 @@ class EventLog:
         """
         members: list[str] = []
         room = 0
-        for transaction in map(render, _transactions(Chain(), self._ticks, self._ops, self._quads, self.descent)):
+        for transaction in map(
+            render, _transactions(Chain(), self._ticks, self._ops, self._quads, self.descent)
+        ):
             if room <= 0:
                 members.append("")
                 room = MEMBER
@@ -396,7 +444,9 @@ class EventLog:
         self.close()
 
 
-def _transactions(chain: Chain, ticks: list[int], ops: list[Op], quads: list[ox.Quad], descent: Descent | None = None) -> Iterator[Transaction]:
+def _transactions(
+    chain: Chain, ticks: list[int], ops: list[Op], quads: list[ox.Quad], descent: Descent | None = None
+) -> Iterator[Transaction]:
     """The deltas as one transaction a tick, the chain fed with each as it is yielded."""
     start = 0
     while start < len(ticks):

@@ -67,7 +67,11 @@ def render(transaction: Transaction) -> str:
     TC .
     """
     tick, previous, id_, lines, descent = transaction
-    opening = f'H parent <{descent.parent}> .\nH branch "{descent.branch}" .\nH descent <{descent.checksum}> .\n' if descent else ""
+    opening = (
+        f'H parent <{descent.parent}> .\nH branch "{descent.branch}" .\nH descent <{descent.checksum}> .\n'
+        if descent
+        else ""
+    )
     body = "\n".join(lines)
     return f'{opening}H id <{id_}> .\nH prev <{previous}> .\nH tick "{tick}" .\nTX .\n{body}\nTC .\n'
 
@@ -92,7 +96,11 @@ def parse(text: str, name: str) -> Iterator[tuple[Transaction, int]]:
             body.append(statement)
         elif body is not None and statement == "TC .":
             tick = _whole(header["tick"], name, number) if "tick" in header else tick + 1
-            descent = Descent(header["parent"], _whole(header["branch"], name, number)) if "parent" in header and "branch" in header else None
+            descent = (
+                Descent(header["parent"], _whole(header["branch"], name, number))
+                if "parent" in header and "branch" in header
+                else None
+            )
             yield Transaction(tick, header.get("prev", ""), header.get("id", ""), body, descent), read
             header, body = {}, None
         elif body is not None and statement == "TA .":
@@ -102,13 +110,25 @@ def parse(text: str, name: str) -> Iterator[tuple[Transaction, int]]:
         elif body is None and (match := _HEADER.fullmatch(statement)):
             header[match[1]] = next(value for value in match.groups()[1:] if value is not None)
         elif statement and not statement.startswith(("#", "PA ", "PD ")):
-            place = f"tick {header['tick']}" if "tick" in header else f"after tick {tick}" if tick >= 0 else "first transaction"
-            raise LogError(f"not a line of RDF Patch here: {statement[:80]!r}", where=(name, place, f"line {number}"), hint="Write one H, TX, A, D or TC a line")
+            place = (
+                f"tick {header['tick']}"
+                if "tick" in header
+                else f"after tick {tick}"
+                if tick >= 0
+                else "first transaction"
+            )
+            raise LogError(
+                f"not a line of RDF Patch here: {statement[:80]!r}",
+                where=(name, place, f"line {number}"),
+                hint="Write one H, TX, A, D or TC a line",
+            )
 
 
 def _whole(digits: str, name: str, number: int) -> int:
     if not (digits.isascii() and digits.isdigit()):
-        raise LogError(f"not a tick: {digits!r}", where=(name, f"line {number}"), hint="Write a whole number from 0")
+        raise LogError(
+            f"not a tick: {digits!r}", where=(name, f"line {number}"), hint="Write a whole number from 0"
+        )
     return int(digits)
 
 
@@ -128,18 +148,32 @@ def verify(text: str, name: str) -> list[tuple[Transaction, int]]:
             before = chain.copy()
             chain.feed(transaction.tick, transaction.lines)
             true = transaction._replace(previous=previous, id=chain.value())
-            if not text.startswith(render(true), start) or end - start != len(render(true)) or (transaction.descent and start):
+            if (
+                not text.startswith(render(true), start)
+                or end - start != len(render(true))
+                or (transaction.descent and start)
+            ):
                 chain = before
                 raise LogError("the transaction is not what was appended")
             found.append((transaction, end))
             start = end
     except LogError as error:
-        raise LogError(f"the chain does not hold: {error.what}", where=(name, blame(text, start, found[-1][0].tick if found else None, chain)), hint=EDITED) from None
+        raise LogError(
+            f"the chain does not hold: {error.what}",
+            where=(name, blame(text, start, found[-1][0].tick if found else None, chain)),
+            hint=EDITED,
+        ) from None
     # What is left must be the beginning of a transaction: nothing stands behind a TC but its line's end.
     whole, _, partial = text[start:].rpartition("\n")
-    if (partial.startswith("TC .") and partial != "TC .") or not all(map(_belongs, whole.split("\n") if whole else ())):
+    if (partial.startswith("TC .") and partial != "TC .") or not all(
+        map(_belongs, whole.split("\n") if whole else ())
+    ):
         tick = blame(text, start, found[-1][0].tick if found else None, chain)
-        raise LogError("the chain does not hold: the last transaction is not what was appended", where=(name, tick), hint=EDITED)
+        raise LogError(
+            "the chain does not hold: the last transaction is not what was appended",
+            where=(name, tick),
+            hint=EDITED,
+        )
     return found
 
 

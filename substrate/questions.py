@@ -30,7 +30,8 @@ _T = TypeVar("_T")
 
 
 class Occurrence(NamedTuple):
-    """An event as a log tells it: node, class, tick, participants, and the position of the delta that gave it its class.
+    """An event as a log tells it: node, class, tick, participants, and the position of the delta that gave it
+    its class.
 
     >>> Occurrence(ox.NamedNode("urn:e"), EVENT, 3, frozenset(), 0).event.tick
     3
@@ -78,7 +79,10 @@ def occurrences(log: EventLog, tbox: TBox) -> list[Occurrence]:
             found.setdefault(quad.subject, (quad.object, position))  # pyright: ignore[reportArgumentType]
         elif op is Op.INSERT and quad.predicate in roles:
             taking_part.setdefault(quad.subject, set()).add(quad.object)  # pyright: ignore[reportArgumentType]
-    return [Occurrence(node, kind, log[position].tick, frozenset(taking_part.get(node, ())), position) for node, (kind, position) in found.items()]
+    return [
+        Occurrence(node, kind, log[position].tick, frozenset(taking_part.get(node, ())), position)
+        for node, (kind, position) in found.items()
+    ]
 
 
 def ask(tbox: TBox, log: EventLog, template: str, **about: Any) -> Answer:
@@ -88,7 +92,8 @@ def ask(tbox: TBox, log: EventLog, template: str, **about: Any) -> Answer:
         tbox: what the words mean.
         log: what happened.
         template: a name of :data:`TEMPLATES`: ``happened`` and ``when`` take ``kind`` and
-            ``participants``, ``who_knew`` and ``learned_from`` take ``fact`` and ``tick``, ``where`` takes ``entity`` and
+            ``participants``, ``who_knew`` and ``learned_from`` take ``fact`` and ``tick``, ``where`` takes
+            ``entity`` and
             ``tick``, ``without_knowing`` takes ``agent``, ``fact`` and ``tick``.
         about: what the template takes.
 
@@ -107,39 +112,77 @@ def ask(tbox: TBox, log: EventLog, template: str, **about: Any) -> Answer:
         raise ParameterError(f"no question {template!r}", hint=f"Choose one of {', '.join(TEMPLATES)}")
     asks = [*inspect.signature(TEMPLATES[template]).parameters][2:]
     if sorted(asks) != sorted(about):
-        raise ParameterError(f"{template} asks about {' and '.join(asks)}, not {' and '.join(about) or 'nothing'}", hint="Name exactly what it asks about")
+        raise ParameterError(
+            f"{template} asks about {' and '.join(asks)}, not {' and '.join(about) or 'nothing'}",
+            hint="Name exactly what it asks about",
+        )
     return TEMPLATES[template](tbox.naming(log), log, **about)
 
 
 def _happened(tbox: TBox, log: EventLog, kind: ox.NamedNode, participants: Iterable[Term]) -> Answer:
     found = _like(tbox, log, kind, participants)
     event = _event(tbox, kind, participants)
-    return Answer("happened", f"Did {'an' if event[0] in 'aeiou' else 'a'} {event} happen?", "yes" if found else "no", tuple(o.position for o in found))
+    return Answer(
+        "happened",
+        f"Did {'an' if event[0] in 'aeiou' else 'a'} {event} happen?",
+        "yes" if found else "no",
+        tuple(o.position for o in found),
+    )
 
 
 def _when(tbox: TBox, log: EventLog, kind: ox.NamedNode, participants: Iterable[Term]) -> Answer:
     found = _like(tbox, log, kind, participants)
     ticks = ", ".join(str(o.tick) for o in found)
-    return Answer("when", f"When was the {_event(tbox, kind, participants)}?", f"at tick {ticks}" if found else "never", tuple(o.position for o in found))
+    return Answer(
+        "when",
+        f"When was the {_event(tbox, kind, participants)}?",
+        f"at tick {ticks}" if found else "never",
+        tuple(o.position for o in found),
+    )
 
 
 def _who_knew(tbox: TBox, log: EventLog, fact: Term, tick: int) -> Answer:
-    knowing = [h for predicate in _sorted(tbox.below(AWARE_OF)) for h in histories(log, None, predicate, fact) if h.holds(tick)]
+    knowing = [
+        h
+        for predicate in _sorted(tbox.below(AWARE_OF))
+        for h in histories(log, None, predicate, fact)
+        if h.holds(tick)
+    ]
     evidence = tuple(max(c.position for c in h.changes if c.delta.tick <= tick) for h in knowing)
-    return Answer("who_knew", f"Who knew at tick {tick} that {tbox.label(fact)}?", _names(tbox, (h.triple[0] for h in knowing)) or "nobody", tuple(sorted(evidence)))
+    return Answer(
+        "who_knew",
+        f"Who knew at tick {tick} that {tbox.label(fact)}?",
+        _names(tbox, (h.triple[0] for h in knowing)) or "nobody",
+        tuple(sorted(evidence)),
+    )
 
 
 def _learned_from(tbox: TBox, log: EventLog, fact: Term, tick: int) -> Answer:
     found = chains(tbox, log, fact, tick)
     evidence = {position for chain in found for learning in chain for position in learning.evidence}
     told = "; ".join(sorted(in_words(tbox, chain) for chain in found))
-    return Answer("learned_from", f"Who knew at tick {tick} that {tbox.label(fact)}, and from whom?", told or "nobody knew", tuple(sorted(evidence)))
+    return Answer(
+        "learned_from",
+        f"Who knew at tick {tick} that {tbox.label(fact)}, and from whom?",
+        told or "nobody knew",
+        tuple(sorted(evidence)),
+    )
 
 
 def _where(tbox: TBox, log: EventLog, entity: Node, tick: int) -> Answer:
-    being = [h for predicate in _sorted(tbox.below(LOCATION)) for h in histories(log, entity, predicate) if h.holds(tick)]
+    being = [
+        h
+        for predicate in _sorted(tbox.below(LOCATION))
+        for h in histories(log, entity, predicate)
+        if h.holds(tick)
+    ]
     evidence = tuple(max(c.position for c in h.changes if c.delta.tick <= tick) for h in being)
-    return Answer("where", f"Where was {tbox.label(entity)} at tick {tick}?", _names(tbox, (h.triple[2] for h in being)) or "nowhere", tuple(sorted(evidence)))
+    return Answer(
+        "where",
+        f"Where was {tbox.label(entity)} at tick {tick}?",
+        _names(tbox, (h.triple[2] for h in being)) or "nowhere",
+        tuple(sorted(evidence)),
+    )
 
 
 def _without_knowing(tbox: TBox, log: EventLog, agent: Node, fact: Term, tick: int) -> Answer:
@@ -147,11 +190,18 @@ def _without_knowing(tbox: TBox, log: EventLog, agent: Node, fact: Term, tick: i
     predicate = next((p for p in _sorted(tbox.below(AWARE_OF)) if (agent, p, fact) in before), AWARE_OF)
     pair = arms(log, tick, RetractAwareness(agent, fact, predicate), RuleEmitter(tbox))
     told = [_numbered(o for o in occurrences(arm, tbox) if o.tick >= tick) for arm in pair]
-    lost, gained = ([_event(tbox, *key[:2]) for key in here if key not in there] for here, there in (told, told[::-1]))
+    lost, gained = (
+        [_event(tbox, *key[:2]) for key in here if key not in there] for here, there in (told, told[::-1])
+    )
     texts = [("; ".join(sorted(events))) for events in (gained, lost)]
     answer = f"{texts[0] or 'nothing'} instead of {texts[1]}" if lost else texts[0] or "nothing else"
     evidence = tuple(o.position for key, o in told[0].items() if key not in told[1])
-    return Answer("without_knowing", f"What if {tbox.label(agent)} had forgotten at tick {tick} that {tbox.label(fact)}?", answer, evidence)
+    return Answer(
+        "without_knowing",
+        f"What if {tbox.label(agent)} had forgotten at tick {tick} that {tbox.label(fact)}?",
+        answer,
+        evidence,
+    )
 
 
 TEMPLATES: Mapping[str, Callable[..., Answer]] = {
@@ -181,18 +231,43 @@ def survey(tbox: TBox, log: EventLog) -> list[Answer]:
     first = {o.kind: o for o in reversed(told)}
     answers: list[Answer] = []
     for kind in _sorted(first):
-        answers += (ask(tbox, log, name, kind=kind, participants=first[kind].participants) for name in ("happened", "when"))
+        answers += (
+            ask(tbox, log, name, kind=kind, participants=first[kind].participants)
+            for name in ("happened", "when")
+        )
         others = {o.participants for o in first.values() if o.kind != kind}
-        answers += (ask(tbox, log, "happened", kind=kind, participants=who) for who in sorted(others, key=lambda who: _names(tbox, who)))
-    knowing = [h for predicate in _sorted(tbox.below(AWARE_OF)) for h in histories(log, None, predicate) if h.intervals]
-    placed = [h for predicate in _sorted(tbox.below(LOCATION)) for h in histories(log, None, predicate) if h.intervals]
+        answers += (
+            ask(tbox, log, "happened", kind=kind, participants=who)
+            for who in sorted(others, key=lambda who: _names(tbox, who))
+        )
+    knowing = [
+        h
+        for predicate in _sorted(tbox.below(AWARE_OF))
+        for h in histories(log, None, predicate)
+        if h.intervals
+    ]
+    placed = [
+        h
+        for predicate in _sorted(tbox.below(LOCATION))
+        for h in histories(log, None, predicate)
+        if h.intervals
+    ]
     for tick in sorted({0, log.last_tick // 2, log.last_tick}):
-        answers += (ask(tbox, log, name, fact=fact, tick=tick) for fact in _sorted({h.triple[2] for h in knowing}) for name in ("who_knew", "learned_from"))
-        answers += (ask(tbox, log, "where", entity=entity, tick=tick) for entity in _sorted({h.triple[0] for h in placed}))
+        answers += (
+            ask(tbox, log, name, fact=fact, tick=tick)
+            for fact in _sorted({h.triple[2] for h in knowing})
+            for name in ("who_knew", "learned_from")
+        )
+        answers += (
+            ask(tbox, log, "where", entity=entity, tick=tick)
+            for entity in _sorted({h.triple[0] for h in placed})
+        )
     for known in knowing:
         tick = known.intervals[0].start + 1
         if known.holds(tick - 1) and tick <= log.last_tick:
-            answers.append(ask(tbox, log, "without_knowing", agent=known.triple[0], fact=known.triple[2], tick=tick))
+            answers.append(
+                ask(tbox, log, "without_knowing", agent=known.triple[0], fact=known.triple[2], tick=tick)
+            )
     return answers
 
 

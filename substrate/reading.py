@@ -29,9 +29,13 @@ def read_bytes(path: Path) -> bytes:
         raw = path.read_bytes()
         data = gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise FormatError(f"the gzip stream is cut off or damaged ({error})", where=(path,), hint="Fetch it again") from error
+        raise FormatError(
+            f"the gzip stream is cut off or damaged ({error})", where=(path,), hint="Fetch it again"
+        ) from error
     except OSError as error:
-        raise FormatError(error.strerror or str(error), where=(path,), hint="Check the path, or fetch the file again") from error
+        raise FormatError(
+            error.strerror or str(error), where=(path,), hint="Check the path, or fetch the file again"
+        ) from error
     if not data.strip():
         raise FormatError("the file is empty", where=(path,), hint="Give a file with at least one record")
     return data
@@ -57,7 +61,8 @@ def decode(decoder: msgspec.json.Decoder[T], data: bytes | msgspec.Raw, *where: 
 
     >>> decode(msgspec.json.Decoder(dict[str, int]), b'{"a": "b"}', "file.json", "record 7")
     Traceback (most recent call last):
-    substrate.errors.FormatError: file.json: record 7: $[...]: Expected `int`, got `str`. Compare the record with the official format.
+    substrate.errors.FormatError: file.json: record 7: $[...]: Expected `int`, got `str`. Compare the record
+    with the official format.
 
     Raises:
         FormatError: names the path of what is missing, mistyped or not finite, or the line that is not JSON.
@@ -66,7 +71,9 @@ def decode(decoder: msgspec.json.Decoder[T], data: bytes | msgspec.Raw, *where: 
         return decoder.decode(data)
     except msgspec.ValidationError as error:
         what, _, path = str(error).partition(" - at ")
-        raise FormatError(what, where=(*where, path.strip("`") or "$"), hint="Compare the record with the official format") from error
+        raise FormatError(
+            what, where=(*where, path.strip("`") or "$"), hint="Compare the record with the official format"
+        ) from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise _malformed(bytes(data), str(error), where) from error
 
@@ -78,11 +85,19 @@ def _malformed(data: bytes, reason: str, where: tuple[object, ...]) -> FormatErr
     except UnicodeDecodeError as error:
         return _not_utf8(error, where)
     except json.JSONDecodeError as error:
-        return FormatError(reason, where=(*where, f"line {error.lineno} column {error.colno}"), hint="The file is cut off or not JSON; fetch it again")
+        return FormatError(
+            reason,
+            where=(*where, f"line {error.lineno} column {error.colno}"),
+            hint="The file is cut off or not JSON; fetch it again",
+        )
     except RecursionError:
-        return FormatError("nested too deeply", where=where, hint="Compare the record with the official format")
+        return FormatError(
+            "nested too deeply", where=where, hint="Compare the record with the official format"
+        )
     if path:
-        return FormatError("number is not finite", where=(*where, path), hint="Replace NaN or Infinity by a measured value")
+        return FormatError(
+            "number is not finite", where=(*where, path), hint="Replace NaN or Infinity by a measured value"
+        )
     return FormatError(reason, where=where, hint="Compare the record with the official format")
 
 

@@ -86,7 +86,11 @@ class State:
         self._pending.clear()
 
     def query(
-        self, sparql: str, *, prefixes: Mapping[str, str] | None = None, substitutions: Mapping[ox.Variable, Term] | None = None
+        self,
+        sparql: str,
+        *,
+        prefixes: Mapping[str, str] | None = None,
+        substitutions: Mapping[ox.Variable, Term] | None = None,
     ) -> ox.QuerySolutions | ox.QueryBoolean | ox.QueryTriples:
         """Run a SPARQL query on this state.
 
@@ -98,7 +102,9 @@ class State:
         Raises:
             SyntaxError: the query is not SPARQL.
         """
-        return self.store.query(sparql, prefixes=dict(prefixes or {}), substitutions=dict(substitutions or {}))
+        return self.store.query(
+            sparql, prefixes=dict(prefixes or {}), substitutions=dict(substitutions or {})
+        )
 
     def __len__(self) -> int:
         return len(self._standing)
@@ -109,11 +115,20 @@ class State:
     def __contains__(self, triple: Triple) -> bool:
         return ox.Quad(*triple) in self._standing
 
-    def match(self, subject: ox.NamedNode | ox.BlankNode | None = None, predicate: ox.NamedNode | None = None, object: Term | None = None) -> Iterator[Triple]:  # RDF calls it so
+    def match(
+        self,
+        subject: ox.NamedNode | ox.BlankNode | None = None,
+        predicate: ox.NamedNode | None = None,
+        object: Term | None = None,
+    ) -> Iterator[Triple]:  # RDF calls it so
         """The triples that fit a pattern, in no order; ``None`` fits any term."""
         found = list(self.store.quads_for_pattern(subject, predicate, object))
         if not (self._distinct and all(quad in self._standing for quad in found)):
-            found = [quad for quad in self._standing if subject in (None, quad.subject) and predicate in (None, quad.predicate)]
+            found = [
+                quad
+                for quad in self._standing
+                if subject in (None, quad.subject) and predicate in (None, quad.predicate)
+            ]
         return (triple_of(quad) for quad in found if object is None or quad.object == object)
 
     def nquads(self) -> str:
@@ -169,13 +184,17 @@ class Replay:
             self._restart(nearest)
         state = self.state
         if target < self._position:
-            undone = zip(self._effective[target - self._base :], self.log.changes(target, self._position), strict=True)
+            undone = zip(
+                self._effective[target - self._base :], self.log.changes(target, self._position), strict=True
+            )
             for effective, (op, quad) in reversed(list(undone)):
                 if effective:
                     state.apply(Op.RETRACT if op is Op.INSERT else Op.INSERT, quad)
             del self._effective[target - self._base :]
         else:
-            self._effective += [state.apply(op, quad) for op, quad in self.log.changes(self._position, target)]
+            self._effective += [
+                state.apply(op, quad) for op, quad in self.log.changes(self._position, target)
+            ]
         self._position = target
         state.tick = tick
         return state
@@ -226,7 +245,8 @@ class Checkpoints:
 
 
 def fold(changes: Iterable[tuple[Op, ox.Quad]]) -> tuple[Iterable[ox.Quad], list[bool]]:
-    """Rho over operations, from the empty state: the triples that stand, and which operations changed anything.
+    """Rho over operations, from the empty state: the triples that stand, and which operations changed
+    anything.
 
     >>> quad = ox.Quad(ox.NamedNode("urn:s"), ox.NamedNode("urn:p"), ox.Literal(1))
     >>> standing, effective = fold([(Op.INSERT, quad), (Op.INSERT, quad), (Op.RETRACT, quad)])

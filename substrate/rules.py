@@ -41,7 +41,10 @@ ROUNDS = 1000
 
 _TARGETS = ("targetClass", "targetNode", "targetSubjectsOf", "targetObjectsOf")
 _UNSTEADY = re.compile(r"\b(NOW|RAND|UUID|STRUUID|BNODE|SERVICE)\b", re.IGNORECASE)
-_TOKEN = re.compile(r'"""(?:[^\\]|\\.)*?"""|\'\'\'(?:[^\\]|\\.)*?\'\'\'|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|<[^<>"{}|^`\\\s]*>|#[^\n]*|[?$](?P<name>\w+)', re.DOTALL)
+_TOKEN = re.compile(
+    r'"""(?:[^\\]|\\.)*?"""|\'\'\'(?:[^\\]|\\.)*?\'\'\'|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|<[^<>"{}|^`\\\s]*>|#[^\n]*|[?$](?P<name>\w+)',
+    re.DOTALL,
+)
 _PROJECTION = re.compile(r"\bSELECT\b(.*?)(?=\bWHERE\b|\{)", re.IGNORECASE | re.DOTALL)
 _PROJECTED = re.compile(r"\((?:[^()]|\([^()]*\))*\)|\s[?$](?P<name>this|tick)\b")
 
@@ -96,20 +99,42 @@ def read_rules(tbox: TBox) -> tuple[Rule, ...]:
         order = _values(tbox, node, _sh("order"))
         name = _name(tbox, node, shapes)
         if any(True for _ in tbox.store.quads_for_pattern(node, _sh("condition"), None)):
-            raise TBoxError("sh:condition is not carried out", where=(tbox.name, f"rule {name}"), hint="Put the condition into the rule's WHERE")
+            raise TBoxError(
+                "sh:condition is not carried out",
+                where=(tbox.name, f"rule {name}"),
+                hint="Put the condition into the rule's WHERE",
+            )
         construct, retract = (_query(tbox, name, _values(tbox, node, p)) for p in (_sh("construct"), RETRACT))
         if not (construct or retract):
-            raise TBoxError("has neither sh:construct nor core:retract", where=(tbox.name, f"rule {name}"), hint="Give it one of the two")
+            raise TBoxError(
+                "has neither sh:construct nor core:retract",
+                where=(tbox.name, f"rule {name}"),
+                hint="Give it one of the two",
+            )
         targets = tuple(sorted({t for shape in shapes for t in _targets(tbox, shape)}, key=str))
         if shapes and not targets:
-            raise TBoxError("stands on a shape without a target", where=(tbox.name, f"rule {name}"), hint="Give the shape a target, or let the rule stand alone")
-        found.append(Rule(float(order[0].value) if order else 0.0, name, construct, retract, targets, _prefixes(tbox)))
+            raise TBoxError(
+                "stands on a shape without a target",
+                where=(tbox.name, f"rule {name}"),
+                hint="Give the shape a target, or let the rule stand alone",
+            )
+        found.append(
+            Rule(float(order[0].value) if order else 0.0, name, construct, retract, targets, _prefixes(tbox))
+        )
     if unknown := [q.subject for q in tbox.store.quads_for_pattern(None, RDF_TYPE, _sh("TripleRule"))]:
-        raise TBoxError("sh:TripleRule is not carried out", where=(tbox.name, f"rule {unknown[0]}"), hint="Write it as a sh:SPARQLRule")
-    return tuple(sorted(found, key=lambda rule: (rule.order, rule.name, rule.construct or "", rule.retract or "")))
+        raise TBoxError(
+            "sh:TripleRule is not carried out",
+            where=(tbox.name, f"rule {unknown[0]}"),
+            hint="Write it as a sh:SPARQLRule",
+        )
+    return tuple(
+        sorted(found, key=lambda rule: (rule.order, rule.name, rule.construct or "", rule.retract or ""))
+    )
 
 
-def settle(rules: Sequence[Rule], tbox: TBox, state: State, tick: int, *, rounds: int = ROUNDS) -> list[Firing]:
+def settle(
+    rules: Sequence[Rule], tbox: TBox, state: State, tick: int, *, rounds: int = ROUNDS
+) -> list[Firing]:
     """Apply rules to a state until none changes it; the state is changed.
 
     Args:
@@ -153,7 +178,11 @@ def settle(rules: Sequence[Rule], tbox: TBox, state: State, tick: int, *, rounds
         if age == power:
             seen, power, age = frozenset(net), power * 2, 0
     firing = ", ".join(sorted({f.rule for f in firings[last:]}))
-    raise TBoxError(f"the rules never settle; still firing: {firing}", where=(tbox.name, f"tick {tick}"), hint="Let each rule's WHERE exclude what it has done")
+    raise TBoxError(
+        f"the rules never settle; still firing: {firing}",
+        where=(tbox.name, f"tick {tick}"),
+        hint="Let each rule's WHERE exclude what it has done",
+    )
 
 
 @dataclass(frozen=True)
@@ -224,7 +253,11 @@ def unfold(tbox: TBox, given: EventLog, until: int, *, rounds: int = ROUNDS) -> 
     (4, True)
     """
     if given.last_tick > until:
-        raise TBoxError(f"tick {given.last_tick} lies beyond the last tick {until}", where=(tbox.name,), hint="Unfold further")
+        raise TBoxError(
+            f"tick {given.last_tick} lies beyond the last tick {until}",
+            where=(tbox.name,),
+            hint="Unfold further",
+        )
     log, state = EventLog(), EventLog().state()
     for tick in range(until + 1):
         for op, quad in given.changes(given.position(tick - 1), given.position(tick)):
@@ -238,9 +271,15 @@ def _changes(rule: Rule, tbox: TBox, state: State, tick: int) -> list[tuple[Op, 
     """What a rule makes of a state: retractions, then insertions, each in the order of their text."""
     foci = _foci(rule, tbox, state) if rule.targets else [None]
     ending, beginning = (
-        {quad for focus in foci for quad in _construct(rule, tbox, state, bind(query, tick, focus))} if query else set() for query in (rule.retract, rule.construct)
+        {quad for focus in foci for quad in _construct(rule, tbox, state, bind(query, tick, focus))}
+        if query
+        else set()
+        for query in (rule.retract, rule.construct)
     )
-    return [*((Op.RETRACT, q) for q in sorted(ending - beginning, key=str)), *((Op.INSERT, q) for q in sorted(beginning, key=str))]
+    return [
+        *((Op.RETRACT, q) for q in sorted(ending - beginning, key=str)),
+        *((Op.INSERT, q) for q in sorted(beginning, key=str)),
+    ]
 
 
 def _construct(rule: Rule, tbox: TBox, state: State, query: str) -> Iterator[ox.Quad]:
@@ -248,11 +287,21 @@ def _construct(rule: Rule, tbox: TBox, state: State, query: str) -> Iterator[ox.
         triples = state.query(query, prefixes=dict(rule.prefixes))
         for triple in triples:  # pyright: ignore[reportGeneralTypeIssues]  # a CONSTRUCT query, by read_rules
             quad = ox.Quad(triple.subject, triple.predicate, triple.object)  # pyright: ignore
-            if any(isinstance(t, ox.BlankNode) and not _stands(t, state) for t in (quad.subject, quad.object)):
-                raise TBoxError("gives a blank node", where=(tbox.name, f"rule {rule.name}"), hint="Name it: BIND(IRI(CONCAT(…)) AS ?node)")
+            if any(
+                isinstance(t, ox.BlankNode) and not _stands(t, state) for t in (quad.subject, quad.object)
+            ):
+                raise TBoxError(
+                    "gives a blank node",
+                    where=(tbox.name, f"rule {rule.name}"),
+                    hint="Name it: BIND(IRI(CONCAT(…)) AS ?node)",
+                )
             yield quad
     except SyntaxError as error:
-        raise TBoxError(f"not SPARQL ({error})", where=(tbox.name, f"rule {rule.name}"), hint="Correct the rule in the TBox file") from error
+        raise TBoxError(
+            f"not SPARQL ({error})",
+            where=(tbox.name, f"rule {rule.name}"),
+            hint="Correct the rule in the TBox file",
+        ) from error
 
 
 def _stands(node: ox.BlankNode, state: State) -> bool:
@@ -302,7 +351,11 @@ def _foci(rule: Rule, tbox: TBox, state: State) -> list[ox.NamedNode]:
         else:
             found |= {o for _, _, o in state.match(None, term) if isinstance(o, ox.NamedNode | ox.BlankNode)}
     if blank := sorted(str(node) for node in found if not isinstance(node, ox.NamedNode)):
-        raise TBoxError(f"its focus node {blank[0]} has no IRI", where=(tbox.name, f"rule {rule.name}", f"tick {state.tick}"), hint="Name the node by an IRI")
+        raise TBoxError(
+            f"its focus node {blank[0]} has no IRI",
+            where=(tbox.name, f"rule {rule.name}", f"tick {state.tick}"),
+            hint="Name the node by an IRI",
+        )
     return sorted((node for node in found if isinstance(node, ox.NamedNode)), key=str)
 
 
@@ -332,20 +385,34 @@ def _query(tbox: TBox, name: str, queries: Sequence[ox.Literal]) -> str | None:
         return None
     bare = _TOKEN.sub(lambda m: m[0] if m["name"] else " ", queries[0].value)
     if len(queries) > 1 or not re.search(r"\bCONSTRUCT\b", bare, re.IGNORECASE):
-        raise TBoxError("is not one CONSTRUCT query", where=(tbox.name, f"rule {name}"), hint="Give each of sh:construct and core:retract once")
+        raise TBoxError(
+            "is not one CONSTRUCT query",
+            where=(tbox.name, f"rule {name}"),
+            hint="Give each of sh:construct and core:retract once",
+        )
     if unsteady := _UNSTEADY.search(re.sub(r"[?$]\w+|\w*:\w+", " ", bare)):
-        raise TBoxError(f"calls {unsteady[0]}, which is not deterministic", where=(tbox.name, f"rule {name}"), hint="Compute the value from the state and $tick")
+        raise TBoxError(
+            f"calls {unsteady[0]}, which is not deterministic",
+            where=(tbox.name, f"rule {name}"),
+            hint="Compute the value from the state and $tick",
+        )
     return queries[0].value
 
 
 def _targets(tbox: TBox, shape: Term) -> Iterator[tuple[str, Term]]:
     for kind in _TARGETS:
         yield from ((kind, q.object) for q in tbox.store.quads_for_pattern(shape, _sh(kind), None))  # pyright: ignore[reportArgumentType]
-    classes = (q.object for q in tbox.store.quads_for_pattern(shape, RDF_TYPE, None)) if isinstance(shape, ox.NamedNode) else ()
+    classes = (
+        (q.object for q in tbox.store.quads_for_pattern(shape, RDF_TYPE, None))
+        if isinstance(shape, ox.NamedNode)
+        else ()
+    )
     if any(isinstance(kind, ox.NamedNode) and kind.value.endswith("#Class") for kind in classes):
         yield "targetClass", shape
 
 
 def _prefixes(tbox: TBox) -> tuple[tuple[str, str], ...]:
-    declared = tbox.store.query(f"SELECT ?p ?n WHERE {{ ?d <{SHACL}prefix> ?p ; <{SHACL}namespace> ?n }} ORDER BY ?p ?n")
+    declared = tbox.store.query(
+        f"SELECT ?p ?n WHERE {{ ?d <{SHACL}prefix> ?p ; <{SHACL}namespace> ?n }} ORDER BY ?p ?n"
+    )
     return tuple(sorted((tbox.prefixes | {p.value: n.value for p, n in declared}).items()))  # pyright: ignore

@@ -43,7 +43,9 @@ class Violation(NamedTuple):
 
     def __str__(self) -> str:
         place = " ".join(filter(None, (self.focus, self.path, self.value)))
-        return f"{place}: {self.message}" + (f" (introduced at tick {self.tick})" if self.tick is not None else "")
+        return f"{place}: {self.message}" + (
+            f" (introduced at tick {self.tick})" if self.tick is not None else ""
+        )
 
 
 class TBox:
@@ -77,7 +79,9 @@ class TBox:
         try:
             return cls(path.stem, path.read_text("utf-8") if path.suffix else shipped.read_text("utf-8"))
         except (OSError, UnicodeDecodeError) as error:
-            raise TBoxError("no such TBox", where=(source,), hint="Give a Turtle file, or the name of a shipped TBox") from error
+            raise TBoxError(
+                "no such TBox", where=(source,), hint="Give a Turtle file, or the name of a shipped TBox"
+            ) from error
 
     @cached_property
     def graph(self) -> rdflib.Graph:
@@ -108,7 +112,11 @@ class TBox:
     @cached_property
     def exogenous(self) -> frozenset[Term]:
         """The properties and classes that are given from outside: no rule decides them."""
-        return frozenset(quad.subject for quad in self.quads if quad.predicate == EXOGENOUS and quad.object == ox.Literal(True))
+        return frozenset(
+            quad.subject
+            for quad in self.quads
+            if quad.predicate == EXOGENOUS and quad.object == ox.Literal(True)
+        )
 
     def below(self, term: ox.NamedNode) -> frozenset[ox.NamedNode]:
         """A class or property and everything under it by ``rdfs:subClassOf`` or ``rdfs:subPropertyOf``.
@@ -123,12 +131,17 @@ class TBox:
         queue = [term]
         while queue:
             found.add(upper := queue.pop())
-            under = (q.subject for p in (SUBCLASS, SUBPROPERTY) for q in self.store.quads_for_pattern(None, p, upper))
+            under = (
+                q.subject
+                for p in (SUBCLASS, SUBPROPERTY)
+                for q in self.store.quads_for_pattern(None, p, upper)
+            )
             queue += (s for s in under if isinstance(s, ox.NamedNode) and s not in found)
         return self._below.setdefault(term, frozenset(found))
 
     def label(self, term: Term) -> str:
-        """What the TBox calls a term: its ``rdfs:label``, else that of the log (:meth:`naming`), else the last part of its IRI.
+        """What the TBox calls a term: its ``rdfs:label``, else that of the log (:meth:`naming`), else the
+        last part of its IRI.
 
         >>> TBox("t", "<urn:t:Flu> a <urn:t:Illness> .").label(ox.NamedNode("urn:t:Flu"))
         'Flu'
@@ -137,7 +150,11 @@ class TBox:
             return " ".join(map(self.label, (term.subject, term.predicate, term.object)))
         if not isinstance(term, ox.NamedNode):
             return term.value
-        labels = sorted(q.object.value for q in self.store.quads_for_pattern(term, RDFS_LABEL, None) if isinstance(q.object, ox.Literal))
+        labels = sorted(
+            q.object.value
+            for q in self.store.quads_for_pattern(term, RDFS_LABEL, None)
+            if isinstance(q.object, ox.Literal)
+        )
         labels = labels or sorted(self._names.get(term, ()))
         return labels[0] if labels else term.value.replace("#", ":").replace("/", ":").rsplit(":", 1)[-1]
 
@@ -157,7 +174,8 @@ class TBox:
         return named
 
     def opening(self) -> EventLog:
-        """The TBox's initial ABox, A0 of the paper, as a log's tick 0: its individuals and what is said of them.
+        """The TBox's initial ABox, A0 of the paper, as a log's tick 0: its individuals and what is said of
+        them.
 
         An individual is what has a class that the TBox declares; classes, properties, shapes and rules
         are none.
@@ -165,10 +183,18 @@ class TBox:
         >>> len(TBox.load("village").opening().state(0)) > 20
         True
         """
-        classes = {q.subject for q in self.quads if q.predicate == RDF_TYPE and isinstance(q.object, ox.NamedNode) and q.object.value.endswith("#Class")}
+        classes = {
+            q.subject
+            for q in self.quads
+            if q.predicate == RDF_TYPE
+            and isinstance(q.object, ox.NamedNode)
+            and q.object.value.endswith("#Class")
+        }
         individuals = {q.subject for q in self.quads if q.predicate == RDF_TYPE and q.object in classes}
         log = EventLog()
-        log.extend_lines((0, f"A {line} .") for line in sorted({str(q) for q in self.quads if q.subject in individuals}))
+        log.extend_lines(
+            (0, f"A {line} .") for line in sorted({str(q) for q in self.quads if q.subject in individuals})
+        )
         return log
 
     def validate(self, state: State, log: EventLog | None = None) -> list[Violation]:
@@ -184,22 +210,30 @@ class TBox:
         import rdflib
         from rdflib.namespace import SH
 
-        # SHACL runs on an rdflib graph: over an Oxigraph store pyshacl is quadratic in violations and misreads sh:in.
+        # SHACL runs on an rdflib graph: over an Oxigraph store pyshacl is quadratic in violations and
+        # misreads sh:in.
         # Rules stay out: a check must not change what it checks.
         terms: dict[Node, Term] = {}
         data, shapes = rdflib.Graph(), rdflib.Graph()
         for triple in sorted(state, key=lambda t: str(ox.Quad(*t))):
-            data.add(tuple(_rdflib(term, terms) for term in triple))  # pyright: ignore[reportArgumentType]  # three terms in, three out
+            # Three terms in, three out
+            data.add(tuple(_rdflib(term, terms) for term in triple))  # pyright: ignore[reportArgumentType]
         for triple in self.graph:
             if triple[1] != SH.rule:
                 shapes.add(triple)
-        conforms, report, _ = pyshacl.validate(data, shacl_graph=shapes, ont_graph=shapes, advanced=True, inplace=True)
+        conforms, report, _ = pyshacl.validate(
+            data, shacl_graph=shapes, ont_graph=shapes, advanced=True, inplace=True
+        )
         if conforms or not isinstance(report, rdflib.Graph):
             return []
-        found = [self._violation(report, result, terms, state, log) for result in report.objects(None, SH.result)]
+        found = [
+            self._violation(report, result, terms, state, log) for result in report.objects(None, SH.result)
+        ]
         return sorted(found, key=lambda v: (v.focus, v.path, v.value, v.message))
 
-    def _violation(self, report: rdflib.Graph, result: Node, terms: dict[Node, Term], state: State, log: EventLog | None) -> Violation:
+    def _violation(
+        self, report: rdflib.Graph, result: Node, terms: dict[Node, Term], state: State, log: EventLog | None
+    ) -> Violation:
         import rdflib
         from rdflib.namespace import SH
 
@@ -209,8 +243,15 @@ class TBox:
         predicate = ox.NamedNode(str(inverse or path)) if isinstance(inverse or path, rdflib.URIRef) else None
         named = [terms.get(term) if term is not None else None for term in (focus, value)]
         ends = named[::-1] if inverse is not None else named
-        text = (str(named[0] or focus or ""), f"^{predicate}" if inverse is not None else str(predicate or ""), str(named[1] or value or ""))
-        tick, position = (_introduced(log, state.tick, ends[0], ends[1], predicate) if log else None) or (None, None)
+        text = (
+            str(named[0] or focus or ""),
+            f"^{predicate}" if inverse is not None else str(predicate or ""),
+            str(named[1] or value or ""),
+        )
+        tick, position = (_introduced(log, state.tick, ends[0], ends[1], predicate) if log else None) or (
+            None,
+            None,
+        )
         return Violation(text[0], text[1], text[2], message, tick, position)
 
 
@@ -223,7 +264,11 @@ def _rdflib(term: Term, terms: dict[Node, Term]) -> Node:
     elif isinstance(term, ox.BlankNode):
         node = rdflib.BNode(term.value)
     elif isinstance(term, ox.Literal):
-        node = rdflib.Literal(term.value, lang=term.language) if term.language else rdflib.Literal(term.value, datatype=_datatype(term), normalize=False)
+        node = (
+            rdflib.Literal(term.value, lang=term.language)
+            if term.language
+            else rdflib.Literal(term.value, datatype=_datatype(term), normalize=False)
+        )
     else:
         node = rdflib.URIRef("urn:substrate:triple-term:" + str(len(terms)))
         node = next((known for known, original in terms.items() if original == term), node)
@@ -237,7 +282,9 @@ def _datatype(literal: ox.Literal) -> rdflib.URIRef | None:
     return None if literal.datatype.value.endswith("#string") else rdflib.URIRef(literal.datatype.value)
 
 
-def _introduced(log: EventLog, tick: int, subject: Term | None, object_: Term | None, predicate: ox.NamedNode | None) -> tuple[int, int] | None:
+def _introduced(
+    log: EventLog, tick: int, subject: Term | None, object_: Term | None, predicate: ox.NamedNode | None
+) -> tuple[int, int] | None:
     """Tick and position of the delta behind a violation.
 
     It is the last insertion of the very triple; where the shape names no value, or one that stands in
@@ -249,7 +296,13 @@ def _introduced(log: EventLog, tick: int, subject: Term | None, object_: Term | 
         about = subject in ends or (object_ is not None and object_ in ends)
         if not about:
             continue
-        exact = op is Op.INSERT and quad.predicate == predicate and subject in (None, quad.subject) and object_ in (None, quad.object) and None not in (subject, object_)
+        exact = (
+            op is Op.INSERT
+            and quad.predicate == predicate
+            and subject in (None, quad.subject)
+            and object_ in (None, quad.object)
+            and None not in (subject, object_)
+        )
         rank = 2 if exact else 1 if quad.predicate == predicate else 0
         if best is None or rank >= best[0]:
             best = (rank, log[position].tick, position)

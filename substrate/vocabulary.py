@@ -32,7 +32,8 @@ CONTENT = NamedNode(NAMESPACE + "content")
 """What is passed on: what the recipient is aware of from then."""
 
 EXOGENOUS = NamedNode(NAMESPACE + "exogenous")
-"""On a property or class of a TBox: given from outside, so that a fork's rules take it over from the parent."""
+"""On a property or class of a TBox: given from outside, so that a fork's rules take it over from the parent.
+"""
 
 RETRACT = NamedNode(NAMESPACE + "retract")
 """On a rule: the CONSTRUCT query that gives what ends to hold."""

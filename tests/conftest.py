@@ -35,7 +35,9 @@ def small_project() -> Callable[..., Path]:
 
 
 @pytest.fixture
-def make_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small_project: Callable[..., Path]) -> Callable[..., Path]:
+def make_project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small_project: Callable[..., Path]
+) -> Callable[..., Path]:
     """A small project folder of its own, entered: `make_project(scenes=3)`."""
 
     def make(name: str = "project", scenes: int = 3) -> Path:
@@ -74,8 +76,8 @@ def enter(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def _reproduced_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from typer.testing import CliRunner
 
-    from orchestration import pins
-    from orchestration.cli import app
+    from orchestration.cli.main import app
+    from orchestration.pins import dvc as pins
 
     root = tmp_path_factory.mktemp("reproduced") / "project"
     with pytest.MonkeyPatch.context() as monkeypatch:
@@ -94,7 +96,10 @@ def _reproduced_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def reproduced(_reproduced_once: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A small project that was reproduced and pinned, entered; DVC's cache is gone, as in a clone. Each test has a copy."""
+    """A small project that was reproduced and pinned, entered; DVC's cache is gone, as in a clone.
+
+    Each test has a copy.
+    """
     root = tmp_path / "project"
     shutil.copytree(_reproduced_once, root, symlinks=True)
     enter(root, monkeypatch)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import groupby
 
-from orchestration.drift import Difference
-from orchestration.verification import Report
+from orchestration.pins.drift import Difference
+from orchestration.pins.verification import Report
 
 _SHOWN = 20
 
@@ -23,7 +23,9 @@ def render_text(report: Report) -> str:
 def _verdict(report: Report) -> str:
     if report.differences:
         return f"{len(report.differences)} differences from the pins"
-    return "every artifact is what was pinned" + (", and computes to the same bytes again" if report.recomputed else "")
+    return "every artifact is what was pinned" + (
+        ", and computes to the same bytes again" if report.recomputed else ""
+    )
 
 
 def render_markdown(report: Report) -> str:
@@ -35,7 +37,11 @@ def render_markdown(report: Report) -> str:
     if report.differences:
         parts.append("If the new results are right, `substrate accept REASON` pins them and records why.")
     if report.accepted or report.accepted_differences:
-        parts += ["### Accepted in this change", "\n".join(f"- {entry.date}: {_escape(entry.reason)}" for entry in report.accepted) or "No reason is recorded."]
+        parts += [
+            "### Accepted in this change",
+            "\n".join(f"- {entry.date}: {_escape(entry.reason)}" for entry in report.accepted)
+            or "No reason is recorded.",
+        ]
         parts += _tables(report.accepted_differences)
     return "\n\n".join(parts) + "\n"
 
@@ -43,12 +49,26 @@ def render_markdown(report: Report) -> str:
 def _tables(differences: Sequence[Difference]) -> list[str]:
     """Cells in the open, the rest folded."""
     tables = []
-    for kind, of_kind in groupby(sorted(differences, key=lambda d: list(_TITLES).index(d.kind)), key=lambda d: d.kind):
+    for kind, of_kind in groupby(
+        sorted(differences, key=lambda d: list(_TITLES).index(d.kind)), key=lambda d: d.kind
+    ):
         found = list(of_kind)
-        rows = _capped(found, lambda d: f"| {d.stage} | {_escape(d.what)} | {_escape(d.old)} | {_escape(d.new)} |")
-        listed = "\n".join(["| stage | which | was | is |", "|---|---|---|---|", *(row if row.startswith("|") else f"| | {row} | | |" for row in rows)])
+        rows = _capped(
+            found, lambda d: f"| {d.stage} | {_escape(d.what)} | {_escape(d.old)} | {_escape(d.new)} |"
+        )
+        listed = "\n".join(
+            [
+                "| stage | which | was | is |",
+                "|---|---|---|---|",
+                *(row if row.startswith("|") else f"| | {row} | | |" for row in rows),
+            ]
+        )
         title = f"{len(found)} {_TITLES[kind]}"
-        tables.append(f"**{title}**\n\n{listed}" if kind == "cell" else f"<details><summary>{title}</summary>\n\n{listed}\n\n</details>")
+        tables.append(
+            f"**{title}**\n\n{listed}"
+            if kind == "cell"
+            else f"<details><summary>{title}</summary>\n\n{listed}\n\n</details>"
+        )
     return tables
 
 

@@ -9,9 +9,21 @@ from typing import NamedTuple
 
 import pyoxigraph as ox
 
-from orchestration.twin import specs_of
+from orchestration.benchmarks.twin import specs_of
 from orchestration.workspace import Workspace
-from substrate import Answer, EventLog, Intervention, Op, RetractAwareness, RuleEmitter, TBox, arms, occurrences, survey, unfold
+from substrate import (
+    Answer,
+    EventLog,
+    Intervention,
+    Op,
+    RetractAwareness,
+    RuleEmitter,
+    TBox,
+    arms,
+    occurrences,
+    survey,
+    unfold,
+)
 from substrate.domains.smallville.format import Spec, read_specs
 from substrate.domains.smallville.twin import ARMS, change, parent_log, village_tbox
 from substrate.questions import TEMPLATES
@@ -42,8 +54,19 @@ def cross_domain(names: Iterable[str] = ("village", "clinical")) -> list[Domain]
         tbox = TBox.load(name)
         log = unfold(tbox, tbox.opening(), until=HORIZON)
         answers = survey(tbox, log)
-        by_template = {template: sorted((a for a in answers if a.template == template), key=lambda a: not a.evidence) for template in TEMPLATES}
-        found.append(Domain(name, f"sha256:{hashlib.sha256(tbox.turtle.encode()).hexdigest()}", len(log), log.digest, by_template))
+        by_template = {
+            template: sorted((a for a in answers if a.template == template), key=lambda a: not a.evidence)
+            for template in TEMPLATES
+        }
+        found.append(
+            Domain(
+                name,
+                f"sha256:{hashlib.sha256(tbox.turtle.encode()).hexdigest()}",
+                len(log),
+                log.digest,
+                by_template,
+            )
+        )
     return found
 
 
@@ -65,7 +88,9 @@ class Tick(NamedTuple):
 
 
 class Twin(NamedTuple):
-    """A twin experiment: the prefix, the branch, what is done there, and both arms after it; places are per cent of the width."""
+    """A twin experiment: the prefix, the branch, what is done there, and both arms after it; places are per
+    cent of the width.
+    """
 
     branch: int
     fork_x: float
@@ -102,7 +127,15 @@ def twin_experiment(tbox: TBox, log: EventLog, at: int, intervention: Interventi
         here, there = _happenings(a, b), _happenings(b, a)
         x = round(3 + wide * (tick + (tick >= at)), 2)
         ticks.append(Tick(tick, x, here, [], []) if tick < at else Tick(tick, x, [], here, there))
-    return Twin(at, round(3 + wide * (at - 0.6), 2), round(3 + wide * at, 2), words, ticks, (pair[0].digest, pair[1].digest), differing)
+    return Twin(
+        at,
+        round(3 + wide * (at - 0.6), 2),
+        round(3 + wide * at, 2),
+        words,
+        ticks,
+        (pair[0].digest, pair[1].digest),
+        differing,
+    )
 
 
 def village_twin() -> Twin:
@@ -111,11 +144,15 @@ def village_twin() -> Twin:
     john, party = ox.NamedNode("urn:village:john"), ox.NamedNode("urn:village:party")
     knows = ox.NamedNode("urn:substrate:village:knows")
     words = f"do(RetractAwareness): {tbox.label(john)} no longer knows that {tbox.label(party)}"
-    return twin_experiment(tbox, unfold(tbox, tbox.opening(), until=HORIZON), 6, RetractAwareness(john, party, knows), words)
+    return twin_experiment(
+        tbox, unfold(tbox, tbox.opening(), until=HORIZON), 6, RetractAwareness(john, party, knows), words
+    )
 
 
 def twin_of(workspace: Workspace) -> Twin:
-    """The first specification of Twin-EventLog whose news travels and whose answer differs between the arms; without one, the TBox's own village."""
+    """The first specification of Twin-EventLog whose news travels and whose answer differs between the arms;
+    without one, the TBox's own village.
+    """
     answers = workspace.artifacts / "twin" / "answers.jsonl"
     rows = [decode(line) for line in answers.read_bytes().splitlines()] if answers.is_file() else []
     said: dict[int, dict[str, str]] = {}
@@ -124,8 +161,14 @@ def twin_of(workspace: Workspace) -> Twin:
     for spec in read_specs(specs_of(workspace.data / "twin")) if said else ():
         if spec.linkage == "propagation" and len(set(said[spec.spec].values())) > 1:
             tbox = village_tbox()
-            twin = twin_experiment(tbox, parent_log(spec), spec.branch, change(spec.intervention), _done(spec))
-            return twin._replace(source=f"specification {spec.spec} of Twin-EventLog", asked=spec.query.text, answers=said[spec.spec])
+            twin = twin_experiment(
+                tbox, parent_log(spec), spec.branch, change(spec.intervention), _done(spec)
+            )
+            return twin._replace(
+                source=f"specification {spec.spec} of Twin-EventLog",
+                asked=spec.query.text,
+                answers=said[spec.spec],
+            )
     return village_twin()
 
 
@@ -138,7 +181,11 @@ def _done(spec: Spec) -> str:
 
 def _by_tick(tbox: TBox, log: EventLog) -> dict[int, Counter[str]]:
     """The events of each tick in words, with how many there are of each."""
-    names = {subject: value.value for _, op, (subject, predicate, value) in log if op is Op.INSERT and predicate == RDFS_LABEL and isinstance(value, ox.Literal)}
+    names = {
+        subject: value.value
+        for _, op, (subject, predicate, value) in log
+        if op is Op.INSERT and predicate == RDFS_LABEL and isinstance(value, ox.Literal)
+    }
     found: dict[int, Counter[str]] = {}
     for event in occurrences(log, tbox):
         who = ", ".join(sorted(names.get(node) or tbox.label(node) for node in event.participants))  # pyright: ignore[reportArgumentType]  # nodes take part
@@ -147,4 +194,7 @@ def _by_tick(tbox: TBox, log: EventLog) -> dict[int, Counter[str]]:
 
 
 def _happenings(here: Counter[str], there: Counter[str]) -> list[Happening]:
-    return [Happening(f"{words} ×{times}" if times > 1 else words, there[words] == times) for words, times in sorted(here.items())]
+    return [
+        Happening(f"{words} ×{times}" if times > 1 else words, there[words] == times)
+        for words, times in sorted(here.items())
+    ]

@@ -1,6 +1,8 @@
-"""Matplotlib figures as inline SVG: the same bytes on every run, text that stays text, colours that the page sets.
+"""Matplotlib figures as inline SVG: the same bytes on every run, text that stays text, colours that the page
+sets.
 
-Colours are drawn as fixed hex values and then written as CSS variables, so that light and dark are the page's choice.
+Colours are drawn as fixed hex values and then written as CSS variables, so that light and dark are the page's
+choice.
 """
 
 from __future__ import annotations
@@ -12,13 +14,20 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from orchestration.scores import Score
+from orchestration.scoring.scores import Score
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 INK, FAINT, MEASURED, PAPER, NS_DR, ALOE = "#111111", "#aaaaaa", "#0072b2", "#56b4e9", "#d55e00", "#009e73"
-_VARIABLES = {INK: "currentColor", FAINT: "var(--line)", MEASURED: "var(--measured)", PAPER: "var(--paper)", NS_DR: "var(--ns_dr)", ALOE: "var(--aloe)"}
+_VARIABLES = {
+    INK: "currentColor",
+    FAINT: "var(--line)",
+    MEASURED: "var(--measured)",
+    PAPER: "var(--paper)",
+    NS_DR: "var(--ns_dr)",
+    ALOE: "var(--aloe)",
+}
 _STYLE = {
     "svg.fonttype": "none",  # text stays text
     "font.family": "DejaVu Sans",  # Matplotlib's own: the layout does not depend on the machine's fonts
@@ -56,40 +65,93 @@ class Curve(msgspec.Struct, frozen=True):
 
 
 def accuracy_by_subset(name: str, scores: Mapping[str, Score], subsets: Sequence[str]) -> str:
-    """Bars a subset: published NS-DR, ALOE and substrate, and the substrate measured with its interval; in percent per question."""
-    systems = (("NS-DR, published", "ns_dr", NS_DR), ("ALOE, published", "aloe", ALOE), ("substrate, published", "substrate", PAPER))
+    """Bars a subset: published NS-DR, ALOE and substrate, and the substrate measured with its interval; in
+    percent per question.
+    """
+    systems = (
+        ("NS-DR, published", "ns_dr", NS_DR),
+        ("ALOE, published", "aloe", ALOE),
+        ("substrate, published", "substrate", PAPER),
+    )
 
     def draw(axes: Axes) -> None:
         found = [scores[f"clevrer/{subset}/per_question"] for subset in subsets]
         for place, (label, who, colour) in enumerate(systems):
-            axes.bar([i + 0.2 * (place - 1.5) for i in range(len(found))], [100 * score.published.get(who, 0) for score in found], 0.18, color=colour, label=label)
-        measured = [(i + 0.3, score.accuracy, score.wilson) for i, score in enumerate(found) if score.accuracy is not None and score.wilson is not None]
+            axes.bar(
+                [i + 0.2 * (place - 1.5) for i in range(len(found))],
+                [100 * score.published.get(who, 0) for score in found],
+                0.18,
+                color=colour,
+                label=label,
+            )
+        measured = [
+            (i + 0.3, score.accuracy, score.wilson)
+            for i, score in enumerate(found)
+            if score.accuracy is not None and score.wilson is not None
+        ]
         places, heights = [place for place, _, _ in measured], [100 * value for _, value, _ in measured]
         # An interval's bound may lie a rounding error inside its estimate.
-        errors = [[max(0.0, 100 * (value - low)) for _, value, (low, _) in measured], [max(0.0, 100 * (high - value)) for _, value, (_, high) in measured]]
+        errors = [
+            [max(0.0, 100 * (value - low)) for _, value, (low, _) in measured],
+            [max(0.0, 100 * (high - value)) for _, value, (_, high) in measured],
+        ]
         whiskers = {"ecolor": INK, "elinewidth": 1, "capsize": 2}
-        axes.bar(places, heights, 0.18, color=MEASURED, label="substrate, measured here", yerr=errors if measured else None, error_kw=whiskers)
+        axes.bar(
+            places,
+            heights,
+            0.18,
+            color=MEASURED,
+            label="substrate, measured here",
+            yerr=errors if measured else None,
+            error_kw=whiskers,
+        )
         axes.set_xticks(range(len(subsets)), subsets)
         axes.set_ylim(0, 103)  # room for the caps of an interval that ends at 100
         axes.set_yticks(range(0, 101, 20))
         axes.set_ylabel("accuracy per question, %")
         axes.grid(visible=False, axis="x")
-        axes.legend(loc="lower center", bbox_to_anchor=(0.45, 1.0), ncols=2, fontsize=9, handlelength=1.2, columnspacing=1.2)
+        axes.legend(
+            loc="lower center",
+            bbox_to_anchor=(0.45, 1.0),
+            ncols=2,
+            fontsize=9,
+            handlelength=1.2,
+            columnspacing=1.2,
+        )
 
-    return _svg(name, "Accuracy per question on CLEVRER by subset: NS-DR, ALOE and the substrate as published, and the substrate measured here with its interval.", draw)
+    return _svg(
+        name,
+        "Accuracy per question on CLEVRER by subset: NS-DR, ALOE and the substrate as published, and the substrate measured here with its interval.",
+        draw,
+    )
 
 
 def ablation_curve(name: str, curve: Curve) -> str:
     """Accuracy with its Wilson band over a parameter, a line a series."""
-    from orchestration.statistics import wilson
+    from orchestration.scoring.statistics import wilson
 
     def draw(axes: Axes) -> None:
         for series, colour, marker in zip(curve.series, (MEASURED, NS_DR, ALOE, PAPER), "os^D", strict=False):
             points = sorted((x, correct, n) for x, correct, n in series.points if n)
             bounds = [wilson(correct, n) for _, correct, n in points]
             xs = [x for x, _, _ in points]
-            axes.fill_between(xs, [100 * low for low, _ in bounds], [100 * high for _, high in bounds], color=colour, alpha=0.15, linewidth=0)
-            axes.plot(xs, [100 * correct / n for _, correct, n in points], color=colour, marker=marker, markersize=4, linewidth=1.5, label=series.name)
+            axes.fill_between(
+                xs,
+                [100 * low for low, _ in bounds],
+                [100 * high for _, high in bounds],
+                color=colour,
+                alpha=0.15,
+                linewidth=0,
+            )
+            axes.plot(
+                xs,
+                [100 * correct / n for _, correct, n in points],
+                color=colour,
+                marker=marker,
+                markersize=4,
+                linewidth=1.5,
+                label=series.name,
+            )
         axes.set_xlabel(curve.x_label)
         axes.set_ylabel(f"{curve.y_label}, %")
         if len(curve.series) > 1:
@@ -99,7 +161,9 @@ def ablation_curve(name: str, curve: Curve) -> str:
 
 
 def _svg(name: str, description: str, draw: Callable[[Axes], None]) -> str:
-    """A figure 5 by 3.3 inches wide as an SVG element that fills its column; ids start with the figure's name."""
+    """A figure 5 by 3.3 inches wide as an SVG element that fills its column; ids start with the figure's
+    name.
+    """
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
@@ -116,13 +180,16 @@ def _page_ready(svg: str, name: str, description: str) -> str:
     """The SVG element alone: sized by the page, ids of its own, the page's colours and letters.
 
     >>> _page_ready('<?xml?><svg width="3pt" viewBox="0 0 3 3"><g id="a" style="fill: #0072b2; font-size: 10px; font-family: \\'DejaVu Sans\\'; x: 0"/></svg>', "f", "A b.")
-    '<svg role="img" aria-label="A b." viewBox="0 0 3 3"><g id="f-a" style="fill: var(--measured); font-size: 10px; x: 0"/></svg>'
+    '<svg role="img" aria-label="A b." viewBox="0 0 3 3"><g id="f-a" style="fill: var(--measured); font-size:
+    10px; x: 0"/></svg>'
     """
     svg = svg[svg.index("<svg") :].strip()
     opening, rest = svg.split(">", 1)
     box = re.search(r'viewBox="[^"]*"', opening)
     svg = f'<svg role="img" aria-label="{description}" {box.group() if box else ""}>{rest}'
-    svg = re.sub(r"<metadata>.*?</metadata>\s*|<defs>\s*<style.*?</style>\s*</defs>\s*", "", svg, flags=re.DOTALL)
+    svg = re.sub(
+        r"<metadata>.*?</metadata>\s*|<defs>\s*<style.*?</style>\s*</defs>\s*", "", svg, flags=re.DOTALL
+    )
     svg = re.sub(r'\bid="', f'id="{name}-', svg)
     svg = re.sub(r'(url\(|href=")#', rf"\1#{name}-", svg)
     svg = svg.replace("font-family: 'DejaVu Sans'; ", "")

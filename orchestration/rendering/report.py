@@ -12,15 +12,15 @@ import jinja2
 import msgspec
 from markupsafe import Markup, escape
 
-from orchestration.lineage import Lineage, environment, trace_number
-from orchestration.logs import INDEX
+from orchestration.lineage.number import Lineage, environment, trace_number
+from orchestration.pipeline.logs import INDEX
 from orchestration.rendering.experiments import HORIZON, cross_domain, twin_of
 from orchestration.rendering.figures import Curve, ablation_curve, accuracy_by_subset
 from orchestration.rendering.results import NAMES
 from orchestration.rendering.tables import Table
 from orchestration.rendering.timelines import STATES
 from orchestration.rendering.worked import worked_examples
-from orchestration.scores import METRICS, Score, published, read_scores
+from orchestration.scoring.scores import METRICS, Score, published, read_scores
 from orchestration.workspace import Workspace
 
 SUBSETS = ("descriptive", "explanatory", "counterfactual", "predictive")
@@ -39,7 +39,12 @@ TITLES = {
     "gqa_extractor": "GQA, scene graphs that a model extracted",
     "ablations": "Ablations on CLEVRER",
 }
-TABLES = {"clevrer": "Table 1: CLEVRER", "transfer": "Transfer to other benchmarks", "twin": "Table 2: Twin-EventLog", "ablations": "Ablations"}
+TABLES = {
+    "clevrer": "Table 1: CLEVRER",
+    "transfer": "Transfer to other benchmarks",
+    "twin": "Table 2: Twin-EventLog",
+    "ablations": "Ablations",
+}
 MARKED = ("substrate", "ns_dr", "aloe", "memn2n", "pcr", "llama_direct", "concordia")
 """Whose published numbers have a mark of their own."""
 
@@ -90,9 +95,22 @@ class Forest(NamedTuple):
 
 def render(workspace: Workspace) -> str:
     """The page of a run, from its scores, tables, answers and logs."""
-    jinja = jinja2.Environment(loader=jinja2.FileSystemLoader(Path(__file__).parent), autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    jinja = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
     jinja.filters |= {"anchor": anchor, "breakable": breakable, "flat": flat, "percent": percent}
-    jinja.globals |= {"STATES": STATES, "TITLES": TITLES, "NAMES": NAMES, "MARKED": MARKED, "HORIZON": HORIZON, "zip": zip}
+    jinja.globals |= {
+        "STATES": STATES,
+        "TITLES": TITLES,
+        "NAMES": NAMES,
+        "MARKED": MARKED,
+        "HORIZON": HORIZON,
+        "zip": zip,
+    }
     style = Markup((Path(__file__).parent / "report.css").read_text("utf-8"))
     return jinja.get_template("report.html.j2").render(style=style, **_content(workspace))
 
@@ -100,7 +118,11 @@ def render(workspace: Workspace) -> str:
 def _content(workspace: Workspace) -> dict[str, Any]:
     folder = workspace.artifacts / "scores"
     # A baseline that was not run has no scores.
-    scores = {benchmark: read_scores(folder, benchmark) for benchmark, names in METRICS.items() if (folder / f"{names[0].replace('/', '.')}.json").is_file()}
+    scores = {
+        benchmark: read_scores(folder, benchmark)
+        for benchmark, names in METRICS.items()
+        if (folder / f"{names[0].replace('/', '.')}.json").is_file()
+    }
     every = [score for found in scores.values() for score in found.values()]
     sources = data_sources(workspace)
     curves = workspace.artifacts / "ablations" / "curves.json"
@@ -117,11 +139,15 @@ def _content(workspace: Workspace) -> dict[str, Any]:
         "tables": {table.name: table for table in _tables(workspace, scores)},
         "forest": forest(scores),
         "accuracy": Markup(accuracy_by_subset("accuracy", scores["clevrer"], SUBSETS)),
-        "curves": [(curve, Markup(ablation_curve(f"curve{number}", curve))) for number, curve in enumerate(drawn)],
+        "curves": [
+            (curve, Markup(ablation_curve(f"curve{number}", curve))) for number, curve in enumerate(drawn)
+        ],
         "domains": cross_domain(),
         "twin": twin_of(workspace),
         "worked": list(worked_examples(workspace)),
-        "traces": {benchmark: [trace_number(lineage, name) for name in found] for benchmark, found in scores.items()},
+        "traces": {
+            benchmark: [trace_number(lineage, name) for name in found] for benchmark, found in scores.items()
+        },
         "environment": environment(workspace),
         "citations": published()["citations"],
     }
@@ -132,9 +158,15 @@ def data_sources(workspace: Workspace) -> list[Source]:
     found = []
     for benchmark, data in msgspec.to_builtins(workspace.settings.data).items():
         values = {key: value for key, value in (data or {}).items() if value}
-        named = any(isinstance(value, str) for key, value in values.items() if key not in ("source", "mirror"))
+        named = any(
+            isinstance(value, str) for key, value in values.items() if key not in ("source", "mirror")
+        )
         kind = values.pop("source", "official" if named else "generated" if values else "none")
-        sizes = [f"{value:,} {_COUNTED.get(key, key)}" for key, value in values.items() if isinstance(value, int) and key != "first_scene"]
+        sizes = [
+            f"{value:,} {_COUNTED.get(key, key)}"
+            for key, value in values.items()
+            if isinstance(value, int) and key != "first_scene"
+        ]
         found.append(Source(str(TITLES.get(benchmark, benchmark)).partition(",")[0], kind, ", ".join(sizes)))
     return found
 
@@ -142,17 +174,24 @@ def data_sources(workspace: Workspace) -> list[Source]:
 _COUNTED = {"questions": "questions a task"}
 
 
-def _summary(workspace: Workspace, scores: Sequence[Score], sources: Iterable[Source]) -> list[tuple[str, str]]:
+def _summary(
+    workspace: Workspace, scores: Sequence[Score], sources: Iterable[Source]
+) -> list[tuple[str, str]]:
     """The figures of the strip under the title, each with what it counts."""
     folders = [workspace.artifacts / benchmark for benchmark in METRICS]
-    answers, logs = (sum(_lines(folder / file) for folder in folders) for file in ("answers.jsonl", f"logs/{INDEX}"))
+    answers, logs = (
+        sum(_lines(folder / file) for folder in folders) for file in ("answers.jsonl", f"logs/{INDEX}")
+    )
     measured = sum(score.accuracy is not None for score in scores)
     official = [source.title for source in sources if source.kind == "official"]
     return [
         (f"{answers:,}", "answers, each a row with the hash of its log"),
         (f"{logs:,}", "event logs"),
         (f"{measured}", f"numbers measured, {len(scores) - measured} not"),
-        (f"{len(official)}", "benchmarks on official data" + (f": {', '.join(official)}" if official else "")),
+        (
+            f"{len(official)}",
+            "benchmarks on official data" + (f": {', '.join(official)}" if official else ""),
+        ),
     ]
 
 
@@ -164,7 +203,10 @@ def _lines(path: Path) -> int:
 
 
 def _tables(workspace: Workspace, scores: Mapping[str, Mapping[str, Score]]) -> list[PrintedTable]:
-    """The run's tables. On generated data a gap to a rival on official data would compare nothing, and its column is left out."""
+    """The run's tables.
+
+    On generated data a gap to a rival on official data would compare nothing, and its column is left out.
+    """
     made = []
     every = {key: score for found in scores.values() for key, score in found.items()}
     for name, title in TABLES.items():
@@ -172,9 +214,27 @@ def _tables(workspace: Workspace, scores: Mapping[str, Mapping[str, Score]]) -> 
         if path.is_file():
             table = msgspec.json.decode(path.read_bytes(), type=Table)
             rows = zip(table.rows, table.numbers, strict=True)
-            linked = [[_cell(text, number, cited, every) for text, number, cited in zip(row, numbers, table.cited, strict=True)] for row, numbers in rows]
-            kept = [i for i, head in enumerate(table.heads) if not (head.startswith("gap") and "not the official data" in table.caption)]
-            made.append(PrintedTable(name, title, [table.heads[i] for i in kept], [[row[i] for i in kept] for row in linked], table.caption))
+            linked = [
+                [
+                    _cell(text, number, cited, every)
+                    for text, number, cited in zip(row, numbers, table.cited, strict=True)
+                ]
+                for row, numbers in rows
+            ]
+            kept = [
+                i
+                for i, head in enumerate(table.heads)
+                if not (head.startswith("gap") and "not the official data" in table.caption)
+            ]
+            made.append(
+                PrintedTable(
+                    name,
+                    title,
+                    [table.heads[i] for i in kept],
+                    [[row[i] for i in kept] for row in linked],
+                    table.caption,
+                )
+            )
     return made
 
 
@@ -214,7 +274,9 @@ def flat(value: Any, prefix: str = "") -> list[tuple[str, str]]:
     [('clevrer.predictive.configuration', 'C'), ('seed', '20')]
     """
     if isinstance(value, dict):
-        return [pair for key in sorted(value) for pair in flat(value[key], f"{prefix}.{key}" if prefix else key)]
+        return [
+            pair for key in sorted(value) for pair in flat(value[key], f"{prefix}.{key}" if prefix else key)
+        ]
     return [] if value is None else [(prefix, str(value).lower() if isinstance(value, bool) else str(value))]
 
 
@@ -236,7 +298,10 @@ def forest(scores: Mapping[str, Mapping[str, Score]]) -> Forest:
                     f"{score.subset} {score.metric}".replace("_", " ").strip(),
                     None if score.accuracy is None else place(score.accuracy),
                     score.wilson and (place(score.wilson[0]), place(score.wilson[1])),
-                    [(who, place(value), f"{NAMES[who]} {100 * value:.2f} %") for who, value in score.published.items()],
+                    [
+                        (who, place(value), f"{NAMES[who]} {100 * value:.2f} %")
+                        for who, value in score.published.items()
+                    ],
                 )
                 for score in found.values()
             ],

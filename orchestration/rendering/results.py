@@ -4,21 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from orchestration.ablations import VARIANTS, Variant
-from orchestration.determinism import Run
+from orchestration.benchmarks.ablations import VARIANTS, Variant
+from orchestration.pipeline.determinism import Run
 from orchestration.rendering.tables import Table
-from orchestration.scores import Comparison, Score, published
+from orchestration.scoring.scores import Comparison, Score, published
 from orchestration.settings import Settings
 
 MODELS = ("controlled", "gqa_vision", "gqa_extractor")
 """Benchmarks whose answers are a language model's."""
 
-BEYOND = tuple(f"ablations/{name}/{metric}" for name in ("counterfactual.simulated", "predictive.S") for metric in ("per_question", "per_option"))
+BEYOND = tuple(
+    f"ablations/{name}/{metric}"
+    for name in ("counterfactual.simulated", "predictive.S")
+    for metric in ("per_question", "per_option")
+)
 """What stands below the paper's rows in Table 1: calibrated simulation behind a fork."""
 
 
 def clevrer_table(scores: Mapping[str, Score], settings: Settings) -> Table:
-    """Table 1 of the paper: subset, n, substrate, interval, NS-DR, ALOE, gap to the better of the two; and the rows that go past it."""
+    """Table 1 of the paper: subset, n, substrate, interval, NS-DR, ALOE, gap to the better of the two; and
+    the rows that go past it.
+    """
     cited = published()["citations"]
     data = settings.data.clevrer
     caption = (
@@ -32,7 +38,15 @@ def clevrer_table(scores: Mapping[str, Score], settings: Settings) -> Table:
         ("subset", "n", "substrate", "95 % interval", "NS-DR", "ALOE", "gap (substrate vs. best)"),
         [_clevrer_row(s) for s in scores.values()],
         [[name] * 7 for name in scores],
-        [{}, {}, {}, {}, {"ns_dr": cited["ns_dr"]}, {"aloe": cited["aloe"]}, {who: cited[who] for who in ("ns_dr", "aloe")}],
+        [
+            {},
+            {},
+            {},
+            {},
+            {"ns_dr": cited["ns_dr"]},
+            {"aloe": cited["aloe"]},
+            {who: cited[who] for who in ("ns_dr", "aloe")},
+        ],
     )
 
 
@@ -41,7 +55,9 @@ def transfer_table(scores: Mapping[str, Score], settings: Settings) -> Table:
     cited = published()["citations"]
     babi, gqa, comphy = settings.data.babi, settings.data.gqa, settings.data.comphy
     of_comphy = (
-        f"{_source('generated', '', f'{comphy.targets:,} targets', settings)}, once in the paper's setting and once with mass and charge inferred" if comphy else "not measured"
+        f"{_source('generated', '', f'{comphy.targets:,} targets', settings)}, once in the paper's setting and once with mass and charge inferred"
+        if comphy
+        else "not measured"
     )
     sources = (
         f"ComPhy, {of_comphy}; "
@@ -54,7 +70,14 @@ def transfer_table(scores: Mapping[str, Score], settings: Settings) -> Table:
         ("number", "n", "substrate", "95 % interval", "paper", "others"),
         [_transfer_row(s) for s in scores.values()],
         [[name] * 6 for name in scores],
-        [{}, {}, {}, {}, {"substrate": cited["transfer"]}, {who: cited.get(who, cited["transfer"]) for who in NAMES}],
+        [
+            {},
+            {},
+            {},
+            {},
+            {"substrate": cited["transfer"]},
+            {who: cited.get(who, cited["transfer"]) for who in NAMES},
+        ],
     )
 
 
@@ -66,7 +89,9 @@ _STUDIES = {
 
 
 def ablations_table(scores: Mapping[str, Score], runs: Sequence[Run], settings: Settings) -> Table:
-    """Section 6 of the paper: each variant per question and per option, beside what was published; and hashes of answers computed in several ways."""
+    """Section 6 of the paper: each variant per question and per option, beside what was published; and hashes
+    of answers computed in several ways.
+    """
     data = settings.data.clevrer
     hashes = {run.sha256 for run in runs}
     same = f"{runs[0].rows:,} answers, computed in {len(runs)} ways ({'; '.join(run.how for run in runs)}), have {len(hashes)} distinct hash{'es' * (len(hashes) > 1)}"
@@ -74,10 +99,29 @@ def ablations_table(scores: Mapping[str, Score], runs: Sequence[Run], settings: 
         f"Ablations on CLEVRER, {_source(data.source, 'validation split', f'{data.scenes:,} scenes', settings)}. "
         f"Intervals are Wilson, 95 %. Paper: {published()['citations']['ablations']}, on the official validation split. Determinism: {same}."
     )
-    heads = ("variant", "n", "per question", "95 % interval", "paper", "options", "per option", "95 % interval", "paper")
-    numbers = [[f"ablations/{variant.name}/per_question"] * 5 + [f"ablations/{variant.name}/per_option"] * 4 for variant in VARIANTS]
+    heads = (
+        "variant",
+        "n",
+        "per question",
+        "95 % interval",
+        "paper",
+        "options",
+        "per option",
+        "95 % interval",
+        "paper",
+    )
+    numbers = [
+        [f"ablations/{variant.name}/per_question"] * 5 + [f"ablations/{variant.name}/per_option"] * 4
+        for variant in VARIANTS
+    ]
     paper = {"substrate": published()["citations"]["ablations"]}
-    return Table(caption, heads, [_ablation_row(scores, variant) for variant in VARIANTS], numbers, [paper if head == "paper" else {} for head in heads])
+    return Table(
+        caption,
+        heads,
+        [_ablation_row(scores, variant) for variant in VARIANTS],
+        numbers,
+        [paper if head == "paper" else {} for head in heads],
+    )
 
 
 def _ablation_row(scores: Mapping[str, Score], variant: Variant) -> list[str]:
@@ -94,11 +138,17 @@ def _published(score: Score) -> str:
 
 
 _RIVALS = {"twin_direct": "Llama-3.1-8B direct", "twin_concordia": "Concordia-style"}
-_TWIN_METRICS = {"per_arm": "per-arm accuracy", "joint": "joint accuracy (A and B)", "divergence": "divergence detection"}
+_TWIN_METRICS = {
+    "per_arm": "per-arm accuracy",
+    "joint": "joint accuracy (A and B)",
+    "divergence": "divergence detection",
+}
 
 
 def twin_table(scores: Mapping[str, Score], comparisons: Sequence[Comparison], settings: Settings) -> Table:
-    """Table 2 of the paper: the substrate and two language-model baselines, and on joint accuracy the paired difference."""
+    """Table 2 of the paper: the substrate and two language-model baselines, and on joint accuracy the paired
+    difference.
+    """
     models = {settings.baselines.twin_direct.model, settings.baselines.twin_concordia.model}
     caption = (
         f"Twin-EventLog, generated specifications, not the paper's: {scores['twin/joint'].n:,}, seed {settings.seed} (profile {settings.profile}). "
@@ -107,15 +157,30 @@ def twin_table(scores: Mapping[str, Score], comparisons: Sequence[Comparison], s
         f"Paper: {published()['citations']['twin']}."
     )
     by_second = {comparison.second: comparison for comparison in comparisons}
-    rows = [[label, _with_interval(scores[f"twin/{metric}"]), *(_beside(scores[f"{rival}/{metric}"]) for rival in _RIVALS)] for metric, label in _TWIN_METRICS.items()]
+    rows = [
+        [
+            label,
+            _with_interval(scores[f"twin/{metric}"]),
+            *(_beside(scores[f"{rival}/{metric}"]) for rival in _RIVALS),
+        ]
+        for metric, label in _TWIN_METRICS.items()
+    ]
     rows.append(["specifications", *(f"{scores[f'{name}/joint'].n:,}" for name in ("twin", *_RIVALS))])
     rows.append(["joint: substrate minus this", "", *(_difference(by_second[rival]) for rival in _RIVALS)])
     rows.append(["McNemar, exact, two-sided p", "", *(_p_value(by_second[rival]) for rival in _RIVALS)])
-    numbers = [[f"twin/{metric}", *(f"{name}/{metric}" for name in ("twin", *_RIVALS))] for metric in _TWIN_METRICS]
+    numbers = [
+        [f"twin/{metric}", *(f"{name}/{metric}" for name in ("twin", *_RIVALS))] for metric in _TWIN_METRICS
+    ]
     joint = [f"{rival}/joint" for rival in _RIVALS]
     numbers += [["", "twin/joint", *joint], ["", "", *joint], ["", "", *joint]]
     paper = published()["citations"]["twin"]
-    return Table(caption, ("metric", "substrate", *_RIVALS.values()), rows, numbers, [{}, {}, {"llama_direct": paper}, {"concordia": paper}])
+    return Table(
+        caption,
+        ("metric", "substrate", *_RIVALS.values()),
+        rows,
+        numbers,
+        [{}, {}, {"llama_direct": paper}, {"concordia": paper}],
+    )
 
 
 def _with_interval(score: Score) -> str:
@@ -124,7 +189,10 @@ def _with_interval(score: Score) -> str:
 
 def _beside(score: Score) -> str:
     """A model's number as measured, and as published."""
-    cited = next((f"published {_percent(value, 2)}" for who, value in score.published.items() if who != "substrate"), "not reported")
+    cited = next(
+        (f"published {_percent(value, 2)}" for who, value in score.published.items() if who != "substrate"),
+        "not reported",
+    )
     return f"{_with_interval(score) if score.n else 'not measured here'}; {cited}"
 
 
@@ -146,14 +214,20 @@ def _p_value(comparison: Comparison) -> str:
 def _source(source: str, split: str, size: str, settings: Settings) -> str:
     if source == "official":
         return f"official {split} (profile {settings.profile})"
-    return f"generated world, not the official data: {size}, seed {settings.seed} (profile {settings.profile})"
+    return (
+        f"generated world, not the official data: {size}, seed {settings.seed} (profile {settings.profile})"
+    )
 
 
 def _measured(score: Score) -> list[str]:
     """n, accuracy and interval, as cells."""
     if score.accuracy is None or score.wilson is None:
         return ["0", "not measured", ""]
-    return [f"{score.n:,}", _percent(score.accuracy, 2), f"[{100 * score.wilson[0]:.2f}, {100 * score.wilson[1]:.2f}]"]
+    return [
+        f"{score.n:,}",
+        _percent(score.accuracy, 2),
+        f"[{100 * score.wilson[0]:.2f}, {100 * score.wilson[1]:.2f}]",
+    ]
 
 
 def _clevrer_row(score: Score) -> list[str]:
@@ -161,7 +235,9 @@ def _clevrer_row(score: Score) -> list[str]:
     cells = [_percent(value, 1) if value is not None else "not reported" for value in rivals.values()]
     gap = ""
     if score.accuracy is not None:
-        best = max((name for name, value in rivals.items() if value is not None), key=lambda name: rivals[name] or 0)
+        best = max(
+            (name for name, value in rivals.items() if value is not None), key=lambda name: rivals[name] or 0
+        )
         gap = f"{100 * (score.accuracy - (rivals[best] or 0)):+.2f} pp vs. {best}"
     return [f"{score.subset} {score.metric.replace('_', '-')}", *_measured(score), *cells, gap]
 
@@ -184,8 +260,17 @@ NAMES = {
 def _transfer_row(score: Score) -> list[str]:
     if score.name.partition("/")[0] in (*MODELS, *_RIVALS):
         # Not the substrate's number: it stands among the others.
-        return [score.name, f"{score.n:,}", "", "", "", f"{_beside(score)} {', '.join(NAMES[who] for who in score.published)}"]
-    others = ", ".join(f"{_percent(value, 1)} {NAMES[who]}" for who, value in score.published.items() if who != "substrate")
+        return [
+            score.name,
+            f"{score.n:,}",
+            "",
+            "",
+            "",
+            f"{_beside(score)} {', '.join(NAMES[who] for who in score.published)}",
+        ]
+    others = ", ".join(
+        f"{_percent(value, 1)} {NAMES[who]}" for who, value in score.published.items() if who != "substrate"
+    )
     return [score.name, *_measured(score), _published(score), others]
 
 

@@ -20,7 +20,9 @@ class Table:
     numbers: Sequence[Sequence[str]] = ()
     """The name of the number that each cell speaks of."""
     cited: Sequence[Mapping[str, str]] = ()
-    """For each column, the citations of the published numbers in it by who is cited; none where it holds our own."""
+    """For each column, the citations of the published numbers in it by who is cited; none where it holds our
+    own.
+    """
 
     def render(self, suffix: str) -> str:
         """The table as text in the format of a file suffix of :data:`FORMATS`."""
@@ -37,7 +39,9 @@ def _markdown(table: Table) -> str:
 
 
 def _latex(table: Table) -> str:
-    body = tabulate(table.rows, table.heads, tablefmt="latex_booktabs", colalign=_align(table), disable_numparse=True)
+    body = tabulate(
+        table.rows, table.heads, tablefmt="latex_booktabs", colalign=_align(table), disable_numparse=True
+    )
     caption = table.caption.replace("%", r"\%")
     return f"\\begin{{table*}}[t]\n\\centering\\small\n{body}\n\\caption{{{caption}}}\n\\end{{table*}}\n"
 

@@ -38,7 +38,9 @@ class Lane(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """An event: its place in per cent of the width, the lanes it joins, and how it stands to the answer (a key of :data:`STATES`)."""
+    """An event: its place in per cent of the width, the lanes it joins, and how it stands to the answer (a
+    key of :data:`STATES`).
+    """
 
     x: float
     tick: int | None
@@ -110,20 +112,53 @@ def scene_timeline(scene: Scene, explanations: Sequence[Mapping[str, Any]]) -> T
         explanations: the records of ``substrate explain``: steps with what they took, gave and rest on.
     """
     steps = [step for explanation in explanations for step in explanation["steps"]]
-    removed = next((int(step["took"][1]) for step in steps if step["token"] in ("get_counterfact", "filter_counterfact") and len(step["took"]) == 2), None)
-    predicted = [tuple(map(int, pair)) for pair in re.findall(r"Collision of (\d+), (\d+)", next((s["gave"] for s in steps if s["token"] == "unseen_events"), ""))]
+    removed = next(
+        (
+            int(step["took"][1])
+            for step in steps
+            if step["token"] in ("get_counterfact", "filter_counterfact") and len(step["took"]) == 2
+        ),
+        None,
+    )
+    predicted = [
+        tuple(map(int, pair))
+        for pair in re.findall(
+            r"Collision of (\d+), (\d+)",
+            next((s["gave"] for s in steps if s["token"] == "unseen_events"), ""),
+        )
+    ]
     x = _Scale(scene.end * (1.15 if predicted else 1))
     rows = {number: row for row, number in enumerate(scene.objects)}
     states = _states(scene, steps, removed)
 
     def mark(event: Event, place: float, state: str) -> Mark:
-        return Mark(x(place), event.frame, event.kind, tuple(sorted(rows[number] for number in event.objects)), state, _title(scene, event))
+        return Mark(
+            x(place),
+            event.frame,
+            event.kind,
+            tuple(sorted(rows[number] for number in event.objects)),
+            state,
+            _title(scene, event),
+        )
 
-    marks = [mark(event, event.frame or 0, states.get(event.iri, "")) for event in scene.events if event.objects]
+    marks = [
+        mark(event, event.frame or 0, states.get(event.iri, "")) for event in scene.events if event.objects
+    ]
     ahead = [Event("Collision", None, frozenset(pair)) for pair in predicted]
-    marks += [mark(event, scene.end * (1.06 + 0.06 * number / len(ahead)), "predicted") for number, event in enumerate(ahead)]
-    lanes = [Lane(_name(scene, number), _spans(scene, number, x), number == removed) for number in scene.objects]
-    return Timeline(lanes, marks, [(x(tick), tick) for tick in (*range(0, scene.end - 12, 25), scene.end)], "frame", x(scene.end))
+    marks += [
+        mark(event, scene.end * (1.06 + 0.06 * number / len(ahead)), "predicted")
+        for number, event in enumerate(ahead)
+    ]
+    lanes = [
+        Lane(_name(scene, number), _spans(scene, number, x), number == removed) for number in scene.objects
+    ]
+    return Timeline(
+        lanes,
+        marks,
+        [(x(tick), tick) for tick in (*range(0, scene.end - 12, 25), scene.end)],
+        "frame",
+        x(scene.end),
+    )
 
 
 def _states(scene: Scene, steps: Sequence[Mapping[str, Any]], removed: int | None) -> dict[str, str]:
@@ -134,16 +169,30 @@ def _states(scene: Scene, steps: Sequence[Mapping[str, Any]], removed: int | Non
     traversals = [step for step in steps if step["token"] == "filter_ancestor"]
     if traversals:
         targets = {step["took"][1] for step in traversals}
-        return {iri: "ancestor" for step in traversals for iri in _events(step)} | {e.iri: "focus" for e in scene.events if shown(e) in targets}
+        return {iri: "ancestor" for step in traversals for iri in _events(step)} | {
+            e.iri: "focus" for e in scene.events if shown(e) in targets
+        }
     return {iri: "focus" for step in steps if step["token"] in _SINGLED_OUT for iri in _events(step)}
 
 
-_SINGLED_OUT = ("unique", "filter_before", "filter_after", "filter_collision", "filter_in", "filter_out", "filter_order")
+_SINGLED_OUT = (
+    "unique",
+    "filter_before",
+    "filter_after",
+    "filter_collision",
+    "filter_in",
+    "filter_out",
+    "filter_order",
+)
 
 
 def _events(step: Mapping[str, Any]) -> set[str]:
     """The IRIs of the events that a step's evidence is about."""
-    return {name for delta in step["evidence"] for name in re.findall(r"^<(urn:\w+:\d+:event:\d+)>", delta["triple"])}
+    return {
+        name
+        for delta in step["evidence"]
+        for name in re.findall(r"^<(urn:\w+:\d+:event:\d+)>", delta["triple"])
+    }
 
 
 def _name(scene: Scene, number: int) -> str:
@@ -153,7 +202,9 @@ def _name(scene: Scene, number: int) -> str:
 
 def _title(scene: Scene, event: Event) -> str:
     who = " and ".join(" ".join(scene.objects[o][:3]) for o in sorted(event.objects))
-    return f"{event.kind.lower()} of {who}" + (f", frame {event.frame}" if event.frame is not None else ", after the video")
+    return f"{event.kind.lower()} of {who}" + (
+        f", frame {event.frame}" if event.frame is not None else ", after the video"
+    )
 
 
 def _spans(scene: Scene, number: int, x: _Scale) -> list[Span]:
@@ -187,22 +238,47 @@ def story_timeline(log: EventLog, told: Sequence[tuple[int, str, bool]]) -> Time
                 kinds.setdefault(event, str(value)[1:-1].rpartition(":")[2])
             elif str(predicate)[1:-1].rpartition(":")[2] in _ROLES:
                 taking_part.setdefault(event, []).append(str(value)[1:-1].rpartition(":")[2])
-    events = [(tick, text, used, f"urn:babi:event:{tick}") for tick, text, used in told if f"urn:babi:event:{tick}" in taking_part]
+    events = [
+        (tick, text, used, f"urn:babi:event:{tick}")
+        for tick, text, used in told
+        if f"urn:babi:event:{tick}" in taking_part
+    ]
     names = list(dict.fromkeys(name for *_, event in events for name in taking_part[event]))
     last = told[-1][0]
     x = _Scale(last)
     marks = [
-        Mark(x(tick), tick, kinds[event], tuple(sorted({names.index(name) for name in taking_part[event]})), "focus" if used else "", text) for tick, text, used, event in events
+        Mark(
+            x(tick),
+            tick,
+            kinds[event],
+            tuple(sorted({names.index(name) for name in taking_part[event]})),
+            "focus" if used else "",
+            text,
+        )
+        for tick, text, used, event in events
     ]
     axis = [(x(tick), tick) for tick in (*range(0, last - last // 8, max(1, last // 5)), last)]
-    return Timeline([Lane(name.replace("_", " "), [Span(x(0), x(last))]) for name in names], marks, axis, "sentence", x(last))
+    return Timeline(
+        [Lane(name.replace("_", " "), [Span(x(0), x(last))]) for name in names],
+        marks,
+        axis,
+        "sentence",
+        x(last),
+    )
 
 
 def scene_boxes(graph: SceneGraph, used: set[str]) -> Boxes:
     """An image's objects as boxes; ``used`` holds the ids of those that the answer rests on."""
     across, down = 100 / graph.width, 100 / graph.height
     boxes = [
-        Box(thing.name, round(thing.x * across, 2), round(thing.y * down, 2), round(thing.w * across, 2), round(thing.h * down, 2), number in used)
+        Box(
+            thing.name,
+            round(thing.x * across, 2),
+            round(thing.y * down, 2),
+            round(thing.w * across, 2),
+            round(thing.h * down, 2),
+            number in used,
+        )
         for number, thing in sorted(graph.objects.items(), key=lambda item: (-item[1].w * item[1].h, item[0]))
     ]
     return Boxes(boxes, graph.width, graph.height)

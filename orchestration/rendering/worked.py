@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from orchestration import babi, clevrer, gqa
-from orchestration.explain import Input, explain_answer
+from orchestration.benchmarks import babi, clevrer, gqa
+from orchestration.lineage.explain import Input, explain_answer
 from orchestration.rendering.timelines import Boxes, Timeline, scene_boxes, scene_timeline, story_timeline
 from orchestration.workspace import Workspace
 from substrate.domains.babi.format import read_tasks
@@ -35,7 +35,9 @@ class Step(NamedTuple):
 
 
 class Part(NamedTuple):
-    """A program's run: the choice it is for (empty for an open question), its steps, what was predicted and expected of it."""
+    """A program's run: the choice it is for (empty for an open question), its steps, what was predicted and
+    expected of it.
+    """
 
     title: str
     steps: list[Step]
@@ -72,11 +74,20 @@ class Kind(NamedTuple):
 
 
 def worked_examples(workspace: Workspace) -> Iterator[Worked]:
-    """An example of each kind that this run has answers of: among the first of its rows the first that is telling, else the first."""
+    """An example of each kind that this run has answers of: among the first of its rows the first that is
+    telling, else the first.
+    """
     for kind in KINDS:
         rows = islice(_rows(workspace.artifacts / kind.benchmark / "answers.jsonl", kind.subset), _LOOKED_AT)
         examples = [kind.show(workspace, kind, row) for row in islice(rows, 1)]
-        examples += islice((e for e in chain(examples, (kind.show(workspace, kind, row) for row in rows)) if kind.telling(e)), 1)
+        examples += islice(
+            (
+                e
+                for e in chain(examples, (kind.show(workspace, kind, row) for row in rows))
+                if kind.telling(e)
+            ),
+            1,
+        )
         yield from examples[-1:]
 
 
@@ -102,28 +113,49 @@ def _show_scene(view: Callable[[EventLog], Scene]) -> Callable[[Workspace, Kind,
         choices = list(row.choices or ())
         titles = [e["part"] for e in explanations] if choices else [""]
         answers = [(c.predicted, c.expected) for c in choices] or [(row.predicted, row.expected)]
-        parts = [Part(title, _told_once(map(_step, e["steps"])), *answer) for title, e, answer in zip(titles, explanations, answers, strict=True)]
-        return Worked(kind.title, name, record["question"], row, parts, scene_timeline(view(_scene_log(workspace, row)), explanations))
+        parts = [
+            Part(title, _told_once(map(_step, e["steps"])), *answer)
+            for title, e, answer in zip(titles, explanations, answers, strict=True)
+        ]
+        return Worked(
+            kind.title,
+            name,
+            record["question"],
+            row,
+            parts,
+            scene_timeline(view(_scene_log(workspace, row)), explanations),
+        )
 
     return show
 
 
 def _step(step: Mapping[str, Any]) -> Step:
-    return Step(step["token"], _clipped(", ".join(step["took"])), _clipped(step["gave"]), _deltas(step["evidence"]))
+    return Step(
+        step["token"], _clipped(", ".join(step["took"])), _clipped(step["gave"]), _deltas(step["evidence"])
+    )
 
 
 def _deltas(evidence: Iterable[Mapping[str, Any]]) -> list[str]:
     """Deltas in words, those of one tick on one subject as one line."""
     split = [(f"tick {e['tick']} {e['op']}", *brief(e["triple"]).split(" ", 1)) for e in evidence]
-    return [f"{when} {subject} {'; '.join(said for *_, said in group)}" for (when, subject), group in groupby(split, lambda delta: delta[:2])]
+    return [
+        f"{when} {subject} {'; '.join(said for *_, said in group)}"
+        for (when, subject), group in groupby(split, lambda delta: delta[:2])
+    ]
 
 
 def _told_once(steps: Iterable[Step]) -> list[Step]:
     """The steps, where one rests on the same deltas as an earlier one with a word of that instead of them."""
     kept: list[Step] = []
     for step in steps:
-        earlier = next((number for number, before in enumerate(kept) if before.evidence == step.evidence), None)
-        kept.append(step if earlier is None or not step.evidence else step._replace(evidence=[f"the deltas of step {earlier}"]))
+        earlier = next(
+            (number for number, before in enumerate(kept) if before.evidence == step.evidence), None
+        )
+        kept.append(
+            step
+            if earlier is None or not step.evidence
+            else step._replace(evidence=[f"the deltas of step {earlier}"])
+        )
     return kept
 
 
@@ -137,19 +169,38 @@ def brief(triple: str) -> str:
     >>> brief('<urn:clevrer:7:object:1> <urn:substrate:clevrer:number> "1"^^<http://www.w3.org/2001/XMLSchema#integer>')
     'object:1 number 1'
     """
-    triple = re.sub(r'"([^"]*)"(\^\^<[^>]*>)?', r"\1", triple).replace("<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>", "a")
+    triple = re.sub(r'"([^"]*)"(\^\^<[^>]*>)?', r"\1", triple).replace(
+        "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>", "a"
+    )
     return re.sub(r"<urn:(?:substrate:)?\w+:(?:\d+:)?([^>]*)>", r"\1", triple)
 
 
 def _show_story(workspace: Workspace, kind: Kind, row: Row) -> Worked:
     name = f"babi/{row.subset}/{row.scene}/{row.question}"
     record = _explained(workspace, name)
-    story = next(s for s in read_tasks(workspace.data / "babi") if s.subset == row.subset and s.scene == row.scene)
+    story = next(
+        s for s in read_tasks(workspace.data / "babi") if s.subset == row.subset and s.scene == row.scene
+    )
     used = {tick for tick, _ in record["sentences"]}
     told = [(line.id, line.text, line.id in used) for line in story.statements if line.id < int(row.question)]
-    steps = [Step(record["query"], "", record["predicted"], [f"tick {tick} {brief(triple)}" for triple, tick in record["evidence"]])]
+    steps = [
+        Step(
+            record["query"],
+            "",
+            record["predicted"],
+            [f"tick {tick} {brief(triple)}" for triple, tick in record["evidence"]],
+        )
+    ]
     log = EventLog.read(workspace.artifacts / "babi" / "logs" / babi.log_name(story))
-    return Worked(kind.title, name, record["question"], row, [Part("", steps, row.predicted, row.expected)], story_timeline(log, told), told)
+    return Worked(
+        kind.title,
+        name,
+        record["question"],
+        row,
+        [Part("", steps, row.predicted, row.expected)],
+        story_timeline(log, told),
+        told,
+    )
 
 
 def _show_image(workspace: Workspace, kind: Kind, row: Row) -> Worked:
@@ -157,12 +208,26 @@ def _show_image(workspace: Workspace, kind: Kind, row: Row) -> Worked:
     record = _explained(workspace, name)
     graph = read_scene_graphs(gqa.scene_graphs_of(workspace.data / "gqa"))[str(row.scene)]
     steps = _told_once(map(_image_step, record["steps"]))
-    used = {found for step in record["steps"] for ground in step["grounds"] for found in re.findall(rf"<urn:gqa:{re.escape(str(row.scene))}:(\w+)>", ground["triple"])}
-    return Worked(kind.title, name, record["question"], row, [Part("", steps, row.predicted, row.expected)], scene_boxes(graph, used))
+    used = {
+        found
+        for step in record["steps"]
+        for ground in step["grounds"]
+        for found in re.findall(rf"<urn:gqa:{re.escape(str(row.scene))}:(\w+)>", ground["triple"])
+    }
+    return Worked(
+        kind.title,
+        name,
+        record["question"],
+        row,
+        [Part("", steps, row.predicted, row.expected)],
+        scene_boxes(graph, used),
+    )
 
 
 def _image_step(step: Mapping[str, Any]) -> Step:
-    deltas = [f"tick {g['tick']} {brief(g['triple'])}" for g in step["grounds"]] + [f"not there: {brief(pattern)}" for pattern in step["missed"]]
+    deltas = [f"tick {g['tick']} {brief(g['triple'])}" for g in step["grounds"]] + [
+        f"not there: {brief(pattern)}" for pattern in step["missed"]
+    ]
     took = ", ".join(filter(None, [step["argument"], *(f"step {number}" for number in step["dependencies"])]))
     return Step(step["operation"], took, step["result"], deltas)
 
@@ -173,12 +238,23 @@ def _eventful(example: Worked) -> bool:
 
 def _filmed(example: Worked) -> bool:
     """Whether a step found something by what a reference video showed."""
-    return any(" video " in delta for part in example.parts for step in part.steps if step.gave != "[]" for delta in step.evidence)
+    return any(
+        " video " in delta
+        for part in example.parts
+        for step in part.steps
+        if step.gave != "[]"
+        for delta in step.evidence
+    )
 
 
 KINDS: Sequence[Kind] = (
-    *(Kind(f"CLEVRER, {subset}", "clevrer", subset, _show_scene(Scene), _eventful) for subset in ("descriptive", "explanatory", "predictive", "counterfactual")),
-    Kind("ComPhy, hidden properties inferred", "comphy_inferred", "factual", _show_scene(TargetScene), _filmed),
+    *(
+        Kind(f"CLEVRER, {subset}", "clevrer", subset, _show_scene(Scene), _eventful)
+        for subset in ("descriptive", "explanatory", "predictive", "counterfactual")
+    ),
+    Kind(
+        "ComPhy, hidden properties inferred", "comphy_inferred", "factual", _show_scene(TargetScene), _filmed
+    ),
     Kind("bAbI, three supporting facts", "babi", "qa3", _show_story, _eventful),
     Kind("GQA, objects resolved by name", "gqa", "by_name", _show_image, _eventful),
 )

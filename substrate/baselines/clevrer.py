@@ -1,4 +1,6 @@
-"""The controlled comparison: a language model reads the event log that the substrate runs on, as English text."""
+"""The controlled comparison: a language model reads the event log that the substrate runs on, as English
+text.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,11 @@ def log_text(log: EventLog) -> str:
         for (_, subject), said in grouped.items()
         if {"color", "material", "shape"} <= said.keys()
     }
-    return "\n".join(f"Frame {tick}: {sentence}" for (tick, subject), said in grouped.items() for sentence in _sentences(subject, said, objects))
+    return "\n".join(
+        f"Frame {tick}: {sentence}"
+        for (tick, subject), said in grouped.items()
+        for sentence in _sentences(subject, said, objects)
+    )
 
 
 def _sentences(subject: str, said: Mapping[str, list[str]], objects: Mapping[str, str]) -> list[str]:
@@ -58,9 +64,18 @@ def _sentences(subject: str, said: Mapping[str, list[str]], objects: Mapping[str
         return [f"The video has {said['frames'][0]} frames."]
     name = objects[subject]
     made = [f"Object {said['number'][0]} is {name.rpartition(' (')[0]}."] if "number" in said else []
-    changes = [(predicate, value) for predicate, values in said.items() if predicate not in _TOLD_ALREADY for value in values]
+    changes = [
+        (predicate, value)
+        for predicate, values in said.items()
+        if predicate not in _TOLD_ALREADY
+        for value in values
+    ]
     if unknown := sorted({predicate for predicate, _ in changes} - _CHANGES.keys()):
-        raise LogError(f"there are no words for {', '.join(unknown)}", where=(subject,), hint="Say them in substrate/baselines/clevrer.py: the model is told every delta")
+        raise LogError(
+            f"there are no words for {', '.join(unknown)}",
+            where=(subject,),
+            hint="Say them in substrate/baselines/clevrer.py: the model is told every delta",
+        )
     return made + [f"{_capital(name)} {_CHANGES[predicate](value)}." for predicate, value in changes]
 
 
@@ -76,7 +91,11 @@ _CHANGES: Mapping[str, Callable[[str], str]] = {
     "-inView": lambda _: "is out of view",
     "motion": lambda motion: "is moving" if motion == "moving" else "is at rest",
     "moved": lambda _: "has now been seen moving",
-    "pose": lambda pose: "is at ({1}, {2}), turned by {3} radians, with velocity ({4}, {5}) units a second and spin {6} radians a second".format(*pose.split()),
+    "pose": lambda pose: (
+        "is at ({1}, {2}), turned by {3} radians, with velocity ({4}, {5}) units a second and spin {6} radians a second".format(
+            *pose.split()
+        )
+    ),
 }
 _TOLD_ALREADY = frozenset({"type", "number", "color", "material", "shape", "-motion"})
 """What an object is stands in its name; what motion has ended is told by the one that began."""
@@ -87,7 +106,9 @@ def _capital(text: str) -> str:
 
 
 def _local(term: object) -> str:
-    """A term as its last word: of the domain's names, of RDF's, or a literal's value; scenes' own things stay whole."""
+    """A term as its last word: of the domain's names, of RDF's, or a literal's value; scenes' own things stay
+    whole.
+    """
     value = term.value if isinstance(term, (ox.NamedNode, ox.Literal)) else str(term)
     return value.removeprefix(NAMESPACE).rpartition("#")[2]
 

@@ -34,14 +34,18 @@ class Sampler:
     def __init__(self, model: Model) -> None:
         self._model = model
 
-    def sample_text(self, prompt: str, *, max_tokens: int = 5000, terminators: Collection[str] = (), **_: Any) -> str:
+    def sample_text(
+        self, prompt: str, *, max_tokens: int = 5000, terminators: Collection[str] = (), **_: Any
+    ) -> str:
         """Free text after a prompt, up to the first terminator."""
         request = ask(_WRITE, prompt, Words, max_tokens=max_tokens)
         text = request.read(self._model.ask(request)).answer
         ends = [at for terminator in terminators if terminator and (at := text.find(terminator)) >= 0]
         return text[: min(ends)] if ends else text
 
-    def sample_choice(self, prompt: str, responses: Sequence[str], **_: Any) -> tuple[int, str, Mapping[str, Any]]:
+    def sample_choice(
+        self, prompt: str, responses: Sequence[str], **_: Any
+    ) -> tuple[int, str, Mapping[str, Any]]:
         """One of the responses: its position, its text, and nothing more about it."""
         options = "\n".join(f"- {response}" for response in responses)
         request = ask(_PLAY, f"{prompt}\nOptions:\n{options}", one_of(*responses))
@@ -50,7 +54,8 @@ class Sampler:
 
 
 def language_model(model: Model) -> Any:
-    """The model as a real ``concordia.language_model.language_model.LanguageModel``, for Concordia's own agents.
+    """The model as a real ``concordia.language_model.language_model.LanguageModel``, for Concordia's own
+    agents.
 
     Raises:
         SubstrateError: gdm-concordia is not installed.
@@ -58,10 +63,15 @@ def language_model(model: Model) -> Any:
     try:
         theirs: Any = importlib.import_module("concordia.language_model.language_model")
     except ImportError as error:
-        raise SubstrateError("gdm-concordia is not installed", hint="Install the extra: pip install 'event-graph-substrate[concordia]'") from error
+        raise SubstrateError(
+            "gdm-concordia is not installed",
+            hint="Install the extra: pip install 'event-graph-substrate[concordia]'",
+        ) from error
 
     class Adapter(Sampler, theirs.LanguageModel):
-        def sample_choice(self, prompt: str, responses: Sequence[str], **others: Any) -> tuple[int, str, Mapping[str, Any]]:
+        def sample_choice(
+            self, prompt: str, responses: Sequence[str], **others: Any
+        ) -> tuple[int, str, Mapping[str, Any]]:
             try:
                 return super().sample_choice(prompt, responses, **others)
             except ReplyError as error:
@@ -79,7 +89,10 @@ class ActionSpec(NamedTuple):
 
 @dataclass
 class Persona:
-    """One villager as Concordia steps it: it observes, then acts. It keeps nothing of earlier ticks but its state."""
+    """One villager as Concordia steps it: it observes, then acts.
+
+    It keeps nothing of earlier ticks but its state.
+    """
 
     name: str
     sampler: Sampler
@@ -98,7 +111,9 @@ class Persona:
         Raises:
             ReplyError: the model names none of them.
         """
-        prompt = "\n".join((f"You are {self.name}.", *self.observed, spec.call_to_action.format(name=self.name)))
+        prompt = "\n".join(
+            (f"You are {self.name}.", *self.observed, spec.call_to_action.format(name=self.name))
+        )
         return self.sampler.sample_choice(prompt, spec.options)[1]
 
 
@@ -124,7 +139,10 @@ def simulate(sampler: Sampler, spec: Spec, arm: Arm) -> Simulation:
     """
     village, names = spec.village, names_of(spec)
     places = {place.name: place.id for place in village.places}
-    personas = {agent.id: Persona(agent.name, sampler, agent.at, frozenset(agent.knows), list(agent.plans)) for agent in village.agents}
+    personas = {
+        agent.id: Persona(agent.name, sampler, agent.at, frozenset(agent.knows), list(agent.plans))
+        for agent in village.agents
+    }
     simulation: Simulation = []
     for tick in range(village.horizon + 1):
         meddled = personas[spec.intervention.agent] if arm == "b" and tick == spec.branch else None
@@ -140,7 +158,9 @@ def simulate(sampler: Sampler, spec: Spec, arm: Arm) -> Simulation:
         for one, other in combinations(personas.values(), 2):
             if one.place == other.place:
                 _meet(one, other, names)
-        simulation.append({identifier: Standing(persona.place, persona.knows) for identifier, persona in personas.items()})
+        simulation.append(
+            {identifier: Standing(persona.place, persona.knows) for identifier, persona in personas.items()}
+        )
     return simulation
 
 

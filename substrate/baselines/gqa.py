@@ -1,4 +1,6 @@
-"""GQA asked of a model that sees the photograph: for the answer, or for a scene graph that the substrate then answers from."""
+"""GQA asked of a model that sees the photograph: for the answer, or for a scene graph that the substrate then
+answers from.
+"""
 
 from __future__ import annotations
 
@@ -71,7 +73,9 @@ def extract_request(image: Image) -> Request:
 
 
 def extract(model: Model, image: Image) -> SceneGraph:
-    """The scene graph that a model makes of a photograph. Objects without a name, and relations to no object, are left out.
+    """The scene graph that a model makes of a photograph.
+
+    Objects without a name, and relations to no object, are left out.
 
     Raises:
         ReplyError: its reply cannot be read.
@@ -97,9 +101,19 @@ def scene_graph(found: Extracted) -> SceneGraph:
             w=max(thing.w, 0),
             h=max(thing.h, 0),
             attributes=[normal(attribute) for attribute in thing.attributes if attribute.strip()],
-            relations=[Relation(normal(edge.name), str(edge.object)) for edge in thing.relations if edge.object in named and edge.name.strip()],
+            relations=[
+                Relation(normal(edge.name), str(edge.object))
+                for edge in thing.relations
+                if edge.object in named and edge.name.strip()
+            ],
         )
         for index, thing in enumerate(found.objects)
         if index in named
     }
-    return SceneGraph(width=SIDE, height=SIDE, objects=objects, location=normal(found.location or "") or None, weather=normal(found.weather or "") or None)
+    return SceneGraph(
+        width=SIDE,
+        height=SIDE,
+        objects=objects,
+        location=normal(found.location or "") or None,
+        weather=normal(found.weather or "") or None,
+    )

@@ -1,4 +1,7 @@
-"""What a language model is asked, and how its reply is read. Who carries the question there is the caller's affair."""
+"""What a language model is asked, and how its reply is read.
+
+Who carries the question there is the caller's affair.
+"""
 
 from __future__ import annotations
 
@@ -74,7 +77,9 @@ class Model(Protocol):
         ...
 
 
-def ask(system: str, user: str, reply: type[Any], *, images: Sequence[Image] = (), max_tokens: int = 64) -> Request:
+def ask(
+    system: str, user: str, reply: type[Any], *, images: Sequence[Image] = (), max_tokens: int = 64
+) -> Request:
     """A request of one instruction and one question."""
     return Request((Message("system", system), Message("user", user, tuple(images))), reply, max_tokens)
 
@@ -122,12 +127,16 @@ def answer(model: Model, request: Request) -> str | ReplyError:
 
 
 def chosen(keys: Sequence[Any], n: int, seed: int) -> list[Any]:
-    """``n`` of the keys, in their order: those whose hash with the seed is least. A smaller ``n`` chooses among the same.
+    """``n`` of the keys, in their order: those whose hash with the seed is least.
+
+    A smaller ``n`` chooses among the same.
 
     >>> chosen("abcdefgh", 3, seed=20)
     ['a', 'd', 'h']
     """
-    drawn = sorted(range(len(keys)), key=lambda index: hashlib.sha256(f"{seed}:{keys[index]}".encode()).digest())
+    drawn = sorted(
+        range(len(keys)), key=lambda index: hashlib.sha256(f"{seed}:{keys[index]}".encode()).digest()
+    )
     return [keys[index] for index in sorted(drawn[:n])]
 
 
@@ -149,4 +158,8 @@ def _inlined(node: Any, parts: dict[str, Any]) -> Any:
         return node
     if "$ref" in node:
         return _inlined(parts[node["$ref"]], parts)
-    return {key: _inlined(value, parts) for key, value in node.items() if not (key == "title" and isinstance(value, str))}
+    return {
+        key: _inlined(value, parts)
+        for key, value in node.items()
+        if not (key == "title" and isinstance(value, str))
+    }

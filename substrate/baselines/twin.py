@@ -34,7 +34,9 @@ Names = Mapping[str | None, str]
 
 def names_of(spec: Spec) -> Names:
     """The names of a specification's places, facts and villagers."""
-    return {named.id: named.name for named in (*spec.village.places, *spec.village.facts, *spec.village.agents)}
+    return {
+        named.id: named.name for named in (*spec.village.places, *spec.village.facts, *spec.village.agents)
+    }
 
 
 def plan_text(plan: Plan | None, names: Names) -> str:
@@ -77,7 +79,11 @@ INTERVENTIONS: Mapping[str, Callable[[Intervention, Names], str]] = {
 def request(spec: Spec, arm: Arm) -> Request:
     """The question about one arm; arm A is asked without a word of the intervention."""
     happens = INTERVENTIONS[spec.intervention.type](spec.intervention, names_of(spec))
-    then = f"At tick {spec.branch}, before anything else of that tick, {happens}. Then all goes on by the same rules." if arm == "b" else "All goes on as planned."
+    then = (
+        f"At tick {spec.branch}, before anything else of that tick, {happens}. Then all goes on by the same rules."
+        if arm == "b"
+        else "All goes on as planned."
+    )
     asked = f"Question about the ticks from {spec.branch} to {spec.village.horizon}, both included: {spec.query.text}"
     return ask(_TASK, "\n\n".join((village_text(spec), then, asked)), one_of("yes", "no"))
 
@@ -87,16 +93,33 @@ def direct(model: Model, spec: Spec, arm: Arm) -> Any:
     return answer_of(model, request(spec, arm))
 
 
-def rows(model: Model, spec: Spec, gold: Gold | None, predict: Callable[[Model, Spec, Arm], Any], benchmark: str, split: str) -> list[Row]:
-    """A row an arm: question 0 is arm A, question 1 arm B; the subset is the linkage, the log the specification's hash.
+def rows(
+    model: Model,
+    spec: Spec,
+    gold: Gold | None,
+    predict: Callable[[Model, Spec, Arm], Any],
+    benchmark: str,
+    split: str,
+) -> list[Row]:
+    """A row an arm: question 0 is arm A, question 1 arm B; the subset is the linkage, the log the
+    specification's hash.
 
     Args:
         predict: a baseline, which sees the specification and never the gold.
     """
     digest = f"sha256:{hashlib.sha256(msgspec.json.encode(spec)).hexdigest()}"
     predicted = [predict(model, spec, arm) for arm in ARMS]
-    common = {"benchmark": benchmark, "split": split, "subset": spec.linkage, "scene": spec.spec, "log": digest}
-    return [row_of(said, getattr(gold, arm, None), question=number, **common) for number, (arm, said) in enumerate(zip(ARMS, predicted, strict=True))]
+    common = {
+        "benchmark": benchmark,
+        "split": split,
+        "subset": spec.linkage,
+        "scene": spec.spec,
+        "log": digest,
+    }
+    return [
+        row_of(said, getattr(gold, arm, None), question=number, **common)
+        for number, (arm, said) in enumerate(zip(ARMS, predicted, strict=True))
+    ]
 
 
 def balanced(specs: list[Spec], n: int) -> list[Spec]:

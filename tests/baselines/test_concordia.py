@@ -32,7 +32,9 @@ class Obedient:
         tick = int(re.search(r"It is tick (\d+)", prompt)[1])  # pyright: ignore[reportOptionalSubscript]
         knows = "You know: there is a party" in prompt
         place = re.search(r"You were last at (.+)\.", prompt)[1]  # pyright: ignore[reportOptionalSubscript]
-        for start, goal, condition in re.findall(r"from tick (\d+) on at ([\w ]+)(, if they know then)?", prompt):
+        for start, goal, condition in re.findall(
+            r"from tick (\d+) on at ([\w ]+)(, if they know then)?", prompt
+        ):
             if int(start) == tick and (knows or not condition):
                 place = goal
         return f'{{"answer": "{place}"}}'
@@ -54,7 +56,9 @@ class Obedient:
         ("visited_location", "override_location", "b", "yes", "yes"),
     ],
 )
-def test_a_persona_that_keeps_its_schedule_gives_the_village_s_answer(query: str, intervention: str, arm: Arm, talk: str, answer: str) -> None:
+def test_a_persona_that_keeps_its_schedule_gives_the_village_s_answer(
+    query: str, intervention: str, arm: Arm, talk: str, answer: str
+) -> None:
     assert concordia(Obedient(talk), spec(query=query, intervention=intervention), arm) == answer
 
 
@@ -66,9 +70,18 @@ def test_a_place_that_was_left_again_does_not_count_as_in_the_paper() -> None:
     class Restless(Obedient):
         def ask(self, request: Request) -> str:
             away = "It is tick 2 " not in request.messages[1].text
-            return super().ask(request) if "talk with" in request.messages[1].text else f'{{"answer": "{"Johnson Park" if away else "Hobbs Cafe"}"}}'
+            return (
+                super().ask(request)
+                if "talk with" in request.messages[1].text
+                else f'{{"answer": "{"Johnson Park" if away else "Hobbs Cafe"}"}}'
+            )
 
-    assert [tick["klaus"].place for tick in simulate(Sampler(Restless()), given, "a")] == ["park", "park", "cafe", "park"]
+    assert [tick["klaus"].place for tick in simulate(Sampler(Restless()), given, "a")] == [
+        "park",
+        "park",
+        "cafe",
+        "park",
+    ]
     assert concordia(Restless(), given, "a") == "no"
 
 
@@ -77,9 +90,12 @@ def test_each_tick_asks_each_persona_for_a_place_and_each_pair_whether_to_talk()
     simulate(Sampler(model), spec(), "a")
     places = [prompt for prompt in model.prompts if "Where is" in prompt]
     assert len(places) == (VILLAGE.horizon + 1) * len(VILLAGE.agents)
-    # Klaus and Maria share the park at ticks 0 and 1; Klaus and Isabella the cafe at 2 and 3. Nobody told Maria of the party.
+    # Klaus and Maria share the park at ticks 0 and 1; Klaus and Isabella the cafe at 2 and 3. Nobody told
+    # Maria of the party.
     assert sum("talk with" in prompt for prompt in model.prompts) == 4
-    assert all(prompt.startswith("You are ") and QUERIES["did_meet"].text not in prompt for prompt in model.prompts)
+    assert all(
+        prompt.startswith("You are ") and QUERIES["did_meet"].text not in prompt for prompt in model.prompts
+    )
     assert not any("Klaus Mueller" in prompt for prompt in places if prompt.startswith("You are Isabella"))
 
 
@@ -87,7 +103,9 @@ def test_both_arms_ask_the_same_until_the_branch() -> None:
     models = [Obedient(), Obedient()]
     for model, arm in zip(models, ARMS, strict=True):
         simulate(Sampler(model), spec(branch=2, intervention="override_location"), arm)
-    before = [[prompt for prompt in model.prompts if re.search(r"It is tick [01] ", prompt)] for model in models]
+    before = [
+        [prompt for prompt in model.prompts if re.search(r"It is tick [01] ", prompt)] for model in models
+    ]
     assert before[0] == before[1]
     assert models[0].prompts != models[1].prompts
 
@@ -105,7 +123,10 @@ def test_text_ends_at_a_terminator() -> None:
         def ask(self, request: Request) -> str:
             return '{"answer": "one two\\nthree"}'
 
-    assert Sampler(Talker()).sample_text("Count.", terminators=["\n", "four"], temperature=0.5, seed=3) == "one two"
+    assert (
+        Sampler(Talker()).sample_text("Count.", terminators=["\n", "four"], temperature=0.5, seed=3)
+        == "one two"
+    )
     assert Sampler(Talker()).sample_text("Count.") == "one two\nthree"
 
 

@@ -1,4 +1,6 @@
-"""What a model is told suffices: who reads it right gets the gold, which comes from elsewhere (the generator's own oracle)."""
+"""What a model is told suffices: who reads it right gets the gold, which comes from elsewhere (the
+generator's own oracle).
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ NOTHING = {"none of the facts", "nothing in particular"}
 
 
 def plans_of(text: str) -> list[tuple[int, str, str | None]]:
-    return [(int(found[1]), found[2], found[3]) for part in text.split("; ") if (found := PLAN.fullmatch(part))]
+    return [
+        (int(found[1]), found[2], found[3]) for part in text.split("; ") if (found := PLAN.fullmatch(part))
+    ]
 
 
 class Reader:
@@ -40,7 +44,12 @@ class Reader:
         for tick in range(horizon + 1):
             if tick == branch and (happens := re.search(r"of that tick, (.+)\. Then all goes on", text)):
                 intervene(happens[1], place, knows, plans)
-            goals = {name: goal for name in place for start, goal, fact in plans[name] if start == tick and (fact is None or fact in knows[name])}
+            goals = {
+                name: goal
+                for name in place
+                for start, goal, fact in plans[name]
+                if start == tick and (fact is None or fact in knows[name])
+            }
             place |= goals
             for name in place:
                 knows[name] = set().union(*(knows[other] for other in place if place[other] == place[name]))
@@ -51,10 +60,17 @@ class Reader:
         who, names = self.names[self.query.agent], self.names
         if self.query.other:
             return place[who] == place[names[self.query.other]]
-        return names[self.query.fact] in knows[who] if self.query.fact else place[who] == names[self.query.place]
+        return (
+            names[self.query.fact] in knows[who] if self.query.fact else place[who] == names[self.query.place]
+        )
 
 
-def intervene(happens: str, place: dict[str, str], knows: dict[str, set[str]], plans: dict[str, list[tuple[int, str, str | None]]]) -> None:
+def intervene(
+    happens: str,
+    place: dict[str, str],
+    knows: dict[str, set[str]],
+    plans: dict[str, list[tuple[int, str, str | None]]],
+) -> None:
     who = next(name for name in place if happens.startswith(f"{name} "))
     how, _, what = happens.removeprefix(f"{who} ").partition(": ")
     if how == "makes a new plan":
@@ -76,7 +92,10 @@ class Obedient:
         prompt = request.messages[1].text
         if "talk with" in prompt:
             return '{"answer": "yes"}'
-        tick, place, planned, known = (re.search(pattern, prompt)[1] for pattern in (r"It is tick (\d+)", r"last at (.+)\.", r"schedule: (.+)\.", r"know: (.+)\."))  # pyright: ignore[reportOptionalSubscript]
+        tick, place, planned, known = (
+            re.search(pattern, prompt)[1]  # pyright: ignore[reportOptionalSubscript]
+            for pattern in (r"It is tick (\d+)", r"last at (.+)\.", r"schedule: (.+)\.", r"know: (.+)\.")
+        )
         for start, goal, fact in plans_of(planned):
             if start == int(tick) and (fact is None or fact in known.split("; ")):
                 place = goal
@@ -89,14 +108,26 @@ def specs() -> list[tuple[Spec, Gold]]:
 
 
 def test_the_village_s_text_holds_the_answer_to_both_arms(specs: list[tuple[Spec, Gold]]) -> None:
-    said = [(twin.direct(Reader(spec.query, twin.names_of(spec)), spec, arm), getattr(gold, arm)) for spec, gold in specs for arm in twin.ARMS]
+    said = [
+        (twin.direct(Reader(spec.query, twin.names_of(spec)), spec, arm), getattr(gold, arm))
+        for spec, gold in specs
+        for arm in twin.ARMS
+    ]
     assert [answer for answer, _ in said] == [gold for _, gold in said]
     assert {gold for _, gold in said} == {"yes", "no"}
 
 
-def test_personas_that_keep_their_schedule_and_talk_give_the_gold_but_for_places_left_again(specs: list[tuple[Spec, Gold]]) -> None:
+def test_personas_that_keep_their_schedule_and_talk_give_the_gold_but_for_places_left_again(
+    specs: list[tuple[Spec, Gold]],
+) -> None:
     model: Model = Obedient()
-    said = [(spec.query.type, concordia(model, spec, arm), getattr(gold, arm)) for spec, gold in specs for arm in twin.ARMS]
+    said = [
+        (spec.query.type, concordia(model, spec, arm), getattr(gold, arm))
+        for spec, gold in specs
+        for arm in twin.ARMS
+    ]
     assert all(answer == gold for query, answer, gold in said if query != "visited_location")
-    missed = [(answer, gold) for query, answer, gold in said if query == "visited_location" and answer != gold]
+    missed = [
+        (answer, gold) for query, answer, gold in said if query == "visited_location" and answer != gold
+    ]
     assert set(missed) == {("no", "yes")}, "graded on where the simulation ends, as in the paper"

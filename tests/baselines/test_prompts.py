@@ -25,21 +25,31 @@ def text(request: Request) -> str:
 
 
 def log() -> EventLog:
-    record = annotation(collisions=[(0, 1, 30)], views={0: range(10, 90)}, moving={0: range(128), 1: range(30, 128)})
+    record = annotation(
+        collisions=[(0, 1, 30)], views={0: range(10, 90)}, moving={0: range(128), 1: range(30, 128)}
+    )
     return annotation_log(decode_annotation(("scene", json.dumps(record).encode())))
 
 
 def test_every_delta_of_a_log_is_told() -> None:
     deltas = list(log())
     whole = clevrer.log_text(log())
-    told = [delta for delta in deltas if delta.op is Op.INSERT and not str(delta.triple[1]).endswith(("type>", "number>", "color>", "material>", "shape>", "frame>"))]
+    told = [
+        delta
+        for delta in deltas
+        if delta.op is Op.INSERT
+        and not str(delta.triple[1]).endswith(("type>", "number>", "color>", "material>", "shape>", "frame>"))
+    ]
     assert len(told) > 20
     for left_out in told:
         changed = EventLog(Delta(tick=d.tick, op=d.op, triple=d.triple) for d in deltas if d != left_out)
         with suppress(KeyError):  # what is left cannot even be told without it
             assert clevrer.log_text(changed) != whole, left_out
     assert "Frame 10: Event 1: the red metal cube (object 0) enters the scene." in whole
-    assert "Frame 30: Event 2: the red metal cube (object 0) and the blue rubber sphere (object 1) collide." in whole
+    assert (
+        "Frame 30: Event 2: the red metal cube (object 0) and the blue rubber sphere (object 1) collide."
+        in whole
+    )
     assert "Frame 90: The red metal cube (object 0) is out of view." in whole
     assert "Frame 30: The blue rubber sphere (object 1) is moving." in whole
 
@@ -47,14 +57,20 @@ def test_every_delta_of_a_log_is_told() -> None:
 def test_a_delta_that_there_are_no_words_for_is_refused() -> None:
     deltas = list(log())
     moved = next(delta for delta in deltas if str(delta.triple[1]).endswith("moved>"))
-    strange = Delta(tick=127, op=Op.INSERT, triple=(moved.triple[0], NamedNode("urn:substrate:clevrer:mood"), moved.triple[2]))
+    strange = Delta(
+        tick=127,
+        op=Op.INSERT,
+        triple=(moved.triple[0], NamedNode("urn:substrate:clevrer:mood"), moved.triple[2]),
+    )
     with pytest.raises(LogError, match="there are no words for mood"):
         clevrer.log_text(EventLog([*deltas, strange]))
 
 
 def test_the_same_log_is_the_same_text_and_one_of_the_vocabulary_is_asked_for() -> None:
     request = clevrer.request(clevrer.log_text(log()), "How many metal objects are there?")
-    assert text(request) == text(clevrer.request(clevrer.log_text(log()), "How many metal objects are there?"))
+    assert text(request) == text(
+        clevrer.request(clevrer.log_text(log()), "How many metal objects are there?")
+    )
     assert set(request.schema["properties"]["answer"]["enum"]) == set(clevrer.VOCABULARY)
     assert "How many metal objects are there?" in text(request)
 
@@ -75,7 +91,9 @@ def test_only_arm_b_is_told_of_the_intervention(intervention: str) -> None:
     first, second = (text(twin.request(given, arm)) for arm in twin.ARMS)
     assert "At tick 1, before anything else" in second
     assert "At tick 1, before anything else" not in first
-    assert first == text(twin.request(spec(intervention=next(other for other in INTERVENTIONS if other != intervention)), "a"))
+    assert first == text(
+        twin.request(spec(intervention=next(other for other in INTERVENTIONS if other != intervention)), "a")
+    )
 
 
 def test_the_gold_is_set_beside_answers_that_never_saw_it() -> None:
@@ -90,13 +108,22 @@ def test_the_gold_is_set_beside_answers_that_never_saw_it() -> None:
         return twin.direct(model, given, arm)  # pyright: ignore[reportArgumentType]
 
     rows = twin.rows(Yes(), spec(7), Gold("yes", "no"), predict, "twin_direct", "generated")
-    assert [(r.scene, r.question, r.subset, r.predicted, r.expected, r.correct) for r in rows] == [(7, 0, "direct", "yes", "yes", True), (7, 1, "direct", "yes", "no", False)]
+    assert [(r.scene, r.question, r.subset, r.predicted, r.expected, r.correct) for r in rows] == [
+        (7, 0, "direct", "yes", "yes", True),
+        (7, 1, "direct", "yes", "no", False),
+    ]
     assert "gold" not in msgspec.json.encode(shown).decode()
-    assert [r.correct for r in twin.rows(Yes(), spec(7), None, twin.direct, "twin_direct", "generated")] == [None, None]
+    assert [r.correct for r in twin.rows(Yes(), spec(7), None, twin.direct, "twin_direct", "generated")] == [
+        None,
+        None,
+    ]
 
 
 def test_a_balanced_choice_takes_from_every_linkage_and_query_alike() -> None:
-    specs = [spec(number, list(QUERIES)[number % 3], linkage=("control", "direct", "propagation")[number // 3 % 3]) for number in range(90)]
+    specs = [
+        spec(number, list(QUERIES)[number % 3], linkage=("control", "direct", "propagation")[number // 3 % 3])
+        for number in range(90)
+    ]
     few = twin.balanced(specs, 20)
     cells = [(s.linkage, s.query.type) for s in few]
     assert {cells.count(cell) for cell in cells} == {2, 3}
@@ -110,14 +137,28 @@ def test_a_smaller_choice_is_part_of_a_larger() -> None:
     assert chosen(keys, 30, 20) != chosen(keys, 30, 21)
 
 
-@pytest.mark.parametrize("reply", ["", "yes", '{"answer": "maybe"}', '{"answer": 1}', '{"reply": "yes"}', '{"answer": "yes", "why": ""}', '{"answer": "yes"', "{}"])
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "",
+        "yes",
+        '{"answer": "maybe"}',
+        '{"answer": 1}',
+        '{"reply": "yes"}',
+        '{"answer": "yes", "why": ""}',
+        '{"answer": "yes"',
+        "{}",
+    ],
+)
 def test_a_reply_off_the_schema_is_refused(reply: str) -> None:
     request = Request((), one_of("yes", "no"))
     with pytest.raises(ReplyError, match="not what was asked for"):
         request.read(reply)
 
 
-@pytest.mark.parametrize("reply", ['{"answer": "yes"}', '```json\n{"answer":"yes"}\n```', 'Surely. {"answer": "yes"} That is it.'])
+@pytest.mark.parametrize(
+    "reply", ['{"answer": "yes"}', '```json\n{"answer":"yes"}\n```', 'Surely. {"answer": "yes"} That is it.']
+)
 def test_words_around_a_reply_are_passed_over(reply: str) -> None:
     assert Request((), one_of("yes", "no")).read(reply).answer == "yes"
 
@@ -132,5 +173,10 @@ def test_an_extractor_is_not_shown_the_question_and_its_graph_is_cleaned() -> No
     reply = f'{{"objects": [{nameless}, {cup}], "location": "kitchen"}}'
     graph = gqa.scene_graph(request.read(reply))
     assert list(graph.objects) == ["1"]
-    assert (graph.objects["1"].name, graph.objects["1"].w, graph.objects["1"].attributes, graph.objects["1"].relations) == ("a cup", 0, ["red"], [])
+    assert (
+        graph.objects["1"].name,
+        graph.objects["1"].w,
+        graph.objects["1"].attributes,
+        graph.objects["1"].relations,
+    ) == ("a cup", 0, ["red"], [])
     assert (graph.location, graph.weather) == ("kitchen", None)

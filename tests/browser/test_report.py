@@ -65,8 +65,15 @@ def test_a_phone_scrolls_down_and_not_sideways(opened: _Opener) -> None:
     page.evaluate("document.querySelectorAll('details').forEach(part => part.open = true)")
     assert page.evaluate("document.documentElement.scrollWidth") == 360
     outside = """elements => elements.filter(e => e.getBoundingClientRect().right > 360 && !e.closest('.scroll')).map(e => e.outerHTML.slice(0, 80))"""
-    assert page.locator("main p, main li, main h2, main h3, main td, main figcaption, main summary").evaluate_all(outside) == []
-    sizes = page.locator("main p, main td, main th, main li").evaluate_all("elements => elements.map(e => parseFloat(getComputedStyle(e).fontSize))")
+    assert (
+        page.locator(
+            "main p, main li, main h2, main h3, main td, main figcaption, main summary"
+        ).evaluate_all(outside)
+        == []
+    )
+    sizes = page.locator("main p, main td, main th, main li").evaluate_all(
+        "elements => elements.map(e => parseFloat(getComputedStyle(e).fontSize))"
+    )
     assert min(sizes) >= 11
 
 
@@ -81,7 +88,10 @@ def test_dark_is_dark_and_light_is_light(opened: _Opener) -> None:
     assert brightness(dark, "color") > 200
     assert brightness(light, "backgroundColor") > 230
     assert brightness(light, "color") < 60
-    inks = [page.locator("figure svg text").first.evaluate("e => getComputedStyle(e).fill") for page in (dark, light)]
+    inks = [
+        page.locator("figure svg text").first.evaluate("e => getComputedStyle(e).fill")
+        for page in (dark, light)
+    ]
     assert inks[0] != inks[1], "figures take the page's colours"
 
 
@@ -97,5 +107,7 @@ def test_a_number_leads_to_its_trace_and_opens_it(opened: _Opener) -> None:
 
 def test_every_link_arrives(opened: _Opener) -> None:
     page = opened()
-    broken = page.evaluate("[...document.querySelectorAll('a[href]')].map(a => a.getAttribute('href')).filter(h => !h.startsWith('#') || !document.getElementById(h.slice(1)))")
+    broken = page.evaluate(
+        "[...document.querySelectorAll('a[href]')].map(a => a.getAttribute('href')).filter(h => !h.startsWith('#') || !document.getElementById(h.slice(1)))"
+    )
     assert broken == []

@@ -1,6 +1,7 @@
 """The UI as a researcher meets it: a real browser, a fresh project without data, one click.
 
-The system's Chromium is driven; nothing is downloaded. With SCREENSHOTS=FOLDER in the environment the pages are also pictured there.
+The system's Chromium is driven; nothing is downloaded. With SCREENSHOTS=FOLDER in the environment the pages
+are also pictured there.
 """
 
 from __future__ import annotations
@@ -44,10 +45,15 @@ def address(small_project: Callable[..., Path], tmp_path_factory: pytest.TempPat
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    environment = {key: value for key, value in os.environ.items() if key != "CI"} | {"DAGSTER_HOME": str(root / ".dagster"), "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-m", "orchestration.cli", "ui", "--port", str(port)]
+    environment = {key: value for key, value in os.environ.items() if key != "CI"} | {
+        "DAGSTER_HOME": str(root / ".dagster"),
+        "PYTHONPATH": str(ROOT),
+    }
+    command = [sys.executable, "-m", "orchestration.cli.main", "ui", "--port", str(port)]
     with (root / "server.log").open("wb") as log:
-        server = subprocess.Popen(command, cwd=root, env=environment, stdout=log, stderr=subprocess.STDOUT, start_new_session=True)
+        server = subprocess.Popen(
+            command, cwd=root, env=environment, stdout=log, stderr=subprocess.STDOUT, start_new_session=True
+        )
     try:
         found = f"http://127.0.0.1:{port}"
         deadline = time.monotonic() + 120
@@ -78,12 +84,19 @@ def page(address: str) -> Iterator[Page]:
     errors: list[str] = []
     with sync_playwright() as playwright:
         # Chromium refuses its sandbox to root.
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"] if os.geteuid() == 0 else [])
+        browser = playwright.chromium.launch(
+            executable_path=chromium, args=["--no-sandbox"] if os.geteuid() == 0 else []
+        )
         opened = browser.new_page(viewport={"width": 1280, "height": 800}, base_url=address)
         opened.set_default_timeout(60 * SECOND)
         expect.set_options(timeout=60 * SECOND)
         opened.on("pageerror", lambda error: errors.append(str(error)))
-        opened.on("response", lambda response: errors.append(f"{response.status} {response.url}") if response.status >= 500 else None)
+        opened.on(
+            "response",
+            lambda response: (
+                errors.append(f"{response.status} {response.url}") if response.status >= 500 else None
+            ),
+        )
         yield opened
         browser.close()
     assert not errors
@@ -93,7 +106,9 @@ def picture(page: Page, name: str) -> None:
     if folder := os.environ.get("SCREENSHOTS"):
         page.wait_for_timeout(2 * SECOND)
         # 64 colours: a third of the size, and nobody sees it.
-        Image.open(io.BytesIO(page.screenshot())).convert("RGB").quantize(64).save(Path(folder) / f"{name}.png", optimize=True)
+        Image.open(io.BytesIO(page.screenshot())).convert("RGB").quantize(64).save(
+            Path(folder) / f"{name}.png", optimize=True
+        )
 
 
 def test_the_asset_graph_shows_every_group(page: Page) -> None:
@@ -111,7 +126,9 @@ def test_one_click_reproduces_the_sample_on_a_project_without_data(page: Page) -
     page.goto("/jobs")
     page.get_by_text("reproduce_sample", exact=True).first.click()
     page.get_by_role("button", name="Materialize all").click()
-    page.get_by_role("link", name="View", exact=True).or_(page.get_by_role("button", name="View", exact=True)).first.click()
+    page.get_by_role("link", name="View", exact=True).or_(
+        page.get_by_role("button", name="View", exact=True)
+    ).first.click()
     page.wait_for_url("**/runs/*")
     ended = page.get_by_text("Success", exact=True).or_(page.get_by_text("Failure", exact=True)).first
     expect(ended).to_be_visible(timeout=400 * SECOND)

@@ -1,10 +1,21 @@
-"""Ancestry on small logs, the conditions of Proposition 1, and the smallest counter-examples to its printed form."""
+"""Ancestry on small logs, the conditions of Proposition 1, and the smallest counter-examples to its printed
+form.
+"""
 
 from __future__ import annotations
 
 import pytest
 
-from substrate import Event, ParameterError, ancestors, ancestors_as_printed, ancestors_global_frame, causal_chain, conditions, verdicts
+from substrate import (
+    Event,
+    ParameterError,
+    ancestors,
+    ancestors_as_printed,
+    ancestors_global_frame,
+    causal_chain,
+    conditions,
+    verdicts,
+)
 
 
 def event(name: str, tick: int, objects: str) -> Event:
@@ -49,7 +60,9 @@ def test_a_chain_says_why() -> None:
 
 
 def test_ancobj_without_the_events_own_participants_fails_on_one_event() -> None:
-    """Counter-example 1: with AncObj(e) as printed, one event and its only participant refute the proposition."""
+    """Counter-example 1: with AncObj(e) as printed, one event and its only participant refute the
+    proposition.
+    """
     log = [event("e", 1, "x")]
     printed = frozenset().union(*(e.objects for e in log if e.id in ancestors(log)["e"].events))
     assert "x" not in printed, "so the proposition would say that e occurs without x"
@@ -106,7 +119,11 @@ def test_an_undeclared_participant_breaks_c1() -> None:
 def test_without_a_second_world_nothing_is_proven_but_what_takes_part_itself() -> None:
     log = [event("push", 1, "xa"), event("fall", 2, "a"), event("rain", 2, "z")]
     found = verdicts(log, "x", declared="xaz")
-    assert {name: verdict.status for name, verdict in found.items()} == {"push": "proven", "fall": "heuristic", "rain": "heuristic"}
+    assert {name: verdict.status for name, verdict in found.items()} == {
+        "push": "proven",
+        "fall": "heuristic",
+        "rain": "heuristic",
+    }
     proven = verdicts(log, "x", declared="xaz", without=[event("rain", 2, "z")])
     assert {verdict.status for verdict in proven.values()} == {"proven"}
     assert [name for name, verdict in proven.items() if verdict.occurs] == ["rain"]

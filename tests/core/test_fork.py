@@ -55,7 +55,9 @@ def log() -> EventLog:
         (RetractAwareness(ANN, SECRET), [(ANN, AWARE_OF, SECRET)], []),
     ],
 )
-def test_each_intervention_changes_its_triples_and_no_others(log: EventLog, intervention: Intervention, gone: list, there: list) -> None:
+def test_each_intervention_changes_its_triples_and_no_others(
+    log: EventLog, intervention: Intervention, gone: list, there: list
+) -> None:
     text = log.to_patch()
     branch = fork(log, 3, intervention)
     assert set(branch.state(3)) == (set(log.state(3)) - set(gone)) | set(there)
@@ -75,7 +77,9 @@ def test_each_intervention_changes_its_triples_and_no_others(log: EventLog, inte
         (RetractAwareness(BO, SECRET), "<urn:bo> is not aware of"),
     ],
 )
-def test_a_pre_condition_that_does_not_hold_is_named(log: EventLog, intervention: Intervention, message: str) -> None:
+def test_a_pre_condition_that_does_not_hold_is_named(
+    log: EventLog, intervention: Intervention, message: str
+) -> None:
     with pytest.raises(InterventionError, match=message) as caught:
         fork(log, 3, intervention)
     assert caught.value.where == ("tick 3",)
@@ -106,7 +110,9 @@ class Counter:
     """A simulator: a tick adds one to what the state counts."""
 
     def start(self, state: State, tick: int) -> None:
-        self.value = max((int(o.value) for _, _, o in state.match(ANN, COUNT) if isinstance(o, Literal)), default=0)
+        self.value = max(
+            (int(o.value) for _, _, o in state.match(ANN, COUNT) if isinstance(o, Literal)), default=0
+        )
 
     def step(self, tick: int) -> Iterable[tuple[Op, tuple]]:
         self.value += 1
@@ -115,9 +121,13 @@ class Counter:
 
 def test_a_simulator_goes_on_from_the_intervened_state(log: EventLog) -> None:
     branch = fork(log, 3, Assert((ANN, COUNT, Literal(40))), Simulation(Counter()))
-    assert [d.triple[2] for d in branch if d.triple[1] == COUNT] == [Literal(value) for value in (40, 41, 42, 43)]
+    assert [d.triple[2] for d in branch if d.triple[1] == COUNT] == [
+        Literal(value) for value in (40, 41, 42, 43)
+    ]
     assert branch.last_tick == log.last_tick
-    assert not [d for d in branch if d.tick >= 3 and d.triple[1] == LOCATION], "what was observed is not replayed beside a simulator"
+    assert not [d for d in branch if d.tick >= 3 and d.triple[1] == LOCATION], (
+        "what was observed is not replayed beside a simulator"
+    )
 
 
 def test_an_emitter_that_goes_back_in_time_is_refused(log: EventLog) -> None:

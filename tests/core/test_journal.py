@@ -124,7 +124,9 @@ def test_every_edited_byte_of_a_long_gzip_member_is_found(tmp_path: Path) -> Non
     log.save(tmp_path / "log.gz")
     raw = (tmp_path / "log.gz").read_bytes()
     for position in random.Random(3).sample(range(len(raw)), 60):
-        (tmp_path / "edited.gz").write_bytes(raw[:position] + bytes([raw[position] ^ 4]) + raw[position + 1 :])
+        (tmp_path / "edited.gz").write_bytes(
+            raw[:position] + bytes([raw[position] ^ 4]) + raw[position + 1 :]
+        )
         with pytest.raises(LogError, match=r"tick \d+"):
             EventLog.read(tmp_path / "edited.gz")
 
@@ -145,7 +147,9 @@ def test_a_second_writer_in_another_process_is_refused(tmp_path: Path, suffix: s
     with EventLog.open(path) as log:
         log.extend_lines([line(0, "mine")])
         code = f"from substrate import EventLog\nEventLog.open({str(path)!r})"
-        other = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+        other = subprocess.run(
+            [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False
+        )
         assert other.returncode != 0
         assert "another writer has this log open" in other.stderr
         with pytest.raises(LogError, match="another writer"):

@@ -60,7 +60,10 @@ def test_equal_logs_have_equal_digests_however_they_grew() -> None:
     ],
 )
 def test_other_logs_have_other_digests(changed: list[Delta]) -> None:
-    assert EventLog(changed).digest != EventLog([Delta(0, Op.INSERT, (S, P, OBJ)), Delta(1, Op.INSERT, (OBJ, P, S))]).digest
+    assert (
+        EventLog(changed).digest
+        != EventLog([Delta(0, Op.INSERT, (S, P, OBJ)), Delta(1, Op.INSERT, (OBJ, P, S))]).digest
+    )
 
 
 @pytest.mark.parametrize(
@@ -82,7 +85,14 @@ def test_a_step_that_does_not_fit_is_refused_whole(deltas: Any, message: str) ->
 
 
 @pytest.mark.parametrize(
-    "line", ["A <urn:s> <urn:p> .", "X <urn:s> <urn:p> <urn:o> .", "A <urn:s> <urn:p> <urn:o> <urn:g> .", "A # nothing", "A <urn:s> <urn:p> <urn:o> .\n<urn:s> <urn:p> <urn:o> ."]
+    "line",
+    [
+        "A <urn:s> <urn:p> .",
+        "X <urn:s> <urn:p> <urn:o> .",
+        "A <urn:s> <urn:p> <urn:o> <urn:g> .",
+        "A # nothing",
+        "A <urn:s> <urn:p> <urn:o> .\n<urn:s> <urn:p> <urn:o> .",
+    ],
 )
 def test_a_line_that_is_not_one_statement_is_refused(line: str) -> None:
     log = EventLog()
@@ -105,7 +115,10 @@ def test_another_programs_patch_is_read() -> None:
         ("TX .\nA <urn:s> <urn:p> .\nTC .\n", "not a line of RDF Patch"),
         ("A <urn:s> <urn:p> <urn:o> .\n", "line 1"),
         ('H tick "x" .\nTX .\nTC .\n', "not a tick"),
-        ('H tick "4" .\nTX .\nA <urn:s> <urn:p> <urn:o> .\nTC .\nH tick "2" .\nTX .\nA <urn:s> <urn:p> <urn:o> .\nTC .\n', "tick 2 lies before"),
+        (
+            'H tick "4" .\nTX .\nA <urn:s> <urn:p> <urn:o> .\nTC .\nH tick "2" .\nTX .\nA <urn:s> <urn:p> <urn:o> .\nTC .\n',
+            "tick 2 lies before",
+        ),
     ],
 )
 def test_a_patch_that_is_none_is_refused(text: str, message: str) -> None:

@@ -42,16 +42,26 @@ def test_the_village_in_words() -> None:
     log = unfold(box, box.opening(), until=13)
     party, john, sam = (NamedNode(f"urn:village:{name}") for name in ("party", "john", "sam"))
     knowing = [ask(box, log, "who_knew", fact=party, tick=t).answer for t in (0, 2, 7)]
-    assert knowing == ["Isabella Rodriguez", "Isabella Rodriguez, John Lin", "Isabella Rodriguez, John Lin, Klaus Mueller"]
+    assert knowing == [
+        "Isabella Rodriguez",
+        "Isabella Rodriguez, John Lin",
+        "Isabella Rodriguez, John Lin, Klaus Mueller",
+    ]
     told = ask(box, log, "learned_from", fact=party, tick=8)
-    assert "Sam Moore from John Lin at tick 8, from Isabella Rodriguez at tick 2, untold since tick 0" in told.answer.split("; ")
+    assert (
+        "Sam Moore from John Lin at tick 8, from Isabella Rodriguez at tick 2, untold since tick 0"
+        in told.answer.split("; ")
+    )
     assert {log[p].tick for p in told.evidence} == {0, 2, 6, 8}
     assert ask(box, log, "learned_from", fact=sam, tick=8).answer == "nobody knew"
     meeting = NamedNode("urn:substrate:village:Meeting")
     assert ask(box, log, "when", kind=meeting, participants=[john, sam]).answer == "at tick 8"
     assert ask(box, log, "where", entity=john, tick=9).answer == "Johnson Park"
     what_if = ask(box, log, "without_knowing", agent=john, fact=party, tick=6)
-    assert what_if.answer == "telling of Klaus Mueller, Maria Lopez instead of telling of John Lin, Maria Lopez; telling of John Lin, Sam Moore"
+    assert (
+        what_if.answer
+        == "telling of Klaus Mueller, Maria Lopez instead of telling of John Lin, Maria Lopez; telling of John Lin, Sam Moore"
+    )
     assert [log[p].tick for p in what_if.evidence] == [8, 8]
 
 
@@ -64,9 +74,17 @@ def test_the_ward_in_words() -> None:
         "Dr Osei from Nurse Kim at tick 6, from Nurse Adeyemi at tick 2, untold since tick 0; "
         "Nurse Adeyemi untold since tick 0; Nurse Kim from Nurse Adeyemi at tick 2, untold since tick 0"
     )
-    assert ask(box, log, "happened", kind=NamedNode("urn:substrate:clinical:Reaction"), participants=[reyes]).answer == "no"
+    assert (
+        ask(
+            box, log, "happened", kind=NamedNode("urn:substrate:clinical:Reaction"), participants=[reyes]
+        ).answer
+        == "no"
+    )
     what_if = ask(box, log, "without_knowing", agent=kim, fact=allergy, tick=4)
-    assert what_if.answer == "allergic reaction of Mr Reyes instead of briefing of Dr Osei, Nurse Kim; recovery of Mr Reyes"
+    assert (
+        what_if.answer
+        == "allergic reaction of Mr Reyes instead of briefing of Dr Osei, Nurse Kim; recovery of Mr Reyes"
+    )
 
 
 def test_events_of_any_domain_have_an_ancestry() -> None:
@@ -74,7 +92,9 @@ def test_events_of_any_domain_have_an_ancestry() -> None:
     log = unfold(box, box.opening(), until=13)
     told = occurrences(log, box)
     recovery = next(o for o in told if box.label(o.kind) == "recovery")
-    causes = {box.label(o.kind) for o in told if o.node in ancestors(o.event for o in told)[recovery.node].events}
+    causes = {
+        box.label(o.kind) for o in told if o.node in ancestors(o.event for o in told)[recovery.node].events
+    }
     assert causes == {"treatment"}, "the briefing is of the treatment's own tick, and so no ancestor"
 
 
@@ -85,19 +105,32 @@ def test_an_unknown_question_is_refused() -> None:
 
 def test_one_of_two_like_events_that_is_lost_is_a_difference(tmp_path: Path) -> None:
     twice = GARDEN.replace(
-        "FILTER($tick = 2) BIND(IRI(CONCAT(STR($this), ':dance')) AS ?dance)", "FILTER($tick = 2 || $tick = 4) BIND(IRI(CONCAT(STR($this), ':dance:', STR($tick))) AS ?dance)"
+        "FILTER($tick = 2) BIND(IRI(CONCAT(STR($this), ':dance')) AS ?dance)",
+        "FILTER($tick = 2 || $tick = 4) BIND(IRI(CONCAT(STR($this), ':dance:', STR($tick))) AS ?dance)",
     )
     (tmp_path / "garden.ttl").write_text(twice, "utf-8")
     box = TBox.load(tmp_path / "garden.ttl")
     log = unfold(box, box.opening(), until=6)
     assert [o.tick for o in occurrences(log, box)] == [2, 4]
     maya, rose = NamedNode("urn:garden:maya"), NamedNode("urn:garden:rose")
-    assert ask(box, log, "without_knowing", agent=maya, fact=rose, tick=3).answer == "nothing instead of dance of Maya"
+    assert (
+        ask(box, log, "without_knowing", agent=maya, fact=rose, tick=3).answer
+        == "nothing instead of dance of Maya"
+    )
 
 
 def gossip(*lines: tuple[int, str]) -> tuple[TBox, EventLog]:
     log = EventLog()
-    log.extend_lines((tick, " ".join(part if part in "AD" or part[0] == "<" else f"<urn:village:{part}>" for part in line.split()) + " .") for tick, line in lines)
+    log.extend_lines(
+        (
+            tick,
+            " ".join(
+                part if part in "AD" or part[0] == "<" else f"<urn:village:{part}>" for part in line.split()
+            )
+            + " .",
+        )
+        for tick, line in lines
+    )
     return TBox.load("village"), log
 
 
@@ -106,16 +139,24 @@ KNOWS = "<urn:substrate:village:knows>"
 
 def telling(name: str, teller: str, hearer: str) -> list[str]:
     roles = {"teller": teller, "hearer": hearer, "told": "party"}
-    return [f"A {name} <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <urn:substrate:village:Telling>", *(f"A {name} <urn:substrate:village:{r}> {v}" for r, v in roles.items())]
+    return [
+        f"A {name} <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <urn:substrate:village:Telling>",
+        *(f"A {name} <urn:substrate:village:{r}> {v}" for r, v in roles.items()),
+    ]
 
 
 def test_a_chain_goes_back_through_the_last_time_each_came_to_know() -> None:
-    """Bo forgets and is told again; Cy is told by two, of whom one did not know; Dee hears of it a tick after the telling."""
+    """Bo forgets and is told again; Cy is told by two, of whom one did not know; Dee hears of it a tick after
+    the telling.
+    """
     box, log = gossip(
         (0, f"A ann {KNOWS} party"),
         *((1, line) for line in (f"A bo {KNOWS} party", *telling("t1", "ann", "bo"))),
         (2, f"D bo {KNOWS} party"),
-        *((3, line) for line in (*telling("t2", "bo", "cy"), *telling("t3", "ann", "cy"), f"A cy {KNOWS} party")),
+        *(
+            (3, line)
+            for line in (*telling("t2", "bo", "cy"), *telling("t3", "ann", "cy"), f"A cy {KNOWS} party")
+        ),
         *((4, line) for line in (f"A bo {KNOWS} party", *telling("t4", "cy", "bo"))),
         *((5, line) for line in telling("t5", "cy", "dee")),
         (6, f"A dee {KNOWS} party"),

@@ -18,7 +18,10 @@ INTEGER = NamedNode("http://www.w3.org/2001/XMLSchema#integer")
 
 def busy(ticks: int = 6000, width: int = 300, seed: int = 5) -> EventLog:
     chance = random.Random(seed)
-    return EventLog(Delta(t, Op.INSERT if chance.random() < 0.6 else Op.RETRACT, (S, P, Literal(chance.randrange(width)))) for t in range(ticks))
+    return EventLog(
+        Delta(t, Op.INSERT if chance.random() < 0.6 else Op.RETRACT, (S, P, Literal(chance.randrange(width))))
+        for t in range(ticks)
+    )
 
 
 def test_two_seeded_20_tick_runs_end_with_equal_triple_counts_and_hashes() -> None:
@@ -73,7 +76,14 @@ def test_a_replay_steps_without_rebuilding() -> None:
 
 def test_terms_of_one_value_stay_two_triples() -> None:
     one, other = (S, P, Literal("1", datatype=INTEGER)), (S, P, Literal("01", datatype=INTEGER))
-    log = EventLog([Delta(0, Op.INSERT, one), Delta(1, Op.INSERT, other), Delta(2, Op.RETRACT, one), Delta(3, Op.RETRACT, other)])
+    log = EventLog(
+        [
+            Delta(0, Op.INSERT, one),
+            Delta(1, Op.INSERT, other),
+            Delta(2, Op.RETRACT, one),
+            Delta(3, Op.RETRACT, other),
+        ]
+    )
     replay = Replay(log)
     for tick, wanted in enumerate([{one}, {one, other}, {other}, set()]):
         for state in (log.state(tick), replay.seek(tick)):
@@ -85,9 +95,27 @@ def test_terms_of_one_value_stay_two_triples() -> None:
 
 def test_the_hash_of_a_state_does_not_know_blank_node_labels() -> None:
     logs = [EventLog() for _ in range(3)]
-    logs[0].extend_lines([(0, "A _:a <urn:p> _:b ."), (0, 'A _:b <urn:q> "x"@en--ltr .'), (0, "A _:a <urn:r> <<( _:b <urn:p> <urn:o> )>> .")])
-    logs[1].extend_lines([(0, "A _:z <urn:r> <<( _:y <urn:p> <urn:o> )>> ."), (0, 'A _:y <urn:q> "x"@en--ltr .'), (0, "A _:z <urn:p> _:y .")])
-    logs[2].extend_lines([(0, "A _:a <urn:p> _:b ."), (0, 'A _:a <urn:q> "x"@en--ltr .'), (0, "A _:a <urn:r> <<( _:b <urn:p> <urn:o> )>> .")])
+    logs[0].extend_lines(
+        [
+            (0, "A _:a <urn:p> _:b ."),
+            (0, 'A _:b <urn:q> "x"@en--ltr .'),
+            (0, "A _:a <urn:r> <<( _:b <urn:p> <urn:o> )>> ."),
+        ]
+    )
+    logs[1].extend_lines(
+        [
+            (0, "A _:z <urn:r> <<( _:y <urn:p> <urn:o> )>> ."),
+            (0, 'A _:y <urn:q> "x"@en--ltr .'),
+            (0, "A _:z <urn:p> _:y ."),
+        ]
+    )
+    logs[2].extend_lines(
+        [
+            (0, "A _:a <urn:p> _:b ."),
+            (0, 'A _:a <urn:q> "x"@en--ltr .'),
+            (0, "A _:a <urn:r> <<( _:b <urn:p> <urn:o> )>> ."),
+        ]
+    )
     one, two, three = (log.state().digest for log in logs)
     assert one == two != three
 

@@ -26,7 +26,9 @@ def given(*lines: str, tick: int = 0) -> EventLog:
 
 
 def test_rules_are_applied_to_a_fixpoint() -> None:
-    closure = box(':closure a sh:SPARQLRule ; sh:construct "CONSTRUCT { ?a :in ?c } WHERE { ?a :in ?b . ?b :in ?c }" .')
+    closure = box(
+        ':closure a sh:SPARQLRule ; sh:construct "CONSTRUCT { ?a :in ?c } WHERE { ?a :in ?b . ?b :in ?c }" .'
+    )
     log = unfold(closure, given(*(f"<urn:t:{i}> <urn:t:in> <urn:t:{i + 1}>" for i in range(8))), until=0)
     assert len(log.state()) == 9 * 8 // 2
 
@@ -38,7 +40,10 @@ def test_rules_go_by_order_then_name_and_each_sees_the_one_before() -> None:
         :a a sh:SPARQLRule ; sh:order 2 ; sh:construct "CONSTRUCT { :x :second :a } WHERE { FILTER NOT EXISTS { :x :second ?any } }" .""")
     assert [rule.name for rule in ordered.rules] == ["z", "a", "b"]
     state = EventLog().state()
-    assert [(f.rule, f.delta.triple[1].value) for f in settle(ordered.rules, ordered, state, 0)] == [("z", "urn:t:first"), ("a", "urn:t:second")]
+    assert [(f.rule, f.delta.triple[1].value) for f in settle(ordered.rules, ordered, state, 0)] == [
+        ("z", "urn:t:first"),
+        ("a", "urn:t:second"),
+    ]
 
 
 def test_a_rule_says_what_ends_to_hold() -> None:
@@ -46,9 +51,16 @@ def test_a_rule_says_what_ends_to_hold() -> None:
         :Walker a owl:Class . :Shape a sh:NodeShape ; sh:targetClass :Walker ; sh:rule [ a sh:SPARQLRule ; rdfs:label "walk" ;
             sh:construct "CONSTRUCT { $this :at ?next } WHERE { ?next :opens $tick . FILTER NOT EXISTS { $this :at ?next } }" ;
             core:retract "CONSTRUCT { $this :at ?last } WHERE { $this :at ?last . ?next :opens $tick . FILTER(?last != ?next) }" ] .""")
-    opening = given(f"<urn:t:w> {A} <urn:t:Walker>", "<urn:t:w> <urn:t:at> <urn:t:p0>", *(f'<urn:t:p{i}> <urn:t:opens> "{i}"^^{INTEGER}' for i in (2, 4)))
+    opening = given(
+        f"<urn:t:w> {A} <urn:t:Walker>",
+        "<urn:t:w> <urn:t:at> <urn:t:p0>",
+        *(f'<urn:t:p{i}> <urn:t:opens> "{i}"^^{INTEGER}' for i in (2, 4)),
+    )
     log = unfold(moving, opening, until=5)
-    places = [[str(t[2]) for t in log.state(tick).match(NamedNode("urn:t:w"), NamedNode("urn:t:at"))] for tick in range(6)]
+    places = [
+        [str(t[2]) for t in log.state(tick).match(NamedNode("urn:t:w"), NamedNode("urn:t:at"))]
+        for tick in range(6)
+    ]
     assert places == [["<urn:t:p0>"]] * 2 + [["<urn:t:p2>"]] * 2 + [["<urn:t:p4>"]] * 2
 
 
@@ -56,7 +68,9 @@ def test_subclasses_are_targets_too() -> None:
     zoo = box("""
         :Animal a owl:Class . :Dog a owl:Class ; rdfs:subClassOf :Animal .
         :Animal sh:rule [ a sh:SPARQLRule ; rdfs:label "live" ; sh:construct "CONSTRUCT { $this :alive true } WHERE {}" ] .""")
-    log = unfold(zoo, given("<urn:t:rex> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <urn:t:Dog>"), until=0)
+    log = unfold(
+        zoo, given("<urn:t:rex> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <urn:t:Dog>"), until=0
+    )
     assert bool(log.state().query("ASK { <urn:t:rex> <urn:t:alive> true }"))
 
 
@@ -68,7 +82,10 @@ def test_subclasses_are_targets_too() -> None:
             ':calm a sh:SPARQLRule ; sh:construct "CONSTRUCT { :sea :is :calm } WHERE {}" .',
             "still firing: off, on",
         ),
-        (':grow a sh:SPARQLRule ; sh:construct "CONSTRUCT { :n :is ?m } WHERE { :n :is ?k . BIND(?k + 1 AS ?m) }" .', "still firing: grow"),
+        (
+            ':grow a sh:SPARQLRule ; sh:construct "CONSTRUCT { :n :is ?m } WHERE { :n :is ?k . BIND(?k + 1 AS ?m) }" .',
+            "still firing: grow",
+        ),
         (
             ':a a sh:SPARQLRule ; sh:construct "CONSTRUCT { :n :is ?m } WHERE { :n :is ?k . BIND(3 - ?k AS ?m) }" ; core:retract "CONSTRUCT { :n :is ?k } WHERE { :n :is ?k }" .',
             "still firing: a",
@@ -77,7 +94,11 @@ def test_subclasses_are_targets_too() -> None:
 )
 def test_rules_that_never_settle_are_stopped_and_named(rules: str, still: str) -> None:
     with pytest.raises(TBoxError, match=still) as caught:
-        unfold(box(rules), given('<urn:t:n> <urn:t:is> "1"^^<http://www.w3.org/2001/XMLSchema#integer>', tick=2), until=2)
+        unfold(
+            box(rules),
+            given('<urn:t:n> <urn:t:is> "1"^^<http://www.w3.org/2001/XMLSchema#integer>', tick=2),
+            until=2,
+        )
     assert "tick 2" in str(caught.value) or "tick 0" in str(caught.value)
     assert "calm" not in str(caught.value)
 
@@ -85,11 +106,20 @@ def test_rules_that_never_settle_are_stopped_and_named(rules: str, still: str) -
 @pytest.mark.parametrize(
     ("rule", "message"),
     [
-        ('sh:construct "CONSTRUCT { :a :b ?t } WHERE { BIND(NOW() AS ?t) }"', "NOW, which is not deterministic"),
-        ('sh:construct "CONSTRUCT { :a :b ?t } WHERE { BIND(rand() AS ?t) }"', "rand, which is not deterministic"),
+        (
+            'sh:construct "CONSTRUCT { :a :b ?t } WHERE { BIND(NOW() AS ?t) }"',
+            "NOW, which is not deterministic",
+        ),
+        (
+            'sh:construct "CONSTRUCT { :a :b ?t } WHERE { BIND(rand() AS ?t) }"',
+            "rand, which is not deterministic",
+        ),
         ('sh:construct "SELECT * WHERE { ?s ?p ?o }"', "not one CONSTRUCT"),
         ('rdfs:comment "nothing"', "neither sh:construct nor core:retract"),
-        ('sh:construct "CONSTRUCT { :a :b :c } WHERE {}" ; sh:condition :Shape', "sh:condition is not carried out"),
+        (
+            'sh:construct "CONSTRUCT { :a :b :c } WHERE {}" ; sh:condition :Shape',
+            "sh:condition is not carried out",
+        ),
     ],
 )
 def test_a_rule_that_cannot_be_carried_out_is_refused_by_name(rule: str, message: str) -> None:
@@ -128,14 +158,20 @@ def test_what_is_exogenous_is_taken_over_and_the_rest_derived_again() -> None:
     tbox = TBox.load("village")
     opening = tbox.opening()
     plan = "<urn:village:plan9>"
-    lines = (f"<urn:village:sam> {V}plans> {plan}", f'{plan} {V}from> "9"^^{INTEGER}', f"{plan} {V}goal> <urn:village:market>")
+    lines = (
+        f"<urn:village:sam> {V}plans> {plan}",
+        f'{plan} {V}from> "9"^^{INTEGER}',
+        f"{plan} {V}goal> <urn:village:market>",
+    )
     opening.extend_lines((7, f"A {line} .") for line in lines)
     log = unfold(tbox, opening, until=13)
     john, party = NamedNode("urn:village:john"), NamedNode("urn:village:party")
     knows = NamedNode("urn:substrate:village:knows")
     branch = fork(log, 6, RetractAwareness(john, party, knows), RuleEmitter(tbox, until=13))
     sam = NamedNode("urn:village:sam")
-    assert bool(branch.state(9).query("ASK { <urn:village:sam> <urn:substrate:village:at> <urn:village:market> }"))
+    assert bool(
+        branch.state(9).query("ASK { <urn:village:sam> <urn:substrate:village:at> <urn:village:market> }")
+    )
     assert log.history((sam, knows, party)).intervals
     assert not branch.history((sam, knows, party)).intervals, "only John could have told Sam"
     again = fork(branch, 7, Assert((john, knows, party)), RuleEmitter(tbox, until=13))
@@ -143,6 +179,8 @@ def test_what_is_exogenous_is_taken_over_and_the_rest_derived_again() -> None:
 
 
 def test_a_state_that_comes_back_is_found_at_once() -> None:
-    blinking = box(':on a sh:SPARQLRule ; sh:construct "CONSTRUCT { :lamp :is :on } WHERE {}" . :off a sh:SPARQLRule ; core:retract "CONSTRUCT { :lamp :is :on } WHERE {}" .')
+    blinking = box(
+        ':on a sh:SPARQLRule ; sh:construct "CONSTRUCT { :lamp :is :on } WHERE {}" . :off a sh:SPARQLRule ; core:retract "CONSTRUCT { :lamp :is :on } WHERE {}" .'
+    )
     with pytest.raises(TBoxError, match="still firing: off, on"):
         settle(blinking.rules, blinking, EventLog().state(), 0, rounds=10**15)

@@ -57,7 +57,11 @@ def test_a_missing_value_names_what_brought_the_focus_node() -> None:
 
 
 def test_terms_of_rdf_1_2_do_not_stop_a_check() -> None:
-    log = village((1, f"A <{E}klaus> <{V}says> <<( <{E}ann> <{V}at> <{E}cafe> )>> ."), (2, f'A <{E}klaus> <{V}says> "x"@en--ltr .'), (2, f"A _:who <{V}says> _:what ."))
+    log = village(
+        (1, f"A <{E}klaus> <{V}says> <<( <{E}ann> <{V}at> <{E}cafe> )>> ."),
+        (2, f'A <{E}klaus> <{V}says> "x"@en--ltr .'),
+        (2, f"A _:who <{V}says> _:what ."),
+    )
     assert TBox.load("village").validate(log.state(), log) == []
 
 
@@ -83,4 +87,9 @@ def test_importing_the_package_does_not_load_the_shape_checker() -> None:
 
     code = "import sys, substrate; print(sorted({'pyshacl', 'rdflib'} & set(sys.modules)))"
     root = Path(__file__).resolve().parents[2]
-    assert subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True).stdout == "[]\n"
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True
+        ).stdout
+        == "[]\n"
+    )

@@ -1,4 +1,6 @@
-"""bAbI: the format's refusals, the grammar, deltas that leave a valid state, answers from RDF, evidence from the log."""
+"""bAbI: the format's refusals, the grammar, deltas that leave a valid state, answers from RDF, evidence from
+the log.
+"""
 
 import gzip
 from contextlib import suppress
@@ -11,7 +13,14 @@ from hypothesis import strategies as st
 
 from substrate import Assert, FormatError, ProgramError, TBox, fork
 from substrate.domains.babi.deltas import AT, entity, story_log
-from substrate.domains.babi.format import Question, Statement, Story, parse_stories, read_tasks, render_stories
+from substrate.domains.babi.format import (
+    Question,
+    Statement,
+    Story,
+    parse_stories,
+    read_tasks,
+    render_stories,
+)
 from substrate.domains.babi.grammar import Related, parse_fact, parse_question
 from substrate.domains.babi.interpreter import answer_story, explain_answer
 
@@ -19,7 +28,11 @@ TWO = "1 Mary moved to the bathroom.\n2 Where is Mary? \tbathroom\t1\n1 John wen
 
 
 def tell(*lines: str) -> Story:
-    (story,) = parse_stories("".join(f"{number} {line}\n" for number, line in enumerate(lines, start=1)), file="told.txt", subset="qa0")
+    (story,) = parse_stories(
+        "".join(f"{number} {line}\n" for number, line in enumerate(lines, start=1)),
+        file="told.txt",
+        subset="qa0",
+    )
     return story
 
 
@@ -40,14 +53,26 @@ def ask(*lines: str) -> str:
         ("1\n", "does not begin with an ID", "line 1"),
         ("0 Mary moved to the bathroom.\n", "does not begin with an ID", "line 1"),
         ("2 Mary moved to the bathroom.\n", "ID 2 does not follow", "line 1"),
-        ("1 Mary moved to the bathroom.\n2 John went to the hallway.\n2 Mary went to the hallway.\n", "ID 2 does not follow", "line 3"),
+        (
+            "1 Mary moved to the bathroom.\n2 John went to the hallway.\n2 Mary went to the hallway.\n",
+            "ID 2 does not follow",
+            "line 3",
+        ),
         ("1 Where is Mary? \tbathroom\t1\n", "before any fact", "line 1"),
         ("1 Mary moved to the bathroom.\n1 Where is Mary?\n", "before any fact", "line 2"),
         ("1 Mary moved to the bathroom.\n2 Where is Mary? \tbathroom\t2\n", "supporting ID", "line 2"),
         ("1 Mary moved to the bathroom.\n2 Where is Mary? \tbathroom\tone\n", "supporting ID", "line 2"),
         ("1 Mary moved to the bathroom.\n2 Where is Mary? \t\t1\n", "not a question, an answer", "line 2"),
-        ("1 Mary moved to the bathroom.\n2 Where is Mary? \tbathroom\t1\n3 Where is Mary? \tbath\n", "as many fields", "line 3"),
-        ("1 Mary moved to the bathroom.\n2 Where is Mary? \tbathroom\t1\n3 Where is Mary?\n", "as many fields", "line 3"),
+        (
+            "1 Mary moved to the bathroom.\n2 Where is Mary? \tbathroom\t1\n3 Where is Mary? \tbath\n",
+            "as many fields",
+            "line 3",
+        ),
+        (
+            "1 Mary moved to the bathroom.\n2 Where is Mary? \tbathroom\t1\n3 Where is Mary?\n",
+            "as many fields",
+            "line 3",
+        ),
     ],
 )
 def test_what_breaks_the_format_is_named(text: str, fault: str, line: str) -> None:
@@ -57,7 +82,14 @@ def test_what_breaks_the_format_is_named(text: str, fault: str, line: str) -> No
     assert line in str(caught.value)
 
 
-@pytest.mark.parametrize(("raw", "fault"), [("1 Jos\xe9 went to the park.\n".encode("latin-1"), "not UTF-8"), (gzip.compress(TWO.encode())[:-12], "cut off"), (b"", "empty")])
+@pytest.mark.parametrize(
+    ("raw", "fault"),
+    [
+        ("1 Jos\xe9 went to the park.\n".encode("latin-1"), "not UTF-8"),
+        (gzip.compress(TWO.encode())[:-12], "cut off"),
+        (b"", "empty"),
+    ],
+)
 def test_a_broken_file_is_named(tmp_path: Path, raw: bytes, fault: str) -> None:
     (tmp_path / "qa1_x_test.txt.gz").write_bytes(raw)
     with pytest.raises(FormatError, match=fault) as caught:
@@ -70,7 +102,12 @@ def test_a_folder_is_read_by_task_number_with_its_splits_apart(tmp_path: Path) -
         (tmp_path / name).write_text(TWO, encoding="utf-8")
     (tmp_path / "qa1_x_test.txt.gz").write_bytes(gzip.compress(TWO.replace("\n", "\r\n").encode()))
     stories = read_tasks(tmp_path)
-    assert [(story.subset, story.split) for story in stories[::2]] == [("qa1", "test"), ("qa2", "test"), ("qa2", "train"), ("qa10", "test")]
+    assert [(story.subset, story.split) for story in stories[::2]] == [
+        ("qa1", "test"),
+        ("qa2", "test"),
+        ("qa2", "train"),
+        ("qa10", "test"),
+    ]
     assert [story.scene for story in stories] == [0, 1] * 4
     assert {story.subset for story in read_tasks(tmp_path, split="train")} == {"qa2"}
     assert stories[0].lines == stories[2].lines
@@ -101,20 +138,27 @@ def test_files_without_gold_are_answered_and_not_graded() -> None:
 
 
 def test_an_unknown_sentence_or_question_names_file_line_and_text() -> None:
-    for lines, text in ((("Mary sings loudly.", "Where is Mary?"), "Mary sings loudly."), (("Mary moved to the park.", "Whither Mary?"), "Whither Mary?")):
+    for lines, text in (
+        (("Mary sings loudly.", "Where is Mary?"), "Mary sings loudly."),
+        (("Mary moved to the park.", "Whither Mary?"), "Whither Mary?"),
+    ):
         with pytest.raises(FormatError, match="unknown") as caught:
             answer_story(tell(*lines))
         assert all(part in str(caught.value) for part in ("told.txt", "line", text))
 
 
-@pytest.mark.parametrize("text", ["Mary is happy.", "Then they went to the park.", "Yesterday Mary got the milk."])
+@pytest.mark.parametrize(
+    "text", ["Mary is happy.", "Then they went to the park.", "Yesterday Mary got the milk."]
+)
 def test_a_sentence_that_makes_no_sense_here_is_refused(text: str) -> None:
     with pytest.raises(FormatError, match=r"told\.txt: line 1"):
         story_log(tell(text))
 
 
 def test_new_names_and_nouns_need_no_new_grammar() -> None:
-    assert parse_fact("The hat box is to the left of the grand piano.") == Related("hat box", "leftOf", "grand piano")
+    assert parse_fact("The hat box is to the left of the grand piano.") == Related(
+        "hat box", "leftOf", "grand piano"
+    )
     assert ask("José-María went to the wine cellar.", "Where is José-María?") == "wine cellar"
 
 
@@ -124,29 +168,160 @@ def test_new_names_and_nouns_need_no_new_grammar() -> None:
 @pytest.mark.parametrize(
     ("lines", "answer"),
     [
-        (("Mary got the milk.", "Mary went to the office.", "Mary left the milk.", "Mary went to the park.", "Where is the milk?"), "office"),
-        (("Mary went to the park.", "John went to the office.", "Mary got the milk.", "Mary gave the milk to John.", "Where is the milk?"), "office"),
+        (
+            (
+                "Mary got the milk.",
+                "Mary went to the office.",
+                "Mary left the milk.",
+                "Mary went to the park.",
+                "Where is the milk?",
+            ),
+            "office",
+        ),
+        (
+            (
+                "Mary went to the park.",
+                "John went to the office.",
+                "Mary got the milk.",
+                "Mary gave the milk to John.",
+                "Where is the milk?",
+            ),
+            "office",
+        ),
         (("Mary took the milk.", "Mary went to the office.", "Where is the milk?"), "office"),
-        (("Mary went to the park.", "Mary took the milk.", "Mary gave the milk to John.", "How many objects is Mary carrying?"), "none"),
-        (("Mary took the milk.", "Mary took the apple.", "Mary left the milk.", "Mary took the milk.", "What is Mary carrying?"), "milk,apple"),
+        (
+            (
+                "Mary went to the park.",
+                "Mary took the milk.",
+                "Mary gave the milk to John.",
+                "How many objects is Mary carrying?",
+            ),
+            "none",
+        ),
+        (
+            (
+                "Mary took the milk.",
+                "Mary took the apple.",
+                "Mary left the milk.",
+                "Mary took the milk.",
+                "What is Mary carrying?",
+            ),
+            "milk,apple",
+        ),
         (("Mary is either in the park or the school.", "Is Mary in the park?"), "maybe"),
-        (("Mary is either in the park or the school.", "Mary is not in the park.", "Is Mary in the school?"), "yes"),
+        (
+            (
+                "Mary is either in the park or the school.",
+                "Mary is not in the park.",
+                "Is Mary in the school?",
+            ),
+            "yes",
+        ),
         (("Mary is not in the park.", "Is Mary in the school?"), "maybe"),
         (("Mary is in the park.", "Mary is not in the school.", "Is Mary in the park?"), "yes"),
-        (("Mary went to the park.", "Then John went to the office.", "After that she went to the hall.", "Where is Mary?"), "hall"),
-        (("Al is in the park.", "Then she is in the pub.", "Bo is in the pub.", "Then he is in the hall.", "Then she is in the bar.", "Where is Al?"), "bar"),
-        (("Mary and John went to the park.", "Bill went to the school.", "Then they went to the office.", "Where is John?"), "office"),
-        (("This evening Mary went to the park.", "Yesterday Mary went to the school.", "Where is Mary?"), "park"),
-        (("Mary went to the school this morning.", "Yesterday Mary went to the park.", "Where was Mary before the school?"), "park"),
-        (("The office is east of the hall.", "The park is north of the office.", "How do you go from the park to the hall?"), "s,w"),
-        (("The cup fits inside the box.", "The chest is bigger than the box.", "Does the chest fit in the cup?"), "no"),
-        (("The cup fits inside the box.", "The chest is bigger than the box.", "Is the chest bigger than the cup?"), "yes"),
-        (("The cup fits inside the box.", "The cup fits inside the bag.", "Is the box bigger than the bag?"), "no"),
-        (("The square is above the disc.", "The ring is to the left of the square.", "Is the disc to the right of the ring?"), "yes"),
+        (
+            (
+                "Mary went to the park.",
+                "Then John went to the office.",
+                "After that she went to the hall.",
+                "Where is Mary?",
+            ),
+            "hall",
+        ),
+        (
+            (
+                "Al is in the park.",
+                "Then she is in the pub.",
+                "Bo is in the pub.",
+                "Then he is in the hall.",
+                "Then she is in the bar.",
+                "Where is Al?",
+            ),
+            "bar",
+        ),
+        (
+            (
+                "Mary and John went to the park.",
+                "Bill went to the school.",
+                "Then they went to the office.",
+                "Where is John?",
+            ),
+            "office",
+        ),
+        (
+            ("This evening Mary went to the park.", "Yesterday Mary went to the school.", "Where is Mary?"),
+            "park",
+        ),
+        (
+            (
+                "Mary went to the school this morning.",
+                "Yesterday Mary went to the park.",
+                "Where was Mary before the school?",
+            ),
+            "park",
+        ),
+        (
+            (
+                "The office is east of the hall.",
+                "The park is north of the office.",
+                "How do you go from the park to the hall?",
+            ),
+            "s,w",
+        ),
+        (
+            (
+                "The cup fits inside the box.",
+                "The chest is bigger than the box.",
+                "Does the chest fit in the cup?",
+            ),
+            "no",
+        ),
+        (
+            (
+                "The cup fits inside the box.",
+                "The chest is bigger than the box.",
+                "Is the chest bigger than the cup?",
+            ),
+            "yes",
+        ),
+        (
+            (
+                "The cup fits inside the box.",
+                "The cup fits inside the bag.",
+                "Is the box bigger than the bag?",
+            ),
+            "no",
+        ),
+        (
+            (
+                "The square is above the disc.",
+                "The ring is to the left of the square.",
+                "Is the disc to the right of the ring?",
+            ),
+            "yes",
+        ),
         (("Wolves are afraid of mice.", "Ann is a wolf.", "What is ann afraid of?"), "mouse"),
-        (("Bo is a swan.", "Bo is gray.", "Al is a swan.", "Al is white.", "Cy is a swan.", "What color is Cy?"), "white"),
+        (
+            (
+                "Bo is a swan.",
+                "Bo is gray.",
+                "Al is a swan.",
+                "Al is white.",
+                "Cy is a swan.",
+                "What color is Cy?",
+            ),
+            "white",
+        ),
         (("Ann is tired.", "Where will ann go?"), "bedroom"),
-        (("Ann is tired.", "Ann is thirsty.", "Ann went to the kitchen.", "Why did ann go to the kitchen?"), "thirsty"),
+        (
+            (
+                "Ann is tired.",
+                "Ann is thirsty.",
+                "Ann went to the kitchen.",
+                "Why did ann go to the kitchen?",
+            ),
+            "thirsty",
+        ),
     ],
 )
 def test_a_question_is_answered_from_what_was_told(lines: tuple[str, ...], answer: str) -> None:
@@ -162,15 +337,26 @@ def test_what_the_story_does_not_say_is_an_error_row_that_names_the_place() -> N
 
 
 def test_the_task_is_no_input() -> None:
-    lines = tell("Mary and John went to the park.", "Then they went to the office.", "Where is John? \toffice\t1 2").lines
+    lines = tell(
+        "Mary and John went to the park.", "Then they went to the office.", "Where is John? \toffice\t1 2"
+    ).lines
     answers = [answer_story(Story("f", subset, "test", 0, lines)) for subset in ("qa1", "qa19")]
-    assert [(a.predicted, a.supporting, a.log) for a in answers[0]] == [(a.predicted, a.supporting, a.log) for a in answers[1]]
+    assert [(a.predicted, a.supporting, a.log) for a in answers[0]] == [
+        (a.predicted, a.supporting, a.log) for a in answers[1]
+    ]
 
 
 def test_the_gold_is_not_seen() -> None:
     told = ("Mary went to the park.", "Mary took the milk.")
-    with_gold, without = answer_story(tell(*told, "Where is the milk? \tmoon\t1")), answer_story(tell(*told, "Where is the milk?"))
-    assert (with_gold[0].predicted, with_gold[0].supporting, with_gold[0].log) == (without[0].predicted, without[0].supporting, without[0].log)
+    with_gold, without = (
+        answer_story(tell(*told, "Where is the milk? \tmoon\t1")),
+        answer_story(tell(*told, "Where is the milk?")),
+    )
+    assert (with_gold[0].predicted, with_gold[0].supporting, with_gold[0].log) == (
+        without[0].predicted,
+        without[0].supporting,
+        without[0].log,
+    )
     assert with_gold[0].correct is False
 
 
@@ -178,7 +364,11 @@ def test_the_gold_is_not_seen() -> None:
 
 
 def test_sentences_become_deltas_at_their_own_tick() -> None:
-    log = story_log(tell("Mary went to the park.", "Mary took the milk.", "Where is the milk?", "Mary went to the office."))
+    log = story_log(
+        tell(
+            "Mary went to the park.", "Mary took the milk.", "Where is the milk?", "Mary went to the office."
+        )
+    )
     assert log.ticks == [0, 1, 2, 4]
     places = [[place for _, _, place in log.state(tick).match(entity("milk"), AT)] for tick in (1, 2, 3, 4)]
     assert places == [[], [entity("park")], [entity("park")], [entity("office")]]
@@ -194,7 +384,13 @@ def test_the_answer_comes_from_the_state_and_the_facts_from_the_log() -> None:
 
 
 def test_an_explanation_names_the_sentences_behind_an_answer() -> None:
-    story = tell("Mary went to the park.", "John went to the park.", "Mary took the milk.", "Mary went to the office.", "Where is the milk? \toffice\t3 4")
+    story = tell(
+        "Mary went to the park.",
+        "John went to the park.",
+        "Mary took the milk.",
+        "Mary went to the office.",
+        "Where is the milk? \toffice\t3 4",
+    )
     why = explain_answer(story, 5)
     assert why.predicted == "office"
     assert why.sentences == ((3, "Mary took the milk."), (4, "Mary went to the office."))
@@ -212,7 +408,12 @@ def test_the_tbox_names_every_predicate_and_class_of_a_log_and_shapes_bite() -> 
     )  # fmt: skip
     log = story_log(story)
     assert tbox.validate(log.state()) == []
-    used = {str(t.value) for _, _, triple in log for t in triple[1:] if isinstance(t, ox.NamedNode) and t.value.startswith("urn:substrate:babi:")}
+    used = {
+        str(t.value)
+        for _, _, triple in log
+        for t in triple[1:]
+        if isinstance(t, ox.NamedNode) and t.value.startswith("urn:substrate:babi:")
+    }
     assert used <= tbox.vocabulary
     for broken in (
         "<urn:babi:bill> <urn:substrate:babi:at> <urn:babi:office>",
@@ -227,7 +428,11 @@ def test_the_tbox_names_every_predicate_and_class_of_a_log_and_shapes_bite() -> 
         assert tbox.validate(twin.state()), broken
 
 
-NAMES, ROOMS, GOODS = st.sampled_from(("Ann", "Bo", "Cy")), st.sampled_from(("attic", "barn", "cellar")), st.sampled_from(("hat", "key"))
+NAMES, ROOMS, GOODS = (
+    st.sampled_from(("Ann", "Bo", "Cy")),
+    st.sampled_from(("attic", "barn", "cellar")),
+    st.sampled_from(("hat", "key")),
+)
 SENTENCES = st.one_of(
     st.builds("{} went to the {}.".format, NAMES, ROOMS),
     st.builds("{} got the {}.".format, NAMES, GOODS),
@@ -245,9 +450,15 @@ def test_any_story_leaves_states_in_which_nothing_is_twice(sentences: list[str])
     for tick in log.ticks:
         state = log.state(tick)
         assert not state.query("ASK { ?x <urn:substrate:babi:at> ?a, ?b FILTER(?a != ?b) }")
-        assert not state.query("ASK { ?a <urn:substrate:babi:carries> ?x . ?b <urn:substrate:babi:carries> ?x FILTER(?a != ?b) }")
-        assert not state.query("ASK { ?x <urn:substrate:babi:at> ?a ; <urn:substrate:babi:mayBeAt>|<urn:substrate:babi:notAt> ?b }")
-        assert not state.query("ASK { ?a <urn:substrate:babi:carries> ?x . ?a <urn:substrate:babi:at> ?p . ?x <urn:substrate:babi:at> ?q FILTER(?p != ?q) }")
+        assert not state.query(
+            "ASK { ?a <urn:substrate:babi:carries> ?x . ?b <urn:substrate:babi:carries> ?x FILTER(?a != ?b) }"
+        )
+        assert not state.query(
+            "ASK { ?x <urn:substrate:babi:at> ?a ; <urn:substrate:babi:mayBeAt>|<urn:substrate:babi:notAt> ?b }"
+        )
+        assert not state.query(
+            "ASK { ?a <urn:substrate:babi:carries> ?x . ?a <urn:substrate:babi:at> ?p . ?x <urn:substrate:babi:at> ?q FILTER(?p != ?q) }"
+        )
 
 
 @given(st.lists(SENTENCES, min_size=1, max_size=12), st.lists(SENTENCES, max_size=6), NAMES)

@@ -30,7 +30,11 @@ def world(*, parameters: Parameters = Parameters(), **scene: object) -> World:  
 def busy() -> World:
     """0 enters at 10 and meets 1 at 30; 1 meets 2 at 60; 3 leaves at 90. 1 moves from 30 to 79."""
     views = {0: range(10, 128), 3: range(90)}
-    return world(collisions=[(0, 1, 30), (1, 2, 60)], views=views, moving={0: range(128), 1: range(30, 80), 3: range(128)})
+    return world(
+        collisions=[(0, 1, 30), (1, 2, 60)],
+        views=views,
+        moving={0: range(128), 1: range(30, 80), 3: range(128)},
+    )
 
 
 @pytest.mark.parametrize(
@@ -54,16 +58,34 @@ def busy() -> World:
         ("events objects filter_out unique query_object query_shape", "sphere"),
         ("events objects filter_collision count", "2"),
         (f"events {BLUE} filter_collision first filter_order {BLUE} get_col_partner query_shape", "cube"),
-        (f"events {BLUE} filter_collision last filter_order {BLUE} query_collision_partner query_shape", "cylinder"),
+        (
+            f"events {BLUE} filter_collision last filter_order {BLUE} query_collision_partner query_shape",
+            "cylinder",
+        ),
         (f"events events objects filter_in unique filter_after {BLUE} filter_collision count", "2"),
         (f"events events {GREEN} filter_collision unique filter_before objects filter_collision count", "1"),
         (f"events {RED_CUBE} filter_collision exist negate", "no"),
         (f"{RED_CUBE} events events {GREEN} filter_collision unique filter_ancestor belong_to", "yes"),
-        (f"events objects filter_in unique events events {GREEN} filter_collision unique filter_ancestor belong_to negate", "no"),
-        (f"events {RED_SPHERE} filter_out unique events events {GREEN} filter_collision unique filter_ancestor belong_to", "no"),
-        (f"all_events {BLUE} filter_collision {GREEN} filter_collision unique all_events {RED_CUBE} get_counterfact belong_to", "no"),
-        (f"all_events {BLUE} filter_collision {RED_CUBE} filter_collision unique all_events {GREEN} filter_counterfact belong_to", "yes"),
-        (f"all_events {BLUE} filter_collision {RED_CUBE} filter_collision unique {GREEN} counterfact_events belong_to", "yes"),
+        (
+            f"events objects filter_in unique events events {GREEN} filter_collision unique filter_ancestor belong_to negate",
+            "no",
+        ),
+        (
+            f"events {RED_SPHERE} filter_out unique events events {GREEN} filter_collision unique filter_ancestor belong_to",
+            "no",
+        ),
+        (
+            f"all_events {BLUE} filter_collision {GREEN} filter_collision unique all_events {RED_CUBE} get_counterfact belong_to",
+            "no",
+        ),
+        (
+            f"all_events {BLUE} filter_collision {RED_CUBE} filter_collision unique all_events {GREEN} filter_counterfact belong_to",
+            "yes",
+        ),
+        (
+            f"all_events {BLUE} filter_collision {RED_CUBE} filter_collision unique {GREEN} counterfact_events belong_to",
+            "yes",
+        ),
     ],
 )
 def test_answers(busy: World, program: str, answer: str) -> None:
@@ -82,9 +104,18 @@ def test_answers(busy: World, program: str, answer: str) -> None:
         ("objects", r"leaves OBJECTS on the stack"),
         ("", r"leaves nothing on the stack"),
         (f"events {GREEN} filter_in first filter_order get_object query_color", "first of 0 events"),
-        (f"events {BLUE} filter_collision first filter_order {GREEN} get_col_partner query_shape", "takes no part in this collision"),
-        (f"events {BLUE} filter_collision first filter_order get_object query_shape", "get_object of a Collision"),
-        (f"objects all_events {BLUE} filter_collision {GREEN} filter_collision unique get_frame filter_moving count", "was not observed"),
+        (
+            f"events {BLUE} filter_collision first filter_order {GREEN} get_col_partner query_shape",
+            "takes no part in this collision",
+        ),
+        (
+            f"events {BLUE} filter_collision first filter_order get_object query_shape",
+            "get_object of a Collision",
+        ),
+        (
+            f"objects all_events {BLUE} filter_collision {GREEN} filter_collision unique get_frame filter_moving count",
+            "was not observed",
+        ),
     ],
 )
 def test_a_program_that_cannot_run_says_where_and_why(busy: World, program: str, message: str) -> None:
@@ -93,7 +124,12 @@ def test_a_program_that_cannot_run_says_where_and_why(busy: World, program: str,
 
 
 def test_both_spellings_stand_for_the_same() -> None:
-    for one, other in (("get_frame", "query_frame"), ("get_object", "query_object"), ("get_col_partner", "query_collision_partner"), ("get_counterfact", "filter_counterfact")):
+    for one, other in (
+        ("get_frame", "query_frame"),
+        ("get_object", "query_object"),
+        ("get_col_partner", "query_collision_partner"),
+        ("get_counterfact", "filter_counterfact"),
+    ):
         assert OPCODES[one] is OPCODES[other]
 
 
@@ -102,32 +138,55 @@ def pair(a: str, b: str) -> str:
 
 
 @pytest.mark.parametrize(("method", "answer"), [("partner", "yes"), ("duality", "no")])
-def test_two_partners_of_the_removed_object_meet_without_it_by_the_partner_rule(method: Literal["partner", "duality"], answer: str) -> None:
-    star = world(collisions=[(0, 1, 30), (0, 2, 60)], parameters=Parameters(counterfactual=Counterfactual(method)))
+def test_two_partners_of_the_removed_object_meet_without_it_by_the_partner_rule(
+    method: Literal["partner", "duality"], answer: str
+) -> None:
+    star = world(
+        collisions=[(0, 1, 30), (0, 2, 60)], parameters=Parameters(counterfactual=Counterfactual(method))
+    )
     assert run(f"{pair(BLUE, GREEN)} all_events {RED_CUBE} get_counterfact belong_to".split(), star) == answer
 
 
 def test_a_collision_of_the_removed_object_never_happens() -> None:
     star = world(collisions=[(0, 1, 30), (0, 2, 60)])
-    assert run(f"{pair(BLUE, RED_CUBE)} all_events {RED_CUBE} get_counterfact belong_to".split(), star) == "no"
+    assert (
+        run(f"{pair(BLUE, RED_CUBE)} all_events {RED_CUBE} get_counterfact belong_to".split(), star) == "no"
+    )
 
 
 def test_the_reference_frame_decides_what_is_a_cause() -> None:
-    # 2 meets 3 only after 1 met 2: in a global frame that later meeting counts as a cause of what came before it.
+    # 2 meets 3 only after 1 met 2: in a global frame that later meeting counts as a cause of what came before
+    # it.
     chain = {"collisions": [(1, 2, 20), (0, 1, 40), (2, 3, 30)]}
     cause = f"events {GREEN} filter_collision {RED_SPHERE} filter_collision unique events events {RED_CUBE} filter_collision unique filter_ancestor belong_to".split()
-    answers = {frame: run(cause, world(parameters=Parameters(explanatory=Explanatory(frame)), **chain)) for frame in ("event", "global")}  # pyright: ignore[reportArgumentType]
+    answers = {
+        frame: run(cause, world(parameters=Parameters(explanatory=Explanatory(frame)), **chain))
+        for frame in ("event", "global")
+    }  # pyright: ignore[reportArgumentType]
     assert answers == {"event": "no", "global": "yes"}
 
 
-@pytest.mark.parametrize(("configuration", "tau", "answer"), [("C", None, "yes"), ("A", None, "no"), ("B", None, "no"), ("C", 0.4, "no")])
+@pytest.mark.parametrize(
+    ("configuration", "tau", "answer"),
+    [("C", None, "yes"), ("A", None, "no"), ("B", None, "no"), ("C", 0.4, "no")],
+)
 def test_straight_lines_that_pass_at_one_unit(configuration: str, tau: float | None, answer: str) -> None:
-    ends = {0: (-3.0, 0.0, 1.0, 0.0), 1: (0.0, 1.0, 0.0, 0.0), 2: (50.0, 50.0, 0.0, 0.0), 3: (-50.0, 50.0, 0.0, 0.0)}
+    ends = {
+        0: (-3.0, 0.0, 1.0, 0.0),
+        1: (0.0, 1.0, 0.0, 0.0),
+        2: (50.0, 50.0, 0.0, 0.0),
+        3: (-50.0, 50.0, 0.0, 0.0),
+    }
     scene = world(ends=ends, parameters=Parameters(predictive=Predictive(configuration, tau=tau)))  # pyright: ignore[reportArgumentType]
     assert run(f"{pair(RED_CUBE, BLUE)} unseen_events belong_to".split(), scene) == answer
 
 
 def test_an_object_out_of_view_at_the_end_is_not_projected() -> None:
-    ends = {0: (-3.0, 0.0, 1.0, 0.0), 1: (0.0, 0.0, 0.0, 0.0), 2: (50.0, 50.0, 0.0, 0.0), 3: (-50.0, 50.0, 0.0, 0.0)}
+    ends = {
+        0: (-3.0, 0.0, 1.0, 0.0),
+        1: (0.0, 0.0, 0.0, 0.0),
+        2: (50.0, 50.0, 0.0, 0.0),
+        3: (-50.0, 50.0, 0.0, 0.0),
+    }
     scene = world(ends=ends, views={0: range(127)})
     assert run(f"{pair(RED_CUBE, BLUE)} unseen_events belong_to".split(), scene) == "no"

@@ -1,4 +1,6 @@
-"""Simulated forks: scenes laid out by hand, in which it can be read off what must happen without an object, or after the video."""
+"""Simulated forks: scenes laid out by hand, in which it can be read off what must happen without an object,
+or after the video.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,16 @@ from substrate.domains.clevrer.counterfactual import Verdict, judge
 from substrate.domains.clevrer.deltas import annotation_log, events_log
 from substrate.domains.clevrer.emitter import MotionEmitter, future, without
 from substrate.domains.clevrer.explain import explain
-from substrate.domains.clevrer.format import SECONDS_PER_FRAME, Annotation, Choice, CompactCollision, CompactObject, Question, SceneEvents, decode_annotation
+from substrate.domains.clevrer.format import (
+    SECONDS_PER_FRAME,
+    Annotation,
+    Choice,
+    CompactCollision,
+    CompactObject,
+    Question,
+    SceneEvents,
+    decode_annotation,
+)
 from substrate.domains.clevrer.interpreter import answer_scene
 from substrate.domains.clevrer.motion.course import course
 from substrate.domains.clevrer.motion.engine import Body
@@ -32,18 +43,29 @@ Leg = tuple[int, float, float, float, float]
 """From a frame on, an object moves on a straight line: frame, x, y (units), vx, vy (units/s)."""
 SIMULATED = Parameters(counterfactual=Counterfactual("simulated"), predictive=Predictive("S"))
 CUBE, BALL, CAN, SPHERE = range(4)
-AWAY = {CUBE: [(0, -9.0, 9.0, 0.0, 0.0)], BALL: [(0, -9.0, -9.0, 0.0, 0.0)], CAN: [(0, 9.0, 9.0, 0.0, 0.0)], SPHERE: [(0, 9.0, -9.0, 0.0, 0.0)]}
+AWAY = {
+    CUBE: [(0, -9.0, 9.0, 0.0, 0.0)],
+    BALL: [(0, -9.0, -9.0, 0.0, 0.0)],
+    CAN: [(0, 9.0, 9.0, 0.0, 0.0)],
+    SPHERE: [(0, 9.0, -9.0, 0.0, 0.0)],
+}
 
 
 _BLUE, _CUBE, _CAN = "blue filter_color", "cube filter_shape", "cylinder filter_shape"
 
 
-def film(legs: dict[int, list[Leg]], collisions: Sequence[tuple[int, int, int]] = (), views: dict[int, range] | None = None) -> Annotation:
+def film(
+    legs: dict[int, list[Leg]],
+    collisions: Sequence[tuple[int, int, int]] = (),
+    views: dict[int, range] | None = None,
+) -> Annotation:
     """A cube, a ball, a can and another ball, of which those that have no legs rest far apart."""
     record = annotation(collisions, views=views)
     for frame in record["motion_trajectory"]:
         for state in frame["objects"]:
-            since, x, y, vx, vy = [leg for leg in (AWAY | legs)[state["object_id"]] if leg[0] <= frame["frame_id"]][-1]
+            since, x, y, vx, vy = [
+                leg for leg in (AWAY | legs)[state["object_id"]] if leg[0] <= frame["frame_id"]
+            ][-1]
             time = (frame["frame_id"] - since) * SECONDS_PER_FRAME
             state["location"], state["velocity"] = [x + time * vx, y + time * vy, 0.2], [vx, vy, 0.0]
     return decode_annotation(("film", json.dumps(record).encode()))
@@ -53,8 +75,20 @@ def scene(*given: Any, **also: Any) -> Scene:
     return Scene(annotation_log(film(*given, **also)))
 
 
-def verdict(found: Scene, a: int, b: int, *, removed: int, method: Literal["duality", "partner", "simulated"] = "simulated") -> Verdict:
-    return judge(found, Event("Collision", None, frozenset((a, b))), removed, Parameters(counterfactual=Counterfactual(method)))
+def verdict(
+    found: Scene,
+    a: int,
+    b: int,
+    *,
+    removed: int,
+    method: Literal["duality", "partner", "simulated"] = "simulated",
+) -> Verdict:
+    return judge(
+        found,
+        Event("Collision", None, frozenset((a, b))),
+        removed,
+        Parameters(counterfactual=Counterfactual(method)),
+    )
 
 
 def happening(branch: Scene) -> list[tuple[str, int | None, list[int]]]:
@@ -68,7 +102,14 @@ def collide(a: str, b: str) -> str:
 @pytest.fixture(scope="module")
 def blocked() -> Scene:
     """A ball rolls at a can, and is stopped half-way by the cube, at frame 11."""
-    return scene({BALL: [(0, -1.0, 0.0, 2.0, 0.0), (11, -0.4, 0.0, 0.0, 0.0)], CUBE: [(0, 0.0, 0.0, 0.0, 0.0)], CAN: [(0, 1.2, 0.0, 0.0, 0.0)]}, [(CUBE, BALL, 11)])
+    return scene(
+        {
+            BALL: [(0, -1.0, 0.0, 2.0, 0.0), (11, -0.4, 0.0, 0.0, 0.0)],
+            CUBE: [(0, 0.0, 0.0, 0.0, 0.0)],
+            CAN: [(0, 1.2, 0.0, 0.0, 0.0)],
+        },
+        [(CUBE, BALL, 11)],
+    )
 
 
 def test_a_ball_hits_what_the_removed_object_kept_it_from(blocked: Scene) -> None:
@@ -111,7 +152,8 @@ def test_a_chain_does_not_happen_without_its_first_link() -> None:
 
 
 def test_an_event_may_happen_although_the_removed_object_was_an_ancestor() -> None:
-    # The cube slides against the can and barely moves it; later the ball hits the can hard, where it stands with or without that.
+    # The cube slides against the can and barely moves it; later the ball hits the can hard, where it stands
+    # with or without that.
     nudged = scene(
         {
             CUBE: [(0, 0.0, -0.8, 0.0, 0.5), (28, 0.0, -0.42, 0.0, 0.0)],
@@ -125,7 +167,8 @@ def test_an_event_may_happen_although_the_removed_object_was_an_ancestor() -> No
 
 
 def test_an_event_may_be_prevented_by_a_collision_that_was_not_seen() -> None:
-    # Stopped by the cube, the ball never reached the can, which the sphere hit in the end. Without the cube the can is gone by then.
+    # Stopped by the cube, the ball never reached the can, which the sphere hit in the end. Without the cube
+    # the can is gone by then.
     spared = scene(
         {
             BALL: [(0, -1.0, 0.0, 2.0, 0.0), (11, -0.4, 0.0, 0.0, 0.0)],
@@ -154,7 +197,8 @@ def test_two_partners_need_not_meet_without_the_third() -> None:
 
 
 def test_who_is_not_reached_moves_and_collides_as_observed() -> None:
-    # The sphere's recorded way bends at the can as no law would have it: it is the observed motion that holds.
+    # The sphere's recorded way bends at the can as no law would have it: it is the observed motion that
+    # holds.
     bent = scene(
         {
             BALL: [(0, -1.0, 0.0, 2.0, 0.0), (11, -0.4, 0.0, 0.0, 0.0)],
@@ -206,7 +250,11 @@ def test_the_branch_is_a_log_that_can_be_kept_checked_and_asked(blocked: Scene, 
     assert TBox.load("clevrer").validate(branch.state(), branch) == []
     branch.save(tmp_path / "without.rdfp")
     assert EventLog.read(tmp_path / "without.rdfp").digest == branch.digest != digest
-    assert bool(branch.state().query("PREFIX : <urn:substrate:clevrer:> ASK { ?e a :Collision ; :simulated true ; :participant ?o . ?o :shape :cylinder }"))
+    assert bool(
+        branch.state().query(
+            "PREFIX : <urn:substrate:clevrer:> ASK { ?e a :Collision ; :simulated true ; :participant ?o . ?o :shape :cylinder }"
+        )
+    )
     assert not bool(branch.state().query("PREFIX : <urn:substrate:clevrer:> ASK { ?o :shape :cube }"))
     assert not bool(branch.state(10).query("PREFIX : <urn:substrate:clevrer:> ASK { ?o :simulated true }"))
     # Of whom a simulator moves, no camera says that it is in view.
@@ -227,7 +275,9 @@ def test_a_fork_without_what_touches_nothing_differs_in_that_alone(blocked: Scen
     assert happening(branch) == happening(blocked)
     assert not branch.simulated
     assert sorted(branch.objects) == [CUBE, BALL, CAN]
-    assert branch.poses == {frame: {n: pose for n, pose in poses.items() if n != SPHERE} for frame, poses in blocked.poses.items()}
+    assert branch.poses == {
+        frame: {n: pose for n, pose in poses.items() if n != SPHERE} for frame, poses in blocked.poses.items()
+    }
 
 
 def test_a_log_without_motion_cannot_be_simulated() -> None:
@@ -243,7 +293,8 @@ def test_a_log_without_motion_cannot_be_simulated() -> None:
 
 
 def test_the_future_is_simulated_from_the_last_frame() -> None:
-    # The can slides at 0.3 units/s: friction stops it after less than 0.2 units. The cube goes on to it, 1.2 units away at 2 units/s.
+    # The can slides at 0.3 units/s: friction stops it after less than 0.2 units. The cube goes on to it, 1.2
+    # units away at 2 units/s.
     ends: dict[int, list[Leg]] = {CUBE: [(0, -6.0, 0.0, 2.0, 0.0)], CAN: [(0, 1.6, 0.0, 0.3, 0.0)]}
     found = scene(ends)
     asked = f"{collide(_CUBE, _CAN)} unseen_events belong_to".split()
@@ -264,14 +315,23 @@ def test_straight_lines_go_where_friction_does_not_let_a_body() -> None:
 
 
 def test_a_pair_that_has_met_does_not_meet_again() -> None:
-    again = scene({CUBE: [(0, 0.0, 0.0, 0.0, 0.0), (20, -6.3, 0.0, 2.0, 0.0)], CAN: [(0, 0.41, 0.0, 0.0, 0.0)]}, [(CUBE, CAN, 20)])
-    assert not [event for event in future(again, 51).events if (event.frame or 0) > 127 and event.kind == "Collision"]
+    again = scene(
+        {CUBE: [(0, 0.0, 0.0, 0.0, 0.0), (20, -6.3, 0.0, 2.0, 0.0)], CAN: [(0, 0.41, 0.0, 0.0, 0.0)]},
+        [(CUBE, CAN, 20)],
+    )
+    assert not [
+        event for event in future(again, 51).events if (event.frame or 0) > 127 and event.kind == "Collision"
+    ]
 
 
 def test_who_has_left_the_view_rolls_on() -> None:
     legs: dict[int, list[Leg]] = {CAN: [(0, 2.0, 0.0, 0.0, 0.0)], SPHERE: [(0, -5.4, 0.0, 2.0, 0.0)]}
     for last in (128, 120):
-        met = [sorted(event.objects) for event in future(scene(legs, views={SPHERE: range(last)}), 51).events if event.kind == "Collision"]
+        met = [
+            sorted(event.objects)
+            for event in future(scene(legs, views={SPHERE: range(last)}), 51).events
+            if event.kind == "Collision"
+        ]
         assert met == [[CAN, SPHERE]]
 
 
@@ -283,7 +343,10 @@ QUESTION = Question(
     question="What will happen without the cube?",
     question_type="counterfactual",
     program=["all_events", "objects", "cube", "filter_shape", "unique", "get_counterfact", "belong_to"],
-    choices=[Choice(0, "The blue sphere and the cylinder collide", collide(_BLUE, _CAN).split()), Choice(1, "The cube and the blue sphere collide", collide(_CUBE, _BLUE).split())],
+    choices=[
+        Choice(0, "The blue sphere and the cylinder collide", collide(_BLUE, _CAN).split()),
+        Choice(1, "The cube and the blue sphere collide", collide(_CUBE, _BLUE).split()),
+    ],
 )
 
 
@@ -296,15 +359,22 @@ def test_an_explanation_shows_the_ground_and_the_forks_events(blocked: Scene) ->
         simulated = [e for e in step.evidence if "simulated" in e.triple]
         assert bool(simulated) is (method == "simulated")
         assert ("fork at tick 11 of sha256:" in step.query) is (method == "simulated")
-    assert grounds == {"partner": ("no", "heuristic", "no", "dual"), "simulated": ("yes", "simulated", "no", "dual")}
+    assert grounds == {
+        "partner": ("no", "heuristic", "no", "dual"),
+        "simulated": ("yes", "simulated", "no", "dual"),
+    }
     assert {e.tick for e in simulated if ":event:" in e.triple} <= set(range(32, 37))
-    (plain,) = explain(blocked.log, 7, Question(0, "How many?", "descriptive", ["objects", "count"]), SIMULATED)
+    (plain,) = explain(
+        blocked.log, 7, Question(0, "How many?", "descriptive", ["objects", "count"]), SIMULATED
+    )
     assert plain.ground == "observed"
     assert not any(":pose>" in e.triple for step in plain.steps for e in step.evidence)
 
 
 @pytest.mark.parametrize(("configuration", "ground"), [("C", "heuristic"), ("S", "simulated")])
-def test_an_answer_about_the_future_says_whether_it_was_simulated(blocked: Scene, configuration: Literal["C", "S"], ground: str) -> None:
+def test_an_answer_about_the_future_says_whether_it_was_simulated(
+    blocked: Scene, configuration: Literal["C", "S"], ground: str
+) -> None:
     asked = Question(0, "?", "predictive", f"{collide(_CUBE, _CAN)} unseen_events belong_to".split())
     (explanation,) = explain(blocked.log, 7, asked, Parameters(predictive=Predictive(configuration)))
     assert (explanation.answer, explanation.ground) == ("no", ground)
@@ -317,15 +387,36 @@ def test_rows_are_the_same_whatever_the_hash_seed(blocked: Scene) -> None:
         "s = t.scene({t.BALL: [(0, -1.0, 0.0, 2.0, 0.0), (11, -0.4, 0.0, 0.0, 0.0)], t.CUBE: [(0, 0.0, 0.0, 0.0, 0.0)], t.CAN: [(0, 1.2, 0.0, 0.0, 0.0)]}, [(0, 1, 11)])\n"
         "print([t.without(s, n).log.digest for n in (2, 0, 1, 3)], t.future(s, 51).log.digest)"
     )
-    seeds = [{**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(sys.path)} for seed in ("0", "77")]
-    printed = {subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True).stdout for env in seeds}
-    assert printed == {f"{[without(blocked, n).log.digest for n in (2, 0, 1, 3)]} {future(blocked, 51).log.digest}\n"}
+    seeds = [
+        {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(sys.path)}
+        for seed in ("0", "77")
+    ]
+    printed = {
+        subprocess.run(
+            [sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True
+        ).stdout
+        for env in seeds
+    }
+    assert printed == {
+        f"{[without(blocked, n).log.digest for n in (2, 0, 1, 3)]} {future(blocked, 51).log.digest}\n"
+    }
 
 
 def test_a_row_says_nothing_new(blocked: Scene) -> None:
     (row,) = answer_scene(blocked.log, 7, [QUESTION], SIMULATED, "test")
     assert row.predicted == "correct,wrong"
-    assert list(msgspec.to_builtins(row)) == ["benchmark", "split", "subset", "scene", "question", "predicted", "expected", "correct", "choices", "log"]
+    assert list(msgspec.to_builtins(row)) == [
+        "benchmark",
+        "split",
+        "subset",
+        "scene",
+        "question",
+        "predicted",
+        "expected",
+        "correct",
+        "choices",
+        "log",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -351,7 +442,9 @@ def test_where_nobody_departs_all_stands() -> None:
 
 
 def test_a_missing_blow_is_felt_down_the_line() -> None:
-    """0 was observed to hit 1, and 1 to hit 2: without 0, neither 1 nor 2 moves, and 3, who was to hit 2 where it lay then, passes."""
+    """0 was observed to hit 1, and 1 to hit 2: without 0, neither 1 nor 2 moves, and 3, who was to hit 2
+    where it lay then, passes.
+    """
     start = {n: Body(n, "sphere", x, 0.0, vx) for n, x, vx in ((0, -1.0, 2.0), (1, 0.0, 0.0), (2, 1.0, 0.0))}
     seen = [(11, 0, 1), (25, 1, 2), (90, 2, 3)]
     late = {3: Body(3, "cube", 5.0, 0.0)}

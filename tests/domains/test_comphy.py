@@ -5,18 +5,33 @@ from __future__ import annotations
 import json
 import math
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from substrate import ProgramError, TBox
-from substrate.domains.clevrer.format import SECONDS_PER_FRAME, Annotation, Choice, Collision, Frame, MotionState, ObjectProperty
+from substrate.domains.clevrer.format import (
+    SECONDS_PER_FRAME,
+    Annotation,
+    Choice,
+    Collision,
+    Frame,
+    MotionState,
+    ObjectProperty,
+)
 from substrate.domains.clevrer.program import World
 from substrate.domains.comphy.deltas import target_log
 from substrate.domains.comphy.explain import explain
-from substrate.domains.comphy.format import CHANGES, Question, Target, read_questions, read_target, target_names
+from substrate.domains.comphy.format import (
+    CHANGES,
+    Question,
+    Target,
+    read_questions,
+    read_target,
+    target_names,
+)
 from substrate.domains.comphy.inference import infer
 from substrate.domains.comphy.interpreter import answer_target
 from substrate.domains.comphy.parameters import Parameters
@@ -27,7 +42,12 @@ from substrate.log import EventLog
 from substrate.rows import encode
 from substrate.worlds.comphy import generate_target, write_questions, write_target
 
-LOOKS = [("red", "metal", "cube"), ("blue", "rubber", "sphere"), ("green", "metal", "cylinder"), ("red", "rubber", "sphere")]
+LOOKS = [
+    ("red", "metal", "cube"),
+    ("blue", "rubber", "sphere"),
+    ("green", "metal", "cylinder"),
+    ("red", "rubber", "sphere"),
+]
 RED_CUBE, BLUE, GREEN, RED_SPHERE = (
     "objects cube filter_shape unique",
     "objects blue filter_color unique",
@@ -40,13 +60,26 @@ State = tuple[float, float, float, float]
 """x, y, vx, vy."""
 
 
-def film(states: Callable[[int], list[State]], frames: int, looks: list[int], collisions: list[tuple[int, int, int]] = []) -> Annotation:  # noqa: B006  # not changed
+def film(
+    states: Callable[[int], list[State]],
+    frames: int,
+    looks: list[int],
+    collisions: Sequence[tuple[int, int, int]] = (),
+) -> Annotation:  # not changed
     def state(number: int, s: State) -> MotionState:
-        return MotionState(number, (s[0], s[1], 0.2), (0.0, 0.0, 0.0), (s[2], s[3], 0.0), (0.0, 0.0, 0.0), True)
+        return MotionState(
+            number, (s[0], s[1], 0.2), (0.0, 0.0, 0.0), (s[2], s[3], 0.0), (0.0, 0.0, 0.0), True
+        )
 
     properties = [ObjectProperty(place, *LOOKS[number]) for place, number in enumerate(looks)]  # pyright: ignore[reportArgumentType]
     trajectory = [Frame(f, [state(n, s) for n, s in enumerate(states(f))]) for f in range(frames)]
-    return Annotation(7, "sim_00007.mp4", properties, trajectory, [Collision((a, b), f, (0.0, 0.0, 0.2)) for a, b, f in collisions])
+    return Annotation(
+        7,
+        "sim_00007.mp4",
+        properties,
+        trajectory,
+        [Collision((a, b), f, (0.0, 0.0, 0.2)) for a, b, f in collisions],
+    )
 
 
 def still(looks: list[int], frames: int = 50) -> Annotation:
@@ -54,7 +87,9 @@ def still(looks: list[int], frames: int = 50) -> Annotation:
 
 
 def impact(first: int, second: int, ratio: float) -> Annotation:
-    """The second comes at the resting first and passes momentum on at frame 20; ``ratio`` is the first's mass over the second's."""
+    """The second comes at the resting first and passes momentum on at frame 20; ``ratio`` is the first's mass
+    over the second's.
+    """
     before, time = 2.0, SECONDS_PER_FRAME
     won = 1.6 * before / (1 + ratio)  # coefficient of restitution 0.6
     left = before - ratio * won
@@ -70,8 +105,13 @@ def impact(first: int, second: int, ratio: float) -> Annotation:
     return film(states, 50, [first, second], [(0, 1, 20)])
 
 
-def pull(first: int, second: int, strength: float, masses: tuple[float, float] = (1, 1), drag: float = 0.0) -> Annotation:
-    """Two bodies that pass each other; ``strength`` is positive where they repel. Integrated in small steps, with drag."""
+def pull(
+    first: int, second: int, strength: float, masses: tuple[float, float] = (1, 1), drag: float = 0.0
+) -> Annotation:
+    """Two bodies that pass each other; ``strength`` is positive where they repel.
+
+    Integrated in small steps, with drag.
+    """
     bodies = [[-1.2, 0.0, 0.3, 0.5], [1.2, 0.3, -0.2, -0.6]]
     shown: list[list[State]] = []
     for _ in range(50):
@@ -88,13 +128,22 @@ def pull(first: int, second: int, strength: float, masses: tuple[float, float] =
     return film(lambda frame: shown[frame], 50, [first, second])
 
 
-def target(*references: Annotation, looks: tuple[int, ...] = (0, 1, 2, 3), annotation: Annotation | None = None) -> Target:
-    return Target(7, annotation or still(list(looks), 128), (*references, *(still([0]) for _ in range(4 - len(references)))))
+def target(
+    *references: Annotation, looks: tuple[int, ...] = (0, 1, 2, 3), annotation: Annotation | None = None
+) -> Target:
+    return Target(
+        7,
+        annotation or still(list(looks), 128),
+        (*references, *(still([0]) for _ in range(4 - len(references)))),
+    )
 
 
 @pytest.fixture(scope="module")
 def known() -> World:
-    """0 is heavy; 1 and 2 carry opposite charges; 3 is light and uncharged. Objects 1 moves right, up and aslant."""
+    """0 is heavy; 1 and 2 carry opposite charges; 3 is light and uncharged.
+
+    Objects 1 moves right, up and aslant.
+    """
     velocity = {0: (0.0, 1.0), 60: (-1.0, 0.0), 100: (1.0, 1.0)}
 
     def states(frame: int) -> list[State]:
@@ -103,12 +152,17 @@ def known() -> World:
 
     video = film(states, 128, [0, 1, 2, 3], [(0, 3, 60), (0, 2, 110)])
     references = impact(0, 1, 5.0), impact(1, 2, 1.0), impact(2, 3, 1.0), pull(1, 2, -1.5)
-    return World(TargetScene(target_log(target(*references, annotation=video), infer_properties=True)), INFERRED)
+    return World(
+        TargetScene(target_log(target(*references, annotation=video), infer_properties=True)), INFERRED
+    )
 
 
 @pytest.fixture(scope="module")
 def unknown() -> World:
-    return World(TargetScene(target_log(target(impact(0, 1, 5.0), pull(1, 2, -1.5)), infer_properties=False)), Parameters())
+    return World(
+        TargetScene(target_log(target(impact(0, 1, 5.0), pull(1, 2, -1.5)), infer_properties=False)),
+        Parameters(),
+    )
 
 
 @pytest.mark.parametrize(
@@ -127,13 +181,19 @@ def unknown() -> World:
         (f"{BLUE} filter_same count", "0", "0"),
         (f"{BLUE} {GREEN} equal_charge", "no", "no"),
         (f"{RED_CUBE} {RED_SPHERE} equal_charge not", "yes", "yes"),
-        ("objects cube filter_shape filter_mass unique objects blue filter_color filter_mass unique is_heavier", "yes", "no"),
+        (
+            "objects cube filter_shape filter_mass unique objects blue filter_color filter_mass unique is_heavier",
+            "yes",
+            "no",
+        ),
         (f"{RED_CUBE} {BLUE} is_lighter", "no", "no"),
         (f"{BLUE} {RED_CUBE} is_lighter", "yes", "no"),
         (f"{BLUE} {RED_SPHERE} is_heavier", "no", "no"),
     ],
 )
-def test_answers_with_and_without_inferred_properties(known: World, unknown: World, program: str, answer: str, without: str | None) -> None:
+def test_answers_with_and_without_inferred_properties(
+    known: World, unknown: World, program: str, answer: str, without: str | None
+) -> None:
     assert run(program.split(), known) == answer
     if without is None:
         with pytest.raises(ProgramError):
@@ -142,7 +202,10 @@ def test_answers_with_and_without_inferred_properties(known: World, unknown: Wor
         assert run(program.split(), unknown) == without
 
 
-@pytest.mark.parametrize(("frame", "way"), [("start get_frame", "right"), (f"events {RED_SPHERE} filter_collision unique query_frame", "up")])
+@pytest.mark.parametrize(
+    ("frame", "way"),
+    [("start get_frame", "right"), (f"events {RED_SPHERE} filter_collision unique query_frame", "up")],
+)
 def test_directions_are_those_the_camera_shows(known: World, frame: str, way: str) -> None:
     assert run(f"{BLUE} {frame} query_direction".split(), known) == way
 
@@ -164,8 +227,27 @@ def test_a_program_that_cannot_run_says_why(known: World, program: str, message:
 
 
 def test_every_opcode_of_the_published_executor_is_understood() -> None:
-    names = ["filter_charged", "filter_uncharged", "filter_same", "filter_opposite", "filter_heavy", "filter_light", "filter_mass", "equal_charge", "is_heavier", "is_lighter"]
-    names += ["query_both_color", "query_both_material", "query_both_shape", "query_direction", "counterfact_events", "filter_counterfact", "not"]
+    names = [
+        "filter_charged",
+        "filter_uncharged",
+        "filter_same",
+        "filter_opposite",
+        "filter_heavy",
+        "filter_light",
+        "filter_mass",
+        "equal_charge",
+        "is_heavier",
+        "is_lighter",
+    ]
+    names += [
+        "query_both_color",
+        "query_both_material",
+        "query_both_shape",
+        "query_direction",
+        "counterfact_events",
+        "filter_counterfact",
+        "not",
+    ]
     assert set(names) <= set(OPCODES)
 
 
@@ -177,7 +259,14 @@ def test_masses_from_one_exchange_of_momentum(ratio: float, masses: tuple[int, i
     found = infer(target(impact(0, 1, ratio), looks=(0, 1)))
     assert (found.masses[0], found.masses[1]) == masses
     (evidence,) = found.evidence
-    assert (evidence.kind, evidence.video, evidence.first, evidence.second, evidence.since, evidence.until) == ("MomentumExchange", 0, 0, 1, 18, 23)
+    assert (
+        evidence.kind,
+        evidence.video,
+        evidence.first,
+        evidence.second,
+        evidence.since,
+        evidence.until,
+    ) == ("MomentumExchange", 0, 0, 1, 18, 23)
     assert evidence.ratio == pytest.approx(ratio, rel=1e-6)
 
 
@@ -186,7 +275,9 @@ def test_masses_pass_along_a_chain_of_contacts() -> None:
     assert infer(target(impact(0, 1, 1.0), impact(1, 2, 5.0))).masses == {0: 5, 1: 5, 2: 1, 3: 1}
 
 
-@pytest.mark.parametrize(("strength", "charges"), [(-1.5, {0: 1, 1: -1}), (1.5, {0: 1, 1: 1}), (0.0, {0: 0, 1: 0})])
+@pytest.mark.parametrize(
+    ("strength", "charges"), [(-1.5, {0: 1, 1: -1}), (1.5, {0: 1, 1: 1}), (0.0, {0: 0, 1: 0})]
+)
 @pytest.mark.parametrize("drag", [0.0, 0.3])
 def test_charges_from_motion_without_contact(strength: float, charges: dict[int, int], drag: float) -> None:
     found = infer(target(still([2]), pull(0, 1, strength, drag=drag), looks=(0, 1)))
@@ -206,9 +297,21 @@ def test_an_object_is_known_again_by_its_looks_not_its_number() -> None:
 def test_what_is_out_of_view_is_not_used() -> None:
     seen = impact(0, 1, 5.0)
     hidden = [
-        Frame(f.frame_id, [MotionState(o.object_id, o.location, o.orientation, o.velocity, o.angular_velocity, f.frame_id < 19) for o in f.objects]) for f in seen.motion_trajectory
+        Frame(
+            f.frame_id,
+            [
+                MotionState(
+                    o.object_id, o.location, o.orientation, o.velocity, o.angular_velocity, f.frame_id < 19
+                )
+                for o in f.objects
+            ],
+        )
+        for f in seen.motion_trajectory
     ]
-    assert infer(target(Annotation(7, "", seen.object_property, hidden, seen.collision), looks=(0, 1))).evidence == ()
+    assert (
+        infer(target(Annotation(7, "", seen.object_property, hidden, seen.collision), looks=(0, 1))).evidence
+        == ()
+    )
 
 
 def test_the_log_names_the_evidence_and_fits_the_tbox() -> None:
@@ -219,17 +322,25 @@ def test_the_log_names_the_evidence_and_fits_the_tbox() -> None:
     )
     assert bool(log.state(0).query(ask))
     assert TBox.load("comphy").validate(log.state(), log) == []
-    assert TBox.load("comphy").validate(EventLog([d for d in log if ":since" not in d.triple[1].value]).state()) != []
+    assert (
+        TBox.load("comphy").validate(EventLog([d for d in log if ":since" not in d.triple[1].value]).state())
+        != []
+    )
 
 
 def test_the_tbox_keeps_up_with_the_one_it_extends() -> None:
     turtle = {name: TBox.load(name).turtle for name in ("clevrer", "comphy")}
-    assert turtle["clevrer"].partition("# Classes")[2] == turtle["comphy"].partition("# As in clevrer.ttl\n\n# Classes")[2]
+    assert (
+        turtle["clevrer"].partition("# Classes")[2]
+        == turtle["comphy"].partition("# As in clevrer.ttl\n\n# Classes")[2]
+    )
 
 
 def test_without_inference_nothing_of_the_references_is_in_the_log() -> None:
     plain = target_log(target(), infer_properties=False)
-    assert plain.digest == target_log(target(impact(0, 1, 5.0), pull(1, 2, -1.5)), infer_properties=False).digest
+    assert (
+        plain.digest == target_log(target(impact(0, 1, 5.0), pull(1, 2, -1.5)), infer_properties=False).digest
+    )
     assert not any(word in str(delta.triple[1]) for delta in plain for word in ("mass", "charge", "evidence"))
 
 
@@ -244,7 +355,9 @@ def collide(a: str, b: str) -> str:
 def test_what_a_change_cannot_reach_stays_as_observed(emitter: Any) -> None:
     video = film(lambda frame: [(3.0 * n, 0.0, 0.0, 0.0) for n in range(4)], 128, [0, 1, 2, 3], [(0, 3, 60)])
     scene = TargetScene(target_log(target(annotation=video), infer_properties=True))
-    program = f"{collide(RED_CUBE, RED_SPHERE)} all_events {BLUE} counterfact_heavier filter_counterfact belong_to"
+    program = (
+        f"{collide(RED_CUBE, RED_SPHERE)} all_events {BLUE} counterfact_heavier filter_counterfact belong_to"
+    )
     assert run(program.split(), World(scene, Parameters(infer_properties=True, emitter=emitter))) == "yes"
 
 
@@ -252,12 +365,25 @@ def test_the_duality_prevents_what_hangs_on_an_earlier_collision_of_the_changed(
     # 0 meets 3, then 2: with another 3, the first still happens, the second is not granted.
     world = World(known.scene, Parameters(infer_properties=True))
     for pair, answer in ((collide(RED_CUBE, RED_SPHERE), "yes"), (collide(RED_CUBE, GREEN), "no")):
-        assert run(f"{pair} all_events {RED_SPHERE} counterfact_heavier filter_counterfact belong_to".split(), world) == answer
-    assert run(f"{collide(RED_CUBE, GREEN)} {RED_SPHERE} counterfact_lighter counterfact_events belong_to negate".split(), world) == "yes"
+        assert (
+            run(
+                f"{pair} all_events {RED_SPHERE} counterfact_heavier filter_counterfact belong_to".split(),
+                world,
+            )
+            == answer
+        )
+    assert (
+        run(
+            f"{collide(RED_CUBE, GREEN)} {RED_SPHERE} counterfact_lighter counterfact_events belong_to negate".split(),
+            world,
+        )
+        == "yes"
+    )
 
 
 def test_a_heavier_target_stops_what_a_light_one_would_pass_on() -> None:
-    # 1 runs into 0, which is driven into 2. Were 0 heavy, it would hardly move: no second collision before the end.
+    # 1 runs into 0, which is driven into 2. Were 0 heavy, it would hardly move: no second collision before
+    # the end.
     time, speed = SECONDS_PER_FRAME, 1.5
 
     def states(frame: int) -> list[State]:
@@ -271,9 +397,15 @@ def test_a_heavier_target_stops_what_a_light_one_would_pass_on() -> None:
     video = film(states, 128, [1, 3, 2], [(0, 1, 20), (0, 2, 82)])
     program = f"{collide(BLUE, GREEN)} all_events {BLUE} counterfact_heavier filter_counterfact belong_to"
     log = target_log(Target(7, video, tuple(still([0]) for _ in range(4))), infer_properties=True)
-    assert run(program.split(), World(TargetScene(log), Parameters(infer_properties=True, emitter="motion"))) == "no"
     assert (
-        run(f"{collide(BLUE, RED_SPHERE)} all_events {BLUE} counterfact_heavier filter_counterfact belong_to".split(), World(TargetScene(log), Parameters(emitter="motion")))
+        run(program.split(), World(TargetScene(log), Parameters(infer_properties=True, emitter="motion")))
+        == "no"
+    )
+    assert (
+        run(
+            f"{collide(BLUE, RED_SPHERE)} all_events {BLUE} counterfact_heavier filter_counterfact belong_to".split(),
+            World(TargetScene(log), Parameters(emitter="motion")),
+        )
         == "yes"
     )
 
@@ -292,7 +424,9 @@ def rows(folder: Path, parameters: Parameters) -> list[Any]:
     questions = read_questions(folder / "questions.json")
     found = []
     for scene, names in target_names(folder / "annotation").items():
-        log = target_log(read_target(folder / "annotation", scene, names), infer_properties=parameters.infer_properties)
+        log = target_log(
+            read_target(folder / "annotation", scene, names), infer_properties=parameters.infer_properties
+        )
         found += answer_target(log, scene, questions[scene].questions, parameters, "generated")
     return found
 
@@ -334,7 +468,10 @@ def test_a_mass_or_charge_in_a_file_is_never_read(folder: Path, tmp_path: Path) 
         (tmp_path / path.name).write_text(json.dumps(record))
     plain, told = target_names(folder / "annotation"), target_names(tmp_path)
     for scene in plain:
-        logs = [target_log(read_target(where, scene, names[scene]), infer_properties=True) for where, names in ((folder / "annotation", plain), (tmp_path, told))]
+        logs = [
+            target_log(read_target(where, scene, names[scene]), infer_properties=True)
+            for where, names in ((folder / "annotation", plain), (tmp_path, told))
+        ]
         assert logs[0].digest == logs[1].digest
 
 
@@ -343,7 +480,9 @@ def test_a_zip_reads_as_its_folder_does(folder: Path, tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
         for path in sorted(where.rglob("*.json")):
             archive.write(path, path.relative_to(where).as_posix())
-    assert read_target(tmp_path / "a.zip", 3, target_names(tmp_path / "a.zip")[3]) == read_target(where, 3, target_names(where)[3])
+    assert read_target(tmp_path / "a.zip", 3, target_names(tmp_path / "a.zip")[3]) == read_target(
+        where, 3, target_names(where)[3]
+    )
 
 
 # --- bad input
@@ -360,8 +499,14 @@ def test_a_missing_reference_video_is_named(tmp_path: Path) -> None:
     ("change", "message"),
     [
         (lambda r: r.update(scene_index=5), r"annotation_00004_1.json: \$.scene_index: scene_index is 5"),
-        (lambda r: r["object_property"].__setitem__(1, {**r["object_property"][0], "object_id": 1}), r"\$.object_property\[1\]: a second"),
-        (lambda r: r["motion_trajectory"][3]["objects"][0]["velocity"].__setitem__(0, "fast"), r"\$.motion_trajectory\[3\].objects\[0\].velocity\[0\]: Expected `float`"),
+        (
+            lambda r: r["object_property"].__setitem__(1, {**r["object_property"][0], "object_id": 1}),
+            r"\$.object_property\[1\]: a second",
+        ),
+        (
+            lambda r: r["motion_trajectory"][3]["objects"][0]["velocity"].__setitem__(0, "fast"),
+            r"\$.motion_trajectory\[3\].objects\[0\].velocity\[0\]: Expected `float`",
+        ),
         (lambda r: r["motion_trajectory"].pop(7), r"\$.motion_trajectory\[7\].frame_id"),
     ],
 )
@@ -376,7 +521,12 @@ def test_a_broken_annotation_is_named(tmp_path: Path, change: Callable[[Any], No
 
 
 def _record(**changes: Any) -> dict[str, Any]:
-    return {"scene_index": 1, "questions": [{"question_id": 0, "question": "?", "program": ["objects", "count"], "answer": "3", **changes}]}
+    return {
+        "scene_index": 1,
+        "questions": [
+            {"question_id": 0, "question": "?", "program": ["objects", "count"], "answer": "3", **changes}
+        ],
+    }
 
 
 @pytest.mark.parametrize(
@@ -384,10 +534,16 @@ def _record(**changes: Any) -> dict[str, Any]:
     [
         ([], "holds no question"),
         ([_record(), _record()], "scene 1 occurs twice"),
-        ([{**_record(), "questions": _record()["questions"] * 2}], r"\$.questions\[1\]: question 0 occurs twice"),
+        (
+            [{**_record(), "questions": _record()["questions"] * 2}],
+            r"\$.questions\[1\]: question 0 occurs twice",
+        ),
         ([_record(choices=[{"choice_id": 0, "choice": "?", "program": []}])], "has an answer and choices"),
         ([_record(program="objects count")], r"\$\[0\].questions\[0\].program: Expected `array`"),
-        ([_record(answer=None, choices=[{"choice_id": 0, "choice": "?", "program": []}] * 2)], "a choice occurs twice"),
+        (
+            [_record(answer=None, choices=[{"choice_id": 0, "choice": "?", "program": []}] * 2)],
+            "a choice occurs twice",
+        ),
     ],
 )
 def test_a_broken_question_file_is_named(tmp_path: Path, records: list[Any], message: str) -> None:
@@ -400,7 +556,10 @@ def test_a_broken_question_file_is_named(tmp_path: Path, records: list[Any], mes
 
 def test_the_subset_is_told_by_the_program() -> None:
     choices = [Choice(0, "?", [])]
-    assert {Question(0, "?", ["all_events", word, "filter_counterfact"], choices=choices).subset for word in CHANGES} == {"counterfactual"}
+    assert {
+        Question(0, "?", ["all_events", word, "filter_counterfact"], choices=choices).subset
+        for word in CHANGES
+    } == {"counterfactual"}
     assert Question(0, "?", ["unseen_events", "belong_to"], choices=choices).subset == "predictive"
     assert Question(0, "?", ["objects", "count"], "multiple_choice").subset == "factual"
 

@@ -16,7 +16,17 @@ from hypothesis import strategies as st
 
 from substrate.domains.gqa.deltas import ANNOTATED, scene_log
 from substrate.domains.gqa.explain import explain
-from substrate.domains.gqa.format import Question, Relation, SceneGraph, SceneObject, Step, order, read_questions, read_scene_graphs, require_scenes
+from substrate.domains.gqa.format import (
+    Question,
+    Relation,
+    SceneGraph,
+    SceneObject,
+    Step,
+    order,
+    read_questions,
+    read_scene_graphs,
+    require_scenes,
+)
 from substrate.domains.gqa.interpreter import OPERATIONS, Resolve, Scene, accuracy, answer_scene
 from substrate.domains.gqa.ontology import Ontology, default, local, phrase_of
 from substrate.domains.gqa.program import SIGNATURES, compile_program
@@ -27,12 +37,21 @@ from substrate.tbox import TBox
 def program(*steps: str) -> list[Step]:
     """Steps written ``operation;argument;dependencies``, the dependencies apart by blanks."""
     parts = [step.split(";") for step in steps]
-    return [Step(operation, argument, [int(d) for d in depends.split()] if depends else []) for operation, argument, depends in parts]
+    return [
+        Step(operation, argument, [int(d) for d in depends.split()] if depends else [])
+        for operation, argument, depends in parts
+    ]
 
 
-def thing(name: str, x: int = 0, y: int = 0, w: int = 10, h: int = 10, attributes: str = "", **relations: str) -> SceneObject:
+def thing(
+    name: str, x: int = 0, y: int = 0, w: int = 10, h: int = 10, attributes: str = "", **relations: str
+) -> SceneObject:
     """An object; ``sitting_on="3"`` relates it to object 3."""
-    edges = [Relation(relation.replace("_", " "), target) for relation, targets in relations.items() for target in targets.split()]
+    edges = [
+        Relation(relation.replace("_", " "), target)
+        for relation, targets in relations.items()
+        for target in targets.split()
+    ]
     return SceneObject(name, x, y, w, h, [a for a in attributes.split(",") if a], edges)
 
 
@@ -110,20 +129,34 @@ def test_a_question_means(steps: list[str], expected: str, resolve: Resolve) -> 
 
 
 def test_both_halves_of_a_question_are_about_one_object() -> None:
-    two = SceneGraph(100, 100, {"1": thing("shirt", attributes="red"), "2": thing("shirt", attributes="striped")})
+    two = SceneGraph(
+        100, 100, {"1": thing("shirt", attributes="red"), "2": thing("shirt", attributes="striped")}
+    )
     ask = program("select;shirt (1);", "verify color;red;0", "verify pattern;striped;0", "and;;1 2")
     assert answer(ask, two) == "no"
 
 
 def test_among_candidates_the_one_that_makes_the_next_step_possible_is_meant_then_the_largest() -> None:
-    cups = SceneGraph(100, 100, {"1": thing("cup", 0, 0, 5, 5, "red"), "2": thing("cup", 80, 0, 9, 9, on="3"), "3": thing("tray", 70, 5, 30, 9)})
+    cups = SceneGraph(
+        100,
+        100,
+        {
+            "1": thing("cup", 0, 0, 5, 5, "red"),
+            "2": thing("cup", 80, 0, 9, 9, on="3"),
+            "3": thing("tray", 70, 5, 30, 9),
+        },
+    )
     assert answer(program("select;cup (1);", "query;color;0"), cups) == "red"
     assert answer(program("select;cup (1);", "query;hposition;0"), cups) == "right"
     assert answer(program("select;cup (1);", "query;hposition;0"), cups, "id") == "left"
 
 
 def test_an_exact_name_is_preferred_to_a_kind_of_it() -> None:
-    chairs = SceneGraph(100, 100, {"1": thing("office chair", 60, 0, 40, 40, "black"), "2": thing("chair", 0, 0, 5, 5, "white")})
+    chairs = SceneGraph(
+        100,
+        100,
+        {"1": thing("office chair", 60, 0, 40, 40, "black"), "2": thing("chair", 0, 0, 5, 5, "white")},
+    )
     assert answer(program("select;chair (2);", "verify color;black;0"), chairs) == "no"
     assert answer(program("select;furniture (1);", "verify color;black;0"), chairs) == "yes"
 
@@ -132,13 +165,20 @@ def test_an_exact_name_is_preferred_to_a_kind_of_it() -> None:
     ("asked", "annotated"),
     [("on", "sitting on top of"), ("near", "sitting beside"), ("below", "under")],
 )
-def test_a_narrower_relation_is_found_where_the_wider_is_asked_and_not_the_reverse(asked: str, annotated: str) -> None:
+def test_a_narrower_relation_is_found_where_the_wider_is_asked_and_not_the_reverse(
+    asked: str, annotated: str
+) -> None:
     def scene(relation: str) -> SceneGraph:
-        return SceneGraph(100, 100, {"1": SceneObject("cat", 0, 0, 5, 5, [], [Relation(relation, "2")]), "2": thing("mat")})
+        return SceneGraph(
+            100, 100, {"1": SceneObject("cat", 0, 0, 5, 5, [], [Relation(relation, "2")]), "2": thing("mat")}
+        )
 
     ask = program("select;mat (2);", f"relate;animal,{asked},s (1);0", "exist;?;1")
     assert answer(ask, scene(annotated)) == "yes"
-    assert answer(program("select;mat (2);", f"relate;animal,{annotated},s (1);0", "exist;?;1"), scene(asked)) == "no"
+    assert (
+        answer(program("select;mat (2);", f"relate;animal,{annotated},s (1);0", "exist;?;1"), scene(asked))
+        == "no"
+    )
 
 
 def test_left_of_is_right_of_seen_from_the_other_side() -> None:
@@ -164,7 +204,9 @@ def test_a_choice_is_answered_in_the_questions_own_spelling() -> None:
 
 
 def test_the_sky_tells_the_weather() -> None:
-    outside = SceneGraph(100, 100, {"1": thing("sky", 0, 0, 100, 40, "cloudy"), "2": thing("beach", 0, 40, 100, 60)})
+    outside = SceneGraph(
+        100, 100, {"1": thing("sky", 0, 0, 100, 40, "cloudy"), "2": thing("beach", 0, 40, 100, 60)}
+    )
     assert answer(program("select;scene;", "query;weather;0"), outside) == "cloudy"
     assert answer(program("select;scene;", "verify weather;cloudy;0"), outside) == "yes"
     assert answer(program("select;scene;", "query;place;0"), outside) == "beach"
@@ -180,7 +222,11 @@ def test_a_program_that_cannot_run_is_an_error_row_and_the_others_go_on() -> Non
         "e": Question("1", "", program("select;apple (2);", "query;size;0")),
     }
     found = answer_scene("1", KITCHEN, questions)
-    assert [(a.question_id, a.predicted, a.correct) for a in found] == [("a", "red", True), *((q, "error", False) for q in "bcd"), ("e", "error", None)]
+    assert [(a.question_id, a.predicted, a.correct) for a in found] == [
+        ("a", "red", True),
+        *((q, "error", False) for q in "bcd"),
+        ("e", "error", None),
+    ]
     assert found[0].error is None
     assert found[1].error == "step 1 (query: color): there is no such object in the scene"
     assert "zest" in str(found[2].error)
@@ -190,7 +236,10 @@ def test_a_program_that_cannot_run_is_an_error_row_and_the_others_go_on() -> Non
 
 def test_the_gold_does_not_change_a_prediction() -> None:
     steps = program("select;chair (6);", "query;color;0")
-    given = [answer_scene("1", KITCHEN, {"q": Question("1", "", steps, gold)})[0] for gold in ("brown", "white", None)]
+    given = [
+        answer_scene("1", KITCHEN, {"q": Question("1", "", steps, gold)})[0]
+        for gold in ("brown", "white", None)
+    ]
     assert len({a.predicted for a in given}) == 1
     assert [a.correct for a in given] == [given[0].predicted == "brown", given[0].predicted == "white", None]
 
@@ -207,14 +256,20 @@ def test_an_explanation_names_the_triples_of_each_step() -> None:
     ask = program("select;table (1);", "relate;fruit,on,s (2);0", "filter color;red;1", "query;name;2")
     why = explain(Scene.of("1", KITCHEN), Question("1", "", ask))
     assert why.answer == "apple"
-    assert [ground.triple for ground in why.steps[1].grounds if "relation" in ground.triple] == ["<urn:gqa:1:2> relation:on <urn:gqa:1:1>"]
+    assert [ground.triple for ground in why.steps[1].grounds if "relation" in ground.triple] == [
+        "<urn:gqa:1:2> relation:on <urn:gqa:1:1>"
+    ]
     assert (1, "<urn:gqa:1:2> rdf:type class:fruit") in why.steps[1].grounds
-    assert [ground.triple for ground in why.steps[2].grounds if "family" in ground.triple] == ['<urn:gqa:1:2> family:color "red"']
+    assert [ground.triple for ground in why.steps[2].grounds if "family" in ground.triple] == [
+        '<urn:gqa:1:2> family:color "red"'
+    ]
     assert "answer: apple" in why.text()
 
 
 def test_an_explanation_of_no_says_what_was_looked_for_in_vain() -> None:
-    why = explain(Scene.of("1", KITCHEN), Question("1", "", program("select;apple (2);", "verify color;green;0")))
+    why = explain(
+        Scene.of("1", KITCHEN), Question("1", "", program("select;apple (2);", "verify color;green;0"))
+    )
     assert (why.answer, why.error) == ("no", None)
     assert '<urn:gqa:1:2> family:color "green"' in why.steps[1].missed
 
@@ -233,12 +288,18 @@ def test_another_tbox_gives_other_families_and_kinds_without_code() -> None:
         '\nfamily:mood a gqa:Family ; gqa:value "gloomy" .\nclass:blorp rdfs:subClassOf class:fruit .\n'
         'comparison:gloomier a gqa:Comparison ; gqa:favours "gloomy" ; gqa:against "merry" .\n'
     )
-    graph = SceneGraph(100, 100, {"1": thing("blorp", attributes="gloomy"), "2": thing("vase", attributes="merry")})
+    graph = SceneGraph(
+        100, 100, {"1": thing("blorp", attributes="gloomy"), "2": thing("vase", attributes="merry")}
+    )
     questions = {
         "mood": Question("1", "", program("select;fruit (1);", "query;mood;0"), "gloomy"),
-        "more": Question("1", "", program("select;vase (2);", "select;blorp (1);", "choose gloomier;;0 1"), "blorp"),
+        "more": Question(
+            "1", "", program("select;vase (2);", "select;blorp (1);", "choose gloomier;;0 1"), "blorp"
+        ),
     }
-    assert [a.correct for a in answer_scene("1", graph, questions, ontology=Ontology(TBox("mine", turtle)))] == [True, True]
+    assert [
+        a.correct for a in answer_scene("1", graph, questions, ontology=Ontology(TBox("mine", turtle)))
+    ] == [True, True]
     assert [a.predicted for a in answer_scene("1", graph, questions)] == ["error", "error"]
 
 
@@ -247,7 +308,17 @@ def test_a_tbox_of_something_else_is_refused() -> None:
         Ontology(TBox("other", "<urn:a> <urn:b> <urn:c> ."))
 
 
-@pytest.mark.parametrize(("name", "kind"), [("man", "person"), ("apple", "food"), ("chair", "furniture"), ("people", "person"), ("zebras", "animal"), ("sofa", "couch")])
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("man", "person"),
+        ("apple", "food"),
+        ("chair", "furniture"),
+        ("people", "person"),
+        ("zebras", "animal"),
+        ("sofa", "couch"),
+    ],
+)
 def test_kinds_of_things(name: str, kind: str) -> None:
     assert kind in default().kinds(name)
 
@@ -284,8 +355,12 @@ def test_equal_scenes_have_equal_logs_whatever_their_order() -> None:
 
 def test_a_shape_is_broken_by_a_box_without_width() -> None:
     log = scene_log("1", KITCHEN)
-    log.extend_lines([(2, 'D <urn:gqa:1:2> <urn:substrate:gqa:w> "10"^^<http://www.w3.org/2001/XMLSchema#integer> .')])
-    assert [(v.focus, v.path) for v in TBox.load("gqa").validate(log.state())] == [("<urn:gqa:1:2>", "<urn:substrate:gqa:w>")]
+    log.extend_lines(
+        [(2, 'D <urn:gqa:1:2> <urn:substrate:gqa:w> "10"^^<http://www.w3.org/2001/XMLSchema#integer> .')]
+    )
+    assert [(v.focus, v.path) for v in TBox.load("gqa").validate(log.state())] == [
+        ("<urn:gqa:1:2>", "<urn:substrate:gqa:w>")
+    ]
 
 
 def test_answers_do_not_depend_on_the_hash_seed() -> None:
@@ -298,7 +373,16 @@ def test_answers_do_not_depend_on_the_hash_seed() -> None:
     runs = set()
     for seed in ("0", "1", "42"):
         environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(root)}
-        runs.add(subprocess.run([sys.executable, "-c", code], env=environment, cwd=root, capture_output=True, text=True, check=True).stdout)
+        runs.add(
+            subprocess.run(
+                [sys.executable, "-c", code],
+                env=environment,
+                cwd=root,
+                capture_output=True,
+                text=True,
+                check=True,
+            ).stdout
+        )
     assert len(runs) == 1
 
 
@@ -309,11 +393,26 @@ _WORDS = st.text(min_size=1, max_size=8).filter(lambda s: s.strip() != "")
 def scene_graphs(draw: st.DrawFn) -> SceneGraph:
     ids = draw(st.lists(_WORDS, unique=True, max_size=4))
     names = st.one_of(st.sampled_from(["man", "chairs", "apple", "sky"]), _WORDS)
-    relations = st.builds(Relation, st.one_of(st.sampled_from(["on", "near"]), _WORDS), st.sampled_from(ids)) if ids else st.nothing()
+    relations = (
+        st.builds(Relation, st.one_of(st.sampled_from(["on", "near"]), _WORDS), st.sampled_from(ids))
+        if ids
+        else st.nothing()
+    )
     side = st.integers(0, 99)
     values = st.lists(st.one_of(st.sampled_from(["red", "old", "wood"]), _WORDS), max_size=3)
-    made = st.builds(SceneObject, names, side, side, side, side, values, st.lists(relations, max_size=3) if ids else st.just([]))
-    return SceneGraph(100, 100, {i: draw(made) for i in ids}, draw(st.none() | _WORDS), draw(st.none() | _WORDS))
+    made = st.builds(
+        SceneObject,
+        names,
+        side,
+        side,
+        side,
+        side,
+        values,
+        st.lists(relations, max_size=3) if ids else st.just([]),
+    )
+    return SceneGraph(
+        100, 100, {i: draw(made) for i in ids}, draw(st.none() | _WORDS), draw(st.none() | _WORDS)
+    )
 
 
 PROGRAMS = [
@@ -328,13 +427,18 @@ PROGRAMS = [
 
 @settings(max_examples=25, deadline=None)
 @given(scene_graphs(), st.sampled_from(["name", "id"]))
-def test_any_scene_gives_a_conforming_log_and_an_answer_to_every_question(graph: SceneGraph, resolve: Resolve) -> None:
+def test_any_scene_gives_a_conforming_log_and_an_answer_to_every_question(
+    graph: SceneGraph, resolve: Resolve
+) -> None:
     scene = Scene.of("é 1", graph)
     assert TBox.load("gqa").validate(scene.state) == []
     questions = {str(i): Question("é 1", "", steps) for i, steps in enumerate(PROGRAMS)}
     for found in answer_scene("é 1", scene, questions, resolve=resolve):
         assert (found.predicted == "error") is (found.error is not None)
-        assert explain(scene, questions[found.question_id], resolve=resolve).answer == found.predicted or found.predicted != "error"
+        assert (
+            explain(scene, questions[found.question_id], resolve=resolve).answer == found.predicted
+            or found.predicted != "error"
+        )
 
 
 # Programs
@@ -366,44 +470,86 @@ def test_an_ill_typed_program_is_named(steps: list[str], fault: str) -> None:
 
 
 def test_steps_may_stand_in_any_order() -> None:
-    assert answer([Step("filter color", "red", [1]), Step("select", "fruit (2)", []), Step("query", "name", [0])]) == "apple"
+    assert (
+        answer(
+            [Step("filter color", "red", [1]), Step("select", "fruit (2)", []), Step("query", "name", [0])]
+        )
+        == "apple"
+    )
 
 
 def test_a_long_program_written_backwards_is_put_in_order() -> None:
     length = 1500
-    assert order([*(Step("filter", "red", [i + 1]) for i in range(length)), Step("select", "cup", [])]) == list(range(length, -1, -1))
+    assert order(
+        [*(Step("filter", "red", [i + 1]) for i in range(length)), Step("select", "cup", [])]
+    ) == list(range(length, -1, -1))
 
 
 # Files
 
 
 def question_file(folder: Path, **changes: Any) -> Path:
-    record = {"imageId": "1", "question": "?", "answer": "red", "semantic": [{"operation": "select", "argument": "cup (1)", "dependencies": []}], **changes}
+    record = {
+        "imageId": "1",
+        "question": "?",
+        "answer": "red",
+        "semantic": [{"operation": "select", "argument": "cup (1)", "dependencies": []}],
+        **changes,
+    }
     path = folder / "questions.json"
     path.write_text(json.dumps({"q7": record}))
     return path
 
 
 def steps_of(*steps: tuple[str, list[int]]) -> list[dict[str, Any]]:
-    return [{"operation": operation, "argument": "?", "dependencies": dependencies} for operation, dependencies in steps]
+    return [
+        {"operation": operation, "argument": "?", "dependencies": dependencies}
+        for operation, dependencies in steps
+    ]
 
 
 @pytest.mark.parametrize(
     ("changes", "place", "fault"),
     [
-        ({"semantic": steps_of(("select", []), ("exist", [4]))}, "$.semantic[1].dependencies[0]", "no step 4 in a program of 2"),
-        ({"semantic": steps_of(("select", []), ("exist", [-1]))}, "$.semantic[1].dependencies[0]", "no step -1"),
-        ({"semantic": steps_of(("filter", [1]), ("filter", [0]), ("exist", [1]))}, "$.semantic[0].dependencies", "depend on one another: 0 -> 1 -> 0"),
-        ({"semantic": steps_of(("filter", [0]), ("exist", [0]))}, "$.semantic[0].dependencies", "depend on one another: 0 -> 0"),
+        (
+            {"semantic": steps_of(("select", []), ("exist", [4]))},
+            "$.semantic[1].dependencies[0]",
+            "no step 4 in a program of 2",
+        ),
+        (
+            {"semantic": steps_of(("select", []), ("exist", [-1]))},
+            "$.semantic[1].dependencies[0]",
+            "no step -1",
+        ),
+        (
+            {"semantic": steps_of(("filter", [1]), ("filter", [0]), ("exist", [1]))},
+            "$.semantic[0].dependencies",
+            "depend on one another: 0 -> 1 -> 0",
+        ),
+        (
+            {"semantic": steps_of(("filter", [0]), ("exist", [0]))},
+            "$.semantic[0].dependencies",
+            "depend on one another: 0 -> 0",
+        ),
         ({"semantic": steps_of(("teleport", []))}, "$.semantic[0].operation", "unknown operation 'teleport'"),
-        ({"semantic": steps_of(("select", []), ("and", [0]))}, "$.semantic[1].dependencies", "has 1 dependencies, not 2"),
+        (
+            {"semantic": steps_of(("select", []), ("and", [0]))},
+            "$.semantic[1].dependencies",
+            "has 1 dependencies, not 2",
+        ),
         ({"semantic": []}, "$.semantic", "the program is empty"),
-        ({"semantic": [{"operation": "select", "argument": 3, "dependencies": []}]}, "$.semantic[0].argument", "Expected `str`, got `int`"),
+        (
+            {"semantic": [{"operation": "select", "argument": 3, "dependencies": []}]},
+            "$.semantic[0].argument",
+            "Expected `str`, got `int`",
+        ),
         ({"imageId": 5}, "$.imageId", "Expected `str`, got `int`"),
         ({"answer": ["red"]}, "$.answer", "Expected `str | null`, got `array`"),
     ],
 )
-def test_a_bad_question_is_named_with_file_record_and_path(tmp_path: Path, changes: dict[str, Any], place: str, fault: str) -> None:
+def test_a_bad_question_is_named_with_file_record_and_path(
+    tmp_path: Path, changes: dict[str, Any], place: str, fault: str
+) -> None:
     path = question_file(tmp_path, **changes)
     with pytest.raises(FormatError) as caught:
         read_questions(path)
@@ -443,7 +589,15 @@ def test_an_absent_file_is_named(tmp_path: Path) -> None:
 
 def test_questions_are_read_from_an_object_a_list_lines_and_gzip(tmp_path: Path) -> None:
     step = {"operation": "select", "argument": "cup (1)", "dependencies": []}
-    records = [{"questionId" if i == 2 else "question_id": str(i), "imageId": "b" if i else "a", "question": "?", "semantic": [step]} for i in range(3)]
+    records = [
+        {
+            "questionId" if i == 2 else "question_id": str(i),
+            "imageId": "b" if i else "a",
+            "question": "?",
+            "semantic": [step],
+        }
+        for i in range(3)
+    ]
     wholes = [
         json.dumps({str(i): r for i, r in enumerate(records)}).encode(),
         json.dumps(records, indent=1).encode(),
@@ -474,7 +628,11 @@ def test_a_question_that_occurs_twice_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("graph", "place", "fault"),
     [
-        ({"objects": {"1": {"relations": [{"name": "on", "object": "9"}]}}}, "$.objects.1.relations[0].object", "no object 9 in this scene"),
+        (
+            {"objects": {"1": {"relations": [{"name": "on", "object": "9"}]}}},
+            "$.objects.1.relations[0].object",
+            "no object 9 in this scene",
+        ),
         ({"objects": {"1": {"name": " "}}}, "$.objects.1.name", "the name is blank"),
         ({"objects": {"1": {"w": -3}}}, "$.objects.1", "the box is -3 by 5"),
         ({"objects": {"1": {"x": "far"}}}, "$.objects[...].x", "Expected `int`, got `str`"),
@@ -482,9 +640,13 @@ def test_a_question_that_occurs_twice_is_named(tmp_path: Path) -> None:
         ({"objects": None}, "$.objects", "Expected `object`, got `null`"),
     ],
 )
-def test_a_bad_scene_graph_is_named_with_file_image_and_path(tmp_path: Path, graph: dict[str, Any], place: str, fault: str) -> None:
+def test_a_bad_scene_graph_is_named_with_file_image_and_path(
+    tmp_path: Path, graph: dict[str, Any], place: str, fault: str
+) -> None:
     whole = {"width": 9, "height": 9, "objects": {}, **graph}
-    whole["objects"] = whole["objects"] and {i: {"name": "cup", "x": 0, "y": 0, "w": 5, "h": 5, **o} for i, o in whole["objects"].items()}
+    whole["objects"] = whole["objects"] and {
+        i: {"name": "cup", "x": 0, "y": 0, "w": 5, "h": 5, **o} for i, o in whole["objects"].items()
+    }
     path = tmp_path / "graphs.json"
     path.write_text(json.dumps({"n1": whole}))
     graphs = read_scene_graphs(path)
@@ -494,7 +656,10 @@ def test_a_bad_scene_graph_is_named_with_file_image_and_path(tmp_path: Path, gra
     assert fault in str(caught.value)
 
 
-@pytest.mark.parametrize(("data", "fault"), [(b"", "empty"), (b"{}", "no scene graph"), (b'{"1": {"width"', "cut off"), (b"[]", "Expected `object`")])
+@pytest.mark.parametrize(
+    ("data", "fault"),
+    [(b"", "empty"), (b"{}", "no scene graph"), (b'{"1": {"width"', "cut off"), (b"[]", "Expected `object`")],
+)
 def test_a_broken_scene_graph_file_is_refused(tmp_path: Path, data: bytes, fault: str) -> None:
     (tmp_path / "graphs.json").write_bytes(data)
     with pytest.raises(FormatError, match=fault):

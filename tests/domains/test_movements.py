@@ -1,4 +1,6 @@
-"""Movement files made up for the purpose: what is refused and where, and the edges of places, conversations and facts."""
+"""Movement files made up for the purpose: what is refused and where, and the edges of places, conversations
+and facts.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +13,18 @@ import pytest
 from pyoxigraph import NamedNode
 from typer.testing import CliRunner
 
-from orchestration.log_cli import log_app
-from substrate import EventLog, FormatError, OverrideLocation, ParameterError, RetractAwareness, RuleEmitter, TBox, ask, fork
+from orchestration.cli.log import log_app
+from substrate import (
+    EventLog,
+    FormatError,
+    OverrideLocation,
+    ParameterError,
+    RetractAwareness,
+    RuleEmitter,
+    TBox,
+    ask,
+    fork,
+)
 from substrate.domains.smallville.deltas import Fact, conversations, movement_log
 from substrate.domains.smallville.movements import parse_movements, read_movements
 
@@ -31,7 +43,9 @@ def talk(x: int, to: str, *said: tuple[str, str]) -> dict[str, Any]:
 
 
 def log_of(steps: dict[int, dict[str, Any]], *facts: Fact) -> EventLog:
-    return movement_log(parse_movements(json.dumps(steps).encode()), facts or [Fact("secret", "secret", "there is a secret")])
+    return movement_log(
+        parse_movements(json.dumps(steps).encode()), facts or [Fact("secret", "secret", "there is a secret")]
+    )
 
 
 def answer(log: EventLog, template: str, tick: int, **about: NamedNode) -> str:
@@ -55,9 +69,13 @@ def node(name: str) -> NamedNode:
         ({"pronunciatio": None}, "step 4: Bo Li: $.pronunciatio"),
     ],
 )
-def test_a_wrong_record_is_named_by_file_step_and_persona(change: dict[str, Any], where: str, tmp_path: Path) -> None:
+def test_a_wrong_record_is_named_by_file_step_and_persona(
+    change: dict[str, Any], where: str, tmp_path: Path
+) -> None:
     file = tmp_path / "movement.json"
-    file.write_text(json.dumps({3: {"Ann Ray": record(1, CAFE)}, 4: {"Bo Li": record(2, CAFE) | change}}), "utf-8")
+    file.write_text(
+        json.dumps({3: {"Ann Ray": record(1, CAFE)}, 4: {"Bo Li": record(2, CAFE) | change}}), "utf-8"
+    )
     with pytest.raises(FormatError) as error:
         read_movements(file)
     assert f"{file}: {where}" in str(error.value)
@@ -65,7 +83,14 @@ def test_a_wrong_record_is_named_by_file_step_and_persona(change: dict[str, Any]
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [("[]", "Expected `object`"), ("{", "cut off"), ('{"-1": {}}', "no whole number"), ('{"1": {}, "01": {}}', "there twice"), ('{"1": {}}', "no persona"), (" ", "empty")],
+    [
+        ("[]", "Expected `object`"),
+        ("{", "cut off"),
+        ('{"-1": {}}', "no whole number"),
+        ('{"1": {}, "01": {}}', "there twice"),
+        ('{"1": {}}', "no persona"),
+        (" ", "empty"),
+    ],
 )
 def test_a_wrong_file_is_refused(text: str, message: str, tmp_path: Path) -> None:
     file = tmp_path / "movement.json"
@@ -101,8 +126,15 @@ def test_a_persona_is_on_its_way_until_it_stands_where_it_acts() -> None:
         *["Hobbs Cafe, cafe"] * 4,
         "Lin family's house, kitchen",
     ]
-    assert ask(BOX, log, "when", kind=NamedNode(V + "Meeting"), participants=[node("ann-ray"), node("bo-li")]).answer == "at tick 5"
-    assert [t for t in range(1, 10) if (node("ann-ray"), NamedNode(V + "with"), node("bo-li")) in log.state(t)] == [5, 6, 7, 8]
+    assert (
+        ask(
+            BOX, log, "when", kind=NamedNode(V + "Meeting"), participants=[node("ann-ray"), node("bo-li")]
+        ).answer
+        == "at tick 5"
+    )
+    assert [
+        t for t in range(1, 10) if (node("ann-ray"), NamedNode(V + "with"), node("bo-li")) in log.state(t)
+    ] == [5, 6, 7, 8]
     assert BOX.validate(log.state(8), log) == []
 
 
@@ -120,12 +152,16 @@ def test_a_conversation_has_the_talkers_whose_records_hold_it() -> None:
         (4, ["Bo Li"], {"Bo Li": None}),
         (5, ["Ann Ray"], {"Ann Ray": None}),
     ]
-    engaged = [sum(1 for _ in log_of(steps).state(t).match(None, NamedNode(V + "engagedIn"))) for t in (1, 3, 4, 5)]
+    engaged = [
+        sum(1 for _ in log_of(steps).state(t).match(None, NamedNode(V + "engagedIn"))) for t in (1, 3, 4, 5)
+    ]
     assert engaged == [2, 2, 1, 2]
 
 
 def whisper() -> dict[int, dict[str, Any]]:
-    """Ann tells Bo; Bo tells Cy, who says it back; Dee, who was not there, is made to speak of it, and later does so untold."""
+    """Ann tells Bo; Bo tells Cy, who says it back; Dee, who was not there, is made to speak of it, and later
+    does so untold.
+    """
     people = {name: record(x, CAFE) for x, name in enumerate(("Ann Ray", "Bo Li", "Cy Fox", "Dee Oz"))}
     first = (("Bo Li", "Well?"), ("Ann Ray", "It is a SECRET."), ("Dee Oz", "A secret!"))
     second = (("Bo Li", "A secret was told me"), ("Cy Fox", "a secret, really?"))
@@ -144,24 +180,38 @@ def whisper() -> dict[int, dict[str, Any]]:
 
 def test_a_fact_is_known_from_who_first_speaks_of_it() -> None:
     log = log_of(whisper())
-    assert [answer(log, "who_knew", t, fact=SECRET) for t in (4, 5, 8, 12)] == ["nobody", "Ann Ray, Bo Li", "Ann Ray, Bo Li, Cy Fox", "Ann Ray, Bo Li, Cy Fox, Dee Oz"]
+    assert [answer(log, "who_knew", t, fact=SECRET) for t in (4, 5, 8, 12)] == [
+        "nobody",
+        "Ann Ray, Bo Li",
+        "Ann Ray, Bo Li, Cy Fox",
+        "Ann Ray, Bo Li, Cy Fox, Dee Oz",
+    ]
     assert answer(log, "learned_from", 12, fact=SECRET) == (
         "Ann Ray untold since tick 5; Bo Li from Ann Ray at tick 5, untold since tick 5; "
         "Cy Fox from Bo Li at tick 8, from Ann Ray at tick 5, untold since tick 5; Dee Oz untold since tick 12"
     )
     known = log_of(whisper(), Fact("secret", "secret", knowers=("Ann Ray", "Cy Fox")))
-    assert answer(known, "learned_from", 8, fact=SECRET) == "Ann Ray untold since tick 2; Bo Li from Ann Ray at tick 5, untold since tick 2; Cy Fox untold since tick 2"
+    assert (
+        answer(known, "learned_from", 8, fact=SECRET)
+        == "Ann Ray untold since tick 2; Bo Li from Ann Ray at tick 5, untold since tick 2; Cy Fox untold since tick 2"
+    )
     assert BOX.validate(log.state(), log) == []
 
 
 def test_what_is_forgotten_is_neither_said_nor_heard() -> None:
     log = log_of(whisper())
     branch = fork(log, 7, RetractAwareness(node("bo-li"), SECRET, NamedNode(V + "knows")), RuleEmitter(BOX))
-    assert answer(branch, "learned_from", 12, fact=SECRET) == "Ann Ray untold since tick 5; Cy Fox from Dee Oz at tick 12, untold since tick 12; Dee Oz untold since tick 12"
+    assert (
+        answer(branch, "learned_from", 12, fact=SECRET)
+        == "Ann Ray untold since tick 5; Cy Fox from Dee Oz at tick 12, untold since tick 12; Dee Oz untold since tick 12"
+    )
     words = {o.value for _, _, o in branch.state().match(None, NamedNode(V + "words"))}  # pyright: ignore
     assert "me too" in words
     assert not words & {"A secret was told me", "a secret, really?"}
-    assert ask(BOX, log, "without_knowing", agent=node("bo-li"), fact=SECRET, tick=7).answer == "telling of Cy Fox, Dee Oz instead of telling of Bo Li, Cy Fox"
+    assert (
+        ask(BOX, log, "without_knowing", agent=node("bo-li"), fact=SECRET, tick=7).answer
+        == "telling of Cy Fox, Dee Oz instead of telling of Bo Li, Cy Fox"
+    )
 
 
 def test_a_fork_at_any_tick_without_an_intervention_is_the_log() -> None:
@@ -175,10 +225,14 @@ def test_who_is_elsewhere_takes_no_part_until_the_record_moves_it() -> None:
     branch = fork(log, 8, OverrideLocation(node("cy-fox"), kitchen, NamedNode(V + "at")), RuleEmitter(BOX))
     assert "Cy Fox" not in answer(branch, "who_knew", 13, fact=SECRET)
     assert answer(branch, "where", 13, entity=node("cy-fox")) == "Lin family's house, kitchen"
-    assert [s.value.split(":")[3] for s, _, _ in branch.state().match(None, None, NamedNode(V + "Conversation"))] == ["5"]  # pyright: ignore
+    assert [
+        s.value.split(":")[3] for s, _, _ in branch.state().match(None, None, NamedNode(V + "Conversation"))
+    ] == ["5"]  # pyright: ignore
     assert not any(True for _ in branch.state(8).match(None, NamedNode(V + "engagedIn")))
     assert not any(True for _ in branch.state(8).match(node("cy-fox"), NamedNode(V + "tile")))
-    assert {o for _, _, o in branch.state(13).match(node("cy-fox"), NamedNode(V + "with"))} == {node("dee-oz")}, "Dee comes into the kitchen at 13"
+    assert {o for _, _, o in branch.state(13).match(node("cy-fox"), NamedNode(V + "with"))} == {
+        node("dee-oz")
+    }, "Dee comes into the kitchen at 13"
     assert BOX.validate(branch.state(8), branch) == BOX.validate(branch.state(), branch) == []
 
 
@@ -215,17 +269,41 @@ def test_the_commands(tmp_path: Path) -> None:
         assert result.exit_code == code, result.output
         return result.stdout if code == 0 else result.stderr
 
-    made = json.loads(run("import", "smallville", source, "--fact", "secret=secret", "--label", "secret=there is a secret", "--knower", "secret=Ann Ray", "--out", out, "--json"))
+    made = json.loads(
+        run(
+            "import",
+            "smallville",
+            source,
+            "--fact",
+            "secret=secret",
+            "--label",
+            "secret=there is a secret",
+            "--knower",
+            "secret=Ann Ray",
+            "--out",
+            out,
+            "--json",
+        )
+    )
     log = EventLog.read(out)
     assert made["digest"] == log.digest
-    found = json.loads(run("ask", out, "--tbox", "village", "who_knew", "--fact", "entity:secret", "--tick", 8, "--json"))
+    found = json.loads(
+        run("ask", out, "--tbox", "village", "who_knew", "--fact", "entity:secret", "--tick", 8, "--json")
+    )
     assert found["question"] == "Who knew at tick 8 that there is a secret?"
-    assert [(k["name"], k["tick"], k["from"], [link["name"] for link in k["chain"]]) for k in found["knowers"]] == [
+    assert [
+        (k["name"], k["tick"], k["from"], [link["name"] for link in k["chain"]]) for k in found["knowers"]
+    ] == [
         ("Ann Ray", 2, None, []),
         ("Bo Li", 5, "<urn:village:ann-ray>", ["Ann Ray"]),
         ("Cy Fox", 8, "<urn:village:bo-li>", ["Bo Li", "Ann Ray"]),
     ]
-    for delta in (delta for knower in found["knowers"] for link in (knower, *knower["chain"]) for delta in link["deltas"]):
+    for delta in (
+        delta
+        for knower in found["knowers"]
+        for link in (knower, *knower["chain"])
+        for delta in link["deltas"]
+    ):
         assert str(log[delta["position"]].triple[0]) == delta["triple"].split()[0]
     text = run("ask", out, "learned_from", "--tbox", "village", "--fact", "urn:village:secret")
     shown = run("show", out).splitlines()
@@ -233,11 +311,20 @@ def test_the_commands(tmp_path: Path) -> None:
     assert lines
     assert set(lines) <= set(shown)
     assert "Cy Fox from Bo Li at tick 8, from Ann Ray at tick 5, untold since tick 2" in text.splitlines()
-    assert run("ask", out, "where", "--tbox", "village", "--entity", "entity:bo-li").splitlines()[:2] == ["Where was Bo Li at tick 13?", "Hobbs Cafe, cafe"]
-    assert "where asks about entity and tick" in run("ask", out, "where", "--tbox", "village", "--fact", "entity:secret", code=1)
+    assert run("ask", out, "where", "--tbox", "village", "--entity", "entity:bo-li").splitlines()[:2] == [
+        "Where was Bo Li at tick 13?",
+        "Hobbs Cafe, cafe",
+    ]
+    assert "where asks about entity and tick" in run(
+        "ask", out, "where", "--tbox", "village", "--fact", "entity:secret", code=1
+    )
     assert "no question 'why'" in run("ask", out, "why", "--tbox", "village", code=1)
     assert "no domain 'atlantis'" in run("import", "atlantis", source, "--out", tmp_path / "no", code=1)
-    assert "not declared" in run("import", "smallville", source, "--knower", "secret=Ann Ray", "--out", tmp_path / "no", code=1)
-    assert "--fact takes ID=VALUE" in run("import", "smallville", source, "--fact", "secret", "--out", tmp_path / "no", code=1)
+    assert "not declared" in run(
+        "import", "smallville", source, "--knower", "secret=Ann Ray", "--out", tmp_path / "no", code=1
+    )
+    assert "--fact takes ID=VALUE" in run(
+        "import", "smallville", source, "--fact", "secret", "--out", tmp_path / "no", code=1
+    )
     run("import", source, "--fact", "secret=x", "--out", tmp_path / "no", code=2)
     assert not (tmp_path / "no").exists()

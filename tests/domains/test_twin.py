@@ -9,8 +9,28 @@ import pytest
 from hypothesis import assume, given, settings
 from twin_specs import small_specs, twin_specs
 
-from substrate.domains.smallville.format import Agent, Gold, Intervention, Named, Plan, Query, Spec, Village, check, read_specs
-from substrate.domains.smallville.twin import ARMS, answer, answer_spec, entity, parent_log, replay_twin, term, village_tbox
+from substrate.domains.smallville.format import (
+    Agent,
+    Gold,
+    Intervention,
+    Named,
+    Plan,
+    Query,
+    Spec,
+    Village,
+    check,
+    read_specs,
+)
+from substrate.domains.smallville.twin import (
+    ARMS,
+    answer,
+    answer_spec,
+    entity,
+    parent_log,
+    replay_twin,
+    term,
+    village_tbox,
+)
 from substrate.domains.smallville.twin_explain import explain
 from substrate.errors import FormatError, InterventionError
 from substrate.tbox import TBox
@@ -46,9 +66,14 @@ BROKEN = {
     "meet": RULES.replace('rdfs:label "meet"', 'rdfs:label "meet" ; sh:deactivated true'),
     "tell": RULES.replace('rdfs:label "tell"', 'rdfs:label "tell" ; sh:deactivated true'),
     "move, whatever is known": RULES.replace("FILTER NOT EXISTS { ?this :knows ?fact }", ""),
-    "move, however late it is heard": RULES.replace("?telling :hearer ?this", "?telling :hearer ?nobody, ?this ; :hearer :nobody"),
+    "move, however late it is heard": RULES.replace(
+        "?telling :hearer ?this", "?telling :hearer ?nobody, ?this ; :hearer :nobody"
+    ),
     "meet, one way": RULES.replace("?this :with ?other . ?other :with ?this .", "?this :with ?other ."),
-    "tell, one way": RULES.replace("?this a :Agent ; :knows ?fact ; :with ?other .", "?this a :Agent ; :knows ?fact ; :with ?other . FILTER(STR(?this) < STR(?other))"),
+    "tell, one way": RULES.replace(
+        "?this a :Agent ; :knows ?fact ; :with ?other .",
+        "?this a :Agent ; :knows ?fact ; :with ?other . FILTER(STR(?this) < STR(?other))",
+    ),
 }
 
 
@@ -56,7 +81,11 @@ BROKEN = {
 def test_a_broken_rule_makes_the_two_disagree(name: str) -> None:
     assert BROKEN[name] != RULES
     broken = TBox("village", BROKEN[name])
-    assert any(found not in (None, (spec.gold.a, spec.gold.b)) for spec in twin_specs() for found in [replayed(spec, broken)])
+    assert any(
+        found not in (None, (spec.gold.a, spec.gold.b))
+        for spec in twin_specs()
+        for found in [replayed(spec, broken)]
+    )
 
 
 def test_arm_a_is_the_village_and_both_arms_conform_to_the_shapes() -> None:
@@ -72,7 +101,10 @@ def test_arm_a_is_the_village_and_both_arms_conform_to_the_shapes() -> None:
 def test_the_gold_is_not_there_to_be_seen(tmp_path: Path) -> None:
     """Turned round in the file, it turns what is expected and nothing else."""
     turned = {"yes": "no", "no": "yes"}
-    wrong = [msgspec.structs.replace(spec, gold=Gold(turned[spec.gold.a], turned[spec.gold.b])) for spec in twin_specs()[:9]]  # pyright: ignore[reportArgumentType]
+    wrong = [
+        msgspec.structs.replace(spec, gold=Gold(turned[spec.gold.a], turned[spec.gold.b]))  # pyright: ignore[reportArgumentType]
+        for spec in twin_specs()[:9]
+    ]
     (tmp_path / "specs.jsonl").write_bytes(b"\n".join(map(msgspec.json.encode, wrong)))
     specs = read_specs(tmp_path / "specs.jsonl")
     assert all(type(spec) is Spec and not hasattr(spec, "gold") for spec in specs)
@@ -86,7 +118,14 @@ def test_a_row_says_which_arm_and_which_log() -> None:
     spec = twin_specs()[17]
     a, b = answer_spec(spec, spec.gold)
     twin = replay_twin(spec)
-    assert (a.benchmark, a.split, a.subset, a.scene, a.question, b.question) == ("twin", "generated", spec.linkage, 17, 0, 1)
+    assert (a.benchmark, a.split, a.subset, a.scene, a.question, b.question) == (
+        "twin",
+        "generated",
+        spec.linkage,
+        17,
+        0,
+        1,
+    )
     assert (a.log, b.log) == (twin.a.digest, twin.b.digest)
     assert [row.correct for row in answer_spec(spec, None)] == [None, None]
 
@@ -95,12 +134,22 @@ VILLAGE = Village(
     6,
     [Named(p, p) for p in ("cafe", "park")],
     [Named("news", "there is news")],
-    [Agent("ann", "Ann", "cafe", ["news"], [Plan(2, "park")]), Agent("bo", "Bo", "park", [], [Plan(2, "cafe", "news")])],
+    [
+        Agent("ann", "Ann", "cafe", ["news"], [Plan(2, "park")]),
+        Agent("bo", "Bo", "park", [], [Plan(2, "cafe", "news")]),
+    ],
 )
 
 
 def asked(act: Intervention, query: Query | None = None, branch: int = 2) -> Spec:
-    return Spec(3, "direct", VILLAGE, branch, act, query or Query("visited_location", "Is Bo at cafe?", "bo", place="cafe"))
+    return Spec(
+        3,
+        "direct",
+        VILLAGE,
+        branch,
+        act,
+        query or Query("visited_location", "Is Bo at cafe?", "bo", place="cafe"),
+    )
 
 
 @pytest.mark.parametrize(
@@ -112,14 +161,19 @@ def asked(act: Intervention, query: Query | None = None, branch: int = 2) -> Spe
     ],
     ids=lambda value: value.type if isinstance(value, Intervention) else "",
 )
-def test_an_intervention_that_changes_nothing_is_an_error_that_counts_as_wrong(act: Intervention, why: str) -> None:
+def test_an_intervention_that_changes_nothing_is_an_error_that_counts_as_wrong(
+    act: Intervention, why: str
+) -> None:
     rows = answer_spec(asked(act), Gold("no", "no"))
     assert [(row.predicted, row.correct) for row in rows] == [("error", False)] * 2
     assert all(why in str(row.error) for row in rows)
 
 
 def test_a_plan_that_has_begun_may_be_added_or_taken_away_to_no_effect() -> None:
-    for act in (Intervention("retract", "ann", plan=Plan(2, "park")), Intervention("assert", "ann", plan=Plan(1, "park"))):
+    for act in (
+        Intervention("retract", "ann", plan=Plan(2, "park")),
+        Intervention("assert", "ann", plan=Plan(1, "park")),
+    ):
         twin = replay_twin(asked(act, branch=4))
         assert (entity("ann"), term("at"), entity("park")) in twin.b.state()
         assert answer_spec(asked(act, branch=4), Gold("no", "no"))[1].correct
@@ -128,18 +182,44 @@ def test_a_plan_that_has_begun_may_be_added_or_taken_away_to_no_effect() -> None
 @pytest.mark.parametrize(
     ("spec", "path"),
     [
-        (asked(Intervention("assert", "ann", plan=Plan(2, "cafe"))), "$.intervention.plan: an agent's plans start at ticks of the village, no two at the same"),
-        (asked(Intervention("retract", "bo", plan=Plan(2, "cafe"))), "$.intervention.plan: assert adds a plan the agent does not have"),
+        (
+            asked(Intervention("assert", "ann", plan=Plan(2, "cafe"))),
+            "$.intervention.plan: an agent's plans start at ticks of the village, no two at the same",
+        ),
+        (
+            asked(Intervention("retract", "bo", plan=Plan(2, "cafe"))),
+            "$.intervention.plan: assert adds a plan the agent does not have",
+        ),
         (asked(Intervention("override_location", "ann")), "$.intervention: there is no place None"),
-        (asked(Intervention("override_location", "cy", place="park")), "$.intervention: there is no agent 'cy'"),
-        (asked(Intervention("override_location", "ann", place="park"), Query("did_meet", "", "ann", other="ann")), "$.query: nobody meets themselves"),
-        (asked(Intervention("override_location", "ann", place="park"), Query("learned_fact", "", "ann", place="park")), "$.query: there is no fact None"),
-        (asked(Intervention("override_location", "ann", place="park"), branch=7), "$.branch: 1 <= branch <= horizon <= 10000 does not hold"),
+        (
+            asked(Intervention("override_location", "cy", place="park")),
+            "$.intervention: there is no agent 'cy'",
+        ),
+        (
+            asked(
+                Intervention("override_location", "ann", place="park"),
+                Query("did_meet", "", "ann", other="ann"),
+            ),
+            "$.query: nobody meets themselves",
+        ),
+        (
+            asked(
+                Intervention("override_location", "ann", place="park"),
+                Query("learned_fact", "", "ann", place="park"),
+            ),
+            "$.query: there is no fact None",
+        ),
+        (
+            asked(Intervention("override_location", "ann", place="park"), branch=7),
+            "$.branch: 1 <= branch <= horizon <= 10000 does not hold",
+        ),
         (asked(Intervention("override_location", "ann", place="park"), branch=0), "$.branch: 1 <= branch"),
     ],
     ids=lambda value: value.partition(":")[0] if isinstance(value, str) else "",
 )
-def test_a_specification_that_names_what_is_not_there_is_refused(spec: Spec, path: str, tmp_path: Path) -> None:
+def test_a_specification_that_names_what_is_not_there_is_refused(
+    spec: Spec, path: str, tmp_path: Path
+) -> None:
     file = tmp_path / "specs.jsonl"
     file.write_bytes(b"\n" + msgspec.json.encode(spec) + b"\n")
     with pytest.raises(FormatError) as caught:
@@ -153,8 +233,15 @@ def test_why_shows_the_intervention_the_events_and_the_deltas() -> None:
     assert (a.answer, a.ticks, b.answer, b.ticks) == ("no", [], "yes", [2, 3, 4, 5, 6])
     assert b.intervention == "Bo knows that there is news"
     told = {h.words: (h.tick, h.a is not None, h.b is not None) for h in a.happenings}
-    assert told == {"Ann and Bo meet at park": (2, True, False), "Ann tells Bo that there is news": (2, True, False), "Bo goes to cafe": (2, False, True)}
+    assert told == {
+        "Ann and Bo meet at park": (2, True, False),
+        "Ann tells Bo that there is news": (2, True, False),
+        "Bo goes to cafe": (2, False, True),
+    }
     log = replay_twin(spec).b
-    assert [d.triple.split()[1] for d in b.deltas] == ["<urn:substrate:village:knows>", "<urn:substrate:village:at>"]
+    assert [d.triple.split()[1] for d in b.deltas] == [
+        "<urn:substrate:village:knows>",
+        "<urn:substrate:village:at>",
+    ]
     assert [" ".join(map(str, log[d.position].triple)) for d in b.deltas] == [d.triple for d in b.deltas]
     assert "answer: yes" in b.text()

@@ -10,7 +10,15 @@ import networkx as nx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from substrate import Event, ancestors, ancestors_as_printed, ancestors_global_frame, causal_chain, conditions, verdicts
+from substrate import (
+    Event,
+    ancestors,
+    ancestors_as_printed,
+    ancestors_global_frame,
+    causal_chain,
+    conditions,
+    verdicts,
+)
 
 thorough = settings(max_examples=200, deadline=None)
 OBJECTS = "xabcde"
@@ -18,7 +26,12 @@ OBJECTS = "xabcde"
 
 @st.composite
 def logs(draw: Any, most: int = 12) -> list[Event]:
-    drawn = draw(st.lists(st.tuples(st.integers(0, 8), st.sets(st.sampled_from(OBJECTS), min_size=1, max_size=3)), max_size=most))
+    drawn = draw(
+        st.lists(
+            st.tuples(st.integers(0, 8), st.sets(st.sampled_from(OBJECTS), min_size=1, max_size=3)),
+            max_size=most,
+        )
+    )
     return [Event(number, tick, frozenset(objects)) for number, (tick, objects) in enumerate(drawn)]
 
 
@@ -45,7 +58,9 @@ def test_ancestry_is_the_closure_and_what_networkx_finds(log: list[Event]) -> No
     graph, found = direct(log), ancestors(log)
     for event in log:
         assert found[event.id].events == closure(log, event) == nx.ancestors(graph, event.id)
-        assert found[event.id].objects == event.objects.union(*(e.objects for e in log if e.id in found[event.id].events))
+        assert found[event.id].objects == event.objects.union(
+            *(e.objects for e in log if e.id in found[event.id].events)
+        )
 
 
 @thorough
@@ -64,7 +79,9 @@ def test_ancestry_is_irreflexive_transitive_and_earlier(log: list[Event]) -> Non
 def test_ancestry_is_monotone(log: list[Event], more: list[Event]) -> None:
     before = ancestors(log)
     after = ancestors([*log, *(Event(f"new{e.id}", e.tick, e.objects) for e in more)])
-    assert all(before[e.id].events <= after[e.id].events and before[e.id].objects <= after[e.id].objects for e in log)
+    assert all(
+        before[e.id].events <= after[e.id].events and before[e.id].objects <= after[e.id].objects for e in log
+    )
 
 
 @thorough
@@ -121,7 +138,9 @@ class World(NamedTuple):
         due = sorted([*self.plan, *extra], key=lambda e: e.tick)
         for tick in sorted({e.tick for e in due}):
             now = [e for e in due if e.tick == tick]
-            fails = [e for e in now if e not in extra and (e.objects & off or (removed, e.id) in self.distant)]
+            fails = [
+                e for e in now if e not in extra and (e.objects & off or (removed, e.id) in self.distant)
+            ]
             happened += [e for e in now if e not in fails]
             for event in [e for e in now if e in fails or e in extra]:
                 off |= event.objects if event.id not in self.idle else set()
@@ -132,7 +151,9 @@ class World(NamedTuple):
 
 
 def judge(world: World) -> tuple[bool, bool, tuple[str, ...]]:
-    """Whether the duality holds for every observed event; whether it gives the whole other world; what failed."""
+    """Whether the duality holds for every observed event; whether it gives the whole other world; what
+    failed.
+    """
     observed, other = world.recorded(), world.recorded("x")
     kept = {name for name, verdict in verdicts(observed, "x").items() if verdict.occurs}
     really = {e.id for e in other}
@@ -151,15 +172,23 @@ def test_the_duality_holds_on_worlds_that_keep_the_conditions(plan: list[Event])
 
 @thorough
 @given(logs(), logs(most=4), st.data())
-def test_the_checked_conditions_are_exactly_what_the_duality_needs(plan: list[Event], more: list[Event], data: st.DataObject) -> None:
-    """Any mixture of breaches: C2 and C4 together are equivalent to the statement, with C3 to the whole other world."""
+def test_the_checked_conditions_are_exactly_what_the_duality_needs(
+    plan: list[Event], more: list[Event], data: st.DataObject
+) -> None:
+    """Any mixture of breaches: C2 and C4 together are equivalent to the statement, with C3 to the whole other
+    world.
+    """
     names = [e.id for e in plan] or [0]
     subset = st.frozensets(st.sampled_from(names), max_size=3)
     world = World(
         plan,
         data.draw(subset),
         frozenset(("x", name) for name in data.draw(subset)),
-        tuple(("x", Event(f"new{e.id}", e.tick, e.objects - {"x"} or frozenset("a"))) for e in more if data.draw(st.booleans())),
+        tuple(
+            ("x", Event(f"new{e.id}", e.tick, e.objects - {"x"} or frozenset("a")))
+            for e in more
+            if data.draw(st.booleans())
+        ),
         data.draw(subset),
     )
     observed_right, all_right, failed = judge(world)
@@ -190,7 +219,14 @@ def _one(data: Any, plan: list[Event]) -> Event:
 
 def test_its_failure_is_found_where_events_are_hidden() -> None:
     """C1 broken: a link is not in the log; what hung on it is taken for independent, which C2's check sees."""
-    _broken(lambda plan, data: World([*plan, Event("h", 3, frozenset("xa"))], hidden=frozenset({"h", *(e.id for e in plan if "a" in e.objects and e.id != "e")})), "C2", 0)
+    _broken(
+        lambda plan, data: World(
+            [*plan, Event("h", 3, frozenset("xa"))],
+            hidden=frozenset({"h", *(e.id for e in plan if "a" in e.objects and e.id != "e")}),
+        ),
+        "C2",
+        0,
+    )
 
 
 def test_its_failure_is_found_where_something_acts_at_a_distance() -> None:
@@ -198,7 +234,13 @@ def test_its_failure_is_found_where_something_acts_at_a_distance() -> None:
 
 
 def test_its_failure_is_found_where_something_emerges() -> None:
-    _broken(lambda plan, data: World(plan, emergent=(("x", Event("new", data.draw(st.integers(0, 9)), frozenset("ab"))),)), "C3", 1)
+    _broken(
+        lambda plan, data: World(
+            plan, emergent=(("x", Event("new", data.draw(st.integers(0, 9)), frozenset("ab"))),)
+        ),
+        "C3",
+        1,
+    )
 
 
 def test_its_failure_is_found_where_a_touch_has_no_effect() -> None:

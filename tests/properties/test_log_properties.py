@@ -9,7 +9,20 @@ import pyoxigraph as ox
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from substrate import Assert, Delta, Emitter, EventLog, Op, Replay, Retract, fork, from_members, histories, members, twin
+from substrate import (
+    Assert,
+    Delta,
+    Emitter,
+    EventLog,
+    Op,
+    Replay,
+    Retract,
+    fork,
+    from_members,
+    histories,
+    members,
+    twin,
+)
 
 thorough = settings(max_examples=200, deadline=None)
 XSD = "http://www.w3.org/2001/XMLSchema#"
@@ -20,14 +33,32 @@ texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=6)
 literals = st.one_of(
     texts.map(ox.Literal),
     st.builds(lambda t, lang: ox.Literal(t, language=lang), texts, st.sampled_from(["en", "de-at"])),
-    st.builds(lambda t, way: ox.Literal(t, language="he", direction=way), texts, st.sampled_from([ox.BaseDirection.LTR, ox.BaseDirection.RTL])),
-    st.builds(lambda t, kind: ox.Literal(t, datatype=ox.NamedNode(XSD + kind)), st.sampled_from(["1", "01", "1.0", "x"]), st.sampled_from(["integer", "double", "decimal"])),
+    st.builds(
+        lambda t, way: ox.Literal(t, language="he", direction=way),
+        texts,
+        st.sampled_from([ox.BaseDirection.LTR, ox.BaseDirection.RTL]),
+    ),
+    st.builds(
+        lambda t, kind: ox.Literal(t, datatype=ox.NamedNode(XSD + kind)),
+        st.sampled_from(["1", "01", "1.0", "x"]),
+        st.sampled_from(["integer", "double", "decimal"]),
+    ),
 )
 flat = st.one_of(iris, blanks, literals)
-terms = st.one_of(flat, st.builds(ox.Triple, iris | blanks, iris, st.one_of(flat, st.builds(ox.Triple, iris, iris, flat))))
+terms = st.one_of(
+    flat, st.builds(ox.Triple, iris | blanks, iris, st.one_of(flat, st.builds(ox.Triple, iris, iris, flat)))
+)
 wide = st.tuples(iris | blanks, iris, terms)
 few = st.tuples(
-    iris, iris, st.sampled_from([ox.NamedNode("urn:a"), ox.Literal("1", datatype=ox.NamedNode(XSD + "integer")), ox.Literal("01", datatype=ox.NamedNode(XSD + "integer"))])
+    iris,
+    iris,
+    st.sampled_from(
+        [
+            ox.NamedNode("urn:a"),
+            ox.Literal("1", datatype=ox.NamedNode(XSD + "integer")),
+            ox.Literal("01", datatype=ox.NamedNode(XSD + "integer")),
+        ]
+    ),
 )
 
 
@@ -52,7 +83,11 @@ def test_replay_is_a_fold_however_the_log_is_split(steps: list[Delta], split: in
     replay = Replay(grown)
     assert set(replay.seek(grown.last_tick)) == apply(set(), steps[:split])
     grown.extend(steps[split:])
-    assert set(replay.seek(grown.last_tick)) == set(log.state()) == apply(apply(set(), steps[:split]), steps[split:])
+    assert (
+        set(replay.seek(grown.last_tick))
+        == set(log.state())
+        == apply(apply(set(), steps[:split]), steps[split:])
+    )
     assert grown.digest == log.digest
 
 
@@ -66,8 +101,13 @@ def test_every_way_to_a_tick_leads_to_one_state(steps: list[Delta], visits: list
         assert set(replay.seek(tick)) == set(log.state(tick)) == wanted
         assert len(replay.state) == len(wanted)
         assert {t for t in wanted if t in replay.state} == wanted
-        for pattern in [(ox.NamedNode("urn:a"), None, None), (None, None, ox.Literal("1", datatype=ox.NamedNode(XSD + "integer")))]:
-            assert set(replay.state.match(*pattern)) == {t for t in wanted if all(p in (None, q) for p, q in zip(pattern, t, strict=True))}
+        for pattern in [
+            (ox.NamedNode("urn:a"), None, None),
+            (None, None, ox.Literal("1", datatype=ox.NamedNode(XSD + "integer"))),
+        ]:
+            assert set(replay.state.match(*pattern)) == {
+                t for t in wanted if all(p in (None, q) for p, q in zip(pattern, t, strict=True))
+            }
         values = ox.Store()
         values.extend(ox.Quad(*t) for t in wanted)
         assert len(replay.state.store) == len(values)
@@ -116,7 +156,9 @@ class _Nothing:
 
 @thorough
 @given(deltas(), few, st.data())
-def test_an_intervention_touches_nothing_before_it(steps: list[Delta], triple: Any, data: st.DataObject) -> None:
+def test_an_intervention_touches_nothing_before_it(
+    steps: list[Delta], triple: Any, data: st.DataObject
+) -> None:
     log = EventLog(steps)
     text, at = log.to_patch(), data.draw(st.one_of(st.just(log.last_tick), st.integers(0, log.last_tick + 1)))
     intervention = Retract(triple) if triple in log.state(at - 1) else Assert(triple)
@@ -139,7 +181,9 @@ def test_an_intervention_touches_nothing_before_it(steps: list[Delta], triple: A
 def test_a_history_holds_where_the_state_does(steps: list[Delta]) -> None:
     log = EventLog(steps)
     for story in histories(log):
-        assert all(story.holds(tick) == (story.triple in log.state(tick)) for tick in range(log.last_tick + 1))
+        assert all(
+            story.holds(tick) == (story.triple in log.state(tick)) for tick in range(log.last_tick + 1)
+        )
         assert len(story.changes) >= 2 * len(story.intervals) - 1
         assert all(i.end is None or i.start < i.end for i in story.intervals)
 
@@ -164,6 +208,11 @@ def test_the_hash_of_a_state_does_not_depend_on_labels_or_order(steps: list[Delt
         direct, other = EventLog(), EventLog()
         direct.extend_lines((0, f"A {line} .") for line in sorted(one))
         if one is plain:
-            one = [line.replace("_:b0", "_:tmp").replace("_:b1", renaming["_:b1"]).replace("_:tmp", renaming["_:b0"]) for line in one]
+            one = [
+                line.replace("_:b0", "_:tmp")
+                .replace("_:b1", renaming["_:b1"])
+                .replace("_:tmp", renaming["_:b0"])
+                for line in one
+            ]
         other.extend_lines((0, f"A {line} .") for line in one)
         assert direct.state().digest == other.state().digest

@@ -28,14 +28,19 @@ def answers() -> dict[str, list[Answer]]:
 @pytest.mark.parametrize("subset", SUBSETS)
 def test_every_question_is_answered_as_the_file_says(answers: dict[str, list[Answer]], subset: str) -> None:
     assert len(answers[subset]) == 1000
-    wrong = {(answer.subset, answer.scene, answer.question) for answer in answers[subset] if not answer.correct}
+    wrong = {
+        (answer.subset, answer.scene, answer.question) for answer in answers[subset] if not answer.correct
+    }
     assert wrong == {place for place in GOLD_AGAINST_THE_STORY if place[0] == subset}
 
 
 def test_supporting_facts_are_those_of_the_file(answers: dict[str, list[Answer]]) -> None:
     """Task 18 asks for what one sentence already says, and its file names a chain of two all the same."""
     agreement = Counter(subset for subset in SUBSETS for answer in answers[subset] if answer.agrees)
-    assert {subset: count for subset, count in agreement.items() if count < 1000} == {"qa5": 998, "qa18": agreement["qa18"]}
+    assert {subset: count for subset, count in agreement.items() if count < 1000} == {
+        "qa5": 998,
+        "qa18": agreement["qa18"],
+    }
     assert agreement["qa18"] > 550
 
 

@@ -8,10 +8,15 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from orchestration.cli import app
+from orchestration.cli.main import app
 from substrate import TBox
 from substrate.domains.clevrer.deltas import annotation_log, events_log
-from substrate.domains.clevrer.format import annotation_names, annotation_sources, decode_annotation, read_scene_events
+from substrate.domains.clevrer.format import (
+    annotation_names,
+    annotation_sources,
+    decode_annotation,
+    read_scene_events,
+)
 from substrate.domains.clevrer.scene import Scene
 
 EXPLANATORY_QUESTIONS = 564
@@ -20,20 +25,56 @@ EXPLANATORY_CHOICES = 2256
 
 @pytest.mark.parametrize(
     ("reference_frame", "questions", "choices"),
-    [("event", EXPLANATORY_QUESTIONS, EXPLANATORY_CHOICES), ("printed", EXPLANATORY_QUESTIONS, EXPLANATORY_CHOICES), ("global", 490, 2167)],
+    [
+        ("event", EXPLANATORY_QUESTIONS, EXPLANATORY_CHOICES),
+        ("printed", EXPLANATORY_QUESTIONS, EXPLANATORY_CHOICES),
+        ("global", 490, 2167),
+    ],
 )
-def test_explanatory_questions_by_reference_frame(real_data: Path, tmp_path: Path, reference_frame: str, questions: int, choices: int) -> None:
+def test_explanatory_questions_by_reference_frame(
+    real_data: Path, tmp_path: Path, reference_frame: str, questions: int, choices: int
+) -> None:
     folder = real_data / "clevrer"
-    arguments = ["answer", "clevrer", "--events", str(folder / "ground_truth_train.jsonl.gz"), "--questions", str(folder / "explanatory_train.jsonl.gz")]
-    result = CliRunner().invoke(app, [*arguments, "--out", str(tmp_path / "rows.jsonl"), "--set", f"clevrer.explanatory.reference_frame={reference_frame}", "--json"])
+    arguments = [
+        "answer",
+        "clevrer",
+        "--events",
+        str(folder / "ground_truth_train.jsonl.gz"),
+        "--questions",
+        str(folder / "explanatory_train.jsonl.gz"),
+    ]
+    result = CliRunner().invoke(
+        app,
+        [
+            *arguments,
+            "--out",
+            str(tmp_path / "rows.jsonl"),
+            "--set",
+            f"clevrer.explanatory.reference_frame={reference_frame}",
+            "--json",
+        ],
+    )
     assert result.exit_code == 0, result.output
     tally = json.loads(result.stdout)
     assert (tally["questions"], tally["correct"]) == (EXPLANATORY_QUESTIONS, questions)
     assert (tally["choices"], tally["choices_correct"]) == (EXPLANATORY_CHOICES, choices)
     assert tally["errors"] == 0
     rows = [json.loads(line) for line in (tmp_path / "rows.jsonl").read_text("utf-8").splitlines()]
-    assert [(row["scene"], row["question"]) for row in rows] == sorted((row["scene"], row["question"]) for row in rows)
-    assert list(rows[0]) == ["benchmark", "split", "subset", "scene", "question", "predicted", "expected", "correct", "choices", "log"]
+    assert [(row["scene"], row["question"]) for row in rows] == sorted(
+        (row["scene"], row["question"]) for row in rows
+    )
+    assert list(rows[0]) == [
+        "benchmark",
+        "split",
+        "subset",
+        "scene",
+        "question",
+        "predicted",
+        "expected",
+        "correct",
+        "choices",
+        "log",
+    ]
 
 
 def test_official_annotations_convert_without_loss(real_data: Path) -> None:
@@ -49,13 +90,23 @@ def test_official_annotations_convert_without_loss(real_data: Path) -> None:
         for before, now in zip(raw["motion_trajectory"], raw["motion_trajectory"][1:], strict=False):
             for old, new in zip(before["objects"], now["objects"], strict=True):
                 if old["inside_camera_view"] != new["inside_camera_view"]:
-                    flips.add(("Entry" if new["inside_camera_view"] else "Exit", now["frame_id"], frozenset({new["object_id"]})))
+                    flips.add(
+                        (
+                            "Entry" if new["inside_camera_view"] else "Exit",
+                            now["frame_id"],
+                            frozenset({new["object_id"]}),
+                        )
+                    )
         assert {(e.kind, e.frame, e.objects) for e in scene.events if e.kind in ("Entry", "Exit")} == flips
         collisions = {(c["frame_id"], frozenset(c["object_ids"])) for c in raw["collision"]}
         assert {(e.frame, e.objects) for e in scene.events if e.kind == "Collision"} == collisions
         for frame in (0, 63, 127):
             now = raw["motion_trajectory"][frame]["objects"]
-            speeds = {o["object_id"]: (o["velocity"][0] ** 2 + o["velocity"][1] ** 2) ** 0.5 for o in now if o["inside_camera_view"]}
+            speeds = {
+                o["object_id"]: (o["velocity"][0] ** 2 + o["velocity"][1] ** 2) ** 0.5
+                for o in now
+                if o["inside_camera_view"]
+            }
             assert scene.motion(frame) == {number: speed > 0.02 for number, speed in speeds.items()}
         assert shapes.validate(log.state(), log) == []
         assert 60 < len(log.state()) < 300

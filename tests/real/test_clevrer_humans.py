@@ -10,19 +10,44 @@ import pytest
 
 from substrate import ProgramError
 from substrate.domains.clevrer.deltas import events_log
-from substrate.domains.clevrer.format import CompactCollision, CompactObject, InOut, SceneEvents, read_scene_events
-from substrate.domains.clevrer.humans import HumanChoice, HumanQuestion, HumanScene, Moment, answer_humans, read_human_questions, resolve
+from substrate.domains.clevrer.format import (
+    CompactCollision,
+    CompactObject,
+    InOut,
+    SceneEvents,
+    read_scene_events,
+)
+from substrate.domains.clevrer.humans import (
+    HumanChoice,
+    HumanQuestion,
+    HumanScene,
+    Moment,
+    answer_humans,
+    read_human_questions,
+    resolve,
+)
 from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.clevrer.scene import Scene
 from substrate.errors import FormatError
 
-LOOKS = [("red", "metal", "sphere"), ("green", "rubber", "cube"), ("gray", "metal", "cylinder"), ("red", "rubber", "sphere")]
+LOOKS = [
+    ("red", "metal", "sphere"),
+    ("green", "rubber", "cube"),
+    ("gray", "metal", "cylinder"),
+    ("red", "rubber", "sphere"),
+]
 
 
 def scene_of(in_outs: Sequence[tuple[int, int, str]], collisions: Sequence[tuple[int, int, int]]) -> Scene:
     objects = [CompactObject(*look, number) for number, look in enumerate(LOOKS)]  # pyright: ignore[reportArgumentType]
     flips = [InOut(frame, number, kind) for frame, number, kind in in_outs]  # pyright: ignore[reportArgumentType]
-    return Scene(events_log(SceneEvents(1, 128, objects, flips, [CompactCollision((a, b), frame) for a, b, frame in collisions])))
+    return Scene(
+        events_log(
+            SceneEvents(
+                1, 128, objects, flips, [CompactCollision((a, b), frame) for a, b, frame in collisions]
+            )
+        )
+    )
 
 
 @pytest.fixture(scope="module")
@@ -47,9 +72,16 @@ def scene() -> Scene:
         ("the green cube was in the path of the red metal ball", 1, None, None, False),
     ],
 )
-def test_wordings(scene: Scene, words: str, object_: int, kind: str | None, frame: int | None, outcome: bool) -> None:
+def test_wordings(
+    scene: Scene, words: str, object_: int, kind: str | None, frame: int | None, outcome: bool
+) -> None:
     moment = resolve(words, scene)
-    assert (moment.object, moment.event and moment.event.kind, moment.event and moment.event.frame, moment.outcome) == (object_, kind, frame, outcome)
+    assert (
+        moment.object,
+        moment.event and moment.event.kind,
+        moment.event and moment.event.frame,
+        moment.outcome,
+    ) == (object_, kind, frame, outcome)
 
 
 @pytest.mark.parametrize(
@@ -85,17 +117,31 @@ def test_what_cannot_be_resolved_says_why(scene: Scene, words: str, message: str
     ],
 )
 def test_what_is_responsible(scene: Scene, cause: str, effect: str, answer: str) -> None:
-    question = HumanQuestion(0, f"Which of the following is responsible for {effect}?", "explanatory", [HumanChoice(0, cause, "correct")])
+    question = HumanQuestion(
+        0,
+        f"Which of the following is responsible for {effect}?",
+        "explanatory",
+        [HumanChoice(0, cause, "correct")],
+    )
     (row,) = answer_humans(scene.log, 1, HumanScene([question]), Parameters(), "train")
     assert (row.predicted, row.correct) == (answer, answer == "correct")
     assert (row.benchmark, row.subset) == ("clevrer_humans", "explanatory")
 
 
 def test_of_several_alike_the_one_it_happens_to(scene: Scene) -> None:
-    assert resolve("the red ball entered", scene) == Moment(0, next(e for e in scene.events if e.kind == "Entry"))
+    assert resolve("the red ball entered", scene) == Moment(
+        0, next(e for e in scene.events if e.kind == "Entry")
+    )
 
 
-@pytest.mark.parametrize(("content", "message"), [("{}", "holds no question"), ('{"a": {"questions": []}}', "no scene number"), ('{"1": {"questions": 3}}', "Expected `array`")])
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("{}", "holds no question"),
+        ('{"a": {"questions": []}}', "no scene number"),
+        ('{"1": {"questions": 3}}', "Expected `array`"),
+    ],
+)
 def test_a_broken_file_is_named(tmp_path: Path, content: str, message: str) -> None:
     path = tmp_path / "humans.json"
     path.write_text(content)

@@ -18,7 +18,17 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from substrate.domains.clevrer.format import CompactObject, SceneEvents, read_scene_events
-from substrate.domains.clevrer.motion import LAW, Body, TrajectoryScene, bodies, estimate, masses, predict_collisions, read_trajectories, simulate
+from substrate.domains.clevrer.motion import (
+    LAW,
+    Body,
+    TrajectoryScene,
+    bodies,
+    estimate,
+    masses,
+    predict_collisions,
+    read_trajectories,
+    simulate,
+)
 from substrate.domains.clevrer.motion.calibrate import calibrate, main
 from substrate.domains.clevrer.motion.evaluate import far_errors, one_step_errors, others, recovered, straight
 from substrate.domains.clevrer.motion.from_annotations import fit_law, read_annotations
@@ -27,7 +37,9 @@ from substrate.domains.clevrer.motion.law import BELIEF, SIGHT, Belief
 from substrate.domains.clevrer.motion.predict import met_pairs
 from substrate.errors import FormatError, ParameterError
 
-AS_VOTED = Belief(constant=0.0, share=1.0, late=0.0, few_met=0.0, three_met=0.0, more_met=0.0, shared=0.0, cut=0.5)
+AS_VOTED = Belief(
+    constant=0.0, share=1.0, late=0.0, few_met=0.0, three_met=0.0, more_met=0.0, shared=0.0, cut=0.5
+)
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +52,10 @@ def clevrer() -> Path:
 
 @pytest.fixture(scope="module")
 def watched(clevrer: Path) -> list[Watched]:
-    return watch(read_trajectories(clevrer / "trajectories_test.jsonl.gz"), read_scene_events(clevrer / "ground_truth_test.jsonl.gz"))
+    return watch(
+        read_trajectories(clevrer / "trajectories_test.jsonl.gz"),
+        read_scene_events(clevrer / "ground_truth_test.jsonl.gz"),
+    )
 
 
 # Official motion
@@ -62,7 +77,9 @@ def test_a_law_fitted_to_the_other_scenes_holds_in_the_one_left_out(clevrer: Pat
     assert quantiles(steps, n=20)[-1] < 0.0002  # the annotations are rounded to 0.0001
     far = [error for film, law in judged for error in far_errors(film, law, weighed=True)]
     assert median(far) < 0.12
-    assert median(far) < median(error for film, law in judged for error in far_errors(film, law, weighed=False))
+    assert median(far) < median(
+        error for film, law in judged for error in far_errors(film, law, weighed=False)
+    )
 
 
 def test_constants_in_force_are_those_the_annotations_give(clevrer: Path) -> None:
@@ -79,11 +96,15 @@ def test_the_command_writes_the_law_into_a_module(clevrer: Path, tmp_path: Path)
 
 
 def test_bodies_differ_in_mass_and_impulses_balance_with_it(clevrer: Path) -> None:
-    """In the first official scene two equal-looking spheres meet head-on: without masses momentum does not balance, with them it does."""
+    """In the first official scene two equal-looking spheres meet head-on: without masses momentum does not
+    balance, with them it does.
+    """
     film = read_annotations(clevrer / "annotations")[0]
     heavy = masses(film)
     before, after = ({body.id: body for body in bodies(film, frame)} for frame in (19, 20))
-    change = {name: hypot(after[name].vx - before[name].vx, after[name].vy - before[name].vy) for name in (0, 1)}
+    change = {
+        name: hypot(after[name].vx - before[name].vx, after[name].vy - before[name].vy) for name in (0, 1)
+    }
     assert abs(change[0] / change[1] - 1) > 0.1
     assert change[0] * heavy[0] / (change[1] * heavy[1]) == pytest.approx(1, abs=0.02)
     assert [heavy[name] for name in (4, 5)] == [1.0, 1.0]  # they meet nobody
@@ -93,23 +114,35 @@ def test_bodies_differ_in_mass_and_impulses_balance_with_it(clevrer: Path) -> No
 
 
 @pytest.mark.parametrize(("at", "reached"), [(80, 0.83), (100, 0.935)])
-def test_collisions_foretold_in_scenes_kept_out_of_the_fit(watched: list[Watched], at: int, reached: float) -> None:
-    """Told which pairs have met. The goal at frame 80 is 0.90; docs/design/motion.md shows what the positions there allow."""
+def test_collisions_foretold_in_scenes_kept_out_of_the_fit(
+    watched: list[Watched], at: int, reached: float
+) -> None:
+    """Told which pairs have met.
+
+    The goal at frame 80 is 0.90; docs/design/motion.md shows what the positions there allow.
+    """
     kept = halves(watched)[1]
     assert len(kept) == 1000
     votes = cast(kept, at, LAW, SIGHT)
     got = score(kept, at, votes, BELIEF)
     assert got.f1 >= reached
     assert got.f1 > score(kept, at, straight(kept, at), AS_VOTED).f1 + 0.08
-    inferred = score(kept, at, votes, BELIEF, [met_pairs({t.id: t for t in w.scene.objects}, w.seen(at)) for w in kept])
+    inferred = score(
+        kept, at, votes, BELIEF, [met_pairs({t.id: t for t in w.scene.objects}, w.seen(at)) for w in kept]
+    )
     assert inferred.f1 >= reached - 0.06
 
 
-def test_odd_scenes_have_no_say_in_the_constants(clevrer: Path, watched: list[Watched], tmp_path: Path) -> None:
+def test_odd_scenes_have_no_say_in_the_constants(
+    clevrer: Path, watched: list[Watched], tmp_path: Path
+) -> None:
     some = [w for w in watched if w.scene.scene_index < 15120]
     full = _written(tmp_path / "full", some)
     silent = [Watched(w.scene, SceneEvents(w.scene.scene_index, 128, w.events.objects, [], [])) for w in some]
-    spoilt = _written(tmp_path / "spoilt", [quiet if w.scene.scene_index % 2 else w for w, quiet in zip(some, silent, strict=True)])
+    spoilt = _written(
+        tmp_path / "spoilt",
+        [quiet if w.scene.scene_index % 2 else w for w, quiet in zip(some, silent, strict=True)],
+    )
     assert calibrate(clevrer / "annotations", *full) == calibrate(clevrer / "annotations", *spoilt)
 
 
@@ -123,10 +156,16 @@ def _written(folder: Path, watched: list[Watched]) -> tuple[Path, Path]:
 
 def test_later_frames_are_never_read(watched: list[Watched]) -> None:
     for w in watched[:20]:
-        cut = {name: [point for point in points if point[0] <= 80] for name, points in w.scene.trajectory.items()}
+        cut = {
+            name: [point for point in points if point[0] <= 80] for name, points in w.scene.trajectory.items()
+        }
         wild = {name: [*points, (81, 99.0, 99.0), (127, 0.0, 0.0)] for name, points in cut.items()}
         found = predict_collisions(w.scene.objects, cut, 80)
-        assert found == predict_collisions(w.scene.objects, w.scene.trajectory, 80) == predict_collisions(w.scene.objects, wild, 80)
+        assert (
+            found
+            == predict_collisions(w.scene.objects, w.scene.trajectory, 80)
+            == predict_collisions(w.scene.objects, wild, 80)
+        )
 
 
 def test_a_pair_that_has_met_is_not_foretold_again(watched: list[Watched]) -> None:
@@ -139,18 +178,30 @@ def test_a_pair_that_has_met_is_not_foretold_again(watched: list[Watched]) -> No
 
 _place = st.floats(-1.5, 1.5)
 _speed = st.floats(-2.5, 2.5)
-_body = st.tuples(st.sampled_from(["cube", "sphere", "cylinder"]), _speed, _speed, st.floats(0, 1.5), st.floats(0.6, 1.6))
+_body = st.tuples(
+    st.sampled_from(["cube", "sphere", "cylinder"]), _speed, _speed, st.floats(0, 1.5), st.floats(0.6, 1.6)
+)
 _SLIPPERY = replace(LAW, drag=0.0, friction=0.0, turning=0.0)
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(_body, min_size=2, max_size=4))
-def test_without_drag_momentum_stays_and_energy_does_not_grow(given_bodies: list[tuple[str, float, float, float, float]]) -> None:
-    start = [Body(k, shape, 0.7 * k, 0.1 * k, vx, vy, yaw, 0.0, mass) for k, (shape, vx, vy, yaw, mass) in enumerate(given_bodies)]  # type: ignore[arg-type]
+def test_without_drag_momentum_stays_and_energy_does_not_grow(
+    given_bodies: list[tuple[str, float, float, float, float]],
+) -> None:
+    start = [
+        Body(k, shape, 0.7 * k, 0.1 * k, vx, vy, yaw, 0.0, mass)  # pyright: ignore[reportArgumentType]
+        for k, (shape, vx, vy, yaw, mass) in enumerate(given_bodies)
+    ]
     end = simulate(start, 40, law=_SLIPPERY).final
     for axis in ("vx", "vy"):
-        assert sum(b.mass * getattr(b, axis) for b in end) == pytest.approx(sum(b.mass * getattr(b, axis) for b in start), abs=1e-9)
-    turning = [sum(b.mass * (b.x * b.vy - b.y * b.vx + _SLIPPERY.inertia * b.spin) for b in state) for state in (start, end)]
+        assert sum(b.mass * getattr(b, axis) for b in end) == pytest.approx(
+            sum(b.mass * getattr(b, axis) for b in start), abs=1e-9
+        )
+    turning = [
+        sum(b.mass * (b.x * b.vy - b.y * b.vx + _SLIPPERY.inertia * b.spin) for b in state)
+        for state in (start, end)
+    ]
     assert turning[1] == pytest.approx(turning[0], abs=1e-6)
 
 
@@ -158,7 +209,10 @@ def test_without_drag_momentum_stays_and_energy_does_not_grow(given_bodies: list
 @given(_speed, _speed, st.floats(0.6, 1.6))
 def test_two_discs_lose_energy_in_a_collision_or_keep_it(vx: float, vy: float, mass: float) -> None:
     start = [Body(0, "sphere", 0.0, 0.0, vx, vy, mass=mass), Body(1, "cylinder", 0.45, 0.1)]
-    energy = [sum(b.mass * (b.vx**2 + b.vy**2) for b in state) for state in (start, simulate(start, 30, law=_SLIPPERY).final)]
+    energy = [
+        sum(b.mass * (b.vx**2 + b.vy**2) for b in state)
+        for state in (start, simulate(start, 30, law=_SLIPPERY).final)
+    ]
     assert energy[1] <= energy[0] + 1e-9
 
 
@@ -170,12 +224,17 @@ def test_a_free_sphere_loses_what_the_law_says() -> None:
 
 def test_discs_part_along_the_line_of_their_centres() -> None:
     offset = LAW.radius  # a quarter of the height of contact: thirty degrees
-    final = simulate([Body(0, "sphere", -1.0, 0.0, 2.5), Body(1, "sphere", 0.0, offset)], 20, law=_SLIPPERY).final
+    final = simulate(
+        [Body(0, "sphere", -1.0, 0.0, 2.5), Body(1, "sphere", 0.0, offset)], 20, law=_SLIPPERY
+    ).final
     assert final[1].vy / final[1].vx == pytest.approx(1 / sqrt(3), rel=0.05)
 
 
 def test_order_of_bodies_and_hash_seed_change_nothing() -> None:
-    start = [Body(k, shape, 0.5 * k, 0.03 * k * k, 1.5 - k, 0.2, 0.3 * k) for k, shape in enumerate(("sphere", "cube", "cylinder", "cube"))]  # type: ignore[arg-type]
+    start = [
+        Body(k, shape, 0.5 * k, 0.03 * k * k, 1.5 - k, 0.2, 0.3 * k)
+        for k, shape in enumerate(("sphere", "cube", "cylinder", "cube"))
+    ]
     assert simulate(start, 60) == simulate(start[::-1], 60)
     code = (
         "from substrate.domains.clevrer.motion import *\n"
@@ -183,7 +242,12 @@ def test_order_of_bodies_and_hash_seed_change_nothing() -> None:
         "print(repr(simulate(s, 60)))"
     )
     seeds = [{**os.environ, "PYTHONHASHSEED": seed} for seed in ("0", "1", "77")]
-    printed = {subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True).stdout for env in seeds}
+    printed = {
+        subprocess.run(
+            [sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True
+        ).stdout
+        for env in seeds
+    }
     assert printed == {repr(simulate(start, 60)) + "\n"}
 
 
@@ -229,4 +293,6 @@ def test_wrong_input_is_refused(tmp_path: Path) -> None:
 def test_a_score_counts_pairs() -> None:
     scene = TrajectoryScene(1, [], {0: [(0, 0.0, 0.0)], 1: [(0, 0.0, 0.0)]})
     events = SceneEvents(1, 128, [], [], [])
-    assert score([Watched(scene, events)], 80, [{(0, 1): (1.0, 0.1)}], AS_VOTED) == Score(right=0, wrong=1, missed=0)
+    assert score([Watched(scene, events)], 80, [{(0, 1): (1.0, 0.1)}], AS_VOTED) == Score(
+        right=0, wrong=1, missed=0
+    )

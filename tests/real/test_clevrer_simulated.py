@@ -8,7 +8,13 @@ import pytest
 
 from substrate import TBox
 from substrate.domains.clevrer.deltas import annotation_log
-from substrate.domains.clevrer.emitter import future, observed_collisions, observed_masses, recorded_bodies, without
+from substrate.domains.clevrer.emitter import (
+    future,
+    observed_collisions,
+    observed_masses,
+    recorded_bodies,
+    without,
+)
 from substrate.domains.clevrer.format import Annotation
 from substrate.domains.clevrer.motion import masses
 from substrate.domains.clevrer.motion.course import course
@@ -18,12 +24,22 @@ from substrate.domains.clevrer.scene import Scene
 
 @pytest.fixture
 def films(real_data: Path) -> list[tuple[Annotation, Scene]]:
-    return [(film, Scene(annotation_log(film))) for film in read_annotations(real_data / "clevrer" / "annotations")]
+    return [
+        (film, Scene(annotation_log(film)))
+        for film in read_annotations(real_data / "clevrer" / "annotations")
+    ]
 
 
-@pytest.mark.parametrize(("start", "true", "close", "extra"), [(0, 20, 20, 1), (20, 18, 18, 1), (40, 13, 12, 1), (60, 9, 9, 0), (80, 7, 7, 0), (100, 4, 4, 0)])
-def test_with_nothing_removed_the_simulation_gives_back_what_was_observed(films: list[tuple[Annotation, Scene]], start: int, true: int, close: int, extra: int) -> None:
-    """Everyone departs at ``start``, nobody is set back: every collision comes again, but for chance three frames off or one too many."""
+@pytest.mark.parametrize(
+    ("start", "true", "close", "extra"),
+    [(0, 20, 20, 1), (20, 18, 18, 1), (40, 13, 12, 1), (60, 9, 9, 0), (80, 7, 7, 0), (100, 4, 4, 0)],
+)
+def test_with_nothing_removed_the_simulation_gives_back_what_was_observed(
+    films: list[tuple[Annotation, Scene]], start: int, true: int, close: int, extra: int
+) -> None:
+    """Everyone departs at ``start``, nobody is set back: every collision comes again, but for chance three
+    frames off or one too many.
+    """
     count = {"true": 0, "found": 0, "close": 0, "extra": 0}
     for _, scene in films:
         seen = observed_collisions(scene)
@@ -51,13 +67,17 @@ def test_removing_what_touches_nothing_changes_nothing(films: list[tuple[Annotat
         touching = {number for _, *pair in observed_collisions(scene) for number in pair}
         for number in sorted(set(scene.objects) - touching):
             branch = without(scene, number)
-            assert [event[:3] for event in branch.events] == [event[:3] for event in scene.events if number not in event.objects]
+            assert [event[:3] for event in branch.events] == [
+                event[:3] for event in scene.events if number not in event.objects
+            ]
             assert not branch.simulated
             idle += 1
     assert idle == 12
 
 
-def test_forks_conform_and_keep_what_the_removed_object_is_no_ancestor_of(films: list[tuple[Annotation, Scene]]) -> None:
+def test_forks_conform_and_keep_what_the_removed_object_is_no_ancestor_of(
+    films: list[tuple[Annotation, Scene]],
+) -> None:
     shapes = TBox.load("clevrer")
     for _, scene in films[:3]:
         for number in scene.objects:

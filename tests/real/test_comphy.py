@@ -1,4 +1,6 @@
-"""ComPhy's inference on real motion: CLEVRER's objects are equally heavy and pull at nothing, and so it must find them."""
+"""ComPhy's inference on real motion: CLEVRER's objects are equally heavy and pull at nothing, and so it must
+find them.
+"""
 
 from __future__ import annotations
 

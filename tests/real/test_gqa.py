@@ -9,10 +9,27 @@ from pathlib import Path
 import pytest
 
 from substrate.domains.gqa.explain import explain
-from substrate.domains.gqa.format import Question, Relation, SceneGraph, SceneObject, Step, read_questions, read_scene_graphs
+from substrate.domains.gqa.format import (
+    Question,
+    Relation,
+    SceneGraph,
+    SceneObject,
+    Step,
+    read_questions,
+    read_scene_graphs,
+)
 from substrate.domains.gqa.interpreter import Resolve, Scene, answer_scene, predict
 from substrate.domains.gqa.ontology import default
-from substrate.domains.gqa.program import Instruction, Kind, Named, Options, Related, Value, Word, compile_program
+from substrate.domains.gqa.program import (
+    Instruction,
+    Kind,
+    Named,
+    Options,
+    Related,
+    Value,
+    Word,
+    compile_program,
+)
 from substrate.tbox import TBox
 
 DATA = Path(__file__).resolve().parents[2] / ".." / "shared" / "data" / "gqa"
@@ -41,7 +58,10 @@ def testdev() -> dict[str, Question]:
 
 @pytest.fixture(scope="module")
 def scenes() -> dict[str, Scene]:
-    return {image: Scene.of(image, graph) for image, graph in read_scene_graphs(DATA / "graphvqa_debug_sceneGraphs.json").items()}
+    return {
+        image: Scene.of(image, graph)
+        for image, graph in read_scene_graphs(DATA / "graphvqa_debug_sceneGraphs.json").items()
+    }
 
 
 def test_every_real_program_parses_and_type_checks(testdev: dict[str, Question]) -> None:
@@ -54,7 +74,12 @@ def test_every_real_program_parses_and_type_checks(testdev: dict[str, Question])
 
 def test_sample_questions_of_the_validation_format_parse() -> None:
     questions = read_questions(DATA / "gazevlm_sample_val_balanced_questions.json")
-    assert sum(len(compile_program(q.semantic)) > 1 for of_image in questions.values() for q in of_image.values()) == 5
+    assert (
+        sum(
+            len(compile_program(q.semantic)) > 1 for of_image in questions.values() for q in of_image.values()
+        )
+        == 5
+    )
 
 
 def test_every_attribute_family_of_the_real_questions_is_in_the_tbox(testdev: dict[str, Question]) -> None:
@@ -65,13 +90,20 @@ def test_every_attribute_family_of_the_real_questions_is_in_the_tbox(testdev: di
 
 def test_real_scene_graphs_conform_to_the_shapes(scenes: dict[str, Scene]) -> None:
     tbox = TBox.load("gqa")
-    assert {image: tbox.validate(scene.state, scene.log) for image, scene in scenes.items()} == {image: [] for image in scenes}
+    assert {image: tbox.validate(scene.state, scene.log) for image, scene in scenes.items()} == {
+        image: [] for image in scenes
+    }
 
 
-# image, program, answer: the first two are the questions published with these graphs, the others were read off the graphs by hand.
+# image, program, answer: the first two are the questions published with these graphs, the others were read
+# off the graphs by hand.
 QUESTIONS = [
     ("2354786", "select: sky (2486325)->verify: dark [0]", "yes"),
-    ("2375429", "select: wall (722332)->filter color: white [0]->relate: _,on,s (722335) [1]->query: name [2]", "pipe"),
+    (
+        "2375429",
+        "select: wall (722332)->filter color: white [0]->relate: _,on,s (722335) [1]->query: name [2]",
+        "pipe",
+    ),
     ("2375429", "select: horse (722308)->query: color [0]", "white"),
     ("2375429", "select: animal (722308)->query: name [0]", "horse"),
     ("2375429", "select: horse (722308)->query: hposition [0]", "right"),
@@ -87,7 +119,11 @@ QUESTIONS = [
     ("2375429", "select: fence (722342)->verify age: old [0]->verify material: wood [0]->and: [1, 2]", "yes"),
     ("2375429", "select: cow (-)->exist: ? [0]->select: horse (722308)->exist: ? [2]->or: [1, 3]", "yes"),
     ("2375429", "select: cow (-)->exist: ? [0]->select: horse (722308)->exist: ? [2]->and: [1, 3]", "no"),
-    ("2375429", "select: window (722323)->filter: framed [0]->choose rel: wall,to the left of|to the right of,s (722333) [1]", "right"),
+    (
+        "2375429",
+        "select: window (722323)->filter: framed [0]->choose rel: wall,to the left of|to the right of,s (722333) [1]",
+        "right",
+    ),
     ("2375429", "select: door (722329)->verify rel: building,in front of,o (722310) [0]", "yes"),
     ("2375429", "select: horse (722308)->verify rel: saddle,wearing,o (-) [0]", "no"),
     ("2354786", "select: scene->query: location [0]", "outdoors"),
@@ -105,30 +141,60 @@ QUESTIONS = [
     ("2336498", "select: animal (968660,968662)->same: type [0]", "yes"),
     ("2336498", "select: dog (968660,968662)->different: color [0]", "yes"),
     ("2336498", "select: mirror (968672)->query: shape [0]", "round"),
-    ("2336498", "select: lamp (968669)->relate: furniture,next to,o (968675) [0]->choose name: couch|bed [1]", "couch"),
-    ("2336498", "select: lamp (968669)->relate: sofa,to the left of,s (968675) [0]->relate: pillows,with,o (968676) [1]->query: name [2]", "pillows"),
-    ("2336498", "select: bowl (968670)->relate: furniture,same material,_ (968671) [0]->filter: not(brown) [1]->query: name [2]", "table"),
-    ("2336498", "select: chair (968679)->choose rel: fireplace,sitting by|standing on,o (968673) [0]", "sitting by"),
+    (
+        "2336498",
+        "select: lamp (968669)->relate: furniture,next to,o (968675) [0]->choose name: couch|bed [1]",
+        "couch",
+    ),
+    (
+        "2336498",
+        "select: lamp (968669)->relate: sofa,to the left of,s (968675) [0]->relate: pillows,with,o (968676) [1]->query: name [2]",
+        "pillows",
+    ),
+    (
+        "2336498",
+        "select: bowl (968670)->relate: furniture,same material,_ (968671) [0]->filter: not(brown) [1]->query: name [2]",
+        "table",
+    ),
+    (
+        "2336498",
+        "select: chair (968679)->choose rel: fireplace,sitting by|standing on,o (968673) [0]",
+        "sitting by",
+    ),
     ("2315892", "select: fruit (3623881)->query: name [0]", "apple"),
     ("2315892", "select: apple (3623881)->query: shape [0]", "round"),
     ("2315892", "select: apple (3623881)->select: food (3328072)->same color: [0, 1]", "yes"),
-    ("2315892", "select: table (3327102)->relate: bowl,next to,o (3328073) [0]->query: hposition [1]", "left"),
-    ("2315892", "select: apple (3623881)->choose rel: bowl,to the left of|to the right of,s (3328073) [0]", "left"),
+    (
+        "2315892",
+        "select: table (3327102)->relate: bowl,next to,o (3328073) [0]->query: hposition [1]",
+        "left",
+    ),
+    (
+        "2315892",
+        "select: apple (3623881)->choose rel: bowl,to the left of|to the right of,s (3328073) [0]",
+        "left",
+    ),
     ("2315892", "select: apple (3623881)->choose color: red|green [0]", "green"),
 ]
 
 
 @pytest.mark.parametrize("resolve", ["name", "id"])
 @pytest.mark.parametrize(("image", "written", "answer"), QUESTIONS)
-def test_real_scene_graphs_are_answered_right(scenes: dict[str, Scene], image: str, written: str, answer: str, resolve: Resolve) -> None:
+def test_real_scene_graphs_are_answered_right(
+    scenes: dict[str, Scene], image: str, written: str, answer: str, resolve: Resolve
+) -> None:
     question = Question(image, "", program(written), answer)
     scene = scenes[image]
-    assert [(a.predicted, a.correct, a.log) for a in answer_scene(image, scene, {"q": question}, resolve=resolve)] == [(answer, True, scene.digest)]
+    assert [
+        (a.predicted, a.correct, a.log) for a in answer_scene(image, scene, {"q": question}, resolve=resolve)
+    ] == [(answer, True, scene.digest)]
     assert explain(scene, question, resolve=resolve).answer == answer
 
 
-# The real test-dev questions come without scene graphs. The smallest scene in which a question's gold is true is rebuilt from it: what this
-# checks is that each of the real programs runs, in the right direction, over the TBox's families and kinds. It is no accuracy on GQA.
+# The real test-dev questions come without scene graphs. The smallest scene in which a question's gold is true
+# is rebuilt from it: what this
+# checks is that each of the real programs runs, in the right direction, over the TBox's families and kinds.
+# It is no accuracy on GQA.
 
 
 class Rebuilt:
@@ -144,7 +210,10 @@ class Rebuilt:
         self.denoted: dict[int, list[str]] = {}
         self.answer = question.answer or ""
         steps = compile_program(question.semantic)
-        self.last_relation = max((i.position for i in steps if i.operation == "relate" and steps[-1].operation == "exist"), default=-1)
+        self.last_relation = max(
+            (i.position for i in steps if i.operation == "relate" and steps[-1].operation == "exist"),
+            default=-1,
+        )
         for step in steps[:-1]:
             self.premise(step, told=self.answer)
         self.conclude(steps[-1], self.answer)
@@ -152,7 +221,9 @@ class Rebuilt:
     def add(self, target: Named, name: str = "") -> list[str]:
         ids = list(target.ids or ())
         for object_id in ids:
-            self.names.setdefault(object_id, {"_": "thing", "she": "woman", "he": "man"}.get(target.name, target.name))
+            self.names.setdefault(
+                object_id, {"_": "thing", "she": "woman", "he": "man"}.get(target.name, target.name)
+            )
             if name:
                 self.names[object_id] = name
         return ids
@@ -170,9 +241,15 @@ class Rebuilt:
     def give(self, ids: list[str], family: str, value: str) -> None:
         for object_id in ids:
             if object_id == "scene":
-                self.weather, self.location = (value, self.location) if family == "weather" else (self.weather, value)
+                self.weather, self.location = (
+                    (value, self.location) if family == "weather" else (self.weather, value)
+                )
             elif family in ("hposition", "vposition"):
-                self.places.setdefault(object_id, {})["x" if family == "hposition" else "y"] = {"left": 10, "top": 10, "middle": 45}.get(value, 80)
+                self.places.setdefault(object_id, {})["x" if family == "hposition" else "y"] = {
+                    "left": 10,
+                    "top": 10,
+                    "middle": 45,
+                }.get(value, 80)
             else:
                 self.attributes.setdefault(object_id, []).append(value)
 
@@ -185,7 +262,9 @@ class Rebuilt:
             case "relate":
                 assert isinstance(argument, Related)
                 denied = told == "no" and step.position == self.last_relation
-                self.denoted[step.position] = self.add(argument.target) if denied else self.edge(step, argument.relations[0])
+                self.denoted[step.position] = (
+                    self.add(argument.target) if denied else self.edge(step, argument.relations[0])
+                )
             case "filter":
                 assert isinstance(argument, Value)
                 ids = self.denoted[step.position] = self.denoted[step.dependencies[0]]
@@ -224,7 +303,15 @@ class Rebuilt:
         objects = {}
         for i, name in self.names.items():
             at = self.places.get(i, {})
-            objects[i] = SceneObject(name, at.get("x", 30), at.get("y", 30), 10, 10, self.attributes.get(i, []), self.edges.get(i, []))
+            objects[i] = SceneObject(
+                name,
+                at.get("x", 30),
+                at.get("y", 30),
+                10,
+                10,
+                self.attributes.get(i, []),
+                self.edges.get(i, []),
+            )
         return SceneGraph(100, 100, objects, self.location, self.weather)
 
 
@@ -238,15 +325,26 @@ def rebuilt_accuracy(testdev: dict[str, Question], resolve: Resolve) -> list[tup
         except Exception as error:
             predicted = f"error: {error}"
         if predicted != question.answer:
-            wrong.append((question_id, "->".join(f"{s.operation}: {s.argument}" for s in question.semantic), question.answer or "", predicted))
+            wrong.append(
+                (
+                    question_id,
+                    "->".join(f"{s.operation}: {s.argument}" for s in question.semantic),
+                    question.answer or "",
+                    predicted,
+                )
+            )
     return wrong
 
 
-def test_real_programs_give_their_gold_on_the_scenes_they_describe_by_id(testdev: dict[str, Question]) -> None:
+def test_real_programs_give_their_gold_on_the_scenes_they_describe_by_id(
+    testdev: dict[str, Question],
+) -> None:
     wrong = rebuilt_accuracy(testdev, "id")
     assert len(wrong) <= 2, wrong
 
 
-def test_real_programs_give_their_gold_on_the_scenes_they_describe_by_name(testdev: dict[str, Question]) -> None:
+def test_real_programs_give_their_gold_on_the_scenes_they_describe_by_name(
+    testdev: dict[str, Question],
+) -> None:
     wrong = rebuilt_accuracy(testdev, "name")
     assert len(wrong) <= 2, wrong

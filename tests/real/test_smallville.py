@@ -1,4 +1,6 @@
-"""The real 25-persona log: what its file says, who knew of the party and from whom, and what would have come otherwise."""
+"""The real 25-persona log: what its file says, who knew of the party and from whom, and what would have come
+otherwise.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,14 @@ from runnable_pages import Block, Page
 
 from substrate import EventLog, OverrideLocation, RetractAwareness, RuleEmitter, TBox, ask, chains, fork
 
-FILE = Path(__file__).resolve().parents[2] / ".." / "shared" / "data" / "smallville" / "master_movement_n25.json.gz"
+FILE = (
+    Path(__file__).resolve().parents[2]
+    / ".."
+    / "shared"
+    / "data"
+    / "smallville"
+    / "master_movement_n25.json.gz"
+)
 
 pytestmark = pytest.mark.skipif(not FILE.is_file(), reason="../shared/data/smallville is absent")
 
@@ -58,10 +67,17 @@ def log(page: list[tuple[Block, str]], folder: Path) -> EventLog:
 
 @pytest.fixture(scope="module")
 def told(raw: dict[int, dict[str, Any]]) -> dict[str, tuple[int, str | None]]:
-    """Step and teller of each who comes to know of the party: the file read by hand, by the names in its descriptions."""
+    """Step and teller of each who comes to know of the party: the file read by hand, by the names in its
+    descriptions.
+    """
     known: dict[str, tuple[int, str | None]] = {"Isabella Rodriguez": (2159, None)}
     seen = set()
-    for step, name, record in sorted((step, name, record) for step, records in raw.items() for name, record in records.items() if record["chat"]):
+    for step, name, record in sorted(
+        (step, name, record)
+        for step, records in raw.items()
+        for name, record in records.items()
+        if record["chat"]
+    ):
         if (text := json.dumps(record["chat"])) in seen:
             continue
         seen.add(text)
@@ -87,17 +103,26 @@ def test_the_page_prints_what_it_says(page: list[tuple[Block, str]]) -> None:
 
 
 def test_the_log_holds_what_the_file_says(raw: dict[int, dict[str, Any]], log: EventLog) -> None:
-    chats = {json.dumps(record["chat"]): len(record["chat"]) for records in raw.values() for record in records.values() if record["chat"]}
+    chats = {
+        json.dumps(record["chat"]): len(record["chat"])
+        for records in raw.values()
+        for record in records.values()
+        if record["chat"]
+    }
     assert (len(raw), min(raw), max(raw)) == (5391, 2160, 7550)
     assert (log.ticks[0], log.last_tick) == (2159, 7550)
     assert count(log, "Persona") == len({name for records in raw.values() for name in records}) == 25
     assert count(log, "Conversation") == len(chats) == 305
     assert count(log, "Utterance") == sum(chats.values()) == 2806, "no rule unsays what the file tells"
     couples = log.state().query("SELECT ?a ?b WHERE { ?a :partnerOf ?b }", prefixes=BOX.prefixes)
-    assert {row["a"].value for row in couples} == {persona(name).value for name in ("Tom Moreno", "Jane Moreno", "Sam Moore", "Jennifer Moore")}  # pyright: ignore
+    assert {row["a"].value for row in couples} == {  # pyright: ignore[reportGeneralTypeIssues]
+        persona(name).value for name in ("Tom Moreno", "Jane Moreno", "Sam Moore", "Jennifer Moore")
+    }
 
 
-def test_everyone_is_on_the_recorded_tile_and_who_stands_still_is_where_it_acts(raw: dict[int, dict[str, Any]], log: EventLog) -> None:
+def test_everyone_is_on_the_recorded_tile_and_who_stands_still_is_where_it_acts(
+    raw: dict[int, dict[str, Any]], log: EventLog
+) -> None:
     current: dict[str, Any] = {}
     checked = 0
     for step, records in raw.items():
@@ -106,10 +131,16 @@ def test_everyone_is_on_the_recorded_tile_and_who_stands_still_is_where_it_acts(
             continue
         state = log.state(step)
         for name, record in current.items():
-            assert [o.value for _, _, o in state.match(persona(name), NamedNode(V + "tile"))] == ["{},{}".format(*record["movement"])]  # pyright: ignore
+            assert [o.value for _, _, o in state.match(persona(name), NamedNode(V + "tile"))] == [  # pyright: ignore[reportAttributeAccessIssue]
+                "{},{}".format(*record["movement"])
+            ]
             address = record["description"].split(" @ ")[1].split(":")
             if before[name]["movement"] == record["movement"] and len(address) > 1:
-                (place,) = (label for _, _, at in state.match(persona(name), AT) for _, _, label in state.match(at, LABEL))  # pyright: ignore
+                (place,) = (
+                    label
+                    for _, _, at in state.match(persona(name), AT)
+                    for _, _, label in state.match(at, LABEL)  # pyright: ignore[reportArgumentType]
+                )
                 assert place.value == f"{address[1]}, {address[2]}"  # pyright: ignore
                 checked += 1
     assert checked > 300
@@ -133,14 +164,22 @@ def test_from_whom(log: EventLog, told: dict[str, tuple[int, str | None]]) -> No
     found = {box.label(chain[0].knower): chain for chain in chains(BOX, log, PARTY, 7550)}
     assert {name: (c[0].tick, c[0].source and box.label(c[0].source)) for name, c in found.items()} == told
     jennifer = found["Jennifer Moore"]
-    assert [(box.label(link.knower), link.tick) for link in jennifer] == [("Jennifer Moore", 6396), ("Sam Moore", 3442), ("Isabella Rodriguez", 2159)]
+    assert [(box.label(link.knower), link.tick) for link in jennifer] == [
+        ("Jennifer Moore", 6396),
+        ("Sam Moore", 3442),
+        ("Isabella Rodriguez", 2159),
+    ]
     for link in jennifer:
         assert log[link.position].triple == (link.knower, KNOWS, PARTY)
         assert all(log[p].tick == link.tick for p in link.evidence)
     (said,) = (log[p].triple[2] for p in jennifer[0].deltas if log[p].triple[1] == NamedNode(V + "said"))
     (words,) = (words.value for _, _, words in log.state().match(said, NamedNode(V + "words")))  # pyright: ignore
     assert "Isabella has invited us to a Valentine's Day party at Hobbs Cafe" in words
-    assert [name for name, c in found.items() if c[-1].source is None and len(c) == 1] == ["Isabella Rodriguez", "Latoya Williams", "Ryan Park"]
+    assert [name for name, c in found.items() if c[-1].source is None and len(c) == 1] == [
+        "Isabella Rodriguez",
+        "Latoya Williams",
+        "Ryan Park",
+    ]
 
 
 def test_a_fork_without_an_intervention_is_the_log(log: EventLog) -> None:
@@ -149,44 +188,79 @@ def test_a_fork_without_an_intervention_is_the_log(log: EventLog) -> None:
 
 def test_who_forgets_before_passing_it_on_passes_nothing_on(log: EventLog) -> None:
     """Sam tells his wife at 6396, and mentions the party to others who know of it."""
-    branch = fork(log, 6100, RetractAwareness(persona("Sam Moore"), PARTY, KNOWS), RuleEmitter(BOX, until=6400))
+    branch = fork(
+        log, 6100, RetractAwareness(persona("Sam Moore"), PARTY, KNOWS), RuleEmitter(BOX, until=6400)
+    )
     assert knowers(log, 6400) - knowers(branch, 6400) == {"Sam Moore", "Jennifer Moore"}
     assert BOX.validate(branch.state()) == []
-    gone = {s for s, _, _ in log.state(6400).match(None, NamedNode(V + "mentions"))} - {s for s, _, _ in branch.state().match(None, NamedNode(V + "mentions"))}
+    gone = {s for s, _, _ in log.state(6400).match(None, NamedNode(V + "mentions"))} - {
+        s for s, _, _ in branch.state().match(None, NamedNode(V + "mentions"))
+    }
     assert {s.value.split(":")[3] for s in gone} == {"6106", "6396"}
-    assert count(branch, "Conversation") == count(log, "Conversation", 6400), "they still talk, of other things"
+    assert count(branch, "Conversation") == count(log, "Conversation", 6400), (
+        "they still talk, of other things"
+    )
 
 
 def test_who_is_told_by_another_later_knows_from_then(log: EventLog) -> None:
     """Klaus forgets before he tells Abigail at 4389; Sam speaks of the party to him at 5914."""
-    branch = fork(log, 4300, RetractAwareness(persona("Klaus Mueller"), PARTY, KNOWS), RuleEmitter(BOX, until=5914))
+    branch = fork(
+        log, 4300, RetractAwareness(persona("Klaus Mueller"), PARTY, KNOWS), RuleEmitter(BOX, until=5914)
+    )
     assert {"Klaus Mueller", "Abigail Chen"} <= knowers(log, 5913)
     assert knowers(branch, 5913) == knowers(log, 5913) - {"Klaus Mueller", "Abigail Chen"}
     box = BOX.naming(log)
-    (klaus,) = (chain for chain in chains(BOX, branch, PARTY, 5914) if chain[0].knower == persona("Klaus Mueller"))
-    assert [(box.label(link.knower), link.tick) for link in klaus] == [("Klaus Mueller", 5914), ("Sam Moore", 3442), ("Isabella Rodriguez", 2159)]
+    (klaus,) = (
+        chain for chain in chains(BOX, branch, PARTY, 5914) if chain[0].knower == persona("Klaus Mueller")
+    )
+    assert [(box.label(link.knower), link.tick) for link in klaus] == [
+        ("Klaus Mueller", 5914),
+        ("Sam Moore", 3442),
+        ("Isabella Rodriguez", 2159),
+    ]
 
 
 def test_who_is_elsewhere_talks_to_nobody_until_the_record_moves_it(log: EventLog) -> None:
     """Isabella is put into her apartment two steps before she invites Sam at the cafe."""
-    isabella, home = persona("Isabella Rodriguez"), NamedNode(E + "place:isabella-rodriguez%27s-apartment:main-room")
+    isabella, home = (
+        persona("Isabella Rodriguez"),
+        NamedNode(E + "place:isabella-rodriguez%27s-apartment:main-room"),
+    )
     assert ask(BOX, log, "where", entity=isabella, tick=3439).answer == "Hobbs Cafe, cafe"
     branch = fork(log, 3440, OverrideLocation(isabella, home, AT), RuleEmitter(BOX, until=4082))
     held = {s.value for s, _, _ in log.state(4082).match(None, None, NamedNode(V + "Conversation"))}  # pyright: ignore
     lost = held - {s.value for s, _, _ in branch.state(4082).match(None, None, NamedNode(V + "Conversation"))}  # pyright: ignore
     assert {name.split(":")[3] for name in lost} == {"3442", "3656", "4036"}
     assert knowers(branch, 4081) == {"Isabella Rodriguez"}
-    assert knowers(branch, 4082) == {"Isabella Rodriguez", "Eddy Lin"}, "at 4062 the record takes her elsewhere; at 4082 she talks to Eddy"
+    assert knowers(branch, 4082) == {"Isabella Rodriguez", "Eddy Lin"}, (
+        "at 4062 the record takes her elsewhere; at 4082 she talks to Eddy"
+    )
     assert BOX.validate(branch.state(3500)) == []
 
 
 def test_conversion_is_the_same_under_any_hash_seed(raw: dict[int, dict[str, Any]], tmp_path: Path) -> None:
     part = tmp_path / "part.json"
-    part.write_text(json.dumps({step: records for step, records in raw.items() if 3400 <= step < 3700}), "utf-8")
-    command = "import sys; from orchestration.log_cli import log_app; log_app(sys.argv[1:])"
-    arguments = ("import", "smallville", part, "--fact", "party=valentine.*party", "--fact", "mayor=run.* for .*mayor", "--out")
+    part.write_text(
+        json.dumps({step: records for step, records in raw.items() if 3400 <= step < 3700}), "utf-8"
+    )
+    command = "import sys; from orchestration.cli.log import log_app; log_app(sys.argv[1:])"
+    arguments = (
+        "import",
+        "smallville",
+        part,
+        "--fact",
+        "party=valentine.*party",
+        "--fact",
+        "mayor=run.* for .*mayor",
+        "--out",
+    )
     files = [tmp_path / f"{seed}.rdfp" for seed in (1, 2)]
     for file in files:
-        subprocess.run([sys.executable, "-c", command, *map(str, arguments), str(file)], check=True, env=os.environ | {"PYTHONHASHSEED": file.stem}, capture_output=True)
+        subprocess.run(
+            [sys.executable, "-c", command, *map(str, arguments), str(file)],
+            check=True,
+            env=os.environ | {"PYTHONHASHSEED": file.stem},
+            capture_output=True,
+        )
     assert files[0].read_bytes() == files[1].read_bytes()
     assert knowers(EventLog.read(files[0]), 3699) == {"Isabella Rodriguez", "Sam Moore", "Giorgio Rossi"}

@@ -16,5 +16,9 @@ def test_names_and_homes_are_those_of_the_real_log(real_data: Path) -> None:
     assert sorted(first) == list(PERSONAS)
     homes = {house: PLACES[house].removeprefix("the ") for house in HOMES}
     for house, family in HOMES.items():
-        there = {identifier(persona) for persona, step in first.items() if f":{homes[house]}:" in step["description"]}
+        there = {
+            identifier(persona)
+            for persona, step in first.items()
+            if f":{homes[house]}:" in step["description"]
+        }
         assert there == set(family)

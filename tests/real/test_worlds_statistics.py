@@ -1,4 +1,6 @@
-"""Generated CLEVRER scenes beside real ones: the constants are what real scenes show, and the histograms agree."""
+"""Generated CLEVRER scenes beside real ones: the constants are what real scenes show, and the histograms
+agree.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,12 @@ from pathlib import Path
 import pytest
 from msgspec.structs import asdict
 
-from substrate.domains.clevrer.format import annotation_names, annotation_sources, decode_annotation, read_scene_events
+from substrate.domains.clevrer.format import (
+    annotation_names,
+    annotation_sources,
+    decode_annotation,
+    read_scene_events,
+)
 from substrate.domains.clevrer.motion.trajectories import read_trajectories
 from substrate.worlds.clevrer import generate_annotation, measured
 from substrate.worlds.clevrer.fit import measure
@@ -30,12 +37,17 @@ def clevrer() -> Path:
 
 @pytest.fixture(scope="module")
 def train(clevrer: Path) -> list[Clip]:
-    return [recorded(record) for record in read_scene_events(clevrer / "ground_truth_train.jsonl.gz").values()]
+    return [
+        recorded(record) for record in read_scene_events(clevrer / "ground_truth_train.jsonl.gz").values()
+    ]
 
 
 @pytest.fixture(scope="module")
 def tracked(clevrer: Path) -> list[Clip]:
-    records, tracks = read_scene_events(clevrer / "ground_truth_test.jsonl.gz"), read_trajectories(clevrer / "trajectories_test.jsonl.gz")
+    records, tracks = (
+        read_scene_events(clevrer / "ground_truth_test.jsonl.gz"),
+        read_trajectories(clevrer / "trajectories_test.jsonl.gz"),
+    )
     return [recorded(records[scene], track.trajectory) for scene, track in tracks.items()]
 
 
@@ -51,9 +63,17 @@ def bounds(real: list[Clip]) -> dict[str, float]:
     return {name: SLACK + FACTOR * max(draw[name].total_variation for draw in draws) for name in draws[0]}
 
 
-def test_constants_in_force_are_what_real_scenes_show(clevrer: Path, train: list[Clip], tracked: list[Clip]) -> None:
+def test_constants_in_force_are_what_real_scenes_show(
+    clevrer: Path, train: list[Clip], tracked: list[Clip]
+) -> None:
     names = annotation_names(clevrer / "annotations").values()
-    shown = asdict(measure(train, tracked[::2], [decode_annotation(source) for source in annotation_sources(clevrer / "annotations", names)]))
+    shown = asdict(
+        measure(
+            train,
+            tracked[::2],
+            [decode_annotation(source) for source in annotation_sources(clevrer / "annotations", names)],
+        )
+    )
     kept = {name: value for name, value in shown.items() if not name.startswith("kept")}
     assert kept == {name: getattr(measured, name.upper()) for name in kept}
 
@@ -62,19 +82,35 @@ def test_nothing_ever_touches_a_bystander(train: list[Clip], generated: list[Cli
     assert all(max(event.objects) < 4 for clip in [*train, *generated] for event in clip.of_type("collision"))
 
 
-def test_events_of_generated_scenes_are_distributed_like_real_ones(train: list[Clip], generated: list[Clip]) -> None:
+def test_events_of_generated_scenes_are_distributed_like_real_ones(
+    train: list[Clip], generated: list[Clip]
+) -> None:
     far, limit = distances(generated, train), bounds(train)
-    assert {name: (far[name].total_variation, limit[name]) for name in limit if far[name].total_variation > limit[name]} == {}
+    assert {
+        name: (far[name].total_variation, limit[name])
+        for name in limit
+        if far[name].total_variation > limit[name]
+    } == {}
     assert len(limit) == sum(not histogram.moving for histogram in HISTOGRAMS.values())
 
 
-def test_motion_of_generated_scenes_is_distributed_like_real_motion(tracked: list[Clip], generated: list[Clip]) -> None:
+def test_motion_of_generated_scenes_is_distributed_like_real_motion(
+    tracked: list[Clip], generated: list[Clip]
+) -> None:
     far, limit = distances(generated, tracked), bounds(tracked)
-    assert {name: (far[name].total_variation, limit[name]) for name in limit if far[name].total_variation > limit[name]} == {}
+    assert {
+        name: (far[name].total_variation, limit[name])
+        for name in limit
+        if far[name].total_variation > limit[name]
+    } == {}
     assert set(limit) == set(HISTOGRAMS)
 
 
-@pytest.mark.parametrize(("kind", "noticed"), [("in", "entries"), ("out", "exits"), ("collision", "collisions")])
+@pytest.mark.parametrize(
+    ("kind", "noticed"), [("in", "entries"), ("out", "exits"), ("collision", "collisions")]
+)
 def test_the_bounds_notice_scenes_of_another_kind(train: list[Clip], kind: str, noticed: str) -> None:
-    lively = [clip for clip in train if sum(event.type == kind for event in clip.events) > 2][: len(SCENES)] or train[:0]
+    lively = [clip for clip in train if sum(event.type == kind for event in clip.events) > 2][
+        : len(SCENES)
+    ] or train[:0]
     assert distances(lively, train)[noticed].total_variation > bounds(train)[noticed]

@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-LOOKS = [("red", "metal", "cube"), ("blue", "rubber", "sphere"), ("green", "metal", "cylinder"), ("red", "rubber", "sphere")]
+LOOKS = [
+    ("red", "metal", "cube"),
+    ("blue", "rubber", "sphere"),
+    ("green", "metal", "cylinder"),
+    ("red", "rubber", "sphere"),
+]
 
 
 def annotation(
@@ -29,24 +34,54 @@ def annotation(
     views, moving, ends = views or {}, moving or {}, ends or {}
 
     def state(number: int, frame: int) -> dict[str, Any]:
-        x, y, vx, vy = ends.get(number, (float(number), 0.0, 1.0 if frame in moving.get(number, range(0)) else 0.0, 0.0))
+        x, y, vx, vy = ends.get(
+            number, (float(number), 0.0, 1.0 if frame in moving.get(number, range(0)) else 0.0, 0.0)
+        )
         seen = frame in views.get(number, range(frames))
-        return {"object_id": number, "location": [x, y, 0.2], "orientation": [0.0] * 3, "velocity": [vx, vy, 0.0], "angular_velocity": [0.0] * 3, "inside_camera_view": seen}
+        return {
+            "object_id": number,
+            "location": [x, y, 0.2],
+            "orientation": [0.0] * 3,
+            "velocity": [vx, vy, 0.0],
+            "angular_velocity": [0.0] * 3,
+            "inside_camera_view": seen,
+        }
 
     return {
         "scene_index": scene,
         "video_filename": f"video_{scene:05d}.mp4",
-        "object_property": [{"object_id": i, "color": c, "material": m, "shape": s} for i, (c, m, s) in enumerate(LOOKS)],
-        "motion_trajectory": [{"frame_id": f, "objects": [state(i, f) for i in range(len(LOOKS))]} for f in range(frames)],
-        "collision": [{"object_ids": [a, b], "frame_id": f, "location": [0.0, 0.0, 0.2]} for a, b, f in collisions],
+        "object_property": [
+            {"object_id": i, "color": c, "material": m, "shape": s} for i, (c, m, s) in enumerate(LOOKS)
+        ],
+        "motion_trajectory": [
+            {"frame_id": f, "objects": [state(i, f) for i in range(len(LOOKS))]} for f in range(frames)
+        ],
+        "collision": [
+            {"object_ids": [a, b], "frame_id": f, "location": [0.0, 0.0, 0.2]} for a, b, f in collisions
+        ],
     }
 
 
-def question(program: str, answer: str | None = None, *, number: int = 0, kind: str = "descriptive", choices: Sequence[tuple[str, str]] = ()) -> dict[str, Any]:
+def question(
+    program: str,
+    answer: str | None = None,
+    *,
+    number: int = 0,
+    kind: str = "descriptive",
+    choices: Sequence[tuple[str, str]] = (),
+) -> dict[str, Any]:
     """A question record; ``choices`` are ``(program, gold)``."""
-    record: dict[str, Any] = {"question_id": number, "question": "?", "question_type": kind, "program": program.split()}
+    record: dict[str, Any] = {
+        "question_id": number,
+        "question": "?",
+        "question_type": kind,
+        "program": program.split(),
+    }
     if answer is not None:
         record["answer"] = answer
     if choices:
-        record["choices"] = [{"choice_id": i, "choice": "?", "program": p.split(), "answer": gold} for i, (p, gold) in enumerate(choices)]
+        record["choices"] = [
+            {"choice_id": i, "choice": "?", "program": p.split(), "answer": gold}
+            for i, (p, gold) in enumerate(choices)
+        ]
     return record

@@ -26,7 +26,14 @@ class ModelServer(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, answer: Answer, faults: tuple[str, ...] = (), *, formats: tuple[str, ...] = ("json_schema",), late: float = 0.5) -> None:
+    def __init__(
+        self,
+        answer: Answer,
+        faults: tuple[str, ...] = (),
+        *,
+        formats: tuple[str, ...] = ("json_schema",),
+        late: float = 0.5,
+    ) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.answer = answer
         self.faults = list(faults)
@@ -62,15 +69,31 @@ class _Handler(BaseHTTPRequestHandler):
         if self.path != "/v1/chat/completions":
             self._send(404, b"{}")
         elif status.isdecimal():
-            self._send(int(status), f"fault, told to {self.headers['Authorization']} at {self.server.url}".encode(), {"Retry-After": wait} if wait else {})
+            self._send(
+                int(status),
+                f"fault, told to {self.headers['Authorization']} at {self.server.url}".encode(),
+                {"Retry-After": wait} if wait else {},
+            )
         elif asked not in self.server.formats:
-            self._send(400, json.dumps({"error": {"message": f"response_format {asked} is not supported"}}).encode())
+            self._send(
+                400, json.dumps({"error": {"message": f"response_format {asked} is not supported"}}).encode()
+            )
         else:
             self._answer(body, fault)
 
     def _answer(self, body: dict[str, Any], fault: str) -> None:
         content = '{"answer": 42}' if fault == "off" else self.server.answer(body)
-        whole = json.dumps({"choices": [{"index": 0, "message": {"role": "assistant", "content": content}, "finish_reason": "stop"}]}).encode()
+        whole = json.dumps(
+            {
+                "choices": [
+                    {
+                        "index": 0,
+                        "message": {"role": "assistant", "content": content},
+                        "finish_reason": "stop",
+                    }
+                ]
+            }
+        ).encode()
         if fault == "slow":
             time.sleep(self.server.late)
         if fault == "hang up":
@@ -84,7 +107,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _send(self, status: int, body: bytes, headers: dict[str, str] | None = None) -> None:
         self.send_response(status)
-        for name, value in {"Content-Length": str(len(body)), "Content-Type": "application/json", **(headers or {})}.items():
+        for name, value in {
+            "Content-Length": str(len(body)),
+            "Content-Type": "application/json",
+            **(headers or {}),
+        }.items():
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(body)
@@ -106,11 +133,18 @@ def model_server(answer: Answer, *faults: str, **others: Any) -> Iterator[ModelS
 
 def text_of(body: dict[str, Any]) -> str:
     """All text of a request, as the model reads it."""
-    return "\n".join(m["content"] if isinstance(m["content"], str) else "\n".join(part.get("text", "") for part in m["content"]) for m in body["messages"])
+    return "\n".join(
+        m["content"]
+        if isinstance(m["content"], str)
+        else "\n".join(part.get("text", "") for part in m["content"])
+        for m in body["messages"]
+    )
 
 
 def some_answer(body: dict[str, Any]) -> str:
-    """A valid reply that depends on nothing but the request: one of the options, by hash; free words; or a graph of one red cup on a table."""
+    """A valid reply that depends on nothing but the request: one of the options, by hash; free words; or a
+    graph of one red cup on a table.
+    """
     schema = body["response_format"]["json_schema"]["schema"]
     if "objects" in schema["properties"]:
         box = {"x": 600, "y": 0, "w": 100, "h": 100}

@@ -12,13 +12,15 @@ from typing import NamedTuple
 
 from typer.testing import CliRunner
 
-from orchestration.log_cli import log_app
+from orchestration.cli.log import log_app
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
 class Block(NamedTuple):
-    """A block that runs or is written to a file: its language, its text, and what it prints, where the page says so."""
+    """A block that runs or is written to a file: its language, its text, and what it prints, where the page
+    says so.
+    """
 
     kind: str
     text: str
@@ -34,17 +36,25 @@ class Page:
         exits: for a command of ``substrate log``, the exit code that the page tells of; 0 for others.
     """
 
-    def __init__(self, name: str, *, files: Mapping[str, str] | None = None, exits: Mapping[str, int] | None = None) -> None:
+    def __init__(
+        self, name: str, *, files: Mapping[str, str] | None = None, exits: Mapping[str, int] | None = None
+    ) -> None:
         self.path = DOCS / name
         self.files, self.exits = files or {}, exits or {}
         found = re.findall(r"^```(\w+)\n(.*?)^```$", self.path.read_text("utf-8"), re.MULTILINE | re.DOTALL)
         following = [*found[1:], ("", "")]
-        self.blocks = [Block(kind, text, after if next_ == "text" else None) for (kind, text), (next_, after) in zip(found, following, strict=True) if kind != "text"]
+        self.blocks = [
+            Block(kind, text, after if next_ == "text" else None)
+            for (kind, text), (next_, after) in zip(found, following, strict=True)
+            if kind != "text"
+        ]
 
     def write_files(self, folder: Path) -> None:
         """Write the files that the page spells out."""
         for kind, name in self.files.items():
-            (folder / name).write_text("".join(block.text for block in self.blocks if block.kind == kind), "utf-8")
+            (folder / name).write_text(
+                "".join(block.text for block in self.blocks if block.kind == kind), "utf-8"
+            )
 
     def run(self) -> Iterator[tuple[Block, str]]:
         """Run the page in the working directory: each block that runs, and its output with digests masked."""

@@ -6,7 +6,16 @@ from functools import cache
 
 from hypothesis import strategies as st
 
-from substrate.domains.smallville.format import INTERVENTIONS, Agent, Intervention, Named, Plan, Query, Spec, Village
+from substrate.domains.smallville.format import (
+    INTERVENTIONS,
+    Agent,
+    Intervention,
+    Named,
+    Plan,
+    Query,
+    Spec,
+    Village,
+)
 from substrate.worlds.smallville import generate
 from substrate.worlds.smallville.sampling import Graded
 
@@ -22,12 +31,23 @@ AGENTS, PLACES, FACTS = ("ann", "bo", "cy", "di"), ("cafe", "park", "pub"), ("ne
 
 @st.composite
 def small_specs(draw: st.DrawFn) -> Spec:
-    """A village of up to four agents with overlapping plans, any intervention, any question; the intervention's pre-condition may not hold."""
+    """A village of up to four agents with overlapping plans, any intervention, any question; the
+    intervention's pre-condition may not hold.
+    """
     horizon = draw(st.integers(1, 5))
     names = AGENTS[: draw(st.integers(2, 4))]
     plan = st.builds(Plan, st.integers(0, horizon), st.sampled_from(PLACES), st.sampled_from((None, *FACTS)))
     plans = st.lists(plan, max_size=3, unique_by=lambda p: p.start)
-    agents = [Agent(name, name.title(), draw(st.sampled_from(PLACES)), draw(st.lists(st.sampled_from(FACTS), unique=True, max_size=1)), draw(plans)) for name in names]
+    agents = [
+        Agent(
+            name,
+            name.title(),
+            draw(st.sampled_from(PLACES)),
+            draw(st.lists(st.sampled_from(FACTS), unique=True, max_size=1)),
+            draw(plans),
+        )
+        for name in names
+    ]
     touched, type_ = draw(st.sampled_from(agents)), draw(st.sampled_from(INTERVENTIONS))
     if type_ == "retract" and not touched.plans:
         type_ = "override_location"
@@ -52,4 +72,11 @@ def small_specs(draw: st.DrawFn) -> Spec:
         )
     )
     village = Village(horizon, [Named(p, p) for p in PLACES], [Named(f, f) for f in FACTS], agents)
-    return Spec(0, "control", village, draw(st.integers(1, horizon)), Intervention(type_, touched.id, **changed), query)
+    return Spec(
+        0,
+        "control",
+        village,
+        draw(st.integers(1, horizon)),
+        Intervention(type_, touched.id, **changed),
+        query,
+    )

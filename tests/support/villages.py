@@ -21,7 +21,9 @@ VILLAGE = Village(
 )
 QUERIES = {
     "did_meet": Query("did_meet", "Does Klaus Mueller meet Isabella Rodriguez?", "klaus", other="isabella"),
-    "learned_fact": Query("learned_fact", "Does Klaus Mueller know that there is a party?", "klaus", fact="party"),
+    "learned_fact": Query(
+        "learned_fact", "Does Klaus Mueller know that there is a party?", "klaus", fact="party"
+    ),
     "visited_location": Query("visited_location", "Is Klaus Mueller at Hobbs Cafe?", "klaus", place="cafe"),
 }
 INTERVENTIONS = {
@@ -33,7 +35,13 @@ INTERVENTIONS = {
 }
 
 
-def spec(number: int = 0, query: str = "did_meet", intervention: str = "retract", linkage: Any = "direct", branch: int = 1) -> Spec:
+def spec(
+    number: int = 0,
+    query: str = "did_meet",
+    intervention: str = "retract",
+    linkage: Any = "direct",
+    branch: int = 1,
+) -> Spec:
     """A specification about the small village."""
     return Spec(number, linkage, VILLAGE, branch, INTERVENTIONS[intervention], QUERIES[query])
 
@@ -44,7 +52,15 @@ def write_specs(path: Path, count: int = 4) -> Path:
     queries, interventions = list(QUERIES), list(INTERVENTIONS)
     lines = []
     for number in range(count):
-        record = msgspec.to_builtins(spec(number, queries[number % 3], interventions[number % 5], ("control", "direct", "propagation")[number // 3 % 3], 1 + number // 3 % 3))
+        record = msgspec.to_builtins(
+            spec(
+                number,
+                queries[number % 3],
+                interventions[number % 5],
+                ("control", "direct", "propagation")[number // 3 % 3],
+                1 + number // 3 % 3,
+            )
+        )
         lines.append(msgspec.json.encode(record | {"gold": msgspec.to_builtins(Gold("yes", "no"))}))
     path.write_bytes(b"\n".join(lines) + b"\n")
     return path

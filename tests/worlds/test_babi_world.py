@@ -1,4 +1,6 @@
-"""The story teller: official format, all 20 tasks, reproducible, and a gold that does not come from the interpreter."""
+"""The story teller: official format, all 20 tasks, reproducible, and a gold that does not come from the
+interpreter.
+"""
 
 import ast
 import importlib.util
@@ -21,9 +23,16 @@ def test_the_teller_imports_neither_grammar_nor_deltas_nor_interpreter() -> None
     assert spec is not None
     assert spec.origin is not None
     files = sorted(Path(spec.origin).parent.glob("*.py"))
-    modules = {node.module for file in files for node in ast.walk(ast.parse(file.read_text("utf-8"))) if isinstance(node, ast.ImportFrom)}
+    modules = {
+        node.module
+        for file in files
+        for node in ast.walk(ast.parse(file.read_text("utf-8")))
+        if isinstance(node, ast.ImportFrom)
+    }
     assert len(files) == 4
-    assert {module for module in modules if module and ".domains." in module} == {"substrate.domains.babi.format"}
+    assert {module for module in modules if module and ".domains." in module} == {
+        "substrate.domains.babi.format"
+    }
 
 
 def test_every_task_is_told() -> None:
@@ -42,7 +51,15 @@ def test_files_read_back_with_as_many_questions_as_asked_for(tmp_path: Path) -> 
 def test_same_seed_same_bytes_in_another_process_and_another_seed_others() -> None:
     code = "from substrate.worlds.babi import TASKS, tell_task\nfor task in TASKS: print(tell_task(task, questions=9, seed=4), end='')"
     paths = ":".join(sys.path)
-    runs = [subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, env={"PYTHONHASHSEED": seed, "PYTHONPATH": paths}) for seed in "12"]
+    runs = [
+        subprocess.run(
+            [sys.executable, "-c", code],
+            capture_output=True,
+            check=True,
+            env={"PYTHONHASHSEED": seed, "PYTHONPATH": paths},
+        )
+        for seed in "12"
+    ]
     told = [run.stdout.decode() for run in runs]
     here = "".join(tell_task(task, questions=9, seed=4) for task in TASKS)
     assert told == [here, here]

@@ -1,4 +1,6 @@
-"""The CLEVRER world: reproducible, physically plausible, in the official format, with gold that its own truth bears out."""
+"""The CLEVRER world: reproducible, physically plausible, in the official format, with gold that its own truth
+bears out.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,17 @@ from random import Random
 import msgspec
 import pytest
 
-from substrate.domains.clevrer.format import FRAMES, Annotation, Collision, MotionState, ObjectProperty, annotation_names, annotation_sources, decode_annotation, read_questions
+from substrate.domains.clevrer.format import (
+    FRAMES,
+    Annotation,
+    Collision,
+    MotionState,
+    ObjectProperty,
+    annotation_names,
+    annotation_sources,
+    decode_annotation,
+    read_questions,
+)
 from substrate.errors import ParameterError
 from substrate.worlds.clevrer import WorldScene, generate_scene, write_questions, write_scene
 from substrate.worlds.clevrer.choices import imagine
@@ -36,7 +48,10 @@ def scenes() -> list[WorldScene]:
 def bodies_of(scene: WorldScene) -> list[Body]:
     """The world's bodies, rebuilt from nothing but frame 0 of the annotation and the masses."""
     start, masses = scene.annotation.motion_trajectory[0].objects, scene.truth.masses
-    return [Body(o.object_id, o.shape, s.location[:2], s.orientation[2], s.velocity[:2], masses[o.object_id]) for o, s in zip(scene.annotation.object_property, start, strict=True)]
+    return [
+        Body(o.object_id, o.shape, s.location[:2], s.orientation[2], s.velocity[:2], masses[o.object_id])
+        for o, s in zip(scene.annotation.object_property, start, strict=True)
+    ]
 
 
 def ground_speed(state: MotionState) -> float:
@@ -56,7 +71,12 @@ def test_same_seed_gives_same_bytes_in_another_order_and_process(scenes: list[Wo
         "import msgspec, sys; from substrate.worlds.clevrer import generate_scene\n"
         f"for place in {wanted}: sys.stdout.buffer.write(msgspec.json.encode(generate_scene({SCENES.start} + place, {SEED})) + b'\\n')"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, env={"PYTHONHASHSEED": "5", "PYTHONPATH": ":".join(sys.path)})
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        check=True,
+        env={"PYTHONHASHSEED": "5", "PYTHONPATH": ":".join(sys.path)},
+    )
     assert done.stdout.splitlines() == [msgspec.json.encode(scenes[place]) for place in wanted]
 
 
@@ -68,7 +88,9 @@ def test_a_run_is_the_same_alone_and_after_others(scenes: list[WorldScene]) -> N
 
 
 def test_seed_and_index_matter(scenes: list[WorldScene]) -> None:
-    assert len({msgspec.json.encode(scene.annotation.motion_trajectory[0]) for scene in scenes}) == len(scenes)
+    assert len({msgspec.json.encode(scene.annotation.motion_trajectory[0]) for scene in scenes}) == len(
+        scenes
+    )
     assert generate_scene(SCENES.start, SEED + 1) != scenes[0]
 
 
@@ -108,7 +130,10 @@ def test_resting_objects_stay_put_and_upright(shape: str) -> None:
 
 
 def test_equal_masses_share_momentum() -> None:
-    run = simulate([Body(0, "sphere", (0.0, 0.0), 0.0, (-2.5, 0.0)), Body(1, "sphere", (-1.0, 0.1), 0.0, (0.0, 0.0))], frames=40)
+    run = simulate(
+        [Body(0, "sphere", (0.0, 0.0), 0.0, (-2.5, 0.0)), Body(1, "sphere", (-1.0, 0.1), 0.0, (0.0, 0.0))],
+        frames=40,
+    )
     (contact,) = run.contacts
     before, after = run.frames[contact.frame_id - 2].objects, run.frames[contact.frame_id + 2].objects
     assert sum(s.velocity[0] for s in after) == pytest.approx(sum(s.velocity[0] for s in before), rel=0.03)
@@ -116,11 +141,16 @@ def test_equal_masses_share_momentum() -> None:
 
 
 def test_a_heavy_solid_keeps_its_way_and_momentum_is_kept() -> None:
-    heavy, light = Body(0, "sphere", (0.0, 0.0), 0.0, (-2.5, 0.0), 1.5), Body(1, "sphere", (-1.0, 0.0), 0.0, (0.0, 0.0), 0.8)
+    heavy, light = (
+        Body(0, "sphere", (0.0, 0.0), 0.0, (-2.5, 0.0), 1.5),
+        Body(1, "sphere", (-1.0, 0.0), 0.0, (0.0, 0.0), 0.8),
+    )
     run = simulate([heavy, light], frames=40)
     (contact,) = run.contacts
     before, after = run.frames[contact.frame_id - 2].objects, run.frames[contact.frame_id + 2].objects
-    assert 1.5 * (before[0].velocity[0] - after[0].velocity[0]) == pytest.approx(0.8 * (after[1].velocity[0] - before[1].velocity[0]), rel=0.06)
+    assert 1.5 * (before[0].velocity[0] - after[0].velocity[0]) == pytest.approx(
+        0.8 * (after[1].velocity[0] - before[1].velocity[0]), rel=0.06
+    )
 
 
 def test_travel_agrees_with_the_simulation() -> None:
@@ -149,7 +179,10 @@ def test_scenes_look_like_the_official_ones(scenes: list[WorldScene]) -> None:
 def test_recorded_collisions_are_close_encounters(scenes: list[WorldScene]) -> None:
     for scene in scenes:
         for collision in scene.annotation.collision:
-            a, b = (scene.annotation.motion_trajectory[collision.frame_id].objects[number].location for number in collision.object_ids)
+            a, b = (
+                scene.annotation.motion_trajectory[collision.frame_id].objects[number].location
+                for number in collision.object_ids
+            )
             assert 0.35 < math.dist(a, b) < 0.7
 
 
@@ -169,7 +202,11 @@ def test_entries_and_exits_are_visibility_flips(scenes: list[WorldScene]) -> Non
         flips = set()
         for number in range(len(scene.annotation.object_property)):
             views = [frame.objects[number].inside_camera_view for frame in scene.annotation.motion_trajectory]
-            flips |= {("in" if views[f] else "out", (number,), f) for f in range(1, FRAMES) if views[f] != views[f - 1]}
+            flips |= {
+                ("in" if views[f] else "out", (number,), f)
+                for f in range(1, FRAMES)
+                if views[f] != views[f - 1]
+            }
         assert {(e.type, e.objects, e.frame) for e in scene.truth.events if e.type != "collision"} == flips
 
 
@@ -180,19 +217,38 @@ def test_files_read_back_as_official_ones(tmp_path: Path, scenes: list[WorldScen
     records = [write_scene(tmp_path, index, SEED) for index in (10_001, 10_000)]
     assert write_questions(tmp_path, records) == tmp_path / "questions.json"
     names = annotation_names(tmp_path / "annotation")
-    assert list(names.values()) == [f"annotation_10000-11000/annotation_{index}.json" for index in (10_000, 10_001)]
-    for source, scene in zip(annotation_sources(tmp_path / "annotation", names.values()), scenes[:2], strict=True):
+    assert list(names.values()) == [
+        f"annotation_10000-11000/annotation_{index}.json" for index in (10_000, 10_001)
+    ]
+    for source, scene in zip(
+        annotation_sources(tmp_path / "annotation", names.values()), scenes[:2], strict=True
+    ):
         assert decode_annotation(source) == scene.annotation
         raw = json.loads(source[1])
         assert list(raw) == ANNOTATION_KEYS
         assert list(raw["motion_trajectory"][0]["objects"][0]) == STATE_KEYS
         assert list(raw["collision"][0]) == ["object_ids", "frame_id", "location"]
-        numbers = [x for frame in raw["motion_trajectory"] for o in frame["objects"] for key in STATE_KEYS[1:5] for x in o[key]]
+        numbers = [
+            x
+            for frame in raw["motion_trajectory"]
+            for o in frame["objects"]
+            for key in STATE_KEYS[1:5]
+            for x in o[key]
+        ]
         assert all(x == round(x, 4) for x in numbers)
-    assert read_questions(tmp_path / "questions.json") == {scene.annotation.scene_index: scene.questions for scene in scenes[:2]}
+    assert read_questions(tmp_path / "questions.json") == {
+        scene.annotation.scene_index: scene.questions for scene in scenes[:2]
+    }
     first = json.loads((tmp_path / "questions.json").read_bytes())[0]
     assert list(first) == ["scene_index", "video_filename", "questions"]
-    assert list(first["questions"][0]) == ["question_id", "question", "question_type", "question_subtype", "program", "answer"]
+    assert list(first["questions"][0]) == [
+        "question_id",
+        "question",
+        "question_type",
+        "question_subtype",
+        "program",
+        "answer",
+    ]
     assert not list(tmp_path.rglob(".*"))
 
 
@@ -226,7 +282,11 @@ def test_causes_are_chains_of_earlier_events_that_share_objects(scenes: list[Wor
         for effect, found in zip(events, scene.truth.causes, strict=True):
             reached = [effect]
             for event in reached:
-                reached += [e for e in events if e.frame < event.frame and set(e.objects) & set(event.objects) and e not in reached]
+                reached += [
+                    e
+                    for e in events
+                    if e.frame < event.frame and set(e.objects) & set(event.objects) and e not in reached
+                ]
             assert {events[place] for place in found} == set(reached[1:])
 
 
@@ -264,7 +324,11 @@ def test_questions_number_from_zero_in_official_order_and_proportion(scenes: lis
         assert [question.question_id for question in scene.questions.questions] == list(range(len(kinds)))
         assert kinds == sorted(kinds, key=order.index)
         assert Counter(kinds) == Counter(quota(scene.annotation.scene_index))
-        descriptive = [question.question for question in scene.questions.questions if question.question_type == "descriptive"]
+        descriptive = [
+            question.question
+            for question in scene.questions.questions
+            if question.question_type == "descriptive"
+        ]
         assert len(set(descriptive)) == len(descriptive)
     totals = sum((Counter(quota(index)) for index in range(10_000, 15_000)), Counter())
     assert totals == VALIDATION_QUESTIONS
@@ -288,11 +352,15 @@ def test_counterfactual_gold_is_the_world_without_the_object(scenes: list[WorldS
         for question in scene.questions.questions:
             if question.question_type == "counterfactual":
                 (removed,) = named_object(scene.annotation, question.program)
-                happens = pairs([c for c in scene.truth.counterfactual_collisions[removed] if c.frame_id < FRAMES])
+                happens = pairs(
+                    [c for c in scene.truth.counterfactual_collisions[removed] if c.frame_id < FRAMES]
+                )
                 for choice in question.choices or ():
                     pair = tuple(sorted(named_object(scene.annotation, choice.program)))
                     assert removed not in pair
-                    assert (choice.answer == "correct") == ((pair in happens) != ("negate" in question.program))
+                    assert (choice.answer == "correct") == (
+                        (pair in happens) != ("negate" in question.program)
+                    )
 
 
 def test_explanatory_gold_is_the_causes(scenes: list[WorldScene]) -> None:
@@ -323,11 +391,16 @@ def test_descriptive_gold_of_states_follows_the_annotation(scenes: list[WorldSce
     answer = {"count": lambda found: str(len(found)), "exist": lambda found: "yes" if found else "no"}
     checked = 0
     for scene, question in [(world, question) for world in scenes for question in world.questions.questions]:
-        *group, anchor, _, state, ending = question.program if len(question.program) > 4 else [*question.program, *"...."]
+        *group, anchor, _, state, ending = (
+            question.program if len(question.program) > 4 else [*question.program, *"...."]
+        )
         if group[0] != "objects" or anchor not in frames or ending not in answer:
             continue
         states = scene.annotation.motion_trajectory[frames[anchor]].objects
-        looks = [(opcode.removeprefix("filter_"), value) for value, opcode in zip(group[1::2], group[2::2], strict=True)]
+        looks = [
+            (opcode.removeprefix("filter_"), value)
+            for value, opcode in zip(group[1::2], group[2::2], strict=True)
+        ]
         found = [
             o
             for o, s in zip(scene.annotation.object_property, states, strict=True)
@@ -343,14 +416,31 @@ def test_answers_are_balanced(scenes: list[WorldScene]) -> None:
     asked = [question for scene in scenes for question in scene.questions.questions]
     exist = Counter(question.answer for question in asked if question.question_subtype == "exist")
     assert min(exist["yes"], exist["no"]) > 0.25 * exist.total()
-    assert Counter(q.answer for q in asked if q.question_subtype == "count")["0"] < 0.6 * sum(q.question_subtype == "count" for q in asked)
-    assert {q.question_subtype for q in asked if q.answer is not None} == {"count", "exist", "query_color", "query_material", "query_shape"}
+    assert Counter(q.answer for q in asked if q.question_subtype == "count")["0"] < 0.6 * sum(
+        q.question_subtype == "count" for q in asked
+    )
+    assert {q.question_subtype for q in asked if q.answer is not None} == {
+        "count",
+        "exist",
+        "query_color",
+        "query_material",
+        "query_shape",
+    }
 
 
 def test_a_removal_that_leaves_nothing_to_choose_from_is_not_asked_about() -> None:
-    objects = tuple(ObjectProperty(number, color, "metal", "cube") for number, color in enumerate(("red", "blue", "green")))
+    objects = tuple(
+        ObjectProperty(number, color, "metal", "cube")
+        for number, color in enumerate(("red", "blue", "green"))
+    )
     late = Collision((1, 2), FRAMES + 5, (0.0, 0.0, 0.2))
     for seed in range(20):
-        asked = imagine([Collision((0, 1), 40, (0.0, 0.0, 0.2))], {0: [late], 1: [], 2: []}, Names(objects), Random(seed), 4)
+        asked = imagine(
+            [Collision((0, 1), 40, (0.0, 0.0, 0.2))],
+            {0: [late], 1: [], 2: []},
+            Names(objects),
+            Random(seed),
+            4,
+        )
         assert len(asked) == 4
         assert all(question.choices and "red" not in question.program for question in asked)

@@ -48,7 +48,12 @@ def test_same_seed_gives_same_bytes_in_another_order_and_process(targets: list[W
         "import msgspec, sys; from substrate.worlds.comphy import generate_target\n"
         f"for index in (2, 0): sys.stdout.buffer.write(msgspec.json.encode(generate_target(index, {SEED})) + b'\\n')"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, env={"PYTHONHASHSEED": "5", "PYTHONPATH": ":".join(sys.path)})
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        check=True,
+        env={"PYTHONHASHSEED": "5", "PYTHONPATH": ":".join(sys.path)},
+    )
     assert done.stdout.splitlines() == [msgspec.json.encode(targets[index]) for index in (2, 0)]
 
 
@@ -60,14 +65,21 @@ def test_negative_index_is_refused() -> None:
 # --- physics
 
 
-@pytest.mark.parametrize(("charges", "sign"), [((1, 1), 1), ((-1, -1), 1), ((1, -1), -1), ((1, 0), 0), ((0, 0), 0)])
+@pytest.mark.parametrize(
+    ("charges", "sign"), [((1, 1), 1), ((-1, -1), 1), ((1, -1), -1), ((1, 0), 0), ((0, 0), 0)]
+)
 def test_charges_push_and_pull(charges: tuple[int, int], sign: int) -> None:
     run = simulate([solid(0, 0.0, charge=charges[0]), solid(1, -2.0, charge=charges[1])], 20)
-    assert math.copysign(1, gap(run, 19) - 2.0) == sign if sign else gap(run, 19) == pytest.approx(2.0, abs=1e-9)
+    assert (
+        math.copysign(1, gap(run, 19) - 2.0) == sign if sign else gap(run, 19) == pytest.approx(2.0, abs=1e-9)
+    )
 
 
 def test_the_force_falls_with_the_square_of_the_distance() -> None:
-    speeds = [abs(speed(simulate([solid(0, 0.0, charge=1), solid(1, -apart, charge=1)], 3), 0, 2)) for apart in (1.0, 2.0)]
+    speeds = [
+        abs(speed(simulate([solid(0, 0.0, charge=1), solid(1, -apart, charge=1)], 3), 0, 2))
+        for apart in (1.0, 2.0)
+    ]
     assert speeds[0] / speeds[1] == pytest.approx(4, rel=0.1)
     assert speeds[0] == pytest.approx(STRENGTH * 2 * SECONDS_PER_FRAME, rel=0.1)
 
@@ -82,7 +94,9 @@ def test_a_collision_keeps_momentum(mass: int) -> None:
     run = simulate([solid(0, 0.0, mass=mass), solid(1, -1.0, 2.0)], 30)
     (contact,) = run.contacts
     before, after = contact.frame_id - 2, contact.frame_id + 2
-    assert mass * speed(run, 0, after) == pytest.approx(speed(run, 1, before) - speed(run, 1, after), rel=0.06)
+    assert mass * speed(run, 0, after) == pytest.approx(
+        speed(run, 1, before) - speed(run, 1, after), rel=0.06
+    )
 
 
 def test_an_uncharged_heavy_solid_slides_like_a_light_one() -> None:
@@ -119,7 +133,12 @@ def test_the_references_join_all_objects_and_the_charged_two(targets: list[World
 def test_no_annotation_tells_what_is_hidden(tmp_path: Path) -> None:
     write_questions(tmp_path, [write_target(tmp_path, 0, SEED)])
     for path in [*(tmp_path / "annotation").rglob("*.json")]:
-        assert {key for thing in json.loads(path.read_bytes())["object_property"] for key in thing} == {"object_id", "color", "material", "shape"}
+        assert {key for thing in json.loads(path.read_bytes())["object_property"] for key in thing} == {
+            "object_id",
+            "color",
+            "material",
+            "shape",
+        }
         assert "mass" not in path.read_text()
     assert json.loads((tmp_path / "truth" / "truth_00000.json").read_bytes())["properties"]
 
@@ -148,7 +167,11 @@ def test_every_target_asks_its_quota_and_all_subsets_occur(targets: list[WorldTa
         subsets = [question.subset for question in made.questions.questions]
         assert subsets.count("factual") == factual_quota(index)
         assert all(question.question_type == question.subset for question in made.questions.questions)
-    assert {question.subset for made in targets for question in made.questions.questions} == {"factual", "predictive", "counterfactual"}
+    assert {question.subset for made in targets for question in made.questions.questions} == {
+        "factual",
+        "predictive",
+        "counterfactual",
+    }
 
 
 def test_hidden_gold_is_what_the_truth_says(targets: list[WorldTarget]) -> None:
@@ -179,7 +202,12 @@ def test_counterfactual_gold_is_another_simulation(targets: list[WorldTarget]) -
         for name, collisions in made.truth.counterfactual_collisions.items():
             number, word = name.split()
             mass, charge = solids[int(number)].mass, solids[int(number)].charge
-            wanted = {"lighter": (1, charge), "heavier": (5, charge), "uncharged": (mass, 0), "opposite": (mass, -charge)}[word.removeprefix("counterfact_")]
+            wanted = {
+                "lighter": (1, charge),
+                "heavier": (5, charge),
+                "uncharged": (mass, 0),
+                "opposite": (mass, -charge),
+            }[word.removeprefix("counterfact_")]
             assert wanted != (mass, charge)
             other = [Solid(s.body, *wanted) if s.body.object_id == int(number) else s for s in solids]
             pairs = {c.object_ids for c in simulate(other, FRAMES + HIDDEN_FRAMES).contacts}
@@ -195,7 +223,9 @@ def test_predictive_gold_is_the_hidden_future(targets: list[WorldTarget]) -> Non
         future = {c.object_ids for c in made.truth.future_collisions}
         for question in made.questions.questions:
             for choice in question.choices or () if question.subset == "predictive" else ():
-                named = [o.object_id for o in made.annotation.object_property if _named(choice.program, look(o))]
+                named = [
+                    o.object_id for o in made.annotation.object_property if _named(choice.program, look(o))
+                ]
                 assert (choice.answer == "correct") == (tuple(sorted(named)) in future)
                 asked += 1
     assert asked

@@ -28,7 +28,11 @@ def plain() -> list[Sample]:
 
 
 def answers(samples: list[Sample], resolve: Resolve) -> list[Answer]:
-    return [found for made in samples for found in answer_scene(made.image_id, made.graph, made.questions, resolve=resolve)]
+    return [
+        found
+        for made in samples
+        for found in answer_scene(made.image_id, made.graph, made.questions, resolve=resolve)
+    ]
 
 
 @pytest.mark.parametrize("resolve", ["name", "id"])
@@ -57,9 +61,23 @@ def test_yes_and_no_are_both_asked_for(plain: list[Sample]) -> None:
 
 
 def test_every_verb_of_the_language_occurs() -> None:
-    operations = {step.operation for made in generate(150, seed=2) for question in made.questions.values() for step in question.semantic}
+    operations = {
+        step.operation
+        for made in generate(150, seed=2)
+        for question in made.questions.values()
+        for step in question.semantic
+    }
     assert {operation.split()[0] for operation in operations} == set(VERBS)
-    assert {"verify rel", "choose rel", "choose name", "choose younger", "same color", "different color", "filter hposition", "choose location"} <= operations
+    assert {
+        "verify rel",
+        "choose rel",
+        "choose name",
+        "choose younger",
+        "same color",
+        "different color",
+        "filter hposition",
+        "choose location",
+    } <= operations
 
 
 def test_scenes_conform_to_the_shapes(plain: list[Sample]) -> None:
@@ -86,11 +104,17 @@ def test_the_files_are_official_and_the_same_every_time(tmp_path: Path) -> None:
 def test_both_rows_come_from_one_log(plain: list[Sample]) -> None:
     made = plain[0]
     scene = Scene.of(made.image_id, made.graph)
-    logs = {found.log for resolve in ("name", "id") for found in answer_scene(made.image_id, scene, made.questions, resolve=resolve)}
+    logs = {
+        found.log
+        for resolve in ("name", "id")
+        for found in answer_scene(made.image_id, scene, made.questions, resolve=resolve)
+    }
     assert logs == {scene_log(made.image_id, made.graph).digest}
 
 
-@pytest.mark.parametrize("arguments", [{"number": -1}, {"number": 0, "questions": 0}, {"number": 0, "ambiguous": 1.5}])
+@pytest.mark.parametrize(
+    "arguments", [{"number": -1}, {"number": 0, "questions": 0}, {"number": 0, "ambiguous": 1.5}]
+)
 def test_numbers_out_of_range_are_refused(arguments: dict[str, float]) -> None:
     with pytest.raises(ParameterError):
         sample(**arguments, seed=1)  # type: ignore[arg-type]
@@ -98,5 +122,7 @@ def test_numbers_out_of_range_are_refused(arguments: dict[str, float]) -> None:
 
 def test_the_world_loads_neither_the_interpreter_nor_the_program_nor_the_tbox() -> None:
     code = "import sys, substrate.worlds.gqa; print(sorted(m for m in sys.modules if m.startswith('substrate.domains')))"
-    loaded = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
     assert loaded.strip() == "['substrate.domains', 'substrate.domains.gqa', 'substrate.domains.gqa.format']"

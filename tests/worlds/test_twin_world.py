@@ -12,7 +12,19 @@ import pytest
 from twin_specs import twin_specs
 
 import substrate.worlds.smallville as world
-from substrate.domains.smallville.format import INTERVENTIONS, Agent, Gold, Intervention, Named, Plan, Query, Village, check, read_gold, read_specs
+from substrate.domains.smallville.format import (
+    INTERVENTIONS,
+    Agent,
+    Gold,
+    Intervention,
+    Named,
+    Plan,
+    Query,
+    Village,
+    check,
+    read_gold,
+    read_specs,
+)
 from substrate.worlds.smallville import datasheet, spec_line, write_specs
 from substrate.worlds.smallville.oracle import answer, history
 from substrate.worlds.smallville.sampling import CELLS, OUTCOMES
@@ -22,7 +34,11 @@ FOLDER = Path(world.__file__).parent
 
 
 def imported(file: Path) -> set[str]:
-    return {str(node.module) for node in ast.walk(ast.parse(file.read_text("utf-8"))) if isinstance(node, ast.ImportFrom)}
+    return {
+        str(node.module)
+        for node in ast.walk(ast.parse(file.read_text("utf-8")))
+        if isinstance(node, ast.ImportFrom)
+    }
 
 
 def test_the_oracle_knows_the_format_and_the_standard_library_alone() -> None:
@@ -30,7 +46,9 @@ def test_the_oracle_knows_the_format_and_the_standard_library_alone() -> None:
     assert ours == {"substrate.domains.smallville.format"}
     for file in FOLDER.glob("*.py"):
         allowed = ("substrate.worlds.smallville", "substrate.domains.smallville.format", "substrate.journal")
-        assert all(module.startswith(allowed) for module in imported(file) if module.startswith("substrate")), file
+        assert all(
+            module.startswith(allowed) for module in imported(file) if module.startswith("substrate")
+        ), file
 
 
 def test_cells_and_answers_come_in_turn() -> None:
@@ -38,7 +56,9 @@ def test_cells_and_answers_come_in_turn() -> None:
     assert Counter((s.linkage, s.query.type) for s in specs) == dict.fromkeys(CELLS, N // len(CELLS))
     for linkage, query in CELLS:
         golds = [s.gold for s in specs if (s.linkage, s.query.type) == (linkage, query)]
-        assert Counter(golds) == Counter(OUTCOMES[linkage][turn % len(OUTCOMES[linkage])] for turn in range(N // len(CELLS)))
+        assert Counter(golds) == Counter(
+            OUTCOMES[linkage][turn % len(OUTCOMES[linkage])] for turn in range(N // len(CELLS))
+        )
     assert {s.intervention.type for s in specs} == set(INTERVENTIONS)
     assert sum((s.gold.a == "yes") + (s.gold.b == "yes") for s in specs) == N
     bare = [(s.village, s.branch, s.intervention, s.query) for s in specs]
@@ -51,16 +71,30 @@ def test_a_linkage_says_who_is_touched_and_whom_it_reaches() -> None:
         a, b = history(spec.village), history(spec.village, spec.branch, spec.intervention)
         assert spec.gold == Gold(answer(a, spec.query, spec.branch), answer(b, spec.query, spec.branch))
         asked = {spec.query.agent, spec.query.other} - {None}
-        reached = {agent.id for agent in spec.village.agents if a.of(agent.id, spec.branch) != b.of(agent.id, spec.branch)}
+        reached = {
+            agent.id
+            for agent in spec.village.agents
+            if a.of(agent.id, spec.branch) != b.of(agent.id, spec.branch)
+        }
         assert reached, "an intervention that changes nothing is no intervention"
         assert (spec.intervention.agent in asked) is (spec.linkage == "direct")
         assert bool(reached & asked) is (spec.linkage != "control")
-        assert all(places[: spec.branch] == b.places[agent][: spec.branch] for agent, places in a.places.items())
+        assert all(
+            places[: spec.branch] == b.places[agent][: spec.branch] for agent, places in a.places.items()
+        )
 
 
 def test_same_seed_same_bytes_in_another_process_and_another_seed_others() -> None:
     code = "from substrate.worlds.smallville import spec_line\nfor n in range(9): print(spec_line(n, 4))"
-    runs = [subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, env={"PYTHONHASHSEED": s, "PYTHONPATH": ":".join(sys.path)}) for s in "12"]
+    runs = [
+        subprocess.run(
+            [sys.executable, "-c", code],
+            capture_output=True,
+            check=True,
+            env={"PYTHONHASHSEED": s, "PYTHONPATH": ":".join(sys.path)},
+        )
+        for s in "12"
+    ]
     here = "".join(f"{spec_line(number, 4)}\n" for number in range(9))
     assert [run.stdout.decode() for run in runs] == [here, here]
     assert here != "".join(f"{spec_line(number, 5)}\n" for number in range(9))
@@ -79,7 +113,12 @@ def test_the_file_reads_back_and_its_datasheet_counts_it(tmp_path: Path) -> None
 
 
 def day(*agents: Agent, horizon: int = 4) -> Village:
-    return Village(horizon, [Named(p, p) for p in ("cafe", "park", "pub")], [Named("news", "there is news")], list(agents))
+    return Village(
+        horizon,
+        [Named(p, p) for p in ("cafe", "park", "pub")],
+        [Named("news", "there is news")],
+        list(agents),
+    )
 
 
 ANN = Agent("ann", "Ann", "cafe", ["news"], [Plan(2, "park")])
@@ -89,7 +128,10 @@ BO = Agent("bo", "Bo", "park", [], [Plan(2, "pub", "news"), Plan(3, "pub", "news
 def test_what_happens_within_a_tick() -> None:
     """Read off by hand: Ann reaches Bo at tick 2, too late for his plan of that tick, in time for the next."""
     told = history(day(ANN, BO))
-    assert told.places == {"ann": ["cafe", "cafe", "park", "park", "park"], "bo": ["park", "park", "park", "pub", "pub"]}
+    assert told.places == {
+        "ann": ["cafe", "cafe", "park", "park", "park"],
+        "bo": ["park", "park", "park", "pub", "pub"],
+    }
     assert [bool(facts) for facts in told.knowledge["bo"]] == [False, False, True, True, True]
 
 

@@ -15,7 +15,22 @@ from urllib.parse import quote
 import pyoxigraph as ox
 
 from substrate.domains.babi.format import Statement, Story
-from substrate.domains.babi.grammar import Absent, Belongs, Dropped, Either, Fact, Fears, Gave, Moved, Pronoun, Quality, Related, Took, Who, parse_fact
+from substrate.domains.babi.grammar import (
+    Absent,
+    Belongs,
+    Dropped,
+    Either,
+    Fact,
+    Fears,
+    Gave,
+    Moved,
+    Pronoun,
+    Quality,
+    Related,
+    Took,
+    Who,
+    parse_fact,
+)
 from substrate.errors import FormatError
 from substrate.log import EventLog
 from substrate.replay import Replay, State
@@ -58,7 +73,11 @@ def common_knowledge() -> tuple[str, ...]:
     """The TBox's own facts as RDF Patch lines, sorted: what every story may take for granted."""
     quads = [quad for quad in ox.parse(TBox.load("babi").turtle, ox.RdfFormat.TURTLE) if _is_fact(quad)]
     individuals = {quad.subject for quad in quads}
-    labels = [quad for quad in ox.parse(TBox.load("babi").turtle, ox.RdfFormat.TURTLE) if quad.predicate == LABEL and quad.subject in individuals]
+    labels = [
+        quad
+        for quad in ox.parse(TBox.load("babi").turtle, ox.RdfFormat.TURTLE)
+        if quad.predicate == LABEL and quad.subject in individuals
+    ]
     return tuple(sorted(f"A {quad} ." for quad in (*quads, *labels)))
 
 
@@ -71,7 +90,10 @@ def _is_fact(quad: ox.Quad) -> bool:
 def _inverses() -> dict[str, str]:
     """Each relation's name to its inverse's."""
     parts = (line.split() for line in common_knowledge() if f" <{NAMESPACE}inverse> " in line)
-    return {subject[1:-1].removeprefix(NAMESPACE): value[1:-1].removeprefix(NAMESPACE) for _, subject, _, value, _ in parts}
+    return {
+        subject[1:-1].removeprefix(NAMESPACE): value[1:-1].removeprefix(NAMESPACE)
+        for _, subject, _, value, _ in parts
+    }
 
 
 def story_log(story: Story) -> EventLog:
@@ -111,7 +133,11 @@ class _Teller:
         node = entity(name)
         if not any(True for _ in self.state.match(node, LABEL)):
             yield f"A {node} {LABEL} {ox.Literal(name)} ."
-        yield from (f"A {node} {RDF_TYPE} {term(kind)} ." for kind in classes if (node, RDF_TYPE, term(kind)) not in self.state)
+        yield from (
+            f"A {node} {RDF_TYPE} {term(kind)} ."
+            for kind in classes
+            if (node, RDF_TYPE, term(kind)) not in self.state
+        )
 
     def happens(self, kind: str, **roles: ox.NamedNode | Iterable[ox.NamedNode]) -> Lines:
         """The sentence's event with its roles."""
@@ -143,14 +169,24 @@ class _Teller:
             if not plural and (agents[0], GENDER, ox.Literal(pronoun)) not in self.state:
                 lines.append(f"A {agents[0]} {GENDER} {ox.Literal(pronoun)} .")
             return agents, lines
-        raise FormatError(f"{pronoun!r} has no antecedent in {self.text!r}", hint="Name the people before taking them up by a pronoun")
+        raise FormatError(
+            f"{pronoun!r} has no antecedent in {self.text!r}",
+            hint="Name the people before taking them up by a pronoun",
+        )
 
     def objects(self, node: ox.NamedNode, predicate: ox.NamedNode) -> list[ox.NamedNode]:
         """What a node has by a predicate, sorted."""
-        return sorted((found for _, _, found in self.state.match(node, predicate) if isinstance(found, ox.NamedNode)), key=str)
+        return sorted(
+            (found for _, _, found in self.state.match(node, predicate) if isinstance(found, ox.NamedNode)),
+            key=str,
+        )
 
-    def relocate(self, node: ox.NamedNode, places: Iterable[ox.NamedNode], predicate: ox.NamedNode = AT) -> Lines:
-        """Put something at a place, at one of several (``mayBeAt``), or nowhere known; what was known before is retracted."""
+    def relocate(
+        self, node: ox.NamedNode, places: Iterable[ox.NamedNode], predicate: ox.NamedNode = AT
+    ) -> Lines:
+        """Put something at a place, at one of several (``mayBeAt``), or nowhere known; what was known before
+        is retracted.
+        """
         for known in (AT, NOT_AT, MAY_BE_AT):
             yield from (f"D {node} {known} {place} ." for place in self.objects(node, known))
         yield from (f"A {node} {predicate} {place} ." for place in places)
@@ -158,7 +194,8 @@ class _Teller:
     def is_latest(self, agent: ox.NamedNode, period: str) -> bool:
         """Whether nothing is told of an agent's later periods."""
         return period == "now" or not self.state.query(
-            f"ASK {{ ?event :agent {agent} ; :period/:rank ?later . {term(period)} :rank ?rank FILTER(?later > ?rank) }}", prefixes=PREFIXES
+            f"ASK {{ ?event :agent {agent} ; :period/:rank ?later . {term(period)} :rank ?rank FILTER(?later > ?rank) }}",
+            prefixes=PREFIXES,
         )
 
 
@@ -206,7 +243,9 @@ def _either(teller: _Teller, fact: Either) -> Lines:
     yield from teller.happens("Alternative", agent=agents)
     for agent in agents:
         for node in (agent, *teller.objects(agent, CARRIES)):
-            yield from teller.relocate(node, sorted({entity(name) for name in fact.places}, key=str), MAY_BE_AT)
+            yield from teller.relocate(
+                node, sorted({entity(name) for name in fact.places}, key=str), MAY_BE_AT
+            )
 
 
 def _took(teller: _Teller, fact: Took) -> Lines:
@@ -225,15 +264,26 @@ def _gave(teller: _Teller, fact: Gave) -> Lines:
     (agent, *_), mention = teller.people(fact.who)
     yield from mention
     yield from teller.mention(fact.receiver, "Agent")
-    yield from _handled(teller, "Give", agent, fact.thing, entity(fact.receiver), receiver=entity(fact.receiver))
+    yield from _handled(
+        teller, "Give", agent, fact.thing, entity(fact.receiver), receiver=entity(fact.receiver)
+    )
 
 
-def _handled(teller: _Teller, kind: str, agent: ox.NamedNode, name: str, holder: ox.NamedNode | None, **roles: ox.NamedNode) -> Lines:
+def _handled(
+    teller: _Teller,
+    kind: str,
+    agent: ox.NamedNode,
+    name: str,
+    holder: ox.NamedNode | None,
+    **roles: ox.NamedNode,
+) -> Lines:
     """A thing changes hands: it is where its holder is, or the agent, and the holder, if any, carries it."""
     thing, places = entity(name), (teller.objects(holder, AT) if holder else []) or teller.objects(agent, AT)
     yield from teller.mention(name, "Thing")
     yield from teller.happens(kind, agent=agent, thing=thing, place=places, period=term("now"), **roles)
-    yield from sorted(f"D {other} {CARRIES} {thing} ." for other, _, _ in teller.state.match(None, CARRIES, thing))
+    yield from sorted(
+        f"D {other} {CARRIES} {thing} ." for other, _, _ in teller.state.match(None, CARRIES, thing)
+    )
     if holder:
         yield f"A {holder} {CARRIES} {thing} ."
     yield from teller.relocate(thing, places)
@@ -266,7 +316,10 @@ def _quality(teller: _Teller, fact: Quality) -> Lines:
     individual, quality = entity(fact.individual), ox.NamedNode(NAMESPACE + quote(fact.quality))
     kinds = [kind for kind in ("Color", "Motive") if (quality, RDF_TYPE, term(kind)) in teller.state]
     if not kinds:
-        raise FormatError(f"unknown adjective {fact.quality!r} in {teller.text!r}", hint="Add it to the TBox as a Color or a Motive")
+        raise FormatError(
+            f"unknown adjective {fact.quality!r} in {teller.text!r}",
+            hint="Add it to the TBox as a Color or a Motive",
+        )
     yield from teller.mention(fact.individual, *(["Agent"] if kinds == ["Motive"] else []))
     for old in teller.objects(individual, term("quality")):
         if (old, RDF_TYPE, term(kinds[0])) in teller.state:

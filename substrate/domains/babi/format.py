@@ -67,7 +67,8 @@ _OFFICIAL = "Write `ID text` or `ID question<TAB>answer<TAB>supporting ids`"
 
 
 def read_tasks(path: Path, *, split: str | None = None) -> list[Story]:
-    """The stories of one file ``qaN_*.txt`` or of every such file in a folder, gzipped or not, by task and name.
+    """The stories of one file ``qaN_*.txt`` or of every such file in a folder, gzipped or not, by task and
+    name.
 
     Args:
         path: a file or a folder.
@@ -81,16 +82,26 @@ def read_tasks(path: Path, *, split: str | None = None) -> list[Story]:
     for file in _files(path):
         match = _FILE.fullmatch(file.name)
         if not match:
-            raise FormatError("not the name of a task", where=(file,), hint="Name it qaN_….txt or qaN_….txt.gz")
+            raise FormatError(
+                "not the name of a task", where=(file,), hint="Name it qaN_….txt or qaN_….txt.gz"
+            )
         subset, kind = match[1], match[2] or ""
         if split is not None and kind != split:
             continue
         if (subset, kind) in seen:
-            raise FormatError(f"{subset} is in {seen[subset, kind].name} as well", where=(file,), hint="Keep one file a task and split")
+            raise FormatError(
+                f"{subset} is in {seen[subset, kind].name} as well",
+                where=(file,),
+                hint="Keep one file a task and split",
+            )
         seen[subset, kind] = file
         stories += parse_stories(read_text(file), file=str(file), subset=subset, split=kind)
     if not stories:
-        raise FormatError("holds no task" + (f" of split {split}" if split else ""), where=(path,), hint="Give a folder of qaN_….txt files")
+        raise FormatError(
+            "holds no task" + (f" of split {split}" if split else ""),
+            where=(path,),
+            hint="Give a folder of qaN_….txt files",
+        )
     return stories
 
 
@@ -117,20 +128,32 @@ def parse_stories(text: str, *, file: str, subset: str, split: str = "") -> list
         if identifier == 1:
             stories.append([])
         elif not stories or identifier <= stories[-1][-1].id:
-            raise FormatError(f"ID {identifier} does not follow", where=place, hint="IDs start at 1 in every story and increase")
+            raise FormatError(
+                f"ID {identifier} does not follow",
+                where=place,
+                hint="IDs start at 1 in every story and increase",
+            )
         line = _line(identifier, number, raw.rstrip("\r\n").partition(" ")[2].split("\t"), stories[-1], place)
         stories[-1].append(line)
         if isinstance(line, Question):
             fields.add(raw.count("\t"))
             if len(fields) > 1:
                 hint = "The file is cut off or mixed; give every question its answer, or none"
-                raise FormatError("the question has not as many fields as those before it", where=place, hint=hint)
+                raise FormatError(
+                    "the question has not as many fields as those before it", where=place, hint=hint
+                )
     if not stories:
         raise FormatError("the file is empty", where=(file,), hint="Give a file with at least one story")
     return [Story(file, subset, split, scene, tuple(lines)) for scene, lines in enumerate(stories)]
 
 
-def _line(identifier: int, number: int, parts: list[str], before: list[Statement | Question], place: tuple[str, str, str]) -> Statement | Question:
+def _line(
+    identifier: int,
+    number: int,
+    parts: list[str],
+    before: list[Statement | Question],
+    place: tuple[str, str, str],
+) -> Statement | Question:
     text, *gold = (part.strip() for part in parts)
     if not gold and not text.endswith("?"):
         return Statement(identifier, number, text)
@@ -143,7 +166,11 @@ def _line(identifier: int, number: int, parts: list[str], before: list[Statement
         raise FormatError("not a question, an answer and supporting IDs", where=place, hint=_OFFICIAL)
     words = gold[1].split() if len(gold) == 2 else []
     if not all(word.isascii() and word.isdigit() and int(word) in facts for word in words):
-        raise FormatError("a supporting ID is not that of an earlier fact", where=place, hint=f"Name IDs among {sorted(facts)}")
+        raise FormatError(
+            "a supporting ID is not that of an earlier fact",
+            where=place,
+            hint=f"Name IDs among {sorted(facts)}",
+        )
     return Question(identifier, number, text, gold[0], tuple(map(int, words)))
 
 

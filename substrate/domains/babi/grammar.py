@@ -69,7 +69,9 @@ class Gave(NamedTuple):
 
 
 class Related(NamedTuple):
-    """``subject`` stands in ``relation`` (a predicate of the TBox) to ``object``: direction, position or size."""
+    """``subject`` stands in ``relation`` (a predicate of the TBox) to ``object``: direction, position or
+    size.
+    """
 
     subject: str
     relation: str
@@ -203,10 +205,29 @@ class WhyTook(NamedTuple):
 
 
 Query = (
-    WhereIs | WhereWas | IsIn | WhatCarries | CountCarried | Transfer | WhatRelates | RelatesToWhat | DoesRelate | Route | WhatFears | WhatColor | WhereWill | WhyMoved | WhyTook
+    WhereIs
+    | WhereWas
+    | IsIn
+    | WhatCarries
+    | CountCarried
+    | Transfer
+    | WhatRelates
+    | RelatesToWhat
+    | DoesRelate
+    | Route
+    | WhatFears
+    | WhatColor
+    | WhereWill
+    | WhyMoved
+    | WhyTook
 )
 
-PERIODS = {"yesterday": "yesterday", "this morning": "morning", "this afternoon": "afternoon", "this evening": "evening"}
+PERIODS = {
+    "yesterday": "yesterday",
+    "this morning": "morning",
+    "this afternoon": "afternoon",
+    "this evening": "evening",
+}
 RELATIONS = {
     "north of": "northOf", "south of": "southOf", "east of": "eastOf", "west of": "westOf",
     "above": "above", "below": "below", "to the left of": "leftOf", "to the right of": "rightOf",
@@ -262,7 +283,11 @@ def singular(plural: str) -> str:
 
 
 def _who(text: str) -> Who:
-    return Pronoun(text.lower()) if text.lower() in ("he", "she", "they") else tuple(re.split(r", and |, | and ", text))
+    return (
+        Pronoun(text.lower())
+        if text.lower() in ("he", "she", "they")
+        else tuple(re.split(r", and |, | and ", text))
+    )
 
 
 def _fears(kind: str, feared: str) -> Fears:
@@ -274,16 +299,34 @@ _FACTS: tuple[tuple[re.Pattern[str], Callable[..., Fact]], ...] = tuple(
     for pattern, build in (
         ("<who:who> <go> the <place:noun>", lambda who, place: Moved(_who(who), place)),
         ("<who:who> (?:is|are) in the <place:noun>", lambda who, place: Moved(_who(who), place)),
-        ("<who:who> (?:is|are) (?:not|no longer) in the <place:noun>", lambda who, place: Absent(_who(who), place)),
-        ("<who:who> (?:is|are) either in the <first:noun> or (?:in )?the <second:noun>", lambda who, first, second: Either(_who(who), (first, second))),
+        (
+            "<who:who> (?:is|are) (?:not|no longer) in the <place:noun>",
+            lambda who, place: Absent(_who(who), place),
+        ),
+        (
+            "<who:who> (?:is|are) either in the <first:noun> or (?:in )?the <second:noun>",
+            lambda who, first, second: Either(_who(who), (first, second)),
+        ),
         ("<who:one> <get> the <thing:noun>(?: there)?", lambda who, thing: Took(_who(who), thing)),
         ("<who:one> <drop> the <thing:noun>(?: there)?", lambda who, thing: Dropped(_who(who), thing)),
-        ("<who:one> <give> the <thing:noun> to <receiver:name>", lambda who, thing, receiver: Gave(_who(who), thing, receiver)),
-        ("the <subject:noun> is <relation:relation> the <object:noun>", lambda subject, relation, object: Related(subject, _relation(relation), object)),
-        ("the <subject:noun> fits (?:inside|in) the <object:noun>", lambda subject, object: Related(subject, "fitsIn", object)),
+        (
+            "<who:one> <give> the <thing:noun> to <receiver:name>",
+            lambda who, thing, receiver: Gave(_who(who), thing, receiver),
+        ),
+        (
+            "the <subject:noun> is <relation:relation> the <object:noun>",
+            lambda subject, relation, object: Related(subject, _relation(relation), object),
+        ),
+        (
+            "the <subject:noun> fits (?:inside|in) the <object:noun>",
+            lambda subject, object: Related(subject, "fitsIn", object),
+        ),
         ("<kind:word> are afraid of <feared:word>", _fears),
         ("<individual:name> is an? <kind:word>", lambda individual, kind: Belongs(individual, kind.lower())),
-        ("<individual:name> is <quality:word>", lambda individual, quality: Quality(individual, quality.lower())),
+        (
+            "<individual:name> is <quality:word>",
+            lambda individual, quality: Quality(individual, quality.lower()),
+        ),
     )
 )
 
@@ -296,14 +339,38 @@ _QUERIES: tuple[tuple[re.Pattern[str], Callable[..., Query]], ...] = tuple(
         ("is the <entity:noun> in the <place:noun>", IsIn),
         ("what is <agent:name> carrying", WhatCarries),
         ("how many (?:objects|things) is <agent:name> carrying", CountCarried),
-        ("who gave the <thing:noun>(?: to <receiver:name>)?", lambda thing, receiver: Transfer("agent", None, thing, receiver)),
-        ("who received the <thing:noun>(?: from <agent:name>)?", lambda thing, agent: Transfer("receiver", agent, thing)),
-        ("what did <agent:name> give to <receiver:name>", lambda agent, receiver: Transfer("thing", agent, None, receiver)),
-        ("who did <agent:name> give the <thing:noun> to", lambda agent, thing: Transfer("receiver", agent, thing)),
-        ("what is <relation:relation> the <object:noun>", lambda relation, object: WhatRelates(_relation(relation), object)),
-        ("what is the <subject:noun> <relation:relation>", lambda subject, relation: RelatesToWhat(subject, _relation(relation))),
-        ("is the <subject:noun> <relation:relation> the <object:noun>", lambda subject, relation, object: DoesRelate(subject, _relation(relation), object)),
-        ("does the <subject:noun> fit (?:inside|in) the <object:noun>", lambda subject, object: DoesRelate(subject, "fitsIn", object)),
+        (
+            "who gave the <thing:noun>(?: to <receiver:name>)?",
+            lambda thing, receiver: Transfer("agent", None, thing, receiver),
+        ),
+        (
+            "who received the <thing:noun>(?: from <agent:name>)?",
+            lambda thing, agent: Transfer("receiver", agent, thing),
+        ),
+        (
+            "what did <agent:name> give to <receiver:name>",
+            lambda agent, receiver: Transfer("thing", agent, None, receiver),
+        ),
+        (
+            "who did <agent:name> give the <thing:noun> to",
+            lambda agent, thing: Transfer("receiver", agent, thing),
+        ),
+        (
+            "what is <relation:relation> the <object:noun>",
+            lambda relation, object: WhatRelates(_relation(relation), object),
+        ),
+        (
+            "what is the <subject:noun> <relation:relation>",
+            lambda subject, relation: RelatesToWhat(subject, _relation(relation)),
+        ),
+        (
+            "is the <subject:noun> <relation:relation> the <object:noun>",
+            lambda subject, relation, object: DoesRelate(subject, _relation(relation), object),
+        ),
+        (
+            "does the <subject:noun> fit (?:inside|in) the <object:noun>",
+            lambda subject, object: DoesRelate(subject, "fitsIn", object),
+        ),
         ("how do you go from the <start:noun> to the <goal:noun>", Route),
         ("what is <individual:name> afraid of", WhatFears),
         ("what colou?r is <individual:name>", WhatColor),
@@ -325,7 +392,11 @@ def parse_fact(text: str) -> Fact:
     Raises:
         FormatError: the sentence is none of the grammar's.
     """
-    clause = _OPENING.sub("", text.strip().removesuffix("."), count=1) if _OPENING.match(text.strip()) else text.strip().removesuffix(".")
+    clause = (
+        _OPENING.sub("", text.strip().removesuffix("."), count=1)
+        if _OPENING.match(text.strip())
+        else text.strip().removesuffix(".")
+    )
     period = None
     if match := _TIME_FIRST.fullmatch(clause):
         period, clause = match[1], match[2]
@@ -333,7 +404,10 @@ def parse_fact(text: str) -> Fact:
         clause, period = match[1], match[2]
     fact = _first(_FACTS, clause)
     if fact is None or (period and not isinstance(fact, Moved)):
-        raise FormatError(f"unknown sentence {text!r}", hint="The grammar has no such sentence; correct it, or add a pattern")
+        raise FormatError(
+            f"unknown sentence {text!r}",
+            hint="The grammar has no such sentence; correct it, or add a pattern",
+        )
     return fact._replace(period=PERIODS[period.lower()]) if period and isinstance(fact, Moved) else fact
 
 
@@ -350,7 +424,10 @@ def parse_question(text: str) -> Query:
     """
     query = _first(_QUERIES, text.strip().removesuffix("?").strip())
     if query is None:
-        raise FormatError(f"unknown question {text!r}", hint="The grammar has no such question; correct it, or add a pattern")
+        raise FormatError(
+            f"unknown question {text!r}",
+            hint="The grammar has no such question; correct it, or add a pattern",
+        )
     return query
 
 

@@ -91,14 +91,19 @@ def _unknown(what: str) -> ProgramError:
 
 def _rest_on_place(reader: Reader, node: ox.NamedNode, place: Any) -> None:
     """The evidence for where something is now: who handled it last and how they came there, or its own move."""
-    handled = reader.first("SELECT ?event ?agent ?tick { ?event :thing ?node ; :agent ?agent ; :tick ?tick } ORDER BY DESC(?tick) LIMIT 1", node=node)
+    handled = reader.first(
+        "SELECT ?event ?agent ?tick { ?event :thing ?node ; :agent ?agent ; :tick ?tick } ORDER BY DESC(?tick) LIMIT 1",
+        node=node,
+    )
     if not handled:
         reader.rest_on_presence(node, place)
         return
     event, agent, tick = handled
     reader.rest_on_event(event, tick)
     since = reader.history.since((node, AT, place), reader.tick)
-    for (holder,) in list(reader.rows("SELECT ?holder { ?holder :carries ?node } ORDER BY ?holder", node=node)) or [(agent,)]:
+    for (holder,) in list(
+        reader.rows("SELECT ?holder { ?holder :carries ?node } ORDER BY ?holder", node=node)
+    ) or [(agent,)]:
         reader.rest_on_presence(holder, place, at=since)
 
 
@@ -115,7 +120,9 @@ def _where_is(reader: Reader, query: WhereIs) -> str:
 def _where_was(reader: Reader, query: WhereWas) -> str:
     node, before = entity(query.entity), entity(query.before)
     stay = f"?event {_INVOLVES} ?node ; a ?kind ; :agent ?agent ; :place ?place ; :tick ?tick ; :period/:rank ?rank ."
-    later = reader.first(f"SELECT ?event ?kind ?agent ?tick ?rank {{ {stay} }} {_LATEST}", node=node, place=before)
+    later = reader.first(
+        f"SELECT ?event ?kind ?agent ?tick ?rank {{ {stay} }} {_LATEST}", node=node, place=before
+    )
     if not later:
         raise _unknown(f"that {query.entity} was in the {query.before}")
     *_, tick, rank = later
@@ -131,7 +138,9 @@ def _where_was(reader: Reader, query: WhereWas) -> str:
             reader.rest_on_event(event, when)
         else:
             reader.rest_on_presence(agent, place, at=int(when.value))
-    handled = reader.first("SELECT ?event ?tick { ?event :thing ?node ; :tick ?tick } ORDER BY DESC(?tick) LIMIT 1", node=node)
+    handled = reader.first(
+        "SELECT ?event ?tick { ?event :thing ?node ; :tick ?tick } ORDER BY DESC(?tick) LIMIT 1", node=node
+    )
     if handled:
         reader.rest_on_event(*handled)
     return earlier[5].value
@@ -165,7 +174,12 @@ _CARRIED = """SELECT ?label { ?agent :carries ?node . ?node rdfs:label ?label .
 
 def _rest_on_hands(reader: Reader, agent: ox.NamedNode) -> None:
     """What an agent carries rests on everything that went through the agent's hands."""
-    for found in list(reader.rows("SELECT ?event ?tick { ?event :thing ?thing ; (:agent|:receiver) ?agent ; :tick ?tick } ORDER BY ?tick", agent=agent)):
+    for found in list(
+        reader.rows(
+            "SELECT ?event ?tick { ?event :thing ?thing ; (:agent|:receiver) ?agent ; :tick ?tick } ORDER BY ?tick",
+            agent=agent,
+        )
+    ):
         reader.rest_on_event(*found)
 
 
@@ -180,7 +194,9 @@ def _what_carries(reader: Reader, query: WhatCarries) -> str:
 
 def _count_carried(reader: Reader, query: CountCarried) -> str:
     _rest_on_hands(reader, entity(query.agent))
-    found = reader.first("SELECT (COUNT(DISTINCT ?thing) AS ?number) { ?agent :carries ?thing }", agent=entity(query.agent))
+    found = reader.first(
+        "SELECT (COUNT(DISTINCT ?thing) AS ?number) { ?agent :carries ?thing }", agent=entity(query.agent)
+    )
     number = int(found[0].value) if found else 0
     return NUMBERS[number] if number < len(NUMBERS) else str(number)
 
@@ -200,9 +216,14 @@ def _transfer(reader: Reader, query: Transfer) -> str:
 
 def _one_relation(reader: Reader, relation: str, *, subject: str = "", object: str = "") -> str:
     """Who or what stands on the open side of a relation; the first by name where there are several."""
-    given = {"relation": term(relation)} | ({"subject": entity(subject)} if subject else {"object": entity(object)})
+    given = {"relation": term(relation)} | (
+        {"subject": entity(subject)} if subject else {"object": entity(object)}
+    )
     asked = "object" if subject else "subject"
-    found = reader.first(f"SELECT ?{asked} ?label {{ ?subject ?relation ?object . {_label('?' + asked)} }} ORDER BY ?label LIMIT 1", **given)
+    found = reader.first(
+        f"SELECT ?{asked} ?label {{ ?subject ?relation ?object . {_label('?' + asked)} }} ORDER BY ?label LIMIT 1",
+        **given,
+    )
     if not found:
         raise _unknown(f"what is {relation} {object}" if object else f"what {subject} is {relation}")
     given[asked] = found[0]
@@ -233,7 +254,11 @@ class _Axis(NamedTuple):
     @property
     def steps(self) -> list[ox.NamedNode]:
         """Every relation a chain along this axis may use."""
-        return [term(self.forward), term(self.backward), *(term(name.strip(":")) for name in self.level.split("|") if name)]
+        return [
+            term(self.forward),
+            term(self.backward),
+            *(term(name.strip(":")) for name in self.level.split("|") if name),
+        ]
 
 
 _AXES = {
@@ -260,8 +285,12 @@ def _does_relate(reader: Reader, query: DoesRelate) -> str:
     return "yes" if holds else "no"
 
 
-def _chain(reader: Reader, start: ox.NamedNode, goal: ox.NamedNode, relations: Iterable[ox.NamedNode]) -> list[Triple] | None:
-    """The shortest chain of relations from a node to a node, first by name among equals; ``None`` where there is none."""
+def _chain(
+    reader: Reader, start: ox.NamedNode, goal: ox.NamedNode, relations: Iterable[ox.NamedNode]
+) -> list[Triple] | None:
+    """The shortest chain of relations from a node to a node, first by name among equals; ``None`` where there
+    is none.
+    """
     steps = f"SELECT ?relation ?next {{ VALUES ?relation {{ {' '.join(map(str, relations))} }} ?node ?relation ?next }} ORDER BY ?relation ?next"
     reached: dict[Any, Triple | None] = {start: None}
     queue = deque([start])
@@ -282,7 +311,12 @@ def _chain(reader: Reader, start: ox.NamedNode, goal: ox.NamedNode, relations: I
 
 
 def _route(reader: Reader, query: Route) -> str:
-    letters = {row[0]: row[1].value for row in reader.rows("SELECT ?relation ?letter { ?inverse :letter ?letter ; :inverse ?relation } ORDER BY ?letter")}
+    letters = {
+        row[0]: row[1].value
+        for row in reader.rows(
+            "SELECT ?relation ?letter { ?inverse :letter ?letter ; :inverse ?relation } ORDER BY ?letter"
+        )
+    }
     chain = _chain(reader, entity(query.start), entity(query.goal), sorted(letters, key=str))
     if chain is None:
         raise _unknown(f"a way from the {query.start} to the {query.goal}")
@@ -294,7 +328,10 @@ def _route(reader: Reader, query: Route) -> str:
 
 def _what_fears(reader: Reader, query: WhatFears) -> str:
     one = entity(query.individual)
-    found = reader.first(f"SELECT ?kind ?feared ?label {{ ?one :isA ?kind . ?kind :fears ?feared . {_label('?feared')} }} ORDER BY ?label LIMIT 1", one=one)
+    found = reader.first(
+        f"SELECT ?kind ?feared ?label {{ ?one :isA ?kind . ?kind :fears ?feared . {_label('?feared')} }} ORDER BY ?label LIMIT 1",
+        one=one,
+    )
     if not found:
         raise _unknown(f"what {query.individual} is afraid of")
     kind, feared, label = found
@@ -305,7 +342,10 @@ def _what_fears(reader: Reader, query: WhatFears) -> str:
 
 def _what_color(reader: Reader, query: WhatColor) -> str:
     one = entity(query.individual)
-    own = reader.first(f"SELECT ?color ?label {{ ?one :quality ?color . ?color a :Color . {_label('?color')} }} ORDER BY ?label LIMIT 1", one=one)
+    own = reader.first(
+        f"SELECT ?color ?label {{ ?one :quality ?color . ?color a :Color . {_label('?color')} }} ORDER BY ?label LIMIT 1",
+        one=one,
+    )
     if own:
         reader.rest_on(one, term("quality"), own[0])
         return own[1].value
@@ -408,7 +448,11 @@ def explain_answer(story: Story, question: int, log: EventLog | None = None) -> 
     """
     found = next((line for line in story.questions if line.id == question), None)
     if found is None:
-        raise FormatError(f"no question {question}", where=(story.file, f"story {story.scene}"), hint=f"Name one of {[line.id for line in story.questions]}")
+        raise FormatError(
+            f"no question {question}",
+            where=(story.file, f"story {story.scene}"),
+            hint=f"Name one of {[line.id for line in story.questions]}",
+        )
     log = story_log(story) if log is None else log
     query = _parsed(story, found)
     reader = Reader(log.state(question), History(log), question)
@@ -430,7 +474,9 @@ def _parsed(story: Story, question: Question) -> Query:
         raise error.within(*story.where(question)[:2]) from error
 
 
-def _answer(story: Story, question: Question, predicted: str, evidence: list[Evidence], digest: str, error: str | None) -> Answer:
+def _answer(
+    story: Story, question: Question, predicted: str, evidence: list[Evidence], digest: str, error: str | None
+) -> Answer:
     return Answer(
         subset=story.subset,
         split=story.split,

@@ -79,11 +79,18 @@ class Reader:
     def rest_on_event(self, event: Any, tick: Any) -> None:
         """Take an event as evidence, and the one whose agents it takes up by a pronoun."""
         self.rest_on(event, term("tick"), tick)
-        for antecedent, when in list(self.rows("SELECT ?antecedent ?when { ?event :antecedent ?antecedent . ?antecedent :tick ?when }", event=event)):
+        for antecedent, when in list(
+            self.rows(
+                "SELECT ?antecedent ?when { ?event :antecedent ?antecedent . ?antecedent :tick ?when }",
+                event=event,
+            )
+        ):
             self.rest_on(antecedent, term("tick"), when)
 
     def rest_on_presence(self, agent: Any, place: Any, *, at: int | None = None) -> None:
         """Take as evidence that an agent was at a place at a tick: the sentence that brought it there."""
         when = ox.Literal(self.history.since((agent, AT, place), self.tick if at is None else at))
-        if found := self.first("SELECT ?event { ?event :agent ?agent ; :tick ?tick }", agent=agent, tick=when):
+        if found := self.first(
+            "SELECT ?event { ?event :agent ?agent ; :tick ?tick }", agent=agent, tick=when
+        ):
             self.rest_on_event(found[0], when)

@@ -1,7 +1,8 @@
 """Which events occur in the world without an object, and what that rests on.
 
 Algorithm 2 of the paper with its polarity mended: its two branches return opposite things, membership in
-AncObj means that the event is prevented, the partner rule that one occurs. Here all say whether the event occurs.
+AncObj means that the event is prevented, the partner rule that one occurs. Here all say whether the event
+occurs.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ from substrate.domains.clevrer.parameters import Engine, Parameters
 from substrate.domains.clevrer.scene import Event, Scene
 
 Ground = Literal["observed", "dual", "simulated", "heuristic"]
-"""What an answer rests on: what was filmed; the ancestors of an observed event (Proposition 1); a simulation; a rule without proof."""
+"""What an answer rests on: what was filmed; the ancestors of an observed event (Proposition 1); a simulation;
+a rule without proof.
+"""
 
 
 class Verdict(NamedTuple):
@@ -36,7 +39,9 @@ def judge(scene: Scene, event: Event, removed: int, parameters: Parameters) -> V
 
 
 def _duality(scene: Scene, event: Event, removed: int, engine: Engine) -> Verdict:
-    """An observed event happens unless the object is among those it depends on; one that was not observed is taken not to."""
+    """An observed event happens unless the object is among those it depends on; one that was not observed is
+    taken not to.
+    """
     observed = _like(event, scene)
     if not observed:
         return Verdict(False, "heuristic")
@@ -48,12 +53,16 @@ def _partner(scene: Scene, event: Event, removed: int, engine: Engine) -> Verdic
     """As the duality; and two others that both collided with the object are taken to collide with each other."""
     if event.kind != "Collision" or _like(event, scene):
         return _duality(scene, event, removed, engine)
-    partners = {other for e in scene.events if e.kind == "Collision" and removed in e.objects for other in e.objects}
+    partners = {
+        other for e in scene.events if e.kind == "Collision" and removed in e.objects for other in e.objects
+    }
     return Verdict(event.objects <= partners, "heuristic")
 
 
 def _simulated(scene: Scene, event: Event, removed: int, engine: Engine) -> Verdict:
-    """Collisions as the fork without the object has them; entries and exits, which it has no camera for, by the duality."""
+    """Collisions as the fork without the object has them; entries and exits, which it has no camera for, by
+    the duality.
+    """
     if event.kind != "Collision":
         return _duality(scene, event, removed, engine)
     branch = without(scene, removed, engine)
@@ -68,5 +77,9 @@ def _like(event: Event, scene: Scene) -> list[Event]:
     return [e for e in scene.events if e.kind == event.kind and e.objects == event.objects]
 
 
-METHODS: Mapping[str, Callable[[Scene, Event, int, Engine], Verdict]] = {"duality": _duality, "partner": _partner, "simulated": _simulated}
+METHODS: Mapping[str, Callable[[Scene, Event, int, Engine], Verdict]] = {
+    "duality": _duality,
+    "partner": _partner,
+    "simulated": _simulated,
+}
 """By the name that the parameters give them."""

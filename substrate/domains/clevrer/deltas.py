@@ -10,7 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from substrate.domains.clevrer.format import MOVING_SPEED, Annotation, CompactObject, MotionState, ObjectProperty, SceneEvents, in_out_objects, tracks
+from substrate.domains.clevrer.format import (
+    MOVING_SPEED,
+    Annotation,
+    CompactObject,
+    MotionState,
+    ObjectProperty,
+    SceneEvents,
+    in_out_objects,
+    tracks,
+)
 from substrate.log import EventLog
 
 NAMESPACE = "urn:substrate:clevrer:"
@@ -53,8 +62,16 @@ def annotation_log(annotation: Annotation) -> EventLog:
     lines = _opening(scene, frames, [(o.object_id, o) for o in annotation.object_property])
     motion = tracks(annotation)
     visible = {number: [state.inside_camera_view for state in track] for number, track in motion.items()}
-    occurrences: list[Occurrence] = [(frame, "Entry" if seen[frame] else "Exit", (number,)) for number, seen in visible.items() for frame in _changes(seen)]
-    posed = pose_frames(frames, [frame for frame, kind, _ in occurrences if kind == "Entry"], [c.frame_id for c in annotation.collision])
+    occurrences: list[Occurrence] = [
+        (frame, "Entry" if seen[frame] else "Exit", (number,))
+        for number, seen in visible.items()
+        for frame in _changes(seen)
+    ]
+    posed = pose_frames(
+        frames,
+        [frame for frame, kind, _ in occurrences if kind == "Entry"],
+        [c.frame_id for c in annotation.collision],
+    )
     for number, track in motion.items():
         subject = f"<{scene}:object:{number}>"
         velocities = [state.velocity for state in track]
@@ -71,14 +88,21 @@ def events_log(scene_events: SceneEvents) -> EventLog:
     last = max((e.frame for e in (*scene_events.in_outs, *scene_events.collisions)), default=0)
     frames = max(scene_events.n_frames, last + 1)
     lines = _opening(scene, frames, [(o.id, o) for o in scene_events.objects])
-    occurrences: list[Occurrence] = [(e.frame, "Entry" if e.type == "in" else "Exit", in_out_objects(e)) for e in scene_events.in_outs]
+    occurrences: list[Occurrence] = [
+        (e.frame, "Entry" if e.type == "in" else "Exit", in_out_objects(e)) for e in scene_events.in_outs
+    ]
     occurrences += ((e.frame, "Collision", e.object) for e in scene_events.collisions)
     return _log(scene, frames, lines, occurrences)
 
 
-def _opening(scene: str, frames: int, objects: Iterable[tuple[int, ObjectProperty | CompactObject]]) -> list[Line]:
+def _opening(
+    scene: str, frames: int, objects: Iterable[tuple[int, ObjectProperty | CompactObject]]
+) -> list[Line]:
     """Tick 0: the scene and its objects."""
-    lines = [(0, f"A <{scene}> {_TYPE} <{NAMESPACE}Scene> ."), (0, f"A <{scene}> <{NAMESPACE}frames> {_integer(frames)} .")]
+    lines = [
+        (0, f"A <{scene}> {_TYPE} <{NAMESPACE}Scene> ."),
+        (0, f"A <{scene}> <{NAMESPACE}frames> {_integer(frames)} ."),
+    ]
     for number, thing in objects:
         subject = f"A <{scene}:object:{number}>"
         lines += (
@@ -102,7 +126,9 @@ def _flips(subject: str, visible: list[bool], moving: list[bool]) -> Iterator[Li
         if frame:
             yield frame, f"D {subject} <{NAMESPACE}motion> <{NAMESPACE}{before}> ."
         yield frame, f"A {subject} <{NAMESPACE}motion> <{NAMESPACE}{now}> ."
-    seen_moving = next((frame for frame, both in enumerate(zip(visible, moving, strict=True)) if all(both)), None)
+    seen_moving = next(
+        (frame for frame, both in enumerate(zip(visible, moving, strict=True)) if all(both)), None
+    )
     if seen_moving is not None:
         yield seen_moving, f"A {subject} <{NAMESPACE}moved> {_TRUE} ."
 
@@ -114,7 +140,8 @@ def _changes(values: list[bool], *, first: bool = False) -> list[int]:
 
 
 def pose_frames(frames: int, entries: Iterable[int], collisions: Iterable[int]) -> list[int]:
-    """The frames of a video at which poses are recorded: those from which another course of events may branch, and the last.
+    """The frames of a video at which poses are recorded: those from which another course of events may
+    branch, and the last.
 
     Everyone moves freely between two of them, so that the law of motion gives back what is left out.
 
@@ -127,12 +154,17 @@ def pose_frames(frames: int, entries: Iterable[int], collisions: Iterable[int]) 
     [0, 20, 59, 62, 123, 124, 125, 126, 127]
     """
     last = frames - 1
-    around = {frame for collision in collisions for frame in (max(0, collision - BEFORE), min(last, collision + AFTER))}
+    around = {
+        frame
+        for collision in collisions
+        for frame in (max(0, collision - BEFORE), min(last, collision + AFTER))
+    }
     return sorted({0, *entries, *around, *range(max(0, last - SAMPLED_FRAMES + 1), last + 1)})
 
 
 def pose(frame: int, *numbers: float) -> str:
-    """A pose as the lexical form of ``:Pose``: frame; x, y (units); yaw (radians); vx, vy (units/s); spin (radians/s).
+    """A pose as the lexical form of ``:Pose``: frame; x, y (units); yaw (radians); vx, vy (units/s); spin
+    (radians/s).
 
     >>> pose(127, 0.5, -1.0, 0.0, 2.5, 0.0, 0.0)
     '127 0.5 -1.0 0.0 2.5 0.0 0.0'
@@ -152,12 +184,19 @@ def _poses(subject: str, track: Sequence[MotionState], frames: Iterable[int]) ->
 
 def _log(scene: str, frames: int, lines: list[Line], occurrences: Iterable[Occurrence]) -> EventLog:
     """All lines in tick order; events are numbered in time, the video's start first and its end last."""
-    ordered = [(0, "Start", ()), *sorted(occurrences, key=lambda occurrence: occurrence[0]), (frames - 1, "End", ())]
+    ordered = [
+        (0, "Start", ()),
+        *sorted(occurrences, key=lambda occurrence: occurrence[0]),
+        (frames - 1, "End", ()),
+    ]
     for serial, (frame, kind, participants) in enumerate(ordered):
         subject = f"A <{scene}:event:{serial}>"
         lines.append((frame, f"{subject} {_TYPE} <{NAMESPACE}{kind}> ."))
         lines.append((frame, f"{subject} <{NAMESPACE}frame> {_integer(frame)} ."))
-        lines += ((frame, f"{subject} <{NAMESPACE}participant> <{scene}:object:{number}> .") for number in participants)
+        lines += (
+            (frame, f"{subject} <{NAMESPACE}participant> <{scene}:object:{number}> .")
+            for number in participants
+        )
     log = EventLog()
     log.extend_lines(sorted(lines, key=lambda line: line[0]))
     return log

@@ -1,6 +1,7 @@
 """Simulated forks of a scene's log: the future that was not filmed, and the video without one of its objects.
 
-A branch is an event log like any other: what holds as observed is taken over, the rest is simulated by the calibrated law of
+A branch is an event log like any other: what holds as observed is taken over, the rest is simulated by the
+calibrated law of
 motion (:mod:`substrate.domains.clevrer.motion`) from the poses that the log records.
 """
 
@@ -25,7 +26,18 @@ from substrate.log import Delta, EventLog, Op, Triple, triple_of
 from substrate.vocabulary import RDF_TYPE
 
 _OBJECT, _COLLISION, _FRAME, _PARTICIPANT, _SIMULATED, _POSE, _IN_VIEW, _MOTION, _POSE_TYPE = (
-    ox.NamedNode(NAMESPACE + name) for name in ("Object", "Collision", "frame", "participant", "simulated", "pose", "inView", "motion", "Pose")
+    ox.NamedNode(NAMESPACE + name)
+    for name in (
+        "Object",
+        "Collision",
+        "frame",
+        "participant",
+        "simulated",
+        "pose",
+        "inView",
+        "motion",
+        "Pose",
+    )
 )
 _TRUE = ox.Literal(True)
 _DIGITS = 4  # of a simulated pose, as many as annotations have
@@ -35,10 +47,14 @@ _DIGITS = 4  # of a simulated pose, as many as annotations have
 class MotionEmitter:
     """The emitter of a scene's motion, for a fork that takes objects away, or that goes on after the video.
 
-    An object that the intervention retracts as ``:Object`` leaves with all that was said of it. Who is reached by its absence,
-    through contacts that are missing and contacts that are new, is simulated from then on, and marked ``:simulated``, as are
-    the collisions that come of it; everyone else moves, and collides, as observed. After the video all are simulated. No
-    camera is modelled: of a simulated object it is not said whether it is in view, nor do entries and exits of it occur.
+    An object that the intervention retracts as ``:Object`` leaves with all that was said of it. Who is
+    reached by its absence,
+    through contacts that are missing and contacts that are new, is simulated from then on, and marked
+    ``:simulated``, as are
+    the collisions that come of it; everyone else moves, and collides, as observed. After the video all are
+    simulated. No
+    camera is modelled: of a simulated object it is not said whether it is in view, nor do entries and exits
+    of it occur.
 
     Args:
         until: last tick; the parent's last one unless given.
@@ -54,10 +70,16 @@ class MotionEmitter:
         if not scene.poses:
             raise LogError("the log records no pose to simulate from", hint="Fork the log of an annotation")
         end = parent.last_tick if self.until is None else self.until
-        gone = {number for number in scene.objects if (_object(scene, number), RDF_TYPE, _OBJECT) not in state}
+        gone = {
+            number for number in scene.objects if (_object(scene, number), RDF_TYPE, _OBJECT) not in state
+        }
         found = _course(scene, at, end, gone, self.engine)
-        leaving = {_object(scene, n) for n in gone} | {ox.NamedNode(e.iri) for e in scene.events if e.objects & gone}
-        deltas = [(at, Op.RETRACT, triple) for triple in sorted((t for t in state if t[0] in leaving), key=str)]
+        leaving = {_object(scene, n) for n in gone} | {
+            ox.NamedNode(e.iri) for e in scene.events if e.objects & gone
+        }
+        deltas = [
+            (at, Op.RETRACT, triple) for triple in sorted((t for t in state if t[0] in leaving), key=str)
+        ]
         deltas += _as_observed(scene, parent, at, found)
         for number, frame in sorted(found.departed.items()):
             if number not in gone:
@@ -66,36 +88,63 @@ class MotionEmitter:
                 deltas.append((tick, Op.INSERT, (thing, _SIMULATED, _TRUE)))
         for serial, (frame, *pair) in enumerate(found.contacts, start=len(scene.events)):
             event, tick = ox.NamedNode(f"{scene.iri}:event:{serial}"), max(at, frame)
-            facts = [(RDF_TYPE, _COLLISION), (_FRAME, ox.Literal(tick)), (_SIMULATED, _TRUE), *((_PARTICIPANT, _object(scene, number)) for number in pair)]
+            facts = [
+                (RDF_TYPE, _COLLISION),
+                (_FRAME, ox.Literal(tick)),
+                (_SIMULATED, _TRUE),
+                *((_PARTICIPANT, _object(scene, number)) for number in pair),
+            ]
             deltas += ((tick, Op.INSERT, (event, *fact)) for fact in facts)
         for frame, bodies in found.states.items():
-            deltas += ((frame, Op.INSERT, (_object(scene, body.id), _POSE, _pose(frame, body))) for body in bodies if found.departed[body.id] <= frame)
+            deltas += (
+                (frame, Op.INSERT, (_object(scene, body.id), _POSE, _pose(frame, body)))
+                for body in bodies
+                if found.departed[body.id] <= frame
+            )
         return (Delta(*delta) for delta in sorted(deltas, key=lambda delta: delta[0]) if delta[0] <= end)
 
 
 def future(scene: Scene, horizon: int, engine: Engine = "calibrated") -> Scene:
     """The fork that goes on for ``horizon`` frames after the video."""
-    return _branch(scene, ("future", horizon, engine), lambda: fork(scene.log, scene.end + 1, emitter=MotionEmitter(scene.end + horizon, engine)))
+    return _branch(
+        scene,
+        ("future", horizon, engine),
+        lambda: fork(scene.log, scene.end + 1, emitter=MotionEmitter(scene.end + horizon, engine)),
+    )
 
 
 def without(scene: Scene, removed: int, engine: Engine = "calibrated") -> Scene:
-    """The fork without an object, from its first collision on: before that, its absence changes nothing but itself."""
-    first = min((e.frame or 0 for e in scene.events if e.kind == "Collision" and removed in e.objects), default=scene.end)
+    """The fork without an object, from its first collision on: before that, its absence changes nothing but
+    itself.
+    """
+    first = min(
+        (e.frame or 0 for e in scene.events if e.kind == "Collision" and removed in e.objects),
+        default=scene.end,
+    )
     retracted = Retract((_object(scene, removed), RDF_TYPE, _OBJECT))
-    return _branch(scene, ("without", removed, engine), lambda: fork(scene.log, max(1, first), retracted, MotionEmitter(engine=engine)))
+    return _branch(
+        scene,
+        ("without", removed, engine),
+        lambda: fork(scene.log, max(1, first), retracted, MotionEmitter(engine=engine)),
+    )
 
 
 def _branch(scene: Scene, name: tuple[str, int, Engine], make: Callable[[], EventLog]) -> Scene:
     """A scene's branch, made once."""
     if name not in scene.branches:
         if not scene.poses:
-            raise ProgramError("asks for a simulation, which a compact event file has no motion for", hint="Answer it from the official annotation")
+            raise ProgramError(
+                "asks for a simulation, which a compact event file has no motion for",
+                hint="Answer it from the official annotation",
+            )
         scene.branches[name] = Scene(make())
     return scene.branches[name]
 
 
 def recorded_bodies(scene: Scene, masses: Mapping[int, float]) -> dict[int, dict[int, Body]]:
-    """The recorded poses as bodies, by frame and object; yaw and spin count for cubes only, and who has no mass has 1."""
+    """The recorded poses as bodies, by frame and object; yaw and spin count for cubes only, and who has no
+    mass has 1.
+    """
     shapes: dict[int, Shape] = {number: thing.shape for number, thing in scene.objects.items()}  # pyright: ignore[reportAssignmentType]  # checked when read
     found: dict[int, dict[int, Body]] = {}
     for frame, poses in scene.poses.items():
@@ -119,14 +168,27 @@ def observed_collisions(scene: Scene) -> list[Contact]:
 def observed_masses(scene: Scene) -> dict[int, float]:
     """The masses that the observed collisions show, as far as both bodies were in view."""
     bodies = recorded_bodies(scene, {})
-    return relative_masses(scene.objects, observed_collisions(scene), lambda number, frame: bodies.get(frame, {}).get(number), scene.end)
+    return relative_masses(
+        scene.objects,
+        observed_collisions(scene),
+        lambda number, frame: bodies.get(frame, {}).get(number),
+        scene.end,
+    )
 
 
 def _course(scene: Scene, at: int, end: int, gone: Iterable[int], engine: Engine) -> Course:
     """From the frame before ``at`` to ``end``; after the video everyone departs who was ever seen."""
     bodies = recorded_bodies(scene, observed_masses(scene))
     departing = {number for poses in bodies.values() for number in poses} if at > scene.end else ()
-    return course(bodies, observed_collisions(scene), max(0, at - 1), end, departing, without=gone, advance=_advance(engine))
+    return course(
+        bodies,
+        observed_collisions(scene),
+        max(0, at - 1),
+        end,
+        departing,
+        without=gone,
+        advance=_advance(engine),
+    )
 
 
 def _advance(engine: Engine) -> Callable[[Sequence[Body], int], Motion]:
@@ -147,7 +209,11 @@ def _as_observed(scene: Scene, parent: EventLog, at: int, found: Course) -> Iter
     for event in scene.events:
         frame = event.frame or 0
         standing = (frame, *sorted(event.objects)) in found.standing
-        if frame >= at and not (standing if event.kind == "Collision" else all(frame < found.departed.get(number, frame + 1) for number in event.objects)):
+        if frame >= at and not (
+            standing
+            if event.kind == "Collision"
+            else all(frame < found.departed.get(number, frame + 1) for number in event.objects)
+        ):
             ends[ox.NamedNode(event.iri)] = at
     for delta in (parent[position] for position in range(parent.position(at - 1), len(parent))):
         if delta.tick < ends.get(delta.triple[0], delta.tick + 1):  # pyright: ignore[reportArgumentType,reportCallIssue]  # a subject that is none of them is not found
@@ -167,5 +233,7 @@ def _camera(parent: EventLog, thing: ox.NamedNode, tick: int) -> Iterable[Triple
 
 
 def _pose(frame: int, body: Body) -> ox.Literal:
-    numbers = (round(number, _DIGITS) + 0.0 for number in (body.x, body.y, body.yaw, body.vx, body.vy, body.spin))
+    numbers = (
+        round(number, _DIGITS) + 0.0 for number in (body.x, body.y, body.yaw, body.vx, body.vy, body.spin)
+    )
     return ox.Literal(pose(frame, *numbers), datatype=_POSE_TYPE)

@@ -20,7 +20,9 @@ from substrate.log import EventLog
 GROUNDS: tuple[Ground, ...] = get_args(Ground)
 """From the surest to the least sure."""
 _REMOVALS = ("get_counterfact", "filter_counterfact", "counterfact_events")
-_SAID = re.compile(f"<{NAMESPACE}(simulated|Object)>")  # of a fork's deltas about objects: who was taken out, who is simulated from when
+_SAID = re.compile(
+    f"<{NAMESPACE}(simulated|Object)>"
+)  # of a fork's deltas about objects: who was taken out, who is simulated from when
 POSE = f"<{NAMESPACE}pose>"
 """The predicate of poses, which only simulation and projection read."""
 
@@ -34,7 +36,9 @@ class Evidence(NamedTuple):
 
 
 class ExplainedStep(NamedTuple):
-    """A token of a program, what it took and gave, the query that read the state, and the deltas behind what it gave."""
+    """A token of a program, what it took and gave, the query that read the state, and the deltas behind what
+    it gave.
+    """
 
     place: int
     token: str
@@ -45,7 +49,9 @@ class ExplainedStep(NamedTuple):
 
 
 class Explanation(NamedTuple):
-    """One program's run: which part of the question it answers, its steps, its answer or why there is none, and the answer's ground, if said."""
+    """One program's run: which part of the question it answers, its steps, its answer or why there is none,
+    and the answer's ground, if said.
+    """
 
     part: str
     steps: list[ExplainedStep]
@@ -53,7 +59,9 @@ class Explanation(NamedTuple):
     ground: str = ""
 
 
-def explain(log: EventLog, scene_index: int, question: Question, parameters: Parameters) -> Iterator[Explanation]:
+def explain(
+    log: EventLog, scene_index: int, question: Question, parameters: Parameters
+) -> Iterator[Explanation]:
     """Explain a question: one explanation, or one for each of its choices.
 
     Args:
@@ -62,7 +70,12 @@ def explain(log: EventLog, scene_index: int, question: Question, parameters: Par
     """
     world = World(Scene(log), parameters)
     scene = scene_iri(scene_index)
-    return explanations(question, lambda program, trace: run(program, world, trace), lambda step: _explained(step, scene, world), lambda steps: _ground(steps, world))
+    return explanations(
+        question,
+        lambda program, trace: run(program, world, trace),
+        lambda step: _explained(step, scene, world),
+        lambda steps: _ground(steps, world),
+    )
 
 
 class Asked(Protocol):
@@ -97,7 +110,10 @@ def explanations(
         explained: what there is to say of a step.
         ground: what the answer that the steps lead to rests on.
     """
-    programs = [(f"choice {c.choice_id}: {c.choice}", choice_program(question.program, c)) for c in question.choices or ()]
+    programs = [
+        (f"choice {c.choice_id}: {c.choice}", choice_program(question.program, c))
+        for c in question.choices or ()
+    ]
     for part, program in programs or [(question.question, question.program)]:
         steps: list[Step] = []
         try:
@@ -109,18 +125,35 @@ def explanations(
 
 
 def _ground(steps: list[Step], world: World) -> str:
-    """Of a yes, the surest ground of an event that makes it one; of a no, the least sure of those that might have."""
+    """Of a yes, the surest ground of an event that makes it one; of a no, the least sure of those that might
+    have.
+    """
     for step in reversed(steps):
         if step.token == "unseen_events":
             return "heuristic" if world.parameters.predictive.kinematics else "simulated"
         if step.token in _REMOVALS:
-            asked = next((later.arguments[0] for later in steps if later.token == "belong_to" and later.place > step.place), None)
+            asked = next(
+                (
+                    later.arguments[0]
+                    for later in steps
+                    if later.token == "belong_to" and later.place > step.place
+                ),
+                None,
+            )
             *events, removed = step.arguments
             imagined = events[0] if events else possible_collisions(world.scene)
-            about = [asked] if isinstance(asked, Event) else [event for event in imagined if asked is None or asked in event.objects]
+            about = (
+                [asked]
+                if isinstance(asked, Event)
+                else [event for event in imagined if asked is None or asked in event.objects]
+            )
             verdicts = [judge(world.scene, event, removed, world.parameters) for event in about]
             occurring = [GROUNDS.index(verdict.ground) for verdict in verdicts if verdict.occurs]
-            return GROUNDS[min(occurring) if occurring else max((GROUNDS.index(verdict.ground) for verdict in verdicts), default=0)]
+            return GROUNDS[
+                min(occurring)
+                if occurring
+                else max((GROUNDS.index(verdict.ground) for verdict in verdicts), default=0)
+            ]
     return GROUNDS[0]
 
 
@@ -140,19 +173,31 @@ def _explained(step: Step, scene: str, world: World) -> ExplainedStep:
     names = individuals(step.result, step.kind, scene) if opcode else set()
     evidence: list[Evidence] = []
     if branch:
-        evidence = [e for e in _evidence(log) if ":event:" in e.triple or (e.tick >= (log.branch_tick or 0) and _SAID.search(e.triple))]
+        evidence = [
+            e
+            for e in _evidence(log)
+            if ":event:" in e.triple or (e.tick >= (log.branch_tick or 0) and _SAID.search(e.triple))
+        ]
     elif opcode and opcode.query == "poses":
         evidence = [e for e in _evidence(log) if e.tick > log.last_tick - SAMPLED_FRAMES and POSE in e.triple]
     elif names:
-        evidence = [e for e in _evidence(log) if e.triple.partition(" ")[0][1:-1] in names and POSE not in e.triple]
+        evidence = [
+            e for e in _evidence(log) if e.triple.partition(" ")[0][1:-1] in names and POSE not in e.triple
+        ]
     if opcode and opcode.query == "motion":
         frame = step.arguments[1]
         last = log.last_tick if frame == "null" else frame
-        evidence = [e for e in evidence if e.tick <= last and any(word in e.triple for word in (":motion>", ":inView>", ":moved>"))]
+        evidence = [
+            e
+            for e in evidence
+            if e.tick <= last and any(word in e.triple for word in (":motion>", ":inView>", ":moved>"))
+        ]
     query = f"at tick {_tick(step, log)}:\n{QUERIES[opcode.query]}" if opcode and opcode.query else ""
     if branch:
         query = f"fork at tick {log.branch_tick} of {log.parent_digest}: {log.digest}\n" + query
-    return ExplainedStep(step.place, step.token, [shown(a) for a in step.arguments], shown(step.result), query, evidence)
+    return ExplainedStep(
+        step.place, step.token, [shown(a) for a in step.arguments], shown(step.result), query, evidence
+    )
 
 
 def _evidence(log: EventLog) -> Iterator[Evidence]:
@@ -160,7 +205,9 @@ def _evidence(log: EventLog) -> Iterator[Evidence]:
 
 
 def _tick(step: Step, log: EventLog) -> int:
-    frame = step.arguments[1] if step.token in ("filter_moving", "filter_stationary", "filter_resting") else None
+    frame = (
+        step.arguments[1] if step.token in ("filter_moving", "filter_stationary", "filter_resting") else None
+    )
     return frame if isinstance(frame, int) else log.last_tick
 
 

@@ -153,21 +153,35 @@ def annotation_names(where: Path) -> dict[int, str]:
     """Scene index to file or zip-member name of every annotation under a folder or in a zip, by index."""
     try:
         if where.is_dir():
-            names: Iterable[str] = (path.relative_to(where).as_posix() for path in where.rglob("annotation_*.json*"))
+            names: Iterable[str] = (
+                path.relative_to(where).as_posix() for path in where.rglob("annotation_*.json*")
+            )
         else:
             with ZipFile(where) as archive:
                 names = archive.namelist()
     except (OSError, BadZipFile) as error:
-        raise FormatError(f"neither a folder nor a readable zip ({error})", where=(where,), hint="Give a folder or zip of annotation_NNNNN.json") from error
+        raise FormatError(
+            f"neither a folder nor a readable zip ({error})",
+            where=(where,),
+            hint="Give a folder or zip of annotation_NNNNN.json",
+        ) from error
     found: dict[int, str] = {}
     for name in sorted(names):
         if match := _ANNOTATION.search(name):
             scene = int(match[1])
             if scene in found:
-                raise FormatError(f"scene {scene} occurs twice: {found[scene]} and {name}", where=(where,), hint="Keep one of them")
+                raise FormatError(
+                    f"scene {scene} occurs twice: {found[scene]} and {name}",
+                    where=(where,),
+                    hint="Keep one of them",
+                )
             found[scene] = name
     if not found:
-        raise FormatError("holds no annotation_NNNNN.json", where=(where,), hint="Give the folder or zip of official annotations")
+        raise FormatError(
+            "holds no annotation_NNNNN.json",
+            where=(where,),
+            hint="Give the folder or zip of official annotations",
+        )
     return dict(sorted(found.items()))
 
 
@@ -182,7 +196,11 @@ def annotation_sources(where: Path, names: Iterable[str]) -> Iterator[Source]:
             try:
                 yield f"{where}:{name}", archive.read(name)
             except (BadZipFile, KeyError, zlib.error) as error:
-                raise FormatError(f"cannot be read from the zip ({error})", where=(where, name), hint="Fetch the archive again") from error
+                raise FormatError(
+                    f"cannot be read from the zip ({error})",
+                    where=(where, name),
+                    hint="Fetch the archive again",
+                ) from error
 
 
 def decode_annotation(source: Source) -> Annotation:
@@ -194,31 +212,52 @@ def decode_annotation(source: Source) -> Annotation:
     annotation = decode(_annotations, source[1], source[0])
     declared = _declared(source[0], "$.object_property", [o.object_id for o in annotation.object_property])
     if not annotation.motion_trajectory:
-        raise FormatError("no frames", where=(source[0], "$.motion_trajectory"), hint="An annotation has 128 frames")
+        raise FormatError(
+            "no frames", where=(source[0], "$.motion_trajectory"), hint="An annotation has 128 frames"
+        )
     numbers = [o.object_id for o in annotation.object_property]
     for index, frame in enumerate(annotation.motion_trajectory):
         found = [state.object_id for state in frame.objects]
         if frame.frame_id != index or (found != numbers and sorted(found) != sorted(numbers)):
             raise _bad_frame(source[0], frame, index)
     for index, collision in enumerate(annotation.collision):
-        _check_event(source[0], f"$.collision[{index}]", collision.object_ids, collision.frame_id, declared, len(annotation.motion_trajectory))
+        _check_event(
+            source[0],
+            f"$.collision[{index}]",
+            collision.object_ids,
+            collision.frame_id,
+            declared,
+            len(annotation.motion_trajectory),
+        )
     return annotation
 
 
 def _bad_frame(name: str, frame: Frame, index: int) -> FormatError:
     path = f"$.motion_trajectory[{index}]"
     if frame.frame_id != index:
-        return FormatError(f"frame_id is {frame.frame_id}, expected {index}", where=(name, f"{path}.frame_id"), hint="Frames run from 0 without a gap")
-    return FormatError("does not list each declared object once", where=(name, f"{path}.objects"), hint="List every object of object_property in every frame")
+        return FormatError(
+            f"frame_id is {frame.frame_id}, expected {index}",
+            where=(name, f"{path}.frame_id"),
+            hint="Frames run from 0 without a gap",
+        )
+    return FormatError(
+        "does not list each declared object once",
+        where=(name, f"{path}.objects"),
+        hint="List every object of object_property in every frame",
+    )
 
 
 def tracks(annotation: Annotation) -> dict[int, tuple[MotionState, ...]]:
     """Each object's motion states, frame by frame, by object number."""
     numbers = [o.object_id for o in annotation.object_property]
     columns = list(zip(*[frame.objects for frame in annotation.motion_trajectory], strict=True))
-    if any(state.object_id != number for number, column in zip(numbers, columns, strict=True) for state in column):
+    if any(
+        state.object_id != number for number, column in zip(numbers, columns, strict=True) for state in column
+    ):
         # Official files list objects in one order; any other is sorted into it.
-        frames = [{state.object_id: state for state in frame.objects} for frame in annotation.motion_trajectory]
+        frames = [
+            {state.object_id: state for state in frame.objects} for frame in annotation.motion_trajectory
+        ]
         columns = [tuple(frame[number] for frame in frames) for number in numbers]
     return dict(zip(numbers, columns, strict=True))
 
@@ -231,9 +270,15 @@ def decode_scene_events(source: Source) -> SceneEvents:
     scene = decode(_scene_events, source[1], source[0])
     declared = _declared(source[0], "$.objects", [o.id for o in scene.objects])
     if scene.n_frames < 1:
-        raise FormatError(f"n_frames is {scene.n_frames}", where=(source[0], "$.n_frames"), hint="A scene has at least one frame")
+        raise FormatError(
+            f"n_frames is {scene.n_frames}",
+            where=(source[0], "$.n_frames"),
+            hint="A scene has at least one frame",
+        )
     for index, event in enumerate(scene.in_outs):
-        _check_event(source[0], f"$.in_outs[{index}]", in_out_objects(event), event.frame, declared, math.inf, size=1)
+        _check_event(
+            source[0], f"$.in_outs[{index}]", in_out_objects(event), event.frame, declared, math.inf, size=1
+        )
     for index, event in enumerate(scene.collisions):
         _check_event(source[0], f"$.collisions[{index}]", event.object, event.frame, declared, math.inf)
     return scene
@@ -252,11 +297,25 @@ def _declared(name: str, path: str, ids: list[int]) -> set[int]:
     return set(ids)
 
 
-def _check_event(name: str, path: str, objects: tuple[int, ...], frame: int, declared: set[int], frames: float, size: int = 2) -> None:
+def _check_event(
+    name: str,
+    path: str,
+    objects: tuple[int, ...],
+    frame: int,
+    declared: set[int],
+    frames: float,
+    size: int = 2,
+) -> None:
     if len(set(objects)) != size or not declared.issuperset(objects):
-        raise FormatError(f"objects are {list(objects)}", where=(name, path), hint=f"Name {size} of the declared objects {sorted(declared)}")
+        raise FormatError(
+            f"objects are {list(objects)}",
+            where=(name, path),
+            hint=f"Name {size} of the declared objects {sorted(declared)}",
+        )
     if not 0 <= frame < frames:
-        raise FormatError(f"frame is {frame}", where=(name, path), hint="Frames run from 0 to the video's last")
+        raise FormatError(
+            f"frame is {frame}", where=(name, path), hint="Frames run from 0 to the video's last"
+        )
 
 
 def read_scene_events(path: Path) -> dict[int, SceneEvents]:
@@ -273,7 +332,9 @@ def read_questions(path: Path) -> dict[int, SceneQuestions]:
     """
     data = read_bytes(path)
     if data.lstrip()[:1] == b"[":
-        records = [(str(path), record) for record in decode(msgspec.json.Decoder(list[SceneQuestions]), data, path)]
+        records = [
+            (str(path), record) for record in decode(msgspec.json.Decoder(list[SceneQuestions]), data, path)
+        ]
     else:
         decoder = msgspec.json.Decoder(SceneQuestions)
         records = [(source[0], decode(decoder, source[1], source[0])) for source in lines(path)]
@@ -289,15 +350,25 @@ def _check_questions(name: str, record: SceneQuestions) -> None:
     for index, question in enumerate(record.questions):
         place = (name, f"scene {record.scene_index}", f"$.questions[{index}]")
         if question.question_id in seen:
-            raise FormatError(f"question {question.question_id} occurs twice", where=place, hint="Number a scene's questions once")
+            raise FormatError(
+                f"question {question.question_id} occurs twice",
+                where=place,
+                hint="Number a scene's questions once",
+            )
         seen.add(question.question_id)
         if (question.question_type == "descriptive") == bool(question.choices):
             raise FormatError(
-                f"a {question.question_type} question {'has' if question.choices else 'lacks'} choices", where=place, hint="Only multiple-choice questions have choices"
+                f"a {question.question_type} question {'has' if question.choices else 'lacks'} choices",
+                where=place,
+                hint="Only multiple-choice questions have choices",
             )
         for choice in question.choices or ():
             if [c.choice_id for c in question.choices or ()].count(choice.choice_id) > 1:
-                raise FormatError(f"choice {choice.choice_id} occurs twice", where=place, hint="Number a question's choices once")
+                raise FormatError(
+                    f"choice {choice.choice_id} occurs twice",
+                    where=place,
+                    hint="Number a question's choices once",
+                )
 
 
 S = TypeVar("S", SceneEvents, SceneQuestions)
@@ -307,6 +378,8 @@ def _by_scene(records: Iterable[tuple[str, S]]) -> dict[int, S]:
     found: dict[int, S] = {}
     for name, record in records:
         if record.scene_index in found:
-            raise FormatError(f"scene {record.scene_index} occurs twice", where=(name,), hint="Give every scene one record")
+            raise FormatError(
+                f"scene {record.scene_index} occurs twice", where=(name,), hint="Give every scene one record"
+            )
         found[record.scene_index] = record
     return dict(sorted(found.items()))

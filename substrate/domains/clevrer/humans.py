@@ -1,4 +1,5 @@
-"""CLEVRER-Humans: causal questions in people's own words, resolved to events of the scene (Mao et al., NeurIPS 2022).
+"""CLEVRER-Humans: causal questions in people's own words, resolved to events of the scene (Mao et al.,
+NeurIPS 2022).
 
 There is no program to run: "the red ball came from the left" is read as a moment of the scene's event log,
 by few rules over few words, written from the wordings alone. Two objects named are their collision; one
@@ -35,18 +36,29 @@ T = TypeVar("T")
 BENCHMARK = "clevrer_humans"
 _STEM = "Which of the following is responsible for "
 
-_NOUNS = {**{shape: shape for shape in SHAPES}, "ball": "sphere", "box": "cube", "block": "cube", "cyclinder": "cylinder", "one": ""}
+_NOUNS = {
+    **{shape: shape for shape in SHAPES},
+    "ball": "sphere",
+    "box": "cube",
+    "block": "cube",
+    "cyclinder": "cylinder",
+    "one": "",
+}
 _COLORS = {**{color: color for color in COLORS}, "grey": "gray", "silver": "gray", "teal": "cyan"}
 _MATERIALS = {"metal": "metal", "metallic": "metal", "shiny": "metal", "rubber": "rubber", "matte": "rubber"}
 _ADJECTIVES = "|".join([*_COLORS, *_MATERIALS])
-_MENTION = re.compile(rf"\b((?:(?:{_ADJECTIVES}) )+)?({'|'.join(_NOUNS)})\b|\b((?:{_ADJECTIVES})(?: (?:{_ADJECTIVES}))*)\b")
+_MENTION = re.compile(
+    rf"\b((?:(?:{_ADJECTIVES}) )+)?({'|'.join(_NOUNS)})\b|\b((?:{_ADJECTIVES})(?: (?:{_ADJECTIVES}))*)\b"
+)
 
 _ENTRY = frozenset({"came", "comes", "come", "enters", "entered", "thrown", "go"})
 _EXIT = frozenset({"leaves", "exits", "exited"})
 _STOP = frozenset({"stop", "stops", "stopped"})
 _STATE = frozenset({"path", "pathway", "steady", "already"})
 _MOVE = frozenset({"moves", "moved", "move", "moving", "travels", "travelled"})
-_STRUCK = frozenset({"pushed", "hit", "changes", "changed", "slows", "slowed", "dashed", "begins", "gets", "spins", "rolled"})
+_STRUCK = frozenset(
+    {"pushed", "hit", "changes", "changed", "slows", "slowed", "dashed", "begins", "gets", "spins", "rolled"}
+)
 _TOUCH = frozenset({"collided", "collides"})
 
 
@@ -90,16 +102,24 @@ def read_human_questions(path: Path) -> dict[int, HumanScene]:
     records = decode(msgspec.json.Decoder(dict[str, HumanScene]), read_bytes(path), path)
     for name, record in records.items():
         if not name.isdecimal():
-            raise FormatError(f"{name!r} is no scene number", where=(path,), hint="Scenes are named by number")
+            raise FormatError(
+                f"{name!r} is no scene number", where=(path,), hint="Scenes are named by number"
+            )
         for index, question in enumerate(record.questions):
             if not question.choices:
-                raise FormatError("no choices", where=(path, f"scene {name}", f"$.questions[{index}]"), hint="A question has at least one possible cause")
+                raise FormatError(
+                    "no choices",
+                    where=(path, f"scene {name}", f"$.questions[{index}]"),
+                    hint="A question has at least one possible cause",
+                )
     if not any(record.questions for record in records.values()):
         raise FormatError("holds no question", where=(path,), hint="Give a file with at least one question")
     return {int(name): records[name] for name in sorted(records, key=int)}
 
 
-def answer_humans(log: EventLog, scene_index: int, record: HumanScene, parameters: Parameters, split: str) -> Iterator[Row]:
+def answer_humans(
+    log: EventLog, scene_index: int, record: HumanScene, parameters: Parameters, split: str
+) -> Iterator[Row]:
     """A row for each question about a scene, in question order.
 
     Args:
@@ -111,13 +131,29 @@ def answer_humans(log: EventLog, scene_index: int, record: HumanScene, parameter
     variant = parameters.explanatory.reference_frame
     for question in sorted(record.questions, key=lambda q: q.question_id):
         choices = sorted(question.choices, key=lambda choice: choice.choice_id)
-        answer = judged_choices(choices, [_outcome(choice.choice, question.question, scene, variant) for choice in choices])
-        yield Row(benchmark=BENCHMARK, split=split, subset="explanatory", scene=scene_index, question=question.question_id, log=digest, **answer)
+        answer = judged_choices(
+            choices, [_outcome(choice.choice, question.question, scene, variant) for choice in choices]
+        )
+        yield Row(
+            benchmark=BENCHMARK,
+            split=split,
+            subset="explanatory",
+            scene=scene_index,
+            question=question.question_id,
+            log=digest,
+            **answer,
+        )
 
 
 def _outcome(cause: str, effect: str, scene: Scene, variant: str) -> str | ProgramError:
     try:
-        return "yes" if responsible(resolve(cause, scene), resolve(effect.removeprefix(_STEM).rstrip("?"), scene), scene, variant) else "no"
+        return (
+            "yes"
+            if responsible(
+                resolve(cause, scene), resolve(effect.removeprefix(_STEM).rstrip("?"), scene), scene, variant
+            )
+            else "no"
+        )
     except ProgramError as error:
         return error
 
@@ -153,7 +189,12 @@ def _mentions(text: str) -> list[Mapping[str, str]]:
     found = []
     for match in _MENTION.finditer(text):
         adjectives = (match[1] or match[3] or "").split()
-        wanted = {name: table[word] for word in adjectives for name, table in (("color", _COLORS), ("material", _MATERIALS)) if word in table}
+        wanted = {
+            name: table[word]
+            for word in adjectives
+            for name, table in (("color", _COLORS), ("material", _MATERIALS))
+            if word in table
+        }
         if shape := _NOUNS.get(match[2] or "", ""):
             wanted["shape"] = shape
         found.append(wanted)
@@ -161,15 +202,23 @@ def _mentions(text: str) -> list[Mapping[str, str]]:
 
 
 def _fitting(wanted: Mapping[str, str], words: str, scene: Scene) -> list[int]:
-    fitting = [number for number, thing in scene.objects.items() if all(getattr(thing, name) == value for name, value in wanted.items())]
+    fitting = [
+        number
+        for number, thing in scene.objects.items()
+        if all(getattr(thing, name) == value for name, value in wanted.items())
+    ]
     if not fitting:
-        raise ProgramError(f"{' '.join(wanted.values())} fits no object: {words!r}", hint="Describe an object of the scene")
+        raise ProgramError(
+            f"{' '.join(wanted.values())} fits no object: {words!r}", hint="Describe an object of the scene"
+        )
     return fitting
 
 
 def _only(found: Sequence[T], words: str) -> T:
     if len(found) != 1:
-        raise ProgramError(f"fits {len(found)} objects: {words!r}", hint="The description fits none or several")
+        raise ProgramError(
+            f"fits {len(found)} objects: {words!r}", hint="The description fits none or several"
+        )
     return found[0]
 
 
@@ -178,7 +227,9 @@ def _meeting(one: Sequence[int], other: Sequence[int], words: str, scene: Scene)
     pairs = {frozenset((a, b)): a for a in one for b in other if a != b}
     hits = [event for event in scene.events if event.kind == "Collision" and event.objects in pairs]
     if not hits:
-        raise ProgramError(f"the two do not collide in the log: {words!r}", hint="Only what happened has an event")
+        raise ProgramError(
+            f"the two do not collide in the log: {words!r}", hint="Only what happened has an event"
+        )
     _only(sorted({tuple(sorted(event.objects)) for event in hits}), words)
     return Moment(pairs[hits[0].objects], hits[0])
 
@@ -190,7 +241,12 @@ def _alone(number: int, said: frozenset[str], words: str, scene: Scene) -> Momen
     if said & _STOP:
         return Moment(number, _any_of(hits[::-1], words), outcome=True)
     if said & _EXIT:
-        return Moment(number, _any_of([event for event in scene.events if event.kind == "Exit" and number in event.objects], words))
+        return Moment(
+            number,
+            _any_of(
+                [event for event in scene.events if event.kind == "Exit" and number in event.objects], words
+            ),
+        )
     if said & _TOUCH:
         return Moment(number, _any_of(hits, words))
     if said & _STRUCK and not said & {"came", "comes"}:
@@ -199,17 +255,22 @@ def _alone(number: int, said: frozenset[str], words: str, scene: Scene) -> Momen
         return Moment(number, entry)
     if said & _MOVE:
         return Moment(number, _any_of(hits, words), outcome=True)
-    raise ProgramError(f"no rule reads {words!r}", hint="Say that it enters, leaves, moves, stops, or whom it hits")
+    raise ProgramError(
+        f"no rule reads {words!r}", hint="Say that it enters, leaves, moves, stops, or whom it hits"
+    )
 
 
 def _any_of(events: list[Event], words: str) -> Event:
     if not events:
-        raise ProgramError(f"nothing of the kind happens in the log: {words!r}", hint="Only what happened has an event")
+        raise ProgramError(
+            f"nothing of the kind happens in the log: {words!r}", hint="Only what happened has an event"
+        )
     return events[0]
 
 
 def responsible(cause: Moment, effect: Moment, scene: Scene, variant: str) -> bool:
-    """Whether a moment brings another about; nothing does so to what has no event, such as being there from the start.
+    """Whether a moment brings another about; nothing does so to what has no event, such as being there from
+    the start.
 
     Args:
         variant: the reference frame of the ancestor closure, as in the explanatory parameters.

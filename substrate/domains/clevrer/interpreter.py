@@ -18,7 +18,9 @@ from substrate.rows import ChoiceRow, Row
 _LABELS = {"yes": "correct", "no": "wrong"}
 
 
-def answer_scene(log: EventLog, scene_index: int, questions: Iterable[Question], parameters: Parameters, split: str) -> Iterator[Row]:
+def answer_scene(
+    log: EventLog, scene_index: int, questions: Iterable[Question], parameters: Parameters, split: str
+) -> Iterator[Row]:
     """A row for each question about a scene, in question order.
 
     Args:
@@ -29,7 +31,9 @@ def answer_scene(log: EventLog, scene_index: int, questions: Iterable[Question],
     A question whose program cannot run is answered ``error`` with the reason, and counts as wrong.
     """
     common = {"benchmark": "clevrer", "split": split, "scene": scene_index, "log": log.digest}
-    return rows(questions, World(Scene(log), parameters), LANGUAGE, lambda question: question.question_type, common)
+    return rows(
+        questions, World(Scene(log), parameters), LANGUAGE, lambda question: question.question_type, common
+    )
 
 
 class Language(NamedTuple):
@@ -71,7 +75,13 @@ class Asked(Protocol):
 Q = TypeVar("Q", bound=Asked)
 
 
-def rows(questions: Iterable[Q], world: World, language: Language, subset: Callable[[Q], str], common: Mapping[str, Any]) -> Iterator[Row]:
+def rows(
+    questions: Iterable[Q],
+    world: World,
+    language: Language,
+    subset: Callable[[Q], str],
+    common: Mapping[str, Any],
+) -> Iterator[Row]:
     """A row for each question, in question order.
 
     Args:
@@ -81,9 +91,13 @@ def rows(questions: Iterable[Q], world: World, language: Language, subset: Calla
     for question in sorted(questions, key=lambda q: q.question_id):
         if question.choices:
             choices = in_order(question.choices)
-            answer = judged_choices(choices, language.run_choices(question.program, [c.program for c in choices], world))
+            answer = judged_choices(
+                choices, language.run_choices(question.program, [c.program for c in choices], world)
+            )
         else:
-            answer = judged(lambda program=question.program: language.run(program, world), question.answer, language.same)
+            answer = judged(
+                lambda program=question.program: language.run(program, world), question.answer, language.same
+            )
         yield Row(subset=subset(question), question=question.question_id, **common, **answer)
 
 
@@ -92,7 +106,9 @@ def in_order(choices: Iterable[Choice]) -> list[Choice]:
     return sorted(choices, key=lambda choice: choice.choice_id)
 
 
-def judged(answer: Callable[[], str], expected: str | None, same: Callable[[str, str], bool]) -> dict[str, Any]:
+def judged(
+    answer: Callable[[], str], expected: str | None, same: Callable[[str, str], bool]
+) -> dict[str, Any]:
     """The fields of an open question's row.
 
     Args:
@@ -104,7 +120,12 @@ def judged(answer: Callable[[], str], expected: str | None, same: Callable[[str,
         predicted, error = answer(), msgspec.UNSET
     except ProgramError as reason:
         predicted, error = "error", str(reason)
-    return {"predicted": predicted, "expected": expected, "correct": None if expected is None else same(predicted, expected), "error": error}
+    return {
+        "predicted": predicted,
+        "expected": expected,
+        "correct": None if expected is None else same(predicted, expected),
+        "error": error,
+    }
 
 
 class Option(Protocol):
@@ -134,7 +155,9 @@ def judged_choices(choices: Sequence[Option], outcomes: Iterable[str | ProgramEr
         predicted = "error" if isinstance(outcome, ProgramError) else _LABELS.get(outcome, "error")
         rows.append(ChoiceRow(choice.choice_id, predicted, choice.answer))
         if predicted == "error":
-            errors.append(f"choice {choice.choice_id}: {outcome if isinstance(outcome, ProgramError) else f'answers {outcome}, not yes or no'}")
+            errors.append(
+                f"choice {choice.choice_id}: {outcome if isinstance(outcome, ProgramError) else f'answers {outcome}, not yes or no'}"
+            )
     gold = [row.expected for row in rows if row.expected is not None]
     graded = len(gold) == len(rows)
     return {

@@ -11,7 +11,9 @@ from substrate.domains.clevrer.parameters import Kinematics
 from substrate.domains.clevrer.scene import Sample
 
 
-def predict_collisions(samples: Mapping[int, Sequence[Sample]], last_frame: int, kinematics: Kinematics) -> list[tuple[int, int, float]]:
+def predict_collisions(
+    samples: Mapping[int, Sequence[Sample]], last_frame: int, kinematics: Kinematics
+) -> list[tuple[int, int, float]]:
     """Pairs whose closest approach on straight lines is nearer than τ within the horizon.
 
     Args:
@@ -32,7 +34,12 @@ def predict_collisions(samples: Mapping[int, Sequence[Sample]], last_frame: int,
         end = track[-1]
         if end.frame == last_frame:
             recent = track[-kinematics.frames :]
-            bodies[number] = (end.x, end.y, fmean(s.vx for s in recent) * SECONDS_PER_FRAME, fmean(s.vy for s in recent) * SECONDS_PER_FRAME)
+            bodies[number] = (
+                end.x,
+                end.y,
+                fmean(s.vx for s in recent) * SECONDS_PER_FRAME,
+                fmean(s.vy for s in recent) * SECONDS_PER_FRAME,
+            )
     found: list[tuple[int, int, float]] = []
     for a, b in combinations(bodies, 2):
         dx, dy, dvx, dvy = (p - q for p, q in zip(bodies[a], bodies[b], strict=True))
@@ -40,6 +47,9 @@ def predict_collisions(samples: Mapping[int, Sequence[Sample]], last_frame: int,
         if not relative:
             continue
         time = -(dx * dvx + dy * dvy) / relative
-        if 0 < time < kinematics.horizon and (dx + time * dvx) ** 2 + (dy + time * dvy) ** 2 < kinematics.tau**2:
+        if (
+            0 < time < kinematics.horizon
+            and (dx + time * dvx) ** 2 + (dy + time * dvy) ** 2 < kinematics.tau**2
+        ):
             found.append((a, b, time))
     return found

@@ -10,7 +10,9 @@ Engine = Literal["calibrated", "bullet"]
 
 
 class Explanatory(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Reference frame of the ancestor traversal: each event's own, as printed in Algorithm 1, or the target's."""
+    """Reference frame of the ancestor traversal: each event's own, as printed in Algorithm 1, or the
+    target's.
+    """
 
     reference_frame: Literal["event", "printed", "global"] = "event"
 
@@ -19,8 +21,10 @@ class Counterfactual(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What says which events occur without an object.
 
     Attributes:
-        method: ``duality`` (Proposition 1), for what was observed; ``partner``, and two partners of the removed object
-            collide without it (paper, section 3.3); ``simulated``, what its ancestry leaves open is simulated.
+        method: ``duality`` (Proposition 1), for what was observed; ``partner``, and two partners of the
+            removed object
+            collide without it (paper, section 3.3); ``simulated``, what its ancestry leaves open is
+            simulated.
     """
 
     method: Literal["duality", "partner", "simulated"] = "partner"
@@ -39,7 +43,10 @@ CONFIGURATIONS = {
     "B": Kinematics(frames=5, tau=0.4, horizon=300),
     "C": Kinematics(frames=5, tau=1.7, horizon=300),
 }
-"""The paper's three configurations. It prints no threshold for A and B: here, contact of two bodies of radius 0.2."""
+"""The paper's three configurations.
+
+It prints no threshold for A and B: here, contact of two bodies of radius 0.2.
+"""
 
 
 RECORDED_AFTER = 51
@@ -47,7 +54,8 @@ RECORDED_AFTER = 51
 
 
 class Predictive(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A configuration of Algorithm 3, and what overrides it where not ``None``; or S, the calibrated simulator.
+    """A configuration of Algorithm 3, and what overrides it where not ``None``; or S, the calibrated
+    simulator.
 
     Of S, ``horizon`` alone can be set: the frames it simulates.
     """
@@ -71,12 +79,16 @@ class Predictive(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """
         if self.configuration == "S":
             return None
-        overrides = {name: value for name in ("frames", "tau", "horizon") if (value := getattr(self, name)) is not None}
+        overrides = {
+            name: value for name in ("frames", "tau", "horizon") if (value := getattr(self, name)) is not None
+        }
         return msgspec.structs.replace(CONFIGURATIONS[self.configuration], **overrides)
 
 
 class Parameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The ``clevrer`` part of ``params.yaml``; ``engine`` simulates forks: the calibrated one, or Bullet as it comes."""
+    """The ``clevrer`` part of ``params.yaml``; ``engine`` simulates forks: the calibrated one, or Bullet as
+    it comes.
+    """
 
     explanatory: Explanatory = Explanatory()
     counterfactual: Counterfactual = Counterfactual()

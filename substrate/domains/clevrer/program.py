@@ -61,7 +61,9 @@ class Opcode(NamedTuple):
 
 
 Table = Mapping[str, tuple[tuple[int, ...], int, Callable[..., Any] | None]]
-"""A language made fit for running: kinds taken, kind given and function by token; flag values, since a flag's own operators are slow."""
+"""A language made fit for running: kinds taken, kind given and function by token; flag values, since a flag's
+own operators are slow.
+"""
 
 
 class Step(NamedTuple):
@@ -87,11 +89,21 @@ class _Stack(NamedTuple):
     def answer(self, end: int) -> str:
         if len(self.kinds) != 1 or not self.kinds[0] & ANSWERS.value:
             left = ", ".join(_name(kind) for kind in self.kinds) or "nothing"
-            raise ProgramError(f"the program leaves {left} on the stack, not one answer", where=(f"program[{end}]",), hint="A program ends in one answer")
+            raise ProgramError(
+                f"the program leaves {left} on the stack, not one answer",
+                where=(f"program[{end}]",),
+                hint="A program ends in one answer",
+            )
         return str(self.values[0])
 
 
-def run(program: Sequence[str], world: World, trace: Callable[[Step], None] | None = None, *, table: Table | None = None) -> str:
+def run(
+    program: Sequence[str],
+    world: World,
+    trace: Callable[[Step], None] | None = None,
+    *,
+    table: Table | None = None,
+) -> str:
     """Execute a program and give its answer.
 
     Args:
@@ -111,7 +123,9 @@ def run(program: Sequence[str], world: World, trace: Callable[[Step], None] | No
     return stack.answer(len(program))
 
 
-def run_choices(question: Sequence[str], choices: Sequence[Sequence[str]], world: World, *, table: Table | None = None) -> Iterator[str | ProgramError]:
+def run_choices(
+    question: Sequence[str], choices: Sequence[Sequence[str]], world: World, *, table: Table | None = None
+) -> Iterator[str | ProgramError]:
     """The answer, or what went wrong, of each choice's program followed by the question's.
 
     What the question's program does before it reaches for the choice is done once.
@@ -147,14 +161,21 @@ def _execute(
     trace: Callable[[Step], None] | None = None,
     table: Table | None = None,
 ) -> int:
-    """Run tokens from ``start`` on; says which token it stopped before. Places in errors are counted from ``offset``."""
+    """Run tokens from ``start`` on; says which token it stopped before.
+
+    Places in errors are counted from ``offset``.
+    """
     values, kinds = stack
     table = table or _TABLE
     for index in range(start, len(program)):
         token = program[index]
         entry = table.get(token)
         if entry is None:
-            raise ProgramError(f"unknown opcode {token!r}", where=(f"program[{offset + index}]",), hint="Use the opcodes of the official programs")
+            raise ProgramError(
+                f"unknown opcode {token!r}",
+                where=(f"program[{offset + index}]",),
+                hint="Use the opcodes of the official programs",
+            )
         takes, gives, function = entry
         if function is None:
             values.append(token)
@@ -167,11 +188,17 @@ def _execute(
         if base < 0:
             if until_underflow:
                 return index
-            raise ProgramError(f"stack underflow: {token} takes {size}, the stack holds {len(kinds)}", where=(f"program[{offset + index}]",), hint="The program lacks an operand")
+            raise ProgramError(
+                f"stack underflow: {token} takes {size}, the stack holds {len(kinds)}",
+                where=(f"program[{offset + index}]",),
+                hint="The program lacks an operand",
+            )
         for depth, wanted in enumerate(takes, start=base):
             if not kinds[depth] & wanted:
                 what = f"{token} takes {_name(wanted)}, the stack holds {_name(kinds[depth])}"
-                raise ProgramError(what, where=(f"program[{offset + index}]",), hint="The program mixes up its operands")
+                raise ProgramError(
+                    what, where=(f"program[{offset + index}]",), hint="The program mixes up its operands"
+                )
         arguments = values[base:]
         try:
             result = function(world, *arguments)
@@ -197,7 +224,9 @@ def _unique(world: World, elements: Sequence[Any]) -> Any:
 
 
 def _attribute(name: str) -> Callable[[World, Sequence[int], str], list[int]]:
-    return lambda world, objects, value: [o for o in objects if getattr(world.scene.objects[o], name) == value]
+    return lambda world, objects, value: [
+        o for o in objects if getattr(world.scene.objects[o], name) == value
+    ]
 
 
 def _query(name: str) -> Callable[[World, int], str]:
@@ -225,14 +254,18 @@ def _of_kind(kind: str) -> Callable[[World, Sequence[Event], Any], list[Event]]:
 
 def _boundary(kind: str) -> Callable[..., Event]:
     def pick(world: World, events: Sequence[Event] | None = None) -> Event:
-        return _unique(world, [e for e in (world.scene.events if events is None else events) if e.kind == kind])
+        return _unique(
+            world, [e for e in (world.scene.events if events is None else events) if e.kind == kind]
+        )
 
     return pick
 
 
 def _frame(world: World, event: Event) -> int:
     if event.frame is None:
-        raise ProgramError("the frame of an event that was not observed", hint="Only observed events have a frame")
+        raise ProgramError(
+            "the frame of an event that was not observed", hint="Only observed events have a frame"
+        )
     return event.frame
 
 
@@ -251,12 +284,16 @@ def _ordered(world: World, events: Sequence[Event], order: str) -> Event:
     try:
         return events[_ORDER[order]]
     except IndexError:
-        raise ProgramError(f"{order} of {len(events)} events", hint="The description fits too few events") from None
+        raise ProgramError(
+            f"{order} of {len(events)} events", hint="The description fits too few events"
+        ) from None
 
 
 def _partner(world: World, event: Event, object_: int) -> int:
     if event.kind != "Collision" or object_ not in event.objects:
-        raise ProgramError(f"object {object_} takes no part in this collision", hint="Name one of the two that collide")
+        raise ProgramError(
+            f"object {object_} takes no part in this collision", hint="Name one of the two that collide"
+        )
     return _unique(world, [o for o in event.objects if o != object_])
 
 
@@ -285,11 +322,21 @@ def possible_collisions(scene: Scene) -> list[Event]:
 def _unseen(world: World) -> list[Event]:
     scene = world.scene
     if not scene.has_motion:
-        raise ProgramError("asks for the future, which a compact event file has no motion for", hint="Answer it from the official annotation")
+        raise ProgramError(
+            "asks for the future, which a compact event file has no motion for",
+            hint="Answer it from the official annotation",
+        )
     kinematics = world.parameters.predictive.kinematics
     if kinematics is None:
-        return [e for e in unseen(scene, world.parameters).events if e.kind == "Collision" and (e.frame or 0) > scene.end]
-    return [Event("Collision", None, frozenset((a, b))) for a, b, _ in predict_collisions(scene.samples, scene.end, kinematics)]
+        return [
+            e
+            for e in unseen(scene, world.parameters).events
+            if e.kind == "Collision" and (e.frame or 0) > scene.end
+        ]
+    return [
+        Event("Collision", None, frozenset((a, b)))
+        for a, b, _ in predict_collisions(scene.samples, scene.end, kinematics)
+    ]
 
 
 def unseen(scene: Scene, parameters: Parameters) -> Scene:
@@ -349,7 +396,12 @@ OPCODES |= {
     "query_collision_partner": OPCODES["get_col_partner"],
     "filter_resting": OPCODES["filter_stationary"],
     "filter_counterfact": OPCODES["get_counterfact"],
-    "counterfact_events": Opcode((_K.OBJECT,), _K.EVENTS, lambda world, removed: _counterfactual(world, possible_collisions(world.scene), removed), "events"),
+    "counterfact_events": Opcode(
+        (_K.OBJECT,),
+        _K.EVENTS,
+        lambda world, removed: _counterfactual(world, possible_collisions(world.scene), removed),
+        "events",
+    ),
 }
 
 WORDS: dict[str, Kind] = {
@@ -367,7 +419,14 @@ def compiled(opcodes: Mapping[str, Opcode], words: Mapping[str, Kind]) -> Table:
     """A language's opcodes and words as the table that :func:`run` takes."""
     return {
         **{word: ((), kind.value, None) for word, kind in words.items()},
-        **{name: (tuple(kind.value for kind in opcode.takes), opcode.gives.value if opcode.gives else 0, opcode.run) for name, opcode in opcodes.items()},
+        **{
+            name: (
+                tuple(kind.value for kind in opcode.takes),
+                opcode.gives.value if opcode.gives else 0,
+                opcode.run,
+            )
+            for name, opcode in opcodes.items()
+        },
     }
 
 

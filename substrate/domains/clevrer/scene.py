@@ -33,7 +33,9 @@ QUERIES = {
     "simulated": _PREFIX + "SELECT ?number WHERE { ?object :number ?number ; :simulated true }",
     "poses": _PREFIX + "SELECT ?number ?pose WHERE { ?object :number ?number ; :pose ?pose }",
 }
-"""The SPARQL behind every answer; ``motion`` runs on the state of the frame asked for, the others on the last."""
+"""The SPARQL behind every answer; ``motion`` runs on the state of the frame asked for, the others on the
+last.
+"""
 
 
 class Thing(NamedTuple):
@@ -88,7 +90,9 @@ class Scene:
         self._motion: dict[int, dict[int, bool]] = {}
         self._ancestry: dict[str, dict[str, Ancestry]] = {}
         self.branches: dict[tuple[str, int, str], Scene] = {}
-        """Simulated forks that were made, by what they imagine: ``("without", object)`` or ``("future", frames)``."""
+        """Simulated forks that were made, by what they imagine: ``("without", object)`` or ``("future",
+        frames)``.
+        """
 
     @property
     def end(self) -> int:
@@ -103,7 +107,12 @@ class Scene:
         """The objects by number, ascending."""
         rows = self._rows("objects", self.end)
         cut = len(NAMESPACE)
-        return dict(sorted((int(n.value), Thing(c.value[cut:], m.value[cut:], s.value[cut:], moved is not None)) for n, c, m, s, moved in rows))
+        return dict(
+            sorted(
+                (int(n.value), Thing(c.value[cut:], m.value[cut:], s.value[cut:], moved is not None))
+                for n, c, m, s, moved in rows
+            )
+        )
 
     @cached_property
     def events(self) -> tuple[Event, ...]:
@@ -114,7 +123,9 @@ class Scene:
             record = found.setdefault(event.value, (kind.value[cut:], int(frame.value), []))
             if number is not None:
                 record[2].append(int(number.value))
-        events = [Event(kind, frame, frozenset(numbers), iri) for iri, (kind, frame, numbers) in found.items()]
+        events = [
+            Event(kind, frame, frozenset(numbers), iri) for iri, (kind, frame, numbers) in found.items()
+        ]
         return tuple(sorted(events, key=lambda e: (e.frame, int(e.iri.rpartition(":")[2]))))
 
     def motion(self, frame: int) -> dict[int, bool]:
@@ -127,7 +138,10 @@ class Scene:
             rows = self._rows("motion", frame)
             self._motion[frame] = {int(n.value): motion.value == f"{NAMESPACE}moving" for n, motion in rows}
         if not self._motion[frame] and not self.has_motion:
-            raise ProgramError("asks for motion, which a compact event file does not have", hint="Answer it from the official annotation")
+            raise ProgramError(
+                "asks for motion, which a compact event file does not have",
+                hint="Answer it from the official annotation",
+            )
         return self._motion[frame]
 
     @cached_property
@@ -147,7 +161,9 @@ class Scene:
 
     @cached_property
     def poses(self) -> dict[int, dict[int, Pose]]:
-        """The recorded poses by frame and object, both ascending; :func:`substrate.domains.clevrer.deltas.pose_frames` says of which frames."""
+        """The recorded poses by frame and object, both ascending;
+        :func:`substrate.domains.clevrer.deltas.pose_frames` says of which frames.
+        """
         found: dict[int, dict[int, Pose]] = {}
         for number, pose in self._rows("poses", self.end):
             frame, *numbers = pose.value.split()
@@ -168,5 +184,6 @@ class Scene:
         """Ancestry of every observed event by IRI; ``variant`` names the reference frame."""
         if variant not in self._ancestry:
             events = [AncestryEvent(e.iri, e.frame or 0, e.objects) for e in self.events if e.objects]
-            self._ancestry[variant] = VARIANTS[variant](events)  # pyright: ignore[reportArgumentType]  # ids are IRIs here
+            # Ids are IRIs here
+            self._ancestry[variant] = VARIANTS[variant](events)  # pyright: ignore[reportArgumentType]
         return self._ancestry[variant]

@@ -1,7 +1,8 @@
 """ComPhy's files ► typed deltas: one event log an example, a tick a frame of the target video.
 
 To CLEVRER's deltas of the target are added: the direction in which each object in view moves, where it
-changes; and, where asked for, the inferred mass and charge of each object with the evidence, at tick 0, since the
+changes; and, where asked for, the inferred mass and charge of each object with the evidence, at tick 0, since
+the
 reference videos are seen before the target. Classes and predicates are those of ``tboxes/comphy.ttl``.
 """
 
@@ -37,7 +38,10 @@ def target_log(target: Target, *, infer_properties: bool) -> EventLog:
     True
     """
     scene = target_iri(target.scene)
-    lines = [(tick, f"{op.value} {s} {p} {o} .".replace("<urn:clevrer:", "<urn:comphy:")) for tick, op, (s, p, o) in annotation_log(target.annotation)]
+    lines = [
+        (tick, f"{op.value} {s} {p} {o} .".replace("<urn:clevrer:", "<urn:comphy:"))
+        for tick, op, (s, p, o) in annotation_log(target.annotation)
+    ]
     for number, track in tracks(target.annotation).items():
         lines += _directions(f"<{scene}:object:{number}>", track)
     if infer_properties:
@@ -72,7 +76,11 @@ def _hidden(scene: str, inferred: Inferred) -> Iterator[Line]:
         for key, value in (("first", evidence.first), ("second", evidence.second)):
             yield 0, f"A {name} <{NAMESPACE}{key}> <{scene}:object:{value}> ."
             yield 0, f"A <{scene}:object:{value}> <{NAMESPACE}evidence> {name} ."
-        for key, value in (("weight", evidence.weight), ("ratio", evidence.ratio), ("strength", evidence.strength)):
+        for key, value in (
+            ("weight", evidence.weight),
+            ("ratio", evidence.ratio),
+            ("strength", evidence.strength),
+        ):
             if value is not None:
                 yield 0, f"A {name} <{NAMESPACE}{key}> {_double(value)} ."
 
@@ -87,5 +95,6 @@ def _integer(value: int) -> str:
 
 
 def _double(value: float) -> str:
-    # Least squares may differ in the last bits from one processor to another: what is measured is kept to six digits.
+    # Least squares may differ in the last bits from one processor to another: what is measured is kept to six
+    # digits.
     return f'"{float(f"{value:.6g}")!r}"^^<{_XSD}double>'

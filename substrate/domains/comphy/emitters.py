@@ -24,7 +24,10 @@ from substrate.domains.comphy.scene import TargetScene
 
 Pair = frozenset[int]
 NEAREST = 2 * RADIUS
-"""Units, centre to centre: two discs that touch. The force is taken to follow its law down to here, and to grow no more."""
+"""Units, centre to centre: two discs that touch.
+
+The force is taken to follow its law down to here, and to grow no more.
+"""
 
 
 class Change(NamedTuple):
@@ -36,9 +39,16 @@ class Change(NamedTuple):
 
     @classmethod
     def of(cls, scene: TargetScene, number: int, word: str) -> Change:
-        """``counterfact_heavier`` and the like, said of an object; what is not known of it is light and uncharged."""
+        """``counterfact_heavier`` and the like, said of an object; what is not known of it is light and
+        uncharged.
+        """
         mass, charge = scene.masses.get(number, 1), scene.charges.get(number, 0)
-        changed = {"lighter": (1, charge), "heavier": (5, charge), "uncharged": (mass, 0), "opposite": (mass, -charge)}
+        changed = {
+            "lighter": (1, charge),
+            "heavier": (5, charge),
+            "uncharged": (mass, 0),
+            "opposite": (mass, -charge),
+        }
         return cls(number, *changed[word.removeprefix("counterfact_")])
 
 
@@ -55,7 +65,9 @@ class Emitter(Protocol):
 
 
 class Kinematic:
-    """Straight lines into the future; of the observed collisions, those that hang on no earlier one of the changed object."""
+    """Straight lines into the future; of the observed collisions, those that hang on no earlier one of the
+    changed object.
+    """
 
     def future(self, scene: TargetScene, parameters: Parameters) -> list[Pair]:
         """Algorithm 3 on the last frames; pairs that have met do not meet anew."""
@@ -64,30 +76,65 @@ class Kinematic:
         return [frozenset((a, b)) for a, b, _ in predict_collisions(scene.samples, scene.end, kinematics)]
 
     def changed(self, scene: TargetScene, change: Change) -> list[Pair]:
-        """By the duality: an event that an earlier collision of the object is an ancestor of is taken not to happen."""
+        """By the duality: an event that an earlier collision of the object is an ancestor of is taken not to
+        happen.
+        """
         ancestry = scene.ancestry("event")
-        own = {event.iri for event in scene.events if event.kind == "Collision" and change.object in event.objects}
-        return [event.objects for event in scene.events if event.kind == "Collision" and own.isdisjoint(ancestry[event.iri].events)]
+        own = {
+            event.iri
+            for event in scene.events
+            if event.kind == "Collision" and change.object in event.objects
+        }
+        return [
+            event.objects
+            for event in scene.events
+            if event.kind == "Collision" and own.isdisjoint(ancestry[event.iri].events)
+        ]
 
 
 class Simulated:
-    """The planar simulator, with mass, and with charge as a push between frames; only what the change can reach is simulated anew."""
+    """The planar simulator, with mass, and with charge as a push between frames; only what the change can
+    reach is simulated anew.
+    """
 
     def future(self, scene: TargetScene, parameters: Parameters) -> list[Pair]:
         """New contacts within the horizon, of the objects that have been in view."""
         bodies, end = recorded_bodies(scene, scene.masses), scene.end
-        found = course(bodies, observed_collisions(scene), end, end + parameters.horizon, scene.objects, advance=_advance(scene.charges, scene.strength))
+        found = course(
+            bodies,
+            observed_collisions(scene),
+            end,
+            end + parameters.horizon,
+            scene.objects,
+            advance=_advance(scene.charges, scene.strength),
+        )
         return _pairs(found.contacts)
 
     def changed(self, scene: TargetScene, change: Change) -> list[Pair]:
-        """Observed until the change can first be felt; from there simulated for whom it reaches, observed for the others."""
+        """Observed until the change can first be felt; from there simulated for whom it reaches, observed for
+        the others.
+        """
         seen = observed_collisions(scene)
         start = _felt(scene, change)
         if start is None:
             return _pairs(seen)
-        masses, charges = {**scene.masses, change.object: change.mass}, {**scene.charges, change.object: change.charge}
-        partners = {number for number, charge in scene.charges.items() if charge} if scene.charges.get(change.object) else set()
-        found = course(recorded_bodies(scene, masses), seen, start, scene.end, {change.object} | partners, advance=_advance(charges, scene.strength))
+        masses, charges = (
+            {**scene.masses, change.object: change.mass},
+            {**scene.charges, change.object: change.charge},
+        )
+        partners = (
+            {number for number, charge in scene.charges.items() if charge}
+            if scene.charges.get(change.object)
+            else set()
+        )
+        found = course(
+            recorded_bodies(scene, masses),
+            seen,
+            start,
+            scene.end,
+            {change.object} | partners,
+            advance=_advance(charges, scene.strength),
+        )
         return _pairs([contact for contact in seen if contact[0] <= start] + found.standing + found.contacts)
 
 
@@ -96,12 +143,24 @@ def _pairs(contacts: Iterable[Contact]) -> list[Pair]:
 
 
 def _felt(scene: TargetScene, change: Change) -> int | None:
-    """The frame from which a change may be felt: at once where charges pull, else shortly before the object's first collision."""
-    if (change.mass, change.charge) == (scene.masses.get(change.object, 1), scene.charges.get(change.object, 0)):
+    """The frame from which a change may be felt: at once where charges pull, else shortly before the object's
+    first collision.
+    """
+    if (change.mass, change.charge) == (
+        scene.masses.get(change.object, 1),
+        scene.charges.get(change.object, 0),
+    ):
         return None
     if scene.charges.get(change.object):
         return next((frame for frame, poses in scene.poses.items() if change.object in poses), None)
-    first = min((event.frame or 0 for event in scene.events if event.kind == "Collision" and change.object in event.objects), default=None)
+    first = min(
+        (
+            event.frame or 0
+            for event in scene.events
+            if event.kind == "Collision" and change.object in event.objects
+        ),
+        default=None,
+    )
     return None if first is None else max(0, first - BEFORE)
 
 

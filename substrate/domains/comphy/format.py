@@ -26,7 +26,14 @@ from zipfile import BadZipFile, ZipFile
 
 import msgspec
 
-from substrate.domains.clevrer.format import MOVING_SPEED, Annotation, Choice, ObjectProperty, annotation_sources, decode_annotation
+from substrate.domains.clevrer.format import (
+    MOVING_SPEED,
+    Annotation,
+    Choice,
+    ObjectProperty,
+    annotation_sources,
+    decode_annotation,
+)
 from substrate.errors import FormatError
 from substrate.reading import decode, lines, read_bytes
 
@@ -98,7 +105,8 @@ def look(thing: ObjectProperty) -> Look:
 
 
 def direction(vx: float, vy: float) -> str | None:
-    """The direction of a ground velocity (units/s) as the camera shows it; ``None`` at rest and between two directions.
+    """The direction of a ground velocity (units/s) as the camera shows it; ``None`` at rest and between two
+    directions.
 
     >>> direction(0.0, 1.0), direction(-2.0, 0.3), direction(1.0, 1.0), direction(0.0, 0.001)
     ('right', 'up', None, None)
@@ -130,16 +138,31 @@ def target_names(where: Path) -> dict[int, TargetNames]:
         if match := _NAME.search(name):
             videos, video = found.setdefault(int(match[1]), {}), int(match[2] or -1)
             if video in videos:
-                raise FormatError(f"a video occurs twice: {videos[video]} and {name}", where=(where,), hint="Keep one of them")
+                raise FormatError(
+                    f"a video occurs twice: {videos[video]} and {name}",
+                    where=(where,),
+                    hint="Keep one of them",
+                )
             videos[video] = name
     if not found:
-        raise FormatError("holds no annotation_NNNNN.json", where=(where,), hint="Give the folder or zip of target and reference annotations")
+        raise FormatError(
+            "holds no annotation_NNNNN.json",
+            where=(where,),
+            hint="Give the folder or zip of target and reference annotations",
+        )
     for scene, videos in sorted(found.items()):
         for video in range(-1, REFERENCES):
             if video not in videos:
                 lacking = f"annotation_{scene:05d}" + (f"_{video}" if video >= 0 else "") + ".json"
-                raise FormatError(f"scene {scene} lacks {lacking}", where=(where,), hint="An example is one target and four reference videos")
-    return {scene: TargetNames(videos[-1], tuple(videos[video] for video in range(REFERENCES))) for scene, videos in sorted(found.items())}
+                raise FormatError(
+                    f"scene {scene} lacks {lacking}",
+                    where=(where,),
+                    hint="An example is one target and four reference videos",
+                )
+    return {
+        scene: TargetNames(videos[-1], tuple(videos[video] for video in range(REFERENCES)))
+        for scene, videos in sorted(found.items())
+    }
 
 
 def _names(where: Path) -> list[str]:
@@ -149,27 +172,42 @@ def _names(where: Path) -> list[str]:
         with ZipFile(where) as archive:
             return archive.namelist()
     except (OSError, BadZipFile) as error:
-        raise FormatError(f"neither a folder nor a readable zip ({error})", where=(where,), hint="Give a folder or zip of annotations") from error
+        raise FormatError(
+            f"neither a folder nor a readable zip ({error})",
+            where=(where,),
+            hint="Give a folder or zip of annotations",
+        ) from error
 
 
 def read_target(where: Path, scene: int, names: TargetNames) -> Target:
-    """One example, checked: CLEVRER's rules for every annotation, and no two objects of a video that look alike.
+    """One example, checked: CLEVRER's rules for every annotation, and no two objects of a video that look
+    alike.
 
     Raises:
         FormatError: as CLEVRER's; the message names file and path.
     """
-    target, *references = (_checked(source, scene) for source in annotation_sources(where, [names.target, *names.references]))
+    target, *references = (
+        _checked(source, scene) for source in annotation_sources(where, [names.target, *names.references])
+    )
     return Target(scene, target, tuple(references))
 
 
 def _checked(source: tuple[str, bytes], scene: int) -> Annotation:
     annotation = decode_annotation(source)
     if annotation.scene_index != scene:
-        raise FormatError(f"scene_index is {annotation.scene_index}", where=(source[0], "$.scene_index"), hint=f"The file's name says {scene}")
+        raise FormatError(
+            f"scene_index is {annotation.scene_index}",
+            where=(source[0], "$.scene_index"),
+            hint=f"The file's name says {scene}",
+        )
     looks = [look(thing) for thing in annotation.object_property]
     for index, one in enumerate(looks):
         if one in looks[:index]:
-            raise FormatError(f"a second {' '.join(one)}", where=(source[0], f"$.object_property[{index}]"), hint="Objects are told by their looks")
+            raise FormatError(
+                f"a second {' '.join(one)}",
+                where=(source[0], f"$.object_property[{index}]"),
+                hint="Objects are told by their looks",
+            )
     return annotation
 
 
@@ -182,13 +220,20 @@ def read_questions(path: Path) -> dict[int, TargetQuestions]:
     """
     data = read_bytes(path)
     if data.lstrip()[:1] == b"[":
-        records = [(str(path), record) for record in decode(msgspec.json.Decoder(list[TargetQuestions]), data, path)]
+        records = [
+            (str(path), record) for record in decode(msgspec.json.Decoder(list[TargetQuestions]), data, path)
+        ]
     else:
-        records = [(source[0], decode(msgspec.json.Decoder(TargetQuestions), source[1], source[0])) for source in lines(path)]
+        records = [
+            (source[0], decode(msgspec.json.Decoder(TargetQuestions), source[1], source[0]))
+            for source in lines(path)
+        ]
     found: dict[int, TargetQuestions] = {}
     for name, record in records:
         if record.scene_index in found:
-            raise FormatError(f"scene {record.scene_index} occurs twice", where=(name,), hint="Give every target one record")
+            raise FormatError(
+                f"scene {record.scene_index} occurs twice", where=(name,), hint="Give every target one record"
+            )
         for place, what, hint in _faults(record):
             raise FormatError(what, where=(name, f"scene {record.scene_index}", place), hint=hint)
         found[record.scene_index] = record

@@ -29,7 +29,9 @@ Motion = Mapping[int, Sequence[MotionState]]
 """One video's motion states, frame by frame, by the target's object number."""
 
 BEFORE, AFTER = 2, 3
-"""Frames before and after a recorded contact between which momentum is exchanged: an impact lasts one or two, and is recorded late by up to one."""
+"""Frames before and after a recorded contact between which momentum is exchanged: an impact lasts one or two,
+and is recorded late by up to one.
+"""
 LEAST_CHANGE = 0.15
 """Units/s: a change of relative velocity below this says nothing, friction and rounding being near."""
 LEAST_FRAMES = 4
@@ -48,7 +50,8 @@ class Evidence(NamedTuple):
 
     ``kind`` is ``MomentumExchange``, where ``ratio`` is the mass of the first over that of the second, or
     ``DistantForce``, where ``strength`` (units³/s²) is the acceleration of a body of mass 1, times distance
-    squared, positive where they repel, and ``ratio`` is known if both moved. ``weight`` grows with what was seen.
+    squared, positive where they repel, and ``ratio`` is known if both moved. ``weight`` grows with what was
+    seen.
     """
 
     kind: str
@@ -63,7 +66,9 @@ class Evidence(NamedTuple):
 
 
 class Inferred(NamedTuple):
-    """Masses and charges by the target's object number, and the evidence; objects without any are light and uncharged."""
+    """Masses and charges by the target's object number, and the evidence; objects without any are light and
+    uncharged.
+    """
 
     masses: dict[int, int]
     charges: dict[int, int]
@@ -72,13 +77,19 @@ class Inferred(NamedTuple):
     @property
     def strength(self) -> float:
         """Of the force between two unit charges (units³/s²); 0 where none was seen."""
-        found = [(e.weight, abs(e.strength)) for e in self.evidence if e.strength is not None and self.charges.get(e.first) and self.charges.get(e.second)]
+        found = [
+            (e.weight, abs(e.strength))
+            for e in self.evidence
+            if e.strength is not None and self.charges.get(e.first) and self.charges.get(e.second)
+        ]
         total = sum(weight for weight, _ in found)
         return sum(weight * size for weight, size in found) / total if total else 0.0
 
 
 class _Force(NamedTuple):
-    """Fitted push of ``source`` on ``body``: acceleration times distance squared, its standard error, and the frames fitted."""
+    """Fitted push of ``source`` on ``body``: acceleration times distance squared, its standard error, and the
+    frames fitted.
+    """
 
     size: float
     error: float
@@ -88,30 +99,54 @@ class _Force(NamedTuple):
 def infer(target: Target) -> Inferred:
     """Hidden properties of a target's objects from its reference videos alone.
 
-    Reads positions, velocities, visibility and recorded contacts; a mass or charge in a file is not even decoded.
+    Reads positions, velocities, visibility and recorded contacts; a mass or charge in a file is not even
+    decoded.
     """
     numbers = {look(thing): thing.object_id for thing in target.annotation.object_property}
     exchanges: list[Evidence] = []
     motions: list[Motion] = []
     for video, reference in enumerate(target.references):
-        known = {thing.object_id: numbers[look(thing)] for thing in reference.object_property if look(thing) in numbers}
+        known = {
+            thing.object_id: numbers[look(thing)]
+            for thing in reference.object_property
+            if look(thing) in numbers
+        }
         motion = {known[number]: track for number, track in tracks(reference).items() if number in known}
-        met = [(c.frame_id, *(known[number] for number in c.object_ids)) for c in reference.collision if set(c.object_ids) <= set(known)]
+        met = [
+            (c.frame_id, *(known[number] for number in c.object_ids))
+            for c in reference.collision
+            if set(c.object_ids) <= set(known)
+        ]
         contacts = [(frame, min(a, b), max(a, b)) for frame, a, b in met]
         exchanges += _exchanges(video, motion, contacts)
         motions.append(motion)
-    pushes = list(_pushes(motions, {thing.object_id: thing.shape for thing in target.annotation.object_property}))
+    pushes = list(
+        _pushes(motions, {thing.object_id: thing.shape for thing in target.annotation.object_property})
+    )
     forces = [evidence for push in pushes if (evidence := _force(*push))]
     masses = _masses(sorted(numbers.values()), [*exchanges, *forces])
     forces = [_weighed(evidence, masses, pushes) for evidence in forces]
-    return Inferred(masses, _charges(sorted(numbers.values()), forces), tuple(sorted([*exchanges, *forces], key=lambda e: (e.video, e.since, e.first, e.second, e.kind))))
+    return Inferred(
+        masses,
+        _charges(sorted(numbers.values()), forces),
+        tuple(sorted([*exchanges, *forces], key=lambda e: (e.video, e.since, e.first, e.second, e.kind))),
+    )
 
 
 def _exchanges(video: int, motion: Motion, contacts: Sequence[tuple[int, int, int]]) -> Iterable[Evidence]:
     for frame, a, b in contacts:
         since, until = frame - BEFORE, frame + AFTER
-        disturbed = any(abs(other - frame) <= BEFORE + AFTER and {a, b} & {c, d} for other, c, d in contacts if (c, d) != (a, b))
-        if since < 0 or until >= len(motion[a]) or disturbed or not _seen(motion, (a, b), range(since, until + 1)):
+        disturbed = any(
+            abs(other - frame) <= BEFORE + AFTER and {a, b} & {c, d}
+            for other, c, d in contacts
+            if (c, d) != (a, b)
+        )
+        if (
+            since < 0
+            or until >= len(motion[a])
+            or disturbed
+            or not _seen(motion, (a, b), range(since, until + 1))
+        ):
             continue
         ax, ay = _change(motion[a], since, until)
         bx, by = _change(motion[b], since, until)
@@ -121,7 +156,16 @@ def _exchanges(video: int, motion: Motion, contacts: Sequence[tuple[int, int, in
             continue
         lost, won = -(ax * dx + ay * dy) / size, (bx * dx + by * dy) / size
         floor = 0.02 * size  # of a body that hardly moved, noise alone is left
-        yield Evidence("MomentumExchange", video, a, b, since, until, weight=size, ratio=max(won, floor) / max(lost, floor))
+        yield Evidence(
+            "MomentumExchange",
+            video,
+            a,
+            b,
+            since,
+            until,
+            weight=size,
+            ratio=max(won, floor) / max(lost, floor),
+        )
 
 
 def _seen(motion: Motion, pair: Pair, frames: Iterable[int]) -> bool:
@@ -133,9 +177,13 @@ def _change(track: Sequence[MotionState], since: int, until: int) -> tuple[float
     return bx - ax, by - ay
 
 
-def _pushes(motions: Sequence[Motion], shapes: Mapping[int, str]) -> Iterable[tuple[int, Pair, _Force | None, _Force | None]]:
+def _pushes(
+    motions: Sequence[Motion], shapes: Mapping[int, str]
+) -> Iterable[tuple[int, Pair, _Force | None, _Force | None]]:
     """For each video and pair of its objects, the fitted force on the first and on the second."""
-    fitted = {body: _fit(body, motions, shapes) for body in sorted({body for motion in motions for body in motion})}
+    fitted = {
+        body: _fit(body, motions, shapes) for body in sorted({body for motion in motions for body in motion})
+    }
     for video, motion in enumerate(motions):
         for a, b in combinations(sorted(motion), 2):
             one, other = fitted[a].get((video, b)), fitted[b].get((video, a))
@@ -144,11 +192,26 @@ def _pushes(motions: Sequence[Motion], shapes: Mapping[int, str]) -> Iterable[tu
 
 
 def _fit(body: int, motions: Sequence[Motion], shapes: Mapping[int, str]) -> dict[tuple[int, int], _Force]:
-    """Least squares of a body's acceleration over all videos: one force a video and other body, one friction and one drag."""
-    near = {other: _REACH[shapes[body]] + _REACH[shapes[other]] + MARGIN for other in sorted(shapes) if other != body}
-    frames = {video: _free(body, motion, {other: near[other] for other in near if other in motion}) for video, motion in enumerate(motions) if body in motion}
+    """Least squares of a body's acceleration over all videos: one force a video and other body, one friction
+    and one drag.
+    """
+    near = {
+        other: _REACH[shapes[body]] + _REACH[shapes[other]] + MARGIN
+        for other in sorted(shapes)
+        if other != body
+    }
+    frames = {
+        video: _free(body, motion, {other: near[other] for other in near if other in motion})
+        for video, motion in enumerate(motions)
+        if body in motion
+    }
     frames = {video: free for video, free in frames.items() if len(free) >= LEAST_FRAMES}
-    columns = {key: place for place, key in enumerate((video, other) for video in frames for other in sorted(set(motions[video]) - {body}))}
+    columns = {
+        key: place
+        for place, key in enumerate(
+            (video, other) for video in frames for other in sorted(set(motions[video]) - {body})
+        )
+    }
     if not columns:
         return {}
     rows: list[list[float]] = []
@@ -158,31 +221,44 @@ def _fit(body: int, motions: Sequence[Motion], shapes: Mapping[int, str]) -> dic
         for frame in free:
             velocity = track[frame].velocity
             speed = math.hypot(velocity[0], velocity[1])
-            pushes = [(columns[video, other], _away(track[frame], motions[video][other][frame])) for other in sorted(set(motions[video]) - {body})]
+            pushes = [
+                (columns[video, other], _away(track[frame], motions[video][other][frame]))
+                for other in sorted(set(motions[video]) - {body})
+            ]
             for axis in (0, 1):
                 row = [0.0] * len(columns) + [-velocity[axis] / speed, -velocity[axis] * (1 + speed)]
                 for place, push in pushes:
                     row[place] = push[axis]
                 rows.append(row)
-                seen.append((track[frame + 1].velocity[axis] - track[frame - 1].velocity[axis]) / (2 * SECONDS_PER_FRAME))
+                seen.append(
+                    (track[frame + 1].velocity[axis] - track[frame - 1].velocity[axis])
+                    / (2 * SECONDS_PER_FRAME)
+                )
     matrix, target = np.array(rows), np.array(seen)
     inverse = np.linalg.pinv(matrix.T @ matrix)
     solution = inverse @ matrix.T @ target
     left = target - matrix @ solution
     spread = max(float(left @ left) / max(len(seen) - matrix.shape[1], 1), 1e-6)
     errors = np.sqrt(np.maximum(np.diag(inverse), 0.0) * spread)
-    return {(video, other): _Force(float(solution[place]), float(errors[place]), frames[video]) for (video, other), place in columns.items()}
+    return {
+        (video, other): _Force(float(solution[place]), float(errors[place]), frames[video])
+        for (video, other), place in columns.items()
+    }
 
 
 def _free(body: int, motion: Motion, reach: Mapping[int, float]) -> list[int]:
-    """The frames in which a body moves, touches nothing, and everyone is in view; ``reach`` is how near it touches each other body."""
+    """The frames in which a body moves, touches nothing, and everyone is in view; ``reach`` is how near it
+    touches each other body.
+    """
     track, others = motion[body], [motion[other] for other in reach]
     found: list[int] = []
     for frame in range(1, len(track) - 1):
         around = range(frame - 1, frame + 2)
         if not all(one[f].inside_camera_view for one in (track, *others) for f in around):
             continue
-        if any(_distance(motion[other][f], track[f]) < touch for other, touch in reach.items() for f in around):
+        if any(
+            _distance(motion[other][f], track[f]) < touch for other, touch in reach.items() for f in around
+        ):
             continue
         # A body that rests may be held by the ground, whatever pulls at it.
         if min(math.hypot(*track[f].velocity[:2]) for f in around) > MOVING_SPEED:
@@ -202,42 +278,76 @@ def _away(body: MotionState, source: MotionState) -> tuple[float, float]:
 
 
 def _clear(force: _Force | None) -> bool:
-    return force is not None and abs(force.size) > LEAST_STRENGTH and abs(force.size) > LEAST_SIGMA * force.error
+    return (
+        force is not None and abs(force.size) > LEAST_STRENGTH and abs(force.size) > LEAST_SIGMA * force.error
+    )
 
 
 def _force(video: int, pair: Pair, one: _Force | None, other: _Force | None) -> Evidence | None:
-    """A force at a distance, where one body shows it clearly and the other, if it could be measured, does not deny it."""
+    """A force at a distance, where one body shows it clearly and the other, if it could be measured, does not
+    deny it.
+    """
     clear = [force for force in (one, other) if force and _clear(force)]
     if not clear or len({force.size > 0 for force in clear}) > 1:
         return None
-    if any(force and not _clear(force) and force.error * LEAST_SIGMA < LEAST_STRENGTH / 2 for force in (one, other)):
+    if any(
+        force and not _clear(force) and force.error * LEAST_SIGMA < LEAST_STRENGTH / 2
+        for force in (one, other)
+    ):
         return None
     frames = sorted({frame for force in clear for frame in force.frames})
     ratio = other.size / one.size if one and other and len(clear) == 2 else None
     weight = math.sqrt(sum((force.size / force.error) ** 2 for force in clear)) / 100
-    return Evidence("DistantForce", video, *pair, frames[0], frames[-1], weight=min(weight, 1.0), ratio=ratio, strength=max((f.size for f in clear), key=abs))
+    return Evidence(
+        "DistantForce",
+        video,
+        *pair,
+        frames[0],
+        frames[-1],
+        weight=min(weight, 1.0),
+        ratio=ratio,
+        strength=max((f.size for f in clear), key=abs),
+    )
 
 
-def _weighed(evidence: Evidence, masses: Mapping[int, int], pushes: Sequence[tuple[int, Pair, _Force | None, _Force | None]]) -> Evidence:
+def _weighed(
+    evidence: Evidence,
+    masses: Mapping[int, int],
+    pushes: Sequence[tuple[int, Pair, _Force | None, _Force | None]],
+) -> Evidence:
     """The same evidence with the strength that a body of mass 1 would show."""
-    one, other = next((one, other) for video, pair, one, other in pushes if (video, *pair) == (evidence.video, evidence.first, evidence.second))
-    sides = [(force.error, force.size * masses[number]) for force, number in ((one, evidence.first), (other, evidence.second)) if force and _clear(force)]
+    one, other = next(
+        (one, other)
+        for video, pair, one, other in pushes
+        if (video, *pair) == (evidence.video, evidence.first, evidence.second)
+    )
+    sides = [
+        (force.error, force.size * masses[number])
+        for force, number in ((one, evidence.first), (other, evidence.second))
+        if force and _clear(force)
+    ]
     return evidence._replace(strength=min(sides)[1])
 
 
 def _masses(numbers: Sequence[int], evidence: Iterable[Evidence]) -> dict[int, int]:
-    """The masses that fit the ratios best, group by group of objects that were compared; the lightest of equals."""
+    """The masses that fit the ratios best, group by group of objects that were compared; the lightest of
+    equals.
+    """
     ratios = [(e.first, e.second, math.log(e.ratio), e.weight) for e in evidence if e.ratio]
     masses: dict[int, int] = {}
     for group in _groups(numbers, [(a, b) for a, b, _, _ in ratios]):
         measured = [ratio for ratio in ratios if ratio[0] in group]
-        best = min(product(MASSES, repeat=len(group)), key=lambda chosen: (_misfit(dict(zip(group, chosen, strict=True)), measured), chosen))
+        best = min(
+            product(MASSES, repeat=len(group)),
+            key=lambda chosen: (_misfit(dict(zip(group, chosen, strict=True)), measured), chosen),
+        )
         masses.update(zip(group, best, strict=True))
     return dict(sorted(masses.items()))
 
 
 def _misfit(masses: Mapping[int, int], ratios: Iterable[tuple[int, int, float, float]]) -> float:
-    # An absolute value, not a square: one wrong measurement must not outvote two right ones. Rounded, so that equals are equal.
+    # An absolute value, not a square: one wrong measurement must not outvote two right ones. Rounded, so that
+    # equals are equal.
     return round(sum(weight * abs(log - math.log(masses[a] / masses[b])) for a, b, log, weight in ratios), 9)
 
 
@@ -255,9 +365,13 @@ def _charges(numbers: Sequence[int], forces: Iterable[Evidence]) -> dict[int, in
     """Signs along the forces, the clearest first; the first object of each charged group is positive."""
     signs: dict[Pair, float] = {}
     for e in forces:
-        signs[e.first, e.second] = signs.get((e.first, e.second), 0.0) + math.copysign(e.weight, e.strength or 0.0)
+        signs[e.first, e.second] = signs.get((e.first, e.second), 0.0) + math.copysign(
+            e.weight, e.strength or 0.0
+        )
     charges = dict.fromkeys(numbers, 0)
-    clearest = sorted(((pair, sign) for pair, sign in signs.items() if sign), key=lambda item: (-abs(item[1]), item[0]))
+    clearest = sorted(
+        ((pair, sign) for pair, sign in signs.items() if sign), key=lambda item: (-abs(item[1]), item[0])
+    )
     for (a, b), sign in clearest:
         relation = 1 if sign > 0 else -1
         if not charges[a] and not charges[b]:

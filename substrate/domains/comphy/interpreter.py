@@ -14,7 +14,9 @@ from substrate.log import EventLog
 from substrate.rows import Row
 
 
-def answer_target(log: EventLog, scene_index: int, questions: Iterable[Question], parameters: Parameters, split: str) -> Iterator[Row]:
+def answer_target(
+    log: EventLog, scene_index: int, questions: Iterable[Question], parameters: Parameters, split: str
+) -> Iterator[Row]:
     """A row for each question about a target, in question order.
 
     Args:
@@ -25,4 +27,10 @@ def answer_target(log: EventLog, scene_index: int, questions: Iterable[Question]
     A question whose program cannot run is answered ``error`` with the reason, and counts as wrong.
     """
     common = {"benchmark": "comphy", "split": split, "scene": scene_index, "log": log.digest}
-    return rows(questions, World(TargetScene(log), parameters), Language(run, run_choices, same_answer), lambda question: question.subset, common)
+    return rows(
+        questions,
+        World(TargetScene(log), parameters),
+        Language(run, run_choices, same_answer),
+        lambda question: question.subset,
+        common,
+    )

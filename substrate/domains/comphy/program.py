@@ -29,7 +29,9 @@ def run(program: Sequence[str], world: World, trace: Callable[[Step], None] | No
     return clevrer.run(_plain(program), world, trace, table=_TABLE)
 
 
-def run_choices(question: Sequence[str], choices: Sequence[Sequence[str]], world: World) -> Iterator[str | ProgramError]:
+def run_choices(
+    question: Sequence[str], choices: Sequence[Sequence[str]], world: World
+) -> Iterator[str | ProgramError]:
     """The answer, or what went wrong, of each choice's program followed by the question's."""
     return clevrer.run_choices(question, choices, world, table=_TABLE)
 
@@ -37,7 +39,11 @@ def run_choices(question: Sequence[str], choices: Sequence[Sequence[str]], world
 def _plain(program: Sequence[str]) -> list[str]:
     """Without a ``unique`` right before a question about a pair, which some programs put there."""
     following = [*program[1:], ""]
-    return [token for token, after in zip(program, following, strict=True) if not (token == "unique" and after.startswith("query_both_"))]
+    return [
+        token
+        for token, after in zip(program, following, strict=True)
+        if not (token == "unique" and after.startswith("query_both_"))
+    ]
 
 
 def _scene(world: World) -> TargetScene:
@@ -53,13 +59,23 @@ def _heavy(heavy: bool) -> Callable[[World, Sequence[int]], list[int]]:
 
 
 def _related(sign: int) -> Callable[[World, Any], list[int]]:
-    """Of objects, those that have such a relation to another of them; of one object, those of the scene that have it to it."""
+    """Of objects, those that have such a relation to another of them; of one object, those of the scene that
+    have it to it.
+    """
 
     def keep(world: World, objects: Any) -> list[int]:
         charges = _scene(world).charges
         if isinstance(objects, int):
-            return [o for o in world.scene.objects if o != objects and charges.get(o, 0) * charges.get(objects, 0) * sign > 0]
-        pairs = [pair for pair in combinations(objects, 2) if charges.get(pair[0], 0) * charges.get(pair[1], 0) * sign > 0]
+            return [
+                o
+                for o in world.scene.objects
+                if o != objects and charges.get(o, 0) * charges.get(objects, 0) * sign > 0
+            ]
+        pairs = [
+            pair
+            for pair in combinations(objects, 2)
+            if charges.get(pair[0], 0) * charges.get(pair[1], 0) * sign > 0
+        ]
         return sorted({o for pair in pairs for o in pair})
 
     return keep
@@ -91,7 +107,10 @@ def _direction(world: World, object_: int, frame: Any) -> str:
     if frame == "null":
         raise ProgramError("the direction of an object over the whole video", hint="Name a frame")
     if object_ not in _scene(world).direction(frame):
-        raise ProgramError(f"object {object_} moves in none of the four directions at frame {frame}", hint="It rests, is out of view, or moves aslant")
+        raise ProgramError(
+            f"object {object_} moves in none of the four directions at frame {frame}",
+            hint="It rests, is out of view, or moves aslant",
+        )
     return _scene(world).direction(frame)[object_]
 
 
@@ -102,7 +121,9 @@ def _unseen(world: World) -> list[Event]:
 
 def _changed(world: World, object_: int, word: str) -> list[Event]:
     scene = _scene(world)
-    return collisions(EMITTERS[cast("Parameters", world.parameters).emitter].changed(scene, Change.of(scene, object_, word)))
+    return collisions(
+        EMITTERS[cast("Parameters", world.parameters).emitter].changed(scene, Change.of(scene, object_, word))
+    )
 
 
 def _happening(world: World, events: Sequence[Event], object_: int, word: str) -> list[Event]:

@@ -17,10 +17,13 @@ QUERIES = {
     **clevrer.QUERIES,
     "mass": _PREFIX + "SELECT ?number ?value WHERE { ?object :number ?number ; c:mass ?value }",
     "charge": _PREFIX + "SELECT ?number ?value WHERE { ?object :number ?number ; c:charge ?value }",
-    "direction": _PREFIX + "SELECT ?number ?direction WHERE { ?object :number ?number ; c:direction ?direction }",
+    "direction": _PREFIX
+    + "SELECT ?number ?direction WHERE { ?object :number ?number ; c:direction ?direction }",
     "strength": _PREFIX + "SELECT ?value WHERE { ?scene a :Scene ; c:strength ?value }",
 }
-"""The SPARQL behind every answer; ``motion`` and ``direction`` run on the state of the frame asked for, the others on the last."""
+"""The SPARQL behind every answer; ``motion`` and ``direction`` run on the state of the frame asked for, the
+others on the last.
+"""
 
 
 class TargetScene(clevrer.Scene):
@@ -56,5 +59,8 @@ class TargetScene(clevrer.Scene):
     def direction(self, frame: int) -> dict[int, str]:
         """Where each object that is in view at a frame moves, if it moves in one of the four directions."""
         if frame not in self._directions:
-            self._directions[frame] = {int(number.value): way.value[len(NAMESPACE) :] for number, way in self._ask("direction", frame)}
+            self._directions[frame] = {
+                int(number.value): way.value[len(NAMESPACE) :]
+                for number, way in self._ask("direction", frame)
+            }
         return self._directions[frame]

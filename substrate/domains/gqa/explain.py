@@ -77,7 +77,9 @@ def explain(scene: Scene, question: Question, *, resolve: Resolve = "name") -> E
         ProgramError: the program is not well typed.
         FormatError: the program is malformed.
     """
-    ticks: dict[Triple, int] = {delta.triple: delta.tick for delta in reversed(list(scene.log)) if delta.op is Op.INSERT}
+    ticks: dict[Triple, int] = {
+        delta.triple: delta.tick for delta in reversed(list(scene.log)) if delta.op is Op.INSERT
+    }
     results: dict[int, Result] = {}
     reasons: list[StepReason] = []
     steps = compile_program(question.semantic)
@@ -99,7 +101,9 @@ def explain(scene: Scene, question: Question, *, resolve: Resolve = "name") -> E
                 step.dependencies,
                 shown,
                 _grounds(scene, evidence, results.get(step.position), ticks),
-                tuple(short(str(pattern)) for pattern in evidence.missed) if shown in ("nothing", "no", "error") else (),
+                tuple(short(str(pattern)) for pattern in evidence.missed)
+                if shown in ("nothing", "no", "error")
+                else (),
             )
         )
         if error:
@@ -107,11 +111,15 @@ def explain(scene: Scene, question: Question, *, resolve: Resolve = "name") -> E
     return Explanation(said(results[len(steps) - 1]), None, scene.digest, tuple(reasons))
 
 
-def _grounds(scene: Scene, evidence: Evidence, result: Result | None, ticks: dict[Triple, int]) -> tuple[Ground, ...]:
+def _grounds(
+    scene: Scene, evidence: Evidence, result: Result | None, ticks: dict[Triple, int]
+) -> tuple[Ground, ...]:
     """The triples found, without those about objects the step then left out."""
     kept = _objects(result)
     relevant = [triple for triple in evidence.found if kept is None or {triple[0], triple[2]} & kept]
-    return tuple(sorted(Ground(ticks.get(triple, ENTAILED), short(str(Pattern(*triple)))) for triple in relevant))  # type: ignore[arg-type]
+    return tuple(
+        sorted(Ground(ticks.get(triple, ENTAILED), short(str(Pattern(*triple)))) for triple in relevant)  # pyright: ignore[reportArgumentType]
+    )
 
 
 def _objects(result: Result | None) -> set[object] | None:

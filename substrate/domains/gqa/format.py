@@ -130,7 +130,8 @@ def decode_scene_graph(name: str, image_id: str, data: bytes | msgspec.Raw) -> S
     >>> cup = b'{"name": "cup", "x": 0, "y": 0, "w": 2, "h": 2, "relations": [{"name": "on", "object": "5"}]}'
     >>> decode_scene_graph("a.json", "7", b'{"width": 9, "height": 9, "objects": {"1": %s}}' % cup)
     Traceback (most recent call last):
-    substrate.errors.FormatError: a.json: image 7: $.objects.1.relations[0].object: no object 5 in this scene. Name one of its objects, or drop the relation.
+    substrate.errors.FormatError: a.json: image 7: $.objects.1.relations[0].object: no object 5 in this scene.
+    Name one of its objects, or drop the relation.
 
     Raises:
         FormatError: names file, image and path: a field is missing or mistyped, the image or a box has
@@ -140,13 +141,21 @@ def decode_scene_graph(name: str, image_id: str, data: bytes | msgspec.Raw) -> S
     graph = decode(_graph, data, *where)
     for field, size in (("width", graph.width), ("height", graph.height)):
         if size < 1:
-            raise FormatError(f"{field} is {size}", where=(*where, f"$.{field}"), hint="An image is at least a pixel wide and high")
+            raise FormatError(
+                f"{field} is {size}",
+                where=(*where, f"$.{field}"),
+                hint="An image is at least a pixel wide and high",
+            )
     for object_id, found in graph.objects.items():
         path = f"$.objects.{object_id}"
         if not found.name.strip():
-            raise FormatError("the name is blank", where=(*where, f"{path}.name"), hint="Name the object's class")
+            raise FormatError(
+                "the name is blank", where=(*where, f"{path}.name"), hint="Name the object's class"
+            )
         if found.w < 0 or found.h < 0:
-            raise FormatError(f"the box is {found.w} by {found.h}", where=(*where, path), hint="A box has no negative side")
+            raise FormatError(
+                f"the box is {found.w} by {found.h}", where=(*where, path), hint="A box has no negative side"
+            )
         for index, relation in enumerate(found.relations):
             if relation.object not in graph.objects:
                 raise FormatError(
@@ -172,7 +181,11 @@ def read_questions(path: Path) -> dict[str, dict[str, Question]]:
         question = decode_question(str(path), question_id, data)
         questions = found.setdefault(question.image_id, {})
         if question_id in questions:
-            raise FormatError("the question occurs twice", where=(path, f"question {question_id}"), hint="Give every question one record")
+            raise FormatError(
+                "the question occurs twice",
+                where=(path, f"question {question_id}"),
+                hint="Give every question one record",
+            )
         questions[question_id] = question
     if not found:
         raise FormatError("holds no question", where=(path,), hint="Give a file with at least one question")
@@ -196,10 +209,15 @@ def _question_records(path: Path) -> Iterator[tuple[str, bytes | msgspec.Raw]]:
         pass
     if data.lstrip()[:1] == b"[":
         listed: Iterable[tuple[tuple[object, ...], bytes | msgspec.Raw]] = (
-            ((path, f"$[{index}]"), record) for index, record in enumerate(decode(msgspec.json.Decoder(list[msgspec.Raw]), data, path))
+            ((path, f"$[{index}]"), record)
+            for index, record in enumerate(decode(msgspec.json.Decoder(list[msgspec.Raw]), data, path))
         )
     elif _first_line_is_a_record(data):
-        listed = (((f"{path}:{number}",), line) for number, line in enumerate(data.split(b"\n"), start=1) if line.strip())
+        listed = (
+            ((f"{path}:{number}",), line)
+            for number, line in enumerate(data.split(b"\n"), start=1)
+            if line.strip()
+        )
     else:
         decode(_raw_by_id, data, path)
         listed = ()
@@ -232,19 +250,26 @@ def check_program(steps: list[Step], where: tuple[object, ...] = ()) -> None:
 
     >>> check_program([Step("select", "cup", []), Step("query", "color", [3])])
     Traceback (most recent call last):
-    substrate.errors.FormatError: $.semantic[1].dependencies[0]: no step 3 in a program of 2. Name another step of the program.
+    substrate.errors.FormatError: $.semantic[1].dependencies[0]: no step 3 in a program of 2. Name another
+    step of the program.
 
     Raises:
         FormatError: no step, an unknown operation, a wrong number of dependencies, a dependency on no
             step, or steps that depend on one another.
     """
     if not steps:
-        raise FormatError("the program is empty", where=(*where, "$.semantic"), hint="A program has at least one step")
+        raise FormatError(
+            "the program is empty", where=(*where, "$.semantic"), hint="A program has at least one step"
+        )
     for index, step in enumerate(steps):
         path = f"$.semantic[{index}]"
         arity = VERBS.get(step.operation.split(" ", 1)[0])
         if arity is None:
-            raise FormatError(f"unknown operation {step.operation!r}", where=(*where, f"{path}.operation"), hint=f"Operations begin with {', '.join(VERBS)}")
+            raise FormatError(
+                f"unknown operation {step.operation!r}",
+                where=(*where, f"{path}.operation"),
+                hint=f"Operations begin with {', '.join(VERBS)}",
+            )
         for position, dependency in enumerate(step.dependencies):
             if not 0 <= dependency < len(steps):
                 raise FormatError(
@@ -282,7 +307,11 @@ def order(steps: list[Step], where: tuple[object, ...] = ()) -> list[int]:
             cycle = _cycle(steps, done)
             place = f"$.semantic[{cycle[0]}].dependencies"
             shown = " -> ".join(map(str, cycle))
-            raise FormatError(f"steps depend on one another: {shown}", where=(*where, place), hint="A step depends on others' results only")
+            raise FormatError(
+                f"steps depend on one another: {shown}",
+                where=(*where, place),
+                hint="A step depends on others' results only",
+            )
         waiting = left
     return list(done)
 
@@ -304,5 +333,9 @@ def require_scenes(questions: Mapping[str, Mapping[str, Question]], graphs: Scen
     missing = [image for image in questions if image not in graphs]
     if missing:
         question = next(iter(questions[missing[0]]))
-        what = f"no scene graph of image {missing[0]}, which question {question} is about" + (f"; {len(missing)} images lack theirs" if missing[1:] else "")
-        raise FormatError(what, where=(graphs.name,), hint="Give the scene graphs of the split the questions belong to")
+        what = f"no scene graph of image {missing[0]}, which question {question} is about" + (
+            f"; {len(missing)} images lack theirs" if missing[1:] else ""
+        )
+        raise FormatError(
+            what, where=(graphs.name,), hint="Give the scene graphs of the split the questions belong to"
+        )

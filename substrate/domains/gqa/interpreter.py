@@ -65,12 +65,18 @@ def _select(run: _Run, step: Instruction) -> Objects:
 
 def _relate(run: _Run, step: Instruction, sources: Objects) -> Objects:
     argument = cast(Related, step.argument)
-    return run.scene.related(sources, argument.relations[0], subject=argument.subject, target=argument.target, by_id=run.by_id)
+    return run.scene.related(
+        sources, argument.relations[0], subject=argument.subject, target=argument.target, by_id=run.by_id
+    )
 
 
 def _filter(run: _Run, step: Instruction, objects: Objects) -> Objects:
     value, negated = cast(Value, step.argument)
-    return {node: penalty for node, penalty in objects.items() if run.scene.has_value(node, step.family, value) is not negated}
+    return {
+        node: penalty
+        for node, penalty in objects.items()
+        if run.scene.has_value(node, step.family, value) is not negated
+    }
 
 
 def _exist(_: _Run, step: Instruction, objects: Objects) -> Truth:
@@ -82,7 +88,9 @@ def _verify(run: _Run, step: Instruction, objects: Objects) -> Truth:
 
 
 def _verify_rel(run: _Run, step: Instruction, sources: Objects) -> Truth:
-    return _truth(step, {source: EXACT for source in run.scene.best(sources) if _relate(run, step, {source: EXACT})})
+    return _truth(
+        step, {source: EXACT for source in run.scene.best(sources) if _relate(run, step, {source: EXACT})}
+    )
 
 
 def _truth(step: Instruction, witnesses: Objects) -> Truth:
@@ -103,7 +111,9 @@ def _query(run: _Run, step: Instruction, objects: Objects) -> Said:
         raise ProgramError(f"none of {_listed(run, objects)} has a {asked}")
     if scene.node in objects and scene.ontology.knows(asked):
         return _query_kind(run, asked)
-    raise ProgramError(f"the TBox knows no attribute family {asked!r}", hint="Add it to the TBox with its values")
+    raise ProgramError(
+        f"the TBox knows no attribute family {asked!r}", hint="Add it to the TBox with its values"
+    )
 
 
 def _query_kind(run: _Run, kind: str) -> Said:
@@ -130,7 +140,11 @@ def _choose_name(run: _Run, step: Instruction, objects: Objects) -> Said:
     fits: list[tuple[int, int, int]] = []
     ranked = run.scene.ranked(_some(objects))
     for position, node in enumerate(ranked):
-        fits += [(penalty, position, index) for index, word in enumerate(words) if (penalty := run.scene.is_kind(node, word)) is not None]
+        fits += [
+            (penalty, position, index)
+            for index, word in enumerate(words)
+            if (penalty := run.scene.is_kind(node, word)) is not None
+        ]
     if not fits:
         raise ProgramError(f"none of {_listed(run, objects)} is a {' or a '.join(words)}")
     _, position, index = min(fits)
@@ -144,24 +158,36 @@ def _choose_rel(run: _Run, step: Instruction, sources: Objects) -> Said:
     fits = [
         (penalty, scene.prominence(node), index, node)
         for index, relation in enumerate(options)
-        for node, penalty in scene.related(best, relation, subject=argument.subject, target=argument.target, by_id=run.by_id).items()
+        for node, penalty in scene.related(
+            best, relation, subject=argument.subject, target=argument.target, by_id=run.by_id
+        ).items()
     ]
     if fits:
         _, _, index, node = min(fits, key=lambda fit: fit[:3])
         return Said(scene.ontology.answer(options[index]), (node,))
     source = scene.ranked(best)[0]
     targets = scene.named(argument.target, by_id=run.by_id)
-    return _choose_alone(run, argument, source) if set(targets) == {source} else _choose_by_box(run, argument, source, targets)
+    return (
+        _choose_alone(run, argument, source)
+        if set(targets) == {source}
+        else _choose_by_box(run, argument, source, targets)
+    )
 
 
 def _choose_alone(run: _Run, argument: Related, node: Node) -> Said:
-    """The program relates an object to itself: the other end was lost (official "is she to the left or right of …").
+    """The program relates an object to itself: the other end was lost (official "is she to the left or right
+    of …").
 
-    What remains is the object's own side: the one option that it stands in with anything, else the half of the image.
+    What remains is the object's own side: the one option that it stands in with anything, else the half of
+    the image.
     """
     scene = run.scene
     anything = Named("_", None)
-    standing = [r for r in argument.relations if scene.related({node: EXACT}, r, subject=not argument.subject, target=anything, by_id=False)]
+    standing = [
+        r
+        for r in argument.relations
+        if scene.related({node: EXACT}, r, subject=not argument.subject, target=anything, by_id=False)
+    ]
     if len(standing) == 1:
         return Said(scene.ontology.answer(standing[0]), (node,))
     axes = [scene.ontology.axis(relation) for relation in argument.relations]
@@ -182,7 +208,9 @@ def _choose_by_box(run: _Run, argument: Related, source: Node, targets: Objects)
     axes = [scene.ontology.axis(relation) for relation in argument.relations]
     leads = [scene.lies(subject, other, axis) for axis in axes if axis is not None]
     if len(leads) < len(axes) or max(leads) <= 0:
-        raise ProgramError(f"{scene.name(subject)} is neither {' nor '.join(argument.relations)} {scene.name(other)}")
+        raise ProgramError(
+            f"{scene.name(subject)} is neither {' nor '.join(argument.relations)} {scene.name(other)}"
+        )
     return Said(scene.ontology.answer(argument.relations[leads.index(max(leads))]), (target,))
 
 
@@ -190,14 +218,19 @@ def _compare(run: _Run, step: Instruction, first: Objects, second: Objects) -> S
     scene = run.scene
     comparison = scene.ontology.comparisons.get(step.family)
     if comparison is None:
-        raise ProgramError(f"the TBox knows no comparison {step.family!r}", hint="Add it to the TBox with the value it favours")
+        raise ProgramError(
+            f"the TBox knows no comparison {step.family!r}",
+            hint="Add it to the TBox with the value it favours",
+        )
     for pair in _pairs(run, first, second):
         holds = [scene.has_value(node, "", comparison.favours) for node in pair]
         loses = [scene.has_value(node, "", comparison.against) for node in pair]
         if holds[0] != holds[1] or loses[0] != loses[1]:
             winner = pair[0 if holds[0] > holds[1] or (holds[0] == holds[1] and loses[1]) else 1]
             return Said(scene.name(winner), pair)
-    raise ProgramError(f"nothing says whether {_listed(run, first)} or {_listed(run, second)} is {step.family}")
+    raise ProgramError(
+        f"nothing says whether {_listed(run, first)} or {_listed(run, second)} is {step.family}"
+    )
 
 
 def _common(run: _Run, _: Instruction, first: Objects, second: Objects) -> Said:
@@ -221,7 +254,9 @@ def _different(run: _Run, step: Instruction, first: Objects, second: Objects) ->
 
 def _all_same(run: _Run, step: Instruction, objects: Objects) -> Truth:
     family = cast(Word, step.argument).word
-    held = [set(values) for node in run.scene.ranked(_some(objects)) if (values := run.scene.values(node, family))]
+    held = [
+        set(values) for node in run.scene.ranked(_some(objects)) if (values := run.scene.values(node, family))
+    ]
     if not held:
         raise ProgramError(f"none of {_listed(run, objects)} has a {family}")
     return Truth(bool(set.intersection(*held)), step.position, frozenset(objects))
@@ -273,7 +308,9 @@ def _some(objects: Objects) -> Objects:
 
 
 def _pairs(run: _Run, first: Objects, second: Objects) -> list[tuple[Node, Node]]:
-    pairs = [(a, b) for a, b in product(run.scene.ranked(_some(first)), run.scene.ranked(_some(second))) if a != b]
+    pairs = [
+        (a, b) for a, b in product(run.scene.ranked(_some(first)), run.scene.ranked(_some(second))) if a != b
+    ]
     if not pairs:
         raise ProgramError("there are not two objects to compare")
     return pairs
@@ -300,7 +337,9 @@ def run_step(scene: Scene, step: Instruction, results: Mapping[int, Result], *, 
         ProgramError: the step cannot run on this scene; names the step.
     """
     try:
-        return OPERATIONS[step.operation](_Run(scene, resolve == "id"), step, *(results[d] for d in step.dependencies))
+        return OPERATIONS[step.operation](
+            _Run(scene, resolve == "id"), step, *(results[d] for d in step.dependencies)
+        )
     except ProgramError as error:
         raise error.within(f"step {step.position} ({step.step.operation}: {step.step.argument})") from error
 
@@ -330,7 +369,11 @@ def predict(scene: Scene, question: Question, *, resolve: Resolve = "name") -> s
 def _as_asked(ontology: Ontology, text: str, word: str) -> str:
     """A chosen value in the question's own spelling: "metallic or wooden?" is answered "wooden", not "wood"."""
     words = set(re.findall(r"[\w'-]+", text.lower()))
-    return word if word in words else next((spelling for spelling in ontology.spellings(word) if spelling in words), word)
+    return (
+        word
+        if word in words
+        else next((spelling for spelling in ontology.spellings(word) if spelling in words), word)
+    )
 
 
 def said(result: Result) -> str:
@@ -340,7 +383,14 @@ def said(result: Result) -> str:
     return "yes" if isinstance(result, Truth) and result.holds else "no"
 
 
-def answer_scene(image_id: str, graph: SceneGraph | Scene, questions: Mapping[str, Question], *, resolve: Resolve = "name", ontology: Ontology | None = None) -> list[Answer]:
+def answer_scene(
+    image_id: str,
+    graph: SceneGraph | Scene,
+    questions: Mapping[str, Question],
+    *,
+    resolve: Resolve = "name",
+    ontology: Ontology | None = None,
+) -> list[Answer]:
     """The answers to the questions about one scene, by question id.
 
     Args:
@@ -353,7 +403,9 @@ def answer_scene(image_id: str, graph: SceneGraph | Scene, questions: Mapping[st
     if resolve not in SUBSETS:
         raise ParameterError(f"resolve is {resolve!r}", hint=f"Give one of {', '.join(SUBSETS)}")
     scene = graph if isinstance(graph, Scene) else Scene.of(image_id, graph, ontology)
-    return [_answer(scene, question_id, question, resolve) for question_id, question in sorted(questions.items())]
+    return [
+        _answer(scene, question_id, question, resolve) for question_id, question in sorted(questions.items())
+    ]
 
 
 def _answer(scene: Scene, question_id: str, question: Question, resolve: Resolve) -> Answer:
@@ -362,7 +414,14 @@ def _answer(scene: Scene, question_id: str, question: Question, resolve: Resolve
     except SubstrateError as error:
         predicted, reason = "error", str(error)
     expected = question.answer
-    return Answer(question_id, predicted, expected, None if expected is None else reason is None and predicted == expected, scene.digest, reason)
+    return Answer(
+        question_id,
+        predicted,
+        expected,
+        None if expected is None else reason is None and predicted == expected,
+        scene.digest,
+        reason,
+    )
 
 
 def accuracy(answers: Sequence[Answer]) -> tuple[int, int]:

@@ -77,12 +77,18 @@ class Ontology:
         for child, parent in graph.subject_objects(RDFS.subClassOf):
             if str(child).startswith(_CLASS):
                 if isinstance(parent, rdflib.BNode):
-                    restriction = (phrase_of(str(graph.value(parent, OWL.onProperty))), str(graph.value(parent, OWL.hasValue)))
+                    restriction = (
+                        phrase_of(str(graph.value(parent, OWL.onProperty))),
+                        str(graph.value(parent, OWL.hasValue)),
+                    )
                     self._restrictions.setdefault(phrase_of(str(child)), []).append(restriction)
                     parents.setdefault(phrase_of(str(child)), set())
                 else:
                     parents.setdefault(phrase_of(str(child)), set()).add(_name(str(parent)))
-        self._plurals = {phrase_of(str(plural)): phrase_of(str(one)) for plural, one in graph.subject_objects(_GQA.pluralOf)}
+        self._plurals = {
+            phrase_of(str(plural)): phrase_of(str(one))
+            for plural, one in graph.subject_objects(_GQA.pluralOf)
+        }
         for plural, one in self._plurals.items():
             parents.setdefault(plural, set()).add(one)
             parents.setdefault(one, set())
@@ -92,26 +98,39 @@ class Ontology:
         self._parents = {name: tuple(sorted(found - {THING})) for name, found in parents.items()}
         ranks = {phrase_of(str(f)): int(str(rank)) for f, rank in graph.subject_objects(_GQA.commonRank)}
         self.families: dict[str, frozenset[str]] = {
-            phrase_of(str(family)): frozenset(str(v) for v in graph.objects(family, _GQA.value)) for family in graph.subjects(RDF.type, _GQA.Family)
+            phrase_of(str(family)): frozenset(str(v) for v in graph.objects(family, _GQA.value))
+            for family in graph.subjects(RDF.type, _GQA.Family)
         }
         """Attribute family to the values it may answer with."""
         self.comparable = tuple(sorted(ranks, key=lambda family: (ranks[family], family)))
         """The families tried, in this order, for what two objects have in common."""
         if not self.families or not self._parents:
-            raise TBoxError("has no attribute family or no class", where=(tbox.name,), hint="Give a TBox of GQA scenes, such as tboxes/gqa.ttl")
+            raise TBoxError(
+                "has no attribute family or no class",
+                where=(tbox.name,),
+                hint="Give a TBox of GQA scenes, such as tboxes/gqa.ttl",
+            )
         families_of: dict[str, list[str]] = {}
         for family, values in sorted(self.families.items()):
             for value in values:
                 families_of.setdefault(value, []).append(family)
         self._families_of = {value: tuple(families) for value, families in families_of.items()}
-        self._canonical = {str(label): phrase_of(str(value)) for value, label in graph.subject_objects(SKOS.altLabel) if str(value).startswith(_VALUE)}
+        self._canonical = {
+            str(label): phrase_of(str(value))
+            for value, label in graph.subject_objects(SKOS.altLabel)
+            if str(value).startswith(_VALUE)
+        }
         self._spellings = _grouped((value, label) for label, value in self._canonical.items())
         self.pronouns = {phrase_of(str(p)): _name(str(c)) for p, c in graph.subject_objects(_GQA.refersTo)}
         """Pronoun to the class it stands for."""
-        self.tellers: dict[str, tuple[str, ...]] = _grouped((phrase_of(str(f)), phrase_of(str(c))) for c, f in graph.subject_objects(_GQA.tells))
+        self.tellers: dict[str, tuple[str, ...]] = _grouped(
+            (phrase_of(str(f)), phrase_of(str(c))) for c, f in graph.subject_objects(_GQA.tells)
+        )
         """Family of a whole scene to the classes of objects that speak for it."""
         self._narrower = _grouped(
-            (phrase_of(str(broad)), phrase_of(str(narrow))) for narrow, broad in graph.subject_objects(RDFS.subPropertyOf) if str(narrow).startswith(_RELATION)
+            (phrase_of(str(broad)), phrase_of(str(narrow)))
+            for narrow, broad in graph.subject_objects(RDFS.subPropertyOf)
+            if str(narrow).startswith(_RELATION)
         )
         self._inverse = _inverses(graph)
         self._answers = {phrase_of(str(r)): str(answer) for r, answer in graph.subject_objects(_GQA.answer)}
@@ -121,7 +140,9 @@ class Ontology:
         for r, axis in graph.subject_objects(_GQA.lowerOn):
             self._axes[phrase_of(str(r))] = ("x" if str(axis).endswith("x") else "y", -1)
         self.comparisons = {
-            phrase_of(str(c)): Comparison(str(graph.value(c, _GQA.favours)), str(graph.value(c, _GQA.against)))
+            phrase_of(str(c)): Comparison(
+                str(graph.value(c, _GQA.favours)), str(graph.value(c, _GQA.against))
+            )
             for c in graph.subjects(RDF.type, _GQA.Comparison)
             if str(c).startswith(_COMPARISON)
         }
@@ -174,7 +195,9 @@ class Ontology:
 
     def implied(self, name: str) -> tuple[tuple[str, str], ...]:
         """Family and value that every member of a class has."""
-        return tuple(dict.fromkeys(pair for kind in self.kinds(name) for pair in self._restrictions.get(kind, ())))
+        return tuple(
+            dict.fromkeys(pair for kind in self.kinds(name) for pair in self._restrictions.get(kind, ()))
+        )
 
     def canonical(self, value: str) -> str:
         """The spelling of a value that the families use."""
@@ -200,7 +223,9 @@ class Ontology:
             for name in names:
                 names += [narrow for narrow in self._narrower.get(name, ()) if narrow not in names]
             mirrored = [Reading(inverse, True) for name in names for inverse in self._inverse.get(name, ())]
-            found = self._readings[relation] = tuple(dict.fromkeys([*(Reading(name, False) for name in names), *mirrored]))
+            found = self._readings[relation] = tuple(
+                dict.fromkeys([*(Reading(name, False) for name in names), *mirrored])
+            )
         return found
 
     def answer(self, relation: str) -> str:
@@ -243,7 +268,9 @@ def _equivalents(graph: rdflib.Graph) -> dict[str, str]:
 
 def _inverses(graph: rdflib.Graph) -> dict[str, tuple[str, ...]]:
     pairs = [(phrase_of(str(a)), phrase_of(str(b))) for a, b in graph.subject_objects(OWL.inverseOf)]
-    symmetric = [(name, name) for r in graph.subjects(RDF.type, OWL.SymmetricProperty) if (name := phrase_of(str(r)))]
+    symmetric = [
+        (name, name) for r in graph.subjects(RDF.type, OWL.SymmetricProperty) if (name := phrase_of(str(r)))
+    ]
     return _grouped([*pairs, *((b, a) for a, b in pairs), *symmetric])
 
 

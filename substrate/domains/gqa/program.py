@@ -2,7 +2,8 @@
 
 Every operation has a verb, an argument of its own shape and typed inputs. A set of objects is found by
 ``select`` and ``relate`` and thinned out by ``filter``; ``verify``, ``exist``, ``same`` and
-``different`` make it a truth, ``and`` and ``or`` join truths, ``query``, ``choose`` and ``common`` end in a word.
+``different`` make it a truth, ``and`` and ``or`` join truths, ``query``, ``choose`` and ``common`` end in a
+word.
 """
 
 from __future__ import annotations
@@ -72,7 +73,9 @@ Argument = Named | Related | Value | Options | Word | Nothing
 
 
 class Instruction(NamedTuple):
-    """One typed step: its position in the file, its entry of :data:`SIGNATURES`, attribute family, argument and inputs."""
+    """One typed step: its position in the file, its entry of :data:`SIGNATURES`, attribute family, argument
+    and inputs.
+    """
 
     position: int
     operation: str
@@ -102,7 +105,9 @@ def _named(text: str) -> Named:
         raise ValueError("names no object")
     if match is None:
         return Named(name, None)
-    return Named(name, tuple(part for found in match[1].split(",") if (part := found.strip()) not in ("", "-")))
+    return Named(
+        name, tuple(part for found in match[1].split(",") if (part := found.strip()) not in ("", "-"))
+    )
 
 
 def _related(text: str) -> Related:
@@ -212,20 +217,38 @@ def compile_program(steps: Sequence[Step]) -> list[Instruction]:
         try:
             argument = signature.parse(text)
         except ValueError as error:
-            raise ProgramError(f"the argument {step.argument!r} {error}", where=where, hint="Correct the program") from error
+            raise ProgramError(
+                f"the argument {step.argument!r} {error}", where=where, hint="Correct the program"
+            ) from error
         kinds = tuple(done[d].result for d in step.dependencies)
         if kinds != signature.inputs:
             got, wanted = (", ".join(k.value for k in ks) or "nothing" for ks in (kinds, signature.inputs))
-            raise ProgramError(f"takes {wanted}, but depends on {got}", where=where, hint="Correct its dependencies")
+            raise ProgramError(
+                f"takes {wanted}, but depends on {got}", where=where, hint="Correct its dependencies"
+            )
         if operation == "choose rel" and isinstance(argument, Related) and len(argument.relations) < 2:
-            raise ProgramError(f"the argument {step.argument!r} leaves no choice", where=where, hint="Separate relations by |")
+            raise ProgramError(
+                f"the argument {step.argument!r} leaves no choice",
+                where=where,
+                hint="Separate relations by |",
+            )
         if operation in ("same", "different", "compare") and not (family or step.argument.strip()):
-            raise ProgramError("does not say what is compared", where=where, hint="Name an attribute family, as in `same color`")
+            raise ProgramError(
+                "does not say what is compared",
+                where=where,
+                hint="Name an attribute family, as in `same color`",
+            )
         if operation in ("same", "different", "compare"):
             family = family or step.argument.strip()
-        done[index] = Instruction(index, operation, family, argument, tuple(step.dependencies), signature.result, step)
+        done[index] = Instruction(
+            index, operation, family, argument, tuple(step.dependencies), signature.result, step
+        )
     last = done[len(steps) - 1]
     if last.result is Kind.OBJECTS:
         where = (f"step {last.position} ({last.step.operation})",)
-        raise ProgramError("the program ends in objects, not in an answer", where=where, hint="End in query, choose, verify, exist or a comparison")
+        raise ProgramError(
+            "the program ends in objects, not in an answer",
+            where=where,
+            hint="End in query, choose, verify, exist or a comparison",
+        )
     return list(done.values())

@@ -41,7 +41,10 @@ class Pattern(NamedTuple):
     object: Term | None
 
     def __str__(self) -> str:
-        return " ".join(str(term) if term is not None else variable for term, variable in zip(self, ("?subject", "?predicate", "?object"), strict=True))
+        return " ".join(
+            str(term) if term is not None else variable
+            for term, variable in zip(self, ("?subject", "?predicate", "?object"), strict=True)
+        )
 
 
 class Evidence:
@@ -122,13 +125,20 @@ class Scene:
         found = self._boxes.get(node)
         if found is None:
             sides = _WHOLE if node == self.node else _SIDES
-            x, y, w, h = (next((int(_text(value)) for _, _, value in self.state.match(node, side, None)), 0) for side in sides)
+            x, y, w, h = (
+                next((int(_text(value)) for _, _, value in self.state.match(node, side, None)), 0)
+                for side in sides
+            )
             found = self._boxes[node] = (x, y, w, h)
         return found
 
     def ranked(self, objects: Objects) -> list[Node]:
         """Candidates in order of preference: least penalty, then largest box, then lowest id."""
-        return list(objects) if len(objects) < 2 else sorted(objects, key=lambda node: (objects[node], *self.prominence(node)))
+        return (
+            list(objects)
+            if len(objects) < 2
+            else sorted(objects, key=lambda node: (objects[node], *self.prominence(node)))
+        )
 
     def prominence(self, node: Node) -> tuple[int, int, str]:
         """Sorts before what is less likely meant: larger boxes first, then lower ids."""
@@ -172,7 +182,11 @@ class Scene:
         if self.has(node, RDF_TYPE, Node(f"{NAMESPACE}class:{local(name)}")):
             return KIND
         base = self.ontology.base(name)
-        return SPELLING if base != name and self.has(node, RDF_TYPE, Node(f"{NAMESPACE}class:{local(base)}")) else None
+        return (
+            SPELLING
+            if base != name and self.has(node, RDF_TYPE, Node(f"{NAMESPACE}class:{local(base)}"))
+            else None
+        )
 
     # Attributes
 
@@ -181,10 +195,16 @@ class Scene:
         value = self.ontology.canonical(value)
         literal = ox.Literal(value)
         if node == self.node:
-            return value in self.values(node, family) if family else any(self.has(node, _family(f), literal) for f in self.ontology.families_of(value))
+            return (
+                value in self.values(node, family)
+                if family
+                else any(self.has(node, _family(f), literal) for f in self.ontology.families_of(value))
+            )
         if family and self.has(node, _family(family), literal):
             return True
-        return self.has(node, _ATTRIBUTE, literal) or (not family and any(self.has(node, _family(f), literal) for f in self.ontology.families_of(value)))
+        return self.has(node, _ATTRIBUTE, literal) or (
+            not family and any(self.has(node, _family(f), literal) for f in self.ontology.families_of(value))
+        )
 
     def values(self, node: Node, family: str) -> list[str]:
         """The values an object has of a family, sorted; ``type`` and ``name`` are its class.
@@ -195,18 +215,28 @@ class Scene:
             return [self.ontology.base(self.name(node))]
         found = set(self.annotated(node, family))
         if not found and node == self.node:
-            tellers = {teller: EXACT for kind in self.ontology.tellers.get(family, ()) for teller in self._of_class(kind)}
-            found = next((set(told) for teller in self.ranked(tellers) if (told := self.values(teller, family))), set())
+            tellers = {
+                teller: EXACT
+                for kind in self.ontology.tellers.get(family, ())
+                for teller in self._of_class(kind)
+            }
+            found = next(
+                (set(told) for teller in self.ranked(tellers) if (told := self.values(teller, family))), set()
+            )
         listed = self.ontology.families.get(family, frozenset())
         return sorted(found & listed or found)
 
     def annotated(self, node: Node, family: str) -> list[str]:
-        """Every value the state holds for an object or scene and a family, sorted; also those the TBox does not list."""
+        """Every value the state holds for an object or scene and a family, sorted; also those the TBox does
+        not list.
+        """
         return sorted(_text(value) for _, _, value in self.match(node, _family(family), None))
 
     # Relations
 
-    def related(self, sources: Objects, relation: str, *, subject: bool, target: Named, by_id: bool) -> Objects:
+    def related(
+        self, sources: Objects, relation: str, *, subject: bool, target: Named, by_id: bool
+    ) -> Objects:
         """The named objects that stand in a relation to one of the sources.
 
         Args:
@@ -240,7 +270,12 @@ class Scene:
         for source, penalty in sources.items():
             own = set(self.values(source, family))
             for node, extra in wanted.items():
-                if node != source and own and (other := set(self.values(node, family))) and bool(own & other) is same:
+                if (
+                    node != source
+                    and own
+                    and (other := set(self.values(node, family)))
+                    and bool(own & other) is same
+                ):
                     found[node] = min(penalty + extra, found.get(node, penalty + extra))
         return found
 

@@ -67,7 +67,9 @@ class Conversation(NamedTuple):
 
     start: int
     ends: Mapping[str, int | None]
-    """Each talker, and the step from which its record holds it no more; ``None`` where that is past the file's end."""
+    """Each talker, and the step from which its record holds it no more; ``None`` where that is past the
+    file's end.
+    """
     chat: Chat
 
     @property
@@ -127,7 +129,10 @@ def movement_log(movements: Movements, facts: Sequence[Fact] = ()) -> EventLog:
 
 
 def recorded(movements: Movements, facts: Sequence[Fact], box: TBox) -> EventLog:
-    """The record alone, before any rule; ``box`` says who of the personas belong together. Errors as :func:`movement_log`."""
+    """The record alone, before any rule; ``box`` says who of the personas belong together.
+
+    Errors as :func:`movement_log`.
+    """
     _check(movements, facts)
     talks = conversations(movements)
     mentions = {fact.id: re.compile(fact.pattern, re.IGNORECASE) for fact in facts}
@@ -143,7 +148,8 @@ def recorded(movements: Movements, facts: Sequence[Fact], box: TBox) -> EventLog
 
 
 def conversations(movements: Movements) -> list[Conversation]:
-    """The conversations of a movement file, by the step at which they begin; records of one text that overlap are one.
+    """The conversations of a movement file, by the step at which they begin; records of one text that overlap
+    are one.
 
     >>> conversations(Movements({7: {"Ann": Record((1, 1), "", "chatting @ <persona> Bo", (("Ann", "Hello"),))}}, ("Ann",)))
     [Conversation(start=7, ends={'Ann': None}, chat=(('Ann', 'Hello'),))]
@@ -160,7 +166,11 @@ def conversations(movements: Movements) -> list[Conversation]:
                 ends[before][persona] = step
                 del holding[persona]
             if record.chat:
-                joined = (number for number in sorted({*holding.values()}) if found[number].chat == record.chat and persona not in ends[number])
+                joined = (
+                    number
+                    for number in sorted({*holding.values()})
+                    if found[number].chat == record.chat and persona not in ends[number]
+                )
                 number = next(joined, len(found))
                 if number == len(found):
                     ends[number] = {}
@@ -171,9 +181,11 @@ def conversations(movements: Movements) -> list[Conversation]:
 
 
 def arenas(movements: Movements) -> dict[Tile, Arena]:
-    """The arena of each tile on which somebody stood still during an action there, or passed between two such tiles of one arena.
+    """The arena of each tile on which somebody stood still during an action there, or passed between two such
+    tiles of one arena.
 
-    A tile for which two arenas speak has none. A walk during one action takes the shortest way: it does not leave an arena to come back.
+    A tile for which two arenas speak has none. A walk during one action takes the shortest way: it does not
+    leave an arena to come back.
 
     >>> reading, there = "reading @ the Ville:Hobbs Cafe:cafe:table", (72, 14)
     >>> still = {7: {"Ann": Record(there, "", reading, None)}, 8: {}}
@@ -215,7 +227,14 @@ def _moments(movements: Movements) -> Iterator[tuple[int, dict[str, tuple[Record
     current: dict[str, Record] = {}
     for step, records in movements.steps.items():
         now = {**current, **records}
-        yield step, {persona: (current.get(persona), now[persona]) for persona in movements.personas if persona in now}
+        yield (
+            step,
+            {
+                persona: (current.get(persona), now[persona])
+                for persona in movements.personas
+                if persona in now
+            },
+        )
         current = now
 
 
@@ -223,18 +242,32 @@ def _check(movements: Movements, facts: Sequence[Fact]) -> None:
     names = {name: name for name in ("place", "recording")}
     for name in (*movements.personas, *(fact.id for fact in facts)):
         if slug(name) in names:
-            raise FormatError(f"{name!r} and {names[slug(name)]!r} would be one", where=("movements",), hint="Give each persona and fact a name of its own")
+            raise FormatError(
+                f"{name!r} and {names[slug(name)]!r} would be one",
+                where=("movements",),
+                hint="Give each persona and fact a name of its own",
+            )
         names[slug(name)] = name
     for fact in facts:
         where = (f"fact {fact.id!r}",)
         if not re.fullmatch(r"[a-z][a-z0-9-]*", fact.id):
-            raise ParameterError("its id is no name", where=where, hint="Use small letters, digits and hyphens")
+            raise ParameterError(
+                "its id is no name", where=where, hint="Use small letters, digits and hyphens"
+            )
         try:
             re.compile(fact.pattern)
         except re.error as error:
-            raise ParameterError(f"{fact.pattern!r} is no regular expression ({error})", where=where, hint="Correct the pattern") from error
+            raise ParameterError(
+                f"{fact.pattern!r} is no regular expression ({error})",
+                where=where,
+                hint="Correct the pattern",
+            ) from error
         if strangers := [name for name in fact.knowers if name not in movements.personas]:
-            raise ParameterError(f"{strangers[0]!r} is no persona of the file", where=where, hint=f"Name one of {', '.join(movements.personas)}")
+            raise ParameterError(
+                f"{strangers[0]!r} is no persona of the file",
+                where=where,
+                hint=f"Name one of {', '.join(movements.personas)}",
+            )
 
 
 # Lines
@@ -247,7 +280,12 @@ def _opening(movements: Movements, facts: Sequence[Fact], box: TBox) -> Iterator
     lines = [_a(RECORDING, "Recording")]
     for name in movements.personas:
         lines += (_a(entity(name), "Persona"), _label(entity(name), name))
-    addresses = {record.address for records in movements.steps.values() for record in records.values() if record.address}
+    addresses = {
+        record.address
+        for records in movements.steps.values()
+        for record in records.values()
+        if record.address
+    }
     known = {address[:depth] for address in addresses for depth in range(1, len(address) + 1)}
     for address in sorted(known):
         lines += (_a(place(address), "Place"), _label(place(address), ", ".join(address[1:] or address)))
@@ -279,7 +317,11 @@ def _records(movements: Movements) -> Iterator[Line]:
             places[persona] = here
             for name in new | old:
                 if old.get(name) != new.get(name):
-                    yield from ((step, f"{op} {_is(who, name, values[name])} .") for op, values in (("D", old), ("A", new)) if name in values)
+                    yield from (
+                        (step, f"{op} {_is(who, name, values[name])} .")
+                        for op, values in (("D", old), ("A", new))
+                        if name in values
+                    )
 
 
 def _where(record: Record, last: Place, tiles: Mapping[Tile, Arena]) -> Place:
@@ -296,7 +338,9 @@ def _given(record: Record) -> dict[str, str]:
 
 
 def _placed(where: Place, since: int | None) -> dict[str, str]:
-    return ({"recordedAt": place(where)} if where else {}) | ({"recordedSince": _integer(since)} if since is not None else {})
+    return ({"recordedAt": place(where)} if where else {}) | (
+        {"recordedSince": _integer(since)} if since is not None else {}
+    )
 
 
 def _talk(talk: Conversation, mentions: Mapping[str, re.Pattern[str]]) -> Iterator[Line]:
@@ -307,22 +351,40 @@ def _talk(talk: Conversation, mentions: Mapping[str, re.Pattern[str]]) -> Iterat
         lines += (_is(node, "talker", entity(name)), _is(entity(name), "engagedIn", node))
     for number, (speaker, words) in enumerate(talk.chat):
         said = f"<{talk.iri}:{number}>"
-        lines += (_a(said, "Utterance"), _is(said, "tick", tick), _is(said, "partOf", node), _is(said, "number", _integer(number)))
+        lines += (
+            _a(said, "Utterance"),
+            _is(said, "tick", tick),
+            _is(said, "partOf", node),
+            _is(said, "number", _integer(number)),
+        )
         lines += (_is(said, "speaker", entity(speaker)), _is(said, "words", _text(words)))
         lines += (_is(said, "mentions", entity(fact)) for fact in _mentioned(talk, speaker, words, mentions))
     yield from ((talk.start, f"A {line} .") for line in lines)
-    yield from ((end, f"D {_is(entity(name), 'engagedIn', node)} .") for name, end in sorted(talk.ends.items()) if end is not None)
+    yield from (
+        (end, f"D {_is(entity(name), 'engagedIn', node)} .")
+        for name, end in sorted(talk.ends.items())
+        if end is not None
+    )
 
 
-def _mentioned(talk: Conversation, speaker: str, words: str, mentions: Mapping[str, re.Pattern[str]]) -> list[str]:
-    """The facts of an utterance; none where its speaker's own record does not have the conversation, as some transcripts do."""
-    return [fact for fact, pattern in mentions.items() if pattern.search(words)] if speaker in talk.ends else []
+def _mentioned(
+    talk: Conversation, speaker: str, words: str, mentions: Mapping[str, re.Pattern[str]]
+) -> list[str]:
+    """The facts of an utterance; none where its speaker's own record does not have the conversation, as some
+    transcripts do.
+    """
+    return (
+        [fact for fact, pattern in mentions.items() if pattern.search(words)] if speaker in talk.ends else []
+    )
 
 
-def _origins(talks: Iterable[Conversation], facts: Sequence[Fact], mentions: Mapping[str, re.Pattern[str]]) -> Iterator[Line]:
+def _origins(
+    talks: Iterable[Conversation], facts: Sequence[Fact], mentions: Mapping[str, re.Pattern[str]]
+) -> Iterator[Line]:
     """Where one first speaks of a fact that it neither knows from the start nor was told.
 
-    What is told in another conversation that begins at the same step does not count: which came first is not recorded.
+    What is told in another conversation that begins at the same step does not count: which came first is not
+    recorded.
     """
     known = {(name, fact.id) for fact in facts for name in fact.knowers}
     for step, begun in groupby(talks, key=lambda talk: talk.start):
@@ -339,7 +401,12 @@ def _origins(talks: Iterable[Conversation], facts: Sequence[Fact], mentions: Map
         known |= heard
         for speaker, fact in sorted(origins):
             node = f"<{ENTITY}origin:{step}:{slug(speaker)}:{fact}>"
-            lines = (_a(node, "Origin"), _is(node, "tick", _integer(step)), _is(node, "knower", entity(speaker)), _is(node, "about", entity(fact)))
+            lines = (
+                _a(node, "Origin"),
+                _is(node, "tick", _integer(step)),
+                _is(node, "knower", entity(speaker)),
+                _is(node, "about", entity(fact)),
+            )
             yield from ((step, f"A {line} .") for line in lines)
 
 

@@ -1,6 +1,7 @@
 """Twin-EventLog specifications: a village's schedule, an intervention at a tick, a question about both arms.
 
-One JSON object a line. Everything but ``gold`` and the label ``linkage`` is what an agent is shown; :class:`Spec`
+One JSON object a line. Everything but ``gold`` and the label ``linkage`` is what an agent is shown;
+:class:`Spec`
 has no field for the gold, so what answers a specification cannot see it.
 """
 
@@ -83,7 +84,8 @@ class Intervention(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit
     """One of the five interventions at the branch tick; the fields that its type needs are set.
 
     ``assert`` gives the agent a ``plan``, ``retract`` takes one of theirs away; ``override_location`` puts
-    them at a ``place``; ``assert_awareness`` and ``retract_awareness`` let them know a ``fact``, or forget it.
+    them at a ``place``; ``assert_awareness`` and ``retract_awareness`` let them know a ``fact``, or forget
+    it.
     """
 
     type: InterventionType
@@ -166,15 +168,25 @@ def check(spec: Spec, *where: object) -> None:
     village, query, act = spec.village, spec.query, spec.intervention
     for kind, named in (("places", village.places), ("facts", village.facts), ("agents", village.agents)):
         if len({n.id for n in named}) < len(named) or not all(_IDENTIFIER.fullmatch(n.id) for n in named):
-            raise _broken("identifiers are unique, and made of lower-case letters, digits and _", f"$.village.{kind}", where)
-    known = {"place": {p.id for p in village.places}, "fact": {f.id for f in village.facts}, "agent": {a.id for a in village.agents}}
+            raise _broken(
+                "identifiers are unique, and made of lower-case letters, digits and _",
+                f"$.village.{kind}",
+                where,
+            )
+    known = {
+        "place": {p.id for p in village.places},
+        "fact": {f.id for f in village.facts},
+        "agent": {a.id for a in village.agents},
+    }
 
     def require(kind: str, name: str | None, path: str) -> None:
         if name not in known[kind]:
             raise _broken(f"there is no {kind} {name!r}", path, where)
 
     def require_plans(plans: Sequence[Plan], path: str) -> None:
-        if len({plan.start for plan in plans}) < len(plans) or not all(0 <= plan.start <= village.horizon for plan in plans):
+        if len({plan.start for plan in plans}) < len(plans) or not all(
+            0 <= plan.start <= village.horizon for plan in plans
+        ):
             raise _broken("an agent's plans start at ticks of the village, no two at the same", path, where)
         for plan in plans:
             require("place", plan.goal, path)
@@ -201,7 +213,11 @@ def check(spec: Spec, *where: object) -> None:
         return
     planned = next(a.plans for a in village.agents if a.id == act.agent)
     if act.plan is None or (act.type == "retract") is not (act.plan in planned):
-        raise _broken("assert adds a plan the agent does not have, retract takes away one that they have", "$.intervention.plan", where)
+        raise _broken(
+            "assert adds a plan the agent does not have, retract takes away one that they have",
+            "$.intervention.plan",
+            where,
+        )
     if act.type == "assert":
         require_plans([*planned, act.plan], "$.intervention.plan")
 
@@ -223,7 +239,11 @@ _NEEDS = {
 
 
 def _broken(what: str, path: str, where: tuple[object, ...]) -> FormatError:
-    return FormatError(what, where=(*where, path), hint="Compare with the docstrings of substrate/domains/smallville/format.py")
+    return FormatError(
+        what,
+        where=(*where, path),
+        hint="Compare with the docstrings of substrate/domains/smallville/format.py",
+    )
 
 
 def _anything(_record: object, *_where: object) -> None:
@@ -236,6 +256,10 @@ def _read(path: Path, type_: type[_T], check: Callable[..., None] = _anything) -
         record = decode(decoder, line, where)
         check(record, where)
         if record.spec in found:
-            raise FormatError(f"specification {record.spec} occurs twice", where=(where,), hint="Number each specification once")
+            raise FormatError(
+                f"specification {record.spec} occurs twice",
+                where=(where,),
+                hint="Number each specification once",
+            )
         found[record.spec] = record
     return found

@@ -1,10 +1,13 @@
-"""The movement file of a Generative Agents simulation (Park et al., 2023): what each persona did, step by step.
+"""The movement file of a Generative Agents simulation (Park et al., 2023): what each persona did, step by
+step.
 
 One JSON object: step ► persona ► ``{movement, pronunciatio, description, chat}``. A persona stands under a
 step where its record differs from the one before; where it is absent, nothing has changed (in the 25-persona
 file no record repeats, and no gap hides a move of more than a tile). ``movement`` is a tile, ``pronunciatio``
-the action as emoji, ``description`` is ``ACTION @ ADDRESS``, and ``chat`` a whole conversation, which stands in
-the records of those who hold it from the step at which it begins. An address is ``WORLD:SECTOR:ARENA:OBJECT``,
+the action as emoji, ``description`` is ``ACTION @ ADDRESS``, and ``chat`` a whole conversation, which stands
+in
+the records of those who hold it from the step at which it begins. An address is
+``WORLD:SECTOR:ARENA:OBJECT``,
 or ``<persona> NAME`` for who is being talked to. The file does not say how long a step lasts.
 """
 
@@ -44,13 +47,20 @@ class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def address(self) -> tuple[str, ...] | None:
-        """World, sector, arena and object of the action; ``None`` where it is at no named place, as in a conversation."""
+        """World, sector, arena and object of the action; ``None`` where it is at no named place, as in a
+        conversation.
+        """
         address = self.description.rpartition(" @ ")[2]
-        return None if address.startswith("<") else tuple(part for part in address.split(":") if not part.startswith("<"))
+        return (
+            None
+            if address.startswith("<")
+            else tuple(part for part in address.split(":") if not part.startswith("<"))
+        )
 
 
 class Movements(NamedTuple):
-    """A movement file: the steps in their order, each with the records that changed at it; and everyone in it, sorted by name.
+    """A movement file: the steps in their order, each with the records that changed at it; and everyone in
+    it, sorted by name.
 
     >>> Movements({7: {}}, ()).steps
     {7: {}}
@@ -78,17 +88,26 @@ def parse_movements(data: bytes, name: str = "movements") -> Movements:
     >>> text = b'{"3": {"Ann": {"movement": [1], "pronunciatio": "", "description": "", "chat": null}}}'
     >>> parse_movements(text, "file.json")
     Traceback (most recent call last):
-    substrate.errors.FormatError: file.json: step 3: Ann: $.movement: Expected `array` of length 2. Compare the record with the official format.
+    substrate.errors.FormatError: file.json: step 3: Ann: $.movement: Expected `array` of length 2. Compare
+    the record with the official format.
     """
     records = msgspec.json.Decoder(Record)
     steps: dict[int, dict[str, Record]] = {}
     for key, raw in decode(msgspec.json.Decoder(_File), data, name).items():
         if not (key.isascii() and key.isdigit()) or int(key) in steps:
-            raise FormatError(f"step {key!r} is no whole number, or there twice", where=(name,), hint="Name each step once, by its number")
-        steps[int(key)] = {persona: decode(records, record, name, f"step {key}", persona) for persona, record in raw.items()}
+            raise FormatError(
+                f"step {key!r} is no whole number, or there twice",
+                where=(name,),
+                hint="Name each step once, by its number",
+            )
+        steps[int(key)] = {
+            persona: decode(records, record, name, f"step {key}", persona) for persona, record in raw.items()
+        }
     personas = sorted({persona for step in steps.values() for persona in step})
     if not personas:
-        raise FormatError("no persona does anything", where=(name,), hint="Give a movement file with at least one record")
+        raise FormatError(
+            "no persona does anything", where=(name,), hint="Give a movement file with at least one record"
+        )
     for number, step in steps.items():
         for persona, record in step.items():
             _check(record, personas, (name, f"step {number}", persona))
@@ -99,6 +118,14 @@ def _check(record: Record, personas: list[str], where: tuple[str, ...]) -> None:
     """What the types leave open: an address that is one, and speakers who are personas."""
     address = record.address
     if not record.action or (address is not None and (len(address) < 2 or not all(address))):
-        raise FormatError(f"{record.description!r} is not ACTION @ WORLD:SECTOR:ARENA:OBJECT", where=(*where, "$.description"), hint="Compare the record with the official format")
+        raise FormatError(
+            f"{record.description!r} is not ACTION @ WORLD:SECTOR:ARENA:OBJECT",
+            where=(*where, "$.description"),
+            hint="Compare the record with the official format",
+        )
     if strangers := sorted({speaker for speaker, _ in record.chat or ()} - set(personas)):
-        raise FormatError(f"{strangers[0]!r} speaks, but is no persona of the file", where=(*where, "$.chat"), hint="Give the speaker's own records too")
+        raise FormatError(
+            f"{strangers[0]!r} speaks, but is no persona of the file",
+            where=(*where, "$.chat"),
+            hint="Give the speaker's own records too",
+        )

@@ -1,4 +1,5 @@
-"""Twin-EventLog by the substrate: a specification's village as a log, both arms as forks, the question by SPARQL.
+"""Twin-EventLog by the substrate: a specification's village as a log, both arms as forks, the question by
+SPARQL.
 
 The rules are those of ``tboxes/village.ttl``; what happens within a tick stands at
 :class:`substrate.domains.smallville.format.Village`. An arm is replayed over the ticks from the branch to the
@@ -71,16 +72,24 @@ def plan_node(agent: str, plan: Plan) -> ox.NamedNode:
     >>> plan_node("klaus", Plan(start=6, goal="cafe", if_knows="party")).value
     'urn:village:plan:klaus:6:cafe:party'
     """
-    return entity(":".join(["plan", agent, str(plan.start), plan.goal, *([plan.if_knows] if plan.if_knows else [])]))
+    return entity(
+        ":".join(["plan", agent, str(plan.start), plan.goal, *([plan.if_knows] if plan.if_knows else [])])
+    )
 
 
 def given_log(spec: Spec) -> EventLog:
-    """What a village is given from outside: who and what there is at tick 0, and the day's end at the horizon.
+    """What a village is given from outside: who and what there is at tick 0, and the day's end at the
+    horizon.
 
     A plan that the intervention may add is there as a plan that nobody has.
     """
     village, act = spec.village, spec.intervention
-    lines = [line for kind, named in (("Place", village.places), ("Fact", village.facts), ("Agent", village.agents)) for n in named for line in _named(kind, n.id, n.name)]
+    lines = [
+        line
+        for kind, named in (("Place", village.places), ("Fact", village.facts), ("Agent", village.agents))
+        for n in named
+        for line in _named(kind, n.id, n.name)
+    ]
     lines += [line for agent in village.agents for line in _agent(agent)]
     if act.type == "assert" and act.plan:
         lines += _plan(act.agent, act.plan)
@@ -91,18 +100,33 @@ def given_log(spec: Spec) -> EventLog:
 
 
 def _named(kind: str, identifier: str, name: str) -> list[str]:
-    return [f"{entity(identifier)} {RDF_TYPE} {term(kind)}", f"{entity(identifier)} {RDFS_LABEL} {ox.Literal(name)}"]
+    return [
+        f"{entity(identifier)} {RDF_TYPE} {term(kind)}",
+        f"{entity(identifier)} {RDFS_LABEL} {ox.Literal(name)}",
+    ]
 
 
 def _agent(agent: Agent) -> list[str]:
     node = entity(agent.id)
-    planned = [line for plan in agent.plans for line in (f"{node} {term('plans')} {plan_node(agent.id, plan)}", *_plan(agent.id, plan))]
-    return [f"{node} {term('at')} {entity(agent.at)}", *(f"{node} {term('knows')} {entity(fact)}" for fact in agent.knows), *planned]
+    planned = [
+        line
+        for plan in agent.plans
+        for line in (f"{node} {term('plans')} {plan_node(agent.id, plan)}", *_plan(agent.id, plan))
+    ]
+    return [
+        f"{node} {term('at')} {entity(agent.at)}",
+        *(f"{node} {term('knows')} {entity(fact)}" for fact in agent.knows),
+        *planned,
+    ]
 
 
 def _plan(agent: str, plan: Plan) -> list[str]:
     node = plan_node(agent, plan)
-    lines = [f"{node} {RDF_TYPE} {term('Plan')}", f"{node} {term('from')} {ox.Literal(plan.start)}", f"{node} {term('goal')} {entity(plan.goal)}"]
+    lines = [
+        f"{node} {RDF_TYPE} {term('Plan')}",
+        f"{node} {term('from')} {ox.Literal(plan.start)}",
+        f"{node} {term('goal')} {entity(plan.goal)}",
+    ]
     return lines + ([f"{node} {term('ifKnows')} {entity(plan.if_knows)}"] if plan.if_knows else [])
 
 
@@ -111,7 +135,9 @@ _CHANGES: Mapping[str, Callable[[Intervention], Change]] = {
     "retract": lambda act: Retract((entity(act.agent), term("plans"), plan_node(act.agent, _set(act.plan)))),
     "override_location": lambda act: OverrideLocation(entity(act.agent), entity(_set(act.place)), term("at")),
     "assert_awareness": lambda act: AssertAwareness(entity(act.agent), entity(_set(act.fact)), term("knows")),
-    "retract_awareness": lambda act: RetractAwareness(entity(act.agent), entity(_set(act.fact)), term("knows")),
+    "retract_awareness": lambda act: RetractAwareness(
+        entity(act.agent), entity(_set(act.fact)), term("knows")
+    ),
 }
 
 
@@ -143,7 +169,11 @@ def replay_twin(spec: Spec, tbox: TBox | None = None) -> Twin:
     return Twin(*arms(parent_log(spec, tbox), spec.branch, change(spec.intervention), RuleEmitter(tbox)))
 
 
-_PATTERNS: Mapping[str, tuple[str, str]] = {"did_meet": ("with", "other"), "learned_fact": ("knows", "fact"), "visited_location": ("at", "place")}
+_PATTERNS: Mapping[str, tuple[str, str]] = {
+    "did_meet": ("with", "other"),
+    "learned_fact": ("knows", "fact"),
+    "visited_location": ("at", "place"),
+}
 """By query type: the property that must hold of the agent, and the field that names its value."""
 
 
@@ -183,10 +213,15 @@ def answer_spec(spec: Spec, gold: Gold | None, split: str = "generated") -> list
     try:
         return twin_rows(spec, gold, replay_twin(spec), split)
     except InterventionError as error:
-        return [_row(spec, number, gold, split, "error", parent_log(spec).digest, str(error)) for number in range(len(ARMS))]
+        return [
+            _row(spec, number, gold, split, "error", parent_log(spec).digest, str(error))
+            for number in range(len(ARMS))
+        ]
 
 
-def _row(spec: Spec, number: int, gold: Gold | None, split: str, predicted: str, log: str, error: str | None = None) -> Row:
+def _row(
+    spec: Spec, number: int, gold: Gold | None, split: str, predicted: str, log: str, error: str | None = None
+) -> Row:
     expected = getattr(gold, ARMS[number]) if gold else None
     return Row(
         benchmark="twin",

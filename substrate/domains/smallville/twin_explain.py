@@ -6,14 +6,26 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from substrate.domains.smallville.format import Spec
-from substrate.domains.smallville.twin import ARMS, TERMS, answer, ask_query, asked_triple, change, entity, replay_twin, village_tbox
+from substrate.domains.smallville.twin import (
+    ARMS,
+    TERMS,
+    answer,
+    ask_query,
+    asked_triple,
+    change,
+    entity,
+    replay_twin,
+    village_tbox,
+)
 from substrate.log import Delta, EventLog, Term
 from substrate.questions import Occurrence, occurrences
 from substrate.replay import State
 
 
 class Happening(NamedTuple):
-    """An event in words, and the position of the delta behind it in each arm; ``None`` where it does not happen."""
+    """An event in words, and the position of the delta behind it in each arm; ``None`` where it does not
+    happen.
+    """
 
     tick: int
     words: str
@@ -55,13 +67,26 @@ class Explanation(NamedTuple):
         >>> Explanation("Is Ann in?", "a", 1, 2, "Ann is put at home", "ASK { }", [], [], [], "no").text().splitlines()[0]
         'Is Ann in?'
         """
-        lines = [self.question, f"  arm {self.arm} of a fork at tick {self.branch}; in arm b {self.intervention}", "", f"  {self.query}", ""]
+        lines = [
+            self.question,
+            f"  arm {self.arm} of a fork at tick {self.branch}; in arm b {self.intervention}",
+            "",
+            f"  {self.query}",
+            "",
+        ]
         if self.happenings:
-            lines += ["  events that bear on it, and their deltas in each arm:", f"  {'tick':>4}  {'arm a':>8}  {'arm b':>8}"]
-            lines += [f"  {h.tick:>4}  {_position(h.a):>8}  {_position(h.b):>8}  {h.words}" for h in self.happenings]
+            lines += [
+                "  events that bear on it, and their deltas in each arm:",
+                f"  {'tick':>4}  {'arm a':>8}  {'arm b':>8}",
+            ]
+            lines += [
+                f"  {h.tick:>4}  {_position(h.a):>8}  {_position(h.b):>8}  {h.words}" for h in self.happenings
+            ]
             lines.append("")
         lines += [f"  tick {d.tick:>3}  delta {d.position:>5}  {d.op:<7} {d.triple}" for d in self.deltas]
-        lines.append(f"  holds at {', '.join(map(str, self.ticks)) or 'none'} of the ticks {self.branch} to {self.horizon}")
+        lines.append(
+            f"  holds at {', '.join(map(str, self.ticks)) or 'none'} of the ticks {self.branch} to {self.horizon}"
+        )
         return "\n".join([*lines, f"  answer: {self.answer}"]) + "\n"
 
 
@@ -88,15 +113,23 @@ def explain(spec: Spec, arm: str) -> Explanation:
         ask_query(spec),
         [tick for tick in span if past.holds(tick)],
         _happenings(spec, twin.a, twin.b),
-        [*(_intervened(spec, log) if arm == "b" else []), *(_evidence(c.position, c.delta) for c in past.changes)],
+        [
+            *(_intervened(spec, log) if arm == "b" else []),
+            *(_evidence(c.position, c.delta) for c in past.changes),
+        ],
         answer(spec, log),
     )
 
 
 def _happenings(spec: Spec, a: EventLog, b: EventLog) -> list[Happening]:
-    names: dict[Term, str] = {entity(named.id): named.name for named in (*spec.village.agents, *spec.village.places, *spec.village.facts)}
+    names: dict[Term, str] = {
+        entity(named.id): named.name
+        for named in (*spec.village.agents, *spec.village.places, *spec.village.facts)
+    }
     asked = {entity(name) for name in (spec.query.agent, spec.query.other) if name}
-    here, there = ({o.node: o for o in occurrences(log, village_tbox()) if o.tick >= spec.branch} for log in (a, b))
+    here, there = (
+        {o.node: o for o in occurrences(log, village_tbox()) if o.tick >= spec.branch} for log in (a, b)
+    )
     states, found = (a.state(), b.state()), []
     for node in here.keys() | there.keys():
         first, second = here.get(node), there.get(node)
@@ -104,11 +137,19 @@ def _happenings(spec: Spec, a: EventLog, b: EventLog) -> list[Happening]:
         assert event is not None
         if event.participants & asked or not (first and second):
             words = _words(event, states[0 if first else 1], names)
-            found.append(Happening(event.tick, words, first.position if first else None, second.position if second else None))
+            found.append(
+                Happening(
+                    event.tick, words, first.position if first else None, second.position if second else None
+                )
+            )
     return sorted(found, key=lambda h: (h.tick, min(p for p in (h.a, h.b) if p is not None), h.words))
 
 
-_EVENTS = {"Visit": "{who} goes to {venue}", "Meeting": "{who} meet at {venue}", "Telling": "{teller} tells {hearer} that {told}"}
+_EVENTS = {
+    "Visit": "{who} goes to {venue}",
+    "Meeting": "{who} meet at {venue}",
+    "Telling": "{teller} tells {hearer} that {told}",
+}
 
 
 def _words(event: Occurrence, state: State, names: Mapping[Term, str]) -> str:
@@ -116,7 +157,9 @@ def _words(event: Occurrence, state: State, names: Mapping[Term, str]) -> str:
     roles: dict[str, list[str]] = {}
     for _, predicate, value in state.match(event.node):
         roles.setdefault(predicate.value.removeprefix(TERMS), []).append(names.get(value, ""))
-    return _EVENTS[event.kind.value.removeprefix(TERMS)].format(**{role: " and ".join(sorted(who)) for role, who in roles.items()})
+    return _EVENTS[event.kind.value.removeprefix(TERMS)].format(
+        **{role: " and ".join(sorted(who)) for role, who in roles.items()}
+    )
 
 
 _CHANGES = {
@@ -131,7 +174,9 @@ _CHANGES = {
 def _intervention(spec: Spec) -> str:
     """The intervention in words."""
     act, plan = spec.intervention, spec.intervention.plan
-    names = {named.id: named.name for named in (*spec.village.agents, *spec.village.places, *spec.village.facts)}
+    names = {
+        named.id: named.name for named in (*spec.village.agents, *spec.village.places, *spec.village.facts)
+    }
     condition = f" if they know then that {names[plan.if_knows]}" if plan and plan.if_knows else ""
     return _CHANGES[act.type].format(
         agent=names[act.agent],

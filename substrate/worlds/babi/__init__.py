@@ -61,7 +61,10 @@ def tell_task(subset: str, *, questions: int = 1000, seed: int = 0) -> str:
         ParameterError: there is no such task, or the number of questions is not positive.
     """
     if subset not in TASKS or questions < 1:
-        raise ParameterError(f"no {questions} questions of task {subset!r}", hint=f"Name one of {', '.join(TASKS)} and a number from 1")
+        raise ParameterError(
+            f"no {questions} questions of task {subset!r}",
+            hint=f"Name one of {', '.join(TASKS)} and a number from 1",
+        )
     stories: list[list[Statement | Question]] = []
     left = questions
     while left:
@@ -82,7 +85,10 @@ def write_tasks(out: Path, *, questions: int = 1000, seed: int = 0, split: str =
         seed: same seed, same bytes.
         split: ``train``, ``valid`` or ``test``, for the name.
     """
-    texts = {f"{subset}_{task.name}_{split}.txt": tell_task(subset, questions=questions, seed=seed) for subset, task in TASKS.items()}
+    texts = {
+        f"{subset}_{task.name}_{split}.txt": tell_task(subset, questions=questions, seed=seed)
+        for subset, task in TASKS.items()
+    }
     out.mkdir(parents=True, exist_ok=True)
     for name, text in texts.items():
         write_atomically(out / name, text)

@@ -46,7 +46,9 @@ class Stage:
         return bool(self.trail[thing])
 
     def _mark(self, thing: str, person: str) -> None:
-        """Add a person's place to a thing's trail, where the reader knows it; who handles a thing last vouches for its place."""
+        """Add a person's place to a thing's trail, where the reader knows it; who handles a thing last
+        vouches for its place.
+        """
         self.place[thing] = self.place[person]
         trail, stay = self.trail[thing], (self.place[person], self.arrived.get(person, 0))
         if stay[1]:
@@ -67,7 +69,9 @@ class Stage:
             (person, thing)
             for person in self.people
             for thing in THINGS
-            if thing not in self.holder and self.place[thing] == self.place[person] and (person in self.arrived or not self._placed(thing))
+            if thing not in self.holder
+            and self.place[thing] == self.place[person]
+            and (person in self.arrived or not self._placed(thing))
         ]
         return bool(able) and self._handle(*self.tale.rng.choice(able), GET, None)
 
@@ -82,7 +86,9 @@ class Stage:
             (giver, thing, other)
             for thing, giver in sorted(self.holder.items())
             for other in self.people
-            if other != giver and self.place[other] == self.place[giver] and (other in self.arrived) == (giver in self.arrived)
+            if other != giver
+            and self.place[other] == self.place[giver]
+            and (other in self.arrived) == (giver in self.arrived)
         ]
         if not able:
             return False
@@ -91,7 +97,10 @@ class Stage:
 
     def _handle(self, person: str, thing: str, verbs: tuple[str, ...], receiver: str | None) -> bool:
         tale = self.tale
-        tick = tale.say(f"{person} {tale.rng.choice(verbs)} the {thing}" + (f" to {receiver}." if receiver else f"{tale.there()}."))
+        tick = tale.say(
+            f"{person} {tale.rng.choice(verbs)} the {thing}"
+            + (f" to {receiver}." if receiver else f"{tale.there()}.")
+        )
         self.handled[thing] = tick
         self.hands[person].append((tick, thing))
         self._mark(thing, person)
@@ -128,7 +137,9 @@ def where_is_something(tale: Tale) -> None:
         stage.go_on(stage.take, stage.drop)
         if (placed := [thing for thing in THINGS if stage.trail[thing]]) and tale.rng.random() < 0.4:
             thing = tale.rng.choice(placed)
-            tale.ask(f"Where is the {thing}?", stage.place[thing], stage.handled[thing], _brought(stage, thing))
+            tale.ask(
+                f"Where is the {thing}?", stage.place[thing], stage.handled[thing], _brought(stage, thing)
+            )
 
 
 def _brought(stage: Stage, thing: str) -> int:
@@ -137,7 +148,9 @@ def _brought(stage: Stage, thing: str) -> int:
     if holder:
         return stage.arrived[holder]
     person = next(person for person in stage.people if (stage.handled[thing], thing) in stage.hands[person])
-    own = [line for line in stage.tale.lines[: stage.handled[thing] - 1] if line.text.startswith(f"{person} ")]
+    own = [
+        line for line in stage.tale.lines[: stage.handled[thing] - 1] if line.text.startswith(f"{person} ")
+    ]
     return [line.id for line in own if any(verb in line.text for verb in GO)][-1]
 
 
@@ -187,7 +200,11 @@ def is_someone_there(tale: Tale) -> None:
         if stage.arrived:
             person = tale.rng.choice(sorted(stage.arrived))
             place = tale.rng.choice((stage.place[person], tale.rng.choice(PLACES)))
-            tale.ask(f"Is {person} in the {place}?", "yes" if stage.place[person] == place else "no", stage.arrived[person])
+            tale.ask(
+                f"Is {person} in the {place}?",
+                "yes" if stage.place[person] == place else "no",
+                stage.arrived[person],
+            )
 
 
 def how_many(tale: Tale) -> None:
@@ -206,7 +223,11 @@ def _hands(tale: Tale, question: str, answer: Callable[[list[str]], str], *, giv
         stage.go_on(stage.take, stage.take, stage.drop, *([stage.give] if giving else []))
         if (busy := [person for person in stage.people if stage.hands[person]]) and tale.rng.random() < 0.4:
             person = tale.rng.choice(busy)
-            tale.ask(question.format(person), answer(stage.held(person)), *(tick for tick, _ in stage.hands[person]))
+            tale.ask(
+                question.format(person),
+                answer(stage.held(person)),
+                *(tick for tick, _ in stage.hands[person]),
+            )
 
 
 def negation(tale: Tale) -> None:
@@ -217,7 +238,11 @@ def negation(tale: Tale) -> None:
         person, place = rng.choice(tuple(PEOPLE)), rng.choice(PLACES)
         if (person not in known or known[person][1]) and rng.random() < 0.5:
             place = known[person][0] if person in known else place
-            known[person] = (place, False, tale.say(f"{person} is {rng.choice(('not', 'no longer'))} in the {place}."))
+            known[person] = (
+                place,
+                False,
+                tale.say(f"{person} is {rng.choice(('not', 'no longer'))} in the {place}."),
+            )
         else:
             known[person] = (place, True, tale.say(f"{person} {rng.choice((*GO, 'is in'))} the {place}."))
         if tale.next_id % 3 == 0:
@@ -234,13 +259,21 @@ def indefinite(tale: Tale) -> None:
     while tale.asked < QUESTIONS:
         person = rng.choice(TOWNSFOLK)
         places = rng.sample(TOWN, rng.choice((1, 2)))
-        text = f"{person} is either in the {places[0]} or the {places[1]}." if len(places) == 2 else f"{person} {rng.choice((*GO, 'is in'))} the {places[0]}."
+        text = (
+            f"{person} is either in the {places[0]} or the {places[1]}."
+            if len(places) == 2
+            else f"{person} {rng.choice((*GO, 'is in'))} the {places[0]}."
+        )
         known[person] = (places, tale.say(text))
         if tale.next_id % 3 == 0:
             person = rng.choice(sorted(known))
             places, tick = known[person]
             asked = rng.choice((*places, rng.choice(TOWN)))
-            tale.ask(f"Is {person} in the {asked}?", "no" if asked not in places else "maybe" if len(places) == 2 else "yes", tick)
+            tale.ask(
+                f"Is {person} in the {asked}?",
+                "no" if asked not in places else "maybe" if len(places) == 2 else "yes",
+                tick,
+            )
 
 
 def coreference(tale: Tale) -> None:
@@ -259,7 +292,9 @@ def compound_coreference(tale: Tale) -> None:
 
 
 def _taken_up(tale: Tale, size: int, pronoun: bool) -> None:
-    """People go somewhere, and where ``pronoun`` on somewhere else; ``last`` holds place and sentences of each."""
+    """People go somewhere, and where ``pronoun`` on somewhere else; ``last`` holds place and sentences of
+    each.
+    """
     last: dict[str, tuple[str, tuple[int, ...]]] = {}
     rng = tale.rng
     while tale.asked < QUESTIONS:
@@ -267,7 +302,11 @@ def _taken_up(tale: Tale, size: int, pronoun: bool) -> None:
         first, then = rng.choice(PLACES), rng.choice(PLACES)
         ticks = [tale.say(f"{' and '.join(group)} {rng.choice(GO)} the {first}.")]
         if pronoun:
-            ticks.append(tale.say(f"{rng.choice(AFTERWARDS)} {'they' if size > 1 else PEOPLE[group[0]]} {rng.choice(GO)} the {then}."))
+            ticks.append(
+                tale.say(
+                    f"{rng.choice(AFTERWARDS)} {'they' if size > 1 else PEOPLE[group[0]]} {rng.choice(GO)} the {then}."
+                )
+            )
         last.update({person: (then if pronoun else first, tuple(ticks)) for person in group})
         person = rng.choice(sorted(last))
         tale.ask(f"Where is {person}?", last[person][0], *last[person][1])
@@ -276,20 +315,30 @@ def _taken_up(tale: Tale, size: int, pronoun: bool) -> None:
 def times_of_day(tale: Tale) -> None:
     """Task 14: every day is planned at first, then told out of order."""
     rng = tale.rng
-    days = {person: dict(zip(PERIODS, rng.sample(TOWN, len(PERIODS)), strict=True)) for person in TOWNSFOLK[: rng.randint(2, 4)]}
+    days = {
+        person: dict(zip(PERIODS, rng.sample(TOWN, len(PERIODS)), strict=True))
+        for person in TOWNSFOLK[: rng.randint(2, 4)]
+    }
     visits = [(person, period) for person in days for period in PERIODS]
     rng.shuffle(visits)
     told: dict[str, dict[str, int]] = {person: {} for person in days}
     for person, period in visits:
         clause = f"{person} {rng.choice(GO)} the {days[person][period]}"
-        told[person][period] = tale.say(rng.choice((f"{clause} {period}.", f"{period.capitalize()} {clause}.")))
+        told[person][period] = tale.say(
+            rng.choice((f"{clause} {period}.", f"{period.capitalize()} {clause}."))
+        )
         able = sorted(name for name in told if len(told[name]) > 1)
         if able and tale.asked < QUESTIONS and rng.random() < 0.6:
             name = rng.choice(able)
             known = [period for period in PERIODS if period in told[name]]
             index = rng.randrange(1, len(known))
             later, earlier = known[index], known[index - 1]
-            tale.ask(f"Where was {name} before the {days[name][later]}?", days[name][earlier], told[name][later], told[name][earlier])
+            tale.ask(
+                f"Where was {name} before the {days[name][later]}?",
+                days[name][earlier],
+                told[name][later],
+                told[name][earlier],
+            )
 
 
 def motives(tale: Tale) -> None:

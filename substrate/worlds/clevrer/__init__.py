@@ -7,6 +7,13 @@ Gold answers come from the simulation itself: the future from hidden seconds, th
 simulating again without the object, the causes from the contacts. No program is ever run.
 """
 
-from substrate.worlds.clevrer.scene import Truth, WorldScene, generate_annotation, generate_scene, write_questions, write_scene
+from substrate.worlds.clevrer.scene import (
+    Truth,
+    WorldScene,
+    generate_annotation,
+    generate_scene,
+    write_questions,
+    write_scene,
+)
 
 __all__ = ["Truth", "WorldScene", "generate_annotation", "generate_scene", "write_questions", "write_scene"]

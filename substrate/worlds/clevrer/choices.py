@@ -23,7 +23,11 @@ _SHUN_DULL = 0.85
 """Probability of putting a question back whose choices are few or all alike."""
 
 _EXPLANATORY = "Which of the following is {}responsible for {}?"
-_PREDICTIVE = ("What will happen next?", "Which event will happen next?", "Which of the following will happen next?")
+_PREDICTIVE = (
+    "What will happen next?",
+    "Which event will happen next?",
+    "Which of the following will happen next?",
+)
 _COUNTERFACTUAL = (
     "Which of the following will {1}happen if {0} is removed?",
     "Which event will {1}happen if {0} is removed?",
@@ -58,7 +62,12 @@ def explain(film: Film, names: Names, rng: Random, number: int) -> list[Multiple
     asked = [(effect, negated) for effect in effects for negated in (False, True)]
     for effect, negated in _telling_first(rng, asked, lambda one: pools[one[0]])[:number]:
         phrase = names.event(effect, rng, clause=False)
-        choices = _pick(rng, [(words, true != negated) for words, true in pools[effect]], 4, rng.choices(list(_CORRECT), list(_CORRECT.values()))[0])
+        choices = _pick(
+            rng,
+            [(words, true != negated) for words, true in pools[effect]],
+            4,
+            rng.choices(list(_CORRECT), list(_CORRECT.values()))[0],
+        )
         program = ("events", *phrase.program, "filter_ancestor", "belong_to", *_negate(negated))
         questions.append(MultipleChoice(_EXPLANATORY.format(_not(negated), phrase.text), program, choices))
     return questions
@@ -67,7 +76,11 @@ def explain(film: Film, names: Names, rng: Random, number: int) -> list[Multiple
 def _explanations(film: Film, names: Names, rng: Random, effect: Event) -> list[tuple[Phrase, bool]]:
     causes = film.causes[effect]
     involved = {number for cause in causes for number in cause.objects}
-    objects = [(names.of(o.object_id, rng), o.object_id in involved) for o in names.properties if o.object_id not in effect.objects]
+    objects = [
+        (names.of(o.object_id, rng), o.object_id in involved)
+        for o in names.properties
+        if o.object_id not in effect.objects
+    ]
     presences = [(Phrase(f"the presence of {phrase.text}", phrase.program), true) for phrase, true in objects]
     events = [event for event in (*film.of_type("in"), *film.of_type("collision")) if event != effect]
     return [*presences, *((names.event(event, rng, clause=False), event in causes) for event in events)]
@@ -80,32 +93,50 @@ def predict(contacts: Sequence[Collision], names: Names, rng: Random, number: in
     never = [pair for pair in _pairs(names) if pair not in seen and pair not in future]
     questions = []
     for text in rng.sample(_PREDICTIVE, number if future and never else 0):
-        right = rng.sample(future, 2) if len(future) > 1 and rng.random() < _BOTH_RIGHT else [rng.choice(future)]
+        right = (
+            rng.sample(future, 2) if len(future) > 1 and rng.random() < _BOTH_RIGHT else [rng.choice(future)]
+        )
         pairs = [*((pair, True) for pair in right), (rng.choice(never), False)][:2]
         choices = tuple((names.possible_collision(pair, rng), true) for pair, true in rng.sample(pairs, 2))
         questions.append(MultipleChoice(text, ("unseen_events", "belong_to"), choices))
     return questions
 
 
-def imagine(contacts: Sequence[Collision], without: Mapping[int, Sequence[Collision]], names: Names, rng: Random, number: int) -> list[MultipleChoice]:
+def imagine(
+    contacts: Sequence[Collision],
+    without: Mapping[int, Sequence[Collision]],
+    names: Names,
+    rng: Random,
+    number: int,
+) -> list[MultipleChoice]:
     """What would (not) happen without an object: which pairs would collide within the video.
 
     A pair that would first collide only in the hidden seconds is no choice, since readers may
     disagree on where the imagined video ends.
     """
-    outcomes = {removed: _outcomes(contacts, imagined, [pair for pair in _pairs(names) if removed not in pair], rng) for removed, imagined in without.items()}
+    outcomes = {
+        removed: _outcomes(contacts, imagined, [pair for pair in _pairs(names) if removed not in pair], rng)
+        for removed, imagined in without.items()
+    }
     questions = []
-    # Of three objects, one removed, the pair that is left may collide only in the hidden seconds: then there is nothing to choose from.
+    # Of three objects, one removed, the pair that is left may collide only in the hidden seconds: then there
+    # is nothing to choose from.
     asked = [(removed, negated) for removed in without if outcomes[removed] for negated in (False, True)]
     for removed, negated in _telling_first(rng, asked, lambda one: outcomes[one[0]])[:number]:
         phrase = names.of(removed, rng)
         program = ("all_events", *phrase.program, "get_counterfact", "belong_to", *_negate(negated))
-        choices = tuple((names.possible_collision(pair, rng), happens != negated) for pair, happens in outcomes[removed])
-        questions.append(MultipleChoice(rng.choice(_COUNTERFACTUAL).format(phrase.text, _not(negated)), program, choices))
+        choices = tuple(
+            (names.possible_collision(pair, rng), happens != negated) for pair, happens in outcomes[removed]
+        )
+        questions.append(
+            MultipleChoice(rng.choice(_COUNTERFACTUAL).format(phrase.text, _not(negated)), program, choices)
+        )
     return questions
 
 
-def _telling_first(rng: Random, asked: Sequence[T], choices: Callable[[T], Sequence[tuple[object, bool]]]) -> list[T]:
+def _telling_first(
+    rng: Random, asked: Sequence[T], choices: Callable[[T], Sequence[tuple[object, bool]]]
+) -> list[T]:
     """In random order, but mostly those first whose choices are at least four and of both kinds."""
     telling, dull = [], []
     for one in rng.sample(asked, len(asked)):
@@ -114,8 +145,12 @@ def _telling_first(rng: Random, asked: Sequence[T], choices: Callable[[T], Seque
     return telling + dull
 
 
-def _outcomes(contacts: Sequence[Collision], imagined: Sequence[Collision], pairs: Sequence[Pair], rng: Random) -> list[tuple[Pair, bool]]:
-    """Up to four pairs with whether they collide: those that collide in either world before those that never do."""
+def _outcomes(
+    contacts: Sequence[Collision], imagined: Sequence[Collision], pairs: Sequence[Pair], rng: Random
+) -> list[tuple[Pair, bool]]:
+    """Up to four pairs with whether they collide: those that collide in either world before those that never
+    do.
+    """
     first = {_pair(c.object_ids): c.frame_id for c in imagined}
     clear = [(pair, pair in first) for pair in pairs if first.get(pair, 0) < FRAMES]
     observed = {_pair(c.object_ids) for c in contacts}
@@ -125,7 +160,9 @@ def _outcomes(contacts: Sequence[Collision], imagined: Sequence[Collision], pair
     return _sample(rng, [*chosen, *_sample(rng, idle, 4 - len(chosen))], 4)
 
 
-def _pick(rng: Random, pool: Sequence[tuple[Phrase, bool]], size: int, correct: int) -> tuple[tuple[Phrase, bool], ...]:
+def _pick(
+    rng: Random, pool: Sequence[tuple[Phrase, bool]], size: int, correct: int
+) -> tuple[tuple[Phrase, bool], ...]:
     """``size`` choices, ``correct`` of them correct as far as the pool has them."""
     right = _sample(rng, [choice for choice in pool if choice[1]], correct)
     wrong = _sample(rng, [choice for choice in pool if not choice[1]], size - len(right))

@@ -17,7 +17,9 @@ EventType = Literal["in", "out", "collision"]
 _DOUBT = 0.001
 """A speed (units/s) this close to the threshold of moving is left out of questions."""
 _END = 3
-"""Tools differ by up to two frames in what they call the end: it is asked about only where these last frames agree."""
+"""Tools differ by up to two frames in what they call the end: it is asked about only where these last frames
+agree.
+"""
 
 
 class Event(msgspec.Struct, frozen=True):
@@ -29,7 +31,9 @@ class Event(msgspec.Struct, frozen=True):
 
 
 def observed_events(annotation: Annotation) -> list[Event]:
-    """Entries, exits and collisions of the video, by frame; an entry or exit is a flip of visibility after frame 0."""
+    """Entries, exits and collisions of the video, by frame; an entry or exit is a flip of visibility after
+    frame 0.
+    """
     collisions = [Event("collision", _sorted(c.object_ids), c.frame_id) for c in annotation.collision]
     flips = [
         Event("in" if now.inside_camera_view else "out", (now.object_id,), frame.frame_id)
@@ -61,7 +65,11 @@ def causes(events: Sequence[Event]) -> list[frozenset[int]]:
     """
     found: list[frozenset[int]] = []
     for effect in events:
-        direct = [place for place, cause in enumerate(events) if cause.frame < effect.frame and set(cause.objects) & set(effect.objects)]
+        direct = [
+            place
+            for place, cause in enumerate(events)
+            if cause.frame < effect.frame and set(cause.objects) & set(effect.objects)
+        ]
         found.append(frozenset(direct).union(*(found[place] for place in direct)))
     return found
 
@@ -80,18 +88,25 @@ class Film:
     @cached_property
     def causes(self) -> dict[Event, list[Event]]:
         """The causes of each event."""
-        return {event: [self.events[place] for place in sorted(found)] for event, found in zip(self.events, causes(self.events), strict=True)}
+        return {
+            event: [self.events[place] for place in sorted(found)]
+            for event, found in zip(self.events, causes(self.events), strict=True)
+        }
 
     def of_type(self, kind: EventType) -> list[Event]:
         """The events of one type, in time order."""
         return [event for event in self.events if event.type == kind]
 
     def in_state(self, state: str, frame: int) -> frozenset[int] | None:
-        """Objects in view at ``frame`` that are "moving" or "stationary"; None where a speed is too close to call."""
+        """Objects in view at ``frame`` that are "moving" or "stationary"; None where a speed is too close to
+        call.
+        """
         return _split(self.annotation.motion_trajectory[frame])[state]
 
     def in_state_throughout(self, state: str) -> frozenset[int] | None:
-        """Objects moving at some frame while in view, or "stationary" at all of these; None where too close to call."""
+        """Objects moving at some frame while in view, or "stationary" at all of these; None where too close
+        to call.
+        """
         return self._throughout[state]
 
     @cached_property
@@ -110,7 +125,11 @@ class Film:
 
 def _speeds(frame: Frame) -> dict[int, float]:
     """Ground speed of the objects in view, from the rounded velocities a reader sees."""
-    return {o.object_id: (o.velocity[0] ** 2 + o.velocity[1] ** 2) ** 0.5 for o in frame.objects if o.inside_camera_view}
+    return {
+        o.object_id: (o.velocity[0] ** 2 + o.velocity[1] ** 2) ** 0.5
+        for o in frame.objects
+        if o.inside_camera_view
+    }
 
 
 def _by_speed(speeds: dict[int, float]) -> dict[str, frozenset[int] | None]:

@@ -49,12 +49,22 @@ class Measured(msgspec.Struct, frozen=True):
 
 def measure(recorded: Sequence[Clip], tracked: Sequence[Clip], annotations: Sequence[Annotation]) -> Measured:
     """Everything, from clips of event records, clips with paths, and full annotations."""
-    places = [clip.paths[name][0][1:] for clip in tracked for name in range(_ACTORS, len(clip.objects)) if clip.paths.get(name)]
+    places = [
+        clip.paths[name][0][1:]
+        for clip in tracked
+        for name in range(_ACTORS, len(clip.objects))
+        if clip.paths.get(name)
+    ]
     return Measured(
         objects=_sorted(len(clip.objects) for clip in recorded),
-        shapes={shape: sum(thing.shape == shape for clip in recorded for thing in clip.objects) for shape in SHAPES},
+        shapes={
+            shape: sum(thing.shape == shape for clip in recorded for thing in clip.objects)
+            for shape in SHAPES
+        },
         casts=_common(cast(clip) for clip in tracked if clip.of_type("collision")),
-        first=_sorted(_bin(clip.of_type("collision")[0].frame) for clip in recorded if clip.of_type("collision")),
+        first=_sorted(
+            _bin(clip.of_type("collision")[0].frame) for clip in recorded if clip.of_type("collision")
+        ),
         gaps=_gaps(tracked),
         speed=_speeds(annotations),
         ring=_bounds([math.hypot(*start) for clip in tracked for start in _opening(clip)]),
@@ -62,14 +72,21 @@ def measure(recorded: Sequence[Clip], tracked: Sequence[Clip], annotations: Sequ
         rest_y=_bounds([place[1] for place in places]),
         apart=_bounds([gap for clip in tracked for gap in _gap(clip)])[0],
         offset=round(2 * fmean(miss for clip in tracked for miss in _miss(clip)), 2),
-        mass=round(math.sqrt(fmean(math.log(ratio) ** 2 for annotation in annotations for ratio in mass_ratios(annotation)) / 2), 2),
+        mass=round(
+            math.sqrt(
+                fmean(math.log(ratio) ** 2 for annotation in annotations for ratio in mass_ratios(annotation))
+                / 2
+            ),
+            2,
+        ),
         kept_collisions={},
         kept_exits={},
     )
 
 
 def select(measured: Measured, recorded: Sequence[Clip], generated: Sequence[Clip]) -> Measured:
-    """The same with the shares of scenes to keep, so that what is generated has the official numbers of collisions and exits.
+    """The same with the shares of scenes to keep, so that what is generated has the official numbers of
+    collisions and exits.
 
     Args:
         measured: with the shares in force when the scenes were generated.
@@ -78,19 +95,30 @@ def select(measured: Measured, recorded: Sequence[Clip], generated: Sequence[Cli
     """
     return msgspec.structs.replace(
         measured,
-        kept_collisions=_kept(measured.kept_collisions, *(Counter(len(clip.of_type("collision")) for clip in clips) for clips in (recorded, generated))),
-        kept_exits=_kept(measured.kept_exits, *(Counter(len(clip.of_type("out")) for clip in clips) for clips in (recorded, generated))),
+        kept_collisions=_kept(
+            measured.kept_collisions,
+            *(Counter(len(clip.of_type("collision")) for clip in clips) for clips in (recorded, generated)),
+        ),
+        kept_exits=_kept(
+            measured.kept_exits,
+            *(Counter(len(clip.of_type("out")) for clip in clips) for clips in (recorded, generated)),
+        ),
     )
 
 
 def _kept(before: Mapping[int, float], wanted: Counter[int], made: Counter[int]) -> dict[int, float]:
     """Shares by number, in proportion to what is wanted over what is made; 1 where that is largest."""
-    ratio = {number: before.get(number, 1.0) * wanted[number] / count for number, count in sorted(made.items()) if count >= _ENOUGH}
+    ratio = {
+        number: before.get(number, 1.0) * wanted[number] / count
+        for number, count in sorted(made.items())
+        if count >= _ENOUGH
+    }
     return {number: round(share / max(ratio.values()), 2) for number, share in ratio.items()}
 
 
 def cast(clip: Clip) -> str:
-    """The actors in order: L launched, R at rest; small letters for those of the third on that nothing touches in the video.
+    """The actors in order: L launched, R at rest; small letters for those of the third on that nothing
+    touches in the video.
 
     >>> from substrate.domains.clevrer.format import CompactObject
     >>> things = tuple(CompactObject("red", "metal", "cube", number) for number in range(5))
@@ -99,14 +127,22 @@ def cast(clip: Clip) -> str:
     """
     launched = entering(clip)
     letters = [("R", "L")[number in launched] for number in range(min(_ACTORS, len(clip.objects)))]
-    return "".join(letter if number < 2 or _hits(clip, number) else letter.lower() for number, letter in enumerate(letters))
+    return "".join(
+        letter if number < 2 or _hits(clip, number) else letter.lower()
+        for number, letter in enumerate(letters)
+    )
 
 
 def mass_ratios(annotation: Annotation) -> Iterator[float]:
-    """The mass of the first in units of the second's, for every collision that is alone: the inverse ratio of what it adds to their velocities."""
+    """The mass of the first in units of the second's, for every collision that is alone: the inverse ratio of
+    what it adds to their velocities.
+    """
     shapes: dict[int, Shape] = {thing.object_id: thing.shape for thing in annotation.object_property}
     for collision in annotation.collision:
-        added = [_added(shapes[before.object_id], before.velocity, after.velocity) for before, after in _around(annotation, collision)]
+        added = [
+            _added(shapes[before.object_id], before.velocity, after.velocity)
+            for before, after in _around(annotation, collision)
+        ]
         if len(added) == 2:
             yield added[1] / added[0]
 
@@ -120,9 +156,19 @@ def _added(shape: Shape, before: Vector, after: Vector) -> float:
 
 def _around(annotation: Annotation, collision: Collision) -> Iterator[tuple[MotionState, MotionState]]:
     """Both bodies a frame before and a frame after; nothing where another collision is near."""
-    near = [c for c in annotation.collision if set(c.object_ids) & set(collision.object_ids) and abs(c.frame_id - collision.frame_id) <= _WINDOW]
+    near = [
+        c
+        for c in annotation.collision
+        if set(c.object_ids) & set(collision.object_ids) and abs(c.frame_id - collision.frame_id) <= _WINDOW
+    ]
     if len(near) == 1 and 0 < collision.frame_id < len(annotation.motion_trajectory) - 1:
-        frames = [{state.object_id: state for state in annotation.motion_trajectory[collision.frame_id + step].objects} for step in (-1, 1)]
+        frames = [
+            {
+                state.object_id: state
+                for state in annotation.motion_trajectory[collision.frame_id + step].objects
+            }
+            for step in (-1, 1)
+        ]
         yield from ((frames[0][number], frames[1][number]) for number in collision.object_ids)
 
 
@@ -132,17 +178,26 @@ def _hits(clip: Clip, number: int) -> list[Event]:
 
 def _gaps(clips: Sequence[Clip]) -> dict[str, dict[int, int]]:
     """Frames from the first collision of the video to that of the third and fourth actor, by role and number."""
-    found: dict[str, Counter[int]] = {f"{role}{number}": Counter() for role in "LR" for number in range(2, _ACTORS)}
+    found: dict[str, Counter[int]] = {
+        f"{role}{number}": Counter() for role in "LR" for number in range(2, _ACTORS)
+    }
     for clip in clips:
         for number, role in enumerate(cast(clip)):
             if number > 1 and role.isupper():
-                found[f"{role}{number}"][_bin(_hits(clip, number)[0].frame - clip.of_type("collision")[0].frame)] += 1
+                found[f"{role}{number}"][
+                    _bin(_hits(clip, number)[0].frame - clip.of_type("collision")[0].frame)
+                ] += 1
     return {name: dict(sorted(counted.items())) for name, counted in found.items()}
 
 
 def _speeds(annotations: Sequence[Annotation]) -> tuple[float, float]:
     """Slowest and fastest launch, to the tenth outside."""
-    speeds = [speed for annotation in annotations for state in annotation.motion_trajectory[0].objects if (speed := math.hypot(*state.velocity[:2])) > 1]
+    speeds = [
+        speed
+        for annotation in annotations
+        for state in annotation.motion_trajectory[0].objects
+        if (speed := math.hypot(*state.velocity[:2])) > 1
+    ]
     return math.floor(10 * min(speeds)) / 10, math.ceil(10 * max(speeds)) / 10
 
 
@@ -154,7 +209,11 @@ def _opening(clip: Clip) -> Iterator[tuple[float, float]]:
 
 
 def _resting(clip: Clip) -> dict[int, tuple[float, float]]:
-    return {name: path[0][1:] for name, path in clip.paths.items() if path and path[0][0] == 0 and name not in entering(clip)}
+    return {
+        name: path[0][1:]
+        for name, path in clip.paths.items()
+        if path and path[0][0] == 0 and name not in entering(clip)
+    }
 
 
 def _gap(clip: Clip) -> Iterator[float]:
@@ -165,10 +224,19 @@ def _gap(clip: Clip) -> Iterator[float]:
 
 
 def _miss(clip: Clip) -> Iterator[float]:
-    """How far beside its centre the first actor aims at the second, where that rests: from the first two samples, before they meet."""
+    """How far beside its centre the first actor aims at the second, where that rests: from the first two
+    samples, before they meet.
+    """
     path, target = clip.paths.get(0, ()), _resting(clip).get(1)
     met = _hits(clip, 1)
-    if target and len(path) > 1 and 0 in entering(clip) and met and met[0].objects == (0, 1) and path[1][0] < met[0].frame:
+    if (
+        target
+        and len(path) > 1
+        and 0 in entering(clip)
+        and met
+        and met[0].objects == (0, 1)
+        and path[1][0] < met[0].frame
+    ):
         (_, x, y), (_, x1, y1) = path[:2]
         yield abs((target[0] - x) * (y1 - y) - (target[1] - y) * (x1 - x)) / math.hypot(x1 - x, y1 - y)
 
@@ -184,11 +252,17 @@ def _sorted(values: Iterable[int]) -> dict[int, int]:
 def _common(values: Iterable[str]) -> dict[str, int]:
     """Casts led by a launched actor, and met twice at least: the rest are faults of trackers."""
     counted = Counter(values)
-    return {value: count for value, count in sorted(counted.items(), key=lambda item: (-item[1], item[0])) if count > 1 and value[0] == "L"}
+    return {
+        value: count
+        for value, count in sorted(counted.items(), key=lambda item: (-item[1], item[0]))
+        if count > 1 and value[0] == "L"
+    }
 
 
 def _bounds(values: Sequence[float]) -> tuple[float, float]:
-    """Where a uniform distribution begins and ends, from its first and last hundredth: the extremes are the tracker's errors."""
+    """Where a uniform distribution begins and ends, from its first and last hundredth: the extremes are the
+    tracker's errors.
+    """
     hundredths = quantiles(values, n=100)
     margin = (hundredths[-1] - hundredths[0]) / 98
     return round(hundredths[0] - margin, 2), round(hundredths[-1] + margin, 2)
@@ -196,7 +270,9 @@ def _bounds(values: Sequence[float]) -> tuple[float, float]:
 
 def render(measured: Measured) -> str:
     """The source of :mod:`.measured`."""
-    return _MODULE.format(**{name: _literal(value) for name, value in msgspec.structs.asdict(measured).items()})
+    return _MODULE.format(
+        **{name: _literal(value) for name, value in msgspec.structs.asdict(measured).items()}
+    )
 
 
 def _literal(value: object) -> str:

@@ -1,6 +1,9 @@
-"""What official scenes show of how they were made. Written by ``benchmarks/clevrer_worlds.py fit``: do not edit.
+"""What official scenes show of how they were made.
 
-How each is read off stands in :mod:`.fit`; docs/design/worlds.md shows what comes of it. Shares are counts, lengths units.
+Written by ``benchmarks/clevrer_worlds.py fit``: do not edit.
+
+How each is read off stands in :mod:`.fit`; docs/design/worlds.md shows what comes of it. Shares are counts,
+lengths units.
 """
 
 # fmt: off
@@ -11,7 +14,9 @@ from substrate.domains.clevrer.format import Shape
 OBJECTS = {3: 59, 4: 3557, 5: 3358, 6: 3026}
 SHAPES: dict[Shape, int] = {"cube": 15060, "sphere": 17132, "cylinder": 17159}
 CASTS = {"LRLl": 190, "LRLL": 97, "LRlL": 91, "LRRl": 87, "LLRR": 73, "LRlR": 71, "LLRl": 64, "LRRL": 64, "LLRL": 58, "LRLR": 54, "LLLR": 52, "LRll": 42, "LRLr": 24, "LRlr": 11, "LLRr": 4, "LRl": 3, "LRRr": 2}
-"""The actors of a scene by their number: L is launched, R rests; a small letter is first hit after the video, if ever."""
+"""The actors of a scene by their number: L is launched, R rests; a small letter is first hit after the video,
+if ever.
+"""
 FIRST = {0: 10, 10: 914, 20: 2506, 30: 3023, 40: 2238, 50: 978, 60: 277, 70: 53, 80: 1}
 """Frame of the first collision."""
 GAPS: dict[str, dict[int, int]] = {"L2": {0: 4, 10: 65, 20: 65, 30: 63, 40: 56, 50: 48, 60: 44, 70: 36, 80: 21, 90: 12, 100: 7}, "L3": {10: 39, 20: 32, 30: 49, 40: 50, 50: 32, 60: 44, 70: 28, 80: 24, 90: 10, 100: 5}, "R2": {0: 42, 10: 133, 20: 94, 30: 45, 40: 15, 50: 8, 60: 9, 70: 4, 80: 3, 100: 1}, "R3": {0: 22, 10: 61, 20: 64, 30: 45, 40: 25, 50: 16, 60: 14, 70: 8, 80: 1, 90: 1}}
@@ -31,4 +36,6 @@ MASS = 0.18
 """Spread of the logarithm of a mass."""
 KEPT_COLLISIONS: dict[int, float] = {1: 1.0, 2: 0.74, 3: 0.87, 4: 0.51}
 KEPT_EXITS: dict[int, float] = {0: 1.0, 1: 0.75}
-"""Shares of the generated scenes that are kept, by their collisions and by their exits; larger numbers as the largest here."""
+"""Shares of the generated scenes that are kept, by their collisions and by their exits; larger numbers as the
+largest here.
+"""

@@ -43,13 +43,18 @@ class Group:
     @property
     def program(self) -> tuple[str, ...]:
         """The program that selects the group."""
-        return ("objects", *(token for attribute, value in self.looks for token in (value, f"filter_{attribute}")))
+        return (
+            "objects",
+            *(token for attribute, value in self.looks for token in (value, f"filter_{attribute}")),
+        )
 
     @property
     def singular(self) -> str:
         """One of the group, in words."""
         words = [value for _, value in self.looks]
-        return " ".join(words if any(attribute == "shape" for attribute, _ in self.looks) else [*words, "object"])
+        return " ".join(
+            words if any(attribute == "shape" for attribute, _ in self.looks) else [*words, "object"]
+        )
 
     @property
     def plural(self) -> str:
@@ -70,7 +75,14 @@ class Names:
 
     def group(self, looks: Sequence[tuple[str, str]]) -> Group:
         """The objects that share some looks."""
-        return Group(tuple(looks), frozenset(o.object_id for o in self.properties if all(getattr(o, attribute) == value for attribute, value in looks)))
+        return Group(
+            tuple(looks),
+            frozenset(
+                o.object_id
+                for o in self.properties
+                if all(getattr(o, attribute) == value for attribute, value in looks)
+            ),
+        )
 
     @cached_property
     def groups(self) -> list[Group]:

@@ -17,7 +17,16 @@ from itertools import combinations
 
 import pybullet as bullet
 
-from substrate.domains.clevrer.format import FRAMES, RADIUS, SECONDS_PER_FRAME, Collision, Frame, MotionState, Shape, Vector
+from substrate.domains.clevrer.format import (
+    FRAMES,
+    RADIUS,
+    SECONDS_PER_FRAME,
+    Collision,
+    Frame,
+    MotionState,
+    Shape,
+    Vector,
+)
 
 HIDDEN_FRAMES = 51
 """Two seconds of video at 25.6 frames a second, simulated after the last visible frame."""
@@ -25,12 +34,14 @@ HIDDEN_FRAMES = 51
 _SUBSTEPS = 7
 _GRAVITY = 9.81
 _DRAG = 0.04
-# Bullet takes the product of two bodies' friction, and of their restitution: 0.1727² g = 0.2925 units/s² (docs/design/motion.md).
+# Bullet takes the product of two bodies' friction, and of their restitution: 0.1727² g = 0.2925 units/s²
+# (docs/design/motion.md).
 _PLANE_FRICTION = 0.1727
 _FRICTION = {"cube": 0.1727, "cylinder": 0.1727, "sphere": 0.005}
 _RESTITUTION = {"cube": 0.68, "cylinder": 0.68, "sphere": 0.6}
 _SPINNING_FRICTION = 0.03
-# A pair further apart than this (centre to centre) cannot touch within one frame: half diagonals of two cubes and the fastest approach.
+# A pair further apart than this (centre to centre) cannot touch within one frame: half diagonals of two cubes
+# and the fastest approach.
 _NEAR = 2 * math.sqrt(2) * RADIUS + 8 * SECONDS_PER_FRAME
 # Cylinders are modelled along y, as in the official annotations, and stand up by a quarter turn about x.
 _UPRIGHT = {"cube": 0.0, "sphere": 0.0, "cylinder": round(math.pi / 2, 4)}
@@ -38,7 +49,9 @@ _UPRIGHT = {"cube": 0.0, "sphere": 0.0, "cylinder": round(math.pi / 2, 4)}
 
 @dataclass(frozen=True)
 class Body:
-    """A solid at frame 0: location (units), yaw (radians) and velocity (units/s) on the ground plane; its mass is in units of the typical one."""
+    """A solid at frame 0: location (units), yaw (radians) and velocity (units/s) on the ground plane; its
+    mass is in units of the typical one.
+    """
 
     object_id: int
     shape: Shape
@@ -61,8 +74,14 @@ class Run:
 
     @cached_property
     def frames(self) -> list[Frame]:
-        """Frames as in an annotation, bodies in ascending order. Made on demand: most runs are candidates that are thrown away."""
-        return [Frame(number, [_state(name, pose) for name, pose in poses.items()]) for number, poses in enumerate(self.poses)]
+        """Frames as in an annotation, bodies in ascending order.
+
+        Made on demand: most runs are candidates that are thrown away.
+        """
+        return [
+            Frame(number, [_state(name, pose) for name, pose in poses.items()])
+            for number, poses in enumerate(self.poses)
+        ]
 
 
 @dataclass(frozen=True)
@@ -110,13 +129,15 @@ def simulate(
     stop: Callable[[int, Contacts], bool] = _never,
     forces: Callable[[int, dict[int, int]], Callable[[], None]] = _no_forces,
 ) -> Run:
-    """The motion of ``bodies`` over ``frames`` frames; shorter where ``stop(frame, contacts so far)`` says so.
+    """The motion of ``bodies`` over ``frames`` frames; shorter where ``stop(frame, contacts so far)`` says
+    so.
 
     Every run starts from an empty Bullet world, so equal bodies give equal floats whatever ran before.
     A pair's contact is recorded once, at the frame it first exchanges an impulse.
 
     Args:
-        forces: called once with Bullet's client and the handles by object; what it gives is called before every substep.
+        forces: called once with Bullet's client and the handles by object; what it gives is called before
+            every substep.
 
     >>> run = simulate([Body(0, "sphere", (0.0, 0.0), 0.0, (-2.0, 0.0)), Body(1, "cube", (-1.0, 0.0), 0.0, (0.0, 0.0))], frames=20)
     >>> [contact.object_ids for contact in run.contacts]
@@ -124,7 +145,9 @@ def simulate(
     """
     with _world() as client:
         # One order of insertion for one set of bodies: Bullet's solver depends on it.
-        handles = {body.object_id: _insert(client, body) for body in sorted(bodies, key=lambda body: body.object_id)}
+        handles = {
+            body.object_id: _insert(client, body) for body in sorted(bodies, key=lambda body: body.object_id)
+        }
         push = forces(client, handles)
         poses = [_poses(client, handles)]
         contacts: dict[tuple[int, int], Collision] = {}
@@ -151,7 +174,9 @@ def travel(shape: Shape, speed: float, frames: int) -> float:
 
 
 def slide(shape: Shape, speed: float, frames: int) -> tuple[float, float]:
-    """How far (units) a free body has slid after ``frames`` frames from ``speed`` (units/s), and how fast it then is."""
+    """How far (units) a free body has slid after ``frames`` frames from ``speed`` (units/s), and how fast it
+    then is.
+    """
     friction = _GRAVITY * _PLANE_FRICTION * _FRICTION[shape]
     distance = 0.0
     for _ in range(frames):
@@ -161,7 +186,9 @@ def slide(shape: Shape, speed: float, frames: int) -> tuple[float, float]:
 
 
 _idle: list[int] = []
-"""Bullet servers between two runs: starting one takes longer than a run, resetting it gives the same bits as a new one."""
+"""Bullet servers between two runs: starting one takes longer than a run, resetting it gives the same bits as
+a new one.
+"""
 
 
 @contextmanager
@@ -173,10 +200,20 @@ def _world() -> Iterator[int]:
         client = bullet.connect(bullet.DIRECT)
     try:
         bullet.resetSimulation(physicsClientId=client)
-        bullet.setPhysicsEngineParameter(fixedTimeStep=SECONDS_PER_FRAME / _SUBSTEPS, numSubSteps=0, deterministicOverlappingPairs=1, enableFileCaching=0, physicsClientId=client)
+        bullet.setPhysicsEngineParameter(
+            fixedTimeStep=SECONDS_PER_FRAME / _SUBSTEPS,
+            numSubSteps=0,
+            deterministicOverlappingPairs=1,
+            enableFileCaching=0,
+            physicsClientId=client,
+        )
         bullet.setGravity(0, 0, -_GRAVITY, physicsClientId=client)
-        ground = bullet.createMultiBody(0, bullet.createCollisionShape(bullet.GEOM_PLANE, physicsClientId=client), physicsClientId=client)
-        bullet.changeDynamics(ground, -1, lateralFriction=_PLANE_FRICTION, restitution=0, physicsClientId=client)
+        ground = bullet.createMultiBody(
+            0, bullet.createCollisionShape(bullet.GEOM_PLANE, physicsClientId=client), physicsClientId=client
+        )
+        bullet.changeDynamics(
+            ground, -1, lateralFriction=_PLANE_FRICTION, restitution=0, physicsClientId=client
+        )
         yield client
     finally:
         _idle.append(client)
@@ -187,11 +224,18 @@ def _insert(client: int, body: Body) -> int:
     shapes: dict[str, dict[str, object]] = {
         "cube": {"shapeType": bullet.GEOM_BOX, "halfExtents": [RADIUS] * 3},
         "sphere": {"shapeType": bullet.GEOM_SPHERE, "radius": RADIUS},
-        "cylinder": {"shapeType": bullet.GEOM_CYLINDER, "radius": RADIUS, "height": 2 * RADIUS, "collisionFrameOrientation": stand},
+        "cylinder": {
+            "shapeType": bullet.GEOM_CYLINDER,
+            "radius": RADIUS,
+            "height": 2 * RADIUS,
+            "collisionFrameOrientation": stand,
+        },
     }
     shape = bullet.createCollisionShape(**shapes[body.shape], physicsClientId=client)
     pose = bullet.getQuaternionFromEuler((_UPRIGHT[body.shape], 0, body.yaw))
-    handle = bullet.createMultiBody(body.mass, shape, basePosition=(*body.location, RADIUS), baseOrientation=pose, physicsClientId=client)
+    handle = bullet.createMultiBody(
+        body.mass, shape, basePosition=(*body.location, RADIUS), baseOrientation=pose, physicsClientId=client
+    )
     bullet.changeDynamics(
         handle,
         -1,
@@ -208,13 +252,24 @@ def _insert(client: int, body: Body) -> int:
 
 def _poses(client: int, handles: dict[int, int]) -> dict[int, Pose]:
     return {
-        name: (*bullet.getBasePositionAndOrientation(handle, physicsClientId=client), *bullet.getBaseVelocity(handle, physicsClientId=client)) for name, handle in handles.items()
+        name: (
+            *bullet.getBasePositionAndOrientation(handle, physicsClientId=client),
+            *bullet.getBaseVelocity(handle, physicsClientId=client),
+        )
+        for name, handle in handles.items()
     }
 
 
 def _state(name: int, pose: Pose) -> MotionState:
     location = _rounded(pose[0])
-    return MotionState(name, location, _rounded(bullet.getEulerFromQuaternion(pose[1])), _rounded(pose[2]), _rounded(pose[3]), CAMERA.sees(location))
+    return MotionState(
+        name,
+        location,
+        _rounded(bullet.getEulerFromQuaternion(pose[1])),
+        _rounded(pose[2]),
+        _rounded(pose[3]),
+        CAMERA.sees(location),
+    )
 
 
 def _rounded(vector: Sequence[float]) -> Vector:
@@ -227,9 +282,14 @@ def _near_pairs(poses: dict[int, Pose]) -> list[tuple[int, int]]:
     return [(a, b) for a, b in combinations(poses, 2) if math.dist(poses[a][0], poses[b][0]) < _NEAR]
 
 
-def _touching(client: int, handles: dict[int, int], pairs: list[tuple[int, int]]) -> Iterator[tuple[tuple[int, int], Vector]]:
+def _touching(
+    client: int, handles: dict[int, int], pairs: list[tuple[int, int]]
+) -> Iterator[tuple[tuple[int, int], Vector]]:
     for first, second in pairs:
         for contact in bullet.getContactPoints(handles[first], handles[second], physicsClientId=client):
             if contact[9] > 0:  # the normal force: Bullet also keeps points that are merely close
-                yield (first, second), _rounded([(p + q) / 2 for p, q in zip(contact[5], contact[6], strict=True)])
+                yield (
+                    (first, second),
+                    _rounded([(p + q) / 2 for p, q in zip(contact[5], contact[6], strict=True)]),
+                )
                 break

@@ -66,7 +66,13 @@ def draw_plan(rng: Random) -> Plan:
     cast = draw(rng, {cast: share for cast, share in CASTS.items() if len(cast) == min(size, 4)})
     first = _frame(rng, FIRST)
     frames = [0, first, *(_late(rng, role, number, first) for number, role in enumerate(cast[2:], start=2))]
-    return Plan(tuple(Actor(number, role in "Ll", frame) for number, (role, frame) in enumerate(zip(cast, frames, strict=True))), size - len(cast))
+    return Plan(
+        tuple(
+            Actor(number, role in "Ll", frame)
+            for number, (role, frame) in enumerate(zip(cast, frames, strict=True))
+        ),
+        size - len(cast),
+    )
 
 
 def draw(rng: Random, shares: Mapping[T, float]) -> T:

@@ -1,4 +1,6 @@
-"""All questions about a scene in the official format, as many of each kind as CLEVRER's validation split has on average."""
+"""All questions about a scene in the official format, as many of each kind as CLEVRER's validation split has
+on average.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +14,16 @@ from substrate.worlds.clevrer.events import Film
 from substrate.worlds.clevrer.phrases import Names
 
 VALIDATION_SCENES = 5000
-VALIDATION_QUESTIONS: dict[Subset, int] = {"descriptive": 54_990, "explanatory": 7_738, "predictive": 3_557, "counterfactual": 9_333}
+VALIDATION_QUESTIONS: dict[Subset, int] = {
+    "descriptive": 54_990,
+    "explanatory": 7_738,
+    "predictive": 3_557,
+    "counterfactual": 9_333,
+}
 FUTURES = 2_970
-"""Of these scenes, those with collisions after the video: in 59 % of the official ones an actor is still untouched at the end."""
+"""Of these scenes, those with collisions after the video: in 59 % of the official ones an actor is still
+untouched at the end.
+"""
 
 
 def quota(scene_index: int) -> dict[Subset, int]:
@@ -26,9 +35,15 @@ def quota(scene_index: int) -> dict[Subset, int]:
     75618
     """
     place = scene_index % VALIDATION_SCENES
-    shares: dict[Subset, int] = {kind: _share(total, VALIDATION_SCENES, place) for kind, total in VALIDATION_QUESTIONS.items()}
+    shares: dict[Subset, int] = {
+        kind: _share(total, VALIDATION_SCENES, place) for kind, total in VALIDATION_QUESTIONS.items()
+    }
     told = _share(FUTURES, VALIDATION_SCENES, place)
-    shares["predictive"] = _share(VALIDATION_QUESTIONS["predictive"], FUTURES, place * FUTURES // VALIDATION_SCENES) if told else 0
+    shares["predictive"] = (
+        _share(VALIDATION_QUESTIONS["predictive"], FUTURES, place * FUTURES // VALIDATION_SCENES)
+        if told
+        else 0
+    )
     return shares
 
 
@@ -37,7 +52,12 @@ def _share(total: int, parts: int, place: int) -> int:
     return (place + 1) * total // parts - place * total // parts
 
 
-def write_down(annotation: Annotation, contacts: Sequence[Collision], without: Mapping[int, Sequence[Collision]], seed: int) -> SceneQuestions:
+def write_down(
+    annotation: Annotation,
+    contacts: Sequence[Collision],
+    without: Mapping[int, Sequence[Collision]],
+    seed: int,
+) -> SceneQuestions:
     """The scene's questions, numbered from 0: descriptive, explanatory, predictive, counterfactual.
 
     Args:
@@ -54,18 +74,25 @@ def write_down(annotation: Annotation, contacts: Sequence[Collision], without: M
         {
             "explanatory": explain(film, names, rng["explanatory"], wanted["explanatory"]),
             "predictive": predict(contacts, names, rng["predictive"], wanted["predictive"]),
-            "counterfactual": imagine(contacts, without, names, rng["counterfactual"], wanted["counterfactual"]),
+            "counterfactual": imagine(
+                contacts, without, names, rng["counterfactual"], wanted["counterfactual"]
+            ),
         },
     )
     return SceneQuestions(scene, list(numbered), annotation.video_filename)
 
 
-def _number(descriptive: Sequence[Descriptive], others: Mapping[Subset, Sequence[MultipleChoice]]) -> Iterator[Question]:
+def _number(
+    descriptive: Sequence[Descriptive], others: Mapping[Subset, Sequence[MultipleChoice]]
+) -> Iterator[Question]:
     for number, asked in enumerate(descriptive):
         yield Question(number, asked.text, "descriptive", list(asked.program), asked.subtype, asked.answer)
     number = len(descriptive)
     for kind, questions in others.items():
         for asked in questions:
-            choices = [Choice(place, phrase.text, list(phrase.program), "correct" if right else "wrong") for place, (phrase, right) in enumerate(asked.choices)]
+            choices = [
+                Choice(place, phrase.text, list(phrase.program), "correct" if right else "wrong")
+                for place, (phrase, right) in enumerate(asked.choices)
+            ]
             yield Question(number, asked.text, kind, list(asked.program), choices=choices)
             number += 1

@@ -1,4 +1,6 @@
-"""Scenes like CLEVRER's: the actors of a plan, placed or launched one by one so that each is first hit when it should be."""
+"""Scenes like CLEVRER's: the actors of a plan, placed or launched one by one so that each is first hit when
+it should be.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +11,28 @@ from functools import partial
 from itertools import islice, pairwise
 from random import Random
 
-from substrate.domains.clevrer.format import COLORS, FRAMES, MATERIALS, RADIUS, Color, Material, ObjectProperty, Shape
-from substrate.worlds.clevrer.measured import APART, KEPT_COLLISIONS, KEPT_EXITS, MASS, OFFSET, REST_X, REST_Y, RING, SHAPES, SPEED
+from substrate.domains.clevrer.format import (
+    COLORS,
+    FRAMES,
+    MATERIALS,
+    RADIUS,
+    Color,
+    Material,
+    ObjectProperty,
+    Shape,
+)
+from substrate.worlds.clevrer.measured import (
+    APART,
+    KEPT_COLLISIONS,
+    KEPT_EXITS,
+    MASS,
+    OFFSET,
+    REST_X,
+    REST_Y,
+    RING,
+    SHAPES,
+    SPEED,
+)
 from substrate.worlds.clevrer.physics import CAMERA, HIDDEN_FRAMES, Body, Contacts, Run, simulate, slide
 from substrate.worlds.clevrer.plan import Actor, Plan, draw, draw_plan
 
@@ -54,7 +76,11 @@ def shoot(scene_index: int, seed: int, *, future: bool) -> Shot:
             properties = _properties(rng, len(plan.actors) + plan.bystanders)
             shapes: list[Shape] = [p.shape for p in properties]
             staged = _staged(rng, plan, shapes)
-            if staged is not None and future == any(c.frame_id >= FRAMES for c in staged[1].contacts) and _kept(rng, staged[1]):
+            if (
+                staged is not None
+                and future == any(c.frame_id >= FRAMES for c in staged[1].contacts)
+                and _kept(rng, staged[1])
+            ):
                 return Shot(properties, *staged)
 
 
@@ -74,7 +100,14 @@ def _staged(rng: Random, plan: Plan, shapes: Sequence[Shape]) -> tuple[tuple[Bod
         else:
             return None
     for number in range(len(plan.actors), len(shapes)):
-        body = next((body for body in _places(rng, number, shapes[number]) if _apart(body, bodies) and _clear(body, run)), None)
+        body = next(
+            (
+                body
+                for body in _places(rng, number, shapes[number])
+                if _apart(body, bodies) and _clear(body, run)
+            ),
+            None,
+        )
         if body is None:
             return None
         bodies.append(body)
@@ -87,12 +120,20 @@ def _strays(actor: Actor, frame: int, contacts: Contacts) -> bool:
     if frame > actor.frame + _EARLY:
         return False
     hit = any(actor.object_id in pair for pair in contacts)
-    return hit if frame < max(actor.frame - _EARLY, FRAMES if actor.hidden else 0) else frame == actor.frame + _EARLY and not hit
+    return (
+        hit
+        if frame < max(actor.frame - _EARLY, FRAMES if actor.hidden else 0)
+        else frame == actor.frame + _EARLY and not hit
+    )
 
 
 def _kept(rng: Random, run: Run) -> bool:
     """Whether a scene is among those that make the numbers of collisions and of exits the official ones."""
-    exits = sum(CAMERA.sees(before) and not CAMERA.sees(after) for number in run.poses[0] for before, after in pairwise(poses[number][0] for poses in run.poses[:FRAMES]))
+    exits = sum(
+        CAMERA.sees(before) and not CAMERA.sees(after)
+        for number in run.poses[0]
+        for before, after in pairwise(poses[number][0] for poses in run.poses[:FRAMES])
+    )
     collisions = sum(c.frame_id < FRAMES for c in run.contacts)
     return rng.random() < _share(KEPT_COLLISIONS, collisions) * _share(KEPT_EXITS, exits)
 
@@ -107,7 +148,9 @@ def _opening(rng: Random, shape: Shape) -> Body:
     radius, angle = rng.uniform(*RING), rng.uniform(0, 2 * math.pi)
     x, y = radius * math.cos(angle), radius * math.sin(angle)
     heading = math.atan2(rng.uniform(*REST_Y) - y, rng.uniform(*REST_X) - x)
-    return Body(0, shape, _point(x, y), _yaw(rng, shape), _moved((0.0, 0.0), heading, rng.uniform(*SPEED)), _mass(rng))
+    return Body(
+        0, shape, _point(x, y), _yaw(rng, shape), _moved((0.0, 0.0), heading, rng.uniform(*SPEED)), _mass(rng)
+    )
 
 
 def _candidates(rng: Random, actor: Actor, shape: Shape, bodies: Sequence[Body], run: Run) -> Iterator[Body]:
@@ -117,7 +160,14 @@ def _candidates(rng: Random, actor: Actor, shape: Shape, bodies: Sequence[Body],
         if actor.launched:
             body = _launched(rng, actor, shape, (x, y), (vx, vy))
         elif math.hypot(vx, vy) > _SLOW:
-            body = Body(actor.object_id, shape, _beside(rng, (x, y), math.atan2(vy, vx)), _yaw(rng, shape), (0.0, 0.0), _mass(rng))
+            body = Body(
+                actor.object_id,
+                shape,
+                _beside(rng, (x, y), math.atan2(vy, vx)),
+                _yaw(rng, shape),
+                (0.0, 0.0),
+                _mass(rng),
+            )
         else:
             continue
         if _apart(body, bodies) and (actor.launched or _in_place(body.location)):
@@ -130,17 +180,33 @@ def _launched(rng: Random, actor: Actor, shape: Shape, target: Point, velocity: 
     distance, speed = slide(shape, start, actor.frame)
     towards = math.atan2(velocity[1] - speed * math.sin(heading), velocity[0] - speed * math.cos(heading))
     place = _beside(rng, target, towards)
-    return Body(actor.object_id, shape, _moved(place, heading, -distance), _yaw(rng, shape), _moved((0.0, 0.0), heading, start), _mass(rng))
+    return Body(
+        actor.object_id,
+        shape,
+        _moved(place, heading, -distance),
+        _yaw(rng, shape),
+        _moved((0.0, 0.0), heading, start),
+        _mass(rng),
+    )
 
 
 def _beside(rng: Random, point: Point, direction: float) -> Point:
-    """Where a body touches one at ``point`` on the side of ``direction``, about as squarely as official collisions are."""
+    """Where a body touches one at ``point`` on the side of ``direction``, about as squarely as official
+    collisions are.
+    """
     return _moved(point, direction + math.asin(rng.uniform(-OFFSET, OFFSET) / (2 * RADIUS)), 2 * RADIUS)
 
 
 def _places(rng: Random, number: int, shape: Shape) -> Iterator[Body]:
     for _ in range(_DRAWS):
-        yield Body(number, shape, _point(rng.uniform(*REST_X), rng.uniform(*REST_Y)), _yaw(rng, shape), (0.0, 0.0), _mass(rng))
+        yield Body(
+            number,
+            shape,
+            _point(rng.uniform(*REST_X), rng.uniform(*REST_Y)),
+            _yaw(rng, shape),
+            (0.0, 0.0),
+            _mass(rng),
+        )
 
 
 def _yaw(rng: Random, shape: Shape) -> float:
@@ -160,7 +226,9 @@ def _in_place(location: Point) -> bool:
 
 
 def _clear(body: Body, run: Run) -> bool:
-    return all(math.dist(body.location, pose[0][:2]) > _CLEARANCE for poses in run.poses for pose in poses.values())
+    return all(
+        math.dist(body.location, pose[0][:2]) > _CLEARANCE for poses in run.poses for pose in poses.values()
+    )
 
 
 def _state(run: Run, number: int, frame: int) -> tuple[float, float, float, float]:
@@ -188,4 +256,8 @@ def _shows_well(run: Run) -> bool:
     views = {number: [CAMERA.sees(poses[number][0]) for poses in run.poses] for number in run.poses[0]}
     crossings = [[now for then, now in pairwise(view[:FRAMES]) if then != now] for view in views.values()]
     seen = len(run.poses) < FRAMES or all(any(view[:FRAMES]) for view in views.values())
-    return seen and all(len(set(ways)) == len(ways) for ways in crossings) and all(views[number][c.frame_id] for c in run.contacts for number in c.object_ids)
+    return (
+        seen
+        and all(len(set(ways)) == len(ways) for ways in crossings)
+        and all(views[number][c.frame_id] for c in run.contacts for number in c.object_ids)
+    )

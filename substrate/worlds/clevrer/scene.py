@@ -64,7 +64,14 @@ def generate_scene(scene_index: int, seed: int) -> WorldScene:
     without = {body.object_id: _contacts_without(shot, body.object_id) for body in shot.bodies}
     events = observed_events(annotation)
     masses = {body.object_id: body.mass for body in shot.bodies}
-    truth = Truth(scene_index, masses, [c for c in contacts if c.frame_id >= FRAMES], without, events, [sorted(found) for found in causes(events)])
+    truth = Truth(
+        scene_index,
+        masses,
+        [c for c in contacts if c.frame_id >= FRAMES],
+        without,
+        events,
+        [sorted(found) for found in causes(events)],
+    )
     return WorldScene(annotation, write_down(annotation, contacts, without, seed), truth)
 
 
@@ -79,7 +86,11 @@ def generate_annotation(scene_index: int, seed: int) -> Annotation:
 
 def _shot(scene_index: int, seed: int) -> Shot:
     if scene_index < 0:
-        raise ParameterError(f"scene_index is {scene_index}", where=("generate_scene",), hint="Number scenes from 0; validation scenes start at 10000")
+        raise ParameterError(
+            f"scene_index is {scene_index}",
+            where=("generate_scene",),
+            hint="Number scenes from 0; validation scenes start at 10000",
+        )
     return shoot(scene_index, seed, future=quota(scene_index)["predictive"] > 0)
 
 
@@ -108,7 +119,13 @@ def write_scene(out: Path, scene_index: int, seed: int) -> SceneQuestions:
     """
     scene = generate_scene(scene_index, seed)
     start = scene_index // _FOLDER * _FOLDER
-    write_json(out / "annotation" / f"annotation_{start:05d}-{start + _FOLDER:05d}" / f"annotation_{scene_index:05d}.json", scene.annotation)
+    write_json(
+        out
+        / "annotation"
+        / f"annotation_{start:05d}-{start + _FOLDER:05d}"
+        / f"annotation_{scene_index:05d}.json",
+        scene.annotation,
+    )
     write_json(out / "truth" / f"truth_{scene_index:05d}.json", scene.truth)
     return scene.questions
 
@@ -123,11 +140,25 @@ def write_questions(out: Path, records: Iterable[SceneQuestions]) -> Path:
 def _official(record: SceneQuestions) -> dict[str, Any]:
     """The record with its keys in the official order."""
     fields: dict[str, Any] = msgspec.to_builtins(record)
-    questions = [{key: question[key] for key in _QUESTION_KEYS if key in question} for question in fields["questions"]]
-    return {"scene_index": record.scene_index, "video_filename": record.video_filename, "questions": questions}
+    questions = [
+        {key: question[key] for key in _QUESTION_KEYS if key in question} for question in fields["questions"]
+    ]
+    return {
+        "scene_index": record.scene_index,
+        "video_filename": record.video_filename,
+        "questions": questions,
+    }
 
 
-_QUESTION_KEYS = ("question_id", "question", "question_type", "question_subtype", "program", "answer", "choices")
+_QUESTION_KEYS = (
+    "question_id",
+    "question",
+    "question_type",
+    "question_subtype",
+    "program",
+    "answer",
+    "choices",
+)
 
 
 def write_json(path: Path, content: Any) -> None:

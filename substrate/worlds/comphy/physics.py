@@ -46,8 +46,14 @@ def simulate(solids: Sequence[Solid], frames: int, **options: Any) -> Run:
     def forces(client: int, handles: dict[int, int]) -> Callable[[], None]:
         for solid in ordered:
             if solid.mass != 1:
-                bullet.changeDynamics(handles[solid.body.object_id], -1, mass=solid.mass, physicsClientId=client)
-        charged = [(handles[a.body.object_id], handles[b.body.object_id], STRENGTH * a.charge * b.charge) for a, b in combinations(ordered, 2) if a.charge and b.charge]
+                bullet.changeDynamics(
+                    handles[solid.body.object_id], -1, mass=solid.mass, physicsClientId=client
+                )
+        charged = [
+            (handles[a.body.object_id], handles[b.body.object_id], STRENGTH * a.charge * b.charge)
+            for a, b in combinations(ordered, 2)
+            if a.charge and b.charge
+        ]
 
         def push() -> None:
             for a, b, strength in charged:
@@ -65,4 +71,6 @@ def _push(client: int, a: int, b: int, strength: float) -> None:
     share = strength / (max(distance, NEAREST) ** 2 * distance)
     force = (share * (ax - bx), share * (ay - by), 0.0)
     bullet.applyExternalForce(a, -1, force, (ax, ay, az), bullet.WORLD_FRAME, physicsClientId=client)
-    bullet.applyExternalForce(b, -1, (-force[0], -force[1], 0.0), (bx, by, bz), bullet.WORLD_FRAME, physicsClientId=client)
+    bullet.applyExternalForce(
+        b, -1, (-force[0], -force[1], 0.0), (bx, by, bz), bullet.WORLD_FRAME, physicsClientId=client
+    )

@@ -1,4 +1,6 @@
-"""Examples like ComPhy's: objects with hidden properties, a target video and four reference videos of some of them."""
+"""Examples like ComPhy's: objects with hidden properties, a target video and four reference videos of some of
+them.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,16 @@ from itertools import combinations, pairwise
 from random import Random
 from typing import TypeVar
 
-from substrate.domains.clevrer.format import COLORS, FRAMES, MATERIALS, RADIUS, SHAPES, Frame, ObjectProperty, Shape
+from substrate.domains.clevrer.format import (
+    COLORS,
+    FRAMES,
+    MATERIALS,
+    RADIUS,
+    SHAPES,
+    Frame,
+    ObjectProperty,
+    Shape,
+)
 from substrate.domains.comphy.format import REFERENCES
 from substrate.worlds.clevrer.physics import HIDDEN_FRAMES, Body, Contacts, Run, travel
 from substrate.worlds.comphy.physics import Solid, simulate
@@ -18,7 +29,8 @@ T = TypeVar("T")
 Pair = tuple[int, int]
 
 REFERENCE_FRAMES = 50
-# Shares, per cent. The release's are not known; it has at most two charged objects a video, since a lone charge shows nothing.
+# Shares, per cent. The release's are not known; it has at most two charged objects a video, since a lone
+# charge shows nothing.
 _OBJECTS = {3: 30, 4: 40, 5: 30}
 _HEAVY = {0: 20, 1: 50, 2: 30}
 _CHARGES: Mapping[tuple[int, ...], float] = {(): 40, (1, 1): 15, (-1, -1): 15, (1, -1): 30}
@@ -99,7 +111,8 @@ def _hidden(rng: Random, size: int) -> tuple[Hidden, ...]:
 
 
 def _pairs(rng: Random, hidden: Sequence[Hidden]) -> list[Pair]:
-    """Who meets whom in the reference videos: a tree over all objects, so that every mass can be compared with
+    """Who meets whom in the reference videos: a tree over all objects, so that every mass can be compared
+    with
     every other, with the charged pair as one of its branches; what is left over is drawn at random.
     """
     charged = tuple(number for number, one in enumerate(hidden) if one.charge)
@@ -114,15 +127,21 @@ def _pairs(rng: Random, hidden: Sequence[Hidden]) -> list[Pair]:
     return rng.sample(pairs, REFERENCES)
 
 
-def _target(rng: Random, properties: Sequence[ObjectProperty], hidden: Sequence[Hidden], *, future: bool) -> Video:
+def _target(
+    rng: Random, properties: Sequence[ObjectProperty], hidden: Sequence[Hidden], *, future: bool
+) -> Video:
     while True:
         solids, run = _staged(rng, properties, hidden, future=future)
         if run is not None and any(c.frame_id < FRAMES for c in run.contacts) and _shows_well(run):
             return Video(tuple(range(len(properties))), solids, run)
 
 
-def _staged(rng: Random, properties: Sequence[ObjectProperty], hidden: Sequence[Hidden], *, future: bool) -> tuple[tuple[Solid, ...], Run | None]:
-    """Moving objects added one by one, each aimed at where another will be; with ``future`` the last is there to hit something after the video."""
+def _staged(
+    rng: Random, properties: Sequence[ObjectProperty], hidden: Sequence[Hidden], *, future: bool
+) -> tuple[tuple[Solid, ...], Run | None]:
+    """Moving objects added one by one, each aimed at where another will be; with ``future`` the last is there
+    to hit something after the video.
+    """
     moving = max(_draw(rng, _MOVING), 1 + future)
     bodies = [_resting(rng, number, properties[number].shape) for number in range(moving, len(properties))]
     if not _apart(bodies):
@@ -136,7 +155,9 @@ def _staged(rng: Random, properties: Sequence[ObjectProperty], hidden: Sequence[
             if not _apart([*bodies, body]):
                 continue
             found = simulate(_solids([*bodies, body], hidden), FRAMES + HIDDEN_FRAMES, stop=_crowded)
-            if len(found.poses) == FRAMES + HIDDEN_FRAMES and (not late or (found.contacts and found.contacts[-1].frame_id >= FRAMES)):
+            if len(found.poses) == FRAMES + HIDDEN_FRAMES and (
+                not late or (found.contacts and found.contacts[-1].frame_id >= FRAMES)
+            ):
                 bodies, run = [*bodies, body], found
                 break
         else:
@@ -160,10 +181,16 @@ def _crowded(frame: int, contacts: Contacts) -> bool:
 
 
 def _shows_well(run: Run) -> bool:
-    """Every object is seen, enters and leaves at most once, stands upright, and every collision of the video is in view."""
+    """Every object is seen, enters and leaves at most once, stands upright, and every collision of the video
+    is in view.
+    """
     video = run.frames[:FRAMES]
     for column in zip(*(frame.objects for frame in video), strict=True):
-        flips = [now.inside_camera_view for then, now in pairwise(column) if then.inside_camera_view != now.inside_camera_view]
+        flips = [
+            now.inside_camera_view
+            for then, now in pairwise(column)
+            if then.inside_camera_view != now.inside_camera_view
+        ]
         if len(flips) != len(set(flips)) or not (flips or column[0].inside_camera_view):
             return False
         if any(abs(state.location[2] - RADIUS) > 0.05 for state in column):
@@ -171,7 +198,9 @@ def _shows_well(run: Run) -> bool:
     return all(_in_view(video[c.frame_id], c.object_ids) for c in run.contacts if c.frame_id < FRAMES)
 
 
-def _reference(rng: Random, properties: Sequence[ObjectProperty], hidden: Sequence[Hidden], pair: Pair) -> Video:
+def _reference(
+    rng: Random, properties: Sequence[ObjectProperty], hidden: Sequence[Hidden], pair: Pair
+) -> Video:
     others = [number for number in range(len(properties)) if number not in pair]
     members = [*pair, *(rng.sample(others, 1) if others and rng.random() < _SPECTATOR else ())]
     rng.shuffle(members)
@@ -183,9 +212,15 @@ def _reference(rng: Random, properties: Sequence[ObjectProperty], hidden: Sequen
         if not _apart(bodies):
             continue
         ordered = sorted(_solids(bodies, hidden), key=lambda solid: members.index(solid.body.object_id))
-        solids = tuple(replace(solid, body=replace(solid.body, object_id=place)) for place, solid in enumerate(ordered))
+        solids = tuple(
+            replace(solid, body=replace(solid.body, object_id=place)) for place, solid in enumerate(ordered)
+        )
         run = simulate(solids, REFERENCE_FRAMES)
-        if _meets(run, (members.index(first), members.index(second)), force=bool(hidden[first].charge and hidden[second].charge)):
+        if _meets(
+            run,
+            (members.index(first), members.index(second)),
+            force=bool(hidden[first].charge and hidden[second].charge),
+        ):
             return Video(tuple(members), solids, run)
 
 
@@ -194,13 +229,20 @@ def _meets(run: Run, pair: Pair, *, force: bool) -> bool:
     a, b = sorted(pair)
     seen = [number for number, frame in enumerate(run.frames) if _in_view(frame, (a, b))]
     touch = [c.frame_id for c in run.contacts if tuple(sorted(c.object_ids)) == (a, b)]
-    near = [f for f in seen if math.dist(run.poses[f][a][0][:2], run.poses[f][b][0][:2]) < _CLOSE] if force else []
+    near = (
+        [f for f in seen if math.dist(run.poses[f][a][0][:2], run.poses[f][b][0][:2]) < _CLOSE]
+        if force
+        else []
+    )
     around = [f for f in seen if touch and abs(f - touch[0]) <= _LONG // 2]
     return len(around) >= _LONG or (len(near) >= _LONG and not touch)
 
 
 def _solids(bodies: Sequence[Body], hidden: Sequence[Hidden]) -> tuple[Solid, ...]:
-    return tuple(Solid(body, hidden[body.object_id].mass, hidden[body.object_id].charge) for body in sorted(bodies, key=lambda body: body.object_id))
+    return tuple(
+        Solid(body, hidden[body.object_id].mass, hidden[body.object_id].charge)
+        for body in sorted(bodies, key=lambda body: body.object_id)
+    )
 
 
 def _resting(rng: Random, number: int, shape: Shape) -> Body:
@@ -208,12 +250,20 @@ def _resting(rng: Random, number: int, shape: Shape) -> Body:
 
 
 def _launched(rng: Random, number: int, shape: Shape, aim: tuple[float, float], arrival: int) -> Body:
-    """A body that would reach the neighbourhood of ``aim`` at frame ``arrival`` if nothing stood or pulled in its way."""
+    """A body that would reach the neighbourhood of ``aim`` at frame ``arrival`` if nothing stood or pulled in
+    its way.
+    """
     speed, heading = rng.uniform(*_SPEED), rng.uniform(0, 2 * math.pi)
     distance = travel(shape, speed, arrival)
     x, y = (place + rng.uniform(-_SPREAD, _SPREAD) for place in aim)
     velocity = round(speed * math.cos(heading), 4), round(speed * math.sin(heading), 4)
-    return Body(number, shape, (round(x - distance * math.cos(heading), 4), round(y - distance * math.sin(heading), 4)), _yaw(rng, shape), velocity)
+    return Body(
+        number,
+        shape,
+        (round(x - distance * math.cos(heading), 4), round(y - distance * math.sin(heading), 4)),
+        _yaw(rng, shape),
+        velocity,
+    )
 
 
 def _yaw(rng: Random, shape: Shape) -> float:

@@ -1,4 +1,6 @@
-"""A generated example: target and reference annotations, questions and the truth behind them, in memory and on disk."""
+"""A generated example: target and reference annotations, questions and the truth behind them, in memory and
+on disk.
+"""
 
 from __future__ import annotations
 
@@ -66,11 +68,16 @@ def generate_target(scene_index: int, seed: int) -> WorldTarget:
     (128, [50, 50, 50, 50])
     """
     if scene_index < 0:
-        raise ParameterError(f"scene_index is {scene_index}", where=("generate_target",), hint="Number targets from 0")
+        raise ParameterError(
+            f"scene_index is {scene_index}", where=("generate_target",), hint="Number targets from 0"
+        )
     made = example(scene_index, seed, future=asks_of_future(scene_index))
     contacts = made.target.run.contacts
     annotation = _annotation(scene_index, made, made.target, f"sim_{scene_index:05d}.mp4", FRAMES)
-    references = [_annotation(scene_index, made, video, f"sim_{scene_index:05d}_{number}.mp4", REFERENCE_FRAMES) for number, video in enumerate(made.references)]
+    references = [
+        _annotation(scene_index, made, video, f"sim_{scene_index:05d}_{number}.mp4", REFERENCE_FRAMES)
+        for number, video in enumerate(made.references)
+    ]
     changed = {change: _contacts_with(made, change) for change in changes(made.hidden)}
     truth = Truth(
         scene_index,
@@ -78,13 +85,23 @@ def generate_target(scene_index: int, seed: int) -> WorldTarget:
         [c for c in contacts if c.frame_id >= FRAMES],
         {f"{number} {word}": found for (number, word), found in changed.items()},
     )
-    return WorldTarget(annotation, references, write_down(annotation, made.hidden, contacts, changed, seed), truth)
+    return WorldTarget(
+        annotation, references, write_down(annotation, made.hidden, contacts, changed, seed), truth
+    )
 
 
 def _annotation(scene: int, made: Example, video: Video, name: str, frames: int) -> Annotation:
     looks = [made.properties[number] for number in video.members]
-    properties = [ObjectProperty(place, one.color, one.material, one.shape) for place, one in enumerate(looks)]
-    return Annotation(scene, name, properties, video.run.frames[:frames], [c for c in video.run.contacts if c.frame_id < frames])
+    properties = [
+        ObjectProperty(place, one.color, one.material, one.shape) for place, one in enumerate(looks)
+    ]
+    return Annotation(
+        scene,
+        name,
+        properties,
+        video.run.frames[:frames],
+        [c for c in video.run.contacts if c.frame_id < frames],
+    )
 
 
 _CHANGED = {
@@ -98,24 +115,36 @@ _CHANGED = {
 def _contacts_with(made: Example, change: Change) -> list[Collision]:
     number, word = change
     contacts = list(made.target.run.contacts)
-    if word in ("counterfact_lighter", "counterfact_heavier") and not made.hidden[number].charge and not any(number in c.object_ids for c in contacts):
+    if (
+        word in ("counterfact_lighter", "counterfact_heavier")
+        and not made.hidden[number].charge
+        and not any(number in c.object_ids for c in contacts)
+    ):
         return contacts  # a solid that touches and pulls nothing slides the same whatever its mass
-    solids: list[Solid] = [_CHANGED[word](solid) if solid.body.object_id == number else solid for solid in made.target.solids]
+    solids: list[Solid] = [
+        _CHANGED[word](solid) if solid.body.object_id == number else solid for solid in made.target.solids
+    ]
     return list(simulate(solids, FRAMES + HIDDEN_FRAMES).contacts)
 
 
 def write_target(out: Path, scene_index: int, seed: int) -> TargetQuestions:
     """Generates an example and writes its annotations and truth under ``out``; returns its questions.
 
-    The files are ``annotation/target/00000-01000/annotation_00012.json``, ``annotation/reference/…/annotation_00012_R.json``
+    The files are ``annotation/target/00000-01000/annotation_00012.json``,
+    ``annotation/reference/…/annotation_00012_R.json``
     for R = 0 to 3 and ``truth/truth_00012.json``. Each appears whole or not at all.
     """
     made = generate_target(scene_index, seed)
     start = scene_index // _FOLDER * _FOLDER
     thousand = f"{start:05d}-{start + _FOLDER:05d}"
-    write_json(out / "annotation" / "target" / thousand / f"annotation_{scene_index:05d}.json", made.annotation)
+    write_json(
+        out / "annotation" / "target" / thousand / f"annotation_{scene_index:05d}.json", made.annotation
+    )
     for number, reference in enumerate(made.references):
-        write_json(out / "annotation" / "reference" / thousand / f"annotation_{scene_index:05d}_{number}.json", reference)
+        write_json(
+            out / "annotation" / "reference" / thousand / f"annotation_{scene_index:05d}_{number}.json",
+            reference,
+        )
     write_json(out / "truth" / f"truth_{scene_index:05d}.json", made.truth)
     return made.questions
 

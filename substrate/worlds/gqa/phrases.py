@@ -63,7 +63,11 @@ class Speaker:
 
     def refer(self, thing: Thing) -> Phrase | None:
         """A phrase that fits this thing alone; ``None`` where none was found."""
-        found = [phrase for phrase in (self.bare(thing), self._pronoun(thing), *self._filtered(thing)) if phrase and phrase.unique]
+        found = [
+            phrase
+            for phrase in (self.bare(thing), self._pronoun(thing), *self._filtered(thing))
+            if phrase and phrase.unique
+        ]
         return self.rng.choice(found) if found else None
 
     def _pronoun(self, thing: Thing) -> Phrase | None:
@@ -79,16 +83,31 @@ class Speaker:
         found = []
         for family, value in thing.attributes.items():
             unique = sum(other.attributes.get(family) == value for other in peers) == 1
-            found.append(Phrase(f"the {value} {thing.name}", base.then(f"filter {family}".strip(), value), thing, unique))
+            found.append(
+                Phrase(
+                    f"the {value} {thing.name}", base.then(f"filter {family}".strip(), value), thing, unique
+                )
+            )
         for family, value in thing.attributes.items():
             # "not red" is only said where everything else of that name is red.
             contrast = {other.attributes.get(family) for other in peers if other is not thing}
             shared = contrast.pop() if len(contrast) == 1 else None
             if family and shared and shared != value:
-                found.append(Phrase(f"the {thing.name} that is not {shared}", base.then(f"filter {family}", f"not({shared})"), thing, True))
+                found.append(
+                    Phrase(
+                        f"the {thing.name} that is not {shared}",
+                        base.then(f"filter {family}", f"not({shared})"),
+                        thing,
+                        True,
+                    )
+                )
         side = "left" if thing.centre[0] < WIDTH / 2 else "right"
         level = [other for other in peers if ("left" if other.centre[0] < WIDTH / 2 else "right") == side]
-        found.append(Phrase(f"the {thing.name} on the {side}", base.then("filter hposition", side), thing, len(level) == 1))
+        found.append(
+            Phrase(
+                f"the {thing.name} on the {side}", base.then("filter hposition", side), thing, len(level) == 1
+            )
+        )
         return found
 
     def article(self, word: str) -> str:

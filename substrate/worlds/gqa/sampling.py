@@ -33,7 +33,9 @@ class Sample(NamedTuple):
     types: dict[str, str]
 
 
-def sample(number: int, *, seed: int, questions: int = QUESTIONS_PER_SCENE, ambiguous: float = AMBIGUOUS) -> Sample:
+def sample(
+    number: int, *, seed: int, questions: int = QUESTIONS_PER_SCENE, ambiguous: float = AMBIGUOUS
+) -> Sample:
     """The scene of a number: the same on every machine and whatever was sampled before.
 
     Args:
@@ -77,7 +79,10 @@ def sample(number: int, *, seed: int, questions: int = QUESTIONS_PER_SCENE, ambi
     return Sample(
         image_id,
         scene_graph(room, ids),
-        {question_id: Question(image_id, d.words, list(d.steps), d.answer) for question_id, d in numbered.items()},
+        {
+            question_id: Question(image_id, d.words, list(d.steps), d.answer)
+            for question_id, d in numbered.items()
+        },
         {question_id: d.structural for question_id, d in numbered.items()},
     )
 
@@ -88,13 +93,28 @@ def _vaguely(speaker: Speaker, thing: Thing) -> Phrase | None:
     return None if phrase.unique else phrase
 
 
-def generate(scenes: int, *, seed: int, first: int = 0, questions: int = QUESTIONS_PER_SCENE, ambiguous: float = AMBIGUOUS) -> Iterator[Sample]:
+def generate(
+    scenes: int,
+    *,
+    seed: int,
+    first: int = 0,
+    questions: int = QUESTIONS_PER_SCENE,
+    ambiguous: float = AMBIGUOUS,
+) -> Iterator[Sample]:
     """So many scenes, from a number on; errors as :func:`sample`."""
     for number in range(first, first + scenes):
         yield sample(number, seed=seed, questions=questions, ambiguous=ambiguous)
 
 
-def write(out: Path, *, scenes: int, seed: int, first: int = 0, questions: int = QUESTIONS_PER_SCENE, ambiguous: float = AMBIGUOUS) -> tuple[Path, Path]:
+def write(
+    out: Path,
+    *,
+    scenes: int,
+    seed: int,
+    first: int = 0,
+    questions: int = QUESTIONS_PER_SCENE,
+    ambiguous: float = AMBIGUOUS,
+) -> tuple[Path, Path]:
     """Write the scene graphs and the questions of a world in the official format, each file at once.
 
     Returns:
@@ -104,7 +124,10 @@ def write(out: Path, *, scenes: int, seed: int, first: int = 0, questions: int =
     asked: list[str] = []
     for made in generate(scenes, seed=seed, first=first, questions=questions, ambiguous=ambiguous):
         graphs.append(f"{json.dumps(made.image_id)}: {msgspec.json.encode(made.graph).decode()}")
-        asked += [f"{json.dumps(i)}: {json.dumps(_official(i, question, made.types[i]))}" for i, question in made.questions.items()]
+        asked += [
+            f"{json.dumps(i)}: {json.dumps(_official(i, question, made.types[i]))}"
+            for i, question in made.questions.items()
+        ]
     out.mkdir(parents=True, exist_ok=True)
     paths = out / SCENE_GRAPHS_FILE, out / QUESTIONS_FILE
     for path, records in zip(paths, (graphs, asked), strict=True):

@@ -11,17 +11,46 @@ WIDTH, HEIGHT = 640, 480
 
 COLORS = ("red", "blue", "green", "yellow", "white", "black", "brown", "gray", "orange", "pink")
 _MATTER = ("wood", "metal", "plastic")
-_HEAD = {"age": ("young", "old"), "height": ("tall", "short"), "face expression": ("happy", "sad"), "activity": ("talking", "reading", "waiting", "eating")}
-_CLOTH = {"color": COLORS, "material": ("cotton", "denim", "leather"), "pattern": ("striped", "plaid", "floral"), "": ("short sleeved", "long sleeved")}
-_PIECE = {"color": COLORS, "material": _MATTER, "size": ("large", "small"), "shape": ("round", "square", "rectangular")}
+_HEAD = {
+    "age": ("young", "old"),
+    "height": ("tall", "short"),
+    "face expression": ("happy", "sad"),
+    "activity": ("talking", "reading", "waiting", "eating"),
+}
+_CLOTH = {
+    "color": COLORS,
+    "material": ("cotton", "denim", "leather"),
+    "pattern": ("striped", "plaid", "floral"),
+    "": ("short sleeved", "long sleeved"),
+}
+_PIECE = {
+    "color": COLORS,
+    "material": _MATTER,
+    "size": ("large", "small"),
+    "shape": ("round", "square", "rectangular"),
+}
 
 ATTRIBUTES: dict[str, dict[str, tuple[str, ...]]] = {
     "person": _HEAD,
     "clothing": _CLOTH,
     "furniture": _PIECE,
-    "animal": {"color": ("white", "black", "brown", "gray"), "size": ("large", "small"), "pose": ("standing", "lying"), "age": ("young", "old")},
-    "fruit": {"color": ("red", "green", "yellow", "orange"), "shape": ("round", "oval"), "size": ("large", "small")},
-    "vehicle": {"color": COLORS, "size": ("large", "small"), "cleanliness": ("clean", "dirty"), "": ("parked", "moving")},
+    "animal": {
+        "color": ("white", "black", "brown", "gray"),
+        "size": ("large", "small"),
+        "pose": ("standing", "lying"),
+        "age": ("young", "old"),
+    },
+    "fruit": {
+        "color": ("red", "green", "yellow", "orange"),
+        "shape": ("round", "oval"),
+        "size": ("large", "small"),
+    },
+    "vehicle": {
+        "color": COLORS,
+        "size": ("large", "small"),
+        "cleanliness": ("clean", "dirty"),
+        "": ("parked", "moving"),
+    },
     "device": {"color": ("black", "white", "gray"), "size": ("large", "small"), "": ("on", "off")},
     "container": {"color": COLORS, "material": ("glass", "plastic", "ceramic"), "": ("empty", "full")},
     "plant": {"color": ("green", "brown"), "height": ("tall", "short"), "": ("leafy", "bare")},
@@ -73,11 +102,46 @@ KINDS: dict[str, tuple[str, ...]] = {
 """Name to what else it may be called, the top kind last."""
 
 GENDER = {"man": "male", "boy": "male", "woman": "female", "girl": "female"}
-PLACES = {"outdoors": ("street", "beach", "park", "field"), "indoors": ("kitchen", "living room", "bedroom", "office")}
+PLACES = {
+    "outdoors": ("street", "beach", "park", "field"),
+    "indoors": ("kitchen", "living room", "bedroom", "office"),
+}
 WEATHER = ("sunny", "cloudy", "rainy")
 _BODIES = {
-    "outdoors": ("man", "woman", "boy", "girl", "dog", "horse", "zebra", "sheep", "car", "truck", "bus", "bicycle", "bench", "tree", "bush", "palm tree"),
-    "indoors": ("man", "woman", "boy", "girl", "dog", "cat", "chair", "office chair", "table", "coffee table", "desk", "couch", "cabinet", "television"),
+    "outdoors": (
+        "man",
+        "woman",
+        "boy",
+        "girl",
+        "dog",
+        "horse",
+        "zebra",
+        "sheep",
+        "car",
+        "truck",
+        "bus",
+        "bicycle",
+        "bench",
+        "tree",
+        "bush",
+        "palm tree",
+    ),
+    "indoors": (
+        "man",
+        "woman",
+        "boy",
+        "girl",
+        "dog",
+        "cat",
+        "chair",
+        "office chair",
+        "table",
+        "coffee table",
+        "desk",
+        "couch",
+        "cabinet",
+        "television",
+    ),
 }
 _ON_TOP = ("apple", "banana", "pear", "lemon", "bowl", "vase", "basket", "laptop", "cell phone", "camera")
 _WORN = ("shirt", "jacket", "skirt", "hat", "scarf")
@@ -143,7 +207,12 @@ def sample_room(rng: Random) -> Room:
 
     def add(name: str, box: tuple[int, int, int, int]) -> Thing:
         families = ATTRIBUTES[KINDS[name][-1]]
-        thing = Thing(len(things), name, box, {family: rng.choice(values) for family, values in families.items() if rng.random() < 0.75})
+        thing = Thing(
+            len(things),
+            name,
+            box,
+            {family: rng.choice(values) for family, values in families.items() if rng.random() < 0.75},
+        )
         things.append(thing)
         return thing
 
@@ -156,7 +225,12 @@ def sample_room(rng: Random) -> Room:
                 edges.add((body.number, "wearing", add(worn, _inside(body, rng)).number))
             if rng.random() < 0.5:
                 edges.add((body.number, "holding", add(rng.choice(_HELD), _inside(body, rng)).number))
-            seats = [thing for thing in things if thing.name in _SEATS and not any(r == "sitting on" and o == thing.number for _, r, o in edges)]
+            seats = [
+                thing
+                for thing in things
+                if thing.name in _SEATS
+                and not any(r == "sitting on" and o == thing.number for _, r, o in edges)
+            ]
             if seats and rng.random() < 0.5:
                 edges.add((body.number, "sitting on", rng.choice(seats).number))
         elif body.name in _SUPPORTS:
@@ -187,7 +261,10 @@ def _sides(things: list[Thing]) -> set[tuple[int, str, int]]:
             x, y, w, h = one.box
             x2, y2, _, h2 = other.box
             if x + w <= x2 and y < y2 + h2 and y2 < y + h:
-                edges |= {(one.number, "to the left of", other.number), (other.number, "to the right of", one.number)}
+                edges |= {
+                    (one.number, "to the left of", other.number),
+                    (other.number, "to the right of", one.number),
+                }
     return edges
 
 
@@ -202,5 +279,7 @@ def scene_graph(room: Room, ids: dict[int, str]) -> SceneGraph:
     for thing in room.things:
         x, y, w, h = thing.box
         relations = [Relation(name, ids[o]) for s, name, o in sorted(room.relations) if s == thing.number]
-        objects[ids[thing.number]] = SceneObject(thing.name, x, y, w, h, list(thing.attributes.values()), relations)
+        objects[ids[thing.number]] = SceneObject(
+            thing.name, x, y, w, h, list(thing.attributes.values()), relations
+        )
     return SceneGraph(WIDTH, HEIGHT, objects, room.place or room.setting, room.weather)

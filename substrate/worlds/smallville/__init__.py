@@ -1,4 +1,5 @@
-"""A world of villages: Twin-EventLog's specifications, with gold by an oracle that shares no code with the substrate.
+"""A world of villages: Twin-EventLog's specifications, with gold by an oracle that shares no code with the
+substrate.
 
 Villages, interventions and questions are drawn from a seed until one fits what its number asks for: the cell
 (linkage and query type), the answers in both arms, and, as far as it goes, the type of intervention. What

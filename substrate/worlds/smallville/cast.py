@@ -52,12 +52,18 @@ PLACES: Mapping[str, str] = {
     "moreno_house": "the Moreno family's house",
 }
 
-HOMES = {"lin_house": ("eddy", "john", "mei"), "moore_house": ("jennifer", "sam"), "moreno_house": ("jane", "tom")}
+HOMES = {
+    "lin_house": ("eddy", "john", "mei"),
+    "moore_house": ("jennifer", "sam"),
+    "moreno_house": ("jane", "tom"),
+}
 """Who starts the day at a house, where they and it are in the village."""
 
 
 class News(NamedTuple):
-    """A fact: its words, the place it draws those to who plan for it, and who knows it first (anyone where ``None``)."""
+    """A fact: its words, the place it draws those to who plan for it, and who knows it first (anyone where
+    ``None``).
+    """
 
     words: str
     venue: str

@@ -28,7 +28,9 @@ def write_specs(out: Path, lines: Iterable[str | bytes], seed: int) -> None:
     """
     specs = list(map(msgspec.json.Decoder(Graded).decode, lines))
     out.mkdir(parents=True, exist_ok=True)
-    write_atomically(out / "specs.jsonl", "".join(f"{msgspec.json.encode(spec).decode()}\n" for spec in specs))
+    write_atomically(
+        out / "specs.jsonl", "".join(f"{msgspec.json.encode(spec).decode()}\n" for spec in specs)
+    )
     write_atomically(out / "DATASHEET.md", datasheet(specs, seed))
 
 
@@ -39,7 +41,9 @@ def datasheet(specs: Sequence[Graded], seed: int) -> str:
         "places": [len(s.village.places) for s in specs],
         "facts": [len(s.village.facts) for s in specs],
         "plans of all agents": [sum(len(a.plans) for a in s.village.agents) for s in specs],
-        "of these, plans that depend on a fact": [sum(p.if_knows is not None for a in s.village.agents for p in a.plans) for s in specs],
+        "of these, plans that depend on a fact": [
+            sum(p.if_knows is not None for a in s.village.agents for p in a.plans) for s in specs
+        ],
         "horizon": [s.village.horizon for s in specs],
         "branch tick": [s.branch for s in specs],
     }
@@ -51,13 +55,21 @@ def datasheet(specs: Sequence[Graded], seed: int) -> str:
         seed=seed,
         arms=2 * len(specs),
         cells=_table("linkage", LINKAGES, QUERIES, Counter((s.linkage, s.query.type) for s in specs)),
-        types=_table("linkage", LINKAGES, INTERVENTIONS, Counter((s.linkage, s.intervention.type) for s in specs)),
+        types=_table(
+            "linkage", LINKAGES, INTERVENTIONS, Counter((s.linkage, s.intervention.type) for s in specs)
+        ),
         golds=_table(
-            "linkage, query", [f"{x}, {y}" for x in LINKAGES for y in QUERIES], OUTCOMES, Counter((f"{s.linkage}, {s.query.type}", f"{s.gold.a} {s.gold.b}") for s in specs)
+            "linkage, query",
+            [f"{x}, {y}" for x in LINKAGES for y in QUERIES],
+            OUTCOMES,
+            Counter((f"{s.linkage}, {s.query.type}", f"{s.gold.a} {s.gold.b}") for s in specs),
         ),
         differing=_share(differing, len(specs)),
         yes=_share(said_yes, 2 * len(specs)),
-        sizes="\n".join(f"| {name} | {_least(found, min)} | {sum(found) / max(len(found), 1):.1f} | {_least(found, max)} |" for name, found in sizes.items()),
+        sizes="\n".join(
+            f"| {name} | {_least(found, min)} | {sum(found) / max(len(found), 1):.1f} | {_least(found, max)} |"
+            for name, found in sizes.items()
+        ),
         personas=len(cast),
         no=_share(2 * len(specs) - said_yes, 2 * len(specs)),
         no_joint=_share(sum(s.gold == Gold("no", "no") for s in specs), len(specs)),
@@ -74,7 +86,11 @@ def _share(part: int, whole: int) -> str:
 
 
 def _table(corner: str, down: Sequence[str], across: Sequence[str], counts: Counter[tuple[str, str]]) -> str:
-    lines = [[corner, *across], ["---"] * (1 + len(across)), *([row, *(str(counts[row, column]) for column in across)] for row in down)]
+    lines = [
+        [corner, *across],
+        ["---"] * (1 + len(across)),
+        *([row, *(str(counts[row, column]) for column in across)] for row in down),
+    ]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 

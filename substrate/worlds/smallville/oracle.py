@@ -97,7 +97,10 @@ def history(village: Village, branch: int = 0, intervention: Intervention | None
         knowledge.setdefault((agent, tick), set()).add(fact)
     return History(
         {agent.id: [places[agent.id, tick] for tick in ticks] for agent in village.agents},
-        {agent.id: [frozenset(knowledge.get((agent.id, tick), ())) for tick in ticks] for agent in village.agents},
+        {
+            agent.id: [frozenset(knowledge.get((agent.id, tick), ())) for tick in ticks]
+            for agent in village.agents
+        },
     )
 
 
@@ -114,7 +117,10 @@ def answer(found: History, query: Query, branch: int) -> Yes:
     elif query.type == "visited_location":
         holds = query.place in places
     else:
-        holds = any(here == there for here, there in zip(places, found.places[query.other or ""][branch:], strict=True))
+        holds = any(
+            here == there
+            for here, there in zip(places, found.places[query.other or ""][branch:], strict=True)
+        )
     return "yes" if holds else "no"
 
 
@@ -130,7 +136,15 @@ def _load(database: sqlite3.Connection, village: Village) -> None:
         database.execute(f"DELETE FROM {table}")
     _insert(database, "tick", ((tick,) for tick in range(village.horizon + 1)))
     _insert(database, "move", ((agent.id, 0, 0, agent.at) for agent in village.agents))
-    _insert(database, "plan", ((agent.id, plan.start, plan.goal, plan.if_knows) for agent in village.agents for plan in agent.plans))
+    _insert(
+        database,
+        "plan",
+        (
+            (agent.id, plan.start, plan.goal, plan.if_knows)
+            for agent in village.agents
+            for plan in agent.plans
+        ),
+    )
     _insert(database, "known", ((0, 0, agent.id, fact) for agent in village.agents for fact in agent.knows))
 
 

@@ -1,4 +1,5 @@
-"""Specifications, each by rejection: villages, interventions and questions until one fits what its number asks for.
+"""Specifications, each by rejection: villages, interventions and questions until one fits what its number
+asks for.
 
 What a linkage means, exactly, in terms of the asked (the one or two agents that the question names) and of
 their histories (where they are and what they know, tick by tick, from the branch on):
@@ -22,7 +23,19 @@ from random import Random
 
 import msgspec
 
-from substrate.domains.smallville.format import INTERVENTIONS, LINKAGES, QUERIES, Gold, Intervention, InterventionType, Linkage, Query, QueryType, Spec, Village
+from substrate.domains.smallville.format import (
+    INTERVENTIONS,
+    LINKAGES,
+    QUERIES,
+    Gold,
+    Intervention,
+    InterventionType,
+    Linkage,
+    Query,
+    QueryType,
+    Spec,
+    Village,
+)
 from substrate.worlds.smallville.oracle import History, answer, history
 from substrate.worlds.smallville.villages import sample_plan, sample_village
 
@@ -31,7 +44,10 @@ CELLS: list[tuple[Linkage, QueryType]] = [(linkage, query) for linkage in LINKAG
 
 _SAME = [Gold("yes", "yes"), Gold("no", "no")]
 _TURNS = [Gold("yes", "no"), Gold("no", "yes")]
-OUTCOMES: dict[Linkage, list[Gold]] = {"control": _SAME, "direct": [*_TURNS, _SAME[0], *_TURNS, _SAME[1], *_TURNS]}
+OUTCOMES: dict[Linkage, list[Gold]] = {
+    "control": _SAME,
+    "direct": [*_TURNS, _SAME[0], *_TURNS, _SAME[1], *_TURNS],
+}
 OUTCOMES["propagation"] = OUTCOMES["direct"]
 """The answers that a cell's specifications go through in turn."""
 
@@ -60,12 +76,20 @@ def generate(number: int, seed: int) -> Graded:
     for attempt in count():
         village = sample_village(rng)
         branch = rng.randint(village.horizon // 4, 2 * village.horizon // 3)
-        type_ = INTERVENTIONS[(turn + number % len(CELLS)) % len(INTERVENTIONS)] if attempt < PATIENCE else rng.choice(INTERVENTIONS)
+        type_ = (
+            INTERVENTIONS[(turn + number % len(CELLS)) % len(INTERVENTIONS)]
+            if attempt < PATIENCE
+            else rng.choice(INTERVENTIONS)
+        )
         a = history(village)
         acts = list(_interventions(rng, village, branch, type_, a))
         for act in rng.sample(acts, min(_ACTS, len(acts))):
             b = history(village, branch, act)
-            fitting = [asked for asked in _queries(village, branch, query) if _fits(asked, act, village, branch, a, b, linkage, outcome)]
+            fitting = [
+                asked
+                for asked in _queries(village, branch, query)
+                if _fits(asked, act, village, branch, a, b, linkage, outcome)
+            ]
             if fitting:
                 return Graded(number, linkage, village, branch, act, rng.choice(fitting), outcome)
     raise AssertionError("villages are drawn until one fits")
@@ -76,7 +100,9 @@ def spec_line(number: int, seed: int) -> str:
     return msgspec.json.encode(generate(number, seed)).decode()
 
 
-def _interventions(rng: Random, village: Village, branch: int, type_: InterventionType, a: History) -> Iterator[Intervention]:
+def _interventions(
+    rng: Random, village: Village, branch: int, type_: InterventionType, a: History
+) -> Iterator[Intervention]:
     """Interventions of a type whose pre-condition holds in arm A just before the branch."""
     places, facts = [place.id for place in village.places], [fact.id for fact in village.facts]
     for agent in village.agents:
@@ -86,11 +112,19 @@ def _interventions(rng: Random, village: Village, branch: int, type_: Interventi
             if free:
                 yield Intervention(type_, agent.id, plan=sample_plan(rng, rng.choice(free), places, facts))
         elif type_ == "retract":
-            yield from (Intervention(type_, agent.id, plan=plan) for plan in agent.plans if plan.start >= branch)
+            yield from (
+                Intervention(type_, agent.id, plan=plan) for plan in agent.plans if plan.start >= branch
+            )
         elif type_ == "override_location":
-            yield Intervention(type_, agent.id, place=rng.choice([place for place in places if place != here]))
+            yield Intervention(
+                type_, agent.id, place=rng.choice([place for place in places if place != here])
+            )
         else:
-            yield from (Intervention(type_, agent.id, fact=fact) for fact in facts if (fact in known) is (type_ == "retract_awareness"))
+            yield from (
+                Intervention(type_, agent.id, fact=fact)
+                for fact in facts
+                if (fact in known) is (type_ == "retract_awareness")
+            )
 
 
 def _queries(village: Village, branch: int, type_: QueryType) -> Iterator[Query]:
@@ -98,18 +132,39 @@ def _queries(village: Village, branch: int, type_: QueryType) -> Iterator[Query]
     span = f"at any tick from {branch} to {village.horizon}"
     if type_ == "did_meet":
         for one, other in combinations(village.agents, 2):
-            yield Query("did_meet", f"Do {one.name} and {other.name} meet, that is, share a place, {span}?", one.id, other=other.id)
+            yield Query(
+                "did_meet",
+                f"Do {one.name} and {other.name} meet, that is, share a place, {span}?",
+                one.id,
+                other=other.id,
+            )
     elif type_ == "learned_fact":
         for agent in village.agents:
             for fact in village.facts:
-                yield Query("learned_fact", f"Does {agent.name} know by tick {village.horizon} that {fact.name}?", agent.id, fact=fact.id)
+                yield Query(
+                    "learned_fact",
+                    f"Does {agent.name} know by tick {village.horizon} that {fact.name}?",
+                    agent.id,
+                    fact=fact.id,
+                )
     else:
         for agent in village.agents:
             for place in village.places:
-                yield Query("visited_location", f"Is {agent.name} at {place.name} {span}?", agent.id, place=place.id)
+                yield Query(
+                    "visited_location", f"Is {agent.name} at {place.name} {span}?", agent.id, place=place.id
+                )
 
 
-def _fits(query: Query, act: Intervention, village: Village, branch: int, a: History, b: History, linkage: Linkage, outcome: Gold) -> bool:
+def _fits(
+    query: Query,
+    act: Intervention,
+    village: Village,
+    branch: int,
+    a: History,
+    b: History,
+    linkage: Linkage,
+    outcome: Gold,
+) -> bool:
     """Whether a question has the answers asked for, for the reason asked for."""
     if Gold(answer(a, query, branch), answer(b, query, branch)) != outcome:
         return False

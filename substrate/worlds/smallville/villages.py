@@ -24,7 +24,9 @@ def sample_village(rng: Random) -> Village:
     places = venues + rng.sample(sorted(PLACES.keys() - set(venues)), rng.randint(4, 6) - len(venues))
     sources = {FACTS[fact].source for fact in facts} - {None}
     first = [persona for persona in PERSONAS if identifier(persona) in sources]
-    personas = first + rng.sample([persona for persona in PERSONAS if persona not in first], rng.randint(6, 8) - len(first))
+    personas = first + rng.sample(
+        [persona for persona in PERSONAS if persona not in first], rng.randint(6, 8) - len(first)
+    )
     rng.shuffle(places)
     rng.shuffle(personas)
     knows: dict[str, list[str]] = {identifier(persona): [] for persona in personas}
@@ -38,12 +40,18 @@ def sample_village(rng: Random) -> Village:
     )
 
 
-def _agent(rng: Random, persona: str, knows: list[str], horizon: int, places: list[str], facts: list[str]) -> Agent:
+def _agent(
+    rng: Random, persona: str, knows: list[str], horizon: int, places: list[str], facts: list[str]
+) -> Agent:
     name = identifier(persona)
     home = next((house for house, family in HOMES.items() if name in family and house in places), None)
     here, plans = home or rng.choice(places), []
     for start in sorted(rng.sample(range(1, horizon + 1), rng.randint(2, 4))):
-        plans.append(sample_plan(rng, start, [place for place in places if place != (plans[-1].goal if plans else here)], facts))
+        plans.append(
+            sample_plan(
+                rng, start, [place for place in places if place != (plans[-1].goal if plans else here)], facts
+            )
+        )
     return Agent(name, persona, here, knows, plans)
 
 

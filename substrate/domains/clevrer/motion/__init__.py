@@ -1,4 +1,5 @@
-"""The calibrated law of motion, a deterministic simulator with that law, and predictions from observed motion.
+"""The calibrated law of motion, a deterministic simulator with that law, and predictions from observed
+motion.
 
 - :func:`simulate`: bodies on the ground plane, frame by frame, with or without one of them;
 - :func:`observed`, :func:`bodies`, :func:`masses`: bodies of an annotated video;

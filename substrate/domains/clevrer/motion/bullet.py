@@ -17,27 +17,41 @@ _STEPS = 7
 
 
 def simulate(bodies: Sequence[Body], frames: int) -> Motion:
-    """The motion of ``bodies`` over ``frames`` frames, each a primitive of mass 1 with Bullet's default friction, restitution and damping.
+    """The motion of ``bodies`` over ``frames`` frames, each a primitive of mass 1 with Bullet's default
+    friction, restitution and damping.
 
-    Its friction brakes a sliding body by 0.25 g where the video's lose 0.03 g: the same ball comes three frames later than it should.
+    Its friction brakes a sliding body by 0.25 g where the video's lose 0.03 g: the same ball comes three
+    frames later than it should.
 
     >>> simulate([Body(0, "sphere", 0.0, 0.0, 2.0), Body(1, "cube", 1.0, 0.0)], frames=20).contacts
     [(14, 0, 1)]
     """
     client = _client()
     bullet.resetSimulation(physicsClientId=client)
-    bullet.setPhysicsEngineParameter(fixedTimeStep=SECONDS_PER_FRAME / _STEPS, numSubSteps=0, deterministicOverlappingPairs=1, physicsClientId=client)
+    bullet.setPhysicsEngineParameter(
+        fixedTimeStep=SECONDS_PER_FRAME / _STEPS,
+        numSubSteps=0,
+        deterministicOverlappingPairs=1,
+        physicsClientId=client,
+    )
     bullet.setGravity(0, 0, -9.81, physicsClientId=client)
-    bullet.createMultiBody(0, bullet.createCollisionShape(bullet.GEOM_PLANE, physicsClientId=client), physicsClientId=client)
+    bullet.createMultiBody(
+        0, bullet.createCollisionShape(bullet.GEOM_PLANE, physicsClientId=client), physicsClientId=client
+    )
     handles = {body: _place(client, body) for body in sorted(bodies, key=lambda body: body.id)}
     contacts: dict[tuple[int, int], int] = {}
     for frame in range(1, frames + 1):
         for _ in range(_STEPS):
             bullet.stepSimulation(physicsClientId=client)
             for (a, first), (b, second) in combinations(handles.items(), 2):
-                if (a.id, b.id) not in contacts and bullet.getContactPoints(first, second, physicsClientId=client):
+                if (a.id, b.id) not in contacts and bullet.getContactPoints(
+                    first, second, physicsClientId=client
+                ):
                     contacts[a.id, b.id] = frame
-    return Motion(sorted((frame, a, b) for (a, b), frame in contacts.items()), [_moved(client, body, handle) for body, handle in handles.items()])
+    return Motion(
+        sorted((frame, a, b) for (a, b), frame in contacts.items()),
+        [_moved(client, body, handle) for body, handle in handles.items()],
+    )
 
 
 @cache
@@ -53,7 +67,9 @@ def _place(client: int, body: Body) -> int:
     }
     solid = bullet.createCollisionShape(**solids[body.shape], physicsClientId=client)
     turn = bullet.getQuaternionFromEuler((0, 0, body.yaw))
-    handle = bullet.createMultiBody(1, solid, basePosition=(body.x, body.y, RADIUS), baseOrientation=turn, physicsClientId=client)
+    handle = bullet.createMultiBody(
+        1, solid, basePosition=(body.x, body.y, RADIUS), baseOrientation=turn, physicsClientId=client
+    )
     bullet.resetBaseVelocity(handle, (body.vx, body.vy, 0), (0, 0, body.spin), physicsClientId=client)
     return handle
 

@@ -35,11 +35,15 @@ from typing import Any
 
 def main(arguments: list[str] | None = None) -> int:
     """The command; 0 done, 1 wrong input."""
-    parser = argparse.ArgumentParser(prog="calibrate", description="Fit CLEVRER's law of motion to official data.")
+    parser = argparse.ArgumentParser(
+        prog="calibrate", description="Fit CLEVRER's law of motion to official data."
+    )
     parser.add_argument("annotations", type=Path, help="folder or zip of official annotations")
     parser.add_argument("trajectories", type=Path, nargs="?", help="JSON lines of tracked positions")
     parser.add_argument("events", type=Path, nargs="?", help="JSON lines of true events of the same scenes")
-    parser.add_argument("--out", type=Path, default=Path(__file__).with_name("constants.py"), help="file to write")
+    parser.add_argument(
+        "--out", type=Path, default=Path(__file__).with_name("constants.py"), help="file to write"
+    )
     given = parser.parse_args(arguments)
     if (given.trajectories is None) != (given.events is None):
         parser.error("TRAJECTORIES and EVENTS go together")
@@ -53,7 +57,9 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
-def calibrate(annotations: Path, trajectories: Path | None = None, events: Path | None = None) -> tuple[Law, Sight, Belief]:
+def calibrate(
+    annotations: Path, trajectories: Path | None = None, events: Path | None = None
+) -> tuple[Law, Sight, Belief]:
     """All constants; sight and belief as they stand where there are no trajectories."""
     films = read_annotations(annotations)
     law = fit_law(films)
@@ -66,7 +72,15 @@ def calibrate(annotations: Path, trajectories: Path | None = None, events: Path 
 
 def rendered(law: Law, sight: Sight, belief: Belief) -> str:
     """The constants as a Python module, one a line."""
-    return "\n".join([_HEAD, *(_assignment(name, struct) for name, struct in (("FITTED", law), ("OBSERVED", sight), ("WEIGHED", belief)))])
+    return "\n".join(
+        [
+            _HEAD,
+            *(
+                _assignment(name, struct)
+                for name, struct in (("FITTED", law), ("OBSERVED", sight), ("WEIGHED", belief))
+            ),
+        ]
+    )
 
 
 def _assignment(name: str, struct: msgspec.Struct) -> str:

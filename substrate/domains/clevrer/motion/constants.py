@@ -1,6 +1,9 @@
-"""Constants of the law of motion. Written by ``python -m substrate.domains.clevrer.motion.calibrate``: do not edit.
+"""Constants of the law of motion.
 
-What each means stands in :mod:`.law`; how each is derived, in :mod:`.from_annotations` and :mod:`.from_trajectories`.
+Written by ``python -m substrate.domains.clevrer.motion.calibrate``: do not edit.
+
+What each means stands in :mod:`.law`; how each is derived, in :mod:`.from_annotations` and
+:mod:`.from_trajectories`.
 """
 
 from typing import Any

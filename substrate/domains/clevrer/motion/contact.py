@@ -6,7 +6,9 @@ from collections.abc import Callable, Sequence
 from math import copysign, cos, hypot, inf, sin
 
 Point = tuple[float, float, float, float, float]
-"""A contact: unit normal from the first body to the second (x, y), its place (x, y), and the gap (negative where they overlap)."""
+"""A contact: unit normal from the first body to the second (x, y), its place (x, y), and the gap (negative
+where they overlap).
+"""
 
 Pose = Sequence[float]
 """A body's x, y and, third, its yaw; what follows is not read."""
@@ -47,7 +49,9 @@ def _disc_square(a: Pose, b: Pose, reach: float, radius: float) -> list[Point]:
 
 
 def _square_square(a: Pose, b: Pose, reach: float, radius: float) -> list[Point]:
-    """The other's nearest edge, cut to the width of the face that keeps the two furthest apart: one or two points."""
+    """The other's nearest edge, cut to the width of the face that keeps the two furthest apart: one or two
+    points.
+    """
     best, found = -inf, None
     for base, other, sign in ((a, b, 1.0), (b, a, -1.0)):
         c, s = cos(base[2]), sin(base[2])
@@ -63,7 +67,9 @@ def _square_square(a: Pose, b: Pose, reach: float, radius: float) -> list[Point]
     if best > reach or found is None:
         return []
     base, sign, c, s, nx, ny, corners = found
-    edge = sorted((nx * u + ny * v - radius, nx * v - ny * u) for u, v in corners)[:2]  # (gap, place along the face)
+    edge = sorted((nx * u + ny * v - radius, nx * v - ny * u) for u, v in corners)[
+        :2
+    ]  # (gap, place along the face)
     if abs(edge[1][1] - edge[0][1]) < 1e-9:
         edge = edge[:1]
     points: list[Point] = []
@@ -80,7 +86,15 @@ def _square_square(a: Pose, b: Pose, reach: float, radius: float) -> list[Point]
             if gap > reach:
                 continue
         px, py = nx * radius - ny * cut, ny * radius + nx * cut
-        points.append((sign * (c * nx - s * ny), sign * (s * nx + c * ny), base[0] + c * px - s * py, base[1] + s * px + c * py, gap))
+        points.append(
+            (
+                sign * (c * nx - s * ny),
+                sign * (s * nx + c * ny),
+                base[0] + c * px - s * py,
+                base[1] + s * px + c * py,
+                gap,
+            )
+        )
     return points
 
 
@@ -93,7 +107,8 @@ _MEETING: dict[tuple[bool, bool], Callable[[Pose, Pose, float, float], list[Poin
 
 
 def meeting(first: str, second: str) -> Callable[[Pose, Pose, float, float], list[Point]]:
-    """The function ``(a, b, reach, radius) -> points`` for two shapes; ``radius`` is also a square's half edge.
+    """The function ``(a, b, reach, radius) -> points`` for two shapes; ``radius`` is also a square's half
+    edge.
 
     >>> [gap for *_, gap in meeting("sphere", "cylinder")((0, 0, 0), (0.5, 0, 0), 0.2, 0.2)]
     [0.09999999999999998]

@@ -15,8 +15,10 @@ Recorded = Mapping[int, Mapping[int, Body]]
 class Course(Struct, frozen=True):
     """What happens after the start.
 
-    ``contacts`` are the simulated collisions, of pairs that had not met; ``standing`` the observed ones that still happen,
-    both in time order. ``departed`` has the frame from which a body no longer moves as observed; ``states`` the
+    ``contacts`` are the simulated collisions, of pairs that had not met; ``standing`` the observed ones that
+    still happen,
+    both in time order. ``departed`` has the frame from which a body no longer moves as observed; ``states``
+    the
     simulated bodies at the frames at which bodies were recorded, and at the last.
     """
 
@@ -38,14 +40,17 @@ def course(
 ) -> Course:
     """From a frame on, simulate the bodies that depart from what was observed, and whomever they reach.
 
-    A body departs when one that has departed touches it, or was observed to touch it: then that contact is missing, or comes
-    otherwise. Who has not departed is set back to where it was observed whenever that was recorded, and its collisions
+    A body departs when one that has departed touches it, or was observed to touch it: then that contact is
+    missing, or comes
+    otherwise. Who has not departed is set back to where it was observed whenever that was recorded, and its
+    collisions
     with its like are those observed. A pair's first contact alone counts, as in an annotation.
 
     Args:
         recorded: where bodies were observed; who is first recorded after ``start`` joins there.
         seen: observed collisions.
-        start: frame to start from; who was recorded before it alone, having left the view, is taken to have moved on.
+        start: frame to start from; who was recorded before it alone, having left the view, is taken to have
+            moved on.
         end: last frame, which is simulated too.
         departing: who does not move as observed from the start.
         without: who is not there at all; as ``departing`` for those whom it was observed to touch.
@@ -77,13 +82,19 @@ def course(
                 met.add((a, b))
                 (found.contacts if simulated else found.standing).append((frame, a, b))
         bodies = {body.id: body for body in motion.final}
-        bodies |= {name: body for name, body in recorded.get(stop, {}).items() if name not in gone and (name not in departed or name not in bodies)}
+        bodies |= {
+            name: body
+            for name, body in recorded.get(stop, {}).items()
+            if name not in gone and (name not in departed or name not in bodies)
+        }
         found.states[stop] = [body for name, body in sorted(bodies.items()) if name in departed]
         now = stop
     return found
 
 
-def _known(recorded: Recorded, frame: int, advance: Callable[[Sequence[Body], int], Motion]) -> dict[int, Body]:
+def _known(
+    recorded: Recorded, frame: int, advance: Callable[[Sequence[Body], int], Motion]
+) -> dict[int, Body]:
     """Everyone recorded by a frame, brought there from where last recorded."""
     last = {name: known for known in sorted(recorded) if known <= frame for name in recorded[known]}
     bodies: dict[int, Body] = {}

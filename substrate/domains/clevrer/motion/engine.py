@@ -23,7 +23,9 @@ _X, _Y, _YAW, _VX, _VY, _SPIN, _MASS, _INERTIA = range(8)
 
 
 class Body(Struct, frozen=True):
-    """A solid on the ground plane: place (units), velocity (units/s), yaw (radians), spin (radians/s), relative mass."""
+    """A solid on the ground plane: place (units), velocity (units/s), yaw (radians), spin (radians/s),
+    relative mass.
+    """
 
     id: int
     shape: Shape
@@ -49,7 +51,9 @@ class Motion(Struct, frozen=True):
     states: list[list[Body]] | None = None
 
 
-def simulate(bodies: Sequence[Body], frames: int, *, remove: int | None = None, trace: bool = False, law: Law = LAW) -> Motion:
+def simulate(
+    bodies: Sequence[Body], frames: int, *, remove: int | None = None, trace: bool = False, law: Law = LAW
+) -> Motion:
     """The motion of ``bodies`` over ``frames`` frames, without body ``remove``.
 
     Raises:
@@ -65,7 +69,9 @@ def simulate(bodies: Sequence[Body], frames: int, *, remove: int | None = None, 
     if len(set(names)) != len(names):
         raise ParameterError("an id occurs twice", where=("bodies",), hint="Number every body once")
     if remove is not None and remove not in names:
-        raise ParameterError(f"remove={remove} is none of the bodies {sorted(names)}", hint="Name a body of the scene")
+        raise ParameterError(
+            f"remove={remove} is none of the bodies {sorted(names)}", hint="Name a body of the scene"
+        )
     kept = sorted((body for body in bodies if body.id != remove), key=lambda body: body.id)
     rows = [[b.x, b.y, b.yaw, b.vx, b.vy, b.spin, 1 / b.mass, 1 / (b.mass * law.inertia)] for b in kept]
     world = _World(law, [b.shape for b in kept], rows)
@@ -79,7 +85,10 @@ def simulate(bodies: Sequence[Body], frames: int, *, remove: int | None = None, 
 
 
 def _bodies(kept: list[Body], rows: list[list[float]]) -> list[Body]:
-    return [Body(b.id, b.shape, r[_X], r[_Y], r[_VX], r[_VY], r[_YAW], r[_SPIN], b.mass) for b, r in zip(kept, rows, strict=True)]
+    return [
+        Body(b.id, b.shape, r[_X], r[_Y], r[_VX], r[_VY], r[_YAW], r[_SPIN], b.mass)
+        for b, r in zip(kept, rows, strict=True)
+    ]
 
 
 class _World:
@@ -95,7 +104,9 @@ class _World:
         for i, j in combinations(range(len(rows)), 2):
             wide = (shapes[i] == "cube") + (shapes[j] == "cube")
             flat = "sphere" not in (shapes[i], shapes[j])
-            self.pairs.append(_Pair(i, j, meeting(shapes[i], shapes[j]), law.radius * (2 + 0.4143 * wide) + law.reach, flat))
+            self.pairs.append(
+                _Pair(i, j, meeting(shapes[i], shapes[j]), law.radius * (2 + 0.4143 * wide) + law.reach, flat)
+            )
 
     def advance(self, frame: int) -> None:
         """One frame: ``substeps`` times find contacts, slow bodies down, exchange impulses, move."""
@@ -126,13 +137,20 @@ class _World:
                 row[_YAW] += law.step * row[_SPIN]
 
     def _near(self) -> list[_Pair]:
-        """Pairs that can come into reach of each other within a frame: one of them moves, or is about to be pushed."""
+        """Pairs that can come into reach of each other within a frame: one of them moves, or is about to be
+        pushed.
+        """
         speeds = [hypot(row[_VX], row[_VY]) for row in self.rows]
         fastest = max(speeds, default=0.0)
         if not fastest and not any(row[_SPIN] for row in self.rows):
             return []
         margin = max(0.1, 2 * fastest * self.law.frame)  # a push passes on at most the speed of the fastest
-        close = [p for p in self.pairs if hypot(self.rows[p.i][_X] - self.rows[p.j][_X], self.rows[p.i][_Y] - self.rows[p.j][_Y]) < p.reach + margin]
+        close = [
+            p
+            for p in self.pairs
+            if hypot(self.rows[p.i][_X] - self.rows[p.j][_X], self.rows[p.i][_Y] - self.rows[p.j][_Y])
+            < p.reach + margin
+        ]
         awake = {k for k, row in enumerate(self.rows) if speeds[k] or row[_SPIN]}
         pushed = {k for pair in close if pair.i in awake or pair.j in awake for k in (pair.i, pair.j)}
         return [pair for pair in close if pair.i in pushed or pair.j in pushed]
@@ -151,7 +169,9 @@ class _World:
             row[_VY] = vy * keep
         if spin:
             rate = abs(spin)
-            torque = self.turning[k] + self.friction[k] * 1.4142 * law.radius * abs(rim) / (total * law.inertia)
+            torque = self.turning[k] + self.friction[k] * 1.4142 * law.radius * abs(rim) / (
+                total * law.inertia
+            )
             row[_SPIN] = spin * max(0.0, 1 - law.step * (torque / rate + law.drag * (1 + rate)))
 
     def _glide(self, k: int, steps: int) -> None:
@@ -185,7 +205,9 @@ class _World:
     def _exchange(self, touching: list[tuple[_Pair, Point]]) -> list[_Pair]:
         """Sequential impulses along the normals; the pairs that exchanged any."""
         law = self.law
-        rows: list[_Impulse] = [_Impulse(pair, point, self.rows[pair.i], self.rows[pair.j], law) for pair, point in touching]
+        rows: list[_Impulse] = [
+            _Impulse(pair, point, self.rows[pair.i], self.rows[pair.j], law) for pair, point in touching
+        ]
         for _ in range(_SWEEPS if len(rows) > 1 else 1):
             for row in rows:
                 row.apply()
@@ -193,11 +215,20 @@ class _World:
 
 
 class _Pair:
-    """Two bodies by their places among the rows, how their footprints meet, and the distance of centres from which they can."""
+    """Two bodies by their places among the rows, how their footprints meet, and the distance of centres from
+    which they can.
+    """
 
     __slots__ = ("flat", "i", "j", "meet", "reach")
 
-    def __init__(self, i: int, j: int, meet: Callable[[Pose, Pose, float, float], list[Point]], reach: float, flat: bool) -> None:
+    def __init__(
+        self,
+        i: int,
+        j: int,
+        meet: Callable[[Pose, Pose, float, float], list[Point]],
+        reach: float,
+        flat: bool,
+    ) -> None:
         self.i, self.j, self.meet, self.reach, self.flat = i, j, meet, reach, flat
 
 
@@ -222,7 +253,12 @@ class _Impulse:
     def speed(self) -> float:
         """At which the two points part (units/s)."""
         a, b = self.a, self.b
-        return (b[_VX] - a[_VX]) * self.nx + (b[_VY] - a[_VY]) * self.ny + b[_SPIN] * self.arm_b - a[_SPIN] * self.arm_a
+        return (
+            (b[_VX] - a[_VX]) * self.nx
+            + (b[_VY] - a[_VY]) * self.ny
+            + b[_SPIN] * self.arm_b
+            - a[_SPIN] * self.arm_a
+        )
 
     def apply(self) -> None:
         a, b = self.a, self.b

@@ -32,13 +32,18 @@ class Estimate(Struct, frozen=True):
     fit: int
 
 
-def estimate(name: int, shape: Shape, points: Sequence[Sampled], at: int, *, law: Law = LAW, sight: Sight = SIGHT) -> Estimate | None:
+def estimate(
+    name: int, shape: Shape, points: Sequence[Sampled], at: int, *, law: Law = LAW, sight: Sight = SIGHT
+) -> Estimate | None:
     """The state at frame ``at``; points after it are not read, and without any before it there is no state.
 
-    Position is the last point's. Velocity is the mean of the last interval, slowed down by the law from its middle to
-    its end: trajectories are piecewise fits, smooth to the last digit between seams and wrong by a whole piece where they
+    Position is the last point's. Velocity is the mean of the last interval, slowed down by the law from its
+    middle to
+    its end: trajectories are piecewise fits, smooth to the last digit between seams and wrong by a whole
+    piece where they
     are wrong, so a longer window averages nothing out (``docs/design/motion.md`` has the comparison).
-    A body that has been still stays still. ``None`` also for a body that has left: its points end before ``at``.
+    A body that has been still stays still. ``None`` also for a body that has left: its points end before
+    ``at``.
 
     >>> found = estimate(4, "sphere", [(70, 0.0, 0.0), (75, 0.14, 0.0), (80, 0.28, 0.0), (85, 9.0, 9.0)], at=80)
     >>> round(found.body.x, 2), round(found.body.vx, 3), found.trust
@@ -71,15 +76,28 @@ def blows(points: Sequence[Sampled], shape: Shape, law: Law = LAW, sight: Sight 
     >>> blows([(0, 0.0, 0.0), (5, 0.14, 0.0), (10, 0.279, 0.0), (15, 0.279, 0.1)], "sphere")
     [10]
     """
-    return [frame for frame, change in velocity_changes(points, shape, law) if change > sight.blow and frame not in sight.edges]
+    return [
+        frame
+        for frame, change in velocity_changes(points, shape, law)
+        if change > sight.blow and frame not in sight.edges
+    ]
 
 
 def velocity_changes(points: Sequence[Sampled], shape: Shape, law: Law = LAW) -> list[tuple[int, float]]:
-    """At every inner point: what its two intervals' mean velocities differ by, beyond drag and friction (units/s)."""
-    intervals = [(f1, (x1 - x0) / (f1 - f0) / law.frame, (y1 - y0) / (f1 - f0) / law.frame, f1 - f0) for (f0, x0, y0), (f1, x1, y1) in pairwise(points)]
+    """At every inner point: what its two intervals' mean velocities differ by, beyond drag and friction
+    (units/s).
+    """
+    intervals = [
+        (f1, (x1 - x0) / (f1 - f0) / law.frame, (y1 - y0) / (f1 - f0) / law.frame, f1 - f0)
+        for (f0, x0, y0), (f1, x1, y1) in pairwise(points)
+    ]
     found: list[tuple[int, float]] = []
     for (frame, vx, vy, before), (_, wx, wy, after) in pairwise(intervals):
         mean = hypot(vx, vy)
-        keep = max(0.0, 1 - law.deceleration(shape, mean) * (before + after) / 2 * law.frame / mean) if mean else 1.0
+        keep = (
+            max(0.0, 1 - law.deceleration(shape, mean) * (before + after) / 2 * law.frame / mean)
+            if mean
+            else 1.0
+        )
         found.append((frame, hypot(wx - keep * vx, wy - keep * vy)))
     return found

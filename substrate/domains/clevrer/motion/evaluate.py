@@ -37,7 +37,9 @@ _STRAIGHT = 0.4  # distance of centres that straight lines count as a collision 
 
 
 class Recovered(Struct, frozen=True):
-    """Collisions of annotated scenes, simulated from frame 0: how many there are, were found, came in time, and never were."""
+    """Collisions of annotated scenes, simulated from frame 0: how many there are, were found, came in time,
+    and never were.
+    """
 
     true: int
     found: int
@@ -56,15 +58,23 @@ def one_step_errors(film: Annotation, law: Law) -> list[float]:
     for frame in range(len(film.motion_trajectory) - 1):
         start, truth = bodies(film, frame), bodies(film, frame + 1)
         moved = simulate(start, 1, law=law).final
-        found.extend(_away(m, t) for s, m, t in zip(start, moved, truth, strict=True) if hypot(s.vx, s.vy) > 0.02)
+        found.extend(
+            _away(m, t) for s, m, t in zip(start, moved, truth, strict=True) if hypot(s.vx, s.vy) > 0.02
+        )
     return found
 
 
 def far_errors(film: Annotation, law: Law, *, weighed: bool, frames: int = FAR) -> list[float]:
-    """The same ``frames`` frames after frame 0, for bodies that move by then; ``weighed`` with the masses the video shows."""
+    """The same ``frames`` frames after frame 0, for bodies that move by then; ``weighed`` with the masses the
+    video shows.
+    """
     start, truth = bodies(film, 0, masses(film, law=law) if weighed else None), bodies(film, frames)
     moved = simulate(start, frames, law=law).final
-    return [_away(m, t) for s, m, t in zip(start, moved, truth, strict=True) if hypot(s.vx, s.vy) > 0.02 or _away(s, t) > 0.02]
+    return [
+        _away(m, t)
+        for s, m, t in zip(start, moved, truth, strict=True)
+        if hypot(s.vx, s.vy) > 0.02 or _away(s, t) > 0.02
+    ]
 
 
 def _away(a: Body, b: Body) -> float:
@@ -77,7 +87,10 @@ def recovered(pairs: Sequence[tuple[Annotation, Law]], *, weighed: bool) -> Reco
     for film, law in pairs:
         recorded = {(min(c.object_ids), max(c.object_ids)): c.frame_id for c in film.collision}
         start = bodies(film, 0, masses(film, law=law) if weighed else None)
-        simulated = {(a, b): frame for frame, a, b in simulate(start, len(film.motion_trajectory) - 1, law=law).contacts}
+        simulated = {
+            (a, b): frame
+            for frame, a, b in simulate(start, len(film.motion_trajectory) - 1, law=law).contacts
+        }
         both = recorded.keys() & simulated.keys()
         true, found, extra = true + len(recorded), found + len(both), extra + len(simulated) - len(both)
         close += sum(abs(recorded[pair] - simulated[pair]) <= CLOSE for pair in both)
@@ -89,13 +102,20 @@ def straight(watched: Sequence[Watched], at: int, law: Law = LAW) -> list[Votes]
     found: list[Votes] = []
     for w in watched:
         known = {thing.id: thing for thing in w.scene.objects}
-        here = [(state.body, _mean_velocity(w, state.body, at, law)) for state in states(known, w.seen(at), at) if state.trust != "new"]
+        here = [
+            (state.body, _mean_velocity(w, state.body, at, law))
+            for state in states(known, w.seen(at), at)
+            if state.trust != "new"
+        ]
         close: Votes = {}
         for (a, va), (b, vb) in combinations(here, 2):
             dx, dy, dvx, dvy = b.x - a.x, b.y - a.y, vb[0] - va[0], vb[1] - va[1]
             closing = dvx * dvx + dvy * dvy
             time = -(dx * dvx + dy * dvy) / closing if closing else 0.0
-            if 0 < time < (FRAMES - 1 - at) * law.frame and hypot(dx + time * dvx, dy + time * dvy) < _STRAIGHT:
+            if (
+                0 < time < (FRAMES - 1 - at) * law.frame
+                and hypot(dx + time * dvx, dy + time * dvy) < _STRAIGHT
+            ):
                 close[a.id, b.id] = (1.0, 0.5)
         found.append(close)
     return found
@@ -120,7 +140,12 @@ def hindsight(watched: Sequence[Watched], at: int) -> list[Votes]:
         later = next((seam for seam in SIGHT.seams if seam > at), at) + SIGHT.interval
         start: list[Body] = []
         for state in states(known, w.seen(at), at):
-            then = estimate(state.body.id, state.body.shape, [p for p in w.scene.trajectory[state.body.id] if p[0] >= later - SIGHT.interval], later)
+            then = estimate(
+                state.body.id,
+                state.body.shape,
+                [p for p in w.scene.trajectory[state.body.id] if p[0] >= later - SIGHT.interval],
+                later,
+            )
             known_later = then is not None and then.trust != "new" and not w.struck(state.body.id, at, later)
             start.append(_rewound(then.body, later - at) if then is not None and known_later else state.body)
         contacts = simulate(apart(start, 2 * LAW.radius), FRAMES - 1 - at).contacts
@@ -140,7 +165,9 @@ def _rewound(body: Body, frames: int, law: Law = LAW) -> Body:
 
 
 def set_off_unseen(w: Watched, pair: Pair, at: int) -> bool:
-    """Whether a pair's collision hangs on an object that was not in view at ``at``: through any chain of collisions between."""
+    """Whether a pair's collision hangs on an object that was not in view at ``at``: through any chain of
+    collisions between.
+    """
     seen = w.seen(at)
     when = next(c.frame for c in w.events.collisions if set(c.object) == set(pair))
     chain = set(pair)
@@ -150,7 +177,9 @@ def set_off_unseen(w: Watched, pair: Pair, at: int) -> bool:
     return not chain <= set(seen)
 
 
-_SURE = Belief(constant=0.0, share=1.0, late=0.0, few_met=0.0, three_met=0.0, more_met=0.0, shared=0.0, cut=0.5)
+_SURE = Belief(
+    constant=0.0, share=1.0, late=0.0, few_met=0.0, three_met=0.0, more_met=0.0, shared=0.0, cut=0.5
+)
 """Takes the vote as it is: a pair collides that does in half of the draws."""
 
 
@@ -164,7 +193,16 @@ def predictions(watched: Sequence[Watched], at: int) -> Iterator[tuple[str, Scor
     yield "one simulation", score(watched, at, once, _SURE)
     yield "vote of simulations, half of them", score(watched, at, votes, _SURE)
     yield "vote, weighed", score(watched, at, votes, BELIEF)
-    yield "vote, weighed, met pairs inferred", score(watched, at, votes, BELIEF, [met_pairs(k, w.seen(at)) for k, w in zip(known, watched, strict=True)])
+    yield (
+        "vote, weighed, met pairs inferred",
+        score(
+            watched,
+            at,
+            votes,
+            BELIEF,
+            [met_pairs(k, w.seen(at)) for k, w in zip(known, watched, strict=True)],
+        ),
+    )
     yield "(one simulation, states in hindsight)", score(watched, at, hindsight(watched, at), _SURE)
 
 
@@ -198,7 +236,9 @@ def report(annotations: Path, trajectories: Path | None = None, events: Path | N
 
 def main(arguments: list[str] | None = None) -> int:
     """The command; 0 done, 1 wrong input."""
-    parser = argparse.ArgumentParser(prog="evaluate", description="Report how well CLEVRER's law of motion fits.")
+    parser = argparse.ArgumentParser(
+        prog="evaluate", description="Report how well CLEVRER's law of motion fits."
+    )
     parser.add_argument("annotations", type=Path)
     parser.add_argument("trajectories", type=Path, nargs="?")
     parser.add_argument("events", type=Path, nargs="?")

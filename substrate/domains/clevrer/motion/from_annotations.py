@@ -12,22 +12,34 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from substrate.domains.clevrer.format import Annotation, Collision, Shape, annotation_names, annotation_sources, decode_annotation, tracks
+from substrate.domains.clevrer.format import (
+    Annotation,
+    Collision,
+    Shape,
+    annotation_names,
+    annotation_sources,
+    decode_annotation,
+    tracks,
+)
 from substrate.domains.clevrer.motion.engine import simulate
 from substrate.domains.clevrer.motion.law import Law
 from substrate.domains.clevrer.motion.observe import bodies, observed
 from substrate.errors import FormatError
 
-_ALONE = 0.62  # a body whose centre is further than this from every other touches none (two cubes, corner to corner, and a margin)
+# a body whose centre is further than this from every other touches none (two cubes, corner to corner, and a
+# margin)
+_ALONE = 0.62
 _WINDOW = 3  # frames simulated before and after a recorded collision
-_WORST = 0.5  # velocity error from which one impact is as bad as any (units/s): which sub-step it falls in is chance
+# velocity error from which one impact is as bad as any (units/s): which sub-step it falls in is chance
+_WORST = 0.5
 _RADII = (0.2, 0.2004, 0.2008, 0.2012, 0.2016)
 _REACHES = (0.004, 0.005, 0.006, 0.007, 0.008, 0.009)
 _RESTITUTIONS = (0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8)
 _FLAT = (0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65)
 _FLAT_THRESHOLDS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 
-# Bullet's defaults, taken over: the approach below which it does not bounce, the share of an overlap it takes back in a step.
+# Bullet's defaults, taken over: the approach below which it does not bounce, the share of an overlap it takes
+# back in a step.
 SOLVER = Law(
     substeps=1,
     step=0.028,
@@ -58,7 +70,9 @@ class Free(Struct, frozen=True):
 
 
 class Impact(Struct, frozen=True):
-    """Two bodies that collide with no third: what was recorded around it, and the mass of ``a`` in units of ``b``'s."""
+    """Two bodies that collide with no third: what was recorded around it, and the mass of ``a`` in units of
+    ``b``'s.
+    """
 
     annotation: Annotation
     collision: Collision
@@ -73,15 +87,22 @@ class Impact(Struct, frozen=True):
 
 def read_annotations(where: Path) -> list[Annotation]:
     """Every annotation of a folder or zip, by scene."""
-    return [decode_annotation(source) for source in annotation_sources(where, annotation_names(where).values())]
+    return [
+        decode_annotation(source) for source in annotation_sources(where, annotation_names(where).values())
+    ]
 
 
 def free_flight(annotation: Annotation) -> Iterator[Free]:
     """All pairs of successive frames in which a moving body has no other near."""
     track = dict(sorted(tracks(annotation).items()))
     shapes: dict[int, Shape] = {o.object_id: o.shape for o in annotation.object_property}
-    place = np.array([[state.location[:2] for state in states] for states in track.values()])  # body, frame, axis
-    gap = np.linalg.norm(place[:, None] - place[None], axis=3) + np.where(np.eye(len(place)), inf, 0)[:, :, None]
+    place = np.array(
+        [[state.location[:2] for state in states] for states in track.values()]
+    )  # body, frame, axis
+    gap = (
+        np.linalg.norm(place[:, None] - place[None], axis=3)
+        + np.where(np.eye(len(place)), inf, 0)[:, :, None]
+    )
     near = gap.min(axis=1) < _ALONE
     for k, (name, states) in enumerate(track.items()):
         for t in range(1, len(states) - 1):
@@ -91,7 +112,9 @@ def free_flight(annotation: Annotation) -> Iterator[Free]:
             speed, next_speed = hypot(*now.velocity[:2]), hypot(*after.velocity[:2])
             if speed > 0.1:
                 way = hypot(after.location[0] - now.location[0], after.location[1] - now.location[1])
-                yield Free(shapes[name], speed, next_speed, way, now.angular_velocity[2], after.angular_velocity[2])
+                yield Free(
+                    shapes[name], speed, next_speed, way, now.angular_velocity[2], after.angular_velocity[2]
+                )
 
 
 def impacts(annotations: Sequence[Annotation], law: Law) -> list[Impact]:
@@ -99,8 +122,14 @@ def impacts(annotations: Sequence[Annotation], law: Law) -> list[Impact]:
     found: list[Impact] = []
     for annotation in annotations:
         for collision in annotation.collision:
-            others = [c for c in annotation.collision if c is not collision and set(c.object_ids) & set(collision.object_ids)]
-            if collision.frame_id >= _WINDOW and all(abs(c.frame_id - collision.frame_id) > 2 * _WINDOW for c in others):
+            others = [
+                c
+                for c in annotation.collision
+                if c is not collision and set(c.object_ids) & set(collision.object_ids)
+            ]
+            if collision.frame_id >= _WINDOW and all(
+                abs(c.frame_id - collision.frame_id) > 2 * _WINDOW for c in others
+            ):
                 a, b = (hypot(*delta[:2]) for delta in _changes(annotation, collision, law))
                 found.append(Impact(annotation, collision, b / a))
     return found
@@ -113,13 +142,19 @@ def _changes(annotation: Annotation, collision: Collision, law: Law) -> list[tup
     first, last = collision.frame_id - 1, min(collision.frame_id + 1, len(annotation.motion_trajectory) - 1)
     found: list[tuple[float, float, float]] = []
     for name in collision.object_ids:
-        after, free = track[name][last], simulate([observed(track[name][first], shape[name])], last - first, law=law).final[0]
-        found.append((after.velocity[0] - free.vx, after.velocity[1] - free.vy, after.angular_velocity[2] - free.spin))
+        after, free = (
+            track[name][last],
+            simulate([observed(track[name][first], shape[name])], last - first, law=law).final[0],
+        )
+        found.append(
+            (after.velocity[0] - free.vx, after.velocity[1] - free.vy, after.angular_velocity[2] - free.spin)
+        )
     return found
 
 
 def fit_law(annotations: Sequence[Annotation]) -> Law:
-    """All constants, each from the motion that shows it alone, in the order in which they depend on each other.
+    """All constants, each from the motion that shows it alone, in the order in which they depend on each
+    other.
 
     Raises:
         FormatError: the annotations show no sphere in free flight or no collision of two bodies.
@@ -127,21 +162,38 @@ def fit_law(annotations: Sequence[Annotation]) -> Law:
     free = [interval for annotation in annotations for interval in free_flight(annotation)]
     spheres = [f for f in free if f.shape == "sphere" and f.speed > 1]
     if not spheres:
-        raise FormatError("no sphere moves freely in these annotations", hint="Give more scenes: the eight of the development data are enough")
+        raise FormatError(
+            "no sphere moves freely in these annotations",
+            hint="Give more scenes: the eight of the development data are enough",
+        )
     substeps, step = fit_steps([f for f in free if abs(f.spin) < 0.1])
     law = replace(SOLVER, substeps=substeps, step=step)
     law = replace(law, drag=round(median(_drag(f, law) for f in spheres), 3))
-    law = replace(law, friction=round(median(_lost(f, law) for f in free if f.shape != "sphere" and abs(f.spin) < 0.1), 4))
+    law = replace(
+        law,
+        friction=round(median(_lost(f, law) for f in free if f.shape != "sphere" and abs(f.spin) < 0.1), 4),
+    )
     seen = impacts(annotations, law)
     if not any("sphere" in impact.shapes for impact in seen):
-        raise FormatError("no sphere collides in these annotations", hint="Give more scenes: the eight of the development data are enough")
+        raise FormatError(
+            "no sphere collides in these annotations",
+            hint="Give more scenes: the eight of the development data are enough",
+        )
     law = replace(law, inertia=round(median(_inertias(seen, law)), 4))
-    law = replace(law, turning=round(median(_turning(f, law) for f in free if f.shape == "cube" and abs(f.spin) > 0.3), 1))
-    round_ones = [replace(law, radius=r, reach=c, restitution=e) for r, c, e in product(_RADII, _REACHES, _RESTITUTIONS)]
+    law = replace(
+        law,
+        turning=round(median(_turning(f, law) for f in free if f.shape == "cube" and abs(f.spin) > 0.3), 1),
+    )
+    round_ones = [
+        replace(law, radius=r, reach=c, restitution=e) for r, c, e in product(_RADII, _REACHES, _RESTITUTIONS)
+    ]
     law = _least([i for i in seen if "sphere" in i.shapes], round_ones)
     flat = [i for i in seen if "sphere" not in i.shapes]
     if flat:
-        law = _least(flat, [replace(law, restitution_flat=e, threshold_flat=v) for e, v in product(_FLAT, _FLAT_THRESHOLDS)])
+        law = _least(
+            flat,
+            [replace(law, restitution_flat=e, threshold_flat=v) for e, v in product(_FLAT, _FLAT_THRESHOLDS)],
+        )
     return replace(law, stamp=_stamp(seen, law))
 
 
@@ -173,7 +225,9 @@ def _lost(free: Free, law: Law) -> float:
 def _turning(free: Free, law: Law) -> float:
     """Deceleration of spin beyond drag and the friction of a square's corners (radians/s²)."""
     rate, rim = abs(free.spin), sqrt(2) * law.radius * abs(free.spin)
-    known = law.drag * rate * (1 + rate) + law.friction * sqrt(2) * law.radius * rim / (hypot(free.speed, rim) * law.inertia)
+    known = law.drag * rate * (1 + rate) + law.friction * sqrt(2) * law.radius * rim / (
+        hypot(free.speed, rim) * law.inertia
+    )
     return (rate - copysign(1, free.spin) * free.next_spin) / law.frame - known
 
 
@@ -181,7 +235,12 @@ def _inertias(seen: Sequence[Impact], law: Law) -> Iterator[float]:
     """Impulse times arm over spin gained, of every cube that was hit well off its centre: per unit of mass."""
     for impact in seen:
         track = tracks(impact.annotation)
-        for name, shape, (dx, dy, spin) in zip(impact.collision.object_ids, impact.shapes, _changes(impact.annotation, impact.collision, law), strict=True):
+        for name, shape, (dx, dy, spin) in zip(
+            impact.collision.object_ids,
+            impact.shapes,
+            _changes(impact.annotation, impact.collision, law),
+            strict=True,
+        ):
             if shape == "cube" and abs(spin) > 1:
                 centre = track[name][impact.collision.frame_id].location
                 arm_x, arm_y = (p - q for p, q in zip(impact.collision.location[:2], centre[:2], strict=True))
@@ -196,10 +255,18 @@ def _least(seen: Sequence[Impact], laws: Sequence[Law]) -> Law:
 def impact_error(impact: Impact, law: Law) -> float:
     """Mean distance between simulated and recorded velocity of the two bodies, three frames after (units/s)."""
     a, b = impact.collision.object_ids
-    first, last = impact.collision.frame_id - _WINDOW, min(impact.collision.frame_id + _WINDOW, len(impact.annotation.motion_trajectory) - 1)
-    start = [body for body in bodies(impact.annotation, first, {a: impact.ratio, b: 1.0}) if body.id in (a, b)]
+    first, last = (
+        impact.collision.frame_id - _WINDOW,
+        min(impact.collision.frame_id + _WINDOW, len(impact.annotation.motion_trajectory) - 1),
+    )
+    start = [
+        body for body in bodies(impact.annotation, first, {a: impact.ratio, b: 1.0}) if body.id in (a, b)
+    ]
     truth = {body.id: body for body in bodies(impact.annotation, last)}
-    return fmean(hypot(body.vx - truth[body.id].vx, body.vy - truth[body.id].vy) for body in simulate(start, last - first, law=law).final)
+    return fmean(
+        hypot(body.vx - truth[body.id].vx, body.vy - truth[body.id].vy)
+        for body in simulate(start, last - first, law=law).final
+    )
 
 
 def _stamp(seen: Sequence[Impact], law: Law) -> int:
@@ -209,7 +276,9 @@ def _stamp(seen: Sequence[Impact], law: Law) -> int:
         found = 0
         for impact in seen:
             first = impact.collision.frame_id - _WINDOW
-            start = [body for body in bodies(impact.annotation, first) if body.id in impact.collision.object_ids]
+            start = [
+                body for body in bodies(impact.annotation, first) if body.id in impact.collision.object_ids
+            ]
             contacts = simulate(start, 2 * _WINDOW, law=replace(law, stamp=stamp)).contacts
             found += abs(contacts[0][0] - _WINDOW) if contacts else _WINDOW
         return found

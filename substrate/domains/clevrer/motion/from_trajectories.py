@@ -1,4 +1,6 @@
-"""What positions alone tell of a state, and what a vote tells of a collision: fitted on one half of the trajectories."""
+"""What positions alone tell of a state, and what a vote tells of a collision: fitted on one half of the
+trajectories.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,16 @@ from substrate.domains.clevrer.format import FRAMES, SceneEvents, Shape
 from substrate.domains.clevrer.motion.engine import simulate
 from substrate.domains.clevrer.motion.estimate import Sampled, estimate, velocity_changes
 from substrate.domains.clevrer.motion.law import Belief, Law, Sight
-from substrate.domains.clevrer.motion.predict import BAD, Pair, Votes, believe, features, met_pairs, states, vote
+from substrate.domains.clevrer.motion.predict import (
+    BAD,
+    Pair,
+    Votes,
+    believe,
+    features,
+    met_pairs,
+    states,
+    vote,
+)
 from substrate.domains.clevrer.motion.trajectories import TrajectoryScene
 
 AT = (80, 100)
@@ -60,7 +71,10 @@ class Watched(Struct, frozen=True):
 
     def seen(self, at: int) -> dict[int, list[Sampled]]:
         """What is known at a frame: the points up to it of every object that has any."""
-        known = {name: [point for point in points if point[0] <= at] for name, points in sorted(self.scene.trajectory.items())}
+        known = {
+            name: [point for point in points if point[0] <= at]
+            for name, points in sorted(self.scene.trajectory.items())
+        }
         return {name: points for name, points in known.items() if points}
 
     def met(self, at: int) -> set[Pair]:
@@ -70,7 +84,11 @@ class Watched(Struct, frozen=True):
     def truth(self, at: int, until: int = FRAMES - 1) -> set[Pair]:
         """Pairs that collide after a frame, both seen by then."""
         seen = self.seen(at)
-        return {_pair(c.object) for c in self.events.collisions if at < c.frame <= until and set(c.object) <= set(seen)}
+        return {
+            _pair(c.object)
+            for c in self.events.collisions
+            if at < c.frame <= until and set(c.object) <= set(seen)
+        }
 
     def struck(self, name: int, after: int, until: int) -> bool:
         """Whether an object collides in (after, until]."""
@@ -88,7 +106,9 @@ def watch(scenes: Mapping[int, TrajectoryScene], events: Mapping[int, SceneEvent
 
 def halves(watched: Sequence[Watched]) -> tuple[list[Watched], list[Watched]]:
     """Even scenes, to fit on, and odd ones, kept out."""
-    return [w for w in watched if w.scene.scene_index % 2 == 0], [w for w in watched if w.scene.scene_index % 2]
+    return [w for w in watched if w.scene.scene_index % 2 == 0], [
+        w for w in watched if w.scene.scene_index % 2
+    ]
 
 
 def fit_sight(watched: Sequence[Watched], law: Law, mass: float) -> Sight:
@@ -96,12 +116,17 @@ def fit_sight(watched: Sequence[Watched], law: Law, mass: float) -> Sight:
     sight = replace(UNSEEN, mass=round(mass, 2))
     sight = replace(sight, seams=_seams(watched, law, sight))
     sight = _entries(watched, law, sight)
-    sight = max((replace(sight, touching=t, near=n, blow=b) for t, n, b in product(_TOUCHING, _NEAR, _BLOWS)), key=lambda s: _met_score(watched, law, s))
+    sight = max(
+        (replace(sight, touching=t, near=n, blow=b) for t, n, b in product(_TOUCHING, _NEAR, _BLOWS)),
+        key=lambda s: _met_score(watched, law, s),
+    )
     return _errors(watched, law, sight)
 
 
 def _seams(watched: Sequence[Watched], law: Law, sight: Sight) -> tuple[int, ...]:
-    """Frames where far more bodies than usual change their velocity, twice running: the second begins a new fit."""
+    """Frames where far more bodies than usual change their velocity, twice running: the second begins a new
+    fit.
+    """
     changed, all_ = Counter[int](), Counter[int]()
     for w in watched:
         shapes: dict[int, Shape] = {thing.id: thing.shape for thing in w.scene.objects}
@@ -111,17 +136,25 @@ def _seams(watched: Sequence[Watched], law: Law, sight: Sight) -> tuple[int, ...
                 changed[frame] += change > _SLIGHT
     share = {frame: changed[frame] / all_[frame] for frame in sorted(all_)}
     usual = median(share.values())
-    return tuple(frame for frame in share if min(share[frame], share.get(frame - sight.interval, 0.0)) > _SEAM * usual)
+    return tuple(
+        frame for frame in share if min(share[frame], share.get(frame - sight.interval, 0.0)) > _SEAM * usual
+    )
 
 
 def _entries(watched: Sequence[Watched], law: Law, sight: Sight) -> Sight:
-    """How fast bodies come into view and where they head: from their first two points, where nothing hit them in between."""
+    """How fast bodies come into view and where they head: from their first two points, where nothing hit them
+    in between.
+    """
     speeds: list[float] = []
     flights: list[tuple[float, float, float]] = []
     for w in watched:
         shapes: dict[int, Shape] = {thing.id: thing.shape for thing in w.scene.objects}
         for name, points in sorted(w.scene.trajectory.items()):
-            if len(points) > 1 and 0 < points[0][0] < points[1][0] < FRAMES and not w.struck(name, 0, points[1][0]):
+            if (
+                len(points) > 1
+                and 0 < points[0][0] < points[1][0] < FRAMES
+                and not w.struck(name, 0, points[1][0])
+            ):
                 (f0, x, y), (f1, x1, y1) = points[:2]
                 time = (f1 - f0) * law.frame
                 mean = hypot(x1 - x, y1 - y) / time
@@ -133,7 +166,12 @@ def _entries(watched: Sequence[Watched], law: Law, sight: Sight) -> Sight:
 
     aim = min(product(_AIMS, _AIMS), key=lambda a: median(off(a)))
     spread = median(abs(speed - median(speeds)) for speed in speeds) / _HALF
-    return replace(sight, entry_speed=(round(median(speeds), 2), round(spread, 2)), entry_aim=aim, entry_spread=round(median(off(aim)) / _HALF, 2))
+    return replace(
+        sight,
+        entry_speed=(round(median(speeds), 2), round(spread, 2)),
+        entry_aim=aim,
+        entry_spread=round(median(off(aim)) / _HALF, 2),
+    )
 
 
 def _met_score(watched: Sequence[Watched], law: Law, sight: Sight) -> float:
@@ -142,7 +180,10 @@ def _met_score(watched: Sequence[Watched], law: Law, sight: Sight) -> float:
     for w, at in product(watched, AT):
         known = {thing.id: thing for thing in w.scene.objects}
         seen = w.seen(at)
-        found, met = met_pairs(known, seen, law=law, sight=sight), {pair for pair in w.met(at) if set(pair) <= set(seen)}
+        found, met = (
+            met_pairs(known, seen, law=law, sight=sight),
+            {pair for pair in w.met(at) if set(pair) <= set(seen)},
+        )
         right, guessed, true = right + len(found & met), guessed + len(found), true + len(met)
     return 2 * right / (guessed + true)
 
@@ -157,7 +198,9 @@ class _Error(Struct, frozen=True):
 
 
 def _errors(watched: Sequence[Watched], law: Law, sight: Sight) -> Sight:
-    """Standard errors: medians for the many, and for the struck a second spread that explains their largest tenth."""
+    """Standard errors: medians for the many, and for the struck a second spread that explains their largest
+    tenth.
+    """
     found = list(_state_errors(watched, law, sight))
     steady = [[e for e in found if e.trust == "steady" and e.fit == fit] for fit in range(len(sight.seams))]
     struck = [e for e in found if e.trust == "struck"]
@@ -166,7 +209,10 @@ def _errors(watched: Sequence[Watched], law: Law, sight: Sight) -> Sight:
     core = median(abs(e.velocity) for e in struck) / _HALF
     tenth = float(np.quantile([abs(e.velocity) for e in struck], 0.9))
     normal = NormalDist().cdf
-    bad = min((core * k / 20 for k in range(20, 400)), key=lambda s: abs(BAD * normal(-tenth / s) + (1 - BAD) * normal(-tenth / core) - 0.05))
+    bad = min(
+        (core * k / 20 for k in range(20, 400)),
+        key=lambda s: abs(BAD * normal(-tenth / s) + (1 - BAD) * normal(-tenth / core) - 0.05),
+    )
 
     return replace(
         sight,
@@ -191,13 +237,18 @@ def _state_errors(watched: Sequence[Watched], law: Law, sight: Sight) -> Iterato
             if [p[0] for p in points[-2:]] != [seam, later] or not now.body.vx or not then.body.vx:
                 continue
             moved = simulate([now.body], later - at, law=law).final[0]
-            for place, velocity in ((moved.x - then.body.x, moved.vx - then.body.vx), (moved.y - then.body.y, moved.vy - then.body.vy)):
+            for place, velocity in (
+                (moved.x - then.body.x, moved.vx - then.body.vx),
+                (moved.y - then.body.y, moved.vy - then.body.vy),
+            ):
                 # The error of velocity has moved the body while it was projected: take that back.
                 yield _Error(now.trust, now.fit, place - velocity * (later - at) * law.frame, velocity)
 
 
 def fit_belief(watched: Sequence[Watched], law: Law, sight: Sight) -> Belief:
-    """Logistic regression (ridge) of collisions on votes, then the cut at which the mean F1 over the benchmark's frames is highest."""
+    """Logistic regression (ridge) of collisions on votes, then the cut at which the mean F1 over the
+    benchmark's frames is highest.
+    """
     votes = {at: cast(watched, at, law, sight) for at in AT}
     rows: list[tuple[float, ...]] = []
     came: list[bool] = []
@@ -209,7 +260,9 @@ def fit_belief(watched: Sequence[Watched], law: Law, sight: Sight) -> Belief:
                 came.append(pair in truth)
     weights = _logistic(np.array(rows), np.array(came, dtype=float))
     belief = Belief(*(round(float(weight), 2) for weight in weights), cut=0.5)
-    cut = max(_CUTS, key=lambda c: fmean(score(watched, at, votes[at], replace(belief, cut=c)).f1 for at in AT))
+    cut = max(
+        _CUTS, key=lambda c: fmean(score(watched, at, votes[at], replace(belief, cut=c)).f1 for at in AT)
+    )
     return replace(belief, cut=cut)
 
 
@@ -218,7 +271,9 @@ def cast(watched: Sequence[Watched], at: int, law: Law, sight: Sight) -> list[Vo
     found: list[Votes] = []
     for w in watched:
         known = {thing.id: thing for thing in w.scene.objects}
-        found.append(vote(states(known, w.seen(at), at, law=law, sight=sight), FRAMES - 1 - at, law=law, sight=sight))
+        found.append(
+            vote(states(known, w.seen(at), at, law=law, sight=sight), FRAMES - 1 - at, law=law, sight=sight)
+        )
     return found
 
 
@@ -259,12 +314,22 @@ class Score(Struct, frozen=True):
         return 2 * self.right / max(1, 2 * self.right + self.wrong + self.missed)
 
 
-def score(watched: Sequence[Watched], at: int, votes: Sequence[Votes], belief: Belief, past: Sequence[set[Pair]] | None = None) -> Score:
+def score(
+    watched: Sequence[Watched],
+    at: int,
+    votes: Sequence[Votes],
+    belief: Belief,
+    past: Sequence[set[Pair]] | None = None,
+) -> Score:
     """Predictions against truth; ``past`` holds the pairs taken to have met, the truth where ``None``."""
     right = wrong = missed = 0
     for k, (w, given) in enumerate(zip(watched, votes, strict=True)):
         chances = believe(given, w.met(at) if past is None else past[k], belief=belief)
         found = {pair for pair, chance in chances.items() if chance >= belief.cut}
         truth = w.truth(at)
-        right, wrong, missed = right + len(found & truth), wrong + len(found - truth), missed + len(truth - found)
+        right, wrong, missed = (
+            right + len(found & truth),
+            wrong + len(found - truth),
+            missed + len(truth - found),
+        )
     return Score(right, wrong, missed)

@@ -40,9 +40,12 @@ class Law(Struct, frozen=True):
     inertia: float
     """Moment of inertia about the vertical of a body of mass 1 (units²)."""
     restitution: float
-    """Where a sphere takes part: share of the approach with which the two part, where the gap does not take it back."""
+    """Where a sphere takes part: share of the approach with which the two part, where the gap does not take
+    it back.
+    """
     restitution_flat: float
-    """Between cubes and cylinders: share of the approach beyond ``threshold_flat`` with which the two part."""
+    """Between cubes and cylinders: share of the approach beyond ``threshold_flat`` with which the two part.
+    """
     threshold_flat: float
     """Approach up to which cubes and cylinders do not bounce off each other (units/s)."""
     threshold: float
@@ -84,7 +87,9 @@ class Sight(Struct, frozen=True):
     blow: float
     """Change of velocity above which a body was struck (units/s)."""
     place: tuple[float, ...]
-    """Standard error of a steady body's position in the first fit, the second …; the last stands for those after it (units)."""
+    """Standard error of a steady body's position in the first fit, the second …; the last stands for those
+    after it (units).
+    """
     velocity: tuple[float, ...]
     """Standard error of a steady body's velocity, likewise (units/s)."""
     struck_place: float
@@ -104,12 +109,16 @@ class Sight(Struct, frozen=True):
 
     @property
     def edges(self) -> tuple[int, ...]:
-        """Frames whose two neighbouring intervals are not of one fit: a change of velocity there says nothing."""
+        """Frames whose two neighbouring intervals are not of one fit: a change of velocity there says
+        nothing.
+        """
         return tuple(frame for seam in self.seams for frame in (seam - self.interval, seam))
 
 
 class Belief(Struct, frozen=True):
-    """From the share of draws in which a pair collides to the probability that it does: a logistic sum, fitted on the same half."""
+    """From the share of draws in which a pair collides to the probability that it does: a logistic sum,
+    fitted on the same half.
+    """
 
     constant: float
     share: float

@@ -12,7 +12,9 @@ from substrate.domains.clevrer.motion.engine import Body, Contact, simulate
 from substrate.domains.clevrer.motion.law import LAW, Law
 
 _DIGITS = 6
-_DOUBT = 0.1  # how many units/s of unexplained momentum weigh as much as a mass that is off by its whole value
+_DOUBT = (
+    0.1  # how many units/s of unexplained momentum weigh as much as a mass that is off by its whole value
+)
 
 
 def observed(state: MotionState, shape: Shape, mass: float = 1.0) -> Body:
@@ -22,7 +24,17 @@ def observed(state: MotionState, shape: Shape, mass: float = 1.0) -> Body:
     Body(id=3, shape='cube', x=1.0, y=2.0, vx=0.1, vy=0.0, yaw=0.5, spin=2.0, mass=1.0)
     """
     yaw, spin = (state.orientation[2], state.angular_velocity[2]) if shape == "cube" else (0.0, 0.0)
-    return Body(state.object_id, shape, state.location[0], state.location[1], state.velocity[0], state.velocity[1], yaw, spin, mass)
+    return Body(
+        state.object_id,
+        shape,
+        state.location[0],
+        state.location[1],
+        state.velocity[0],
+        state.velocity[1],
+        yaw,
+        spin,
+        mass,
+    )
 
 
 def bodies(annotation: Annotation, frame: int, masses: dict[int, float] | None = None) -> list[Body]:
@@ -37,10 +49,23 @@ def masses(annotation: Annotation, *, law: Law = LAW) -> dict[int, float]:
     shapes: dict[int, Shape] = {o.object_id: o.shape for o in annotation.object_property}
     track = tracks(annotation)
     contacts = [(c.frame_id, min(c.object_ids), max(c.object_ids)) for c in annotation.collision]
-    return relative_masses(shapes, contacts, lambda name, frame: observed(track[name][frame], shapes[name]), len(annotation.motion_trajectory) - 1, law=law)
+    return relative_masses(
+        shapes,
+        contacts,
+        lambda name, frame: observed(track[name][frame], shapes[name]),
+        len(annotation.motion_trajectory) - 1,
+        law=law,
+    )
 
 
-def relative_masses(names: Iterable[int], contacts: Iterable[Contact], state: Callable[[int, int], Body | None], last: int, *, law: Law = LAW) -> dict[int, float]:
+def relative_masses(
+    names: Iterable[int],
+    contacts: Iterable[Contact],
+    state: Callable[[int, int], Body | None],
+    last: int,
+    *,
+    law: Law = LAW,
+) -> dict[int, float]:
     """Each body's mass relative to the others it met, from the momentum that recorded collisions pass on.
 
     CLEVRER's bodies differ in mass, whatever they look like: in a collision both change their velocity
@@ -51,7 +76,8 @@ def relative_masses(names: Iterable[int], contacts: Iterable[Contact], state: Ca
     Args:
         names: the bodies.
         contacts: recorded collisions.
-        state: a body as it was recorded at a frame, if it was; a collision one of whose bodies was not says nothing.
+        state: a body as it was recorded at a frame, if it was; a collision one of whose bodies was not says
+            nothing.
         last: the video's last frame.
     """
     ids = sorted(names)
@@ -68,7 +94,10 @@ def relative_masses(names: Iterable[int], contacts: Iterable[Contact], state: Ca
     doubt = _DOUBT**2 * np.eye(len(ids))
     found = np.linalg.solve(momentum.T @ momentum + doubt, doubt @ np.ones(len(ids)))
     # Least squares may differ in the last bits from one processor to another.
-    return {name: max(0.2, round(float(value), _DIGITS)) for name, value in zip(ids, _centred(found, momentum), strict=True)}
+    return {
+        name: max(0.2, round(float(value), _DIGITS))
+        for name, value in zip(ids, _centred(found, momentum), strict=True)
+    }
 
 
 def _centred(found: np.ndarray, momentum: np.ndarray) -> np.ndarray:
@@ -82,7 +111,10 @@ def _groups(contacts: Iterable[Contact]) -> list[list[Contact]]:
     groups: list[list[Contact]] = []
     for contact in sorted(contacts):
         for group in groups:
-            if any(contact[0] - other[0] <= BEFORE + AFTER and not set(other[1:]).isdisjoint(contact[1:]) for other in group):
+            if any(
+                contact[0] - other[0] <= BEFORE + AFTER and not set(other[1:]).isdisjoint(contact[1:])
+                for other in group
+            ):
                 group.append(contact)
                 break
         else:
@@ -90,7 +122,9 @@ def _groups(contacts: Iterable[Contact]) -> list[list[Contact]]:
     return groups
 
 
-def _velocity_changes(group: Sequence[Contact], state: Callable[[int, int], Body | None], last: int, law: Law) -> dict[int, tuple[float, float]]:
+def _velocity_changes(
+    group: Sequence[Contact], state: Callable[[int, int], Body | None], last: int, law: Law
+) -> dict[int, tuple[float, float]]:
     """What the group's impulses changed in each body's velocity, over what drag and friction would have."""
     first = max(0, min(frame for frame, _, _ in group) - BEFORE)
     end = min(last, max(frame for frame, _, _ in group) + AFTER)

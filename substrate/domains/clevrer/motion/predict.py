@@ -24,19 +24,27 @@ BAD = 0.25  # share of struck bodies whose velocity is badly wrong; see Sight.st
 
 
 def predict_collisions(
-    objects: Iterable[CompactObject], trajectory: Mapping[int, Sequence[Sampled]], at: int, until: int = FRAMES - 1, *, met: Iterable[Pair] | None = None
+    objects: Iterable[CompactObject],
+    trajectory: Mapping[int, Sequence[Sampled]],
+    at: int,
+    until: int = FRAMES - 1,
+    *,
+    met: Iterable[Pair] | None = None,
 ) -> list[Pair]:
     """Pairs that collide after frame ``at`` and not later than ``until``, sorted, each with a < b.
 
     Args:
         objects: number and shape of the scene's objects.
-        trajectory: by object number, ``(frame, x, y)`` in ascending frames; those after ``at`` are never read.
+        trajectory: by object number, ``(frame, x, y)`` in ascending frames; those after ``at`` are never
+            read.
         at: last frame that may be known.
         until: last frame of the prediction.
-        met: pairs known to have collided by ``at`` (from an event log); a pair collides once. ``None``: taken from the motion.
+        met: pairs known to have collided by ``at`` (from an event log); a pair collides once. ``None``: taken
+            from the motion.
 
     Raises:
-        ParameterError: ``until`` is not after ``at``, or a trajectory names an unknown object or goes back in time.
+        ParameterError: ``until`` is not after ``at``, or a trajectory names an unknown object or goes back in
+            time.
 
     >>> ball, box = CompactObject("red", "metal", "sphere", 0), CompactObject("blue", "rubber", "cube", 1)
     >>> trajectory = {0: [(75, -1.14, 0.0), (80, -1.0, 0.0)], 1: [(75, 0.0, 0.0), (80, 0.0, 0.0)]}
@@ -48,15 +56,24 @@ def predict_collisions(
 
 
 def probabilities(
-    objects: Iterable[CompactObject], trajectory: Mapping[int, Sequence[Sampled]], at: int, until: int = FRAMES - 1, *, met: Iterable[Pair] | None = None
+    objects: Iterable[CompactObject],
+    trajectory: Mapping[int, Sequence[Sampled]],
+    at: int,
+    until: int = FRAMES - 1,
+    *,
+    met: Iterable[Pair] | None = None,
 ) -> dict[Pair, float]:
-    """As :func:`predict_collisions`: the probability of every pair that collides in some draw and has not met."""
+    """As :func:`predict_collisions`: the probability of every pair that collides in some draw and has not
+    met.
+    """
     known, seen = _known(objects, trajectory, at, until)
     past = met_pairs(known, seen) if met is None else {(min(pair), max(pair)) for pair in met}
     return believe(vote(states(known, seen, at), until - at), past)
 
 
-def _known(objects: Iterable[CompactObject], trajectory: Mapping[int, Sequence[Sampled]], at: int, until: int) -> tuple[dict[int, CompactObject], dict[int, list[Sampled]]]:
+def _known(
+    objects: Iterable[CompactObject], trajectory: Mapping[int, Sequence[Sampled]], at: int, until: int
+) -> tuple[dict[int, CompactObject], dict[int, list[Sampled]]]:
     """The objects by number and, of those, what is known of their motion at ``at``."""
     if until <= at:
         raise ParameterError(f"until={until} is not after at={at}", hint="Give a later last frame")
@@ -64,27 +81,50 @@ def _known(objects: Iterable[CompactObject], trajectory: Mapping[int, Sequence[S
     seen: dict[int, list[Sampled]] = {}
     for name, points in sorted(trajectory.items()):
         if name not in known:
-            raise ParameterError(f"the trajectory of object {name} belongs to none of the objects {sorted(known)}", hint="Declare every object")
+            raise ParameterError(
+                f"the trajectory of object {name} belongs to none of the objects {sorted(known)}",
+                hint="Declare every object",
+            )
         if any(points[k][0] >= points[k + 1][0] for k in range(len(points) - 1)):
-            raise ParameterError(f"the trajectory of object {name} does not go forward in time", hint="Sort its points by frame, one a frame")
+            raise ParameterError(
+                f"the trajectory of object {name} does not go forward in time",
+                hint="Sort its points by frame, one a frame",
+            )
         seen[name] = [point for point in points if point[0] <= at]
     return known, seen
 
 
-def states(known: Mapping[int, CompactObject], seen: Mapping[int, Sequence[Sampled]], at: int, *, law: Law = LAW, sight: Sight = SIGHT) -> list[Estimate]:
+def states(
+    known: Mapping[int, CompactObject],
+    seen: Mapping[int, Sequence[Sampled]],
+    at: int,
+    *,
+    law: Law = LAW,
+    sight: Sight = SIGHT,
+) -> list[Estimate]:
     """The estimated state of every object that is in view at ``at``, by number."""
-    found = (estimate(name, known[name].shape, points, at, law=law, sight=sight) for name, points in sorted(seen.items()))
+    found = (
+        estimate(name, known[name].shape, points, at, law=law, sight=sight)
+        for name, points in sorted(seen.items())
+    )
     return [state for state in found if state is not None]
 
 
-def vote(found: Sequence[Estimate], frames: int, *, draws: int = DRAWS, law: Law = LAW, sight: Sight = SIGHT) -> Votes:
-    """Simulates ``draws`` worlds that the estimates allow; the first is the estimates themselves, with equal masses.
+def vote(
+    found: Sequence[Estimate], frames: int, *, draws: int = DRAWS, law: Law = LAW, sight: Sight = SIGHT
+) -> Votes:
+    """Simulates ``draws`` worlds that the estimates allow; the first is the estimates themselves, with equal
+    masses.
 
-    The draws are a Kronecker sequence (multiples of square roots of primes, modulo 1): spread evenly, the same on every run, without a seed.
+    The draws are a Kronecker sequence (multiples of square roots of primes, modulo 1): spread evenly, the
+    same on every run, without a seed.
     """
     frames_of: dict[Pair, list[int]] = {}
     for draw in range(draws):
-        world = [_drawn(state, [_chance(draw, _CHANCES * place + k) for k in range(_CHANCES)], law, sight) for place, state in enumerate(found)]
+        world = [
+            _drawn(state, [_chance(draw, _CHANCES * place + k) for k in range(_CHANCES)], law, sight)
+            for place, state in enumerate(found)
+        ]
         for frame, a, b in simulate(apart(world, 2 * law.radius), frames, law=law).contacts:
             frames_of.setdefault((a, b), []).append(frame)
     return {pair: (len(when) / draws, fmean(when) / frames) for pair, when in sorted(frames_of.items())}
@@ -114,10 +154,14 @@ def _drawn(state: Estimate, chance: Sequence[float], law: Law, sight: Sight) -> 
     return Body(body.id, body.shape, x, y, vx, vy, yaw, 0.0, exp(sight.mass * _normal(chance[1])))
 
 
-def _steady(state: Estimate, chance: Sequence[float], law: Law, sight: Sight) -> tuple[float, float, float, float]:
+def _steady(
+    state: Estimate, chance: Sequence[float], law: Law, sight: Sight
+) -> tuple[float, float, float, float]:
     body = state.body
     scale = min(1.0, hypot(body.vx, body.vy) / 0.3)  # what hardly moves is well known
-    place, velocity = (scale * spread[min(state.fit, len(spread) - 1)] for spread in (sight.place, sight.velocity))
+    place, velocity = (
+        scale * spread[min(state.fit, len(spread) - 1)] for spread in (sight.place, sight.velocity)
+    )
     return (
         body.x + place * _normal(chance[2]),
         body.y + place * _normal(chance[3]),
@@ -126,7 +170,9 @@ def _steady(state: Estimate, chance: Sequence[float], law: Law, sight: Sight) ->
     )
 
 
-def _struck(state: Estimate, chance: Sequence[float], law: Law, sight: Sight) -> tuple[float, float, float, float]:
+def _struck(
+    state: Estimate, chance: Sequence[float], law: Law, sight: Sight
+) -> tuple[float, float, float, float]:
     body = state.body
     spread = sight.struck_badly if (7 * chance[0] + chance[1]) % 1 < BAD else sight.struck_velocity
     return (
@@ -137,11 +183,15 @@ def _struck(state: Estimate, chance: Sequence[float], law: Law, sight: Sight) ->
     )
 
 
-def _new(state: Estimate, chance: Sequence[float], law: Law, sight: Sight) -> tuple[float, float, float, float]:
+def _new(
+    state: Estimate, chance: Sequence[float], law: Law, sight: Sight
+) -> tuple[float, float, float, float]:
     body = state.body
     mean, spread = sight.entry_speed
     speed = max(0.0, mean + spread * _normal(chance[2]))
-    heading = atan2(sight.entry_aim[1] - body.y, sight.entry_aim[0] - body.x) + sight.entry_spread * _normal(chance[3])
+    heading = atan2(sight.entry_aim[1] - body.y, sight.entry_aim[0] - body.x) + sight.entry_spread * _normal(
+        chance[3]
+    )
     return body.x, body.y, speed * cos(heading), speed * sin(heading)
 
 
@@ -149,7 +199,9 @@ _ERRORS = {"steady": _steady, "struck": _struck, "new": _new}
 
 
 def apart(bodies: Sequence[Body], distance: float) -> list[Body]:
-    """Bodies that stand in one another, pushed apart until their discs just touch: errors of position, not contacts."""
+    """Bodies that stand in one another, pushed apart until their discs just touch: errors of position, not
+    contacts.
+    """
     places = [[body.x, body.y] for body in bodies]
     for _ in range(4):
         for a, b in combinations(places, 2):
@@ -157,12 +209,28 @@ def apart(bodies: Sequence[Body], distance: float) -> list[Body]:
             gap = hypot(dx, dy)
             if 0 < gap < distance:
                 share = (distance - gap) / (2 * gap)
-                a[0], a[1], b[0], b[1] = a[0] - share * dx, a[1] - share * dy, b[0] + share * dx, b[1] + share * dy
-    return [Body(b.id, b.shape, x, y, b.vx, b.vy, b.yaw, b.spin, b.mass) for b, (x, y) in zip(bodies, places, strict=True)]
+                a[0], a[1], b[0], b[1] = (
+                    a[0] - share * dx,
+                    a[1] - share * dy,
+                    b[0] + share * dx,
+                    b[1] + share * dy,
+                )
+    return [
+        Body(b.id, b.shape, x, y, b.vx, b.vy, b.yaw, b.spin, b.mass)
+        for b, (x, y) in zip(bodies, places, strict=True)
+    ]
 
 
-def met_pairs(known: Mapping[int, CompactObject], seen: Mapping[int, Sequence[Sampled]], *, law: Law = LAW, sight: Sight = SIGHT) -> set[Pair]:
-    """Pairs that have collided, as the motion shows it: they touched, or came near and both changed their velocity at once."""
+def met_pairs(
+    known: Mapping[int, CompactObject],
+    seen: Mapping[int, Sequence[Sampled]],
+    *,
+    law: Law = LAW,
+    sight: Sight = SIGHT,
+) -> set[Pair]:
+    """Pairs that have collided, as the motion shows it: they touched, or came near and both changed their
+    velocity at once.
+    """
     at = {name: {frame: (x, y) for frame, x, y in points} for name, points in seen.items()}
     changes = {name: dict(velocity_changes(points, known[name].shape, law)) for name, points in seen.items()}
     found: set[Pair] = set()
@@ -170,7 +238,9 @@ def met_pairs(known: Mapping[int, CompactObject], seen: Mapping[int, Sequence[Sa
         for frame in sorted(at[a].keys() & at[b].keys()):
             distance = hypot(at[a][frame][0] - at[b][frame][0], at[a][frame][1] - at[b][frame][1])
             both = min(changes[a].get(frame, 0.0), changes[b].get(frame, 0.0))
-            if distance < sight.touching or (distance < sight.near and both > sight.blow and frame not in sight.edges):
+            if distance < sight.touching or (
+                distance < sight.near and both > sight.blow and frame not in sight.edges
+            ):
                 found.add((a, b))
     return found
 
@@ -194,5 +264,16 @@ def believe(votes: Votes, past: Iterable[Pair], *, belief: Belief = BELIEF) -> d
     >>> chances[0, 1] > 0.9, chances[0, 2] < 0.3
     (True, True)
     """
-    weights = (belief.constant, belief.share, belief.late, belief.few_met, belief.three_met, belief.more_met, belief.shared)
-    return {pair: 1 / (1 + exp(-sum(w * v for w, v in zip(weights, row, strict=True)))) for pair, row in features(votes, past).items()}
+    weights = (
+        belief.constant,
+        belief.share,
+        belief.late,
+        belief.few_met,
+        belief.three_met,
+        belief.more_met,
+        belief.shared,
+    )
+    return {
+        pair: 1 / (1 + exp(-sum(w * v for w, v in zip(weights, row, strict=True))))
+        for pair, row in features(votes, past).items()
+    }

@@ -33,17 +33,28 @@ def decode_trajectories(source: Source) -> TrajectoryScene:
     >>> decode_trajectories(("t:1", b'{"scene_index": 1, "objects": [], "trajectory": {"0": []}}'))
     Traceback (most recent call last):
     ...
-    substrate.errors.FormatError: t:1: $.trajectory.0: belongs to none of the objects []. Declare every object once.
+    substrate.errors.FormatError: t:1: $.trajectory.0: belongs to none of the objects []. Declare every object
+    once.
     """
     scene = decode(_scenes, source[1], source[0])
     declared = [thing.id for thing in scene.objects]
     if len(set(declared)) != len(declared):
-        raise FormatError("an object id occurs twice", where=(source[0], "$.objects"), hint="Number every object once")
+        raise FormatError(
+            "an object id occurs twice", where=(source[0], "$.objects"), hint="Number every object once"
+        )
     for name, points in sorted(scene.trajectory.items()):
         if name not in declared:
-            raise FormatError(f"belongs to none of the objects {sorted(declared)}", where=(source[0], f"$.trajectory.{name}"), hint="Declare every object once")
+            raise FormatError(
+                f"belongs to none of the objects {sorted(declared)}",
+                where=(source[0], f"$.trajectory.{name}"),
+                hint="Declare every object once",
+            )
         if any(before[0] >= after[0] for before, after in pairwise(points)):
-            raise FormatError("frames do not ascend", where=(source[0], f"$.trajectory.{name}"), hint="Sort the points by frame, one a frame")
+            raise FormatError(
+                "frames do not ascend",
+                where=(source[0], f"$.trajectory.{name}"),
+                hint="Sort the points by frame, one a frame",
+            )
     return scene
 
 
@@ -57,6 +68,10 @@ def read_trajectories(path: Path) -> dict[int, TrajectoryScene]:
     for source in lines(path):
         scene = decode_trajectories(source)
         if scene.scene_index in found:
-            raise FormatError(f"scene {scene.scene_index} occurs twice", where=(source[0],), hint="Give every scene one line")
+            raise FormatError(
+                f"scene {scene.scene_index} occurs twice",
+                where=(source[0],),
+                hint="Give every scene one line",
+            )
         found[scene.scene_index] = scene
     return dict(sorted(found.items()))

@@ -1,0 +1,1 @@
+"""Official files over HTTP; it knows addresses and hashes, and no stage."""

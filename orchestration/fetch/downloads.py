@@ -1,0 +1,450 @@
+"""Official benchmark files: fetched, checked against what is known of their bytes, pinned.
+
+Where the files come from stands in ``sources.toml``. A file with a published git blob hash is checked
+against it. For any other file the first download records SHA-256 and size in a pins file that lives in
+the repository, and every later download has to equal it. Nothing here runs unless a user asks for it.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import itertools
+import logging
+import os
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Literal, cast
+
+import msgspec
+import pooch
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeRemainingColumn,
+    TransferSpeedColumn,
+)
+
+from orchestration.fetch.transfer import (
+    DownloadError,
+    Patience,
+    RefusedError,
+    Report,
+    Transfer,
+    UnavailableError,
+)
+from substrate.errors import FormatError, ParameterError
+from substrate.journal import write_atomically
+
+__all__ = [
+    "DownloadError",
+    "Fetched",
+    "Patience",
+    "Pin",
+    "RefusedError",
+    "Source",
+    "SourceFile",
+    "Sources",
+    "UnavailableError",
+    "fetch",
+    "fetch_shown",
+    "official_sources",
+    "read_pins",
+]
+
+
+class SourceFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One official file: its name, its addresses in the order they are tried, its git blob hash if published."""
+
+    name: str
+    urls: tuple[str, ...]
+    blob: str | None = None
+    extra: bool = False
+
+
+class Source(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A benchmark's official files; ``manual`` is where a person has to go when there is no direct address."""
+
+    files: tuple[SourceFile, ...] = ()
+    licence: str = ""
+    manual: str = ""
+
+
+Sources = Mapping[str, Source]
+"""Official files by benchmark."""
+
+
+class Pin(msgspec.Struct, frozen=True, kw_only=True):
+    """What the first download of a file was: SHA-256 (hex), size in bytes, address."""
+
+    sha256: str
+    size: int
+    url: str
+
+
+class Fetched(msgspec.Struct, frozen=True, kw_only=True):
+    """One file after a fetch. ``url`` is None where nothing was downloaded; ``aside`` is where a wrong
+    file that lay under the final name was put."""
+
+    name: str
+    path: Path
+    status: Literal["downloaded", "present"]
+    size: int
+    sha256: str
+    url: str | None = None
+    pinned: bool = False
+    aside: Path | None = None
+
+    def __str__(self) -> str:
+        notes = [self.status, f"{self.size} bytes", f"sha256:{self.sha256}"]
+        notes += ["pinned at this first download"] * self.pinned
+        notes += [f"the file that was there differed and is kept as {self.aside.name}"] if self.aside else []
+        return f"{self.name}: {', '.join(notes)}"
+
+
+class _Digest(msgspec.Struct, frozen=True):
+    """A file's SHA-256, its git blob hash (SHA-1 over ``blob <size>``, a zero byte and the bytes), its size."""
+
+    sha256: str
+    blob: str
+    size: int
+
+
+def official_sources() -> Sources:
+    """The addresses that come with the package.
+
+    >>> [file.name for file in official_sources()["clevrer"].files if not file.extra]
+    ['validation.json', 'annotation_validation.zip']
+    """
+    return msgspec.toml.decode(
+        files("orchestration.fetch").joinpath("sources.toml").read_bytes(), type=dict[str, Source]
+    )
+
+
+def read_pins(path: Path) -> dict[str, Pin]:
+    """Pins by ``BENCHMARK/NAME``; none where the file does not exist yet.
+
+    Raises:
+        FormatError: the file is not a pins file.
+    """
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=dict[str, Pin])
+    except FileNotFoundError:
+        return {}
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise FormatError(
+            str(error), where=(path,), hint="Restore the pins file from the repository's history"
+        ) from error
+
+
+def fetch(
+    benchmark: str,
+    out: Path,
+    *,
+    pins: Path,
+    sources: Sources | None = None,
+    base: str | None = None,
+    only: Sequence[str] = (),
+    progress: Progress | Report | None = None,
+    patience: Patience | None = None,
+) -> list[Fetched]:
+    """Fetch a benchmark's official files to ``out/NAME``; whole, checked files only ever bear that name.
+
+    A file that is there and matches is left alone. One that is there and does not match is put aside
+    and fetched again. An unfinished download stays as ``NAME.part`` and is continued by the next fetch.
+
+    Args:
+        benchmark: a key of ``sources``.
+        out: the folder to write to; made where absent.
+        pins: the JSON file that records the first download of files without a published hash.
+        sources: where the files are; the official addresses by default.
+        base: an address that holds the files under their names, instead of all addresses of ``sources``.
+        only: names to fetch; by default all that are not ``extra``.
+        progress: a rich bar or a callable told of every chunk; quiet by default.
+        patience: time limits and number of tries.
+
+    Returns:
+        One record a file, in the order of ``sources``.
+
+    Raises:
+        ParameterError: the benchmark or a name is unknown, or the benchmark has no direct address.
+        RefusedError: the bytes differ from what is expected; ``out/NAME`` and the pins are not written.
+        UnavailableError: no source gave the file.
+        DownloadError: the disk is full, or the folder cannot be written.
+        FormatError: the pins file is damaged.
+    """
+    wanted = _wanted(benchmark, official_sources() if sources is None else sources, only)
+    read_pins(pins)  # a damaged pins file is found before anything is downloaded
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DownloadError(
+            f"the folder cannot be made ({error.strerror})", where=(out,), hint="Give another output folder"
+        ) from error
+    report = _reporter(progress)
+    if base is not None:
+        wanted = [msgspec.structs.replace(file, urls=(f"{base.rstrip('/')}/{file.name}",)) for file in wanted]
+    return [
+        _fetch_file(
+            file,
+            out / file.name,
+            _Check(file, f"{benchmark}/{file.name}", pins),
+            report,
+            patience or Patience(),
+        )
+        for file in wanted
+    ]
+
+
+def fetch_shown(
+    benchmark: str,
+    out: Path,
+    *,
+    pins: Path,
+    base: str | None = None,
+    only: Sequence[str] = (),
+    console: Console | None = None,
+) -> list[Fetched]:
+    """:func:`fetch` with a progress bar (bytes, speed, time remaining) on standard error, none off a
+    terminal.
+    """
+    console = console or Console(stderr=True)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        DownloadColumn(),
+        TransferSpeedColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
+        return fetch(benchmark, out, pins=pins, base=base, only=only, progress=progress)
+
+
+def _wanted(benchmark: str, sources: Sources, only: Sequence[str]) -> list[SourceFile]:
+    if benchmark not in sources:
+        raise ParameterError(
+            "no official source is known",
+            where=(benchmark,),
+            hint=f"Choose one of {', '.join(sorted(sources))}",
+        )
+    source = sources[benchmark]
+    if not source.files:
+        raise ParameterError(
+            "has no direct address", where=(benchmark,), hint=f"Download it by hand from {source.manual}"
+        )
+    names = [file.name for file in source.files]
+    if unknown := sorted(set(only) - set(names)):
+        raise ParameterError(
+            f"no official file is called {', '.join(unknown)}",
+            where=(benchmark,),
+            hint=f"Choose among {', '.join(names)}",
+        )
+    return [file for file in source.files if (file.name in only if only else not file.extra)]
+
+
+class _Check:
+    """What is known of a file's bytes, and whether given bytes are those; the first ones are pinned."""
+
+    def __init__(self, file: SourceFile, key: str, pins: Path) -> None:
+        self.file = file
+        self.key = key
+        self.pins = pins
+        self.pinned = False
+
+    @property
+    def pin(self) -> Pin | None:
+        return read_pins(self.pins).get(self.key)
+
+    def difference(self, found: _Digest) -> str:
+        """Expected and found hash where they differ, else nothing."""
+        pin = self.pin
+        pairs = [("git blob SHA-1", self.file.blob, found.blob)] if self.file.blob else []
+        pairs += (
+            [("SHA-256", f"{pin.sha256} ({pin.size} bytes)", f"{found.sha256} ({found.size} bytes)")]
+            if pin
+            else []
+        )
+        return "; ".join(
+            f"expected {kind} {expected}, found {actual}"
+            for kind, expected, actual in pairs
+            if expected != actual
+        )
+
+    def accept(self, part: Path, url: str) -> None:
+        """Refuse a download that differs; pin it where nothing was known of it."""
+        found = _digest(part)
+        if difference := self.difference(found):
+            raise RefusedError(
+                f"the bytes differ: {difference}", where=(self.file.name, url), hint=self._advice()
+            )
+        if self.file.blob or self.pin:
+            return
+        self._check_whole(part, url)
+        entries = {**read_pins(self.pins), self.key: Pin(sha256=found.sha256, size=found.size, url=url)}
+        text = msgspec.json.format(msgspec.json.encode(entries, order="sorted"), indent=2).decode()
+        self.pins.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(self.pins, f"{text}\n")
+        self.pinned = True
+
+    def _advice(self) -> str:
+        if self.file.blob:
+            return "Fetch again or give a mirror as the base address: the source does not serve the published file"
+        return f"Fetch again; if the source has published a new version and you accept it, remove the entry {self.key} from {self.pins} first"
+
+    def _check_whole(self, part: Path, url: str) -> None:
+        """A pin outlives its download, so what is pinned has to be readable to its last byte."""
+        reader = _READERS.get(Path(self.file.name).suffix)
+        try:
+            fault = reader(part) if reader else ""
+        except (
+            zipfile.BadZipFile,
+            gzip.BadGzipFile,
+            zlib.error,
+            EOFError,
+            NotImplementedError,
+            RuntimeError,
+        ) as error:
+            fault = str(error)
+        if fault:
+            hint = "Open the address in a browser: the source may send a page in place of the file"
+            raise RefusedError(f"not a whole archive ({fault})", where=(self.file.name, url), hint=hint)
+
+
+def _read_zip(path: Path) -> str:
+    with zipfile.ZipFile(path) as archive:
+        damaged = archive.testzip()
+    return f"{damaged} is damaged" if damaged else ""
+
+
+def _read_gzip(path: Path) -> str:
+    with gzip.open(path) as stream:
+        while stream.read(1 << 20):
+            pass
+    return ""
+
+
+_READERS: Mapping[str, Callable[[Path], str]] = {".zip": _read_zip, ".gz": _read_gzip}
+
+
+def _digest(path: Path) -> _Digest:
+    size = path.stat().st_size
+    sha256, blob = hashlib.sha256(), hashlib.sha1(b"blob %d\0" % size, usedforsecurity=False)
+    with path.open("rb") as file:
+        while chunk := file.read(1 << 20):
+            sha256.update(chunk)
+            blob.update(chunk)
+    return _Digest(sha256.hexdigest(), blob.hexdigest(), size)
+
+
+def _fetch_file(file: SourceFile, path: Path, check: _Check, report: Report, patience: Patience) -> Fetched:
+    aside = None
+    if path.exists():
+        found = _digest(path)
+        if not file.blob and not check.pin:
+            hint = f"Move it away and fetch again, or restore {check.pins} if it held the entry {check.key}"
+            raise RefusedError(
+                f"a file is there already and no pin vouches for it (SHA-256 {found.sha256})",
+                where=(path,),
+                hint=hint,
+            )
+        if not check.difference(found):
+            return Fetched(name=file.name, path=path, status="present", size=found.size, sha256=found.sha256)
+        aside = _put_aside(path)
+    try:
+        url = _from_any(file, path, check, report, patience)
+    except DownloadError as error:
+        if not aside:
+            raise
+        raise type(error)(
+            error.what,
+            where=error.where,
+            hint=f"{error.hint}. The file that was there differed too and is kept as {aside}",
+        ) from error
+    found = _digest(path)
+    return Fetched(
+        name=file.name,
+        path=path,
+        status="downloaded",
+        size=found.size,
+        sha256=found.sha256,
+        url=url,
+        pinned=check.pinned,
+        aside=aside,
+    )
+
+
+def _put_aside(path: Path) -> Path:
+    """Rename a wrong file to a free name beside it: it may be somebody's only copy."""
+    free = next(
+        name for n in itertools.count(1) if not (name := path.with_name(f"{path.name}.differs-{n}")).exists()
+    )
+    os.rename(path, free)
+    return free
+
+
+def _from_any(file: SourceFile, path: Path, check: _Check, report: Report, patience: Patience) -> str:
+    """Fetch from the first source that gives the right bytes; returns its address."""
+    failures: list[DownloadError] = []
+    for url in file.urls:
+        transfer = Transfer(
+            path.with_name(f"{path.name}.part"),
+            lambda part, url=url: check.accept(part, url),
+            report,
+            patience,
+        )
+        try:
+            with _quiet(pooch.get_logger()):
+                # The cast: pooch's protocol names the arguments of a processor.
+                pooch.retrieve(
+                    url, known_hash=None, fname=path.name, path=path.parent, downloader=cast(Any, transfer)
+                )
+            return url
+        except (UnavailableError, RefusedError) as error:
+            failures.append(error)
+    if len(failures) == 1:
+        raise failures[0]
+    kind = RefusedError if any(isinstance(error, RefusedError) for error in failures) else UnavailableError
+    raise kind(
+        "; ".join(f"{error.where[-1]}: {error.what}" for error in failures),
+        where=(file.name,),
+        hint=failures[0].hint,
+    ) from failures[-1]
+
+
+@contextmanager
+def _quiet(logger: logging.Logger) -> Iterator[None]:
+    """Pooch announces each download and its hash; the bar and the pins say both already."""
+    level = logger.level
+    logger.setLevel(logging.WARNING)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
+
+
+def _reporter(progress: Progress | Report | None) -> Report:
+    if progress is None:
+        return lambda name, done, total: None
+    return _Bar(progress) if isinstance(progress, Progress) else progress
+
+
+class _Bar:
+    """A rich task a file; a resumed file starts with the bytes it had, so that the speed is the line's."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._tasks: dict[str, TaskID] = {}
+
+    def __call__(self, name: str, done: int, total: int | None) -> None:
+        if name not in self._tasks:
+            self._tasks[name] = self._progress.add_task(name, total=total, completed=done)
+        else:
+            self._progress.update(self._tasks[name], total=total, completed=done)

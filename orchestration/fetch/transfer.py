@@ -1,0 +1,292 @@
+"""One file over HTTP, resumed where the last attempt ended: the downloader that pooch is given.
+
+The bytes grow in a ``.part`` file; a ``.part.json`` beside it remembers address, length and validator
+(strong ETag, else Last-Modified). A part is continued with ``Range`` and ``If-Range``, so that a file
+that changed at its source is begun again and never sewn together from two versions.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import re
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+import httpx
+import msgspec
+
+from substrate.errors import SubstrateError
+
+_CONTENT_RANGE = re.compile(r"bytes (\d+)-\d+/(\d+)$")
+_TRY_AGAIN = frozenset({408, 425, 429})
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+
+Report = Callable[[str, int, "int | None"], None]
+"""Called with the file's name, the bytes at hand and the bytes in all (None where unknown)."""
+
+
+class DownloadError(SubstrateError):
+    """An official file could not be had."""
+
+
+class UnavailableError(DownloadError):
+    """A source does not give the file; another source may."""
+
+
+class RefusedError(DownloadError):
+    """The bytes that came, or lie there, are not the expected ones."""
+
+
+class Patience(msgspec.Struct, frozen=True, kw_only=True):
+    """How long to wait for a source, in seconds.
+
+    ``attempts`` counts tries in a row that brought nothing; one that brought new bytes starts the
+    count at 0 again. After ``n`` such tries the wait is ``backoff * 2**n``, at most ``longest``.
+    """
+
+    connect: float = 20.0
+    read: float = 60.0
+    attempts: int = 5
+    backoff: float = 1.0
+    longest: float = 30.0
+
+    def wait(self, failures: int) -> float:
+        """Seconds to wait after so many failures in a row.
+
+        >>> [Patience().wait(n) for n in (0, 1, 2, 9)]
+        [1.0, 2.0, 4.0, 30.0]
+        """
+        return min(self.backoff * 2**failures, self.longest)
+
+
+class Remains(msgspec.Struct, frozen=True, kw_only=True):
+    """What a ``.part`` file is a part of."""
+
+    url: str
+    total: int | None
+    validator: str | None
+
+
+class _TryAgainError(Exception):
+    """This try failed in a way that another may not; the message is for the reader."""
+
+
+class Transfer:
+    """A pooch downloader for one file: ``transfer(url, output_file, pooch)``.
+
+    Args:
+        part: where the unfinished bytes are kept, in the folder of the finished file.
+        accept: called with the whole part before it is handed over; raises to refuse it.
+        report: told of every chunk.
+        patience: time limits and number of tries.
+
+    Raises:
+        UnavailableError: the source has no such file, does not answer, or breaks off again and again;
+            the part stays for the next fetch.
+        RefusedError: what ``accept`` raised; the part is deleted.
+        DownloadError: the disk is full, the part cannot be written, or another fetch writes it.
+    """
+
+    def __init__(
+        self, part: Path, accept: Callable[[Path], None], report: Report, patience: Patience
+    ) -> None:
+        self.part = part
+        self.name = part.name.removesuffix(".part")
+        self._accept = accept
+        self._report = report
+        self._patience = patience
+        self._note = part.with_name(f"{part.name}.json")
+
+    def __call__(self, url: str, output_file: str, pooch: Any) -> None:
+        """Fetch ``url`` and rename the checked part to ``output_file``; ``pooch`` is part of pooch's
+        protocol.
+        """
+        limits = httpx.Timeout(self._patience.read, connect=self._patience.connect)
+        client = httpx.Client(timeout=limits, follow_redirects=True, headers={"Accept-Encoding": "identity"})
+        with client, self._disk_errors(), _locked(self.part) as file:
+            try:
+                self._complete(client, url, file)
+                os.fsync(file.fileno())
+                self._accept(self.part)
+                os.replace(self.part, output_file)
+            except RefusedError:
+                self.part.unlink(missing_ok=True)
+                raise
+            finally:
+                self._tidy()
+
+    def _tidy(self) -> None:
+        """Leave no empty part and no note without its part."""
+        if self.part.exists() and self.part.stat().st_size == 0:
+            self.part.unlink()
+        if not self.part.exists():
+            self._forget()
+
+    def _complete(self, client: httpx.Client, url: str, file: IO[bytes]) -> None:
+        """Try until the part is whole; tries that bring nothing are counted and spaced out."""
+        best, failures = file.seek(0, os.SEEK_END), 0
+        while True:
+            try:
+                return self._try(client, url, file)
+            except _TryAgainError as error:
+                size = file.seek(0, os.SEEK_END)
+                best, failures = (size, 0) if size > best else (best, failures + 1)
+                if failures >= self._patience.attempts:
+                    hint = (
+                        f"Fetch again later: {size} bytes are kept and the download resumes"
+                        if size
+                        else "Check the connection and fetch again later"
+                    )
+                    raise UnavailableError(
+                        f"{error} ({failures} tries in a row)", where=(self.name, url), hint=hint
+                    ) from error
+                time.sleep(self._patience.wait(failures))
+            except (httpx.UnsupportedProtocol, httpx.InvalidURL, httpx.TooManyRedirects) as error:
+                raise UnavailableError(
+                    f"not a usable address ({error})",
+                    where=(self.name, url),
+                    hint="Give an http or https address",
+                ) from error
+
+    def _try(self, client: httpx.Client, url: str, file: IO[bytes]) -> None:
+        """One request. Returns with the file whole, else raises."""
+        remains = self._remains(url)
+        start = file.seek(0, os.SEEK_END) if remains else 0
+        if remains and start == remains.total:
+            return
+        headers = (
+            {"Range": f"bytes={start}-", "If-Range": remains.validator or ""} if remains and start else {}
+        )
+        try:
+            with client.stream("GET", url, headers=headers) as response:
+                self._check_status(url, response, file)
+                found = _describe(url, response)
+                if response.status_code == 206:
+                    if not (remains and _continues(remains, found) and _first_byte(response) == start):
+                        self._start_over(file)
+                        raise _TryAgainError("the file changed at its source during the download")
+                else:
+                    start = self._start_over(file)
+                    self._note.write_bytes(msgspec.json.encode(found))
+                size = self._receive(response, file, start, found.total)
+        except httpx.UnsupportedProtocol:
+            raise
+        except httpx.TimeoutException as error:
+            seconds = (
+                self._patience.connect if isinstance(error, httpx.ConnectTimeout) else self._patience.read
+            )
+            raise _TryAgainError(f"timeout: no answer within {seconds:g} s") from error
+        except httpx.TransportError as error:
+            raise _TryAgainError(f"the connection was lost or refused ({error})") from error
+        if found.total is not None and size != found.total:
+            raise _TryAgainError(f"the source sent {size} of {found.total} bytes")
+
+    def _check_status(self, url: str, response: httpx.Response, file: IO[bytes]) -> None:
+        status = response.status_code
+        if status in (200, 206):
+            return
+        if status == 416:
+            self._start_over(file)
+            raise _TryAgainError("the source refuses to continue the part (HTTP 416)")
+        if status >= 500 or status in _TRY_AGAIN:
+            raise _TryAgainError(f"the source is out of order (HTTP {status})")
+        what = (
+            "no such file at this address" if status in (404, 410) else "the source does not give this file"
+        )
+        hint = "It may have moved: look for it on the benchmark's page, or give a mirror as the base address"
+        raise UnavailableError(f"{what} (HTTP {status})", where=(self.name, url), hint=hint)
+
+    def _receive(self, response: httpx.Response, file: IO[bytes], start: int, total: int | None) -> int:
+        missing, free = (total or 0) - start, shutil.disk_usage(self.part.parent).free
+        if missing > free:
+            raise OSError(errno.ENOSPC, f"{missing} bytes are still to come and {free} are free")
+        file.seek(start)
+        self._report(self.name, start, total)
+        # Raw: some servers label a .tar.gz as a content encoding, and the archive itself is wanted.
+        # As it comes: with a chunk size, what is gathered for a chunk would be lost with the connection.
+        for chunk in response.iter_raw():
+            view = memoryview(chunk)
+            while view:
+                view = view[file.write(view) :]
+            start += len(chunk)
+            self._report(self.name, start, total)
+        return start
+
+    def _remains(self, url: str) -> Remains | None:
+        """The note beside the part, where it allows to continue from this address."""
+        try:
+            note = msgspec.json.decode(self._note.read_bytes(), type=Remains)
+        except (FileNotFoundError, msgspec.DecodeError):
+            return None
+        return note if note.url == url and note.validator else None
+
+    def _start_over(self, file: IO[bytes]) -> int:
+        self._forget()
+        if file.seek(0, os.SEEK_END):
+            file.truncate(0)
+        return 0
+
+    def _forget(self) -> None:
+        self._note.unlink(missing_ok=True)
+
+    @contextmanager
+    def _disk_errors(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            full = error.errno in _FULL
+            what = (
+                f"the disk is full ({error.strerror})"
+                if full
+                else f"cannot be written ({error.strerror or error})"
+            )
+            hint = (
+                "Free some space and fetch again: the download resumes"
+                if full
+                else "Check the folder and its permissions"
+            )
+            raise DownloadError(what, where=(self.part,), hint=hint) from error
+
+
+@contextmanager
+def _locked(part: Path) -> Iterator[IO[bytes]]:
+    """The part opened for writing, held against a second fetch of the same file."""
+    with open(os.open(part, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644), "r+b", buffering=0) as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            # A fetch that ended between open and lock has renamed this very file to its final name.
+            held = os.path.samestat(os.fstat(file.fileno()), os.stat(part))
+        except (BlockingIOError, FileNotFoundError):
+            held = False
+        if not held:
+            raise DownloadError(
+                "another fetch is writing this file",
+                where=(part,),
+                hint="Wait for it to end, then fetch again",
+            )
+        yield file
+
+
+def _describe(url: str, response: httpx.Response) -> Remains:
+    """What the response says of the whole file; a weak ETag cannot vouch for bytes."""
+    tag = response.headers.get("ETag", "")
+    validator = tag if tag and not tag.startswith("W/") else response.headers.get("Last-Modified")
+    span = _CONTENT_RANGE.match(response.headers.get("Content-Range", ""))
+    length = span[2] if span else response.headers.get("Content-Length", "")
+    return Remains(url=url, total=int(length) if length.isdecimal() else None, validator=validator)
+
+
+def _continues(remains: Remains, found: Remains) -> bool:
+    """Whether a partial answer is of the version begun: it may leave the validator out, not change it."""
+    return found.validator in (None, remains.validator) and remains.total in (None, found.total)
+
+
+def _first_byte(response: httpx.Response) -> int | None:
+    span = _CONTENT_RANGE.match(response.headers.get("Content-Range", ""))
+    return int(span[1]) if span else None

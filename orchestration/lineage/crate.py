@@ -1,0 +1,291 @@
+"""The results as a Workflow Run RO-Crate: what was computed, from what, by which code, with every parameter.
+
+Profiles: Process, Workflow and Provenance Run Crate 0.5 on RO-Crate 1.1 (https://w3id.org/ro/wfrun). Tables,
+scores, the
+PROV-O file and the workflow lie in the crate; data, logs and rows are named by an archive address (``arcp``)
+and their hash.
+
+A crate has a date, and a clock would change its bytes with every run. ``datePublished`` is therefore the day
+on which results
+were first accepted (`pins/accepted.jsonl`), and actions have no times: the hash says which run it was.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from rocrate.model.computerlanguage import ComputerLanguage
+from rocrate.model.contextentity import ContextEntity
+from rocrate.model.entity import Entity
+from rocrate.model.softwareapplication import SoftwareApplication
+from rocrate.rocrate import ROCrate
+
+from orchestration.files import sha256
+from orchestration.lineage.number import Lineage, Step, Trace, step_of
+from orchestration.pins.records import ROOT, flattened
+
+Crate = Any
+"""An ``ROCrate``; the types that the library declares do not hold."""
+ARCHIVE = "arcp://name,event-graph-substrate/"
+"""Where files are named that are no part of the crate."""
+WORKFLOW = "orchestration/definitions.py"
+_RUN_PROFILES = {
+    "process": "Process Run Crate",
+    "workflow": "Workflow Run Crate",
+    "provenance": "Provenance Run Crate",
+}
+_RUN_VERSION = "0.5"
+_CONTEXT = "https://w3id.org/ro/terms/workflow-run/context"
+_INSIDE = ("/tables/", "/scores/")
+"""What lies in the crate itself."""
+_FORMATS = {
+    ".md": "text/markdown",
+    ".tex": "application/x-tex",
+    ".html": "text/html",
+    ".json": "application/json",
+    ".jsonl": "application/jsonl",
+    ".ttl": "text/turtle",
+    ".py": "text/x-python",
+}
+_TYPES = {bool: "Boolean", int: "Integer", float: "Float", str: "Text"}
+
+
+def write_crate(
+    lineage: Lineage, stages: Sequence[str], ways: Sequence[Trace], prov: Path, out: Path
+) -> None:
+    """Write the crate of a profile's run to a folder; the same results, the same bytes.
+
+    Args:
+        stages: the stages of the run, each after those it needs.
+        ways: the traces of the numbers.
+        prov: the same as PROV-O, to be put in.
+    """
+    crate: Crate = ROCrate(version="1.1")
+    crate.metadata.extra_contexts.append(_CONTEXT)
+    _describe_root(crate, lineage, ways)
+    steps = [step_of(lineage, stage) for stage in stages]
+    files = _add_files(crate, lineage, steps)
+    values = _add_values(crate, steps)
+    workflow = _add_workflow(crate, values)
+    run = _add_run(crate, lineage, steps, workflow, files, values)
+    _add_steps(crate, steps, workflow, run, files, values)
+    kept = f"artifacts/{lineage.workspace.settings.profile}/provenance/prov.ttl"
+    described = crate.add_file(
+        prov,
+        "prov.ttl",
+        properties={
+            **_file_properties(kept, sha256(prov)),
+            "name": "The way of every number to its sources, as PROV-O",
+        },
+    )
+    described["about"] = run
+    crate.write(out)
+    # The library indents by 4 and ends without a line's end.
+    metadata = out / "ro-crate-metadata.json"
+    metadata.write_text(
+        json.dumps(json.loads(metadata.read_text("utf-8")), indent=1, ensure_ascii=False, sort_keys=True)
+        + "\n",
+        "utf-8",
+    )
+
+
+def first_accepted() -> str | None:
+    """The day on which results were first accepted into the checkout the code runs from."""
+    path = ROOT / "pins" / "accepted.jsonl"
+    lines = path.read_bytes().splitlines() if path.is_file() else []
+    return msgspec.json.decode(lines[0])["date"] if lines else None
+
+
+def _describe_root(crate: Crate, lineage: Lineage, ways: Sequence[Trace]) -> None:
+    settings = lineage.workspace.settings
+    root = crate.root_dataset
+    root["name"] = f"Event-graph substrates as world models: results on the {settings.profile} profile"
+    root["description"] = (
+        f"{len(ways)} numbers with the tables they stand in and the way of each to its sources. "
+        "A table says in its caption whether it was computed on generated worlds or on official data."
+    )
+    root["license"] = crate.add(
+        ContextEntity(
+            crate,
+            "https://spdx.org/licenses/Apache-2.0",
+            properties={"@type": "CreativeWork", "name": "Apache License 2.0"},
+        )
+    )
+    date = first_accepted()
+    if date:
+        root["datePublished"] = date
+    else:
+        del root["datePublished"]
+    profiles = [
+        (f"https://w3id.org/ro/wfrun/{key}/{_RUN_VERSION}", name, _RUN_VERSION)
+        for key, name in _RUN_PROFILES.items()
+    ]
+    profiles.append(("https://w3id.org/workflowhub/workflow-ro-crate/1.0", "Workflow RO-Crate", "1.0"))
+    root["conformsTo"] = [
+        crate.add(
+            ContextEntity(crate, iri, properties={"@type": "CreativeWork", "name": name, "version": number})
+        )
+        for iri, name, number in profiles
+    ]
+
+
+def _add_files(crate: Crate, lineage: Lineage, steps: Sequence[Step]) -> dict[str, Entity]:
+    """An entity for each path that a step made or read."""
+    hashes = {path: digest for step in steps for path, digest in {**step.inputs, **step.outs}.items()}
+    return {path: _add_file(crate, lineage, path, digest) for path, digest in sorted(hashes.items())}
+
+
+def _add_file(crate: Crate, lineage: Lineage, path: str, digest: str) -> Entity:
+    there = lineage.workspace.path(path)
+    properties = _file_properties(path, digest)
+    if there.is_dir():
+        return crate.add_dataset(ARCHIVE + path, properties=properties)
+    inside = any(part in path for part in _INSIDE)
+    return (
+        crate.add_file(there, f"{there.parent.name}/{there.name}", properties=properties)
+        if inside
+        else crate.add_file(ARCHIVE + path, properties=properties)
+    )
+
+
+def _file_properties(path: str, digest: str) -> dict[str, str]:
+    """What is said of a file or folder: its path in the project, its hash, and its format by its suffix."""
+    properties = {"name": path, "alternateName": path, "sha256": digest.removeprefix("sha256:")}
+    return properties | (
+        {"encodingFormat": _FORMATS[Path(path).suffix]} if Path(path).suffix in _FORMATS else {}
+    )
+
+
+def _add_values(crate: Crate, steps: Sequence[Step]) -> dict[str, Entity]:
+    """An entity for each parameter's value, with the parameter it is a value of."""
+    given = {key: value for step in steps for key, value in flattened(step.parameters).items()}
+    return {key: _add_value(crate, key, value) for key, value in sorted(given.items())}
+
+
+def _add_value(crate: Crate, key: str, value: Any) -> Entity:
+    parameter = crate.add_formal_parameter(
+        key, _TYPES.get(type(value), "PropertyValue"), f"#parameter/{key}", valueRequired=True
+    )
+    text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
+    return crate.add(
+        ContextEntity(
+            crate,
+            f"#value/{key}",
+            properties={
+                "@type": "PropertyValue",
+                "name": key,
+                "value": text,
+                "exampleOfWork": {"@id": parameter.id},
+            },
+        )
+    )
+
+
+def _add_workflow(crate: Crate, values: Mapping[str, Entity]) -> Entity:
+    """The asset graph, which Dagster runs."""
+    language = crate.add(
+        ComputerLanguage(
+            crate,
+            "#dagster",
+            properties={
+                "name": "Dagster",
+                "url": {"@id": "https://dagster.io/"},
+                "version": version("dagster"),
+            },
+        )
+    )
+    types = ["File", "SoftwareSourceCode", "ComputationalWorkflow", "HowTo"]
+    properties = {
+        **_file_properties(WORKFLOW, sha256(ROOT / WORKFLOW)),
+        "@type": types,
+        "name": "The reproduction as a graph of assets",
+    }
+    workflow = crate.add_workflow(ROOT / WORKFLOW, WORKFLOW, main=True, lang=language, properties=properties)
+    workflow["input"] = [crate.get(f"#parameter/{key}") for key in values]
+    return workflow
+
+
+def _add_run(
+    crate: Crate,
+    lineage: Lineage,
+    steps: Sequence[Step],
+    workflow: Entity,
+    files: Mapping[str, Entity],
+    values: Mapping[str, Entity],
+) -> Entity:
+    """The run as a whole: parameters in, tables and scores out."""
+    results = sorted({path for step in steps for path in step.outs if any(part in path for part in _INSIDE)})
+    profile = lineage.workspace.settings.profile
+    described = {
+        "name": f"Reproduction on the {profile} profile",
+        "description": f"substrate reproduce --profile {profile}",
+        "actionStatus": "http://schema.org/CompletedActionStatus",
+    }
+    return crate.add_action(
+        workflow, "#run", list(values.values()), [files[path] for path in results], described
+    )
+
+
+def _add_steps(
+    crate: Crate,
+    steps: Sequence[Step],
+    workflow: Entity,
+    run: Entity,
+    files: Mapping[str, Entity],
+    values: Mapping[str, Entity],
+) -> None:
+    """For each stage: its code as a tool, its place in the workflow, its execution, and who started it."""
+    controls = []
+    for position, step in enumerate(steps):
+        described = {
+            "name": step.stage,
+            "softwareVersion": step.code_version,
+            "description": f"Code: {', '.join(step.code)}",
+        }
+        tool = crate.add(SoftwareApplication(crate, f"#stage/{step.stage}", properties=described))
+        place = crate.add(
+            ContextEntity(
+                crate,
+                f"#step/{step.stage}",
+                properties={"@type": "HowToStep", "position": str(position), "workExample": {"@id": tool.id}},
+            )
+        )
+        workflow.append_to("hasPart", tool)
+        workflow.append_to("step", place)
+        taken = [files[path] for path in step.inputs] + [values[key] for key in flattened(step.parameters)]
+        made = [files[path] for path in step.outs]
+        action = crate.add_action(
+            tool,
+            f"#run/{step.stage}",
+            taken,
+            made,
+            {"name": f"Run of {step.stage}", "description": f"substrate materialize {step.stage}"},
+        )
+        controls.append(
+            crate.add_action(
+                place,
+                f"#control/{step.stage}",
+                action,
+                properties={"@type": "ControlAction", "name": f"Orchestrate {step.stage}"},
+            )
+        )
+    engine = crate.add(
+        SoftwareApplication(
+            crate,
+            "https://dagster.io/",
+            properties={
+                "name": "Dagster",
+                "url": "https://dagster.io/",
+                "softwareVersion": version("dagster"),
+            },
+        )
+    )
+    organized = crate.add_action(
+        engine, "#organize", controls, run, {"@type": "OrganizeAction", "name": "Run of Dagster"}
+    )
+    crate.root_dataset["mentions"] = [run, organized, *(crate.get(f"#run/{step.stage}") for step in steps)]

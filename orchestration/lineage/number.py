@@ -1,0 +1,492 @@
+"""From a number down to where its data come from: cells, score, rows, logs, inputs, sources, and the stages
+between them.
+
+Everything is read from what the runs left: tables, scores, rows, indexes of logs, and the stages' records.
+Every file on
+the way is hashed again, and whatever does not fit together is a problem of the trace.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from difflib import get_close_matches
+from functools import cached_property
+from graphlib import TopologicalSorter
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from orchestration.files import sha256
+from orchestration.pins.records import LOCK, ROOT, Fingerprint, code_files, lock_hash, parameter, read_records
+from orchestration.pipeline.logs import LogEntry, read_index
+from orchestration.scoring.pairs import PAIRED, WEIGHTS, judge
+from orchestration.scoring.scores import METRICS, Score, split_name
+from orchestration.workspace import Workspace
+from substrate.errors import ParameterError
+from substrate.rows import Row, decode
+
+
+class Cell(msgspec.Struct, frozen=True):
+    """A cell that speaks of the number; ``citations`` of what is published in it, by who is cited."""
+
+    file: str
+    row: str
+    column: str
+    text: str
+    citations: dict[str, str]
+
+
+class File(msgspec.Struct, frozen=True):
+    """A file or folder, the stage that made it and the hash it has now."""
+
+    path: str
+    stage: str
+    sha256: str
+
+
+class Counted(msgspec.Struct, frozen=True):
+    """The rows behind a number: how many the file has, how many count for it, and what of them was right."""
+
+    file: File
+    rows: int
+    counted: int
+    n: int
+    correct: int
+    wrong: list[str]
+    """The first rows that are not right, as SUBSET/SCENE/QUESTION."""
+
+
+class Logs(msgspec.Struct, frozen=True):
+    """A folder of event logs: how many it has, and how many of them the counted rows were computed from."""
+
+    file: File
+    logs: int
+    used: int
+    sources: list[str]
+    """The first input files of those."""
+
+
+class Source(msgspec.Struct, frozen=True):
+    """Where a dataset comes from: a generated world, official files, or files a user named."""
+
+    file: File
+    kind: str
+    worlds: list[str]
+    parameters: dict[str, Any]
+    official: list[dict[str, str]]
+
+
+class Step(msgspec.Struct, frozen=True):
+    """A stage on the way: the code it ran, its parameters, what it read and made."""
+
+    stage: str
+    code_version: str
+    code: dict[str, str]
+    parameters: dict[str, Any]
+    inputs: dict[str, str]
+    outs: dict[str, str]
+    changed_since: list[str]
+    """Code files and parameters that are other ones now."""
+
+
+class Environment(msgspec.Struct, frozen=True):
+    """The commit of the code (``+`` where files differ from it) and the locks."""
+
+    commit: str | None
+    requirements_lock: str
+    dvc_lock: str
+
+
+class Trace(msgspec.Struct, frozen=True):
+    """The way from a number to its sources."""
+
+    number: str
+    profile: str
+    cells: list[Cell]
+    score: Score
+    score_file: File
+    rows: Counted | None
+    logs: list[Logs]
+    sources: list[Source]
+    steps: list[Step]
+    environment: Environment
+    problems: list[str]
+
+
+_SHOWN = 5
+
+
+def benchmark_of(number: str) -> str:
+    """The benchmark a number belongs to.
+
+    >>> benchmark_of("babi/mean/accuracy")
+    'babi'
+
+    Raises:
+        ParameterError: there is no such number.
+    """
+    for benchmark, names in METRICS.items():
+        if number in names:
+            return benchmark
+    near = get_close_matches(number, [name for names in METRICS.values() for name in names])
+    raise ParameterError(
+        f"no number is named {number!r}",
+        hint=f"Perhaps {', '.join(near)}"
+        if near
+        else f"Write BENCHMARK/SUBSET/METRIC of one of {', '.join(METRICS)}",
+    )
+
+
+class Lineage:
+    """The records of a profile's stages, and the files they speak of.
+
+    Args:
+        stages: the stages whose records count; all that left one, unless given.
+
+    Raises:
+        ParameterError: nothing was run.
+    """
+
+    def __init__(self, workspace: Workspace, stages: Collection[str] | None = None) -> None:
+        self.workspace = workspace
+        self.records = {
+            name: record
+            for name, record in read_records(workspace).items()
+            if stages is None or name in stages
+        }
+        if not self.records:
+            raise ParameterError(
+                "no stage has left a record",
+                where=(workspace.artifacts,),
+                hint=f"Run `substrate reproduce --profile {workspace.settings.profile}` first",
+            )
+        self.makers = {out: stage for stage, record in self.records.items() for out in record.outs}
+        """The stage that made each path."""
+        self._hashes: dict[str, str] = {}
+
+    def hash_of(self, path: str) -> str:
+        """SHA-256 of what is at a path now; empty where nothing is."""
+        if path not in self._hashes:
+            there = self.workspace.path(path)
+            self._hashes[path] = sha256(there) if there.exists() else ""
+        return self._hashes[path]
+
+    def file(self, path: str) -> File:
+        """A path as a file of a trace."""
+        return File(path, self.makers.get(path, ""), self.hash_of(path))
+
+    def upstream(self, stage: str) -> list[str]:
+        """A stage and all it depends on, each before what it needs."""
+        needs: dict[str, list[str]] = {}
+        todo = [stage]
+        while todo:
+            name = todo.pop()
+            if name not in needs:
+                needs[name] = sorted(
+                    {self.makers[path] for path in self.records[name].inputs if path in self.makers}
+                )
+                todo += needs[name]
+        return list(TopologicalSorter(dict(sorted(needs.items()))).static_order())[::-1]
+
+    @cached_property
+    def tables(self) -> dict[str, dict[str, Any]]:
+        """Every table that was made, by its path."""
+        paths = sorted((self.workspace.artifacts / "tables").glob("*.json"))
+        return {self._relative(path): msgspec.json.decode(path.read_bytes()) for path in paths}
+
+    def score_path(self, number: str) -> str:
+        """Where a number's score lies."""
+        return f"artifacts/{self.workspace.settings.profile}/scores/{number.replace('/', '.')}.json"
+
+    def score(self, number: str) -> Score:
+        """A number's score.
+
+        Raises:
+            ParameterError: it was not computed.
+        """
+        path = self.workspace.path(self.score_path(number))
+        if not path.is_file():
+            raise ParameterError(
+                "is not there",
+                where=(path,),
+                hint=f"Run `substrate reproduce --profile {self.workspace.settings.profile}` first",
+            )
+        return msgspec.json.decode(path.read_bytes(), type=Score)
+
+    def inputs(self, stages: Iterable[str], wanted: Callable[[str], bool]) -> list[str]:
+        """The paths that some stages read, of one kind."""
+        return sorted({path for stage in stages for path in self.records[stage].inputs if wanted(path)})
+
+    def _relative(self, path: Path) -> str:
+        return f"artifacts/{self.workspace.settings.profile}/{path.relative_to(self.workspace.artifacts).as_posix()}"
+
+
+def trace_number(lineage: Lineage, number: str, *, rows: bool = True) -> Trace:
+    """Walk from a number to its sources, and check every step.
+
+    Args:
+        rows: whether to count the rows again and to say which logs they came from; else the files alone are
+            followed.
+
+    Raises:
+        ParameterError: there is no such number, or it was not computed.
+    """
+    benchmark_of(number)
+    score, score_path = lineage.score(number), lineage.score_path(number)
+    cells = list(cells_of(lineage, score))
+    way = lineage.upstream(lineage.makers[score_path])
+    tables = sorted(
+        {
+            lineage.makers[path]
+            for path in lineage.tables
+            if path in lineage.makers
+            and any(cell.file.startswith(path.removesuffix("json")) for cell in cells)
+        }
+    )
+    answers = lineage.inputs(way[:1], is_rows)
+    logs = lineage.inputs([lineage.makers[path] for path in answers], is_logs)
+    counting = (
+        counted_rows(lineage.workspace.path(answers[0]), number) if rows and len(answers) == 1 else None
+    )
+    problems = [problem for stage in [*tables, *way] for problem in problems_of(lineage, stage)]
+    counted = _counted(lineage, answers[0], number, counting) if counting is not None else None
+    if counted and (counted.correct, counted.n) != (score.correct, score.n):
+        problems.append(
+            f"{score_path} says {score.correct} of {score.n}, its rows say {counted.correct} of {counted.n}"
+        )
+    return Trace(
+        number=number,
+        profile=lineage.workspace.settings.profile,
+        cells=cells,
+        score=score,
+        score_file=lineage.file(score_path),
+        rows=counted,
+        logs=[_logs(lineage, path, {row.log for row in counting}) for path in logs]
+        if counting is not None
+        else [],
+        sources=[
+            source_of(lineage, stage, path)
+            for stage in way
+            for path in lineage.records[stage].outs
+            if path.startswith("data/")
+        ],
+        steps=[step_of(lineage, stage) for stage in [*tables, *way]],
+        environment=environment(lineage.workspace),
+        problems=problems,
+    )
+
+
+def is_rows(path: str) -> bool:
+    """Whether a path is a file of answers."""
+    return path.endswith("/answers.jsonl")
+
+
+def is_logs(path: str) -> bool:
+    """Whether a path is a folder of event logs."""
+    return path.endswith("/logs")
+
+
+def cells_of(lineage: Lineage, score: Score) -> Iterator[Cell]:
+    """The cells that speak of a number, in the tables' Markdown."""
+    for path, table in lineage.tables.items():
+        for row, numbers in zip(table["rows"], table["numbers"], strict=False):
+            for column, (head, text, name) in enumerate(zip(table["heads"], row, numbers, strict=True)):
+                if name == score.name:
+                    cited = table["cited"][column] if table["cited"] else {}
+                    yield Cell(
+                        f"{path.removesuffix('json')}md",
+                        row[0],
+                        head,
+                        text,
+                        {who: citation for who, citation in cited.items() if who in score.published},
+                    )
+
+
+def _options(row: Row) -> tuple[int, int]:
+    choices = row.choices or []
+    return sum(choice.predicted == choice.expected for choice in choices), len(choices)
+
+
+def _facts(row: Row) -> tuple[int, int]:
+    expected = row.expected_supporting or ()
+    return int(bool(expected) and sorted(row.supporting or ()) == sorted(expected)), int(bool(expected))
+
+
+_TALLIES: Mapping[str, Callable[[Row], tuple[int, int]]] = {"per_option": _options, "supporting": _facts}
+"""What a row adds to the correct ones and to all of them, by metric; else a row counts as one question."""
+
+
+class Tally(msgspec.Struct, frozen=True):
+    """What one question, or a pair of them, adds to a number: so many right of so many."""
+
+    rows: list[Row]
+    right: int
+    n: int
+
+
+def tallies(number: str, rows: list[Row]) -> list[Tally]:
+    """What each row that counts adds to a number; rows that come in pairs of one scene are judged together."""
+    metric = split_name(number)[1]
+    if benchmark_of(number) not in PAIRED:
+        count = _TALLIES.get(metric, lambda row: (int(bool(row.correct)), 1))
+        return [Tally([row], *count(row)) for row in rows]
+    pairs: dict[str, list[Row]] = {}
+    for row in sorted(rows, key=lambda row: (str(row.scene), row.question)):
+        pairs.setdefault(str(row.scene), []).append(row)
+    judged = (
+        (pair, judge([row.predicted for row in pair], [str(row.expected) for row in pair]))
+        for pair in pairs.values()
+    )
+    return [Tally(pair, getattr(judgement, metric), getattr(WEIGHTS, metric)) for pair, judgement in judged]
+
+
+def counted_rows(path: Path, number: str) -> list[Row]:
+    """The rows that count for a number: those of its subset that have gold."""
+    subset = split_name(number)[0]
+    with path.open("rb") as lines:
+        return [
+            row
+            for row in map(decode, lines)
+            if row.correct is not None and subset in ("", "mean", row.subset)
+        ]
+
+
+def _counted(lineage: Lineage, path: str, number: str, rows: list[Row]) -> Counted:
+    added = tallies(number, rows)
+    wrong = [
+        "/".join(map(str, (tally.rows[0].subset, tally.rows[0].scene, tally.rows[0].question)))
+        for tally in added
+        if tally.right < tally.n
+    ]
+    with lineage.workspace.path(path).open("rb") as lines:
+        total = sum(1 for _ in lines)
+    return Counted(
+        lineage.file(path),
+        total,
+        len(rows),
+        sum(tally.n for tally in added),
+        sum(tally.right for tally in added),
+        wrong[:_SHOWN],
+    )
+
+
+def _logs(lineage: Lineage, path: str, digests: set[str]) -> Logs:
+    entries = read_index(lineage.workspace.path(path))
+    used = [entry for entry in entries if entry.log in digests]
+    return Logs(lineage.file(path), len(entries), len(used), [entry.source for entry in used[:_SHOWN]])
+
+
+def entry_of(entries: Iterable[LogEntry], row: Row) -> LogEntry | None:
+    """The entry of a row's log; of logs that are equal, the one named after its scene."""
+    found = [entry for entry in entries if entry.log == row.log]
+    named = [
+        entry
+        for entry in found
+        if Path(entry.file).name.partition(".")[0].lstrip("0") == str(row.scene).lstrip("0")
+        and Path(entry.file).parent.name in ("", row.subset)
+    ]
+    return next(iter(named or found), None)
+
+
+def source_of(lineage: Lineage, stage: str, path: str) -> Source:
+    """Where a dataset comes from."""
+    record, benchmark = lineage.records[stage], path.rpartition("/")[2]
+    worlds = sorted({file.split("/")[2] for file in record.code if file.startswith("substrate/worlds/")})
+    settings = next((value for key, value in record.parameters.items() if key.startswith("profiles.")), None)
+    official = isinstance(settings, dict) and settings.get("source") == "official"
+    kind = (
+        "official" if official else "generated" if worlds and settings is not None else "files a user named"
+    )
+    return Source(
+        lineage.file(path),
+        kind,
+        worlds if kind == "generated" else [],
+        record.parameters,
+        _official(lineage.workspace, benchmark) if official else [],
+    )
+
+
+def _official(workspace: Workspace, benchmark: str) -> list[dict[str, str]]:
+    from orchestration.fetch.downloads import official_sources, read_pins
+
+    pins = read_pins(workspace.root / "pins" / "downloads.json")
+    found = []
+    for file in official_sources()[benchmark].files:
+        pin = pins.get(f"{benchmark}/{file.name}")
+        if not file.extra:
+            found.append(
+                {"name": file.name, "url": file.urls[0]}
+                | ({"git blob": file.blob} if file.blob else {})
+                | ({"sha256": pin.sha256} if pin else {})
+            )
+    return found
+
+
+def step_of(lineage: Lineage, stage: str) -> Step:
+    """A stage's record as a step of a trace."""
+    record = lineage.records[stage]
+    return Step(
+        stage,
+        record.code_version,
+        record.code,
+        record.parameters,
+        record.inputs,
+        record.outs,
+        list(_changed_since(lineage.workspace, record)),
+    )
+
+
+def _changed_since(workspace: Workspace, record: Fingerprint) -> Iterator[str]:
+    for file, short in record.code.items():
+        if not (ROOT / file).is_file() or code_files((file,))[file] != short:
+            yield file
+    for key, value in record.parameters.items():
+        if msgspec.json.decode(msgspec.json.encode(parameter(workspace, key))) != value:
+            yield key
+
+
+def problems_of(lineage: Lineage, stage: str) -> Iterator[str]:
+    """What of a stage's record does not fit what is there, or the record of the stage before it."""
+    record = lineage.records[stage]
+    for path, made in record.outs.items():
+        if lineage.hash_of(path) != made:
+            yield f"{path} is {'not what' if lineage.hash_of(path) else 'not there, which'} {stage} made"
+    for path, read in record.inputs.items():
+        maker = lineage.makers.get(path)
+        if maker and lineage.records[maker].outs[path] != read:
+            yield f"{stage} read another {path} than the one that {maker} made last"
+
+
+def environment(workspace: Workspace) -> Environment:
+    """The code's commit and the locks in force."""
+    dvc_lock = workspace.root / "dvc.lock"
+    return Environment(_commit(), lock_hash(), sha256(dvc_lock) if dvc_lock.is_file() else "")
+
+
+def _commit() -> str | None:
+    def git(*arguments: str) -> str | None:
+        try:
+            finished = subprocess.run(
+                ["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=False
+            )
+        except OSError:
+            return None
+        return finished.stdout.strip() if finished.returncode == 0 else None
+
+    head = git("rev-parse", "HEAD")
+    return head and head + (
+        "+"
+        if git(
+            "status",
+            "--porcelain",
+            "--untracked-files=no",
+            "--",
+            "substrate",
+            "orchestration",
+            "tboxes",
+            LOCK,
+        )
+        else ""
+    )

@@ -1,0 +1,1 @@
+"""Records of stages, DVC's pins, drift and verification; it knows stages as values, never how they run."""

@@ -1,0 +1,217 @@
+"""Drift: in which cells, scores, rows and files two measurements of the results differ, and what changed that
+they come from.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal
+
+import msgspec
+
+from orchestration.pins.pinned import Pin, Pinned, PinnedRow, Pins, measure, read_pins
+from orchestration.pins.records import LOCK, flattened
+from orchestration.pipeline.stage import STAGES
+from orchestration.workspace import Workspace
+
+
+class Difference(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One thing that is not what it was: a table's cell, a score, a row of answers, or a file of which no
+    more is known.
+    """
+
+    stage: str
+    kind: Literal["cell", "score", "row", "input", "file"]
+    what: str
+    """Which one: number and column, number, scene and question, or path."""
+    old: str
+    new: str
+    here: bool = False
+    """Whether it is the file here that is not what a recomputation gives; else the recomputation is not what
+    was pinned.
+    """
+
+    def __str__(self) -> str:
+        return f"{self.stage}: {self.what}: {self.old} -> {self.new}" + (
+            " (here -> recomputed)" if self.here else ""
+        )
+
+
+class Cause(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Something that changed and on which stages whose outs differ depend."""
+
+    kind: Literal["code", "parameter", "input", "environment", "unknown"]
+    what: str
+    stages: tuple[str, ...]
+    old: str = ""
+    new: str = ""
+
+    def __str__(self) -> str:
+        change = f" {self.old} -> {self.new}" if self.old or self.new else ""
+        return _CAUSES[self.kind].format(what=self.what, change=change, stages=", ".join(self.stages))
+
+
+_CAUSES = {
+    "code": "code of {stages} changed: {what}",
+    "parameter": "parameter {what}{change} ({stages})",
+    "input": "input {what} changed ({stages})",
+    "environment": "{what} changed, and nothing that {stages} declares",
+    "unknown": "nothing that {stages} declares has changed: {what}",
+}
+
+
+def differences(old: Pins, new: Pins, *, here: bool = False) -> list[Difference]:
+    """Every difference between two measurements, in the new one's order of stages; what only one of them has
+    is none.
+
+    A file is named where nothing in it can be.
+    """
+    found: list[Difference] = []
+    for stage in (name for name in new if name in old):
+        details = [difference for kind in _KINDS for difference in kind(stage, old[stage], new[stage], here)]
+        found += details or _files(stage, old[stage].pin, new[stage].pin, here)
+    return found
+
+
+def _cells(stage: str, old: Pinned, new: Pinned, here: bool) -> Iterator[Difference]:
+    for table, rows in new.pin.cells.items():
+        before = old.pin.cells.get(table, {})
+        for row in {**before, **rows}:
+            was, is_ = before.get(row, {}), rows.get(row, {})
+            for head in {**was, **is_}:
+                if was.get(head) != is_.get(head):
+                    yield Difference(
+                        stage,
+                        "cell",
+                        f"{row}, {head}",
+                        was.get(head, "no cell"),
+                        is_.get(head, "no cell"),
+                        here,
+                    )
+
+
+def _scores(stage: str, old: Pinned, new: Pinned, here: bool) -> Iterator[Difference]:
+    for name in {**old.pin.scores, **new.pin.scores}:
+        was, is_ = old.pin.scores.get(name), new.pin.scores.get(name)
+        if was != is_:
+            yield Difference(stage, "score", name, _counts(was), _counts(is_), here)
+
+
+def _counts(counts: tuple[int, int] | None) -> str:
+    if counts is None:
+        return "no score"
+    correct, n = counts
+    return f"{correct:,} of {n:,}" + (f" ({100 * correct / n:.2f} %)" if n else "")
+
+
+def _rows(stage: str, old: Pinned, new: Pinned, here: bool) -> Iterator[Difference]:
+    for key in {**old.rows, **new.rows}:
+        was, is_ = old.rows.get(key), new.rows.get(key)
+        if was != is_:
+            subset, scene, question = key
+            before, after = _brief(was, is_)
+            yield Difference(
+                stage, "row", f"scene {scene}, question {question} ({subset})", before, after, here
+            )
+
+
+_GRADES = {True: "right", False: "wrong", None: "without gold"}
+
+
+def _brief(was: PinnedRow | None, is_: PinnedRow | None) -> tuple[str, str]:
+    """Two rows in words; each says whatever the two do not share."""
+    if was is None or is_ is None:
+        before, after = (
+            "no row" if row is None else f'"{row.predicted}" {_GRADES[row.correct]}' for row in (was, is_)
+        )
+        return before, after
+    texts: list[str] = []
+    for row in (was, is_):
+        parts = [f'"{row.predicted}" {_GRADES[row.correct]}']
+        parts += [f'expected "{row.expected}"'] * (was.expected != is_.expected)
+        parts += [f"log {row.log}"] * (was.log != is_.log)
+        parts += [f"row {row.row}, in its options or supporting facts"] * (
+            msgspec.structs.replace(was, row="") == msgspec.structs.replace(is_, row="")
+        )
+        texts.append(", ".join(parts))
+    return texts[0], texts[1] + ("" if was.log != is_.log else ", log unchanged")
+
+
+_KINDS = (_cells, _scores, _rows)
+
+
+def _files(stage: str, old: Pin, new: Pin, here: bool) -> list[Difference]:
+    found = []
+    for out in {**old.outs, **new.outs}:
+        if old.outs.get(out) != new.outs.get(out):
+            named = changed_files(old, new)
+            hashes = [pin.outs.get(out, "nothing")[:15] for pin in (old, new)]
+            what = (
+                f"{out}: {', '.join(named[:3])}{f' and {len(named) - 3} more' if len(named) > 3 else ''}"
+                if named
+                else out
+            )
+            found.append(
+                Difference(
+                    stage, "input" if new.files or old.files else "file", what, hashes[0], hashes[1], here
+                )
+            )
+    return found
+
+
+def changed_files(old: Pin, new: Pin) -> list[str]:
+    """The files of a dataset that differ."""
+    return [name for name in sorted({**old.files, **new.files}) if old.files.get(name) != new.files.get(name)]
+
+
+def causes(old: Pins, new: Pins) -> list[Cause]:
+    """What changed of all that the stages whose outs differ depend on; a cause that stages share is named
+    once.
+    """
+    shared: dict[tuple[Any, ...], list[str]] = defaultdict(list)
+    for stage in (name for name in new if name in old and old[name].pin.outs != new[name].pin.outs):
+        was, is_ = old[stage].pin, new[stage].pin
+        direct = [("code", file, "", "") for file in _keys(was.code, is_.code)]
+        flat = flattened(was.parameters), flattened(is_.parameters)
+        direct += [("parameter", key, _text(flat[0], key), _text(flat[1], key)) for key in _keys(*flat)]
+        data = [("input", path, "", "") for path in _keys(was.inputs, is_.inputs) if path.startswith("data/")]
+        upstream = [path for path in _keys(was.inputs, is_.inputs) if not path.startswith("data/")]
+        if not (direct or data or upstream):
+            direct = [("input", path, "", "") for path in is_.outs if is_.files] or [_elsewhere(was, is_)]
+        for cause in direct + data:
+            shared[cause].append(stage)
+    return [
+        Cause(kind, what, tuple(stages), before, after)
+        for (kind, what, before, after), stages in shared.items()
+    ]
+
+
+def _elsewhere(was: Pin, is_: Pin) -> tuple[Any, ...]:
+    if was.lock != is_.lock:
+        return "environment", LOCK, "", ""
+    return "unknown", "code that it does not declare, or a result that does not repeat", "", ""
+
+
+def explain_data(workspace: Workspace, stage: str) -> str:
+    """In words, which files of a dataset are not those that were pinned, and what changed that made them;
+    empty where no pin tells.
+    """
+    pinned = {
+        name: made
+        for name, made in read_pins(workspace.root, workspace.settings.profile).items()
+        if name == stage
+    }
+    now = measure(workspace, [STAGES[stage]])
+    if not pinned or not now:
+        return ""
+    named = [difference.what for difference in differences(pinned, now)]
+    return "; ".join([*named, *map(str, causes(pinned, now))])
+
+
+def _keys(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+    return [key for key in sorted({**old, **new}) if key not in old or key not in new or old[key] != new[key]]
+
+
+def _text(flat: Mapping[str, Any], key: str) -> str:
+    return msgspec.json.encode(flat[key]).decode() if key in flat else "not set"

@@ -1,0 +1,169 @@
+"""What can be launched, and what launches by itself: reproductions, new official data, a nightly look for
+drift.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import msgspec
+
+from orchestration.fetch.downloads import official_sources
+from orchestration.pins.dvc import settle
+from orchestration.pins.verification import verify_profile
+from orchestration.pipeline.resources import WorkspaceResource
+from orchestration.pipeline.run import stages_of
+from orchestration.pipeline.stage import STAGES
+from orchestration.workspace import find_root, open_workspace
+
+PROFILES = ("sample", "full", "paper")
+
+
+def profile_config(profile: str) -> dict[str, object]:
+    """Run configuration of a profile."""
+    return {"resources": {"workspace": {"config": {"profile": profile}}}}
+
+
+def reproductions() -> list[dg.UnresolvedAssetJobDefinition]:
+    """A job for every profile, and one for every benchmark with all it needs; its profile is set in the
+    launchpad.
+    """
+    # Not selection="*": DVC's Hydra pins an antlr4 that Dagster's parser of selection strings cannot read.
+    everything = dg.AssetSelection.all()
+    whole = [
+        dg.define_asset_job(
+            f"reproduce_{profile}",
+            selection=everything,
+            config=profile_config(profile),
+            description=f"The whole reproduction on the {profile} profile",
+        )
+        for profile in PROFILES
+    ]
+    benchmarks = sorted({name.partition("/")[0] for name in STAGES if name.endswith("/scores")})
+    of_benchmark = [
+        dg.define_asset_job(
+            f"reproduce_{benchmark}",
+            selection=dg.AssetSelection.assets(*_keys(benchmark)),
+            config=profile_config("sample"),
+            description=f"{benchmark} and all it needs, on the sample profile unless the launchpad names another",
+        )
+        for benchmark in benchmarks
+    ]
+    return whole + of_benchmark
+
+
+def _keys(benchmark: str) -> list[dg.AssetKey]:
+    return [dg.AssetKey(name.split("/")) for name in stages_of(benchmark)]
+
+
+@dg.op(
+    description="Recompute every stage and compare it with the pins; fails on drift, and says what drifted."
+)
+def compare_with_pins(workspace: WorkspaceResource) -> None:
+    """`substrate verify`, as a step."""
+    differences = [str(difference) for difference in verify_profile(workspace.open()).differences]
+    for difference in differences:
+        dg.OpExecutionContext.get().log.error(difference)
+    if differences:
+        raise dg.Failure(
+            f"{len(differences)} differences from the pins",
+            metadata={"differences": differences},
+            allow_retries=False,
+        )
+
+
+@dg.job(
+    executor_def=dg.in_process_executor,
+    description="The drift check: what is there, and what it computes to again, against the pins",
+)
+def verify() -> None:
+    """Recompute and compare with the pins."""
+    compare_with_pins()
+
+
+nightly_drift = dg.ScheduleDefinition(
+    name="nightly_drift",
+    job=verify,
+    cron_schedule="0 3 * * *",
+    description="Look for drift every night at three; off until it is turned on.",
+)
+
+
+@dg.run_status_sensor(
+    run_status=dg.DagsterRunStatus.SUCCESS,
+    default_status=dg.DefaultSensorStatus.RUNNING,
+    description="Records new stages and changed inputs in dvc.lock after a run of the default profile, as the command does; never a changed result.",
+)
+def settled_pins(context: dg.RunStatusSensorContext) -> dg.SkipReason | None:
+    """What `substrate reproduce` does at its end, for runs that were launched in the UI."""
+    root, run = find_root(), context.dagster_run
+    config: Any = run.run_config
+    config = config.get("resources", {}).get("workspace", {}).get("config", {})
+    profile = open_workspace().settings.profile
+    if (
+        config.get("overrides")
+        or config.get("scratch")
+        or config.get("profile", profile) not in ("", profile)
+        or not (root / ".dvc").is_dir()
+    ):
+        return dg.SkipReason("not a run whose results are pinned")
+    events = (
+        record.dagster_event
+        for record in context.instance.all_logs(run.run_id, of_type=dg.DagsterEventType.ASSET_MATERIALIZATION)
+    )
+    settle(
+        root,
+        profile,
+        sorted({event.asset_key.to_user_string() for event in events if event and event.asset_key}),
+    )
+    return None
+
+
+@dg.sensor(
+    job_name="reproduce_paper",
+    minimum_interval_seconds=60,
+    default_status=dg.DefaultSensorStatus.STOPPED,
+    description="Runs reproduce_paper for a benchmark whose official files have all arrived in downloads/, or have changed there; off until it is turned on.",
+)
+def new_official_data(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
+    """A run for each benchmark whose official files are whole and not those seen last; the cursor holds what
+    was seen.
+    """
+    seen: dict[str, str] = msgspec.json.decode(context.cursor or "{}")
+    now = official_files(find_root() / "downloads")
+    fresh = {benchmark: state for benchmark, state in now.items() if seen.get(benchmark) != state}
+    if not fresh:
+        return dg.SkipReason(f"no new official data; whole are {', '.join(now) or 'none'}")
+    requests = [
+        dg.RunRequest(
+            run_key=f"{benchmark}:{state}", asset_selection=_keys(benchmark), tags={"benchmark": benchmark}
+        )
+        for benchmark, state in fresh.items()
+    ]
+    return dg.SensorResult(
+        run_requests=requests, cursor=msgspec.json.encode(seen | fresh, order="sorted").decode()
+    )
+
+
+def official_files(downloads: Path) -> dict[str, str]:
+    """The benchmarks whose official files are all there, each with a digest of their names, sizes and times.
+
+    A file has its name only when it is whole and checked; parts of a download have others.
+
+    >>> official_files(Path("nowhere"))
+    {}
+    """
+    found = {}
+    for benchmark, source in sorted(official_sources().items()):
+        paths = [downloads / benchmark / file.name for file in source.files if not file.extra]
+        if (
+            paths
+            and benchmark in {name.partition("/")[0] for name in STAGES}
+            and all(path.is_file() for path in paths)
+        ):
+            states = [(path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in paths]
+            found[benchmark] = hashlib.sha256(repr(states).encode()).hexdigest()[:16]
+    return found

@@ -1,0 +1,262 @@
+"""What the UI shows of a stage's outs: rows, accuracies, the first lines as a table, a plot.
+
+Everything is read from the files themselves, so a stage that was skipped shows what one that ran does.
+"""
+
+from __future__ import annotations
+
+import base64
+import csv
+import io
+from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import msgspec
+
+from orchestration.pipeline.logs import INDEX, read_index
+from orchestration.scoring.scores import Score
+from orchestration.scoring.statistics import wilson
+
+Metadata = dict[str, Any]
+_SHOWN = 10
+_CELL = 80
+
+
+def preview(outs: Sequence[Path], inputs: Sequence[Path] = ()) -> Metadata:
+    """Metadata of a materialisation, by what its outs are.
+
+    Args:
+        outs: files or folders that a stage made.
+        inputs: those it read; a table's plot shows the scores that it was rendered from.
+    """
+    scores = read_scores(outs)
+    if scores:
+        return _of_scores(scores)
+    metadata: Metadata = {}
+    for out in outs:
+        metadata |= next((show(out) for fits, show in _SHOWS if fits(out)), {})
+    if from_scores := read_scores(inputs):
+        metadata["plot"] = _accuracies({score.name: score for score in from_scores})
+    return metadata
+
+
+def read_scores(paths: Sequence[Path]) -> list[Score]:
+    """The scores among some files."""
+    found = []
+    for path in paths:
+        if path.parent.name == "scores" and path.suffix == ".json":
+            try:
+                found.append(msgspec.json.decode(path.read_bytes(), type=Score))
+            except msgspec.ValidationError:
+                continue
+    return found
+
+
+def _of_scores(scores: Sequence[Score]) -> Metadata:
+    """Each accuracy as a number, which Dagster draws over the runs; all of them as a table and a plot."""
+    accuracies = {score.name: score.accuracy for score in scores if score.accuracy is not None}
+    rows = [
+        {
+            "number": score.name,
+            "n": score.n,
+            "correct": score.correct,
+            "accuracy": "not measured" if score.accuracy is None else f"{score.accuracy:.2%}",
+            "95 % interval": "" if score.wilson is None else f"{score.wilson[0]:.2%} – {score.wilson[1]:.2%}",
+            "paper": f"{score.published['substrate']:.2%}" if "substrate" in score.published else "",
+        }
+        for score in scores
+    ]
+    return {
+        "dagster/row_count": len(scores),
+        "preview": _table(rows),
+        "plot": _accuracies({score.name: score for score in scores}),
+        **accuracies,
+    }
+
+
+def _of_rows(path: Path) -> Metadata:
+    """Answers: how many, how many of them right with Wilson's interval, the first ones, accuracy by subset."""
+    counted: dict[str, tuple[int, int]] = {}
+    number, decoder = 0, msgspec.json.Decoder(_Graded)
+    with path.open("rb") as file:
+        for line in file:
+            number += 1
+            row = decoder.decode(line)
+            if row.correct is not None:
+                right, total = counted.get(row.subset, (0, 0))
+                counted[row.subset] = right + row.correct, total + 1
+    metadata = {"dagster/row_count": number, "preview": _table(_first_lines(path))}
+    if counted:
+        right, total = (sum(column) for column in zip(*counted.values(), strict=True))
+        low, high = wilson(right, total)
+        by_subset = {subset: _Accuracy(r / t, wilson(r, t)) for subset, (r, t) in counted.items()}
+        metadata |= {
+            "accuracy": right / total,
+            "interval": f"[{low:.2%}, {high:.2%}], Wilson, 95 %",
+            "plot": _accuracies(by_subset),
+        }
+    return metadata
+
+
+class _Graded(msgspec.Struct):
+    """As much of a row as its count needs."""
+
+    subset: str = ""
+    correct: bool | None = None
+
+
+class _Accuracy(msgspec.Struct):
+    accuracy: float | None
+    wilson: tuple[float, float] | None
+
+
+def _of_logs(folder: Path) -> Metadata:
+    """Event logs: how many, how many deltas, the first of the index, the deltas of each."""
+    entries = read_index(folder)
+    rows = [
+        {"file": entry.file, "deltas": entry.deltas, "source": entry.source, "log": entry.log}
+        for entry in entries[:_SHOWN]
+    ]
+    counts = [entry.deltas for entry in entries]
+    return {
+        "dagster/row_count": len(entries),
+        "deltas": sum(counts),
+        "preview": _table(rows),
+        "plot": _histogram(counts, "deltas", "logs"),
+    }
+
+
+def _of_folder(folder: Path) -> Metadata:
+    """Data: how many files and bytes, and the first of them."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    rows = [
+        {"file": path.relative_to(folder).as_posix(), "bytes": path.stat().st_size} for path in files[:_SHOWN]
+    ]
+    return {
+        "dagster/row_count": len(files),
+        "bytes": sum(path.stat().st_size for path in files),
+        "preview": _table(rows),
+    }
+
+
+def _of_lines(path: Path) -> Metadata:
+    with path.open("rb") as file:
+        number = sum(1 for _ in file)
+    return {"dagster/row_count": number, "preview": _table(_first_lines(path))}
+
+
+def _of_csv(path: Path) -> Metadata:
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    return {"dagster/row_count": len(rows), "preview": _table(rows[:_SHOWN])}
+
+
+def _of_markdown(path: Path) -> Metadata:
+    """A text, and the rows of the table in it, which the UI shows without a click."""
+    text = path.read_text("utf-8")
+    lines = [
+        [cell.strip() for cell in line.strip("|").split("|")]
+        for line in text.splitlines()
+        if line.startswith("|")
+    ]
+    heads, rows = lines[:1], lines[2:]
+    return {
+        "preview": _table([dict(zip(*heads, row, strict=False)) for row in rows]),
+        "table": dg.MetadataValue.md(text),
+    }
+
+
+_SHOWS: Sequence[tuple[Callable[[Path], bool], Callable[[Path], Metadata]]] = (
+    (lambda path: path.is_dir() and (path / INDEX).is_file(), _of_logs),
+    (Path.is_dir, _of_folder),
+    (lambda path: path.name == "answers.jsonl", _of_rows),
+    (lambda path: path.suffix == ".jsonl", _of_lines),
+    (lambda path: path.suffix == ".csv", _of_csv),
+    (lambda path: path.suffix == ".md", _of_markdown),
+    (lambda path: path.suffix == ".png", lambda path: {path.stem: _picture(path.read_bytes())}),
+)
+
+
+def _first_lines(path: Path) -> list[Mapping[str, Any]]:
+    with path.open("rb") as file:
+        return [msgspec.json.decode(line) for line in islice(file, _SHOWN)]
+
+
+def _table(rows: Sequence[Mapping[str, Any]]) -> dg.TableMetadataValue | str:
+    """Rows as the UI shows them: a column for every key, nested values as JSON, long ones cut."""
+    if not rows:
+        return "nothing is in it"
+    columns = list(dict.fromkeys(key for row in rows for key in row))
+    records = [dg.TableRecord({column: _cell(row.get(column)) for column in columns}) for row in rows]
+    return dg.MetadataValue.table(
+        records=records,
+        schema=dg.TableSchema([dg.TableColumn(column, _type(rows, column)) for column in columns]),
+    )
+
+
+def _cell(value: Any) -> str | int | float | bool | None:
+    if isinstance(value, list | dict):
+        value = msgspec.json.encode(value).decode()
+    return f"{value[: _CELL - 1]}…" if isinstance(value, str) and len(value) > _CELL else value
+
+
+def _type(rows: Sequence[Mapping[str, Any]], column: str) -> str:
+    kinds = {type(row.get(column)) for row in rows} - {type(None)}
+    return (
+        {int: "int", float: "float", bool: "bool"}.get(kinds.pop(), "string") if len(kinds) == 1 else "string"
+    )
+
+
+def _accuracies(scores: Mapping[str, Score | _Accuracy]) -> dg.MarkdownMetadataValue | str:
+    """Accuracies with their intervals, one below the other."""
+    measured = [
+        (name, s.accuracy, s.wilson)
+        for name, s in scores.items()
+        if s.accuracy is not None and s.wilson is not None
+    ]
+    if not measured:
+        return "nothing was measured"
+
+    def draw(axes: Any) -> None:
+        names, values, intervals = zip(*reversed(measured), strict=True)
+        errors = [
+            [max(0.0, v - low) for v, (low, _) in zip(values, intervals, strict=True)],
+            [max(0.0, high - v) for v, (_, high) in zip(values, intervals, strict=True)],
+        ]
+        axes.errorbar(values, names, xerr=errors, fmt="o", capsize=3)
+        axes.set_xlim(-0.02, 1.02)
+        axes.set_xlabel("accuracy, 95 % interval")
+        axes.grid(axis="x", alpha=0.3)
+
+    return _plot(draw, 0.9 + 0.24 * len(measured))
+
+
+def _histogram(values: Sequence[int], x: str, y: str) -> dg.MarkdownMetadataValue | str:
+    if not values:
+        return "nothing is in it"
+
+    def draw(axes: Any) -> None:
+        axes.hist(values, bins=min(20, len(set(values))))
+        axes.set_xlabel(x)
+        axes.set_ylabel(y)
+
+    return _plot(draw, 2.4)
+
+
+def _plot(draw: Callable[[Any], None], height: float) -> dg.MarkdownMetadataValue:
+    # Imported here: it takes half a second, and the Agg canvas needs no pyplot and so no state.
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(6, height), layout="constrained")
+    draw(figure.subplots())
+    picture = io.BytesIO()
+    FigureCanvasAgg(figure).print_png(picture)
+    return _picture(picture.getvalue())
+
+
+def _picture(png: bytes) -> dg.MarkdownMetadataValue:
+    return dg.MetadataValue.md(f"![plot](data:image/png;base64,{base64.b64encode(png).decode()})")

@@ -1,0 +1,97 @@
+"""Running the asset graph from a command, on the same instance as the UI."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import dagster as dg
+
+from orchestration.pipeline.interrupted import close_interrupted
+from orchestration.pipeline.resources import WorkspaceResource
+from orchestration.pipeline.stage import STAGES, ordered_stages
+from substrate.errors import SubstrateError
+
+
+class RunError(SubstrateError):
+    """A stage failed; the message is that of its error."""
+
+
+def instance(root: Path) -> dg.DagsterInstance:
+    """The project's persistent Dagster instance, shared by the command and the UI."""
+    home = Path(os.environ.setdefault("DAGSTER_HOME", str(root / ".dagster")))
+    home.mkdir(exist_ok=True)
+    found = dg.DagsterInstance.get()
+    close_interrupted(found)
+    return found
+
+
+def run_stages(
+    names: list[str], workspace: WorkspaceResource, where: dg.DagsterInstance | None = None
+) -> list[dg.AssetCheckEvaluation]:
+    """Materialise stages in dependency order.
+
+    Args:
+        names: stage names; all of their inputs must be there or among them.
+        workspace: the profile and overrides of the run.
+        where: the instance that records the run; a temporary one where ``None``.
+
+    Returns:
+        The checks that did not pass and stop nothing. A recomputation beside the artifacts is not checked.
+
+    Raises:
+        RunError: a stage failed, or a check that stops the run.
+    """
+    # Here, because the jobs among the definitions are made of the stages that `stages_of` names.
+    from orchestration.definitions import ASSETS, CHECKS, EXECUTOR
+
+    selection = dg.AssetSelection.assets(*(dg.AssetKey(name.split("/")) for name in names))
+    job = dg.define_asset_job(
+        "reproduce",
+        selection=selection.without_checks() if workspace.scratch else selection,
+        executor_def=EXECUTOR,
+    )
+    definitions = dg.Definitions(
+        assets=ASSETS, asset_checks=CHECKS, jobs=[job], resources={"workspace": workspace}
+    )
+    quiet = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
+    result = definitions.resolve_job_def("reproduce").execute_in_process(
+        instance=where, raise_on_error=False, run_config=quiet
+    )
+    failed = [evaluation for evaluation in result.get_asset_check_evaluations() if not evaluation.passed]
+    if result.success:
+        return failed
+    if stopping := [
+        str(evaluation.description)
+        for evaluation in failed
+        if evaluation.blocking and evaluation.severity == dg.AssetCheckSeverity.ERROR
+    ]:
+        raise RunError("; ".join(stopping))
+    for event in result.all_events:
+        if event.is_step_failure and (failure := event.step_failure_data.error):
+            cause = failure.cause or failure
+            raise RunError(
+                f"{event.step_key}: {cause.message.strip()}",
+                hint=f"`substrate ui` shows the run {result.run_id}",
+            )
+    raise RunError(f"run {result.run_id} failed", hint="`substrate ui` shows it")
+
+
+def stages_of(benchmark: str | None) -> list[str]:
+    """The stages of one benchmark and all they need, or every stage, in order.
+
+    Raises:
+        SubstrateError: there is no such benchmark.
+    """
+    names = {
+        stage.name for stage in ordered_stages() if benchmark is None or benchmark in stage.name.split("/")
+    }
+    if not names:
+        known = sorted({name.split("/")[0] for name in STAGES} - {"report", "tables"})
+        raise SubstrateError(
+            f"no benchmark {benchmark!r}", where=("--only",), hint=f"Choose one of {', '.join(known)}"
+        )
+    for stage in reversed(ordered_stages()):
+        if stage.name in names:
+            names.update(stage.needs)
+    return [stage.name for stage in ordered_stages() if stage.name in names]

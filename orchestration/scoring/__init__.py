@@ -1,0 +1,1 @@
+"""Counts, pairs, statistics and published numbers; it knows rows and benchmarks, never how they were computed."""

@@ -1,0 +1,262 @@
+"""Counting correct rows, and what a number is named."""
+
+from __future__ import annotations
+
+import importlib.resources
+from collections.abc import Iterable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import yaml
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as sql
+
+from orchestration.benchmarks.ablations import VARIANTS
+from orchestration.scoring.pairs import PAIRED, WEIGHTS, Judgement, judge
+from orchestration.scoring.statistics import mcnemar_exact, newcombe_paired, wilson
+
+
+def _multiple_choice(benchmark: str, *subsets: str) -> tuple[str, ...]:
+    return tuple(
+        f"{benchmark}/{subset}/{metric}" for subset in subsets for metric in ("per_question", "per_option")
+    )
+
+
+METRICS: Mapping[str, tuple[str, ...]] = {
+    "clevrer": (
+        "clevrer/descriptive/per_question",
+        *_multiple_choice("clevrer", "explanatory", "counterfactual", "predictive"),
+    ),
+    **{
+        benchmark: tuple(
+            f"{benchmark}/{subset}"
+            for subset in (
+                "factual/per_question",
+                "predictive/per_question",
+                "predictive/per_option",
+                "counterfactual/per_question",
+                "counterfactual/per_option",
+            )
+        )
+        for benchmark in ("comphy", "comphy_inferred")
+    },
+    "babi": (
+        *(f"babi/qa{task}/accuracy" for task in range(1, 21)),
+        "babi/mean/accuracy",
+        "babi/mean/supporting",
+    ),
+    "clevrer_humans": _multiple_choice("clevrer_humans", "explanatory"),
+    "gqa": ("gqa/by_name/accuracy", "gqa/by_id/accuracy"),
+    "controlled": ("controlled/descriptive/accuracy",),
+    "gqa_vision": ("gqa_vision/photograph/accuracy",),
+    "gqa_extractor": ("gqa_extractor/by_name/accuracy",),
+    "ablations": _multiple_choice("ablations", *(variant.name for variant in VARIANTS)),
+    **{benchmark: tuple(f"{benchmark}/{metric}" for metric in Judgement._fields) for benchmark in PAIRED},
+}
+"""The numbers of each benchmark, by the name that stands in scores, tables, traces and the UI.
+
+The rows of a table are in this order. ``mean`` pools the tasks of bAbI, which have equally many questions.
+"""
+
+_DIGITS = 6
+
+
+class Score(msgspec.Struct, frozen=True):
+    """One number: ``correct`` of ``n``, as a proportion with its 95 % interval; published ones are
+    proportions too.
+
+    ``subset`` is empty for a number that takes in the whole benchmark.
+    """
+
+    name: str
+    subset: str
+    metric: str
+    n: int
+    correct: int
+    accuracy: float | None
+    wilson: tuple[float, float] | None
+    published: dict[str, float]
+
+
+def score(name: str, correct: int, n: int) -> Score:
+    """The score of a number's counts; without a question there is no accuracy.
+
+    >>> score("clevrer/descriptive/per_question", 153, 300).wilson
+    (0.453664, 0.566083)
+    """
+    subset, metric = split_name(name)
+    accuracy = round(correct / n, _DIGITS) if n else None
+    interval = tuple(round(bound, _DIGITS) for bound in wilson(correct, n)) if n else None
+    numbers = published()["numbers"].get(name, {})
+    return Score(
+        name,
+        subset,
+        metric,
+        n,
+        correct,
+        accuracy,
+        interval,  # pyright: ignore[reportArgumentType]
+        {who: round(value / 100, _DIGITS) for who, value in numbers.items() if who != "n"},
+    )
+
+
+def split_name(name: str) -> tuple[str, str]:
+    """Subset and metric of a number's name.
+
+    >>> split_name("babi/qa7/accuracy"), split_name("twin/joint")
+    (('qa7', 'accuracy'), ('', 'joint'))
+    """
+    _, *subset, metric = name.split("/")
+    return "/".join(subset), metric
+
+
+@cache
+def published() -> dict[str, Any]:
+    """Published numbers, in percent, and their citations."""
+    return yaml.safe_load(
+        (importlib.resources.files("orchestration.scoring") / "published.yaml").read_text("utf-8")
+    )
+
+
+_PAIR = "scene string, question string, predicted string, expected string, correct boolean"
+_SCHEMA = "subset string, correct boolean, choices array<struct<predicted:string,expected:string>>, supporting array<int>, expected_supporting array<int>"
+_TOTALS = {
+    "accuracy": "questions",
+    "per_question": "questions",
+    "per_option": "options",
+    "supporting": "with_facts",
+}
+
+
+def count(session: SparkSession, answers: Path, names: Iterable[str]) -> dict[str, tuple[int, int]]:
+    """Correct and total by number's name, counted by Spark over the rows of an answers file; rows without
+    gold are left out.
+    """
+    names = list(names)
+    if all(name.partition("/")[0] in PAIRED for name in names):
+        return _count_pairs(session.read.json(answers.as_uri(), schema=_PAIR), names)
+    rows = session.read.json(answers.as_uri(), schema=_SCHEMA)
+    right = sql.filter("choices", lambda choice: choice["predicted"] == choice["expected"])
+    same_facts = sql.sort_array("supporting") == sql.sort_array("expected_supporting")
+    counted = (
+        rows.where("correct is not null")
+        .groupBy("subset")
+        .agg(
+            sql.count("*").alias("questions"),
+            sql.sum(sql.col("correct").cast("long")).alias("right_questions"),
+            sql.sum(sql.coalesce(sql.size("choices"), sql.lit(0)).cast("long")).alias("options"),
+            sql.sum(sql.coalesce(sql.size(right), sql.lit(0)).cast("long")).alias("right_options"),
+            sql.sum((sql.coalesce(sql.size("expected_supporting"), sql.lit(0)) > 0).cast("long")).alias(
+                "with_facts"
+            ),
+            sql.sum(sql.coalesce(same_facts, sql.lit(False)).cast("long")).alias("right_with_facts"),
+        )
+    )
+    found = {row["subset"]: row.asDict() for row in counted.collect()}
+    counts: dict[str, tuple[int, int]] = {}
+    for name in names:
+        subset, metric = split_name(name)
+        total = _TOTALS[metric]
+        of_name = list(found.values()) if subset == "mean" else [found[subset]] if subset in found else []
+        counts[name] = sum(row[f"right_{total}"] for row in of_name), sum(row[total] for row in of_name)
+    return counts
+
+
+def _count_pairs(rows: DataFrame, names: Iterable[str]) -> dict[str, tuple[int, int]]:
+    """The same over rows that come in pairs of one scene: every pair is judged by itself, and the judgements
+    are added.
+    """
+    totals = (sql.sum(sql.col(f"right.{metric}").cast("long")).alias(metric) for metric in Judgement._fields)
+    found = _judged_pairs(rows).agg(sql.count("*").alias("pairs"), *totals).collect()[0].asDict()
+    metrics = {name: split_name(name)[1] for name in names}
+    return {
+        name: (found[metric] or 0, found["pairs"] * getattr(WEIGHTS, metric))
+        for name, metric in metrics.items()
+    }
+
+
+def _judged_pairs(rows: DataFrame) -> DataFrame:
+    """A row a pair: its scene, and what of it is right."""
+    in_order = sql.sort_array(sql.collect_list(sql.struct("question", "predicted", "expected")))
+    pairs = rows.where("correct is not null").groupBy("scene").agg(in_order.alias("arms"))
+    # Through Python, so that a pair is judged by the same code here and in `substrate score`.
+    judged = sql.udf(
+        lambda *pair: tuple(judge(*pair)), ", ".join(f"{metric} int" for metric in Judgement._fields)
+    )
+    return pairs.select("scene", judged(sql.col("arms.predicted"), sql.col("arms.expected")).alias("right"))
+
+
+class Comparison(msgspec.Struct, frozen=True):
+    """Two ways of answering on what both were asked: how many both, one or none got right, and whether that
+    is chance.
+
+    ``difference`` is the first's accuracy minus the second's with Newcombe's interval, ``mcnemar`` the exact
+    p; ``None`` where nothing was measured.
+    """
+
+    first: str
+    second: str
+    both: int
+    first_only: int
+    second_only: int
+    neither: int
+    difference: float | None
+    newcombe: tuple[float, float] | None
+    mcnemar: float | None
+
+    @property
+    def n(self) -> int:
+        """How many were asked of both."""
+        return self.both + self.first_only + self.second_only + self.neither
+
+
+def compare(session: SparkSession, first: Path, second: Path) -> Comparison:
+    """Compare two answers files, question by question; pair by pair, where the second's rows come in pairs:
+    there both arms must be right.
+    """
+    names = first.parent.name, second.parent.name
+
+    def right(answers: Path, column: str) -> DataFrame:
+        rows = session.read.json(answers.as_uri(), schema=_PAIR)
+        if names[1] in PAIRED:
+            return _judged_pairs(rows).select(
+                "scene", sql.lit("").alias("question"), (sql.col("right.joint") == 1).alias(column)
+            )
+        return rows.where("correct is not null").select("scene", "question", sql.col("correct").alias(column))
+
+    cells = (
+        right(first, "one")
+        .join(right(second, "other"), ["scene", "question"])
+        .groupBy("one", "other")
+        .count()
+        .collect()
+    )
+    counts = {(row["one"], row["other"]): row["count"] for row in cells}
+    table = (
+        counts.get((True, True), 0),
+        counts.get((True, False), 0),
+        counts.get((False, True), 0),
+        counts.get((False, False), 0),
+    )
+    if not any(table):
+        return Comparison(*names, *table, None, None, None)
+    low, high = newcombe_paired(*table)
+    difference = (table[1] - table[2]) / sum(table)
+    return Comparison(
+        *names,
+        *table,
+        round(difference, _DIGITS),
+        (round(low, _DIGITS), round(high, _DIGITS)),
+        float(f"{mcnemar_exact(table[1], table[2]):.6g}"),
+    )
+
+
+def read_scores(folder: Path, benchmark: str) -> dict[str, Score]:
+    """A benchmark's scores by name."""
+    decoder = msgspec.json.Decoder(Score)
+    return {
+        name: decoder.decode((folder / f"{name.replace('/', '.')}.json").read_bytes())
+        for name in METRICS[benchmark]
+    }

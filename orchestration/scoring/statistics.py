@@ -1,0 +1,75 @@
+"""Interval estimates for counts of correct answers."""
+
+from __future__ import annotations
+
+import math
+
+from scipy.stats import binomtest
+
+
+def wilson(correct: int, n: int, confidence: float = 0.95) -> tuple[float, float]:
+    """Wilson's score interval of a proportion (E. B. Wilson, JASA 22, 1927), without continuity correction.
+
+    Args:
+        correct: successes, 0 <= correct <= n.
+        n: trials, at least 1.
+
+    Returns:
+        Lower and upper bound as proportions.
+
+    >>> [round(100 * bound, 2) for bound in wilson(153, 300)]
+    [45.37, 56.61]
+    """
+    interval = binomtest(correct, n).proportion_ci(confidence, method="wilson")
+    return float(interval.low), float(interval.high)
+
+
+def newcombe_paired(
+    both: int, first_only: int, second_only: int, neither: int, confidence: float = 0.95
+) -> tuple[float, float]:
+    """Interval of the difference of two paired proportions: method 10 of R.
+
+    G. Newcombe, Statistics in Medicine 17, 1998, 2635-2650.
+
+    Args:
+        both: pairs that both got right.
+        first_only: pairs that the first alone got right.
+        second_only: pairs that the second alone got right.
+        neither: pairs that neither got right; at least one pair in all.
+
+    Returns:
+        Lower and upper bound of first minus second, as proportions.
+
+    >>> [round(100 * bound, 2) for bound in newcombe_paired(406, 94, 0, 0)]
+    [15.53, 22.46]
+    """
+    n = both + first_only + second_only + neither
+    first, second = both + first_only, both + second_only
+    (low1, high1), (low2, high2) = wilson(first, n, confidence), wilson(second, n, confidence)
+    p1, p2 = first / n, second / n
+    margins = math.sqrt(first * (n - first) * second * (n - second))
+    cross = both * neither - first_only * second_only
+    # Positive association is corrected for continuity; negative is not.
+    phi = (max(cross - n / 2, 0) if cross > 0 else cross) / margins if margins else 0.0
+    below = (p1 - low1) ** 2 - 2 * phi * (p1 - low1) * (high2 - p2) + (high2 - p2) ** 2
+    above = (high1 - p1) ** 2 - 2 * phi * (high1 - p1) * (p2 - low2) + (p2 - low2) ** 2
+    return p1 - p2 - math.sqrt(below), p1 - p2 + math.sqrt(above)
+
+
+def mcnemar_exact(first_only: int, second_only: int) -> float:
+    """Two-sided exact p of McNemar's test (Q.
+
+    McNemar, Psychometrika 12, 1947): are two paired proportions equal?
+
+    Args:
+        first_only: pairs that the first alone got right.
+        second_only: pairs that the second alone got right.
+
+    Returns:
+        The p-value; 1.0 where no pair differs.
+
+    >>> f"{mcnemar_exact(94, 0):.2g}"
+    '1e-28'
+    """
+    discordant = first_only + second_only
+    return float(binomtest(first_only, discordant).pvalue) if discordant else 1.0

@@ -1,0 +1,235 @@
+"""A domain by a Turtle file alone: the how-to runs as written, and its greenhouse is answered as the village
+and the ward are.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+import rdflib
+from pyoxigraph import NamedNode
+from runnable_pages import Page
+
+import substrate
+from substrate import EventLog, RetractAwareness, RuleEmitter, State, TBox, Term, ask, fork, survey, unfold
+from substrate.questions import TEMPLATES
+from substrate.vocabulary import AWARE_OF, CONTENT, EVENT, LOCATION, PARTICIPANT, RECIPIENT, SOURCE
+
+HOW_TO = Page(
+    "how-to-add-a-domain.md",
+    files={"turtle": "greenhouse.ttl", "patch": "weather.patch"},
+    exits={"verify": 1},
+)
+UNTIL = 13
+
+
+def domain(source: str, folder: Path) -> tuple[TBox, EventLog]:
+    HOW_TO.write_files(folder)
+    box = TBox.load(folder / source if source.endswith(".ttl") else source)
+    given = box.opening()
+    if source.endswith(".ttl"):
+        given.extend(EventLog.from_patch((folder / "weather.patch").read_text("utf-8")))
+    return box, unfold(box, given, UNTIL)
+
+
+def values(terms: Iterable[object]) -> str:
+    return " ".join(sorted(f"<{term}>" for term in terms))
+
+
+class Oracle:
+    """The same questions, answered from states with SPARQL and rdflib's own closures."""
+
+    def __init__(self, box: TBox, log: EventLog) -> None:
+        self.box, self.log = box, log
+        self.states: dict[int, State] = {tick: log.state(tick) for tick in range(UNTIL + 1)}
+
+    def below(self, term: NamedNode) -> set[str]:
+        link = rdflib.RDFS.subClassOf if term == EVENT else rdflib.RDFS.subPropertyOf
+        return {str(found) for found in self.box.graph.transitive_subjects(link, rdflib.URIRef(term.value))}
+
+    def pairs(self, tick: int, above: NamedNode) -> set[tuple[Term, Term]]:
+        rows = self.states[tick].query(
+            f"SELECT ?s ?o WHERE {{ VALUES ?p {{ {values(self.below(above))} }} ?s ?p ?o }}"
+        )
+        return {(row["s"], row["o"]) for row in rows}  # pyright: ignore
+
+    def events(self) -> dict[Term, tuple[NamedNode, int, frozenset[Term]]]:
+        """Class, tick and participants of each event."""
+        taking_part = self.pairs(UNTIL, PARTICIPANT)
+        found: dict[Term, tuple[NamedNode, int, frozenset[Term]]] = {}
+        for tick, state in self.states.items():
+            for row in state.query(
+                f"SELECT ?e ?kind WHERE {{ VALUES ?kind {{ {values(self.below(EVENT))} }} ?e a ?kind }}"
+            ):  # pyright: ignore
+                found.setdefault(
+                    row["e"], (row["kind"], tick, frozenset(o for s, o in taking_part if s == row["e"]))
+                )  # pyright: ignore
+        return found
+
+    def chains(self, who: Term, fact: Term, tick: int) -> set[str]:
+        """How one who knows a fact at a tick may have come to: a text for each teller of the tick, and each
+        of theirs.
+        """
+        learned = tick
+        while learned and (who, fact) in self.pairs(learned - 1, AWARE_OF):
+            learned -= 1
+        told, heard = self.pairs(UNTIL, CONTENT), self.pairs(UNTIL, RECIPIENT)
+        events = {
+            event
+            for event, (_, at, _) in self.events().items()
+            if at == learned and (event, fact) in told and (event, who) in heard
+        }
+        tellers = {teller for event, teller in self.pairs(UNTIL, SOURCE) if event in events}
+        found = {
+            f"from {self.box.label(teller)} at tick {learned}, {earlier}"
+            for teller in tellers
+            for earlier in self.chains(teller, fact, learned)
+        }
+        return found or {f"untold since tick {learned}"}
+
+    def names(self, terms: Iterable[Term]) -> str:
+        return ", ".join(sorted(self.box.label(term) for term in terms))
+
+
+def test_the_how_to_runs_and_prints_what_it_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    HOW_TO.write_files(tmp_path)
+    compared = 0
+    for block, output in HOW_TO.run():
+        if block.expected is not None:
+            assert output == block.expected, block.text
+            compared += 1
+    assert compared == 8
+
+
+def test_the_how_to_explains_every_rule_and_asks_every_template(tmp_path: Path) -> None:
+    box, _ = domain("greenhouse.ttl", tmp_path)
+    page = HOW_TO.path.read_text("utf-8")
+    assert [rule.name for rule in box.rules] == re.findall(r"\*([a-z]+)\*: ", page)
+    assert set(re.findall(r'^answer\(box, log, "(\w+)"', page, re.MULTILINE)) == set(TEMPLATES)
+
+
+@pytest.mark.parametrize("source", ["village", "clinical", "greenhouse.ttl"])
+class TestEveryDomain:
+    def test_is_asked_every_template_in_its_own_words(self, source: str, tmp_path: Path) -> None:
+        box, log = domain(source, tmp_path)
+        assert box.validate(log.state(), log) == []
+        answers = survey(box, log)
+        assert {found.template for found in answers} == set(TEMPLATES)
+        assert {found.answer for found in answers if found.template == "happened"} == {"yes", "no"}
+        assert any(" instead of " in found.answer for found in answers if found.template == "without_knowing")
+        assert not any("urn:" in found.question + found.answer for found in answers)
+
+    def test_did_it_happen_and_when(self, source: str, tmp_path: Path) -> None:
+        box, log = domain(source, tmp_path)
+        events = Oracle(box, log).events()
+        assert len({tick for _, tick, _ in events.values()}) > 1
+        for kind in {kind for kind, _, _ in events.values()}:
+            for who in {who for _, _, who in events.values()}:
+                ticks = sorted(
+                    tick for its_kind, tick, its_who in events.values() if (its_kind, its_who) == (kind, who)
+                )
+                happened, when = (
+                    ask(box, log, template, kind=kind, participants=who) for template in ("happened", "when")
+                )
+                assert happened.answer == ("yes" if ticks else "no")
+                assert when.answer == (f"at tick {', '.join(map(str, ticks))}" if ticks else "never")
+                assert [log[position].tick for position in when.evidence] == ticks
+
+    def test_who_knew_and_where(self, source: str, tmp_path: Path) -> None:
+        box, log = domain(source, tmp_path)
+        oracle = Oracle(box, log)
+        facts = {fact for _, fact in oracle.pairs(UNTIL, AWARE_OF)}
+        entities = {entity for tick in oracle.states for entity, _ in oracle.pairs(tick, LOCATION)}
+        assert facts
+        assert entities
+        for tick in oracle.states:
+            knowing, placed = oracle.pairs(tick, AWARE_OF), oracle.pairs(tick, LOCATION)
+            for fact in facts:
+                assert ask(box, log, "who_knew", fact=fact, tick=tick).answer == (
+                    oracle.names(s for s, o in knowing if o == fact) or "nobody"
+                )
+                ways = {oracle.names([s]): oracle.chains(s, fact, tick) for s, o in knowing if o == fact}
+                told = ask(box, log, "learned_from", fact=fact, tick=tick).answer.split("; ")
+                assert len(told) == max(1, len(ways))
+                assert all(any(f"{name} {way}" in told for way in texts) for name, texts in ways.items())
+            for entity in entities:
+                assert ask(box, log, "where", entity=entity, tick=tick).answer == (
+                    oracle.names(o for s, o in placed if s == entity) or "nowhere"
+                )
+
+    def test_what_if_not(self, source: str, tmp_path: Path) -> None:
+        box, log = domain(source, tmp_path)
+        oracle = Oracle(box, log)
+        predicates = [NamedNode(name) for name in sorted(oracle.below(AWARE_OF))]
+        seen = set()
+        for tick in range(1, log.last_tick + 1):
+            for predicate in predicates:
+                for agent, _, fact in oracle.states[tick - 1].match(None, predicate, None):
+                    branch = fork(log, tick, RetractAwareness(agent, fact, predicate), RuleEmitter(box))  # pyright: ignore
+                    here, there = (
+                        Counter(
+                            (kind, who) for kind, at, who in Oracle(box, arm).events().values() if at >= tick
+                        )
+                        for arm in (log, branch)
+                    )
+                    lost, gained = (
+                        "; ".join(
+                            sorted(
+                                f"{box.label(kind)} of {oracle.names(who)}" for kind, who in events.elements()
+                            )
+                        )
+                        for events in (here - there, there - here)
+                    )
+                    expected = (
+                        f"{gained or 'nothing'} instead of {lost}" if lost else gained or "nothing else"
+                    )
+                    assert (
+                        ask(box, log, "without_knowing", agent=agent, fact=fact, tick=tick).answer == expected
+                    )
+                    seen.add(expected)
+        assert len(seen) > 1
+
+
+def test_answers_hang_on_labels_and_on_ties_to_the_core_alone(tmp_path: Path) -> None:
+    box, log = domain("greenhouse.ttl", tmp_path)
+    words = sorted(
+        name.rpartition(":")[2]
+        for name in box.vocabulary
+        if name.startswith("urn:greenhouse:") and ":entity:" not in name
+    )
+    strange = {word: f"w{number}" for number, word in enumerate(words)}
+
+    def disguise(text: str) -> str:
+        text = re.sub(r"(?<![\w:]):(\w+)", lambda match: f":{strange.get(match[1], match[1])}", text)
+        return re.sub(
+            r"urn:greenhouse:(?!entity)(\w*)", lambda match: f"urn:strange:{strange.get(match[1], '')}", text
+        )
+
+    other = TBox("strange", disguise(box.turtle))
+    given = other.opening()
+    given.extend(EventLog.from_patch(disguise((tmp_path / "weather.patch").read_text("utf-8"))))
+    assert not other.vocabulary & {name for name in box.vocabulary if ":entity:" not in name}
+    told, retold = (
+        sorted((found.question, found.answer) for found in survey(*pair))
+        for pair in ((box, log), (other, unfold(other, given, UNTIL)))
+    )
+    assert told == retold
+
+
+def test_the_core_names_no_domain() -> None:
+    """Outside of docstrings, whose examples need one."""
+    for path in sorted(Path(substrate.__file__).parent.glob("*.py")):
+        tree = ast.parse(path.read_text("utf-8"))
+        prose = {node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        strings = [
+            node.value
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in prose
+        ]
+        assert not [text for text in strings if re.search(r"village|clinical|greenhouse", text)], path

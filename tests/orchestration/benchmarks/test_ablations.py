@@ -1,0 +1,80 @@
+"""Ablations: the same questions with one thing changed, and the bytes of answers however they are computed."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from orchestration.benchmarks.ablations import CURVES, VARIANTS
+from orchestration.pipeline import determinism
+from orchestration.pipeline.resources import WorkspaceResource
+from orchestration.pipeline.run import run_stages, stages_of
+from orchestration.workspace import open_workspace
+from substrate.rows import Row, decode
+
+RESOURCE = WorkspaceResource(profile="sample", overrides=["spark.partitions=2"])
+
+
+def rows_of(path: Path) -> list[Row]:
+    return [decode(line) for line in path.read_bytes().splitlines()]
+
+
+def test_each_variant_answers_the_questions_of_its_subset_and_the_papers_one_as_the_benchmark_does(
+    make_project: Callable[..., Path],
+) -> None:
+    ablated = make_project(scenes=3) / "artifacts" / "sample"
+    run_stages([*stages_of("ablations"), "clevrer/answers"], RESOURCE)
+    benchmark = {(row.scene, row.question): row for row in rows_of(ablated / "clevrer/answers.jsonl")}
+    variants: dict[str, dict[tuple[int | str, int | str], Row]] = defaultdict(dict)
+    rows = rows_of(ablated / "ablations/answers.jsonl")
+    assert [(row.scene, row.question) for row in rows] == sorted((row.scene, row.question) for row in rows)
+    for row in rows:
+        variants[row.subset][row.scene, row.question] = row
+    asked = Counter(row.subset for row in benchmark.values())
+    assert {name: len(found) for name, found in variants.items()} == {
+        variant.name: asked[variant.subset] for variant in VARIANTS
+    }
+    for name in ("explanatory.event", "counterfactual.partner", "predictive.C"):
+        assert all(
+            (row.predicted, row.log) == (benchmark[key].predicted, benchmark[key].log)
+            for key, row in variants[name].items()
+        )
+    told = {name: [row.predicted for _, row in sorted(found.items())] for name, found in variants.items()}
+    assert any(
+        told[one.name] != told[other.name]
+        for one in VARIANTS
+        for other in VARIANTS
+        if one.subset == other.subset
+    )
+    table = (ablated / "tables/ablations.md").read_text("utf-8")
+    assert sum(line.startswith("| ") for line in table.splitlines()) == 1 + len(VARIANTS)
+    assert "have 1 distinct hash." in table
+    rows = rows_of(ablated / "ablations/curves.jsonl")
+    drawn = json.loads((ablated / "ablations/curves.json").read_bytes())
+    assert [len(curve["series"]) for curve in drawn] == [len(curve.values) for curve in CURVES]
+    tau_04 = next(point for point in drawn[0]["series"][1]["points"] if point[0] == 0.4)
+    of_point = [row for row in rows if row.subset == "predictive.tau=0.4,horizon=300"]
+    assert tau_04 == [0.4, sum(bool(row.correct) for row in of_point), len(of_point)]
+
+
+def test_answers_that_depend_on_how_they_are_computed_would_show(
+    make_project: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_project(scenes=2)
+    run_stages(["clevrer/dataset", "clevrer/logs"], RESOURCE)
+    assert len({run.sha256 for run in determinism.runs(open_workspace())}) == 1
+    # A row that depends on the number of partitions, as an unsorted set in a worker would make it.
+    write = determinism.write_lines
+    monkeypatch.setattr(
+        determinism,
+        "write_lines",
+        lambda *args, partitions, **rest: (
+            write(*args, partitions=partitions, **rest),
+            args[3].open("a").write(str(partitions)),
+        ),
+    )
+    assert len({run.sha256 for run in determinism.runs(open_workspace())}) == 3

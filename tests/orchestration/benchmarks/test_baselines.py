@@ -1,0 +1,433 @@
+"""Every baseline against a server, from transcript to rows: what is recorded replays without the server, byte
+for byte.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from clevrer_scenes import annotation, question
+from model_server import KEY, model_server, some_answer, text_of
+from typer.testing import CliRunner
+from villages import write_specs
+
+from orchestration.benchmarks.baselines import KINDS, Inputs, pictures_in, record, replay
+from orchestration.cli.main import app
+from orchestration.models.client import Clock, Endpoint, ModelError
+from orchestration.models.transcript import Journal, TranscriptError, journal, read_transcript
+from orchestration.pipeline.logs import write_log
+from orchestration.pipeline.resources import WorkspaceResource
+from orchestration.pipeline.run import RunError, instance, run_stages, stages_of
+from orchestration.pipeline.stage import STAGES
+from orchestration.settings import Profile, Settings
+from substrate.baselines.parameters import Baseline, Parameters
+from substrate.domains.clevrer.deltas import annotation_log
+from substrate.domains.clevrer.format import decode_annotation
+from substrate.errors import FormatError
+from substrate.rows import encode
+from substrate.worlds.gqa import write as write_gqa
+
+NO_WAIT = Clock(sleep=lambda _: None)
+ROOT = Path(__file__).resolve().parents[3]
+GQA_IMAGES = 3
+
+
+def make_inputs(root: Path, *, n: int = 6, concurrency: int = 3) -> Inputs:
+    """Little of everything that a baseline asks about."""
+    data, artifacts = root / "data", root / "artifacts"
+    write_specs(data / "twin" / "specs.jsonl", 8)
+    questions = []
+    for scene in (7, 8):
+        log = annotation_log(
+            decode_annotation(("scene", json.dumps(annotation([(0, 1, 30)], scene=scene)).encode()))
+        )
+        write_log(artifacts / "clevrer" / "logs", f"{scene:05d}.rdfp", log, "scene")
+        asked = [
+            question("objects count", "4", number=number)
+            | {"question": f"{number}: how many objects are there?"}
+            for number in range(5)
+        ]
+        choices = question("objects count", kind="explanatory", number=9, choices=[("events", "wrong")])
+        questions.append({"scene_index": scene, "questions": [*asked, choices]})
+    (data / "clevrer").mkdir(parents=True)
+    (data / "clevrer" / "questions.json").write_text(json.dumps(questions), "utf-8")
+    write_gqa(data / "gqa", scenes=GQA_IMAGES, seed=1)
+    (root / "photographs").mkdir()
+    for image in range(GQA_IMAGES):
+        (root / "photographs" / f"{image}.jpg").write_bytes(b"\xff\xd8 picture %d" % image)
+    settings = Settings(
+        profile="sample",
+        seed=1,
+        profiles={
+            "sample": msgspec.convert(
+                {
+                    "clevrer": {"source": "generated"},
+                    "babi": {"source": "generated"},
+                    "gqa": {"source": "generated"},
+                },
+                Profile,
+            )
+        },
+        baselines=msgspec.convert(
+            {"concurrency": concurrency, "attempts": 6} | {name: {"model": "m", "n": n} for name in KINDS},
+            Parameters,
+        ),
+    )
+    return Inputs(data, artifacts, settings, pictures_in(root / "photographs"))
+
+
+@pytest.fixture
+def inputs(tmp_path: Path) -> Inputs:
+    return make_inputs(tmp_path)
+
+
+def in_bytes(name: str, kept: Path, inputs: Inputs) -> bytes:
+    return b"\n".join(encode(row) for row in replay(name, read_transcript(kept), inputs))
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_recorded_run_replays_without_the_server_and_without_the_photographs(
+    name: str, inputs: Inputs, tmp_path: Path
+) -> None:
+    kept = tmp_path / "kept" / f"{name}.jsonl"
+    with model_server(some_answer, "429:3", "hang up", "500", "broken") as server:
+        asked = record(name, Endpoint(server.url, KEY), kept, inputs, NO_WAIT)
+        assert asked == len(read_transcript(kept)) == len(server.bodies) - 4
+        assert record(name, Endpoint(server.url, KEY), kept, inputs, NO_WAIT) == 0
+    for photograph in (tmp_path / "photographs").iterdir():
+        photograph.unlink()
+    rows = replay(name, read_transcript(kept), inputs)
+    assert [(str(row.scene), str(row.question)) for row in rows] == sorted(
+        (str(row.scene), str(row.question)) for row in rows
+    )
+    assert len(rows) == (12 if name.startswith("twin") else 6)
+    assert {row.benchmark for row in rows} == {name}
+    assert all(
+        row.expected is not None
+        and row.correct is (row.predicted == row.expected)
+        and row.log.startswith("sha256:")
+        for row in rows
+    )
+    assert in_bytes(name, kept, inputs) == in_bytes(name, kept, inputs)
+    assert [path.name for path in kept.parent.iterdir()] == [kept.name]
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_neither_threads_nor_faults_change_a_byte(name: str, tmp_path: Path) -> None:
+    found = []
+    for threads, faults in ((1, ()), (5, ("500", "off", "hang up", "429:1"))):
+        inputs = make_inputs(tmp_path / str(threads), concurrency=threads)
+        kept = tmp_path / f"{threads}.jsonl"
+        with model_server(some_answer, *faults) as server:
+            record(name, Endpoint(server.url), kept, inputs, NO_WAIT)
+        found.append((kept.read_bytes(), in_bytes(name, kept, inputs)))
+    assert found[0] == found[1]
+
+
+def test_right_answers_score_and_wrong_ones_do_not(inputs: Inputs, tmp_path: Path) -> None:
+    for reply, right in (("4", 6), ("3", 0)):
+        kept = tmp_path / f"{reply}.jsonl"
+        with model_server(lambda _, reply=reply: json.dumps({"answer": reply})) as server:
+            record("controlled", Endpoint(server.url), kept, inputs, NO_WAIT)
+        assert sum(bool(row.correct) for row in replay("controlled", read_transcript(kept), inputs)) == right
+
+
+def test_the_controlled_comparison_reads_the_log_that_the_substrate_reads(
+    inputs: Inputs, tmp_path: Path
+) -> None:
+    with model_server(some_answer) as server:
+        record("controlled", Endpoint(server.url), tmp_path / "kept.jsonl", inputs, NO_WAIT)
+    digests = {json.dumps(annotation([(0, 1, 30)], scene=scene)): scene for scene in (7, 8)}
+    logs = {
+        scene: annotation_log(decode_annotation(("scene", text.encode()))).digest
+        for text, scene in digests.items()
+    }
+    rows = replay("controlled", read_transcript(tmp_path / "kept.jsonl"), inputs)
+    assert {row.log for row in rows} <= set(logs.values())
+    assert all(row.log == logs[int(row.scene)] for row in rows)
+    assert all(
+        "how many objects are there?" in text_of(body) and "objects count" not in text_of(body)
+        for body in server.bodies
+    )
+
+
+def test_an_extracted_graph_is_answered_by_the_substrate(inputs: Inputs, tmp_path: Path) -> None:
+    with model_server(some_answer) as server:
+        record("gqa_extractor", Endpoint(server.url), tmp_path / "kept.jsonl", inputs, NO_WAIT)
+    rows = replay("gqa_extractor", read_transcript(tmp_path / "kept.jsonl"), inputs)
+    # One photograph is asked about once, however many questions it has, and no question is shown.
+    assert len(server.bodies) == len({row.scene for row in rows})
+    assert all("?" not in text_of(body) for body in server.bodies)
+    assert any(
+        row.predicted == "error" and row.error and "no such object" in row.error for row in rows
+    ) or any(row.correct for row in rows)
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_model_that_never_keeps_to_the_schema_is_wrong_and_stops_nothing(
+    name: str, inputs: Inputs, tmp_path: Path
+) -> None:
+    kept = tmp_path / "kept.jsonl"
+    with model_server(lambda _: "As a language model, I cannot.") as server:
+        record(name, Endpoint(server.url), kept, inputs, NO_WAIT)
+    rows = replay(name, read_transcript(kept), inputs)
+    assert {(row.predicted, row.correct) for row in rows} == {("error", False)}
+    assert all("not what was asked for" in str(row.error) for row in rows)
+
+
+def test_a_run_that_fails_keeps_its_answers_and_the_next_asks_for_the_rest(
+    inputs: Inputs, tmp_path: Path
+) -> None:
+    kept = tmp_path / "twin_direct.jsonl"
+    settings = msgspec.structs.replace(
+        inputs.settings, baselines=msgspec.structs.replace(inputs.settings.baselines, concurrency=1)
+    )
+    one_by_one = inputs._replace(settings=settings)
+    answered = 0
+
+    def five(body: dict[str, Any]) -> str:
+        nonlocal answered
+        answered += 1
+        if answered == 5:
+            server.faults += ["500"] * 6
+        return some_answer(body)
+
+    with model_server(five) as server:
+        with pytest.raises(ModelError):
+            record("twin_direct", Endpoint(server.url), kept, one_by_one, NO_WAIT)
+        assert not kept.exists()
+        server.bodies.clear()
+        assert (
+            record("twin_direct", Endpoint(server.url), kept, one_by_one, NO_WAIT)
+            == 12 - 5
+            == len(server.bodies)
+        )
+    assert not kept.with_suffix(".partial.jsonl").exists()
+
+
+KILLED = """
+import sys
+from pathlib import Path
+sys.path[:0] = ["tests/support", "tests/orchestration"]
+from test_baselines import make_inputs
+from orchestration.benchmarks.baselines import record
+from orchestration.models.client import endpoint
+record("twin_direct", endpoint(), Path(sys.argv[1]) / "twin_direct.jsonl", make_inputs(Path(sys.argv[1]), concurrency=1))
+"""
+
+
+def test_a_killed_run_resumes_and_asks_only_for_what_is_missing(tmp_path: Path) -> None:
+    killed: list[subprocess.Popen[bytes]] = []
+
+    def deadly(body: dict[str, Any]) -> str:
+        if len(server.bodies) == 4:
+            os.kill(killed[0].pid, signal.SIGKILL)
+        return some_answer(body)
+
+    with model_server(deadly) as server:
+        environment = os.environ | {
+            "SUBSTRATE_MODEL_URL": server.url,
+            "SUBSTRATE_MODEL_KEY": KEY,
+            "PYTHONPATH": str(ROOT),
+        }
+        killed.append(
+            subprocess.Popen([sys.executable, "-c", KILLED, str(tmp_path / "run")], cwd=ROOT, env=environment)
+        )
+        assert killed[0].wait(60) == -signal.SIGKILL
+        partial = tmp_path / "run" / "twin_direct.partial.jsonl"
+        assert len(partial.read_bytes().splitlines()) == 3
+        assert not (tmp_path / "run" / "twin_direct.jsonl").exists()
+        partial.write_bytes(partial.read_bytes() + b'{"address": "sha256:torn')
+        server.bodies += [{}]  # so that nobody is killed again
+        inputs = make_inputs(tmp_path / "again")
+        assert (
+            record(
+                "twin_direct",
+                Endpoint(server.url, KEY),
+                tmp_path / "run" / "twin_direct.jsonl",
+                inputs,
+                NO_WAIT,
+            )
+            == 12 - 3
+        )
+        whole = record("twin_direct", Endpoint(server.url, KEY), tmp_path / "whole.jsonl", inputs, NO_WAIT)
+    assert whole == 12
+    assert (tmp_path / "run" / "twin_direct.jsonl").read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
+
+
+def test_a_second_writer_is_refused(tmp_path: Path) -> None:
+    with (
+        journal(tmp_path / "a.partial.jsonl") as first,
+        pytest.raises(TranscriptError, match="another run"),
+        journal(tmp_path / "a.partial.jsonl"),
+    ):
+        assert isinstance(first, Journal)
+
+
+def test_a_full_disk_is_said_and_leaves_whole_records(
+    inputs: Inputs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept, real = tmp_path / "controlled.jsonl", os.write
+    left = 3
+
+    def half(file: int, data: bytes) -> int:
+        nonlocal left
+        left -= 1
+        return real(file, data) if left >= 0 else real(file, data[:20])
+
+    with model_server(some_answer) as server:
+        monkeypatch.setattr("orchestration.models.transcript.os.write", half)
+        with pytest.raises(TranscriptError, match=r"cannot be written \(No space left on device\)"):
+            record("controlled", Endpoint(server.url), kept, inputs, NO_WAIT)
+        monkeypatch.undo()
+        whole = record("controlled", Endpoint(server.url), tmp_path / "whole.jsonl", inputs, NO_WAIT)
+        assert record("controlled", Endpoint(server.url), kept, inputs, NO_WAIT) == whole - 3
+
+
+def test_an_edited_transcript_and_another_model_s_are_found_out(inputs: Inputs, tmp_path: Path) -> None:
+    kept = tmp_path / "kept.jsonl"
+    with model_server(some_answer) as server:
+        record("controlled", Endpoint(server.url), kept, inputs, NO_WAIT)
+    other = msgspec.structs.replace(
+        inputs.settings.baselines, controlled=Baseline("m", 6, revision="another")
+    )
+    with pytest.raises(TranscriptError, match="has no answer to request sha256:"):
+        replay(
+            "controlled",
+            read_transcript(kept),
+            inputs._replace(settings=msgspec.structs.replace(inputs.settings, baselines=other)),
+        )
+    whole = kept.read_bytes()
+    for before, after in ((b"how many objects", b"how many cubes"), (b'"stop"', b'"length"')):
+        kept.write_bytes(whole.replace(before, after, 1))
+        with pytest.raises(FormatError, match=r"kept\.jsonl:1: request and reply are not what was recorded"):
+            read_transcript(kept)
+
+
+def test_a_photograph_that_is_not_there_is_named(inputs: Inputs, tmp_path: Path) -> None:
+    (tmp_path / "photographs" / "1.jpg").unlink()
+    with model_server(some_answer) as server, pytest.raises(FormatError, match=r"no photograph of image 1"):
+        record(
+            "gqa_vision",
+            Endpoint(server.url),
+            tmp_path / "kept.jsonl",
+            inputs._replace(settings=inputs.settings),
+            NO_WAIT,
+        )
+
+
+def everything_under(folder: Path) -> bytes:
+    return b"\n".join(path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file())
+
+
+def test_the_pipeline_measures_with_a_server_replays_without_and_leaks_nothing(
+    make_project: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = make_project(scenes=2)
+    (root / "params.yaml").write_text(
+        (root / "params.yaml").read_text("utf-8").replace("n: 300", "n: 8"), "utf-8"
+    )
+    answers, scores = (
+        root / "artifacts/sample/controlled/answers.jsonl",
+        root / "artifacts/sample/scores/controlled.descriptive.accuracy.json",
+    )
+    stages = [f"controlled/{stage}" for stage in ("dataset", "answers", "scores")]
+
+    def run(*overrides: str, names: list[str] = stages, force: bool = False) -> dict[str, Any]:
+        run_stages(
+            names,
+            WorkspaceResource(profile="sample", overrides=["seed=20", *overrides], force=force),
+            instance(root),
+        )
+        return json.loads(scores.read_bytes())
+
+    monkeypatch.delenv("SUBSTRATE_MODEL_URL", raising=False)
+    score = run(names=stages_of("controlled"))
+    assert (answers.read_bytes(), score["n"], score["accuracy"], score["published"]) == (
+        b"",
+        0,
+        None,
+        {"llama": 0.51},
+    )
+
+    monkeypatch.setenv("SUBSTRATE_MODEL_KEY", KEY)
+    with model_server(some_answer, "401") as server:
+        monkeypatch.setenv("SUBSTRATE_MODEL_URL", server.url)
+        with pytest.raises(
+            RunError, match=r"controlled__dataset: .*HTTP 401.*SUBSTRATE_MODEL_KEY"
+        ) as refused:
+            run("baselines.concurrency=1")
+        assert (root / "transcripts/sample/controlled.partial.jsonl").read_bytes() == b""
+        assert run()["n"] == 8
+        first, address = answers.read_bytes(), server.url.removeprefix("http://").removesuffix("/v1")
+        assert len(server.bodies) == 9
+
+    monkeypatch.delenv("SUBSTRATE_MODEL_URL")
+    assert run(force=True)["n"] == 8
+    assert answers.read_bytes() == first
+    alone = CliRunner().invoke(app, ["materialize", "controlled/dataset"])
+    assert (alone.exit_code, "controlled/dataset" in alone.stderr) == (0, True), alone.output
+    assert run("baselines.controlled.n=9")["n"] == 0, "a transcript that lacks an answer is none"
+    everything = (
+        b"".join(path.read_bytes() for path in sorted(root.rglob("*")) if path.is_file())
+        + str(refused.value).encode()
+    )
+    assert b"no transcript of an earlier run is here" in everything, (
+        "the instance's storage is among what is searched"
+    )
+    assert KEY.encode() not in everything
+    assert address.encode() not in everything
+
+
+def test_without_photographs_nothing_is_measured_and_a_transcript_needs_none(
+    make_project: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = make_project(scenes=1)
+    monkeypatch.delenv("SUBSTRATE_MODEL_URL", raising=False)
+    result = CliRunner().invoke(app, ["reproduce", "--only", "gqa_vision", "--set", "seed=20"])
+    assert result.exit_code == 0, result.output
+    (line,) = [
+        line for line in result.stdout.splitlines() if line.startswith("| gqa_vision/photograph/accuracy")
+    ]
+    assert "not measured" in line
+    assert "69.00 % Qwen2.5-VL-3B" in line
+
+    answers = root / "artifacts/sample/gqa_vision/answers.jsonl"
+
+    def run(*overrides: str) -> bytes:
+        run_stages(
+            ["gqa_vision/dataset", "gqa_vision/answers"],
+            WorkspaceResource(
+                profile="sample", overrides=["seed=20", "baselines.gqa_vision.n=5", *overrides]
+            ),
+        )
+        return answers.read_bytes()
+
+    (root / "photographs").mkdir()
+    for image in json.loads((root / "data/sample/gqa/sceneGraphs.json").read_bytes()):
+        (root / "photographs" / f"{image}.png").write_bytes(b"\x89PNG")
+    with model_server(some_answer) as server:
+        monkeypatch.setenv("SUBSTRATE_MODEL_URL", server.url)
+        assert run() == b"", "without a folder of photographs nobody is asked"
+        assert server.bodies == []
+        measured = run("baselines.images=photographs")
+    assert len(measured.splitlines()) == 5
+    monkeypatch.delenv("SUBSTRATE_MODEL_URL")
+    assert run() == measured
+
+
+def test_every_baseline_is_an_asset_with_a_score() -> None:
+    assert {
+        f"{name}/{stage}" for name in KINDS for stage in ("dataset", "answers", "scores")
+    } <= STAGES.keys()
+    assert {"controlled/scores", "clevrer/logs"} <= set(stages_of("controlled"))
+    assert {"twin_concordia/scores", "twin/dataset"} <= set(stages_of("twin_concordia"))

@@ -1,0 +1,258 @@
+"""Twin-EventLog as its users meet it: through the pipeline, answered, graded, explained, refused."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from orchestration.cli.main import app
+from orchestration.pipeline.resources import WorkspaceResource
+from orchestration.pipeline.run import RunError, run_stages
+from orchestration.pipeline.spark import spark_session
+from orchestration.scoring.pairs import PAIRED
+from orchestration.scoring.scores import METRICS, count, score
+from orchestration.settings import Spark
+from substrate.log import EventLog
+from substrate.rows import decode
+
+STAGES = ["twin/dataset", "twin/logs", "twin/answers", "twin/scores"]
+
+
+def run(*arguments: object, code: int = 0) -> Any:
+    result = CliRunner().invoke(app, list(map(str, arguments)))
+    assert result.exit_code == code, result.output
+    return result
+
+
+def materialize(*names: str, partitions: int = 2) -> None:
+    run_stages(
+        list(names),
+        WorkspaceResource(profile="sample", overrides=[f"spark.partitions={partitions}"], force=True),
+    )
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder as `generate` and `answer` leave it."""
+    folder = tmp_path_factory.mktemp("twin")
+    run("generate", "twin", "--out", folder, "--specs", 9, "--seed", 20)
+    answered = run("answer", "twin", "--specs", folder / "specs.jsonl", "--out", folder / "rows.jsonl")
+    assert answered.stdout.splitlines()[-1] == "18 questions, 18 of 18 correct (100.00%)"
+    return folder
+
+
+@pytest.fixture
+def specs(made: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(made, tmp_path / "twin") / "specs.jsonl"
+
+
+@pytest.fixture
+def rows(specs: Path) -> Path:
+    return specs.with_name("rows.jsonl")
+
+
+def minimal(rows: Path, answer: Callable[[Any], str]) -> list[dict[str, Any]]:
+    return [
+        {"spec": row.scene, "arm": "ab"[int(row.question)], "answer": answer(row)}
+        for row in map(decode, rows.read_bytes().splitlines())
+    ]
+
+
+def write(path: Path, records: list[dict[str, Any]]) -> Path:
+    path.write_text("".join(f"{json.dumps(record)}\n" for record in records), "utf-8")
+    return path
+
+
+def test_the_pipeline_ends_in_three_numbers_and_the_command_gives_the_same_bytes(
+    make_project: Callable[..., Path], specs: Path, rows: Path
+) -> None:
+    root = make_project()
+    materialize(*STAGES)
+    data, made = root / "data/sample/twin", root / "artifacts/sample"
+    assert (data / "specs.jsonl").read_bytes() == specs.read_bytes()
+    assert (data / "DATASHEET.md").read_bytes() == specs.with_name("DATASHEET.md").read_bytes()
+    assert (made / "twin/answers.jsonl").read_bytes() == rows.read_bytes()
+    answered = [decode(line) for line in rows.read_bytes().splitlines()]
+    index = [json.loads(line) for line in (made / "twin/logs/index.jsonl").read_bytes().splitlines()]
+    assert [entry["log"] for entry in index] == [row.log for row in answered]
+    assert all(EventLog.read(made / "twin/logs" / entry["file"]).digest == entry["log"] for entry in index)
+    found = {
+        name: json.loads((made / f"scores/{name.replace('/', '.')}.json").read_bytes())
+        for name in METRICS["twin"]
+    }
+    assert {
+        name: (s["subset"], s["n"], s["correct"], s["published"]["substrate"]) for name, s in found.items()
+    } == {
+        "twin/per_arm": ("", 18, 18, 1.0),
+        "twin/joint": ("", 9, 9, 1.0),
+        "twin/divergence": ("", 9, 9, 1.0),
+    }
+    materialize("twin/dataset", "twin/answers", partitions=3)
+    assert ((data / "specs.jsonl").read_bytes(), (made / "twin/answers.jsonl").read_bytes()) == (
+        specs.read_bytes(),
+        rows.read_bytes(),
+    )
+
+
+def test_golds_that_differ_stop_the_run_and_name_the_arm(
+    make_project: Callable[..., Path], specs: Path
+) -> None:
+    root = make_project()
+    records = [json.loads(line) for line in specs.read_text("utf-8").splitlines()]
+    records[4]["gold"]["b"] = {"yes": "no", "no": "yes"}[records[4]["gold"]["b"]]
+    (root / "data/sample/twin").mkdir(parents=True)
+    write(root / "data/sample/twin/specs.jsonl", records)
+    with pytest.raises(RunError, match="replay and oracle differ on twin/4/b: `substrate explain`"):
+        materialize("twin/logs", "twin/answers", "twin/scores")
+
+
+@pytest.mark.parametrize("benchmark", PAIRED)
+def test_the_pipeline_and_the_command_count_alike(benchmark: str, specs: Path, rows: Path) -> None:
+    """For the substrate's rows and for a language model's: some wrong, some without an answer."""
+    said = ["yes", "no", "error", "yes", "yes"]
+    records = [json.loads(line) for line in rows.read_text("utf-8").splitlines()]
+    for number, record in enumerate(records):
+        record |= {
+            "benchmark": benchmark,
+            "predicted": said[number % 5],
+            "correct": said[number % 5] == record["expected"],
+        }
+    answers = write(specs.with_name("model.jsonl"), records)
+    counted = count(spark_session(Spark(master="local[1]")), answers, METRICS[benchmark])
+    scores = {
+        found["name"]: found
+        for found in json.loads(run("score", "twin", answers, "--specs", specs, "--json").stdout)
+    }
+    for name, (correct, n) in counted.items():
+        assert (correct, n) == tuple(
+            scores[f"twin/{name.rpartition('/')[2]}"][key] for key in ("correct", "n")
+        )
+        assert bool(score(name, correct, n).published) is (name != "twin_concordia/per_arm"), (
+            "the paper does not report it"
+        )
+        assert 0 < correct < n
+
+
+def test_any_agents_answers_are_graded_by_linkage_and_query_too(specs: Path, rows: Path) -> None:
+    records = minimal(rows, lambda row: "no")
+    shown = run("score", "twin", write(specs.with_name("no.jsonl"), records[::-1]), "--specs", specs)
+    scores = {
+        found["name"]: found
+        for found in json.loads(
+            run("score", "twin", specs.with_name("no.jsonl"), "--specs", specs, "--json").stdout
+        )
+    }
+    graded = [decode(line) for line in rows.read_bytes().splitlines()]
+    pairs = list(zip(graded[::2], graded[1::2], strict=True))
+    assert scores["twin/per_arm"]["correct"] == sum(row.expected == "no" for row in graded)
+    assert scores["twin/joint"]["correct"] == sum(a.expected == b.expected == "no" for a, b in pairs)
+    assert scores["twin/divergence"]["correct"] == sum(a.expected == b.expected for a, b in pairs)
+    assert scores["twin/control/divergence"]["wilson"] == [0.438503, 1.0]
+    assert {name.split("/")[1] for name in scores if name.count("/") == 2} == {
+        "control",
+        "direct",
+        "propagation",
+        "did_meet",
+        "learned_fact",
+        "visited_location",
+    }
+    assert f"twin/joint                          9  {scores['twin/joint']['correct']:>9}" in shown.stdout
+
+
+def test_half_an_answer_counts_for_its_arm_alone(specs: Path, rows: Path) -> None:
+    records = minimal(rows, lambda row: row.expected)
+    records[1]["answer"] = "error"
+    scores = {
+        found["name"]: found["correct"]
+        for found in json.loads(
+            run(
+                "score", "twin", write(specs.with_name("half.jsonl"), records), "--specs", specs, "--json"
+            ).stdout
+        )
+    }
+    assert [scores[f"twin/{metric}"] for metric in ("per_arm", "joint", "divergence")] == [17, 8, 8]
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (
+            lambda records: records + records[3:4],
+            "bad.jsonl:19: twin/1/b is answered again. Keep this answer or that of",
+        ),
+        (
+            lambda records: records[:5] + records[6:],
+            "bad.jsonl: 1 of 18 answers are missing, the first of them twin/2/b",
+        ),
+        (
+            lambda records: [*records, {"spec": 9, "arm": "a", "answer": "no"}],
+            "bad.jsonl:19: there is no specification 9",
+        ),
+        (
+            lambda records: [{**records[0], "answer": "maybe"}, *records[1:]],
+            "bad.jsonl:1: $.answer: Invalid enum value 'maybe'",
+        ),
+        (
+            lambda records: [{**records[0], "arm": "c"}, *records[1:]],
+            "bad.jsonl:1: $.arm: Invalid enum value 'c'",
+        ),
+        (
+            lambda records: [
+                {"benchmark": "babi", "scene": 0, "question": 0, "predicted": "no"},
+                *records[1:],
+            ],
+            "bad.jsonl:1: $.benchmark: a row of babi",
+        ),
+        (
+            lambda records: [
+                {"benchmark": "twin", "scene": 0, "question": 2, "predicted": "no"},
+                *records[1:],
+            ],
+            "bad.jsonl:1: $.question: Invalid enum value 2",
+        ),
+    ],
+)
+def test_answers_that_cannot_be_graded_are_refused_by_line(
+    spoil: Callable[[list[Any]], list[Any]], message: str, specs: Path, rows: Path
+) -> None:
+    bad = write(specs.with_name("bad.jsonl"), spoil(minimal(rows, lambda row: row.expected)))
+    result = run("score", "twin", bad, "--specs", specs, code=1)
+    assert message in result.stderr
+    assert not result.stdout
+
+
+def test_nothing_is_graded_against_specifications_without_gold(specs: Path, rows: Path) -> None:
+    records = [json.loads(line) for line in specs.read_text("utf-8").splitlines()]
+    del records[2]["gold"]
+    bare = write(specs.with_name("bare.jsonl"), records)
+    assert "specification 2 has no gold" in run("score", "twin", rows, "--specs", bare, code=1).stderr
+    assert (
+        run("answer", "twin", "--specs", bare, "--out", specs.with_name("o.jsonl")).stdout.splitlines()[-1]
+        == "18 questions, 16 of 16 correct (100.00%), 2 without gold"
+    )
+
+
+def test_a_broken_specification_is_refused_before_anything_is_written(specs: Path) -> None:
+    specs.write_bytes(specs.read_bytes()[:-30])
+    result = run("answer", "twin", "--specs", specs, "--out", specs.with_name("o.jsonl"), code=1)
+    assert "specs.jsonl:9" in result.stderr
+    assert not specs.with_name("o.jsonl").exists()
+
+
+def test_why_an_arm_is_answered_as_it_is(specs: Path, rows: Path) -> None:
+    expected = {
+        (row.scene, row.question): row.predicted for row in map(decode, rows.read_bytes().splitlines())
+    }
+    for number, arm in ((4, 0), (8, 1)):
+        why = run("explain", f"twin/{number}/{'ab'[arm]}", "--specs", specs)
+        assert why.stdout.splitlines()[-1] == f"  answer: {expected[number, arm]}"
+        record = json.loads(run("explain", f"twin/{number}/{'ab'[arm]}", "--specs", specs, "--json").stdout)
+        assert record["happenings"]
+        assert (record["ticks"] != []) is (record["answer"] == "yes")
+    assert "no question is named" in run("explain", "twin/4/c", "--specs", specs, code=1).stderr

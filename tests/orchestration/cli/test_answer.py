@@ -1,0 +1,304 @@
+"""`substrate answer clevrer` as a user meets it: good files, and every kind of bad one."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from zipfile import ZipFile
+
+import pytest
+from clevrer_scenes import annotation, question
+from typer.testing import CliRunner
+
+from orchestration.cli.main import app
+
+COUNT = question("objects count", "4")
+
+
+class Files:
+    """A user's folder with one annotation and one question file."""
+
+    def __init__(self, folder: Path) -> None:
+        self.annotations, self.questions, self.out = (
+            folder / "in",
+            folder / "questions.json",
+            folder / "out" / "rows.jsonl",
+        )
+        self.annotations.mkdir()
+        self.annotation_file = self.annotations / "annotation_00007.json"
+        self.annotation_file.write_text(json.dumps(annotation([(0, 1, 30)])), "utf-8")
+        self.ask([COUNT])
+
+    def ask(self, questions: list[dict[str, Any]], scene: int = 7) -> None:
+        self.questions.write_text(json.dumps([{"scene_index": scene, "questions": questions}]), "utf-8")
+
+    def run(self, *more: str) -> Any:
+        return CliRunner().invoke(
+            app,
+            [
+                "answer",
+                "clevrer",
+                "--annotations",
+                str(self.annotations),
+                "--questions",
+                str(self.questions),
+                "--out",
+                str(self.out),
+                *more,
+            ],
+        )
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self.out.read_text("utf-8").splitlines()]
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Files:
+    return Files(tmp_path)
+
+
+def test_the_last_line_has_counts_and_accuracy(files: Files) -> None:
+    files.ask([COUNT, question("objects count", "5", number=1)])
+    result = files.run()
+    assert result.exit_code == 0
+    assert result.stdout.splitlines()[-1] == "2 questions, 1 of 2 correct (50.00%)"
+
+
+def test_zip_gzip_and_json_lines_give_the_same_rows(files: Files) -> None:
+    assert files.run().exit_code == 0
+    expected = files.out.read_bytes()
+    record = json.dumps({"scene_index": 7, "questions": [COUNT]}).encode()
+    archive = files.annotations.with_suffix(".zip")
+    with ZipFile(archive, "w") as zipped:
+        zipped.write(files.annotation_file, "annotation_00000-01000/annotation_00007.json")
+    files.annotations = archive
+    files.questions.write_bytes(gzip.compress(record + b"\n"))
+    assert files.run().exit_code == 0
+    assert files.out.read_bytes() == expected
+
+
+def test_without_gold_nothing_is_graded(files: Files) -> None:
+    files.ask([question("objects count")])
+    result = files.run()
+    assert result.stdout.splitlines()[-1] == "1 questions, 1 without gold"
+    assert (files.rows[0]["expected"], files.rows[0]["correct"]) == (None, None)
+
+
+def test_a_program_that_cannot_run_is_an_error_row_and_the_others_are_answered(files: Files) -> None:
+    files.ask([question("objects frobnicate", "4"), question("objects count", "4", number=1)])
+    result = files.run()
+    assert result.exit_code == 0
+    first, second = files.rows
+    assert (first["predicted"], first["correct"], list(first)[-1]) == ("error", False, "error")
+    assert "program[1]: unknown opcode 'frobnicate'" in first["error"]
+    assert second["correct"] is True
+    for part in (str(files.questions), "scene 7", "question 0", "program[1]"):
+        assert part in result.stderr
+
+
+def test_every_choice_must_be_right(files: Files) -> None:
+    right = ("events objects cube filter_shape unique filter_collision unique", "correct")
+    wrong = ("objects green filter_color unique", "correct")
+    ask = "events objects filter_collision belong_to"
+    files.ask([question(ask, kind="explanatory", choices=[right, wrong])])
+    assert (
+        files.run().stdout.splitlines()[-1]
+        == "1 questions, 0 of 1 correct (0.00%), 1 of 2 choices correct (50.00%)"
+    )
+    assert files.rows[0]["choices"] == [
+        {"choice": 0, "predicted": "correct", "expected": "correct"},
+        {"choice": 1, "predicted": "wrong", "expected": "correct"},
+    ]
+
+
+def _cut(files: Files) -> None:
+    files.annotation_file.write_bytes(files.annotation_file.read_bytes()[:5000])
+
+
+def _nan(files: Files) -> None:
+    record = annotation()
+    record["motion_trajectory"][3]["objects"][1]["velocity"][0] = float("nan")
+    files.annotation_file.write_text(json.dumps(record), "utf-8")
+
+
+def _without_key(files: Files) -> None:
+    record = annotation()
+    del record["motion_trajectory"][5]["objects"][2]["location"]
+    files.annotation_file.write_text(json.dumps(record), "utf-8")
+
+
+def _unknown_object(files: Files) -> None:
+    files.annotation_file.write_text(json.dumps(annotation([(0, 9, 3)])), "utf-8")
+
+
+def _frame_gap(files: Files) -> None:
+    record = annotation()
+    del record["motion_trajectory"][9]
+    files.annotation_file.write_text(json.dumps(record), "utf-8")
+
+
+def _other_scene(files: Files) -> None:
+    files.ask([COUNT], scene=8)
+
+
+def _no_questions(files: Files) -> None:
+    files.questions.write_text("[]", "utf-8")
+
+
+def _empty_questions(files: Files) -> None:
+    files.questions.write_text("", "utf-8")
+
+
+def _cut_questions(files: Files) -> None:
+    files.questions.write_text(files.questions.read_text("utf-8")[:-20], "utf-8")
+
+
+def _cut_gzip(files: Files) -> None:
+    files.questions.write_bytes(gzip.compress(files.questions.read_bytes())[:-9])
+
+
+def _latin1(files: Files) -> None:
+    files.questions.write_bytes(
+        json.dumps([{"scene_index": 7, "questions": [COUNT | {"question": "é"}]}], ensure_ascii=False).encode(
+            "latin-1"
+        )
+    )
+
+
+def _twice(files: Files) -> None:
+    files.ask([COUNT, COUNT])
+
+
+def _no_choices(files: Files) -> None:
+    files.ask([question("events", kind="predictive")])
+
+
+def _absent(files: Files) -> None:
+    files.annotation_file.unlink()
+
+
+@pytest.mark.parametrize(
+    ("damage", "messages"),
+    [
+        (_cut, ["annotation_00007.json", "cut off"]),
+        (_nan, ["annotation_00007.json", "$.motion_trajectory[3].objects[1].velocity[0]", "not finite"]),
+        (_without_key, ["annotation_00007.json", "$.motion_trajectory[5].objects[2]", "location"]),
+        (_unknown_object, ["annotation_00007.json", "$.collision[0]", "[0, 9]"]),
+        (_frame_gap, ["annotation_00007.json", "$.motion_trajectory[9].frame_id", "expected 9"]),
+        (_other_scene, ["questions.json", "scene 8"]),
+        (_no_questions, ["questions.json", "no question"]),
+        (_empty_questions, ["questions.json", "empty"]),
+        (_cut_questions, ["questions.json", "cut off"]),
+        (_cut_gzip, ["questions.json", "gzip stream is cut off"]),
+        (_latin1, ["questions.json", "not UTF-8"]),
+        (_twice, ["questions.json", "scene 7", "question 0 occurs twice"]),
+        (_no_choices, ["questions.json", "lacks choices"]),
+        (_absent, ["holds no annotation"]),
+    ],
+)
+def test_a_bad_file_is_named_and_nothing_is_written(
+    files: Files, damage: Callable[[Files], None], messages: list[str]
+) -> None:
+    damage(files)
+    files.out.parent.mkdir()
+    files.out.write_text("kept\n", "utf-8")
+    result = files.run()
+    assert result.exit_code == 1, result.output
+    for message in messages:
+        assert message in result.stderr.replace("\n", " "), result.stderr
+    assert files.out.read_text("utf-8") == "kept\n"
+    assert [path.name for path in files.out.parent.iterdir()] == ["rows.jsonl"]
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ("clevrer.predictive.tua=1", "cannot set"),
+        ("clevrer.explanatory.reference_frame=none", "reference_frame"),
+        ("nonsense", "KEY=VALUE"),
+    ],
+)
+def test_a_parameter_that_is_not_there_is_refused(files: Files, setting: str, message: str) -> None:
+    result = files.run("--set", setting)
+    assert result.exit_code == 1
+    assert message in result.stderr
+
+
+def test_explain_prints_queries_triples_and_ticks(files: Files) -> None:
+    files.ask(
+        [
+            question(
+                "events objects cube filter_shape unique filter_collision unique objects cube filter_shape unique get_col_partner query_shape",
+                "sphere",
+            )
+        ]
+    )
+    result = CliRunner().invoke(
+        app,
+        [
+            "explain",
+            "clevrer/7/0",
+            "--annotations",
+            str(files.annotations),
+            "--questions",
+            str(files.questions),
+        ],
+    )
+    assert result.exit_code == 0, result.output
+    for part in (
+        "SELECT ?event ?type ?frame ?number",
+        "tick  30  insert  <urn:clevrer:7:event:1>",
+        "<urn:substrate:clevrer:participant> <urn:clevrer:7:object:1>",
+        "answer: sphere",
+    ):
+        assert part in result.stdout
+
+
+def test_usage_errors_exit_with_two(files: Files) -> None:
+    assert CliRunner().invoke(app, ["answer", "clevrer"]).exit_code == 2
+
+
+def test_hash_seed_locale_and_time_zone_change_no_byte(files: Files, tmp_path: Path) -> None:
+    choices = [
+        ("events objects cube filter_shape unique filter_collision unique", "correct"),
+        ("objects green filter_color unique", "wrong"),
+    ]
+    files.ask(
+        [
+            COUNT,
+            question(
+                "events objects filter_collision belong_to", number=1, kind="explanatory", choices=choices
+            ),
+        ]
+    )
+    written = []
+    for seed, locale, zone in (("1", "C", "Asia/Tokyo"), ("2", "C.UTF-8", "America/Lima")):
+        out = tmp_path / f"{seed}.jsonl"
+        command = [
+            sys.executable,
+            "-m",
+            "orchestration.cli.main",
+            "answer",
+            "clevrer",
+            "--annotations",
+            str(files.annotations),
+            "--questions",
+            str(files.questions),
+            "--out",
+            str(out),
+        ]
+        subprocess.run(
+            command,
+            check=True,
+            capture_output=True,
+            env=os.environ | {"PYTHONHASHSEED": seed, "LC_ALL": locale, "TZ": zone},
+        )
+        written.append(out.read_bytes())
+    assert written[0] == written[1] != b""

@@ -1,0 +1,256 @@
+"""`substrate log …`: the auditor's tools, as a user runs them."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from clevrer_scenes import annotation
+from typer.testing import CliRunner, Result
+
+from orchestration.cli.log import log_app
+from substrate import EventLog, TBox, from_members, unfold
+from substrate.domains.clevrer.deltas import annotation_log
+from substrate.domains.clevrer.format import decode_annotation
+
+runner = CliRunner()
+COMMANDS = ("show", "state", "query", "history", "fork", "diff", "verify", "export", "import", "ask")
+
+
+def run(*arguments: object, code: int = 0) -> Result:
+    result = runner.invoke(log_app, [str(argument) for argument in arguments])
+    assert result.exit_code == code, result.output
+    return result
+
+
+def read(*arguments: object, code: int = 0) -> Any:
+    return json.loads(run(*arguments, "--json", code=code).stdout)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    box = TBox.load("village")
+    unfold(box, box.opening(), until=13).save(tmp_path / "village.rdfp.gz")
+    return tmp_path / "village.rdfp.gz"
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help(command: str) -> None:
+    assert "Usage" in run(command, "--help").output
+
+
+def test_show_tells_what_the_log_is(file: Path) -> None:
+    log = EventLog.read(file)
+    found = read("show", file, "--from", 2, "--to", 4)
+    assert (found["digest"], found["deltas"], found["last_tick"]) == (log.digest, len(log), log.last_tick)
+    assert {delta["tick"] for delta in found["shown"]} == {2, 4}
+    assert found["shown"][0]["position"] == log.position(1)
+    assert len(run("show", file, "--limit", 3).stdout.splitlines()) == 6 + 3
+
+
+def test_state_and_query_at_a_tick(file: Path) -> None:
+    log = EventLog.read(file)
+    assert run("state", file, "--tick", 3).stdout == log.state(3).nquads()
+    assert read("state", file, "--tick", 3)["digest"] == log.state(3).digest
+    who = "SELECT ?who WHERE { ?who :knows entity:party }"
+    assert run("query", file, who, "--tick", 3, "--tbox", "village").stdout.splitlines() == [
+        "?who",
+        "<urn:village:isabella>",
+        "<urn:village:john>",
+    ]
+    rows = read("query", file, who, "--tbox", "village")["results"]["bindings"]
+    assert {"who": {"type": "uri", "value": "urn:village:sam"}} in rows
+    assert run("query", file, "ASK { <urn:village:ann> ?p ?o }").stdout == "false\n"
+    assert run("query", file, "CONSTRUCT { ?s ?p ?o } WHERE { ?s ?p ?o } LIMIT 2").stdout.count("\n") == 2
+
+
+def test_history_names_intervals_and_deltas(file: Path) -> None:
+    found = read("history", file, "entity:isabella", ":at", "-", "--tbox", "village")
+    assert [(h["triple"].rsplit(":", 1)[1], h["intervals"]) for h in found] == [
+        ("cafe>", [[0, 2], [5, None]]),
+        ("market>", [[2, 5]]),
+    ]
+    log = EventLog.read(file)
+    assert all(log[c["position"]].tick == c["tick"] for h in found for c in h["changes"])
+    assert (
+        "tick     2  retract"
+        in run("history", file, "urn:village:isabella", "urn:substrate:village:at").stdout
+    )
+
+
+def test_a_scene_is_forked_with_its_simulator(tmp_path: Path) -> None:
+    scene, branch = tmp_path / "scene.rdfp", tmp_path / "branch.rdfp"
+    annotation_log(decode_annotation(("scene", json.dumps(annotation([(0, 1, 30)])).encode()))).save(scene)
+    cube = ("urn:clevrer:7:object:0", "http://www.w3.org/1999/02/22-rdf-syntax-ns#type", ":Object")
+    made = read(
+        "fork", scene, "--at", 30, "--retract", *cube, "--motion", "--tbox", "clevrer", "--out", branch
+    )
+    assert made["branch_tick"] == 30
+    run("verify", branch, "--parent", scene, "--tbox", "clevrer")
+    query = "SELECT ?number WHERE { ?object :simulated true ; :number ?number }"
+    assert '"1"' in run("query", branch, query, "--tbox", "clevrer").stdout
+
+
+def test_a_fork_is_written_verified_and_compared(file: Path, tmp_path: Path) -> None:
+    before, branch = file.read_bytes(), tmp_path / "branch.rdfp"
+    made = read(
+        "fork",
+        file,
+        "--at",
+        6,
+        "--retract-awareness",
+        "entity:john",
+        "entity:party",
+        "--predicate",
+        ":knows",
+        "--rules",
+        "village",
+        "--out",
+        branch,
+    )
+    assert file.read_bytes() == before
+    assert (made["parent"], made["branch_tick"]) == (EventLog.read(file).digest, 6)
+    assert read("verify", branch, "--parent", file)["faults"] == []
+    arms = read("diff", file, "--with", branch, code=1)
+    assert arms[0]["tick"] == 6
+    assert any("telling:8:john:sam" in d["triple"] for tick in arms for d in tick["a"])
+    assert not any("telling:8:john:sam" in d["triple"] for tick in arms for d in tick["b"])
+    assert "tick 8" in run("diff", file, "--with", branch, code=1).stdout
+    run("diff", file, "--with", file)
+    again = read(
+        "fork",
+        branch,
+        "--at",
+        7,
+        "--assert-awareness",
+        "entity:john",
+        "entity:party",
+        "--predicate",
+        ":knows",
+        "--rules",
+        "village",
+        "--out",
+        tmp_path / "again.rdfp",
+    )
+    assert again["parent"] == made["digest"]
+    assert read("verify", tmp_path / "again.rdfp", "--parent", file, code=1)["faults"]
+
+
+def test_a_difference_of_two_ticks(file: Path) -> None:
+    found = read("diff", file, 4, 5, code=1)
+    assert any(
+        "isabella> <urn:substrate:village:at> <urn:village:cafe>" in triple for triple in found["inserted"]
+    )
+    run("diff", file, 4, 4)
+    run("diff", file, code=2)
+    run("diff", file, 3, code=2)
+
+
+def test_verify_finds_what_does_not_hold(file: Path, tmp_path: Path) -> None:
+    log = EventLog.read(file)
+    run("verify", file, "--digest", log.digest, "--tbox", "village")
+    assert read("verify", file, "--digest", "sha256:00", code=1)["faults"] == [f"the digest is {log.digest}"]
+    plain = tmp_path / "plain.rdfp"
+    text = log.to_patch()
+    plain.write_text(text.replace("told> <urn:village:party>", "told> <urn:village:partx>", 1), "utf-8")
+    assert "tick 2" in run("verify", plain, code=1).stderr
+    plain.write_text(text[:-9], "utf-8")
+    assert "cut off" in run("verify", plain, code=1).stdout
+    log.extend_lines([(14, "A <urn:village:sam> <urn:substrate:village:knows> <urn:village:cafe> .")])
+    log.save(plain)
+    assert (
+        "knows what is no fact (introduced at tick 14)"
+        in run("verify", plain, "--tbox", "village", code=1).stdout
+    )
+
+
+def test_exports_are_read_back(file: Path, tmp_path: Path) -> None:
+    log = EventLog.read(file)
+    assert run("export", file).stdout == log.to_patch()
+    assert run("export", file, "--format", "nquads", "--tick", 3).stdout == log.state(3).nquads()
+    assert from_members(run("export", file, "--format", "ldes").stdout).digest == log.digest
+    for form in ("patch", "ldes", "turtle", "nquads"):
+        run("export", file, "--format", form, "--out", tmp_path / "out", "--tbox", "village")
+        made = read(
+            "import", tmp_path / "out", "--format", form, "--out", tmp_path / "back.rdfp", "--tick", 5
+        )
+        back = EventLog.read(tmp_path / "back.rdfp")
+        assert back.digest == made["digest"]
+        assert back.state().nquads() == log.state().nquads()
+        assert (back.digest == log.digest) == (form in ("patch", "ldes"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["show", "absent.rdfp"], "cannot be read"),
+        (["query", "FILE", "SELECT"], "not SPARQL"),
+        (["history", "FILE", '"unterminated'], "not a term"),
+        (["query", "FILE", "ASK {}", "--prefix", "x"], "not a prefix"),
+        (["query", "FILE", "ASK {}", "--tbox", "nowhere"], "no such TBox"),
+        (
+            ["fork", "FILE", "--at", "3", "--out", "OUT", "--retract", "urn:a", "urn:b", "urn:c"],
+            "does not hold",
+        ),
+        (["fork", "FILE", "--at", "99", "--out", "OUT"], "lies outside the log"),
+        (["fork", "FILE", "--at", "3", "--out", "OUT", "--motion"], "no pose to simulate from"),
+        (
+            [
+                "fork",
+                "FILE",
+                "--at",
+                "3",
+                "--out",
+                "OUT",
+                "--retract",
+                "urn:a",
+                "urn:b",
+                "urn:c",
+                "--assert",
+                "urn:a",
+                "urn:b",
+                "urn:c",
+            ],
+            "more than one intervention",
+        ),
+        (["import", "FILE", "--out", "OUT"], "cannot be read"),
+    ],
+)
+def test_a_wrong_input_ends_with_exit_1_and_a_message(
+    file: Path, tmp_path: Path, arguments: list[str], message: str
+) -> None:
+    names = {"FILE": str(file), "OUT": str(tmp_path / "out.rdfp")}
+    result = run(*(names.get(a, a) for a in arguments), code=1)
+    assert message in result.stderr
+    assert "Traceback" not in result.output
+    assert not (tmp_path / "out.rdfp").exists()
+
+
+def test_bad_usage_ends_with_exit_2(file: Path) -> None:
+    run("show", code=2)
+    run("export", file, "--format", "rdfxml", code=2)
+
+
+def test_a_log_of_100_000_deltas_takes_seconds(tmp_path: Path) -> None:
+    path, log = tmp_path / "long.rdfp", EventLog()
+    log.extend_lines(
+        (
+            i // 10,
+            f'{"D" if i % 10 == 9 else "A"} <urn:s:{i % 10 - (i % 10 == 9)}> <urn:p> "{i - (i % 10 == 9)}" .',
+        )
+        for i in range(100_000)
+    )
+    log.save(path)
+    start = time.perf_counter()
+    run("show", path, "--limit", 1)
+    run("state", path, "--tick", 5000)
+    run("query", path, "SELECT (COUNT(*) AS ?n) WHERE { ?s ?p ?o }", "--tick", 5000)
+    run("history", path, "urn:s:3", "-", '"50003"')
+    run("fork", path, "--at", 5000, "--assert", "urn:a", "urn:b", "urn:c", "--out", tmp_path / "branch.rdfp")
+    run("diff", path, 5000, 5001, code=1)
+    run("verify", tmp_path / "branch.rdfp", "--parent", path)
+    run("export", path, "--format", "nquads", "--out", tmp_path / "out.nq")
+    assert time.perf_counter() - start < 40

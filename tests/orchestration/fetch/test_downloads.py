@@ -1,0 +1,694 @@
+"""Fetching against a server on 127.0.0.1 that serves archives laid out like the official ones, and
+misbehaves.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import io
+import json
+import random
+import re
+import shutil
+import socket
+import threading
+import zipfile
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pooch
+import pytest
+from rich.console import Console
+from rich.progress import Progress
+
+from orchestration.fetch import downloads
+from orchestration.fetch.downloads import (
+    DownloadError,
+    Fetched,
+    Patience,
+    RefusedError,
+    Source,
+    SourceFile,
+    UnavailableError,
+    fetch,
+    fetch_shown,
+    official_sources,
+    read_pins,
+)
+from substrate.domains.clevrer.format import annotation_names, annotation_sources, read_questions
+from substrate.errors import FormatError, ParameterError
+
+SCENES = (10000, 10001, 10999, 11000, 14999)
+QUICK = Patience(connect=2.0, read=0.3, attempts=3, backoff=0.01, longest=0.02)
+NAMES = ("validation.json", "annotation_validation.zip")
+
+
+def archive(seed: int) -> bytes:
+    """Annotations in folders of 1,000 like the official archive; their content is noise, so that it does not
+    compress away.
+    """
+    noise = random.Random(seed)
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as file:
+        for scene in SCENES:
+            first = scene // 1000 * 1000
+            text = json.dumps({"scene_index": scene, "noise": noise.randbytes(20_000).hex()})
+            file.writestr(zipfile.ZipInfo(f"annotation_{first}-{first + 1000}/annotation_{scene}.json"), text)
+    return buffer.getvalue()
+
+
+def questions() -> bytes:
+    text = {
+        "question": "How many objects are there?",
+        "question_type": "descriptive",
+        "question_subtype": "count",
+    }
+    question = {"question_id": 0, **text, "program": ["objects", "count"], "answer": "4"}
+    return json.dumps(
+        [{"scene_index": s, "video_filename": f"video_{s}.mp4", "questions": [question]} for s in SCENES]
+    ).encode()
+
+
+def blob(data: bytes) -> str:
+    return hashlib.sha1(b"blob " + str(len(data)).encode() + b"\0" + data).hexdigest()
+
+
+ARCHIVE, OTHER_ARCHIVE, QUESTIONS = archive(1), archive(2), questions()
+HALF = len(ARCHIVE) // 2
+
+
+class Request(BaseHTTPRequestHandler):
+    """Serves ``server.files`` with Range and If-Range; the next behaviour of a path's queue may change one
+    answer.
+    """
+
+    server: Server  # pyright: ignore[reportIncompatibleVariableOverride]
+    protocol_version = "HTTP/1.0"
+    timeout = 5
+
+    def do_GET(self) -> None:
+        name = self.path.rsplit("/", 1)[-1]
+        self.server.requests[name].append({key.lower(): value for key, value in self.headers.items()})
+        queue = self.server.behaviours[name]
+        (queue.pop(0) if queue else whole)(self, self.server.files.get(name))
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Nothing: the test's output is the report."""
+
+
+class Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Request)
+        self.files: dict[str, bytes] = {"validation.json": QUESTIONS, "annotation_validation.zip": ARCHIVE}
+        self.behaviours: dict[str, list[Behaviour]] = defaultdict(list)
+        self.requests: dict[str, list[dict[str, str]]] = defaultdict(list)
+        self.released = threading.Event()
+        self.base = f"http://127.0.0.1:{self.server_address[1]}/mirror"
+
+
+Behaviour = Callable[[Request, "bytes | None"], None]
+
+
+def tag(data: bytes) -> str:
+    return f'"{hashlib.md5(data).hexdigest()}"'
+
+
+def whole(
+    request: Request,
+    data: bytes | None,
+    *,
+    ranges: bool = True,
+    cut: int | None = None,
+    etag: str | None = None,
+    label: str = "ETag",
+) -> None:
+    """The file as a well-kept server gives it; ``cut`` closes the connection after so many bytes of the body."""
+    if data is None:
+        status(404)(request, data)
+        return
+    etag = etag or tag(data)
+    span = re.fullmatch(r"bytes=(\d+)-", request.headers.get("Range", ""))
+    start = int(span[1]) if span and ranges and request.headers.get("If-Range", etag) == etag else 0
+    if start >= len(data):
+        status(416)(request, data)
+        return
+    request.send_response(206 if start else 200)
+    request.send_header(label, etag)
+    request.send_header("Content-Length", str(len(data) - start))
+    if start:
+        request.send_header("Content-Range", f"bytes {start}-{len(data) - 1}/{len(data)}")
+    request.end_headers()
+    request.wfile.write(data[start:][:cut])
+
+
+def cut(after: int, *, etag: str | None = None, label: str = "ETag") -> Behaviour:
+    return lambda request, data: whole(request, data, cut=after, etag=etag, label=label)
+
+
+def status(code: int) -> Behaviour:
+    def behave(request: Request, data: bytes | None) -> None:
+        request.send_response(code)
+        request.send_header("Content-Length", "0")
+        request.end_headers()
+
+    return behave
+
+
+def silent(request: Request, data: bytes | None) -> None:
+    request.server.released.wait(5)
+
+
+def disobedient(request: Request, data: bytes | None) -> None:
+    """Continues with the bytes asked for although the file is no longer the one If-Range names."""
+    assert data is not None
+    start = int(request.headers["Range"].removeprefix("bytes=").removesuffix("-"))
+    request.send_response(206)
+    request.send_header("ETag", tag(data))
+    request.send_header("Content-Length", str(len(data) - start))
+    request.send_header("Content-Range", f"bytes {start}-{len(data) - 1}/{len(data)}")
+    request.end_headers()
+    request.wfile.write(data[start:])
+
+
+@pytest.fixture(autouse=True)
+def only_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No proxy, and a refusal for any address but 127.0.0.1."""
+    for name in ("http_proxy", "https_proxy", "all_proxy"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.upper(), raising=False)
+    connect = socket.create_connection
+
+    def guarded(address: tuple[str, int], *args: object, **kwargs: object) -> socket.socket:
+        assert address[0] == "127.0.0.1", address
+        return connect(address, *args, **kwargs)  # pyright: ignore[reportArgumentType, reportCallIssue]
+
+    monkeypatch.setattr(socket, "create_connection", guarded)
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    server = Server()
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+    thread.start()
+    yield server
+    server.released.set()
+    server.shutdown()
+    server.server_close()
+    thread.join(5)
+    assert not thread.is_alive()
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    return tmp_path / "out"
+
+
+@pytest.fixture
+def pins(tmp_path: Path) -> Path:
+    return tmp_path / "pins" / "downloads.json"
+
+
+def sources(server: Server, blob_hash: str = blob(QUESTIONS)) -> dict[str, Source]:
+    asked = SourceFile(name="validation.json", blob=blob_hash, urls=(f"{server.base}/validation.json",))
+    zipped = SourceFile(name="annotation_validation.zip", urls=(f"{server.base}/annotation_validation.zip",))
+    return {"clevrer": Source(files=(asked, zipped))}
+
+
+def get(server: Server, out: Path, pins: Path, *only: str, **more: object) -> list[Fetched]:
+    return fetch(
+        "clevrer", out, **{"pins": pins, "sources": sources(server), "only": only, "patience": QUICK, **more}
+    )  # pyright: ignore[reportArgumentType]
+
+
+def listing(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_the_official_layout_arrives_whole_and_the_readers_take_it(
+    server: Server, out: Path, pins: Path
+) -> None:
+    fetched = get(server, out, pins)
+    assert [(f.name, f.status, f.pinned) for f in fetched] == [
+        ("validation.json", "downloaded", False),
+        ("annotation_validation.zip", "downloaded", True),
+    ]
+    assert listing(out) == sorted(NAMES)
+    names = annotation_names(out / "annotation_validation.zip")
+    assert names[14999] == "annotation_14000-15000/annotation_14999.json"
+    assert tuple(names) == SCENES == tuple(read_questions(out / "validation.json"))
+    assert len(list(annotation_sources(out / "annotation_validation.zip", names.values()))) == len(SCENES)
+
+
+def test_the_first_download_of_an_archive_is_pinned_with_hash_size_and_address(
+    server: Server, out: Path, pins: Path
+) -> None:
+    get(server, out, pins)
+    expected = {
+        "sha256": hashlib.sha256(ARCHIVE).hexdigest(),
+        "size": len(ARCHIVE),
+        "url": f"{server.base}/annotation_validation.zip",
+    }
+    assert json.loads(pins.read_text()) == {"clevrer/annotation_validation.zip": expected}
+
+
+def test_the_pins_file_is_sorted_and_keeps_other_entries(server: Server, out: Path, pins: Path) -> None:
+    pins.parent.mkdir()
+    pin = {"url": "http://127.0.0.1/x", "sha256": "0" * 64, "size": 1}
+    pins.write_text(json.dumps({"gqa/z.zip": pin, "babi/a.tar.gz": pin}))
+    get(server, out, pins)
+    assert list(json.loads(pins.read_text())) == [
+        "babi/a.tar.gz",
+        "clevrer/annotation_validation.zip",
+        "gqa/z.zip",
+    ]
+    text = pins.read_bytes()
+    shutil.rmtree(out)
+    get(server, out, pins)
+    assert pins.read_bytes() == text
+
+
+def test_a_pin_keeps_the_address_of_the_first_download(
+    server: Server, out: Path, pins: Path, tmp_path: Path
+) -> None:
+    get(server, out, pins, NAMES[1])
+    pinned = pins.read_bytes()
+    (fetched,) = get(server, tmp_path / "elsewhere", pins, NAMES[1], base=f"{server.base}/another")
+    assert (fetched.url, fetched.pinned) == (f"{server.base}/another/{NAMES[1]}", False)
+    assert pins.read_bytes() == pinned
+
+
+def test_matching_files_are_not_fetched_again(server: Server, out: Path, pins: Path) -> None:
+    get(server, out, pins)
+    server.requests.clear()
+    again = get(server, out, pins)
+    assert [f.status for f in again] == ["present", "present"]
+    assert again[1].sha256 == hashlib.sha256(ARCHIVE).hexdigest()
+    assert not server.requests
+
+
+@pytest.mark.parametrize("label", ["ETag", "Last-Modified"])
+def test_a_cut_connection_is_resumed_where_it_broke(
+    server: Server, out: Path, pins: Path, label: str
+) -> None:
+    mark = tag(ARCHIVE) if label == "ETag" else "Wed, 01 Jan 2020 00:00:00 GMT"
+    server.behaviours[NAMES[1]] = [
+        cut(HALF, label=label, etag=mark),
+        lambda request, data: whole(request, data, label=label, etag=mark),
+    ]
+    get(server, out, pins, NAMES[1])
+    first, second = server.requests[NAMES[1]]
+    assert "range" not in first
+    assert (second["range"], second["if-range"]) == (f"bytes={HALF}-", mark)
+    assert (out / NAMES[1]).read_bytes() == ARCHIVE
+    assert listing(out) == [NAMES[1]]
+
+
+def test_the_next_fetch_resumes_what_the_last_one_left(server: Server, out: Path, pins: Path) -> None:
+    server.behaviours[NAMES[1]] = [cut(HALF), status(503), status(503), status(503)]
+    with pytest.raises(UnavailableError, match=f"HTTP 503.*{HALF} bytes are kept and the download resumes"):
+        get(server, out, pins, NAMES[1])
+    assert listing(out) == [f"{NAMES[1]}.part", f"{NAMES[1]}.part.json"]
+    assert not pins.exists()
+    server.requests.clear()
+    get(server, out, pins, NAMES[1])
+    assert [r["range"] for r in server.requests[NAMES[1]]] == [f"bytes={HALF}-"]
+    assert (out / NAMES[1]).read_bytes() == ARCHIVE
+
+
+def test_tries_that_bring_bytes_do_not_use_up_the_patience(server: Server, out: Path, pins: Path) -> None:
+    server.behaviours[NAMES[1]] = [cut(len(ARCHIVE) // 10)] * 8
+    get(server, out, pins, NAMES[1])
+    assert len(server.requests[NAMES[1]]) == 9 > QUICK.attempts
+    assert (out / NAMES[1]).read_bytes() == ARCHIVE
+
+
+@pytest.mark.parametrize(
+    "second",
+    [lambda request, data: whole(request, data, ranges=False), status(416)],
+    ids=["range ignored", "range refused"],
+)
+def test_a_server_that_cannot_continue_is_read_from_the_start(
+    server: Server, out: Path, pins: Path, second: Behaviour
+) -> None:
+    server.behaviours[NAMES[1]] = [cut(HALF), second]
+    get(server, out, pins, NAMES[1])
+    assert server.requests[NAMES[1]][1]["range"] == f"bytes={HALF}-"
+    assert (out / NAMES[1]).read_bytes() == ARCHIVE
+
+
+@pytest.mark.parametrize("second", [whole, disobedient], ids=["If-Range honoured", "If-Range ignored"])
+def test_a_file_that_changed_half_way_is_begun_again(
+    server: Server, out: Path, pins: Path, second: Behaviour
+) -> None:
+    def cut_then_change(request: Request, data: bytes | None) -> None:
+        whole(request, data, cut=HALF)
+        server.files[NAMES[1]] = OTHER_ARCHIVE
+
+    server.behaviours[NAMES[1]] = [cut_then_change, second]
+    get(server, out, pins, NAMES[1])
+    assert (out / NAMES[1]).read_bytes() == OTHER_ARCHIVE
+
+
+def test_nothing_of_a_longer_part_outlives_a_shorter_new_version(
+    server: Server, out: Path, pins: Path
+) -> None:
+    def cut_then_shrink(request: Request, data: bytes | None) -> None:
+        whole(request, data, cut=HALF)
+        server.files[NAMES[0]] = QUESTIONS
+
+    server.files[NAMES[0]] = ARCHIVE
+    server.behaviours[NAMES[0]] = [cut_then_shrink]
+    get(server, out, pins, NAMES[0])
+    assert (out / NAMES[0]).read_bytes() == QUESTIONS
+
+
+def test_a_weak_etag_does_not_vouch_for_a_part(server: Server, out: Path, pins: Path) -> None:
+    server.behaviours[NAMES[1]] = [cut(HALF, etag='W/"1"'), whole]
+    get(server, out, pins, NAMES[1])
+    assert ["range" in r for r in server.requests[NAMES[1]]] == [False, False]
+    assert (out / NAMES[1]).read_bytes() == ARCHIVE
+
+
+def test_an_error_of_the_server_is_tried_again(server: Server, out: Path, pins: Path) -> None:
+    server.behaviours[NAMES[0]] = [status(500)]
+    get(server, out, pins, NAMES[0])
+    assert len(server.requests[NAMES[0]]) == 2
+    assert (out / NAMES[0]).read_bytes() == QUESTIONS
+
+
+def test_not_found_is_said_at_once_with_file_and_address(server: Server, out: Path, pins: Path) -> None:
+    del server.files[NAMES[1]]
+    with pytest.raises(UnavailableError) as caught:
+        get(server, out, pins, NAMES[1])
+    assert f"{NAMES[1]}: {server.base}/{NAMES[1]}: no such file at this address (HTTP 404)" in str(
+        caught.value
+    )
+    assert len(server.requests[NAMES[1]]) == 1
+    assert listing(out) == []
+
+
+def test_a_silent_server_ends_in_a_timeout(server: Server, out: Path, pins: Path) -> None:
+    server.behaviours[NAMES[1]] = [silent] * 2
+    with pytest.raises(UnavailableError, match=r"timeout: no answer within 0\.1 s \(2 tries in a row\)"):
+        get(server, out, pins, NAMES[1], patience=Patience(read=0.1, attempts=2, backoff=0.01))
+    assert listing(out) == []
+
+
+def test_nobody_listening_is_a_clear_error(server: Server, out: Path, pins: Path) -> None:
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        base = f"http://127.0.0.1:{unused.getsockname()[1]}"
+        with pytest.raises(UnavailableError, match="connection was lost or refused"):
+            get(server, out, pins, NAMES[1], base=base)
+
+
+def test_a_full_disk_is_seen_before_the_bytes_are_asked_for(
+    server: Server, out: Path, pins: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: shutil._ntuple_diskusage(10, 5, 5))  # pyright: ignore[reportAttributeAccessIssue]
+    with pytest.raises(
+        DownloadError,
+        match=rf"annotation_validation\.zip\.part: the disk is full \({len(ARCHIVE)} bytes are still to come and 5 are free\)",
+    ):
+        get(server, out, pins, NAMES[1])
+    assert listing(out) == []
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full, a device that is always full")
+def test_a_disk_that_fills_up_is_named(server: Server, out: Path, pins: Path) -> None:
+    out.mkdir()
+    (out / f"{NAMES[1]}.part").symlink_to("/dev/full")
+    with pytest.raises(DownloadError, match=r"the disk is full .*Free some space"):
+        get(server, out, pins, NAMES[1])
+    assert not (out / NAMES[1]).exists()
+    assert not pins.exists()
+
+
+def test_other_bytes_on_a_later_download_are_refused(
+    server: Server, out: Path, pins: Path, tmp_path: Path
+) -> None:
+    get(server, out, pins, NAMES[1])
+    pinned = pins.read_bytes()
+    server.files[NAMES[1]] = OTHER_ARCHIVE
+    with pytest.raises(RefusedError) as caught:
+        get(server, tmp_path / "elsewhere", pins, NAMES[1])
+    message = str(caught.value)
+    expected, found = (
+        f"{hashlib.sha256(data).hexdigest()} ({len(data)} bytes)" for data in (ARCHIVE, OTHER_ARCHIVE)
+    )
+    assert f"expected SHA-256 {expected}, found {found}" in message
+    assert NAMES[1] in message
+    assert f"remove the entry clevrer/{NAMES[1]} from {pins}" in message
+    assert listing(tmp_path / "elsewhere") == []
+    assert (out / NAMES[1]).read_bytes() == ARCHIVE
+    assert pins.read_bytes() == pinned
+
+
+def test_a_question_file_with_another_blob_hash_is_refused_and_nothing_is_left(
+    server: Server, out: Path, pins: Path
+) -> None:
+    with pytest.raises(RefusedError) as caught:
+        get(server, out, pins, NAMES[0], sources=sources(server, "f" * 40))
+    assert f"expected git blob SHA-1 {'f' * 40}, found {blob(QUESTIONS)}" in str(caught.value)
+    assert listing(out) == []
+    assert not pins.exists()
+
+
+def test_the_blob_hash_is_gits(server: Server, out: Path, pins: Path) -> None:
+    """The value is that of ``printf 'hello\\n' | git hash-object --stdin``."""
+    server.files[NAMES[0]] = b"hello\n"
+    (fetched,) = get(
+        server, out, pins, NAMES[0], sources=sources(server, "ce013625030ba8dba906f756967f9e9ca394464a")
+    )
+    assert fetched.path.read_bytes() == b"hello\n"
+
+
+@pytest.mark.parametrize(
+    "spoilt",
+    [
+        b"<html>Please log in to the network</html>",
+        ARCHIVE[:-30],
+        ARCHIVE[:5000] + bytes([ARCHIVE[5000] ^ 1]) + ARCHIVE[5001:],
+    ],
+    ids=["a page", "cut off", "a bit flipped"],
+)
+def test_what_is_not_a_whole_archive_is_never_pinned(
+    server: Server, out: Path, pins: Path, spoilt: bytes
+) -> None:
+    server.files[NAMES[1]] = spoilt
+    with pytest.raises(RefusedError, match="not a whole archive"):
+        get(server, out, pins, NAMES[1])
+    assert listing(out) == []
+    assert not pins.exists()
+
+
+def test_a_damaged_file_is_put_aside_and_fetched_again(server: Server, out: Path, pins: Path) -> None:
+    get(server, out, pins)
+    (out / NAMES[1]).write_bytes(b"damaged")
+    fetched = get(server, out, pins, NAMES[1])[0]
+    assert (fetched.status, fetched.aside) == ("downloaded", out / f"{NAMES[1]}.differs-1")
+    assert (out / NAMES[1]).read_bytes() == ARCHIVE
+    assert (out / f"{NAMES[1]}.differs-1").read_bytes() == b"damaged"
+
+
+def test_a_damaged_file_does_not_keep_its_name_when_the_source_differs_too(
+    server: Server, out: Path, pins: Path
+) -> None:
+    get(server, out, pins)
+    (out / NAMES[1]).write_bytes(b"damaged")
+    server.files[NAMES[1]] = OTHER_ARCHIVE
+    with pytest.raises(RefusedError, match=r"bytes differ.*kept as"):
+        get(server, out, pins, NAMES[1])
+    assert listing(out) == [f"{NAMES[1]}.differs-1", NAMES[0]]
+
+
+def test_a_file_no_pin_vouches_for_is_neither_used_nor_touched(server: Server, out: Path, pins: Path) -> None:
+    out.mkdir()
+    (out / NAMES[1]).write_bytes(ARCHIVE)
+    with pytest.raises(RefusedError, match="no pin vouches for it"):
+        get(server, out, pins, NAMES[1])
+    assert (out / NAMES[1]).read_bytes() == ARCHIVE
+    assert not server.requests
+
+
+@pytest.mark.parametrize(
+    "first", [status(404), lambda request, data: whole(request, b"[]")], ids=["absent", "other bytes"]
+)
+def test_the_next_source_is_asked_when_the_first_fails(
+    server: Server, out: Path, pins: Path, first: Behaviour
+) -> None:
+    server.behaviours["first.json"] = [first]
+    file = SourceFile(
+        name=NAMES[0], blob=blob(QUESTIONS), urls=(f"{server.base}/first.json", f"{server.base}/{NAMES[0]}")
+    )
+    (fetched,) = get(server, out, pins, sources={"clevrer": Source(files=(file,))})
+    assert fetched.url == f"{server.base}/{NAMES[0]}"
+    assert (out / NAMES[0]).read_bytes() == QUESTIONS
+
+
+def test_a_part_from_one_source_is_not_continued_from_another(server: Server, out: Path, pins: Path) -> None:
+    server.files["first.json"] = QUESTIONS
+    server.behaviours["first.json"] = [cut(100), *[status(500)] * 3]
+    file = SourceFile(
+        name=NAMES[0], blob=blob(QUESTIONS), urls=(f"{server.base}/first.json", f"{server.base}/{NAMES[0]}")
+    )
+    get(server, out, pins, sources={"clevrer": Source(files=(file,))})
+    assert "range" not in server.requests[NAMES[0]][0]
+    assert (out / NAMES[0]).read_bytes() == QUESTIONS
+
+
+def test_every_failed_source_is_named(server: Server, out: Path, pins: Path) -> None:
+    file = SourceFile(
+        name=NAMES[0], blob="0" * 40, urls=(f"{server.base}/gone.json", f"{server.base}/{NAMES[0]}")
+    )
+    with pytest.raises(RefusedError) as caught:
+        get(server, out, pins, sources={"clevrer": Source(files=(file,))})
+    assert "gone.json: no such file" in str(caught.value)
+    assert f"{NAMES[0]}: the bytes differ" in str(caught.value)
+
+
+def test_a_base_address_replaces_the_official_ones(server: Server, out: Path, pins: Path) -> None:
+    (fetched,) = fetch("clevrer", out, pins=pins, base=f"{server.base}/", only=[NAMES[1]], patience=QUICK)
+    assert fetched.url == f"{server.base}/{NAMES[1]}"
+    assert (out / NAMES[1]).read_bytes() == ARCHIVE
+
+
+def test_a_second_fetch_of_the_same_file_is_refused_while_one_runs(
+    server: Server, out: Path, pins: Path
+) -> None:
+    out.mkdir()
+    with (out / f"{NAMES[1]}.part").open("wb") as held:
+        held.write(b"of another fetch")
+        held.flush()
+        fcntl.flock(held, fcntl.LOCK_EX)
+        with pytest.raises(DownloadError, match="another fetch is writing this file"):
+            get(server, out, pins, NAMES[1])
+    assert (out / f"{NAMES[1]}.part").read_bytes() == b"of another fetch"
+
+
+def test_an_interrupted_fetch_leaves_only_its_part(server: Server, out: Path, pins: Path) -> None:
+    def stop(name: str, done: int, total: int | None) -> None:
+        if done > HALF:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        get(server, out, pins, NAMES[1], progress=stop)
+    assert listing(out) == [f"{NAMES[1]}.part", f"{NAMES[1]}.part.json"]
+    get(server, out, pins, NAMES[1])
+    assert (out / NAMES[1]).read_bytes() == ARCHIVE
+
+
+def test_progress_counts_from_the_bytes_at_hand_to_the_end(server: Server, out: Path, pins: Path) -> None:
+    told: list[tuple[str, int, int | None]] = []
+    server.behaviours[NAMES[1]] = [cut(HALF)]
+    get(server, out, pins, NAMES[1], progress=lambda *report: told.append(report))
+    assert {(name, total) for name, _, total in told} == {(NAMES[1], len(ARCHIVE))}
+    done = [done for _, done, _ in told]
+    assert done == sorted(done)
+    assert (done[0], done[-1]) == (0, len(ARCHIVE))
+    assert done.count(HALF) == 2  # the end of the first connection, and the start of the second
+
+
+def test_a_rich_bar_ends_full_also_after_a_new_start(server: Server, out: Path, pins: Path) -> None:
+    server.behaviours[NAMES[1]] = [cut(HALF), lambda request, data: whole(request, data, ranges=False)]
+    progress = Progress(disable=True)
+    get(server, out, pins, progress=progress)
+    assert [(task.description, task.completed) for task in progress.tasks] == [
+        (NAMES[0], len(QUESTIONS)),
+        (NAMES[1], len(ARCHIVE)),
+    ]
+    assert all(task.finished for task in progress.tasks)
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_the_bar_shows_on_a_terminal_only(
+    server: Server,
+    out: Path,
+    pins: Path,
+    terminal: bool,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    screen = io.StringIO()
+    monkeypatch.setattr(pooch.get_logger(), "handlers", [caplog.handler])
+    fetch_shown(
+        "clevrer",
+        out,
+        pins=pins,
+        base=server.base,
+        only=[NAMES[1]],
+        console=Console(file=screen, force_terminal=terminal, width=120),
+    )
+    assert (NAMES[1] in screen.getvalue()) is terminal
+    assert bool(screen.getvalue()) is terminal
+    assert caplog.records == []
+
+
+def test_a_fetched_record_reads_as_one_line(server: Server, out: Path, pins: Path) -> None:
+    (fetched,) = get(server, out, pins, NAMES[1])
+    assert (
+        str(fetched)
+        == f"{NAMES[1]}: downloaded, {len(ARCHIVE)} bytes, sha256:{hashlib.sha256(ARCHIVE).hexdigest()}, pinned at this first download"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "only", "message"),
+    [
+        ("clever", (), "clever: no official source is known. Choose one of babi, clevrer, comphy, gqa"),
+        ("comphy", (), "Download it by hand from https://comphyreasoning.github.io"),
+        ("clevrer", ("test.json",), "no official file is called test.json. Choose among validation.json"),
+    ],
+)
+def test_what_is_not_known_is_refused_with_the_choices(
+    out: Path, pins: Path, name: str, only: tuple[str, ...], message: str
+) -> None:
+    with pytest.raises(ParameterError) as caught:
+        fetch(name, out, pins=pins, only=only)
+    assert message in str(caught.value)
+    assert not out.exists()
+
+
+def test_a_damaged_pins_file_is_refused_before_anything_is_fetched(
+    server: Server, out: Path, pins: Path
+) -> None:
+    pins.parent.mkdir()
+    pins.write_text('{"clevrer/annotation_validation.zip": {"sha256": 1}}')
+    with pytest.raises(FormatError, match=r"downloads\.json.*Restore the pins file"):
+        get(server, out, pins)
+    assert not server.requests
+    assert not read_pins(pins.with_name("absent.json"))
+
+
+def test_an_output_path_that_is_a_file_is_a_clear_error(server: Server, out: Path, pins: Path) -> None:
+    out.write_text("")
+    with pytest.raises(DownloadError, match="the folder cannot be made"):
+        get(server, out, pins)
+
+
+def test_an_address_that_is_none_is_a_clear_error(server: Server, out: Path, pins: Path) -> None:
+    with pytest.raises(UnavailableError, match="not a usable address"):
+        get(server, out, pins, NAMES[0], base="ftp://127.0.0.1")
+
+
+def test_the_official_sources_are_complete() -> None:
+    known = official_sources()
+    files = [file for source in known.values() for file in source.files]
+    assert all(
+        url.startswith(("https://", "http://")) and file.name == url.rsplit("/", 1)[-1]
+        for file in files
+        for url in file.urls
+    )
+    assert all(file.urls for file in files)
+    assert all(re.fullmatch("[0-9a-f]{40}", file.blob) for file in files if file.blob)
+    assert {file.name for file in known["clevrer"].files if file.blob} == {"validation.json", "train.json"}
+    assert all(source.files or source.manual for source in known.values())
+
+
+def test_the_module_s_names_exist() -> None:
+    assert all(hasattr(downloads, name) for name in downloads.__all__)

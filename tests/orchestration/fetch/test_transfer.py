@@ -1,0 +1,140 @@
+"""bAbI and GQA as a user meets them: answer one's own files, ask why, and be told what is wrong with them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from orchestration.cli.main import app
+from substrate.worlds.comphy import write_questions, write_target
+
+STORY = "1 Mary went to the kitchen.\n2 Mary took the milk.\n3 Where is the milk? \tkitchen\t1 2\n4 Mary went to the garden.\n5 Where is the milk? \tgarden\t2 4\n"
+
+
+def run(*arguments: str) -> Any:
+    return CliRunner().invoke(app, list(arguments))
+
+
+@pytest.fixture
+def tasks(tmp_path: Path) -> Path:
+    folder = tmp_path / "tasks"
+    folder.mkdir()
+    (folder / "qa2_two-supporting-facts_test.txt").write_text(STORY, "utf-8")
+    return folder
+
+
+def test_a_story_is_answered_with_the_facts_it_rests_on(tasks: Path, tmp_path: Path) -> None:
+    result = run("answer", "babi", "--tasks", str(tasks), "--out", str(tmp_path / "rows.jsonl"))
+    assert result.exit_code == 0, result.output
+    assert result.stdout.splitlines()[-1] == "2 questions, 2 of 2 correct (100.00%)"
+    first, second = map(json.loads, (tmp_path / "rows.jsonl").read_text("utf-8").splitlines())
+    assert (first["subset"], first["split"], first["scene"], first["question"]) == ("qa2", "test", 0, 3)
+    assert (first["predicted"], second["predicted"]) == ("kitchen", "garden")
+    assert second["supporting"] == second["expected_supporting"] == [2, 4]
+
+
+def test_why_names_sentences_and_ticks(tasks: Path) -> None:
+    result = run("explain", "babi/qa2/0/5", "--tasks", str(tasks))
+    assert result.exit_code == 0, result.output
+    assert "sentence 4: Mary went to the garden." in result.stdout
+    assert "answer: garden" in result.stdout
+
+
+def test_an_unknown_sentence_is_named_and_nothing_is_written(tasks: Path, tmp_path: Path) -> None:
+    (tasks / "qa1_single_test.txt").write_text(
+        "1 Colorless green ideas sleep furiously.\n2 Where is Mary? \tgarden\t1\n", "utf-8"
+    )
+    result = run("answer", "babi", "--tasks", str(tasks), "--out", str(tmp_path / "rows.jsonl"))
+    assert result.exit_code == 1
+    for part in ("qa1_single_test.txt", "line 1", "Colorless green ideas"):
+        assert part in result.stderr
+    assert not (tmp_path / "rows.jsonl").exists()
+
+
+@pytest.fixture
+def gqa(tmp_path: Path) -> Path:
+    result = run("generate", "gqa", "--out", str(tmp_path / "gqa"), "--scenes", "3", "--seed", "4")
+    assert result.exit_code == 0, result.output
+    return tmp_path / "gqa"
+
+
+def test_each_question_is_answered_by_name_and_by_id(gqa: Path, tmp_path: Path) -> None:
+    result = run(
+        "answer",
+        "gqa",
+        "--scene-graphs",
+        str(gqa / "sceneGraphs.json"),
+        "--questions",
+        str(gqa / "questions.json"),
+        "--out",
+        str(tmp_path / "rows.jsonl"),
+    )
+    assert result.exit_code == 0, result.output
+    rows = [json.loads(line) for line in (tmp_path / "rows.jsonl").read_text("utf-8").splitlines()]
+    keys = [(row["scene"], row["question"], row["subset"]) for row in rows]
+    assert keys == sorted(keys)
+    assert {row["subset"] for row in rows} == {"by_name", "by_id"}
+    assert sum(row["correct"] for row in rows if row["subset"] == "by_id") == len(rows) / 2
+    scene, question, subset = keys[0]
+    why = run(
+        "explain",
+        f"gqa/{subset}/{scene}/{question}",
+        "--scene-graphs",
+        str(gqa / "sceneGraphs.json"),
+        "--questions",
+        str(gqa / "questions.json"),
+    )
+    assert f"answer: {rows[0]['predicted']}" in why.stdout
+
+
+def test_a_question_about_a_missing_image_is_refused(gqa: Path, tmp_path: Path) -> None:
+    graphs = json.loads((gqa / "sceneGraphs.json").read_text("utf-8"))
+    graphs.pop("1")
+    (gqa / "sceneGraphs.json").write_text(json.dumps(graphs), "utf-8")
+    result = run(
+        "answer",
+        "gqa",
+        "--scene-graphs",
+        str(gqa / "sceneGraphs.json"),
+        "--questions",
+        str(gqa / "questions.json"),
+        "--out",
+        str(tmp_path / "rows.jsonl"),
+    )
+    assert result.exit_code == 1
+    assert "image 1" in result.stderr
+    assert not (tmp_path / "rows.jsonl").exists()
+
+
+def test_hidden_properties_are_known_only_where_they_are_inferred(tmp_path: Path) -> None:
+    write_questions(tmp_path, [write_target(tmp_path, 1, 5)])
+    arguments = (
+        "--annotations",
+        str(tmp_path / "annotation"),
+        "--questions",
+        str(tmp_path / "questions.json"),
+    )
+    rows = {}
+    for infer in ("false", "true"):
+        out = tmp_path / f"{infer}.jsonl"
+        result = run(
+            "answer", "comphy", *arguments, "--out", str(out), "--set", f"comphy.infer_properties={infer}"
+        )
+        assert result.exit_code == 0, result.output
+        rows[infer] = [
+            json.loads(line) for line in out.read_text("utf-8").splitlines() if '"factual"' in line
+        ]
+    assert sum(row["correct"] for row in rows["false"]) < sum(row["correct"] for row in rows["true"])
+    why = run("explain", f"comphy/1/{rows['true'][0]['question']}", *arguments)
+    assert "answer: " in why.stdout
+
+
+@pytest.mark.parametrize("name", ["clevrer/1", "babi/qa1/0", "gqa/by_sight/0/1", "chess/1/2"])
+def test_a_name_of_no_answer_is_refused(name: str) -> None:
+    result = run("explain", name)
+    assert result.exit_code == 1
+    assert "Write" in result.stderr

@@ -1,0 +1,248 @@
+"""The client against a server on a real socket that fails in every way; no test waits, the clock is the
+test's.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from email.utils import formatdate
+
+import pytest
+from model_server import KEY, ModelServer, model_server, some_answer, text_of
+
+from orchestration.fetch.transfer import Patience
+from orchestration.models.client import Client, Clock, Endpoint, ModelError, endpoint
+from substrate.baselines.gqa import extract_request
+from substrate.baselines.model import Image, Request, ask, one_of
+from substrate.baselines.parameters import Baseline
+
+LLAMA = Baseline("llama", 3, revision="abc", seed=11)
+
+
+class FakeTime:
+    """A clock that only waiting moves on."""
+
+    def __init__(self) -> None:
+        self.seconds = 1_000_000.0
+        self.slept: list[float] = []
+        self.lock = threading.Lock()
+
+    def sleep(self, seconds: float) -> None:
+        with self.lock:
+            self.seconds += seconds
+            self.slept.append(seconds)
+
+    @property
+    def clock(self) -> Clock:
+        return Clock(lambda: self.seconds, lambda: self.seconds, self.sleep)
+
+
+def client(
+    server: ModelServer,
+    time: FakeTime,
+    *,
+    read: float = 5.0,
+    attempts: int = 5,
+    per_minute: int | None = None,
+    key: str = KEY,
+) -> Client:
+    return Client(
+        Endpoint(server.url, key), LLAMA, Patience(read=read, attempts=attempts), per_minute, time.clock
+    )
+
+
+def question(text: str = "Is it red?") -> Request:
+    return ask("Answer.", text, one_of("yes", "no"))
+
+
+def test_a_request_carries_model_seed_temperature_schema_and_key() -> None:
+    with model_server(some_answer) as server:
+        reply = client(server, FakeTime()).complete(question())
+    assert (
+        reply.content in ('{"answer": "yes"}', '{"answer": "no"}'),
+        reply.finish_reason,
+        reply.format,
+    ) == (True, "stop", "json_schema")
+    (body,) = server.bodies
+    assert (body["model"], body["seed"], body["temperature"], body["stream"]) == ("llama", 11, 0, False)
+    assert body["response_format"]["json_schema"]["schema"] == question().schema
+    assert body["response_format"]["json_schema"]["strict"] is True
+    assert body["messages"] == [
+        {"role": "system", "content": "Answer."},
+        {"role": "user", "content": "Is it red?"},
+    ]
+    assert server.keys == [f"Bearer {KEY}"]
+
+
+def test_a_server_without_a_key_is_sent_none() -> None:
+    with model_server(some_answer) as server:
+        client(server, FakeTime(), key="").complete(question())
+    assert server.keys == [None]
+
+
+def test_a_picture_goes_as_a_data_url() -> None:
+    with model_server(some_answer) as server:
+        client(server, FakeTime()).complete(extract_request(Image("7", "image/png", "aa", b"\x89PNG")))
+    assert server.bodies[0]["messages"][1]["content"][1] == {
+        "type": "image_url",
+        "image_url": {"url": "data:image/png;base64,iVBORw=="},
+    }
+
+
+@pytest.mark.parametrize(
+    ("faults", "slept"),
+    [
+        (["429:7"], [7.0]),
+        (["429"], [1.0]),
+        (["503:0"], [1.0]),
+        (["429:soon"], [1.0]),
+        ([f"429:{formatdate(1_000_042, usegmt=True)}"], [42.0]),
+        (["500", "502", "408", "425"], [1.0, 2.0, 4.0, 8.0]),
+        (["broken", "empty"], [1.0, 2.0]),
+        (["hang up", "hang up"], [1.0, 2.0]),
+        (["off", "off"], []),
+        (["500", "off", "hang up"], [1.0, 4.0]),
+    ],
+)
+def test_what_may_pass_is_tried_again_after_a_wait_that_holds_no_chance(
+    faults: list[str], slept: list[float]
+) -> None:
+    time = FakeTime()
+    with model_server(some_answer, *faults) as server:
+        expected = some_answer(
+            {
+                "messages": [{"content": "Answer."}, {"content": "Is it red?"}],
+                "response_format": {"json_schema": {"schema": question().schema}},
+            }
+        )
+        assert client(server, time).complete(question()).content == expected
+    assert time.slept == slept
+    assert len(server.bodies) == len(faults) + 1
+    assert server.bodies == [server.bodies[0]] * len(server.bodies)
+
+
+def test_an_answer_that_comes_too_late_is_asked_for_again() -> None:
+    time = FakeTime()
+    with model_server(some_answer, "slow", late=1.0) as server:
+        assert client(server, time, read=0.2).complete(question()).format == "json_schema"
+    assert time.slept == [1.0]
+
+
+@pytest.mark.parametrize("fault", ["500", "broken", "hang up", "slow"])
+def test_tries_are_bounded_and_the_error_names_neither_address_nor_key(fault: str) -> None:
+    with (
+        model_server(some_answer, *[fault] * 5, late=0.3) as server,
+        pytest.raises(ModelError, match="3 tries in a row") as caught,
+    ):
+        client(server, FakeTime(), read=0.1 if fault == "slow" else 5.0, attempts=3).complete(question())
+    assert len(server.bodies) == 3
+    hidden(server, str(caught.value))
+
+
+def test_no_server_at_all_is_said_without_its_address() -> None:
+    with model_server(some_answer) as server:
+        pass
+    with pytest.raises(ModelError, match="connection was lost or refused") as caught:
+        client(server, FakeTime(), attempts=2).complete(question())
+    hidden(server, str(caught.value))
+
+
+@pytest.mark.parametrize(
+    ("status", "hint"),
+    [("401", "SUBSTRATE_MODEL_KEY"), ("404", "/v1"), ("400", "context"), ("413", "SUBSTRATE_MODEL_URL")],
+)
+def test_a_refusal_is_not_tried_again_and_what_the_server_echoes_is_hidden(
+    status: str, hint: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    time = FakeTime()
+    with (
+        model_server(some_answer, *[status] * 3) as server,
+        pytest.raises(ModelError, match=f"HTTP {status}.*fault, told to Bearer .hidden.") as caught,
+    ):
+        client(server, time).complete(question())
+    assert hint in str(caught.value)
+    assert time.slept == []
+    hidden(server, str(caught.value) + caplog.text)
+
+
+def hidden(server: ModelServer, text: str) -> None:
+    assert KEY not in text
+    assert str(server.server_address[1]) not in text
+
+
+def test_a_pause_of_an_hour_ends_the_run() -> None:
+    time = FakeTime()
+    with (
+        model_server(some_answer, "429:3600") as server,
+        pytest.raises(ModelError, match="asks to wait 3600 s"),
+    ):
+        client(server, time).complete(question())
+    assert time.slept == []
+
+
+def test_content_that_stays_off_the_schema_is_the_model_s_answer() -> None:
+    with model_server(lambda _: "I would rather not say", formats=("json_schema",)) as server:
+        assert client(server, FakeTime(), attempts=3).complete(question()).content == "I would rather not say"
+    assert len(server.bodies) == 3
+
+
+@pytest.mark.parametrize("takes", ["json_object", "text"])
+def test_a_server_that_refuses_a_schema_is_asked_the_next_best_way_from_then_on(takes: str) -> None:
+    with model_server(lambda _: 'Well: {"answer": "yes"}', formats=(takes,)) as server:
+        asked = client(server, FakeTime())
+        assert [asked.complete(question(str(number))).format for number in range(3)] == [takes] * 3
+    refused = ["json_schema", "json_object", "text"].index(takes)
+    assert len(server.bodies) == refused + 3
+    assert "JSON Schema of the reply: {" in text_of(server.bodies[-1])
+    assert "JSON Schema of the reply: {" not in text_of(server.bodies[0])
+
+
+@pytest.mark.parametrize("threads", [1, 4])
+def test_no_minute_sees_more_requests_than_allowed(threads: int) -> None:
+    time, begun = FakeTime(), list[float]()
+
+    def noted(_: dict[str, object]) -> str:
+        begun.append(time.seconds - 1_000_000)
+        return '{"answer": "yes"}'
+
+    with model_server(noted) as server, ThreadPoolExecutor(threads) as pool:
+        asked = client(server, time, per_minute=3)
+        list(pool.map(lambda number: asked.complete(question(str(number))), range(9)))
+    assert time.slept == [60.0, 60.0]
+    if threads == 1:  # else a request may be noted after others have moved the clock on
+        assert begun == [0] * 3 + [60] * 3 + [120] * 3
+
+
+def test_a_second_try_counts_as_a_request() -> None:
+    time = FakeTime()
+    with model_server(some_answer, "500") as server:
+        asked = client(server, time, per_minute=2)
+        asked.complete(question("1"))
+        asked.complete(question("2"))
+    assert time.slept == [1.0, 59.0]
+
+
+def test_the_environment_names_the_server() -> None:
+    assert endpoint({}) is None
+    assert endpoint({"SUBSTRATE_MODEL_URL": ""}) is None
+    found = endpoint({"SUBSTRATE_MODEL_URL": "http://localhost:8000/v1/", "SUBSTRATE_MODEL_KEY": KEY})
+    assert found is not None
+    assert str(found.completions) == "http://localhost:8000/v1/chat/completions"
+    assert KEY not in repr(found)
+
+
+@pytest.mark.parametrize(
+    "environment",
+    [
+        {"SUBSTRATE_MODEL_URL": "secret:8000"},
+        {"SUBSTRATE_MODEL_URL": "http://a:secret"},
+        {"SUBSTRATE_MODEL_URL": "http://a", "SUBSTRATE_MODEL_KEY": "secret\n"},
+    ],
+)
+def test_an_address_or_key_that_cannot_be_used_is_not_repeated(environment: dict[str, str]) -> None:
+    with pytest.raises(ModelError) as caught:
+        endpoint(environment)
+    assert "secret" not in str(caught.value)

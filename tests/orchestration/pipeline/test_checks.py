@@ -1,0 +1,181 @@
+"""The checks of assets, each on what it must let pass and on what it must find."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import dagster as dg
+import msgspec
+import pytest
+import yaml
+
+from orchestration.pins import dvc as pins
+from orchestration.pipeline.checks import CHECKS, SAMPLE, SHAPES
+from orchestration.pipeline.logs import INDEX, write_log
+from orchestration.pipeline.resources import WorkspaceResource
+from orchestration.pipeline.run import run_stages
+from orchestration.pipeline.stage import STAGES
+from orchestration.scoring.scores import METRICS, published, score
+from substrate.domains.clevrer.deltas import annotation_log
+from substrate.domains.clevrer.format import annotation_names, annotation_sources, decode_annotation
+from substrate.log import EventLog
+from substrate.worlds.clevrer import write_scene
+
+ERROR, WARN = dg.AssetCheckSeverity.ERROR, dg.AssetCheckSeverity.WARN
+
+
+def check(
+    asset: str, name: str, profile: str = "sample", overrides: list[str] | None = None
+) -> dg.AssetCheckResult:
+    key = dg.AssetCheckKey(dg.AssetKey(asset.split("/")), name)
+    (found,) = [definition for definition in CHECKS if definition.check_key == key]
+    result = found(workspace=WorkspaceResource(profile=profile, overrides=overrides or []))
+    assert isinstance(result, dg.AssetCheckResult)
+    return result
+
+
+def write_scores(root: Path, benchmark: str, accuracy: float, ns: dict[str, int], profile: str) -> None:
+    folder = root / "artifacts" / profile / "scores"
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in METRICS[benchmark]:
+        n = ns.get(name, 1000)
+        (folder / f"{name.replace('/', '.')}.json").write_bytes(
+            msgspec.json.encode(score(name, round(n * accuracy), n))
+        )
+
+
+def write_logs(folder: Path, logs: list[EventLog]) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    lines = [write_log(folder, f"{number:05d}.rdfp", log, "a test") for number, log in enumerate(logs)]
+    (folder / INDEX).write_text("\n".join(lines) + "\n", "utf-8")
+
+
+@pytest.fixture(scope="module")
+def log(tmp_path_factory: pytest.TempPathFactory) -> EventLog:
+    """The event log of one generated scene."""
+    folder = tmp_path_factory.mktemp("world")
+    write_scene(folder, 10000, 3)
+    annotations = folder / "annotation"
+    (source,) = annotation_sources(annotations, list(annotation_names(annotations).values()))
+    return annotation_log(decode_annotation(source))
+
+
+def test_every_stage_is_held_against_its_pin_and_every_benchmark_against_its_shapes() -> None:
+    keys = {
+        (key.asset_key.to_user_string(), key.name) for definition in CHECKS for key in definition.check_keys
+    }
+    held = {"data.dvc": "pinned", "dvc.yaml": "drift"}
+    assert {
+        (stage.name, held[stage.pinned_by]) for stage in STAGES.values() if stage.pinned_by in held
+    } <= keys
+    assert {(f"{benchmark}/logs", "shapes") for benchmark in SHAPES} <= keys
+    assert {
+        ("clevrer/scores", "counts"),
+        ("clevrer/scores", "agreement"),
+        ("babi/scores", "agreement"),
+    } <= keys
+
+
+def test_a_hash_is_the_one_that_dvc_pins(tmp_path: Path) -> None:
+    for name, text in (("data/b/two", "2"), ("data/a", ""), ("data/b.txt", "three\r\n"), ("one", "1\n")):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8", newline="")
+    for command in (["init", "--no-scm", "--quiet"], ["add", "--quiet", "data", "one"]):
+        subprocess.run([sys.executable, "-m", "dvc", *command], cwd=tmp_path, check=True, capture_output=True)
+    assert {
+        name: yaml.safe_load((tmp_path / f"{name}.dvc").read_text())["outs"][0]["md5"]
+        for name in ("data", "one")
+    } == {name: pins.md5(tmp_path / name) for name in ("data", "one")}
+
+
+def test_drift_warns_and_stops_a_run_only_in_ci(
+    make_project: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = make_project()
+    answers = root / "artifacts/sample/clevrer/answers.jsonl"
+    answers.parent.mkdir(parents=True)
+    answers.write_text("{}\n", "utf-8")
+    assert check("clevrer/answers", "drift").passed, "nothing is pinned"
+    outs = [{"path": "artifacts/sample/clevrer/answers.jsonl", "md5": pins.md5(answers)}]
+    (root / "dvc.lock").write_text(yaml.safe_dump({"stages": {"clevrer-answers": {"outs": outs}}}), "utf-8")
+    assert check("clevrer/answers", "drift").passed
+    answers.write_text("{ }\n", "utf-8")
+    found = check("clevrer/answers", "drift")
+    assert (found.passed, found.severity) == (False, WARN)
+    assert "artifacts/sample/clevrer/answers.jsonl is modified against dvc.lock" in str(found.description)
+    assert check("clevrer/answers", "drift", overrides=["seed=3"]).passed, "other parameters were asked for"
+    monkeypatch.setenv("CI", "true")
+    assert check("clevrer/answers", "drift").severity == ERROR
+    monkeypatch.setenv("DVC_EXP_BASELINE_REV", "abc")
+    assert check("clevrer/answers", "drift").passed
+
+
+def test_counts_are_the_profiles_on_generated_data_and_the_papers_on_official_data(
+    make_project: Callable[..., Path], log: EventLog
+) -> None:
+    root = make_project(scenes=3)
+    write_logs(root / "artifacts/sample/clevrer/logs", [log] * 3)
+    assert check("clevrer/scores", "counts").passed
+    write_logs(root / "artifacts/sample/clevrer/logs", [log] * 2)
+    found = check("clevrer/scores", "counts")
+    assert not found.passed
+    assert found.description == "logs: 2 instead of 3"
+    ns = {name: numbers["n"] for name, numbers in published()["numbers"].items()}
+    write_scores(root, "clevrer", 0.9, ns | {"clevrer/explanatory/per_option": 30000}, "paper")
+    assert check("clevrer/scores", "counts", profile="paper").passed
+    write_scores(root, "clevrer", 0.9, ns | {"clevrer/predictive/per_question": 3556}, "paper")
+    assert (
+        check("clevrer/scores", "counts", profile="paper").description
+        == "clevrer/predictive/per_question: 3,556 instead of 3,557"
+    )
+
+
+def test_shapes_are_checked_on_logs_from_all_over_the_index(
+    make_project: Callable[..., Path], log: EventLog
+) -> None:
+    root = make_project()
+    folder, number = root / "artifacts/sample/clevrer/logs", 4 * SAMPLE
+    write_logs(folder, [log] * number)
+    found = check("clevrer/logs", "shapes")
+    assert found.passed
+    assert f"{SAMPLE} of {number} logs conform" in str(found.description)
+    colourless = EventLog([delta for delta in log if "color" not in delta.triple[1].value])
+    assert len(colourless) < len(log)
+    write_logs(folder, [*[log] * (number // 2), *[colourless] * (number // 2)])
+    found = check("clevrer/logs", "shapes")
+    assert not found.passed
+    assert str(found.description).startswith(f"{number // 2:05d}.rdfp: ")
+
+
+def test_agreement_is_asked_of_official_data_only_and_never_stops_a_run(
+    make_project: Callable[..., Path],
+) -> None:
+    root = make_project()
+    for profile in ("paper", "sample"):
+        write_scores(root, "babi", 0.9058, {"babi/mean/accuracy": 20000}, profile)
+        assert check("babi/scores", "agreement", profile=profile).passed
+        write_scores(root, "babi", 0.95, {"babi/mean/accuracy": 20000}, profile)
+    found = check("babi/scores", "agreement", profile="paper")
+    assert (found.passed, found.severity) == (False, WARN)
+    assert (
+        found.description
+        == "babi/mean/accuracy: 95.00% here, 90.58% in the paper, +4.42 pp, intervals are apart"
+    )
+    found = check("babi/scores", "agreement")
+    assert found.passed
+    assert str(found.description).startswith("computed on other data than the paper's")
+
+
+def test_every_measured_number_stands_in_one_file(make_project: Callable[..., Path]) -> None:
+    root = make_project()
+    for benchmark in METRICS:
+        write_scores(root, benchmark, 0.5, {"gqa/by_id/accuracy": 0}, "sample")
+    run_stages(["tables/numbers"], WorkspaceResource(profile="sample"))
+    heads, first, *others = (root / "artifacts/sample/tables/numbers.csv").read_text("utf-8").splitlines()
+    assert heads == "number,n,correct,accuracy,low,high"
+    assert first == "clevrer/descriptive/per_question,1000,500,0.5,0.46907,0.53093"
+    assert len(others) == sum(map(len, METRICS.values())) - 2, "one has no question, and so no accuracy"

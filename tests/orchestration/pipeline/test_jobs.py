@@ -1,0 +1,116 @@
+"""What can be launched in the UI, and what launches by itself."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from orchestration.definitions import build_definitions, defs
+from orchestration.fetch.downloads import official_sources
+from orchestration.pins import dvc as pins
+from orchestration.pins.drift import Difference
+from orchestration.pins.verification import Report
+from orchestration.pipeline import jobs
+from orchestration.pipeline.resources import WorkspaceResource
+from orchestration.pipeline.run import run_stages, stages_of
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def look(cursor: str | None = None) -> dg.SensorResult | dg.SkipReason:
+    found = jobs.new_official_data(dg.build_sensor_context(cursor=cursor))
+    assert isinstance(found, dg.SensorResult | dg.SkipReason)
+    return found
+
+
+def test_definitions_load_and_nothing_launches_by_itself_until_it_is_turned_on() -> None:
+    dg.Definitions.validate_loadable(defs)
+    assert jobs.new_official_data.default_status == dg.DefaultSensorStatus.STOPPED
+    assert jobs.nightly_drift.default_status == dg.DefaultScheduleStatus.STOPPED
+    assert defs.resolve_job_def("verify")
+
+
+def test_a_benchmarks_job_holds_all_that_its_scores_need() -> None:
+    held = {
+        key.to_user_string()
+        for key in defs.resolve_job_def("reproduce_comphy_inferred").asset_layer.selected_asset_keys
+    }
+    assert held == {
+        "comphy/dataset",
+        "comphy_inferred/logs",
+        "comphy_inferred/answers",
+        "comphy_inferred/scores",
+    }
+
+
+def test_official_files_start_one_run_when_all_of_them_are_whole(make_project: Callable[..., Path]) -> None:
+    root = make_project()
+    assert isinstance(look(), dg.SkipReason)
+    folder = root / "downloads/clevrer"
+    folder.mkdir(parents=True)
+    first, *others = [file.name for file in official_sources()["clevrer"].files if not file.extra]
+    (folder / first).write_text("one", "utf-8")
+    (folder / f"{others[-1]}.part").write_text("ha", "utf-8")
+    assert isinstance(look(), dg.SkipReason)
+    for name in others:
+        (folder / name).write_text("whole", "utf-8")
+    found = look()
+    assert isinstance(found, dg.SensorResult)
+    (request,) = found.run_requests or []
+    assert {key.to_user_string() for key in request.asset_selection or []} == set(stages_of("clevrer"))
+    again = look()
+    assert isinstance(again, dg.SensorResult)
+    assert (again.run_requests or [])[0].run_key == request.run_key
+    assert isinstance(look(found.cursor), dg.SkipReason)
+    (folder / first).write_text("new version", "utf-8")
+    changed = look(found.cursor)
+    assert isinstance(changed, dg.SensorResult)
+    assert (changed.run_requests or [])[0].run_key != request.run_key
+
+
+def test_the_nightly_job_recomputes_inside_its_run_and_fails_naming_what_drifted(
+    make_project: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_project()
+    found: list[Difference] = []
+
+    def recompute(workspace: object) -> Report:
+        run_stages(
+            ["clevrer_humans/dataset"], WorkspaceResource(scratch=str(tmp_path / "scratch"), force=True)
+        )
+        return Report("sample", recomputed=True, differences=found, causes=[])
+
+    monkeypatch.setattr(jobs, "verify_profile", recompute)
+    job = build_definitions().resolve_job_def("verify")
+    assert job.execute_in_process().success
+    found.append(Difference("clevrer/answers", "row", "scene 3 question 4", "yes", "no"))
+    with pytest.raises(dg.Failure) as failure:
+        job.execute_in_process()
+    assert failure.value.metadata["differences"].value == ["clevrer/answers: scene 3 question 4: yes -> no"]
+
+
+def test_a_run_of_the_ui_is_pinned_like_one_of_the_command(make_project: Callable[..., Path]) -> None:
+    root = make_project()
+    (root / "dvc.yaml").write_text(pins.render_dvc_yaml(), "utf-8")
+    for code in ("substrate", "orchestration", "tboxes"):
+        (root / code).symlink_to(ROOT / code)
+    job = build_definitions().resolve_job_def("reproduce_clevrer_humans")
+    with dg.instance_for_test() as instance:
+        for overrides in (["seed=3"], []):
+            config = {"resources": {"workspace": {"config": {"profile": "sample", "overrides": overrides}}}}
+            result = job.execute_in_process(instance=instance, run_config=config)
+            context = dg.build_run_status_sensor_context(
+                "settled_pins", result.get_run_success_event(), instance, result.dagster_run
+            )
+            if not (root / ".dvc").is_dir():
+                assert isinstance(jobs.settled_pins(context), dg.SkipReason)
+                subprocess.run(
+                    [sys.executable, "-m", "dvc", "init", "--no-scm", "--quiet"], cwd=root, check=True
+                )
+            jobs.settled_pins(context)
+            assert ("artifacts/sample/clevrer_humans/answers.jsonl" in pins.recorded(root)) == (not overrides)

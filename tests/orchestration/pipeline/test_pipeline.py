@@ -1,0 +1,101 @@
+"""The pipeline as its users meet it: one run from data to table, the same bytes however it is cut up."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import yaml
+
+from orchestration.definitions import defs
+from orchestration.pins import dvc as pins
+from orchestration.pipeline.resources import WorkspaceResource
+from orchestration.pipeline.run import RunError, run_stages, stages_of
+from orchestration.pipeline.stage import STAGES
+from substrate.rows import decode
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def snapshot(folder: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and ".stages" not in path.parts
+    }
+
+
+def run(partitions: int, benchmark: str | None = None, **resource: object) -> None:
+    run_stages(
+        stages_of(benchmark),
+        WorkspaceResource(profile="sample", overrides=[f"spark.partitions={partitions}"], **resource),  # pyright: ignore[reportArgumentType]
+    )
+
+
+def test_a_run_ends_in_a_table_and_neither_repetition_nor_partitions_change_a_byte(
+    make_project: Callable[..., Path],
+) -> None:
+    root = make_project(scenes=4)
+    run(1)
+    first = snapshot(root / "artifacts"), snapshot(root / "data")
+    rows = [decode(line) for line in first[0]["sample/clevrer/answers.jsonl"].splitlines()]
+    assert [(row.scene, row.question) for row in rows] == sorted((row.scene, row.question) for row in rows)
+    assert {row.subset for row in rows} >= {"descriptive", "explanatory", "counterfactual"}
+    assert all(row.error is not None for row in rows if row.predicted == "error")
+    logs = [json.loads(line) for line in first[0]["sample/clevrer/logs/index.jsonl"].splitlines()]
+    assert {row.log for row in rows} == {entry["log"] for entry in logs}
+    table = first[0]["sample/tables/clevrer.md"].decode()
+    assert "not the official data: 4 scenes" in table
+    assert sum(line.startswith("| ") for line in table.splitlines()) == 1 + 7 + 4
+    assert "babi/qa20/accuracy" in first[0]["sample/tables/transfer.md"].decode()
+    total = json.loads(first[0]["sample/scores/clevrer.descriptive.per_question.json"])
+    graded = [row for row in rows if row.subset == "descriptive"]
+    assert (total["n"], total["correct"]) == (len(graded), sum(bool(row.correct) for row in graded))
+    run(3, force=True)
+    assert (snapshot(root / "artifacts"), snapshot(root / "data")) == first
+
+
+def test_a_stage_runs_again_only_where_something_changed(make_project: Callable[..., Path]) -> None:
+    root = make_project(scenes=2)
+    run(2, "clevrer")
+    record = root / "artifacts/sample/.stages/clevrer.answers.json"
+    answers = root / "artifacts/sample/clevrer/answers.jsonl"
+    before = record.stat().st_mtime_ns, answers.stat().st_mtime_ns
+    run(2, "clevrer")
+    assert (record.stat().st_mtime_ns, answers.stat().st_mtime_ns) == before
+    answers.write_bytes(answers.read_bytes().replace(b"true", b"false"))
+    run(2, "clevrer")
+    assert b"true" in answers.read_bytes()
+
+
+def test_a_stage_that_fails_names_the_file_and_leaves_what_was_there(
+    make_project: Callable[..., Path],
+) -> None:
+    root = make_project(scenes=2)
+    run(2, "clevrer")
+    before = snapshot(root / "artifacts")
+    annotation = next((root / "data/sample/clevrer/annotation").rglob("annotation_10001.json"))
+    annotation.write_bytes(annotation.read_bytes()[:1000])
+    with pytest.raises(RunError, match=r"clevrer__logs.*annotation_10001\.json"):
+        run_stages(["clevrer/logs"], WorkspaceResource(profile="sample"))
+    assert snapshot(root / "artifacts") == before
+    assert not list((root / "artifacts").rglob(".logs.*"))
+
+
+def test_dvc_yaml_is_what_the_asset_graph_says() -> None:
+    assert (ROOT / "dvc.yaml").read_text("utf-8") == pins.render_dvc_yaml(), "run `substrate dvc sync`"
+    described = yaml.safe_load(pins.render_dvc_yaml())["stages"]
+    assert len(described) == len([s for s in STAGES.values() if s.pinned_by == "dvc.yaml"])
+
+
+def test_the_definitions_load_and_every_asset_is_described() -> None:
+    specs = list(defs.resolve_all_asset_specs())
+    assert {"/".join(spec.key.path) for spec in specs} == set(STAGES)
+    assert all(spec.description and spec.code_version for spec in specs)
+    assert {job.name for job in defs.resolve_all_job_defs()} >= {
+        "reproduce_sample",
+        "reproduce_full",
+        "reproduce_paper",
+    }

@@ -1,0 +1,136 @@
+"""What the report's pictures show: how each event stands to an answer, and where two arms part."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from orchestration.rendering.experiments import village_twin
+from orchestration.rendering.timelines import Timeline, scene_timeline
+from substrate.domains.clevrer.deltas import events_log
+from substrate.domains.clevrer.explain import explain
+from substrate.domains.clevrer.format import Question, SceneEvents
+from substrate.domains.clevrer.parameters import Parameters
+from substrate.domains.clevrer.scene import Scene
+
+COLORS = ("red", "green", "blue", "cyan")
+EVENTS = {
+    "scene_index": 7,
+    "n_frames": 100,
+    "objects": [
+        {"color": color, "material": "metal", "shape": "cube", "id": number}
+        for number, color in enumerate(COLORS)
+    ],
+    "in_outs": [{"frame": 50, "object": 2, "type": "out"}],
+    "collisions": [
+        {"object": [2, 3], "frame": 5},
+        {"object": [0, 1], "frame": 10},
+        {"object": [1, 2], "frame": 20},
+    ],
+}
+CHOICE = [
+    "all_events",
+    "objects",
+    "green",
+    "filter_color",
+    "unique",
+    "filter_collision",
+    "objects",
+    "blue",
+    "filter_color",
+    "unique",
+    "filter_collision",
+    "unique",
+]
+
+
+def picture(program: list[str], choice: list[str] | None) -> Timeline:
+    """The timeline of a question on the scene above."""
+    choices = [{"choice_id": 0, "choice": "it", "program": choice}] if choice else None
+    record = {
+        "question_id": 0,
+        "question": "?",
+        "program": program,
+        "question_type": "descriptive",
+        "choices": choices,
+    }
+    log = events_log(msgspec.convert(EVENTS, SceneEvents))
+    found = explain(log, 7, msgspec.convert(record, Question), Parameters())
+    return scene_timeline(
+        Scene(log),
+        [
+            {
+                **e._asdict(),
+                "steps": [{**s._asdict(), "evidence": [d._asdict() for d in s.evidence]} for s in e.steps],
+            }
+            for e in found
+        ],
+    )
+
+
+def states(timeline: Timeline) -> dict[tuple[int | None, str], str]:
+    return {(mark.tick, mark.kind): mark.state for mark in timeline.marks}
+
+
+def test_what_a_removed_object_takes_along_is_struck_out() -> None:
+    timeline = picture(
+        ["all_events", "objects", "red", "filter_color", "unique", "get_counterfact", "belong_to"], CHOICE
+    )
+    assert [lane.removed for lane in timeline.lanes] == [True, False, False, False]
+    assert states(timeline) == {
+        (5, "Collision"): "",
+        (10, "Collision"): "lost",
+        (20, "Collision"): "lost",
+        (50, "Exit"): "lost",
+    }
+
+
+def test_ancestors_and_the_event_they_lead_to_stand_out() -> None:
+    target = ["events", "objects", "blue", "filter_color", "unique", "filter_out", "unique"]
+    timeline = picture(
+        ["events", *target, "filter_ancestor", "belong_to"],
+        ["events", "objects", "red", "filter_color", "unique", "filter_collision", "unique"],
+    )
+    assert states(timeline) == {
+        (5, "Collision"): "ancestor",
+        (10, "Collision"): "ancestor",
+        (20, "Collision"): "ancestor",
+        (50, "Exit"): "focus",
+    }
+
+
+def test_marks_stand_at_their_frames_on_the_lanes_they_join() -> None:
+    timeline = picture(["objects", "count"], None)
+    assert [(mark.lanes, mark.x) for mark in timeline.marks] == [
+        ((2, 3), pytest.approx(2 + 96 * 5 / 99, abs=0.01)),
+        ((0, 1), 11.7),
+        ((1, 2), 21.39),
+        ((2,), 50.48),
+    ]
+    assert timeline.singled_out == 0
+
+
+def test_the_arms_of_the_village_part_where_the_news_does_not_travel() -> None:
+    twin = village_twin()
+    only = {
+        (tick.tick, arm, event.words)
+        for tick in twin.ticks
+        for arm, events in (("a", tick.a), ("b", tick.b))
+        for event in events
+        if not event.shared
+    }
+    assert only == {
+        (8, "a", "telling: John Lin, Maria Lopez"),
+        (8, "a", "telling: John Lin, Sam Moore"),
+        (12, "b", "telling: Klaus Mueller, Maria Lopez"),
+    }
+    assert twin.differing == 3
+    assert all(bool(tick.prefix) == (tick.tick < twin.branch) for tick in twin.ticks)
+    places = [tick.x for tick in twin.ticks]
+    assert places == sorted(places)
+    assert (
+        max(x for x, tick in zip(places, twin.ticks, strict=True) if tick.prefix)
+        < twin.fork_x
+        < twin.branch_x
+        < min(tick.x for tick in twin.ticks if not tick.prefix)
+    )

@@ -1,0 +1,123 @@
+"""The substrate beside language models: what both were asked, who got it right, and what Table 2 says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from orchestration.pipeline.spark import spark_session
+from orchestration.rendering.results import twin_table
+from orchestration.scoring.scores import METRICS, Comparison, compare, score
+from orchestration.settings import Spark, load_settings
+from substrate.rows import Row, encode
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def write(folder: Path, benchmark: str, right: Sequence[tuple[int, int, bool]]) -> Path:
+    """Answers of a benchmark: scene, question, and whether it was right."""
+    rows = [
+        Row(
+            benchmark=benchmark,
+            split="generated",
+            subset="control",
+            scene=scene,
+            question=question,
+            predicted="yes" if good else "no",
+            expected="yes",
+            correct=good,
+            log="sha256:0",
+        )
+        for scene, question, good in right
+    ]
+    path = folder / benchmark / "answers.jsonl"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"".join(encode(row) + b"\n" for row in rows))
+    return path
+
+
+def arms(*pairs: tuple[bool, bool]) -> list[tuple[int, int, bool]]:
+    return [(number, arm, good) for number, pair in enumerate(pairs) for arm, good in enumerate(pair)]
+
+
+def test_a_pair_counts_as_right_only_where_both_arms_are_and_only_where_both_were_asked(
+    tmp_path: Path,
+) -> None:
+    ours = write(
+        tmp_path, "twin", arms((True, True), (True, True), (True, True), (True, False), (True, True))
+    )
+    theirs = write(tmp_path, "twin_direct", arms((True, True), (True, False), (False, False), (True, True)))
+    found = compare(spark_session(Spark()), ours, theirs)
+    assert (found.both, found.first_only, found.second_only, found.neither) == (1, 2, 1, 0)
+    assert (found.n, found.difference, found.mcnemar) == (4, 0.25, 1.0)
+    assert found.newcombe is not None
+    assert found.newcombe[0] < 0.25 < found.newcombe[1]
+
+
+def test_single_questions_are_matched_by_scene_and_question(tmp_path: Path) -> None:
+    ours = write(tmp_path, "clevrer", [(1, 1, True), (1, 2, True), (2, 1, False), (3, 1, True)])
+    theirs = write(tmp_path, "controlled", [(1, 2, False), (2, 1, False)])
+    found = compare(spark_session(Spark()), ours, theirs)
+    assert (found.both, found.first_only, found.second_only, found.neither) == (0, 1, 0, 1)
+
+
+def test_without_answers_nothing_is_compared(tmp_path: Path) -> None:
+    found = compare(
+        spark_session(Spark()),
+        write(tmp_path, "twin", arms((True, True))),
+        write(tmp_path, "twin_direct", []),
+    )
+    assert (found.n, found.difference, found.newcombe, found.mcnemar) == (0, None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("comparison", "correct", "cells"),
+    [
+        (
+            Comparison("twin", "twin_direct", 406, 94, 0, 0, 0.188, (0.155279, 0.224578), 1.00974e-28),
+            406,
+            (
+                "81.20 % [77.54, 84.38]; published 81.20 %",
+                "+18.80 pp [15.53, 22.46]; published +18.80 pp [15.53, 22.46]",
+                "1e-28; published 1e-28",
+            ),
+        ),
+        (
+            Comparison("twin", "twin_direct", 0, 0, 0, 0, None, None, None),
+            0,
+            (
+                "not measured here; published 81.20 %",
+                "not measured here; published +18.80 pp [15.53, 22.46]",
+                "not measured here; published 1e-28",
+            ),
+        ),
+    ],
+)
+def test_table_2_says_what_was_measured_beside_what_was_published(
+    comparison: Comparison, correct: int, cells: tuple[str, ...]
+) -> None:
+    asked = 500 if comparison.n else 0
+    scores = {
+        name: score(name, 500 * (1 + name.endswith("per_arm")), 500 * (1 + name.endswith("per_arm")))
+        for name in METRICS["twin"]
+    }
+    scores |= {name: score(name, correct, asked) for name in METRICS["twin_direct"]} | {
+        name: score(name, 0, 0) for name in METRICS["twin_concordia"]
+    }
+    table = twin_table(
+        scores,
+        [comparison, Comparison("twin", "twin_concordia", 0, 0, 0, 0, None, None, None)],
+        load_settings(ROOT / "params.yaml"),
+    )
+    direct = {row[0]: row[2] for row in table.rows}
+    assert (
+        direct["joint accuracy (A and B)"],
+        direct["joint: substrate minus this"],
+        direct["McNemar, exact, two-sided p"],
+    ) == cells
+    assert all(
+        len(row) == len(table.heads) == len(names)
+        for row, names in zip(table.rows, table.numbers, strict=True)
+    )
