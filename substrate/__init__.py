@@ -22,6 +22,7 @@ from substrate.errors import (
     SubstrateError,
     TBoxError,
 )
+from substrate.explanation import Evidence, ExplainedPart, ExplainedStep, Explanation
 from substrate.export import from_members, from_state, members, to_turtle
 from substrate.fork import Emitter, Simulation, Simulator, TwinTick, arms, fork, twin
 from substrate.history import Change, Difference, History, Interval, diff, difference, histories, history
@@ -53,6 +54,10 @@ __all__ = [
     "Emitter",
     "Event",
     "EventLog",
+    "Evidence",
+    "ExplainedPart",
+    "ExplainedStep",
+    "Explanation",
     "Firing",
     "FormatError",
     "History",
