@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 import yaml
 
-from substrate.baselines.parameters import Parameters as BaselineParameters
-from substrate.domains.clevrer.parameters import Parameters as ClevrerParameters
-from substrate.domains.comphy.parameters import Parameters as ComphyParameters
 from substrate.errors import ParameterError
 
 PARAMETERS_FILE = "params.yaml"
@@ -19,95 +16,53 @@ T = TypeVar("T")
 
 
 class Spark(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Where Spark runs and how the work is cut up; no result depends on either."""
+    """Where Spark runs and how the work is cut up; no byte of a result depends on any of it."""
 
-    master: str = "local[*]"
-    partitions: int = 8
-
-
-class ClevrerData(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Where a profile's CLEVRER data come from: a generated world, or the official files."""
-
-    source: Literal["generated", "official"]
-    first_scene: int = 10000
-    scenes: int = 0
-    mirror: str | None = None
-    """An address that holds the official files under their names, instead of the official ones."""
+    master: str = "local[*,4]"
+    partitions: Annotated[int, msgspec.Meta(ge=1)] = 8
+    shard: Annotated[int, msgspec.Meta(ge=1)] = 1000
+    """How many cases are computed, and kept, at a time."""
+    config: dict[str, str | int | float | bool] = {}
+    """Any keys of Spark's own configuration."""
 
 
-class BabiData(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Where a profile's bAbI data come from; ``questions`` is how many a generated task has."""
-
-    source: Literal["generated", "official"]
-    questions: int = 0
-    mirror: str | None = None
-
-
-class GqaData(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Where a profile's GQA data come from; ``scenes`` is how many are generated."""
-
-    source: Literal["generated", "official"]
-    scenes: int = 0
-    mirror: str | None = None
-
-
-class ComphyData(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A profile's ComPhy data: generated targets.
-
-    The release has no direct address, so a paper profile has none.
-    """
-
-    source: Literal["generated"]
-    targets: int
-
-
-class HumansData(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Files of CLEVRER-Humans that a user has: compact events of its scenes and its questions; without them
-    nothing is measured.
-    """
-
-    events: str | None = None
-    questions: str | None = None
-
-
-class TwinData(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How many specifications of Twin-EventLog a profile has; the paper's own are not public, so all are
-    generated.
-    """
-
-    specs: int = 500
-
-
-class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The data of one profile, by benchmark."""
-
-    clevrer: ClevrerData
-    babi: BabiData
-    gqa: GqaData
-    comphy: ComphyData | None = None
-    clevrer_humans: HumansData = HumansData()
-    twin: TwinData = TwinData()
-
-
-class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """All of `params.yaml`."""
+class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """All of `params.yaml`; what belongs to a benchmark is added by :func:`settings_type`."""
 
     profile: str
     seed: int
-    profiles: dict[str, Profile]
+    profiles: dict[str, Any]
     spark: Spark = Spark()
-    clevrer: ClevrerParameters = ClevrerParameters()
-    comphy: ComphyParameters = ComphyParameters()
-    comphy_inferred: ComphyParameters = ComphyParameters()
-    baselines: BaselineParameters = BaselineParameters()
+    storage: str | None = None
+    """A URI that the driver and Spark's workers reach, for tables; the project folder unless given."""
 
-    @property
-    def data(self) -> Profile:
-        """The data of the profile in force."""
-        return self.profiles[self.profile]
+    def of(self, key: str) -> Any:
+        """The part of a benchmark's parameters."""
+        return getattr(self, key)
+
+    def data(self, benchmark: str) -> Any:
+        """The data of a benchmark in the profile in force."""
+        return getattr(self.profiles[self.profile], benchmark)
 
 
-def load_settings(path: Path, overrides: Iterable[str] = (), profile: str | None = None) -> Settings:
+def settings_type(parameters: Mapping[str, type[Any]], data: Mapping[str, type[Any]]) -> type[Settings]:
+    """The type of `params.yaml` for some benchmarks.
+
+    Args:
+        parameters: the types of the parts that hold parameters, by key.
+        data: by benchmark, the type of its data in a profile; a profile may leave any out.
+    """
+    options = {"frozen": True, "forbid_unknown_fields": True, "kw_only": True}
+    fields = [(name, type_, type_()) for name, type_ in data.items()]
+    profile = msgspec.defstruct("Profile", fields, **options)
+    own: list[Any] = [(key, type_, type_()) for key, type_ in parameters.items()]
+    own.append(("profiles", dict[str, profile]))
+    return msgspec.defstruct("Settings", own, bases=(Settings,), **options)
+
+
+def load_settings(
+    path: Path, type_: type[Settings], overrides: Iterable[str] = (), profile: str | None = None
+) -> Settings:
     """Settings from a file, with ``KEY=VALUE`` overrides on top.
 
     Raises:
@@ -116,27 +71,23 @@ def load_settings(path: Path, overrides: Iterable[str] = (), profile: str | None
     try:
         raw = yaml.safe_load(path.read_text("utf-8"))
     except (OSError, yaml.YAMLError) as error:
-        raise ParameterError(
-            f"cannot be read ({error})", where=(path,), hint="Restore it from the repository"
-        ) from error
+        hint = "Restore it from the repository"
+        raise ParameterError(f"cannot be read ({error})", where=(path,), hint=hint) from error
     raw = override(raw, overrides)
     if profile:
         raw["profile"] = profile
-    settings = convert(raw, Settings, str(path))
+    settings = convert(raw, type_, str(path))
     if settings.profile not in settings.profiles:
-        raise ParameterError(
-            f"no profile {settings.profile!r}",
-            where=(path,),
-            hint=f"Choose one of {', '.join(settings.profiles)}",
-        )
+        hint = f"Choose one of {', '.join(settings.profiles)}"
+        raise ParameterError(f"no profile {settings.profile!r}", where=(path,), hint=hint)
     return settings
 
 
 def parameters_of(type_: type[T], benchmark: str, overrides: Iterable[str]) -> T:
     """A benchmark's parameters outside a project: the defaults, with ``BENCHMARK.KEY=VALUE`` overrides.
 
-    >>> parameters_of(ClevrerParameters, "clevrer", ["clevrer.explanatory.reference_frame=global"]).explanatory.reference_frame
-    'global'
+    >>> parameters_of(Spark, "spark", ["spark.partitions=2"]).partitions
+    2
     """
     raw = override({benchmark: msgspec.to_builtins(type_())}, overrides)
     return convert(raw[benchmark], type_, "--set", benchmark)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from orchestration.settings import PARAMETERS_FILE, Settings, load_settings
-from substrate.errors import ParameterError
+from orchestration.settings import Settings
+from orchestration.tables import Storage
 
 
 @dataclass(frozen=True)
@@ -33,24 +33,8 @@ class Workspace:
         """What the profile's stages make."""
         return self.path("artifacts/{profile}")
 
-
-def find_root(start: Path | None = None) -> Path:
-    """The project folder: the nearest one upward that has a ``params.yaml``, else the one this code runs
-    from.
-
-    Raises:
-        ParameterError: there is none.
-    """
-    here = (start or Path.cwd()).resolve()
-    for folder in (here, *here.parents, Path(__file__).resolve().parents[1]):
-        if (folder / PARAMETERS_FILE).is_file() and (folder / "workspace.yaml").is_file():
-            return folder
-    raise ParameterError(
-        "no project here", where=(here,), hint=f"Run this inside a checkout, where {PARAMETERS_FILE} lies"
-    )
-
-
-def open_workspace(profile: str | None = None, overrides: tuple[str, ...] = ()) -> Workspace:
-    """The project around the current folder."""
-    root = find_root()
-    return Workspace(root, load_settings(root / PARAMETERS_FILE, overrides, profile))
+    @property
+    def storage(self) -> Storage:
+        """Where tables lie: on the URI of the settings, else in the project, beside a recomputation's artifacts."""
+        own = self.scratch or self.root
+        return Storage((not self.scratch and self.settings.storage) or (own / "storage").as_uri())

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from functools import partial
 from typing import NamedTuple
 
 import msgspec
 
-from orchestration.benchmarks.clevrer import log_name, questions_by_scene
+from orchestration.benchmarks import clevrer
+from orchestration.benchmarks.benchmark import Benchmark, Case, per_choice
 from orchestration.settings import convert, override
-from substrate.domains.clevrer.interpreter import LANGUAGE, rows
-from substrate.domains.clevrer.parameters import Parameters
+from substrate.domains.clevrer.format import SceneQuestions
+from substrate.domains.clevrer.interpreter import LANGUAGE
+from substrate.domains.clevrer.interpreter import rows as clevrer_rows
+from substrate.domains.clevrer.parameters import Parameters, Predictive
 from substrate.domains.clevrer.program import World
 from substrate.domains.clevrer.scene import Scene
+from substrate.explanation import Explanation
 from substrate.log import EventLog
-from substrate.rows import encode
+from substrate.rows import Row
 
 
 class Variant(NamedTuple):
@@ -36,8 +39,17 @@ class Variant(NamedTuple):
         return f"{self.subset}.{self.label}"
 
     def parameters(self, base: Parameters) -> Parameters:
-        """The settings with this variant's on top."""
-        return convert(override(msgspec.to_builtins(base), self.overrides), Parameters, self.name)
+        """The settings with this variant's on top.
+
+        A variant of the kinematics is a configuration as printed: what was set for another is not its own.
+        """
+        raw = msgspec.to_builtins(base)
+        if (
+            self.subset == "predictive"
+            and f"predictive.configuration={base.predictive.configuration}" not in self.overrides
+        ):
+            raw["predictive"] = msgspec.to_builtins(Predictive())
+        return convert(override(raw, self.overrides), Parameters, self.name)
 
 
 def _of(subset: str, key: str, *values: str) -> list[Variant]:
@@ -85,31 +97,53 @@ POINTS = tuple(
 """The settings of all curves; some of them belong to two."""
 
 
-@dataclass(frozen=True)
-class AnswerVariants:
-    """Event logs and questions ► a row for each question of a subset and each of its variants."""
+def rows(
+    variants: Sequence[Variant], case: Case, logs: Sequence[EventLog], parameters: Parameters, split: str
+) -> Iterator[Row]:
+    """A row for each question of a subset and each of its variants, by question, then variant."""
+    asked = msgspec.json.decode(case.questions, type=SceneQuestions).questions
+    scene = Scene(logs[0])
+    common = {"benchmark": NAME, "split": split, "scene": case.scene, "log": logs[0].digest}
+    found: list[Row] = []
+    for variant in dict.fromkeys(variants):
+        questions = [question for question in asked if question.question_type == variant.subset]
+        world = World(scene, variant.parameters(parameters))
+        found += clevrer_rows(questions, world, LANGUAGE, lambda _, name=variant.name: name, common)
+    # A stable sort: the rows of one question stay in the order of the variants.
+    yield from sorted(found, key=lambda row: row.question)
 
-    logs: Path
-    questions: Path
-    parameters: Parameters
-    split: str
-    variants: tuple[Variant, ...]
 
-    def __call__(self, scenes: Sequence[int]) -> Iterator[str]:
-        """The rows of the scenes as JSON lines, by scene, then question, then variant."""
-        asked = questions_by_scene(self.questions)
-        worlds = [(variant, variant.parameters(self.parameters)) for variant in dict.fromkeys(self.variants)]
-        for number in scenes:
-            log = EventLog.read(self.logs / log_name(number))
-            scene, common = (
-                Scene(log),
-                {"benchmark": "ablations", "split": self.split, "scene": number, "log": log.digest},
-            )
-            found = []
-            for variant, parameters in worlds:
-                questions = [q for q in asked[number].questions if q.question_type == variant.subset]
-                found += rows(
-                    questions, World(scene, parameters), LANGUAGE, lambda _, name=variant.name: name, common
-                )
-            # A stable sort: the rows of one question stay in the order of the variants.
-            yield from (encode(row).decode() for row in sorted(found, key=lambda row: row.question))
+def explain(
+    case: Case, logs: Sequence[EventLog], parameters: Parameters, subset: str, question: str
+) -> Explanation | None:
+    """Why a variant's answer is what it is: CLEVRER's explanation under the variant's settings."""
+    for variant in (*VARIANTS, *POINTS):
+        if variant.name == subset:
+            return clevrer.explain(case, logs, variant.parameters(parameters), "", question)
+    return None
+
+
+NAME = "ablations"
+ABLATIONS = Benchmark(
+    name=NAME,
+    title="Ablations on CLEVRER",
+    numbers=per_choice(NAME, *(variant.name for variant in VARIANTS)),
+    form="ablations/VARIANT/SCENE/QUESTION",
+    example="ablations/predictive.S/10000/14",
+    table=("ablations", 0),
+    dataset="clevrer",
+    logged="clevrer",
+    parameters=("clevrer", Parameters),
+    inputs=clevrer.CLEVRER.inputs,
+    official=clevrer.CLEVRER.official,
+    split_text=clevrer.CLEVRER.split_text,
+    size=clevrer.CLEVRER.size,
+    cases=clevrer.cases,
+    logs=clevrer.scene_logs,
+    rows=partial(rows, VARIANTS),
+    explain=explain,
+    about={
+        "answers": "A row for each question and each variant: reference frame, removed-partner rule, kinematics.",
+        "scores": "Per-question and per-option accuracy of each variant, with Wilson's interval.",
+    },
+)

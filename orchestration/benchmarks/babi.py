@@ -1,109 +1,140 @@
-"""What bAbI's stages do to a share of stories; runs inside Spark's workers.
+"""bAbI: 20 tasks of short stories with questions.
 
-A story is named by its task and its number in the task's file. Rows are sorted by the story's number,
-then by question, then by task.
+A case holds the stories of one number, one a task. Its rows are sorted by question, then by task.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+import tarfile
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Annotated, Any
 
 import msgspec
 
-from orchestration.pipeline.logs import write_log
+from orchestration.benchmarks.benchmark import (
+    WITHIN,
+    Benchmark,
+    Case,
+    Cases,
+    Data,
+    Files,
+    NamedLog,
+    Natural,
+    World,
+    chosen,
+)
 from substrate.domains.babi.deltas import story_log
 from substrate.domains.babi.format import SUBSETS, Story, read_tasks
-from substrate.domains.babi.interpreter import Answer as StoryAnswer
-from substrate.domains.babi.interpreter import answer_story
+from substrate.domains.babi.interpreter import answer_story, explain_answer
+from substrate.explanation import Explanation
 from substrate.log import EventLog
-from substrate.rows import Row, encode
+from substrate.rows import Row
+from substrate.worlds.babi import TASKS, tell_task, write_texts
+
+_stories = msgspec.json.Decoder(list[Story])
 
 
-def log_name(story: Story) -> str:
-    """The file name of a story's event log in its log folder."""
-    return f"{story.subset}/{story.scene:05d}.rdfp"
+class BabiData(Data, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """bAbI's data: so many generated questions a task, the official files, or a user's own folder."""
+
+    questions: Annotated[int, Natural] = 0
+    tasks: str | None = None
 
 
-def row(answer: StoryAnswer, split: str | None = None) -> Row:
-    """An answer as a row; its split is its file's unless given."""
-    return Row(
-        benchmark="babi",
-        split=answer.split if split is None else split,
-        subset=answer.subset,
-        scene=answer.scene,
-        question=answer.question,
-        predicted=answer.predicted,
-        expected=answer.expected,
-        correct=answer.correct,
-        log=answer.log,
-        error=msgspec.UNSET if answer.error is None else answer.error,
-        supporting=answer.supporting,
-        expected_supporting=answer.expected_supporting,
-    )
+def cases(files: Files, only: Collection[Any] | None = None, unasked: bool = False) -> Cases:
+    """bAbI's cases: the stories of each number."""
+    told: dict[int, list[Story]] = {}
+    for story in sorted(read_tasks(files["tasks"]), key=lambda s: (s.scene, SUBSETS.index(s.subset))):
+        told.setdefault(story.scene, []).append(story)
+    scenes = chosen(told, only)
+    source = str(files["tasks"])
+    each = (Case(scene, source, msgspec.json.encode(told[scene]), WITHIN) for scene in scenes)
+    return Cases(len(scenes), iter(each))
 
 
-def sorted_rows(answers: Iterable[StoryAnswer], split: str | None = None) -> list[Row]:
-    """Rows by story, question and task."""
-    return [
-        row(a, split) for a in sorted(answers, key=lambda a: (a.scene, a.question, SUBSETS.index(a.subset)))
+def logs(case: Case, _: Any = None) -> list[NamedLog]:
+    """A log a story, a tick a sentence."""
+    return [NamedLog(_log_name(story), story_log(story)) for story in _stories.decode(case.record)]
+
+
+def _log_name(story: Story) -> str:
+    return f"{story.subset}/{story.scene:05d}"
+
+
+def rows(case: Case, logs: Sequence[EventLog], _: Any, split: str) -> Iterable[Row]:
+    """A row a question, with the facts that its answer rests on."""
+    found = [
+        row
+        for story, log in zip(_stories.decode(case.record), logs, strict=True)
+        for row in answer_story(story, log, split or story.split)
     ]
+    return sorted(found, key=lambda row: (row.question, SUBSETS.index(row.subset)))
 
 
-def stories_by_scene(stories: Iterable[Story]) -> dict[int, list[Story]]:
-    """The stories of each number, one a task, ascending."""
-    found: dict[int, list[Story]] = {}
-    for story in sorted(stories, key=lambda s: (s.scene, SUBSETS.index(s.subset))):
-        found.setdefault(story.scene, []).append(story)
-    return found
+def explain(case: Case, logs: Sequence[EventLog], _: Any, subset: str, question: str) -> Explanation | None:
+    """Why a question's answer is what it is; ``None`` where there is no such question."""
+    for story, log in zip(_stories.decode(case.record), logs, strict=True):
+        if story.subset == subset and any(str(asked.id) == question for asked in story.questions):
+            return explain_answer(story, int(question), log)
+    return None
 
 
-@dataclass(frozen=True)
-class WriteLogs:
-    """Stories ► event log files; gives the index's lines."""
-
-    tasks: Path
-    out: Path
-
-    def __call__(self, scenes: Sequence[int]) -> Iterator[str]:
-        """The index's lines of the stories, by number and task."""
-        for scene in scenes:
-            for story in _stories(self.tasks)[scene]:
-                yield write_log(
-                    self.out,
-                    log_name(story),
-                    story_log(story),
-                    f"{Path(story.file).name}:{story.lines[0].line}",
-                )
+def make_task(number: int, seed: int, data: BabiData) -> bytes:
+    """One generated task, by its place among the tasks."""
+    return tell_task([*TASKS][number], questions=data.questions, seed=seed).encode()
 
 
-@dataclass(frozen=True)
-class Answer:
-    """Event logs and stories ► rows."""
-
-    logs: Path
-    tasks: Path
-    split: str
-
-    def __call__(self, scenes: Sequence[int]) -> Iterator[str]:
-        """The rows of the stories, in order."""
-        for scene in scenes:
-            answers = [
-                a
-                for story in _stories(self.tasks)[scene]
-                for a in answer_story(story, EventLog.read(self.logs / log_name(story)))
-            ]
-            for made in sorted_rows(answers, self.split):
-                yield encode(made).decode()
+def write_all(out: Path, tasks: Iterable[bytes], _: int) -> None:
+    """Generated tasks as official files."""
+    write_texts(out, (text.decode() for text in tasks))
 
 
-@lru_cache(maxsize=1)
-def _stories(tasks: Path) -> dict[int, list[Story]]:
-    return stories_by_scene(read_tasks(tasks))
+def unpack(downloads: Mapping[str, Path], out: Path) -> None:
+    """The English test files out of the official archive."""
+    (archive,) = downloads.values()
+    with tarfile.open(archive) as tar:
+        for member in tar:
+            path = Path(member.name)
+            english = path.parent.name == "en" and path.name.endswith("_test.txt")
+            if english and (source := tar.extractfile(member)):
+                (out / path.name).write_bytes(source.read())
 
 
-def scene_numbers(tasks: Path) -> list[int]:
-    """The numbers that stories of a folder of tasks have, ascending."""
-    return list(stories_by_scene(read_tasks(tasks)))
+BABI = Benchmark(
+    name="babi",
+    title="bAbI",
+    numbers=(
+        *(f"babi/qa{task}/accuracy" for task in range(1, len(TASKS) + 1)),
+        "babi/mean/accuracy",
+        "babi/mean/supporting",
+    ),
+    form="babi/TASK/STORY/QUESTION",
+    table=("transfer", 3),
+    data=BabiData,
+    inputs={"tasks": (".",)},
+    official="test",
+    split_text="test files",
+    unpack=unpack,
+    world=World(
+        numbers=lambda data: range(len(TASKS) if data.questions else 0),
+        make=make_task,
+        write=write_all,
+        counted=("questions", 1000),
+    ),
+    cases=cases,
+    logs=logs,
+    rows=rows,
+    explain=explain,
+    shapes="babi",
+    declared=("answers", lambda data: len(TASKS) * data.questions),
+    size=lambda data: f"{data.questions:,} questions a task",
+    about={
+        "dataset": "bAbI's 20 tasks: stories told by a little world with gold of its own, or the official "
+        "test files.",
+        "logs": "One event log a story, a tick a sentence.",
+        "answers": "A row a question, with the facts that its answer rests on.",
+        "scores": "Accuracy of each task, and how often the supporting facts are the file's, with Wilson's "
+        "interval.",
+    },
+)

@@ -1,204 +1,160 @@
-"""The language-model baselines: what each asks about, in parts that can be asked at the same time, and
-recording and replaying them.
-"""
+"""The language-model baselines: what each asks about, by the parts that can be asked at the same time."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from orchestration.benchmarks import clevrer, gqa
-from orchestration.benchmarks.answer import Advance
-from orchestration.benchmarks.twin import specs_of
-from orchestration.fetch.transfer import Patience
-from orchestration.models.client import Client, Clock, Endpoint, Recorder
-from orchestration.models.transcript import (
-    Records,
-    Replay,
-    TranscriptError,
-    images_of,
-    journal,
-    read_transcript,
-    write_transcript,
-)
-from orchestration.settings import Settings
+import msgspec
+
+from orchestration.benchmarks.benchmark import Benchmark, Case
+from orchestration.models.asking import Part
+from orchestration.models.transcript import Records, TranscriptError, images_of
+from orchestration.scoring.pairs import Judgement
 from substrate.baselines import clevrer as controlled
 from substrate.baselines import gqa as photographs
 from substrate.baselines import twin
 from substrate.baselines.concordia import concordia
 from substrate.baselines.model import Image, Model, ReplyError, chosen, row
-from substrate.baselines.parameters import Baseline
-from substrate.domains.clevrer.format import Question, read_questions
+from substrate.baselines.parameters import Baseline, Parameters
+from substrate.domains.clevrer.format import Question, SceneQuestions
 from substrate.domains.gqa import format as gqa_format
 from substrate.domains.gqa.interpreter import SUBSETS, answer_scene
-from substrate.domains.smallville.format import read_gold, read_specs
+from substrate.domains.gqa.scene import Scene
+from substrate.domains.smallville.format import Gold, Spec
 from substrate.errors import FormatError
 from substrate.log import EventLog
 from substrate.rows import Row
 
-Part = Callable[[Model], list[Row]]
-"""Asks a model about one thing; gives its rows. What it asks depends on nothing that another part is told."""
 Pictures = Callable[[str], Image]
 """A photograph by image id."""
-
 MEDIA_TYPES = {".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".png": "image/png"}
 
 
 class Inputs(NamedTuple):
-    """Where a baseline finds what it asks about."""
+    """What a baseline asks about.
 
-    data: Path
-    artifacts: Path
-    settings: Settings
+    Attributes:
+        cases: the cases of the benchmark that it asks about.
+        log: one of that benchmark's logs, by name.
+        split: the split that its rows name.
+        pictures: the photographs.
+    """
+
+    cases: Iterable[Case]
+    log: Callable[[str], EventLog]
+    split: str
     pictures: Pictures
 
 
-def _unwatched(done: int, total: int) -> None:
-    """Nobody asks how far it is."""
+@dataclass(frozen=True, kw_only=True)
+class LanguageModel(Benchmark):
+    """A benchmark whose answers are a language model's.
 
-
-def ask_parts(
-    parts: Sequence[Part], model: Model, *, concurrency: int = 1, watch: Advance = _unwatched
-) -> list[Row]:
-    """The rows of all parts, in their order, whatever the order in which they were answered.
-
-    Args:
-        parts: what to ask about.
-        model: who is asked.
-        concurrency: how many parts at once.
-        watch: told how many parts are done.
-
-    Raises:
-        SubstrateError: what the first part that fails raises; parts that have not begun are left.
+    Attributes:
+        asks: the benchmark whose cases it is asked about; its transcript is the data of this one.
+        parts: what to ask, given the inputs and how much is asked.
+        reads_logs: whether the parts read that benchmark's logs.
+        sees: whether the parts show photographs.
     """
-    with ThreadPoolExecutor(concurrency) as pool:
-        futures = [pool.submit(part, model) for part in parts]
-        try:
-            for done, future in enumerate(as_completed(futures), start=1):
-                future.result()
-                watch(done, len(parts))
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
-    return [row for future in futures for row in future.result()]
+
+    asks: str
+    parts: Callable[[Inputs, Baseline], list[Part]]
+    by_model: bool = True
+    reads_logs: bool = False
+    sees: bool = False
 
 
-def twin_parts(predict: Callable[..., Any], name: str, inputs: Inputs) -> list[Part]:
+def twin_parts(predict: Callable[..., Any], name: str, inputs: Inputs, baseline: Baseline) -> list[Part]:
     """A part a specification: both of its arms."""
-    baseline: Baseline = getattr(inputs.settings.baselines, name)
-    path = specs_of(inputs.data / "twin")
-    gold = read_gold(path)
+    cases = {case.scene: case for case in inputs.cases}
+    specs = [msgspec.json.decode(case.record, type=Spec) for case in cases.values()]
+    ask = partial(twin.rows, predict=predict, benchmark=name, split="generated")
     return [
-        partial(
-            twin.rows, spec=spec, gold=gold[spec.spec], predict=predict, benchmark=name, split="generated"
-        )
-        for spec in twin.balanced(read_specs(path), baseline.n)
+        partial(ask, spec=spec, gold=msgspec.json.decode(cases[spec.spec].questions, type=Gold | None))
+        for spec in twin.balanced(specs, baseline.n)
     ]
 
 
-def controlled_parts(inputs: Inputs) -> list[Part]:
+def controlled_parts(inputs: Inputs, baseline: Baseline) -> list[Part]:
     """A part a chosen descriptive question of CLEVRER."""
-    baseline = inputs.settings.baselines.controlled
-    asked = read_questions(clevrer.questions_of(inputs.data / "clevrer"))
-    questions = {
-        (scene, q.question_id): q
-        for scene, record in asked.items()
-        for q in record.questions
-        if q.question_type == "descriptive"
-    }
-    logs = inputs.artifacts / "clevrer" / "logs"
-    split = "validation" if inputs.settings.data.clevrer.source == "official" else "generated"
+    questions: dict[tuple[Any, int], Question] = {}
+    for case in inputs.cases:
+        if case.questions:
+            for question in msgspec.json.decode(case.questions, type=SceneQuestions).questions:
+                if question.question_type == "descriptive":
+                    questions[case.scene, question.question_id] = question
     return [
-        partial(_controlled, logs, scene, questions[scene, number], split)
+        partial(_controlled, inputs, scene, questions[scene, number])
         for scene, number in chosen(sorted(questions), baseline.n, baseline.seed)
     ]
 
 
-def _controlled(logs: Path, scene: int, question: Question, split: str, model: Model) -> list[Row]:
-    log = EventLog.read(logs / clevrer.log_name(scene))
+def _controlled(inputs: Inputs, scene: int, question: Question, model: Model) -> list[Row]:
+    log = inputs.log(f"{scene:05d}")
     said = controlled.controlled(model, log, question.question)
-    return [
-        row(
-            said,
-            question.answer,
-            benchmark="controlled",
-            split=split,
-            subset="descriptive",
-            scene=scene,
-            question=question.question_id,
-            log=log.digest,
-        )
-    ]
+    common = {"benchmark": "controlled", "split": inputs.split, "subset": "descriptive", "scene": scene}
+    return [row(said, question.answer, question=question.question_id, log=log.digest, **common)]
 
 
-def _chosen_of_gqa(baseline: Baseline, inputs: Inputs) -> list[tuple[str, str, gqa_format.Question, str]]:
-    """Image, number, question and split of the chosen questions of GQA; of two baselines of one seed, the
-    smaller asks some of the larger's.
-    """
-    asked = gqa_format.read_questions(gqa.questions_of(inputs.data / "gqa"))
-    split = "validation" if inputs.settings.data.gqa.source == "official" else "generated"
-    keys = [(image, number) for image, questions in asked.items() for number in questions]
-    return [
-        (image, number, asked[image][number], split)
-        for image, number in chosen(sorted(keys), baseline.n, baseline.seed)
-    ]
+class _Asked(NamedTuple):
+    """A chosen question of GQA: its image, its number, itself and the split."""
+
+    image: str
+    number: str
+    question: gqa_format.Question
+    split: str
 
 
-def vision_parts(inputs: Inputs) -> list[Part]:
+def _chosen_of_gqa(inputs: Inputs, baseline: Baseline) -> list[_Asked]:
+    """The chosen questions; of two baselines of one seed, the smaller asks some of the larger's."""
+    asked: dict[tuple[str, str], gqa_format.Question] = {}
+    for case in inputs.cases:
+        if case.questions:
+            for number, question in _gqa_questions.decode(case.questions).items():
+                asked[str(case.scene), number] = question
+    keys = chosen(sorted(asked), baseline.n, baseline.seed)
+    return [_Asked(image, number, asked[image, number], inputs.split) for image, number in keys]
+
+
+_gqa_questions = msgspec.json.Decoder(dict[str, gqa_format.Question])
+
+
+def vision_parts(inputs: Inputs, baseline: Baseline) -> list[Part]:
     """A part a chosen question of GQA, asked about its photograph."""
-    return [
-        partial(_vision, inputs.pictures, *asked)
-        for asked in _chosen_of_gqa(inputs.settings.baselines.gqa_vision, inputs)
-    ]
+    return [partial(_vision, inputs.pictures, asked) for asked in _chosen_of_gqa(inputs, baseline)]
 
 
-def _vision(
-    pictures: Pictures, image: str, number: str, question: gqa_format.Question, split: str, model: Model
-) -> list[Row]:
-    picture = pictures(image)
-    said = photographs.vision(model, picture, question.question)
-    common = {
-        "benchmark": "gqa_vision",
-        "split": split,
-        "subset": "photograph",
-        "scene": image,
-        "question": number,
-        "log": f"sha256:{picture.sha256}",
-    }
-    return [row(said, question.answer, **common)]
+def _vision(pictures: Pictures, asked: _Asked, model: Model) -> list[Row]:
+    picture = pictures(asked.image)
+    said = photographs.vision(model, picture, asked.question.question)
+    common = {"benchmark": "gqa_vision", "split": asked.split, "subset": "photograph"}
+    common |= {"scene": asked.image, "question": asked.number, "log": f"sha256:{picture.sha256}"}
+    return [row(said, asked.question.answer, **common)]
 
 
-def extractor_parts(inputs: Inputs) -> list[Part]:
-    """A part a chosen question of GQA: the model extracts the photograph's scene graph, the substrate answers
-    from it.
+def extractor_parts(inputs: Inputs, baseline: Baseline) -> list[Part]:
+    """A part a chosen question of GQA: the model extracts the photograph's scene graph, from which the
+    substrate answers.
     """
-    return [
-        partial(_extractor, inputs.pictures, *asked)
-        for asked in _chosen_of_gqa(inputs.settings.baselines.gqa_extractor, inputs)
-    ]
+    return [partial(_extractor, inputs.pictures, asked) for asked in _chosen_of_gqa(inputs, baseline)]
 
 
-def _extractor(
-    pictures: Pictures, image: str, number: str, question: gqa_format.Question, split: str, model: Model
-) -> list[Row]:
-    picture = pictures(image)
-    common = {
-        "benchmark": "gqa_extractor",
-        "split": split,
-        "subset": SUBSETS["name"],
-        "scene": image,
-        "question": number,
-    }
+def _extractor(pictures: Pictures, asked: _Asked, model: Model) -> list[Row]:
+    picture = pictures(asked.image)
+    common = {"benchmark": "gqa_extractor", "split": asked.split, "subset": SUBSETS["name"]}
+    common |= {"scene": asked.image, "question": asked.number}
     try:
         graph = photographs.extract(model, picture)
     except ReplyError as error:
-        return [row(error, question.answer, log=f"sha256:{picture.sha256}", **common)]
-    (answer,) = answer_scene(image, graph, {number: question})
-    said = answer.predicted if answer.error is None else ReplyError(answer.error)
-    return [row(said, question.answer, log=answer.log, **common)]
+        return [row(error, asked.question.answer, log=f"sha256:{picture.sha256}", **common)]
+    (answer,) = answer_scene(asked.image, Scene.of(asked.image, graph), {asked.number: asked.question})
+    said = ReplyError(answer.error) if answer.error else answer.predicted
+    return [row(said, asked.question.answer, log=answer.log, **common)]
 
 
 def pictures_in(folder: Path) -> Pictures:
@@ -213,11 +169,8 @@ def pictures_in(folder: Path) -> Pictures:
             if (path := folder / f"{image}{suffix}").is_file():
                 data = path.read_bytes()
                 return Image(image, media_type, hashlib.sha256(data).hexdigest(), data)
-        raise FormatError(
-            f"no photograph of image {image}",
-            where=(folder,),
-            hint=f"Put it there as {image}.jpg, or name another folder in baselines.images",
-        )
+        hint = f"Put it there as {image}.jpg, or name another folder in baselines.images"
+        raise FormatError(f"no photograph of image {image}", where=(folder,), hint=hint)
 
     return picture
 
@@ -228,96 +181,78 @@ def pictures_of(records: Records) -> Pictures:
 
     def picture(image: str) -> Image:
         if image not in known:
-            raise TranscriptError(
-                f"the transcript is not about image {image}",
-                hint="Name the folder of photographs in baselines.images to ask about it",
-            )
+            hint = "Name the folder of photographs in baselines.images to ask about it"
+            raise TranscriptError(f"the transcript is not about image {image}", hint=hint)
         return known[image]
 
     return picture
 
 
-class Kind(NamedTuple):
-    """How a baseline is run: its parts, the stages whose outs it reads, the code it depends on beside the
-    baselines' own.
-    """
-
-    parts: Callable[[Inputs], list[Part]]
-    needs: tuple[str, ...]
-    code: tuple[str, ...]
-    pictures: bool = False
-
-
-KINDS: Mapping[str, Kind] = {
-    "controlled": Kind(
-        controlled_parts,
-        ("clevrer/dataset", "clevrer/logs"),
-        ("substrate/domains/clevrer/deltas.py", "substrate/domains/clevrer/format.py"),
-    ),
-    "gqa_vision": Kind(vision_parts, ("gqa/dataset",), ("substrate/domains/gqa/format.py",), pictures=True),
-    "gqa_extractor": Kind(
-        extractor_parts, ("gqa/dataset",), ("substrate/domains/gqa", "tboxes/gqa.ttl"), pictures=True
-    ),
-    **{
-        name: Kind(
-            partial(twin_parts, predict, name), ("twin/dataset",), ("substrate/domains/smallville/format.py",)
-        )
-        for name, predict in (("twin_direct", twin.direct), ("twin_concordia", concordia))
-    },
-}
-"""Every baseline by name."""
+def _model(name: str, title: str, scores: str, **own: Any) -> LanguageModel:
+    about = {
+        "dataset": f"What the model of {name} was asked and said: from the endpoint, or from the transcript "
+        "of an earlier run; an empty folder without either.",
+        "answers": f"A row a question of {name}, replayed from its transcript; empty where nothing was "
+        "measured.",
+        "scores": scores,
+    }
+    return LanguageModel(name=name, title=title, about=about, parameters=("baselines", Parameters), **own)
 
 
-def replay(name: str, records: Records, inputs: Inputs, watch: Advance = _unwatched) -> list[Row]:
-    """The rows of a baseline from its transcript alone; neither a server nor a photograph is looked at.
-
-    Raises:
-        TranscriptError: something was never asked.
-    """
-    baseline: Baseline = getattr(inputs.settings.baselines, name)
-    return ask_parts(
-        KINDS[name].parts(inputs._replace(pictures=pictures_of(records))),
-        Replay(records, baseline),
-        watch=watch,
+def _of_twin(name: str, title: str, place: int, predict: Callable[..., Any], scores: str) -> LanguageModel:
+    return _model(
+        name,
+        f"Twin-EventLog, {title}",
+        f"{scores}, by arm, of both, and of saying whether they differ.",
+        numbers=tuple(f"{name}/{metric}" for metric in Judgement._fields),
+        table=("twin", place),
+        asks="twin",
+        parts=partial(twin_parts, predict, name),
+        paired=True,
     )
 
 
-def record(
-    name: str,
-    server: Endpoint,
-    kept: Path,
-    inputs: Inputs,
-    clock: Clock | None = None,
-    watch: Advance = _unwatched,
-) -> int:
-    """Ask a server for what a transcript lacks, and finish the transcript.
-
-    Args:
-        kept: the transcript; beside it grows ``NAME.partial.jsonl`` until it is finished.
-
-    Returns:
-        How many requests the server was sent.
-
-    Raises:
-        ModelError: the server gave up; what it answered is in the partial file, and the next run goes on from
-            there.
-    """
-    settings = inputs.settings.baselines
-    baseline: Baseline = getattr(settings, name)
-    parts, partial_file = KINDS[name].parts(inputs), kept.with_suffix(".partial.jsonl")
-    client = Client(
-        server,
-        baseline,
-        Patience(read=settings.timeout, attempts=settings.attempts),
-        settings.requests_per_minute,
-        clock,
-    )
-    try:
-        with journal(partial_file) as written:
-            recorder = Recorder(client, read_transcript(kept), written, baseline)
-            ask_parts(parts, recorder, concurrency=settings.concurrency, watch=watch)
-            write_transcript(kept, recorder.used)
-            partial_file.unlink(missing_ok=True)
-            return recorder.asked
-    finally:
-        client.close()
+CONTROLLED = _model(
+    "controlled",
+    "CLEVRER, a language model that reads the same log",
+    "Accuracy of a language model that reads the event log as text, with Wilson's interval.",
+    numbers=("controlled/descriptive/accuracy",),
+    table=("transfer", 5),
+    asks="clevrer",
+    parts=controlled_parts,
+    reads_logs=True,
+)
+GQA_VISION = _model(
+    "gqa_vision",
+    "GQA, a vision model on photographs",
+    "Accuracy of a vision model on GQA's photographs, with Wilson's interval.",
+    numbers=("gqa_vision/photograph/accuracy",),
+    table=("transfer", 6),
+    asks="gqa",
+    parts=vision_parts,
+    sees=True,
+)
+GQA_EXTRACTOR = _model(
+    "gqa_extractor",
+    "GQA, scene graphs that a model extracted",
+    "Accuracy of the substrate on scene graphs that a model extracted, with Wilson's interval.",
+    numbers=("gqa_extractor/by_name/accuracy",),
+    table=("transfer", 7),
+    asks="gqa",
+    parts=extractor_parts,
+    sees=True,
+)
+TWIN_DIRECT = _of_twin(
+    "twin_direct",
+    "a language model that reads the whole village",
+    1,
+    twin.direct,
+    "Accuracy of a language model that reads the whole village",
+)
+TWIN_CONCORDIA = _of_twin(
+    "twin_concordia",
+    "a Concordia-style simulation",
+    2,
+    concordia,
+    "Accuracy of a Concordia-style simulation",
+)

@@ -1,159 +1,212 @@
-"""What CLEVRER's stages do to a share of scenes; runs inside Spark's workers."""
+"""CLEVRER: descriptive, explanatory, predictive and counterfactual questions about colliding objects."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Annotated, Any
 
-from orchestration.pipeline.logs import read_index, write_log
+import msgspec
+
+from orchestration.benchmarks.benchmark import (
+    Benchmark,
+    Case,
+    Cases,
+    Data,
+    Files,
+    NamedLog,
+    Natural,
+    World,
+    chosen,
+    per_choice,
+    require_scenes,
+)
 from substrate.domains.clevrer.deltas import annotation_log, events_log
+from substrate.domains.clevrer.explain import explain as explain_question
 from substrate.domains.clevrer.format import (
-    SceneEvents,
     SceneQuestions,
+    annotation_names,
     annotation_sources,
     decode_annotation,
+    decode_scene_events,
     read_questions,
-    read_scene_events,
 )
-from substrate.domains.clevrer.humans import HumanScene, answer_humans, read_human_questions
 from substrate.domains.clevrer.interpreter import answer_scene
 from substrate.domains.clevrer.parameters import Parameters
-from substrate.errors import FormatError
+from substrate.errors import FormatError, ParameterError
+from substrate.explanation import Explanation
 from substrate.log import EventLog
-from substrate.rows import encode
+from substrate.reading import Source, lines
+from substrate.rows import Row
+from substrate.worlds.clevrer import scene_files
+from substrate.worlds.layout import encode_scene, write_release
+
+EVENTS = "events"
+"""The kind of a case that is a compact event record; any other is an annotation."""
+_questions = msgspec.json.Decoder(SceneQuestions)
 
 
-def log_name(scene: int) -> str:
-    """The file name of a scene's event log."""
-    return f"{scene:05d}.rdfp"
+class ClevrerData(Data, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """CLEVRER's data: so many generated scenes, the official files, or a user's own."""
+
+    first_scene: Annotated[int, Natural] = 10000
+    scenes: Annotated[int, Natural] = 0
+    annotations: str | None = None
+    events: str | None = None
+    questions: str | None = None
 
 
-@dataclass(frozen=True)
-class WriteLogs:
-    """Annotations ► event log files; gives the index's lines."""
-
-    annotations: Path
-    names: dict[int, str]
-    root: Path
-    out: Path
-
-    def __call__(self, scenes: Sequence[int]) -> Iterator[str]:
-        """The index's lines of the scenes, in scene order."""
-        for scene, source in zip(
-            scenes, annotation_sources(self.annotations, [self.names[s] for s in scenes]), strict=True
-        ):
-            annotation = decode_annotation(source)
-            if annotation.scene_index != scene:
-                raise FormatError(
-                    f"scene_index is {annotation.scene_index}",
-                    where=(source[0], "$.scene_index"),
-                    hint=f"The file's name says {scene}",
-                )
-            log = annotation_log(annotation)
-            name = self.annotations.relative_to(self.root) / self.names[scene]
-            yield write_log(self.out, log_name(scene), log, name.as_posix())
-
-
-@dataclass(frozen=True)
-class Answer:
-    """Event logs and questions ► rows."""
-
-    logs: Path
-    questions: Path
-    parameters: Parameters
-    split: str
-
-    def __call__(self, scenes: Sequence[int]) -> Iterator[str]:
-        """The rows of the scenes' questions as JSON lines, in order."""
-        questions = questions_by_scene(self.questions)
-        for scene in scenes:
-            log = EventLog.read(self.logs / log_name(scene))
-            for row in answer_scene(log, scene, questions[scene].questions, self.parameters, self.split):
-                yield encode(row).decode()
-
-
-@lru_cache(maxsize=1)
-def questions_by_scene(path: Path) -> dict[int, SceneQuestions]:
-    """A question file, read once a worker."""
-    return read_questions(path)
-
-
-def require_scenes(asked: Iterable[int], there: Iterable[int], questions: Path, input_: Path) -> list[int]:
-    """The scenes that questions ask about, ascending.
+def scene_sources(files: Files) -> dict[int, Source | str]:
+    """By scene, ascending, a line of events with its bytes, or the name of an annotation.
 
     Raises:
-        FormatError: the input lacks one of them.
+        ParameterError: not exactly one of ``annotations`` and ``events`` is given.
+        FormatError: the input breaks its format.
     """
-    asked = sorted(asked)
-    if missing := sorted(set(asked).difference(there)):
-        more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
-        raise FormatError(
-            f"asks about scene {missing[0]}{more}, which {input_} lacks",
-            where=(questions,),
-            hint="Give the scenes that are asked about, or leave their questions out",
+    annotations, events = files.get("annotations"), files.get("events")
+    if (annotations is None) == (events is None):
+        raise ParameterError(
+            "give either --annotations or --events",
+            hint="--annotations takes a folder or zip, --events a JSON-lines file",
         )
-    return asked
-
-
-def annotations_of(folder: Path) -> Path:
-    """Where a dataset folder keeps its annotations: the official zip, or a folder."""
-    archive = folder / "annotation_validation.zip"
-    return archive if archive.exists() else folder / "annotation"
-
-
-def questions_of(folder: Path) -> Path:
-    """A dataset folder's question file, official or generated."""
-    official = folder / "validation.json"
-    return official if official.exists() else folder / "questions.json"
-
-
-def scenes_of(logs: Path) -> list[int]:
-    """The scenes that a log folder holds, by its index."""
-    return [int(entry.file.partition(".")[0]) for entry in read_index(logs)]
-
-
-@dataclass(frozen=True)
-class WriteEventLogs:
-    """Compact event records ► event log files; gives the index's lines."""
-
-    events: Path
-    out: Path
-
-    def __call__(self, scenes: Sequence[int]) -> Iterator[str]:
-        """The index's lines of the scenes, in order."""
-        records = _events(self.events)
-        for scene in scenes:
-            yield write_log(
-                self.out, log_name(scene), events_log(records[scene]), f"{self.events.name}:{scene}"
+    if annotations is not None:
+        return dict(annotation_names(annotations))
+    found: dict[int, Source | str] = {}
+    for source in lines(files["events"]):
+        scene = decode_scene_events(source).scene_index
+        if scene in found:
+            raise FormatError(
+                f"scene {scene} occurs twice", where=(source[0],), hint="Give every scene one record"
             )
+        found[scene] = source
+    return dict(sorted(found.items()))
 
 
-@dataclass(frozen=True)
-class AnswerHumans:
-    """Event logs and human causal questions ► rows."""
+def scene_cases(
+    files: Files, asked: Mapping[int, bytes], only: Collection[Any] | None, unasked: bool
+) -> Cases:
+    """The cases of scenes, with the questions that are asked about each.
 
-    logs: Path
-    questions: Path
-    parameters: Parameters
-    split: str
+    Args:
+        asked: the bytes of the questions by scene.
+        only: scenes to take; all where ``None``.
+        unasked: whether scenes that nothing is asked about count too.
 
-    def __call__(self, scenes: Sequence[int]) -> Iterator[str]:
-        """The rows of the scenes' questions as JSON lines, in order."""
-        records = _human_questions(self.questions)
+    Raises:
+        FormatError: a scene that is asked about is not there, or as :func:`scene_sources`.
+    """
+    there = scene_sources(files)
+    input_ = files.get("annotations") or files["events"]
+    wanted = chosen(asked, only)
+    require_scenes(wanted, there, files.get("questions", input_), input_)
+    scenes = chosen(there, only if unasked else set(wanted))
+
+    def each() -> Iterator[Case]:
+        names = [found for scene in scenes if isinstance(found := there[scene], str)]
+        opened = annotation_sources(input_, names) if names else iter(())
         for scene in scenes:
-            for row in answer_humans(
-                EventLog.read(self.logs / log_name(scene)), scene, records[scene], self.parameters, self.split
-            ):
-                yield encode(row).decode()
+            found = there[scene]
+            name, record = next(opened) if isinstance(found, str) else found
+            kind = "" if isinstance(found, str) else EVENTS
+            yield Case(scene, name, record, asked.get(scene, b""), kind)
+
+    return Cases(len(scenes), each())
 
 
-@lru_cache(maxsize=1)
-def _events(path: Path) -> dict[int, SceneEvents]:
-    return read_scene_events(path)
+def cases(files: Files, only: Collection[Any] | None = None, unasked: bool = False) -> Cases:
+    """CLEVRER's cases: annotations or event records, and the questions about each scene."""
+    read = read_questions(files["questions"]) if "questions" in files else {}
+    asked = {scene: msgspec.json.encode(record) for scene, record in read.items() if record.questions}
+    return scene_cases(files, asked, only, unasked)
 
 
-@lru_cache(maxsize=1)
-def _human_questions(path: Path) -> dict[int, HumanScene]:
-    return read_human_questions(path)
+def scene_logs(case: Case, _: Any = None) -> list[NamedLog]:
+    """A scene's log, from its annotation or its event record."""
+    source = (case.source, case.record)
+    if case.kind == EVENTS:
+        log = events_log(decode_scene_events(source))
+    else:
+        annotation = decode_annotation(source)
+        if annotation.scene_index != case.scene:
+            raise FormatError(
+                f"scene_index is {annotation.scene_index}",
+                where=(case.source, "$.scene_index"),
+                hint=f"The file's name says {case.scene}",
+            )
+        log = annotation_log(annotation)
+    return [NamedLog(f"{case.scene:05d}", log)]
+
+
+def rows(case: Case, logs: Sequence[EventLog], parameters: Parameters, split: str) -> Iterable[Row]:
+    """The rows of a scene's questions."""
+    questions = _questions.decode(case.questions).questions
+    return answer_scene(logs[0], int(case.scene), questions, parameters, split)
+
+
+def explain(
+    case: Case, logs: Sequence[EventLog], parameters: Parameters, _: str, question: str
+) -> Explanation | None:
+    """Why a question's answer is what it is; ``None`` where there is no such question."""
+    for asked in _questions.decode(case.questions).questions:
+        if str(asked.question_id) == question:
+            return explain_question(logs[0], int(case.scene), asked, parameters)
+    return None
+
+
+def make_scene(number: int, seed: int, _: Any) -> bytes:
+    """One generated scene."""
+    return encode_scene(scene_files(number, seed))
+
+
+def write_scenes(out: Path, scenes: Iterable[bytes], _: int) -> None:
+    """Generated scenes in the official layout."""
+    write_release(out, scenes)
+
+
+def unpack(downloads: Mapping[str, Path], out: Path) -> None:
+    """The official files as they came: the zip is read where it lies."""
+    for name, path in downloads.items():
+        (out / name).hardlink_to(path)
+
+
+CLEVRER = Benchmark(
+    name="clevrer",
+    title="CLEVRER",
+    numbers=(
+        "clevrer/descriptive/per_question",
+        *per_choice("clevrer", "explanatory", "counterfactual", "predictive"),
+    ),
+    form="clevrer/SCENE/QUESTION",
+    example="clevrer/10000/12",
+    table=("clevrer", 0),
+    parameters=("clevrer", Parameters),
+    data=ClevrerData,
+    inputs={
+        "annotations": ("annotation_validation.zip", "annotation.zip", "annotation"),
+        "events": ("events.jsonl",),
+        "questions": ("validation.json", "questions.json"),
+    },
+    official="validation",
+    split_text="validation split",
+    unpack=unpack,
+    world=World(
+        numbers=lambda data: range(data.first_scene, data.first_scene + data.scenes),
+        make=make_scene,
+        write=write_scenes,
+        kinds=("bullet", "spark"),
+    ),
+    cases=cases,
+    logs=scene_logs,
+    rows=rows,
+    explain=explain,
+    shapes="clevrer",
+    declared=("logs", lambda data: data.scenes),
+    size=lambda data: f"{data.scenes:,} scenes",
+    about={
+        "dataset": "CLEVRER's annotations and questions: simulated rigid-body scenes with gold of their own, "
+        "or the official validation split.",
+        "logs": "One event log a scene, with an index of digests.",
+        "answers": "A row a question: predicted, expected, and the log it was computed from.",
+        "scores": "Per-question and per-option accuracy of each subset, with Wilson's interval.",
+    },
+)

@@ -1,4 +1,4 @@
-"""What ComPhy's stages do to a share of targets; runs inside Spark's workers.
+"""ComPhy: CLEVRER's language with hidden mass and charge, which four reference videos of a target show.
 
 Its answers are computed twice: as ``comphy`` in the paper's setting, where nothing hidden is inferred, and
 as ``comphy_inferred`` with mass and charge read off the reference videos and motion simulated.
@@ -6,67 +6,160 @@ as ``comphy_inferred`` with mass and charge read off the reference videos and mo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
+from typing import Annotated, Any
 
 import msgspec
 
-from orchestration.benchmarks.clevrer import log_name
-from orchestration.pipeline.logs import write_log
+from orchestration.benchmarks.benchmark import (
+    Benchmark,
+    Case,
+    Cases,
+    Data,
+    Files,
+    NamedLog,
+    Natural,
+    World,
+    chosen,
+    per_choice,
+    require_scenes,
+)
+from substrate.domains.clevrer.format import annotation_sources
 from substrate.domains.comphy.deltas import target_log
-from substrate.domains.comphy.format import TargetNames, TargetQuestions, read_questions, read_target
+from substrate.domains.comphy.explain import explain as explain_question
+from substrate.domains.comphy.format import TargetQuestions, decode_target, read_questions, target_names
 from substrate.domains.comphy.interpreter import answer_target
 from substrate.domains.comphy.parameters import Parameters
+from substrate.explanation import Explanation
 from substrate.log import EventLog
-from substrate.rows import encode
+from substrate.rows import Row
+from substrate.worlds.comphy import target_files
+from substrate.worlds.layout import encode_scene, write_release
+
+_questions = msgspec.json.Decoder(TargetQuestions)
+_record = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
-@dataclass(frozen=True)
-class WriteLogs:
-    """Annotations of targets and references ► event log files; gives the index's lines."""
+class ComphyData(Data, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """ComPhy's data: so many generated targets, or a user's own files; the release has no direct address."""
 
-    annotations: Path
-    names: dict[int, TargetNames]
-    root: Path
-    infer_properties: bool
-    out: Path
-
-    def __call__(self, targets: Sequence[int]) -> Iterator[str]:
-        """The index's lines of the targets, in order."""
-        for number in targets:
-            target = read_target(self.annotations, number, self.names[number])
-            source = (self.annotations / self.names[number].target).relative_to(self.root).as_posix()
-            yield write_log(
-                self.out, log_name(number), target_log(target, infer_properties=self.infer_properties), source
-            )
+    targets: Annotated[int, Natural] = 0
+    annotations: str | None = None
+    questions: str | None = None
 
 
-@dataclass(frozen=True)
-class Answer:
-    """Event logs and questions ► rows."""
+def cases(files: Files, only: Collection[Any] | None = None, unasked: bool = False) -> Cases:
+    """ComPhy's cases: a target's annotation and those of its references, and the questions about it."""
+    annotations = files["annotations"]
+    names = target_names(annotations)
+    read = read_questions(files["questions"]) if "questions" in files else {}
+    asked = {scene: record for scene, record in read.items() if record.questions}
+    wanted = chosen(asked, only)
+    require_scenes(wanted, names, files.get("questions", annotations), annotations)
+    scenes = chosen(names, only if unasked else set(wanted))
 
-    logs: Path
-    questions: Path
-    parameters: Parameters
-    benchmark: str
-    split: str
+    def each() -> Iterator[Case]:
+        for scene in scenes:
+            videos = annotation_sources(annotations, [names[scene].target, *names[scene].references])
+            record = msgspec.json.encode({name: msgspec.Raw(data) for name, data in videos})
+            questions = msgspec.json.encode(asked[scene]) if scene in asked else b""
+            yield Case(scene, f"{annotations}:{names[scene].target}", record, questions)
 
-    def __call__(self, targets: Sequence[int]) -> Iterator[str]:
-        """The rows of the targets' questions as JSON lines, in order."""
-        asked = _questions(self.questions)
-        for number in targets:
-            log = EventLog.read(self.logs / log_name(number))
-            for row in answer_target(log, number, asked[number].questions, self.parameters, self.split):
-                yield encode(msgspec.structs.replace(row, benchmark=self.benchmark)).decode()
-
-
-@lru_cache(maxsize=1)
-def _questions(path: Path) -> dict[int, TargetQuestions]:
-    return read_questions(path)
+    return Cases(len(scenes), each())
 
 
-def questions_of(folder: Path) -> Path:
-    """A dataset folder's question file."""
-    return folder / "questions.json"
+def logs(case: Case, parameters: Parameters) -> list[NamedLog]:
+    """A target's log, with or without what the reference videos show."""
+    videos = [(name, bytes(data)) for name, data in _record.decode(case.record).items()]
+    target = decode_target(int(case.scene), videos)
+    return [NamedLog(f"{case.scene:05d}", target_log(target, infer_properties=parameters.infer_properties))]
+
+
+def rows(
+    benchmark: str, case: Case, logs: Sequence[EventLog], parameters: Parameters, split: str
+) -> Iterable[Row]:
+    """The rows of a target's questions."""
+    questions = _questions.decode(case.questions).questions
+    for row in answer_target(logs[0], int(case.scene), questions, parameters, split):
+        yield msgspec.structs.replace(row, benchmark=benchmark)
+
+
+def explain(
+    case: Case, logs: Sequence[EventLog], parameters: Parameters, _: str, question: str
+) -> Explanation | None:
+    """Why a question's answer is what it is; ``None`` where there is no such question."""
+    for asked in _questions.decode(case.questions).questions:
+        if str(asked.question_id) == question:
+            return explain_question(logs[0], int(case.scene), asked, parameters)
+    return None
+
+
+def make_target(number: int, seed: int, _: Any) -> bytes:
+    """One generated target with its references."""
+    return encode_scene(target_files(number, seed))
+
+
+def write_targets(out: Path, targets: Iterable[bytes], _: int) -> None:
+    """Generated targets in the layout of a release."""
+    write_release(out, targets)
+
+
+def _setting(name: str, title: str, place: int, about: dict[str, str], **own: Any) -> Benchmark:
+    return Benchmark(
+        name=name,
+        title=title,
+        numbers=(f"{name}/factual/per_question", *per_choice(name, "predictive", "counterfactual")),
+        form=f"{name}/TARGET/QUESTION",
+        table=("transfer", place),
+        dataset="comphy",
+        parameters=(name, Parameters),
+        logs_parameters=(f"{name}.infer_properties",),
+        inputs={"annotations": ("annotation.zip", "annotation"), "questions": ("questions.json",)},
+        official="validation",
+        split_text="validation split",
+        cases=cases,
+        logs=logs,
+        rows=partial(rows, name),
+        explain=explain,
+        shapes="comphy",
+        declared=("logs", lambda data: data.targets),
+        size=lambda data: f"{data.targets:,} targets",
+        about=about,
+        **own,
+    )
+
+
+COMPHY = _setting(
+    "comphy",
+    "ComPhy, no property inferred",
+    0,
+    {
+        "dataset": "ComPhy's targets with four reference videos each: rigid bodies with mass and charge that "
+        "nothing but motion shows.",
+        "logs": "One event log a target, nothing hidden in it.",
+        "answers": "A row a question in the paper's setting: no hidden property is known.",
+        "scores": "Accuracy of each subset in the paper's setting, with Wilson's interval.",
+    },
+    data=ComphyData,
+    note=", once in the paper's setting and once with mass and charge inferred",
+    world=World(
+        numbers=lambda data: range(data.targets),
+        make=make_target,
+        write=write_targets,
+        kinds=("bullet", "spark"),
+        counted=("targets", 60),
+    ),
+)
+COMPHY_INFERRED = _setting(
+    "comphy_inferred",
+    "ComPhy, mass and charge inferred",
+    1,
+    {
+        "logs": "One event log a target, with mass and charge as the reference videos show them.",
+        "answers": "A row a question with mass and charge inferred and motion simulated.",
+        "scores": "Accuracy of each subset with hidden properties inferred, with Wilson's interval.",
+    },
+    example="comphy_inferred/3/2",
+)

@@ -1,106 +1,143 @@
-"""What GQA's stages do to a share of images; runs inside Spark's workers."""
+"""GQA: questions about the scene graphs of photographs, objects resolved by name and by id."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+import zipfile
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Annotated, Any
 
 import msgspec
 
-from orchestration.pipeline.logs import write_log
+from orchestration.benchmarks.benchmark import (
+    Benchmark,
+    Case,
+    Cases,
+    Data,
+    Files,
+    NamedLog,
+    Natural,
+    World,
+    chosen,
+)
+from substrate.domains.gqa.deltas import scene_log
+from substrate.domains.gqa.explain import explain as explain_question
 from substrate.domains.gqa.format import (
     QUESTIONS_FILE,
     SCENE_GRAPHS_FILE,
     Question,
-    SceneGraphs,
+    decode_scene_graph,
     read_questions,
     read_scene_graphs,
+    require_scenes,
 )
 from substrate.domains.gqa.interpreter import SUBSETS, answer_scene
 from substrate.domains.gqa.scene import Scene
+from substrate.explanation import Explanation
 from substrate.log import EventLog
-from substrate.rows import Row, encode
+from substrate.rows import Row
+from substrate.worlds.gqa import scene_records, write_records
+
+_questions = msgspec.json.Decoder(dict[str, Question])
+_MEMBERS = {
+    "sceneGraphs.zip": ("val_sceneGraphs.json", SCENE_GRAPHS_FILE),
+    "questions1.2.zip": ("val_balanced_questions.json", QUESTIONS_FILE),
+}
+"""By official archive: the member that is used, and what it is called in a dataset."""
 
 
-def log_name(image: str) -> str:
-    """The file name of an image's event log in its log folder."""
-    return f"{image}.rdfp"
+class GqaData(Data, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """GQA's data: so many generated scenes, the official files, or a user's own."""
+
+    scenes: Annotated[int, Natural] = 0
+    scene_graphs: str | None = None
+    questions: str | None = None
 
 
-def rows(image: str, scene: Scene, questions: Mapping[str, Question], split: str) -> list[Row]:
-    """A row a question and way of resolving objects, sorted by question and subset."""
-    made = [
-        Row(
-            benchmark="gqa",
-            split=split,
-            subset=subset,
-            scene=image,
-            question=answer.question_id,
-            predicted=answer.predicted,
-            expected=answer.expected,
-            correct=answer.correct,
-            log=answer.log,
-            error=msgspec.UNSET if answer.error is None else answer.error,
-        )
-        for resolve, subset in SUBSETS.items()
-        for answer in answer_scene(image, scene, questions, resolve=resolve)
+def cases(files: Files, only: Collection[Any] | None = None, unasked: bool = False) -> Cases:
+    """GQA's cases: an image's scene graph, and the questions about it."""
+    graphs = read_scene_graphs(files["scene_graphs"])
+    asked = read_questions(files["questions"]) if "questions" in files else {}
+    require_scenes({image: asked[image] for image in chosen(asked, only)}, graphs)
+    images = chosen(sorted(graphs) if unasked else sorted(asked), only)
+
+    def each() -> Iterator[Case]:
+        for image in images:
+            questions = msgspec.json.encode(asked[image]) if image in asked else b""
+            yield Case(image, f"{graphs.name}:{image}", graphs.raw(image), questions)
+
+    return Cases(len(images), each())
+
+
+def logs(case: Case, _: Any = None) -> list[NamedLog]:
+    """An image's log: what is annotated, and what the TBox entails."""
+    image, file = str(case.scene), case.source.rpartition(":")[0]
+    return [NamedLog(image, scene_log(image, decode_scene_graph(file, image, case.record)))]
+
+
+def rows(case: Case, logs: Sequence[EventLog], _: Any, split: str) -> Iterable[Row]:
+    """Two rows a question: objects resolved by name, and by the ids that the program carries."""
+    scene, questions = Scene(str(case.scene), logs[0]), _questions.decode(case.questions)
+    found = [
+        row
+        for how in SUBSETS
+        for row in answer_scene(str(case.scene), scene, questions, resolve=how, split=split)
     ]
-    return sorted(made, key=lambda row: (str(row.question), row.subset))
+    return sorted(found, key=lambda row: (str(row.question), row.subset))
 
 
-@dataclass(frozen=True)
-class WriteLogs:
-    """Scene graphs ► event log files; gives the index's lines."""
-
-    scene_graphs: Path
-    out: Path
-
-    def __call__(self, images: Sequence[str]) -> Iterator[str]:
-        """The index's lines of the images, in order."""
-        from substrate.domains.gqa.deltas import scene_log
-
-        for image in images:
-            yield write_log(
-                self.out,
-                log_name(image),
-                scene_log(image, _scene_graphs(self.scene_graphs)[image]),
-                f"{self.scene_graphs.name}:{image}",
-            )
+def explain(case: Case, logs: Sequence[EventLog], _: Any, subset: str, question: str) -> Explanation | None:
+    """Why a question's answer is what it is; ``None`` where there is no such question."""
+    asked = _questions.decode(case.questions).get(question)
+    for how, name in SUBSETS.items():
+        if name == subset and asked:
+            return explain_question(Scene(str(case.scene), logs[0]), asked, resolve=how)
+    return None
 
 
-@dataclass(frozen=True)
-class Answer:
-    """Event logs and questions ► rows, objects resolved by name and by id."""
-
-    logs: Path
-    questions: Path
-    split: str
-
-    def __call__(self, images: Sequence[str]) -> Iterator[str]:
-        """The rows of the images' questions, in order."""
-        for image in images:
-            scene = Scene(image, EventLog.read(self.logs / log_name(image)))
-            for row in rows(image, scene, _questions(self.questions)[image], self.split):
-                yield encode(row).decode()
+def make_scene(number: int, seed: int, _: Any) -> bytes:
+    """One generated scene."""
+    return scene_records(number, seed=seed)
 
 
-@lru_cache(maxsize=1)
-def _scene_graphs(path: Path) -> SceneGraphs:
-    return read_scene_graphs(path)
+def write_scenes(out: Path, scenes: Iterable[bytes], _: int) -> None:
+    """Generated scenes as official files."""
+    write_records(out, scenes)
 
 
-@lru_cache(maxsize=1)
-def _questions(path: Path) -> dict[str, dict[str, Question]]:
-    return read_questions(path)
+def unpack(downloads: Mapping[str, Path], out: Path) -> None:
+    """The scene graphs and the balanced questions of the validation split out of their archives."""
+    for name, path in downloads.items():
+        wanted, target = _MEMBERS[name]
+        with zipfile.ZipFile(path) as archive:
+            member = next(m for m in archive.namelist() if Path(m).name == wanted)
+            (out / target).write_bytes(archive.read(member))
 
 
-def scene_graphs_of(folder: Path) -> Path:
-    """A dataset folder's scene graphs."""
-    return folder / SCENE_GRAPHS_FILE
-
-
-def questions_of(folder: Path) -> Path:
-    """A dataset folder's question file."""
-    return folder / QUESTIONS_FILE
+GQA = Benchmark(
+    name="gqa",
+    title="GQA",
+    numbers=("gqa/by_name/accuracy", "gqa/by_id/accuracy"),
+    form="gqa/by_name|by_id/IMAGE/QUESTION",
+    table=("transfer", 2),
+    data=GqaData,
+    inputs={"scene_graphs": (SCENE_GRAPHS_FILE,), "questions": (QUESTIONS_FILE,)},
+    official="validation",
+    split_text="balanced validation split",
+    unpack=unpack,
+    world=World(numbers=lambda data: range(data.scenes), make=make_scene, write=write_scenes),
+    cases=cases,
+    logs=logs,
+    rows=rows,
+    explain=explain,
+    shapes="gqa",
+    declared=("logs", lambda data: data.scenes),
+    size=lambda data: f"{data.scenes:,} scenes",
+    about={
+        "dataset": "GQA's scene graphs and questions: sampled everyday scenes with gold of their own, or the "
+        "official balanced validation split.",
+        "logs": "One event log an image: what is annotated, and what the TBox entails.",
+        "answers": "Two rows a question: objects resolved by name, and by the ids the program carries.",
+        "scores": "Accuracy with objects resolved by name and by id, with Wilson's interval.",
+    },
+)

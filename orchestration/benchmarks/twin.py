@@ -1,82 +1,128 @@
-"""What Twin-EventLog's stages do to a share of specifications; runs inside Spark's workers."""
+"""Twin-EventLog: a village, an intervention, and one question asked of both arms of a fork."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Annotated, Any, Literal
 
-from orchestration.pipeline.logs import write_log
+import msgspec
+
+from orchestration.benchmarks.benchmark import (
+    Benchmark,
+    Case,
+    Cases,
+    Data,
+    Files,
+    NamedLog,
+    Natural,
+    World,
+    chosen,
+)
+from orchestration.scoring.pairs import Judgement
 from substrate.domains.smallville.format import Gold, Spec, read_gold, read_specs
-from substrate.domains.smallville.twin import ARMS, Twin, replay_twin, twin_rows
+from substrate.domains.smallville.twin import ARMS, Twin, answer_spec, parent_log, replay_twin, twin_rows
+from substrate.domains.smallville.twin_explain import explain as explain_arm
+from substrate.errors import InterventionError
+from substrate.explanation import Explanation
 from substrate.log import EventLog
-from substrate.rows import encode
-from substrate.worlds.smallville import spec_line
+from substrate.rows import Row
+from substrate.worlds.smallville import spec_line, write_specs
+
+_spec = msgspec.json.Decoder(Spec)
+_gold = msgspec.json.Decoder(Gold | None)
 
 
-def specs_of(folder: Path) -> Path:
-    """The specifications in a dataset's folder."""
-    return folder / "specs.jsonl"
+class TwinData(Data, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """How many specifications of Twin-EventLog a profile has; the paper's own are not public."""
+
+    source: Literal["generated", "official", "local", "none"] = "generated"
+    specs: Annotated[int, Natural] = 500
 
 
-def log_name(number: int, arm: str) -> str:
-    """The file name of an arm's event log in its log folder."""
-    return f"{number:05d}.{arm}.rdfp"
-
-
-@dataclass(frozen=True)
-class Generate:
-    """Numbers ► specifications with gold, as lines of JSON."""
-
-    seed: int
-
-    def __call__(self, numbers: Sequence[int]) -> Iterator[str]:
-        """The specifications' lines, in order."""
-        return (spec_line(number, self.seed) for number in numbers)
-
-
-@dataclass(frozen=True)
-class WriteLogs:
-    """Specifications ► the event logs of both arms; gives the index's lines.
-
-    Arm A's log is the village's own, digest and all: a fork that nothing tells apart from its parent.
-    """
-
-    specs: Path
-    out: Path
-
-    def __call__(self, numbers: Sequence[int]) -> Iterator[str]:
-        """The index's lines of the arms, by specification."""
-        for number in numbers:
-            spec, _ = _specs(self.specs)[number]
-            for arm, log in zip(ARMS, replay_twin(spec), strict=True):
-                yield write_log(
-                    self.out, log_name(number, arm), log, f"{self.specs.name}: specification {number}"
-                )
-
-
-@dataclass(frozen=True)
-class Answer:
-    """The arms' event logs and the questions ► rows."""
-
-    logs: Path
-    specs: Path
-
-    def __call__(self, numbers: Sequence[int]) -> Iterator[str]:
-        """The rows of the specifications, in order."""
-        for number in numbers:
-            spec, gold = _specs(self.specs)[number]
-            twin = Twin(*(EventLog.read(self.logs / log_name(number, arm)) for arm in ARMS))
-            yield from (encode(row).decode() for row in twin_rows(spec, gold, twin))
-
-
-@lru_cache(maxsize=1)
-def _specs(path: Path) -> dict[int, tuple[Spec, Gold | None]]:
+def cases(files: Files, only: Collection[Any] | None = None, unasked: bool = False) -> Cases:
+    """Twin-EventLog's cases: a specification, and its gold where there is one."""
+    path = files["specs"]
+    specs = {spec.spec: spec for spec in read_specs(path)}
     gold = read_gold(path)
-    return {spec.spec: (spec, gold[spec.spec]) for spec in read_specs(path)}
+    numbers = chosen(sorted(specs), only)
+
+    def each() -> Iterator[Case]:
+        for number in numbers:
+            record, questions = msgspec.json.encode(specs[number]), msgspec.json.encode(gold[number])
+            yield Case(number, f"{path}:specification {number}", record, questions)
+
+    return Cases(len(numbers), each())
 
 
-def spec_numbers(specs: Path) -> list[int]:
-    """The numbers of a file's specifications, ascending."""
-    return sorted(read_gold(specs))
+def logs(case: Case, _: Any = None) -> list[NamedLog]:
+    """Both arms: the village forked at the branch tick without and with the intervention.
+
+    Arm A's log is the village's own, digest and all: a fork that nothing tells apart from its parent. Where
+    the intervention would change nothing it is refused, and the village's own log is all there is.
+    """
+    spec = _spec.decode(case.record)
+    try:
+        pair = replay_twin(spec)
+    except InterventionError:
+        return [NamedLog(f"{spec.spec:05d}/{ARMS[0]}", parent_log(spec))]
+    return [NamedLog(f"{spec.spec:05d}/{arm}", log) for arm, log in zip(ARMS, pair, strict=True)]
+
+
+def rows(case: Case, logs: Sequence[EventLog], _: Any, split: str) -> Iterable[Row]:
+    """A row an arm: the specification's question on each of its two logs."""
+    spec, gold = _spec.decode(case.record), _gold.decode(case.questions)
+    if len(logs) < len(ARMS):
+        return answer_spec(spec, gold, split or "generated")
+    return twin_rows(spec, gold, Twin(*logs), split or "generated")
+
+
+def explain(case: Case, logs: Sequence[EventLog], _: Any, subset: str, arm: str) -> Explanation | None:
+    """Why an arm's answer is what it is; ``None`` where there is no such arm."""
+    if arm not in ARMS or len(logs) < len(ARMS):
+        return None
+    return explain_arm(_spec.decode(case.record), arm, Twin(*logs))
+
+
+def make_spec(number: int, seed: int, _: Any) -> bytes:
+    """One generated specification with its gold."""
+    return spec_line(number, seed).encode()
+
+
+def write_all(out: Path, specs: Iterable[bytes], seed: int) -> None:
+    """Generated specifications and their datasheet."""
+    write_specs(out, specs, seed)
+
+
+TWIN = Benchmark(
+    name="twin",
+    title="Twin-EventLog",
+    numbers=tuple(f"twin/{metric}" for metric in Judgement._fields),
+    form="twin/SPEC/ARM",
+    example="twin/11/a",
+    table=("twin", 0),
+    data=TwinData,
+    inputs={"specs": ("specs.jsonl",)},
+    official="generated",
+    world=World(
+        numbers=lambda data: range(data.specs), make=make_spec, write=write_all, counted=("specs", 500)
+    ),
+    cases=cases,
+    logs=logs,
+    rows=rows,
+    explain=explain,
+    asked=lambda row: ARMS[int(row.question)],
+    paired=True,
+    shapes="village",
+    declared=("answers", lambda data: 2 * data.specs),
+    size=lambda data: f"{data.specs:,} specifications",
+    about={
+        "dataset": "Twin-EventLog's specifications with gold by SQL over the raw schedule, and their "
+        "datasheet.",
+        "logs": "Two event logs a specification, its village forked at the branch tick without and with the "
+        "intervention.",
+        "answers": "A row an arm: the specification's question on each of its two logs.",
+        "scores": "Accuracy by arm, of both arms at once, and of saying whether they differ, with Wilson's "
+        "interval.",
+    },
+)

@@ -12,7 +12,7 @@ import msgspec
 
 from orchestration.pins.pinned import Pin, Pinned, PinnedRow, Pins, measure, read_pins
 from orchestration.pins.records import LOCK, flattened
-from orchestration.pipeline.stage import STAGES
+from orchestration.stage import Stage, Stages
 from orchestration.workspace import Workspace
 
 
@@ -193,18 +193,15 @@ def _elsewhere(was: Pin, is_: Pin) -> tuple[Any, ...]:
     return "unknown", "code that it does not declare, or a result that does not repeat", "", ""
 
 
-def explain_data(workspace: Workspace, stage: str) -> str:
+def explain_data(workspace: Workspace, stages: Stages, stage: Stage) -> str:
     """In words, which files of a dataset are not those that were pinned, and what changed that made them;
     empty where no pin tells.
     """
-    pinned = {
-        name: made
-        for name, made in read_pins(workspace.root, workspace.settings.profile).items()
-        if name == stage
-    }
-    now = measure(workspace, [STAGES[stage]])
-    if not pinned or not now:
+    made = read_pins(workspace.root, workspace.settings.profile).get(stage.name)
+    now = measure(workspace, stages, [stage])
+    if not made or not now:
         return ""
+    pinned = {stage.name: made}
     named = [difference.what for difference in differences(pinned, now)]
     return "; ".join([*named, *map(str, causes(pinned, now))])
 

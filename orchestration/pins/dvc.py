@@ -17,8 +17,7 @@ from dvc_data.hashfile.hash_info import HashInfo
 from dvc_data.hashfile.tree import Tree
 
 from orchestration.pins.pinned import settle_pins
-from orchestration.pipeline.stage import STAGES, Stage, ordered_stages
-from orchestration.settings import PARAMETERS_FILE, load_settings
+from orchestration.stage import Stage, Stages, inputs_of
 from orchestration.workspace import Workspace
 from substrate.errors import SubstrateError
 
@@ -30,14 +29,11 @@ class PinError(SubstrateError):
     """DVC failed."""
 
 
-def render_dvc_yaml() -> str:
+def render_dvc_yaml(stages: Stages) -> str:
     """The text of `dvc.yaml`: a stage for each asset but the datasets, which `data.dvc` pins."""
-    stages = {
-        _dvc_name(stage.name): _dvc_stage(stage)
-        for stage in ordered_stages()
-        if stage.pinned_by == "dvc.yaml"
-    }
-    return _HEADER + yaml.safe_dump({"stages": stages, "plots": _PLOTS}, sort_keys=False, width=120)
+    pinned = (stage for stage in stages.values() if stage.pinned_by == "dvc.yaml")
+    described = {_dvc_name(stage.name): _dvc_stage(stages, stage) for stage in pinned}
+    return _HEADER + yaml.safe_dump({"stages": described, "plots": _PLOTS}, sort_keys=False, width=120)
 
 
 _PLOTS = [
@@ -57,8 +53,8 @@ def _dvc_name(name: str) -> str:
     return name.replace("/", "-")
 
 
-def _dvc_stage(stage: Stage) -> dict[str, Any]:
-    inputs = [_dvc_path(out) for need in stage.needs for out in STAGES[need].outs]
+def _dvc_stage(stages: Stages, stage: Stage) -> dict[str, Any]:
+    inputs = map(_dvc_path, inputs_of(stages, stage))
     outs = "metrics" if stage.name.endswith("/scores") else "outs"
     described: dict[str, Any] = {
         # The environment's own command, whether or not it has been activated.
@@ -74,9 +70,9 @@ def _dvc_path(template: str) -> str:
     return template.replace("{profile}", "${profile}")
 
 
-def sync(root: Path) -> bool:
+def sync(root: Path, stages: Stages) -> bool:
     """Write `dvc.yaml`; says whether it changed."""
-    path, text = root / "dvc.yaml", render_dvc_yaml()
+    path, text = root / "dvc.yaml", render_dvc_yaml(stages)
     if path.is_file() and path.read_text("utf-8") == text:
         return False
     path.write_text(text, "utf-8")
@@ -132,32 +128,30 @@ def commit(root: Path, *targets: str) -> None:
     _dvc(root, "commit", "--force", *targets)
 
 
-def settle(root: Path, profile: str, ran: Iterable[str]) -> dict[str, str]:
+def settle(workspace: Workspace, stages: Stages, ran: Iterable[str]) -> dict[str, str]:
     """After a run: record new stages and changed inputs, but never a changed result.
 
     Args:
+        stages: every stage there is.
         ran: names of the stages that ran.
 
     Returns:
         The paths whose bytes differ from their pins; they stay unrecorded until they are accepted.
     """
+    root, profile = workspace.root, workspace.settings.profile
     drifted = drift(root)
-    stages = [STAGES[name] for name in ran]
-    settled = [
-        _dvc_name(stage.name)
-        for stage in stages
-        if stage.pinned_by == "dvc.yaml"
-        and not any(out.format(profile=profile) in drifted for out in stage.outs)
-    ]
+    those = [stages[name] for name in ran]
+    settled: list[str] = []
+    for stage in those:
+        outs = {out.format(profile=profile) for out in stage.outs}
+        if stage.pinned_by == "dvc.yaml" and not outs & drifted.keys():
+            settled.append(_dvc_name(stage.name))
     if (root / "data.dvc").is_file() and not any(path.startswith("data/") for path in drifted):
         settled.append("data.dvc")
     if settled:
         commit(root, *settled)
-        workspace = Workspace(root, load_settings(root / PARAMETERS_FILE, (), profile))
-        settle_pins(
-            workspace,
-            [stage for stage in stages if _dvc_name(stage.name) in settled or stage.pinned_by in settled],
-        )
+        kept = [stage for stage in those if _dvc_name(stage.name) in settled or stage.pinned_by in settled]
+        settle_pins(workspace, stages, kept)
     return {path: how for path, how in drifted.items() if how == "modified"}
 
 

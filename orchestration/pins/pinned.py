@@ -17,8 +17,8 @@ from typing import Any
 import msgspec
 
 from orchestration.files import replacing, sha256
-from orchestration.pins.records import Fingerprint, lock_hash
-from orchestration.pipeline.stage import Stage, fingerprint, ordered_stages
+from orchestration.pins.records import Fingerprint, fingerprint, lock_hash
+from orchestration.stage import Stage, Stages
 from orchestration.workspace import Workspace
 from substrate.rows import decode
 
@@ -72,17 +72,21 @@ Pins = dict[str, Pinned]
 """By stage."""
 
 
-def measure(workspace: Workspace, stages: Iterable[Stage] | None = None) -> Pins:
-    """What the stages' outs in a workspace are now; a stage with none of its outs there is left out."""
-    found = {
-        stage.name: fingerprint(stage, workspace)
-        for stage in (ordered_stages() if stages is None else stages)
-        if stage.pinned_by != "nothing"
-    }
-    return {name: _measured(workspace, name, made) for name, made in found.items() if made.outs}
+def measure(workspace: Workspace, stages: Stages, wanted: Iterable[Stage] | None = None) -> Pins:
+    """What the stages' outs in a workspace are now; a stage with none of its outs there is left out.
+
+    Args:
+        stages: every stage there is.
+        wanted: those that are measured; all unless given.
+    """
+    found: Pins = {}
+    for stage in stages.values() if wanted is None else wanted:
+        if stage.pinned_by != "nothing" and (made := fingerprint(stages, stage, workspace)).outs:
+            found[stage.name] = _measured(workspace, made)
+    return found
 
 
-def _measured(workspace: Workspace, name: str, made: Fingerprint) -> Pinned:
+def _measured(workspace: Workspace, made: Fingerprint) -> Pinned:
     details: dict[str, Any] = {"files": {}, "scores": {}, "cells": {}}
     rows: dict[Key, PinnedRow] = {}
     for out in made.outs:
@@ -159,12 +163,12 @@ def write_pins(workspace: Workspace, measured: Pins) -> None:
                 fresh.write_bytes(b"".join(msgspec.json.encode(row) + b"\n" for row in made.rows.values()))
 
 
-def settle_pins(workspace: Workspace, stages: Iterable[Stage]) -> None:
+def settle_pins(workspace: Workspace, stages: Stages, ran: Iterable[Stage]) -> None:
     """Keep what is there of stages that are new, or whose outs are what was pinned; a changed result stays as
     it was pinned.
     """
     pinned = read_pins(workspace.root, workspace.settings.profile)
-    measured = measure(workspace, stages)
+    measured = measure(workspace, stages, ran)
     write_pins(
         workspace,
         {

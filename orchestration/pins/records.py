@@ -7,17 +7,16 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from orchestration.code import ROOT, hashes
 from orchestration.files import sha256
+from orchestration.stage import Stage, Stages, inputs_of
 from orchestration.workspace import Workspace
 
-ROOT = Path(__file__).resolve().parents[2]
-"""The checkout that the code runs from."""
 LOCK = "requirements.lock"
 
 
@@ -48,22 +47,6 @@ def version_of(files: dict[str, str]) -> str:
     return hashlib.sha256(msgspec.json.encode(files, order="sorted")).hexdigest()[:16]
 
 
-@cache
-def code_files(code: tuple[str, ...]) -> dict[str, str]:
-    """A short hash of every file of code under some files and folders of this project."""
-    found: dict[str, str] = {}
-    for name in code:
-        path = ROOT / name
-        for file in path.rglob("*.py") if path.is_dir() else [path]:
-            found[file.relative_to(ROOT).as_posix()] = hashlib.sha256(file.read_bytes()).hexdigest()[:16]
-    return dict(sorted(found.items()))
-
-
-def code_version(code: tuple[str, ...]) -> str:
-    """One short hash of all the code under some files and folders."""
-    return version_of(code_files(code))
-
-
 def lock_hash() -> str:
     """SHA-256 of the lock of the environment; empty where the code runs without one."""
     path = ROOT / LOCK
@@ -92,6 +75,19 @@ def flattened(parameters: Mapping[str, Any], prefix: str = "") -> dict[str, Any]
             else {prefix + key: value}
         )
     return flat
+
+
+def fingerprint(stages: Stages, stage: Stage, workspace: Workspace) -> Fingerprint:
+    """What a stage's outs would be made from now, and what those that are there are."""
+    profile = workspace.settings.profile
+    values = {key.format(profile=profile): parameter(workspace, key) for key in stage.parameters}
+    # As JSON gives them back, so that a record that was read equals one that was computed.
+    parameters = msgspec.json.decode(msgspec.json.encode(values, order="sorted"))
+    found: list[dict[str, str]] = []
+    for outs in (inputs_of(stages, stage), stage.outs):
+        paths = {out.format(profile=profile): workspace.path(out) for out in outs}
+        found.append({name: sha256(path) for name, path in paths.items() if path.exists()})
+    return Fingerprint(hashes(stage.code), parameters, *found)
 
 
 def record_path(workspace: Workspace, stage: str) -> Path:

@@ -7,48 +7,31 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
 import dagster as dg
 
+from orchestration.benchmarks.benchmark import Benchmark, Data
+from orchestration.benchmarks.registry import BENCHMARKS
 from orchestration.pins.drift import explain_data
 from orchestration.pins.dvc import md5, recorded
-from orchestration.pipeline.logs import read_index
+from orchestration.pins.pinned import ROWS
+from orchestration.pipeline.cases import logs_of
 from orchestration.pipeline.resources import WorkspaceResource
-from orchestration.pipeline.stage import Stage, ordered_stages
-from orchestration.scoring.scores import METRICS, Score, published, read_scores
+from orchestration.scoring.scores import Score, published, read_scores
 from orchestration.scoring.statistics import wilson
-from orchestration.settings import Profile
+from orchestration.stage import Stage, Stages
+from orchestration.tables import read_index
 from orchestration.workspace import Workspace
-from substrate.domains.smallville.twin import ARMS
-from substrate.log import EventLog
 from substrate.rows import decode
 from substrate.tbox import TBox
 
 Judge = Callable[[WorkspaceResource], dg.AssetCheckResult]
 ERROR, WARN = dg.AssetCheckSeverity.ERROR, dg.AssetCheckSeverity.WARN
 
-SHAPES: Mapping[str, str] = {
-    "babi": "babi",
-    "clevrer": "clevrer",
-    "clevrer_humans": "clevrer",
-    "comphy": "comphy",
-    "comphy_inferred": "comphy",
-    "gqa": "gqa",
-    "twin": "village",
-}
-"""The TBox whose shapes a benchmark's logs conform to."""
 SAMPLE = 10
 """How many logs of a benchmark are held against its shapes, evenly spread over the index."""
-DECLARED: Mapping[str, tuple[str, Callable[[Profile], int]]] = {
-    "babi": ("answers", lambda profile: 20 * profile.babi.questions),
-    "clevrer": ("logs", lambda profile: profile.clevrer.scenes),
-    "comphy": ("logs", lambda profile: profile.comphy.targets if profile.comphy else 0),
-    "comphy_inferred": ("logs", lambda profile: profile.comphy.targets if profile.comphy else 0),
-    "gqa": ("logs", lambda profile: profile.gqa.scenes),
-    "twin": ("answers", lambda profile: 2 * profile.twin.specs),
-}
-"""What a generated benchmark is counted by, and how many of them a profile declares."""
 
 
 def _check(
@@ -63,13 +46,13 @@ def _check(
     return check
 
 
-def _pinned(stage: Stage) -> dg.AssetChecksDefinition:
+def _pinned(stages: Stages, stage: Stage) -> dg.AssetChecksDefinition:
     """Input data are what data.dvc pins; data that are not pinned pass: another profile, or other parameters."""
 
     def judge(resource: WorkspaceResource) -> dg.AssetCheckResult:
         changed = _modified(stage, resource)
         advice = "restore the data, or pin them with `substrate accept REASON`"
-        why = explain_data(resource.open(), stage.name) if changed else ""
+        why = explain_data(resource.open(), stages, stage) if changed else ""
         text = (
             f"{', '.join(changed)} is modified against data.dvc{f' ({why})' if why else ''}: {advice}"
             if changed
@@ -80,36 +63,27 @@ def _pinned(stage: Stage) -> dg.AssetChecksDefinition:
     return _check(stage, "pinned", "The input data are those that data.dvc pins.", judge, blocking=True)
 
 
-def _golds_agree(stage: Stage) -> dg.AssetChecksDefinition:
+def _golds_agree(stage: Stage, benchmark: Benchmark) -> dg.AssetChecksDefinition:
     """Two independent counts of the same truth: where they differ, one of them is wrong, and no score means
     anything.
     """
 
     def judge(resource: WorkspaceResource) -> dg.AssetCheckResult:
-        rows = [
-            decode(line)
-            for line in (resource.open().artifacts / "twin" / "answers.jsonl").read_bytes().splitlines()
-        ]
-        apart = [f"twin/{row.scene}/{ARMS[int(row.question)]}" for row in rows if not row.correct]
-        named = ", ".join(apart[:10]) + (f" and {len(apart) - 10} more" if len(apart) > 10 else "")
-        text = (
-            f"replay and oracle differ on {named}: `substrate explain` shows an arm"
-            if apart
-            else f"replay and oracle agree on {len(rows)} arms"
-        )
-        return dg.AssetCheckResult(
-            passed=not apart,
-            metadata={"arms": len(rows), "agreeing": len(rows) - len(apart)},
-            description=text,
-        )
+        path = resource.open().artifacts / benchmark.name / ROWS
+        rows = [decode(line) for line in path.read_bytes().splitlines()]
+        apart = [benchmark.answer_name(row) for row in rows if not row.correct]
+        more = f" and {len(apart) - 10} more" if len(apart) > 10 else ""
+        if apart:
+            text = f"replay and oracle differ on {', '.join(apart[:10])}{more}: `substrate explain` shows an arm"
+        else:
+            text = f"replay and oracle agree on {len(rows)} arms"
+        counted = {"arms": len(rows), "agreeing": len(rows) - len(apart)}
+        # Nothing that was asked and nothing that differs is no agreement.
+        passed = bool(rows or not _asked(resource.open(), benchmark)) and not apart
+        return dg.AssetCheckResult(passed=passed, metadata=counted, description=text)
 
-    return _check(
-        stage,
-        "golds_agree",
-        "The substrate's replay and the oracle's SQL give the same answer on every arm.",
-        judge,
-        blocking=True,
-    )
+    about = "The substrate's replay and the oracle's SQL give the same answer on every arm."
+    return _check(stage, "golds_agree", about, judge, blocking=True)
 
 
 def _drift(stage: Stage) -> dg.AssetChecksDefinition:
@@ -145,15 +119,16 @@ def _modified(stage: Stage, resource: WorkspaceResource) -> list[str]:
     return [path for path in paths if path in pins and md5(workspace.root / path) != pins[path]]
 
 
-def _counts(stage: Stage, benchmark: str) -> dg.AssetChecksDefinition:
+def _counts(stage: Stage, benchmark: Benchmark) -> dg.AssetChecksDefinition:
     """As many questions as the paper printed on official data, as many items as the profile declares on
     generated ones.
     """
 
     def judge(resource: WorkspaceResource) -> dg.AssetCheckResult:
         workspace = resource.open()
-        if _official(workspace, benchmark):
-            scores = read_scores(workspace.artifacts / "scores", benchmark)
+        data: Data = workspace.settings.data(benchmark.data_of)
+        if data.source == "official":
+            scores = read_scores(workspace.artifacts / "scores", benchmark.numbers)
             # The paper's n beside a per-option accuracy counts questions; ours counts options.
             expected = {
                 name: numbers["n"]
@@ -162,70 +137,75 @@ def _counts(stage: Stage, benchmark: str) -> dg.AssetChecksDefinition:
             }
             found = {name: scores[name].n for name in expected}
         else:
-            what, declared = DECLARED[benchmark]
-            expected, found = (
-                {what: declared(workspace.settings.data)},
-                {what: _COUNTED[what](workspace, benchmark)},
-            )
+            assert benchmark.declared
+            what, declared = benchmark.declared
+            expected = {what: declared(data) if data.source == "generated" else 0}
+            file = "logs/index.jsonl" if what == "logs" else ROWS
+            found = {what: _lines(workspace.artifacts / benchmark.name / file)}
         wrong = [
             f"{name}: {found[name]:,} instead of {n:,}" for name, n in expected.items() if found[name] != n
         ]
-        text = "; ".join(wrong) if wrong else "; ".join(f"{name}: {n:,}" for name, n in found.items())
+        text = "; ".join(wrong or [f"{name}: {n:,}" for name, n in found.items()])
         return dg.AssetCheckResult(passed=not wrong, description=text, metadata=found)
 
-    return _check(
-        stage,
-        "counts",
-        "The paper's n on official data, the profile's declared size on generated data.",
-        judge,
-    )
+    about = "The paper's n on official data, the profile's declared size on generated data."
+    return _check(stage, "counts", about, judge, blocking=True)
 
 
-def _count_logs(workspace: Workspace, benchmark: str) -> int:
-    return len(read_index(workspace.artifacts / benchmark / "logs"))
-
-
-def _count_answers(workspace: Workspace, benchmark: str) -> int:
-    with (workspace.artifacts / benchmark / "answers.jsonl").open("rb") as rows:
-        return sum(1 for _ in rows)
-
-
-_COUNTED: Mapping[str, Callable[[Workspace, str], int]] = {"logs": _count_logs, "answers": _count_answers}
-
-
-def _official(workspace: Workspace, benchmark: str) -> bool:
-    return getattr(getattr(workspace.settings.data, benchmark, None), "source", "generated") == "official"
-
-
-def _shapes(stage: Stage, benchmark: str) -> dg.AssetChecksDefinition:
-    """A fixed sample of logs ends in states that break no shape."""
+def _complete(stage: Stage, benchmark: Benchmark) -> dg.AssetChecksDefinition:
+    """Each case has its logs, and each scene that is asked about its rows."""
 
     def judge(resource: WorkspaceResource) -> dg.AssetCheckResult:
         workspace = resource.open()
-        folder = workspace.artifacts / benchmark / "logs"
-        entries = read_index(folder)
-        sample = (
-            [entries[i * len(entries) // SAMPLE].file for i in range(SAMPLE)]
-            if len(entries) > SAMPLE
-            else [entry.file for entry in entries]
-        )
-        tbox, found = TBox.load(SHAPES[benchmark]), dict[str, str]()
-        for file in sample:
-            log = EventLog.read(folder / file)
+        asked = _asked(workspace, benchmark)
+        path = workspace.artifacts / benchmark.name / ROWS
+        answered = {str(decode(line).scene) for line in path.read_bytes().splitlines()}
+        missing = sorted(asked - answered)
+        text = f"each of {len(asked)} scenes that are asked about has rows"
+        if missing:
+            text = f"{len(missing)} of {len(asked)} scenes have no row, {missing[0]} first"
+        return dg.AssetCheckResult(passed=not missing, description=text, metadata={"scenes": len(asked)})
+
+    return _check(stage, "complete", "Every scene that is asked about has rows.", judge, blocking=True)
+
+
+def _asked(workspace: Workspace, benchmark: Benchmark) -> set[str]:
+    """The scenes of a profile's data that something is asked about."""
+    files = benchmark.files(workspace.data / benchmark.data_of)
+    if not files or not benchmark.cases:
+        return set()
+    return {str(case.scene) for case in benchmark.cases(files, None, False).each}
+
+
+def _lines(path: Path) -> int:
+    with path.open("rb") as rows:
+        return sum(1 for _ in rows)
+
+
+def _shapes(stage: Stage, benchmark: Benchmark) -> dg.AssetChecksDefinition:
+    """A fixed sample of logs ends in states that break no shape."""
+
+    def judge(resource: WorkspaceResource) -> dg.AssetCheckResult:
+        logs = logs_of(resource.open(), benchmark.name)
+        names = [entry.name for entry in read_index(logs.index)]
+        step = max(1, len(names) / SAMPLE)
+        sample = [names[int(place * step)] for place in range(min(SAMPLE, len(names)))]
+        tbox, found = TBox.load(benchmark.shapes), dict[str, str]()
+        for name in sample:
+            log = logs.read(name)
             if violations := tbox.validate(log.state(), log):
-                found[file] = f"{violations[0]}" + (
-                    f"; and {len(violations) - 1} more" if len(violations) > 1 else ""
-                )
-        text = (
-            "; ".join(f"{file}: {what}" for file, what in found.items())
-            or f"{len(sample)} of {len(entries)} logs conform to tboxes/{SHAPES[benchmark]}.ttl"
-        )
+                more = f"; and {len(violations) - 1} more" if len(violations) > 1 else ""
+                found[name] = f"{violations[0]}{more}"
+        text = f"{len(sample)} of {len(names)} logs conform to tboxes/{benchmark.shapes}.ttl"
+        if found:
+            text = "; ".join(f"{name}: {what}" for name, what in found.items())
         return dg.AssetCheckResult(passed=not found, description=text, metadata={"sample": sample})
 
-    return _check(stage, "shapes", "A sample of event logs conforms to the SHACL shapes of the TBox.", judge)
+    about = "A sample of event logs conforms to the SHACL shapes of the TBox."
+    return _check(stage, "shapes", about, judge)
 
 
-def _agreement(stage: Stage, benchmark: str) -> dg.AssetChecksDefinition:
+def _agreement(stage: Stage, benchmark: Benchmark) -> dg.AssetChecksDefinition:
     """The paper's own numbers lie where ours do.
 
     Never an error: the numbers are reported as they come out.
@@ -233,8 +213,8 @@ def _agreement(stage: Stage, benchmark: str) -> dg.AssetChecksDefinition:
 
     def judge(resource: WorkspaceResource) -> dg.AssetCheckResult:
         workspace = resource.open()
-        compared = list(_compare(read_scores(workspace.artifacts / "scores", benchmark)))
-        official = _official(workspace, benchmark)
+        compared = list(_compare(read_scores(workspace.artifacts / "scores", benchmark.numbers)))
+        official = workspace.settings.data(benchmark.data_of).source == "official"
         lines = list(map(str, compared)) or ["nothing was measured"]
         if not official:
             lines.insert(0, "computed on other data than the paper's, so the two need not agree")
@@ -281,27 +261,28 @@ def _compare(scores: Mapping[str, Score]) -> Iterator[_Compared]:
         yield _Compared(name, score.accuracy, paper, low <= score.wilson[1] and score.wilson[0] <= high)
 
 
-_AGAINST_PINS: Mapping[str, Callable[[Stage], dg.AssetChecksDefinition]] = {
-    "data.dvc": _pinned,
-    "dvc.yaml": _drift,
-}
+def checks_of(stages: Stages) -> list[dg.AssetChecksDefinition]:
+    """Every check of some stages."""
+    return list(_checks(stages))
 
 
-def _checks() -> Iterator[dg.AssetChecksDefinition]:
-    for stage in ordered_stages():
-        benchmark, _, step = stage.name.partition("/")
-        if stage.pinned_by in _AGAINST_PINS:
-            yield _AGAINST_PINS[stage.pinned_by](stage)
-        if stage.name == "twin/answers":
-            yield _golds_agree(stage)
-        if step == "logs" and benchmark in SHAPES:
+def _checks(stages: Stages) -> Iterator[dg.AssetChecksDefinition]:
+    known = published()["numbers"]
+    for stage in stages.values():
+        benchmark, step = BENCHMARKS.get(stage.benchmark), stage.name.partition("/")[2]
+        if stage.pinned_by == "data.dvc":
+            yield _pinned(stages, stage)
+        if stage.pinned_by == "dvc.yaml":
+            yield _drift(stage)
+        if benchmark is None:
+            continue
+        if step == "logs" and benchmark.shapes:
             yield _shapes(stage, benchmark)
-        if step == "scores" and benchmark in DECLARED:
+        if step == "answers" and benchmark.cases:
+            yield _complete(stage, benchmark)
+            if benchmark.paired:
+                yield _golds_agree(stage, benchmark)
+        if step == "scores" and benchmark.declared:
             yield _counts(stage, benchmark)
-        if step == "scores" and any(
-            "substrate" in published()["numbers"].get(name, {}) for name in METRICS.get(benchmark, ())
-        ):
+        if step == "scores" and any("substrate" in known.get(name, {}) for name in benchmark.numbers):
             yield _agreement(stage, benchmark)
-
-
-CHECKS: list[Any] = list(_checks())

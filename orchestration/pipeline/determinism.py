@@ -7,74 +7,69 @@ import os
 import subprocess
 import sys
 import tempfile
+from itertools import islice
 from pathlib import Path
 
 import msgspec
 
 from orchestration.benchmarks import clevrer
+from orchestration.benchmarks.benchmark import Benchmark, Case
 from orchestration.files import sha256
-from orchestration.pipeline.spark import spark_session, write_lines
+from orchestration.pipeline.cases import answer_cases, cases_of, logs_of
+from orchestration.scoring.scores import Repetition
+from orchestration.tables import read_cases
 from orchestration.workspace import Workspace
 from substrate.domains.clevrer.parameters import Parameters
+from substrate.log import EventLog
+from substrate.rows import encode
 
 SCENES = 20
 """How many scenes; the bytes of all of them are compared."""
+SPLIT = "determinism"
 
 
-class Run(msgspec.Struct, frozen=True):
-    """A way in which the answers were computed, how many there are, and the hash of their rows."""
+class Given(msgspec.Struct, frozen=True):
+    """What a bare interpreter computes from: parameters, and each scene's case with its log."""
 
-    how: str
-    rows: int
-    sha256: str
+    parameters: Parameters
+    scenes: list[tuple[Case, str]]
 
 
-def runs(workspace: Workspace) -> list[Run]:
+WAYS = (("Spark, 4 partitions", 4), ("Spark, 4 partitions, again", 4), ("Spark, 7 partitions", 7))
+
+
+def runs(workspace: Workspace, benchmark: Benchmark, stage: str) -> list[Repetition]:
     """Two runs of Spark, two numbers of partitions, and two interpreters with hash seeds of their own."""
-    logs, questions = (
-        workspace.artifacts / "clevrer" / "logs",
-        clevrer.questions_of(workspace.data / "clevrer"),
-    )
-    work = clevrer.Answer(logs, questions, workspace.settings.clevrer, "determinism")
-    scenes = [scene for scene in clevrer.scenes_of(logs) if scene in clevrer.questions_by_scene(questions)][
-        :SCENES
-    ]
-    session, found = spark_session(workspace.settings.spark), []
+    found: list[Repetition] = []
     with tempfile.TemporaryDirectory(prefix="substrate-") as folder:
         out = Path(folder) / "answers.jsonl"
-        for how, partitions in (
-            ("Spark, 4 partitions", 4),
-            ("Spark, 4 partitions, again", 4),
-            ("Spark, 7 partitions", 7),
-        ):
-            write_lines(session, scenes, work, out, stage="ablations/determinism", partitions=partitions)
-            found.append(Run(how, len(out.read_bytes().splitlines()), sha256(out)))
-    given = msgspec.json.encode((str(logs), str(questions), workspace.settings.clevrer, scenes))
+        for how, partitions in WAYS:
+            answer_cases(workspace, benchmark, stage, out, split=SPLIT, partitions=partitions, first=SCENES)
+            found.append(Repetition(how, len(out.read_bytes().splitlines()), sha256(out)))
+    given = msgspec.json.encode(_given(workspace, benchmark, stage))
     for seed in ("1", "2"):
-        finished = subprocess.run(
-            [sys.executable, "-m", __name__],
-            input=given,
-            env=os.environ | {"PYTHONHASHSEED": seed},
-            capture_output=True,
-            check=True,
-        )
-        found.append(
-            Run(
-                f"one process, hash seed {seed}",
-                len(finished.stdout.splitlines()),
-                f"sha256:{hashlib.sha256(finished.stdout).hexdigest()}",
-            )
-        )
+        environment = os.environ | {"PYTHONHASHSEED": seed}
+        command = [sys.executable, "-m", __name__]
+        made = subprocess.run(command, input=given, env=environment, capture_output=True, check=True).stdout
+        digest = f"sha256:{hashlib.sha256(made).hexdigest()}"
+        found.append(Repetition(f"one process, hash seed {seed}", len(made.splitlines()), digest))
     return found
+
+
+def _given(workspace: Workspace, benchmark: Benchmark, stage: str) -> Given:
+    cases = read_cases(workspace.storage, cases_of(workspace, benchmark, stage))
+    logs = logs_of(workspace, benchmark.logs_of)
+    scenes = [(case, logs.patch(f"{case.scene:05d}")) for case in islice(cases, SCENES)]
+    return Given(workspace.settings.of("clevrer"), scenes)
 
 
 def main() -> None:
     """Answers scenes in this process: takes what :func:`runs` gives on standard input, writes the rows."""
-    logs, questions, parameters, scenes = msgspec.json.decode(
-        sys.stdin.buffer.read(), type=tuple[str, str, Parameters, list[int]]
-    )
-    for line in clevrer.Answer(Path(logs), Path(questions), parameters, "determinism")(scenes):
-        sys.stdout.buffer.write(line.encode() + b"\n")
+    given = msgspec.json.decode(sys.stdin.buffer.read(), type=Given)
+    for case, patch in given.scenes:
+        if case.questions:
+            for row in clevrer.rows(case, [EventLog.from_patch(patch)], given.parameters, SPLIT):
+                sys.stdout.buffer.write(encode(row) + b"\n")
 
 
 if __name__ == "__main__":

@@ -15,9 +15,11 @@ from orchestration.fetch.downloads import official_sources
 from orchestration.pins.dvc import settle
 from orchestration.pins.verification import verify_profile
 from orchestration.pipeline.resources import WorkspaceResource
-from orchestration.pipeline.run import stages_of
-from orchestration.pipeline.stage import STAGES
-from orchestration.workspace import find_root, open_workspace
+from orchestration.benchmarks.registry import BENCHMARKS
+from orchestration.pipeline.assets import asset_key
+from orchestration.pipeline.graph import STAGES, stages_of
+from orchestration.pipeline.run import recompute
+from orchestration.project import find_root, open_workspace
 
 PROFILES = ("sample", "full", "paper")
 
@@ -42,7 +44,6 @@ def reproductions() -> list[dg.UnresolvedAssetJobDefinition]:
         )
         for profile in PROFILES
     ]
-    benchmarks = sorted({name.partition("/")[0] for name in STAGES if name.endswith("/scores")})
     of_benchmark = [
         dg.define_asset_job(
             f"reproduce_{benchmark}",
@@ -50,13 +51,13 @@ def reproductions() -> list[dg.UnresolvedAssetJobDefinition]:
             config=profile_config("sample"),
             description=f"{benchmark} and all it needs, on the sample profile unless the launchpad names another",
         )
-        for benchmark in benchmarks
+        for benchmark in sorted(BENCHMARKS)
     ]
     return whole + of_benchmark
 
 
 def _keys(benchmark: str) -> list[dg.AssetKey]:
-    return [dg.AssetKey(name.split("/")) for name in stages_of(benchmark)]
+    return [asset_key(name) for name in stages_of(benchmark)]
 
 
 @dg.op(
@@ -64,7 +65,8 @@ def _keys(benchmark: str) -> list[dg.AssetKey]:
 )
 def compare_with_pins(workspace: WorkspaceResource) -> None:
     """`substrate verify`, as a step."""
-    differences = [str(difference) for difference in verify_profile(workspace.open()).differences]
+    report = verify_profile(workspace.open(), STAGES, recompute=recompute)
+    differences = [str(difference) for difference in report.differences]
     for difference in differences:
         dg.OpExecutionContext.get().log.error(difference)
     if differences:
@@ -114,11 +116,8 @@ def settled_pins(context: dg.RunStatusSensorContext) -> dg.SkipReason | None:
         record.dagster_event
         for record in context.instance.all_logs(run.run_id, of_type=dg.DagsterEventType.ASSET_MATERIALIZATION)
     )
-    settle(
-        root,
-        profile,
-        sorted({event.asset_key.to_user_string() for event in events if event and event.asset_key}),
-    )
+    ran = sorted({event.asset_key.to_user_string() for event in events if event and event.asset_key})
+    settle(open_workspace(profile), STAGES, ran)
     return None
 
 
@@ -159,11 +158,7 @@ def official_files(downloads: Path) -> dict[str, str]:
     found = {}
     for benchmark, source in sorted(official_sources().items()):
         paths = [downloads / benchmark / file.name for file in source.files if not file.extra]
-        if (
-            paths
-            and benchmark in {name.partition("/")[0] for name in STAGES}
-            and all(path.is_file() for path in paths)
-        ):
+        if paths and benchmark in BENCHMARKS and all(path.is_file() for path in paths):
             states = [(path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in paths]
             found[benchmark] = hashlib.sha256(repr(states).encode()).hexdigest()[:16]
     return found

@@ -8,7 +8,8 @@ from pathlib import Path
 import dagster as dg
 from pydantic import Field
 
-from orchestration.workspace import Workspace, open_workspace
+from orchestration.project import open_workspace
+from orchestration.workspace import Workspace
 
 
 class WorkspaceResource(dg.ConfigurableResource):  # type: ignore[type-arg]

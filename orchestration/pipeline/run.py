@@ -9,7 +9,9 @@ import dagster as dg
 
 from orchestration.pipeline.interrupted import close_interrupted
 from orchestration.pipeline.resources import WorkspaceResource
-from orchestration.pipeline.stage import STAGES, ordered_stages
+from orchestration.pipeline.assets import EXECUTOR, asset_key, assets_of
+from orchestration.pipeline.checks import checks_of
+from orchestration.pipeline.graph import STAGES
 from substrate.errors import SubstrateError
 
 
@@ -42,17 +44,14 @@ def run_stages(
     Raises:
         RunError: a stage failed, or a check that stops the run.
     """
-    # Here, because the jobs among the definitions are made of the stages that `stages_of` names.
-    from orchestration.definitions import ASSETS, CHECKS, EXECUTOR
-
-    selection = dg.AssetSelection.assets(*(dg.AssetKey(name.split("/")) for name in names))
+    selection = dg.AssetSelection.assets(*map(asset_key, names))
     job = dg.define_asset_job(
         "reproduce",
         selection=selection.without_checks() if workspace.scratch else selection,
         executor_def=EXECUTOR,
     )
     definitions = dg.Definitions(
-        assets=ASSETS, asset_checks=CHECKS, jobs=[job], resources={"workspace": workspace}
+        assets=assets_of(STAGES), asset_checks=checks_of(STAGES), jobs=[job], resources={"workspace": workspace}
     )
     quiet = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
     result = definitions.resolve_job_def("reproduce").execute_in_process(
@@ -77,21 +76,6 @@ def run_stages(
     raise RunError(f"run {result.run_id} failed", hint="`substrate ui` shows it")
 
 
-def stages_of(benchmark: str | None) -> list[str]:
-    """The stages of one benchmark and all they need, or every stage, in order.
-
-    Raises:
-        SubstrateError: there is no such benchmark.
-    """
-    names = {
-        stage.name for stage in ordered_stages() if benchmark is None or benchmark in stage.name.split("/")
-    }
-    if not names:
-        known = sorted({name.split("/")[0] for name in STAGES} - {"report", "tables"})
-        raise SubstrateError(
-            f"no benchmark {benchmark!r}", where=("--only",), hint=f"Choose one of {', '.join(known)}"
-        )
-    for stage in reversed(ordered_stages()):
-        if stage.name in names:
-            names.update(stage.needs)
-    return [stage.name for stage in ordered_stages() if stage.name in names]
+def recompute(names: list[str], profile: str, folder: Path) -> None:
+    """Run stages again into a folder of their own, whatever is there already."""
+    run_stages(names, WorkspaceResource(profile=profile, scratch=str(folder), force=True))

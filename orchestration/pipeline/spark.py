@@ -1,121 +1,221 @@
-"""Scenes ► results on Spark: work is cut by scene, and the order of results never depends on the cut.
+"""Spark: one session, and a shard of cases through a pure function.
 
-Each task gets a contiguous run of scenes; what the tasks write, taken in partition order, is in scene
-order whatever the number of partitions.
+A worker gets its cases as rows and gives rows back; it never opens a file of the driver's disk. What comes
+back is compared with what was asked for, case by case.
 """
 
 from __future__ import annotations
 
 import contextvars
+import io
 import os
 import re
-import shutil
 import sys
 import threading
+import zipfile
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
+from orchestration.code import PACKAGES, ROOT
 from orchestration.pipeline.progress import advance
 from orchestration.settings import Spark
 from substrate.errors import SubstrateError
 
-Work = Callable[[Sequence[Any]], Iterable[str]]
-"""From a task's scenes to lines of text, in scene order."""
+Work = Callable[[dict[str, Any]], Iterable[dict[str, Any]]]
+"""From a row of input to rows of output; picklable, and pure: it may run twice."""
+NUMBER = "number"
+PLACE = "place"
+"""The columns by which what comes back is told apart: the case, and the place among what it gives."""
 
 
 def spark_session(settings: Spark) -> SparkSession:
-    """The one Spark session of this process, started on first use (5 to 7 s)."""
+    """The one Spark session of this process, started on first use (5 to 7 s).
+
+    ``SPARK_REMOTE`` in the environment names a Spark Connect server, ``SPARK_MASTER`` a cluster; without
+    either the settings say where Spark runs.
+    """
     # Workers must run this interpreter: another one has other packages, or none.
-    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-    master = os.environ.get("SPARK_MASTER", settings.master)
-    configuration = dict(_CONFIGURATION)
-    if master.startswith("local"):
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    remote, master = os.environ.get("SPARK_REMOTE"), os.environ.get("SPARK_MASTER", settings.master)
+    builder = SparkSession.builder.appName("substrate")
+    builder = builder.remote(remote) if remote else builder.master(master)
+    local = not remote and master.startswith("local")
+    if local:
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-        configuration |= {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
-    builder = SparkSession.builder.appName("substrate").master(master)
-    for key, value in configuration.items():
-        builder = builder.config(key, value)
+    for key, value in (_configuration(settings, local, bool(remote)) | settings.config).items():
+        builder = builder.config(key, str(value).lower() if isinstance(value, bool) else str(value))
     session = builder.getOrCreate()
-    session.sparkContext.setLogLevel("FATAL")
+    if not remote:
+        session.sparkContext.setLogLevel("FATAL")
+    if not local:
+        _ship_code(session)
     return session
 
 
-_CONFIGURATION = {
-    "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={Path(__file__).with_name('log4j2.properties').as_uri()}",
-    "spark.ui.enabled": "false",
-    "spark.ui.showConsoleProgress": "false",
-    "spark.sql.session.timeZone": "UTC",
-    "spark.sql.execution.arrow.pyspark.enabled": "true",
-    "spark.sql.shuffle.partitions": "4",
-    # A batch is what a worker holds at once: some scenes, not a partition.
-    "spark.sql.execution.arrow.maxRecordsPerBatch": "64",
-}
+def _configuration(settings: Spark, local: bool, remote: bool) -> dict[str, str]:
+    """What a session is made with; a Connect server takes what concerns queries alone."""
+    of_queries = {
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.execution.arrow.pyspark.enabled": "true",
+        "spark.sql.shuffle.partitions": "4",
+        # A batch is what a worker holds at once: some cases, not a partition.
+        "spark.sql.execution.arrow.maxRecordsPerBatch": "16",
+        # A shard is one small file with a row group for some cases: these cut it into tasks.
+        "spark.sql.files.openCostInBytes": "1",
+        "spark.sql.files.minPartitionNum": str(settings.partitions),
+    }
+    if remote:
+        return of_queries
+    log4j = Path(__file__).with_name("log4j2.properties").as_uri()
+    own = {
+        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={log4j}",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+    }
+    if local:
+        own |= {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
+    return of_queries | own
 
 
-def write_lines(
-    session: SparkSession, scenes: Sequence[Any], work: Work, out: Path, *, stage: str, partitions: int
-) -> None:
-    """Run ``work`` over scenes and write its lines to one file, in scene order.
+_shipped: set[int] = set()
+
+
+def _ship_code(session: SparkSession) -> None:
+    """Send this project's code to the executors, once a session: nothing of it has to be installed there."""
+    if id(session) in _shipped:
+        return
+    archive = ROOT / "artifacts" / ".code" / "project.zip"
+    archive.parent.mkdir(parents=True, exist_ok=True)
+    archive.write_bytes(code_archive())
+    session.addArtifacts(str(archive), pyfile=True)
+    _shipped.add(id(session))
+
+
+def code_archive() -> bytes:
+    """The project's packages as a zip that Python imports from; the same code, the same bytes."""
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
+        for package in (*PACKAGES, "tboxes"):
+            for file in sorted((ROOT / package).rglob("*")):
+                if file.is_file() and "__pycache__" not in file.parts:
+                    info = zipfile.ZipInfo(file.relative_to(ROOT).as_posix())
+                    archive.writestr(info, file.read_bytes(), zipfile.ZIP_DEFLATED)
+    return data.getvalue()
+
+
+def numbers_frame(session: SparkSession, numbers: Sequence[int], partitions: int) -> DataFrame:
+    """A row a number, to compute from numbers alone."""
+    rows = session.createDataFrame(pa.table({NUMBER: pa.array(numbers, pa.int64())}))
+    return rows.repartition(max(1, min(partitions, len(numbers))), NUMBER)
+
+
+def map_rows(
+    frame: DataFrame, work: Work, schema: pa.Schema, asked: Sequence[int], *, stage: str, names: Sequence[str]
+) -> pa.Table:
+    """Run a function over the rows of a frame, and give what comes back, by number.
 
     Args:
-        scenes: what scenes are named by, in order; a task gets a contiguous run of them.
-        work: picklable; called in a worker with some of the scenes.
-        out: the file to write.
+        frame: has a column ``number``, and in ``source``, if it has that, what errors call a row.
+        work: gives rows with the same ``number``.
+        schema: of what comes back.
+        asked: the numbers that are in the frame; each must come back.
         stage: the stage's name, for progress.
-        partitions: how many tasks; no byte of the file depends on it.
+        names: what errors call each of ``asked``.
 
     Raises:
-        SubstrateError: one that ``work`` raised in a worker.
+        SubstrateError: one that ``work`` raised in a worker; or a number is missing, or was never asked for.
     """
-    parts = out.with_name(f"{out.name}.parts")
-    with _watched(session, stage), _plain_errors():
-        _lines(session, scenes, work, partitions).write.text(parts.as_uri())
-    with out.open("wb") as file:
-        for part in sorted(parts.glob("part-*")):
-            with part.open("rb") as source:
-                shutil.copyfileobj(source, file)
-    shutil.rmtree(parts)
-
-
-def _lines(session: SparkSession, scenes: Sequence[Any], work: Work, partitions: int) -> DataFrame:
-    ordered = list(scenes)
+    columns = [(field.name, _SPARK_TYPES[field.type]) for field in schema]
 
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            lines = list(work([ordered[index] for index in batch.column(0).to_pylist()]))
-            yield pa.RecordBatch.from_arrays([pa.array(lines, pa.string())], names=["value"])
+            found = [row for given in batch.to_pylist() for row in _guarded(work, given)]
+            yield pa.RecordBatch.from_pylist(found, schema=schema)
 
-    # range() cuts its numbers into contiguous runs; mapInArrow keeps the order inside each.
-    return session.range(0, len(ordered), 1, max(1, min(partitions, len(ordered)))).mapInArrow(
-        run, "value string"
-    )
+    with _watched(frame.sparkSession, stage), _plain_errors(stage):
+        back = frame.mapInArrow(run, ", ".join(f"{name} {type_}" for name, type_ in columns)).toArrow()
+    _nothing_lost(back, asked, names, stage)
+    order = [(key, "ascending") for key in _keys(back)]
+    return back.sort_by(order).cast(schema)
+
+
+def _keys(table: pa.Table) -> list[str]:
+    """The columns that tell the rows apart."""
+    return [name for name in (NUMBER, PLACE) if name in table.column_names]
+
+
+_SPARK_TYPES = {
+    pa.int64(): "long",
+    pa.string(): "string",
+    pa.binary(): "binary",
+    pa.list_(pa.string()): "array<string>",
+}
+
+
+def _guarded(work: Work, row: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The rows of one input; an error that is not ours says which input it came from."""
+    try:
+        yield from work(row)
+    except SubstrateError:
+        raise
+    except Exception as error:
+        where = row.get("source") or f"number {row[NUMBER]}"
+        raise SubstrateError(f"{type(error).__name__}: {error}", where=(where,)) from error
+
+
+def _nothing_lost(back: pa.Table, asked: Sequence[int], names: Sequence[str], stage: str) -> None:
+    """Hold what came back against what was asked for."""
+    wanted = dict(zip(asked, names, strict=True))
+    keys = list(zip(*(back[key].to_pylist() for key in _keys(back)), strict=True))
+    came = {key[0] for key in keys}
+    faults = {
+        "did not come back": [name for number, name in wanted.items() if number not in came],
+        "came back twice": [wanted.get(key[0], str(key[0])) for key, times in Counter(keys).items() if times > 1],
+        "came back though nobody asked": [f"number {number}" for number in sorted(came - wanted.keys())],
+    }
+    said = [f"{len(found)} of {len(asked)} {how}, {found[0]} first" for how, found in faults.items() if found]
+    if said:
+        hint = "Run the stage again: finished shards are kept"
+        raise SubstrateError("; ".join(said), where=(stage,), hint=hint)
 
 
 @contextmanager
-def _plain_errors() -> Iterator[None]:
-    """Give an error of ours that a worker raised its own words back, without the stack of the JVM around it."""
+def _plain_errors(stage: str) -> Iterator[None]:
+    """Give an error that a worker raised its own words back, without the stack of the JVM around it."""
     try:
         yield
+    except SubstrateError:
+        raise
     except Exception as error:
         if match := re.search(r"substrate\.errors\.\w+: (.+)", str(error)):
-            raise SubstrateError(match[1]) from None
-        raise
+            raise SubstrateError(match[1]) from error
+        lines = [line for line in str(error).splitlines() if line.strip()]
+        raise SubstrateError(lines[0] if lines else type(error).__name__, where=(stage,)) from error
+
+
+def _watched(session: SparkSession, stage: str) -> Any:
+    """Reports the done and total tasks of the running job, from a thread, where the session can tell."""
+    return _watching(session.sparkContext.statusTracker(), stage) if _is_classic(session) else nullcontext()
+
+
+def _is_classic(session: SparkSession) -> bool:
+    return type(session).__module__ == "pyspark.sql.session"
 
 
 @contextmanager
-def _watched(session: SparkSession, stage: str) -> Iterator[None]:
-    """Reports the done and total tasks of the running job, from a thread, until the block ends."""
-    tracker, done = session.sparkContext.statusTracker(), threading.Event()
-    context = contextvars.copy_context()
+def _watching(tracker: Any, stage: str) -> Iterator[None]:
+    done, context = threading.Event(), contextvars.copy_context()
 
     def watch() -> None:
         while not done.wait(0.2):
-            infos = [info for number in tracker.getActiveStageIds() if (info := tracker.getStageInfo(number))]
+            infos = [i for number in tracker.getActiveStageIds() if (i := tracker.getStageInfo(number))]
             if infos:
                 advance(stage, sum(i.numCompletedTasks for i in infos), sum(i.numTasks for i in infos))
 

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from orchestration.benchmarks.ablations import VARIANTS, Variant
-from orchestration.pipeline.determinism import Run
+from orchestration.benchmarks.benchmark import Benchmark, Data
 from orchestration.rendering.tables import Table
-from orchestration.scoring.scores import Comparison, Score, published
+from orchestration.scoring.scores import Comparison, Repetition, Score, published
 from orchestration.settings import Settings
 
-MODELS = ("controlled", "gqa_vision", "gqa_extractor")
-"""Benchmarks whose answers are a language model's."""
+Benchmarks = Sequence[Benchmark]
 
 BEYOND = tuple(
     f"ablations/{name}/{metric}"
@@ -21,14 +19,13 @@ BEYOND = tuple(
 """What stands below the paper's rows in Table 1: calibrated simulation behind a fork."""
 
 
-def clevrer_table(scores: Mapping[str, Score], settings: Settings) -> Table:
+def clevrer_table(shown: Benchmarks, scores: Mapping[str, Score], settings: Settings) -> Table:
     """Table 1 of the paper: subset, n, substrate, interval, NS-DR, ALOE, gap to the better of the two; and
     the rows that go past it.
     """
     cited = published()["citations"]
-    data = settings.data.clevrer
     caption = (
-        f"CLEVRER, {_source(data.source, 'validation split', f'{data.scenes:,} scenes', settings)}. "
+        f"CLEVRER, {_source(shown[0], settings)}. "
         "n counts questions, or options where the row says so; intervals are Wilson, 95 %. "
         "The rows of a dotted name are not the paper's: forks simulated by the calibrated law of motion. "
         f"NS-DR ({cited['ns_dr']}) and ALOE ({cited['aloe']}) are as published, on the official validation split."
@@ -50,26 +47,27 @@ def clevrer_table(scores: Mapping[str, Score], settings: Settings) -> Table:
     )
 
 
-def transfer_table(scores: Mapping[str, Score], settings: Settings) -> Table:
+def transfer_table(shown: Benchmarks, scores: Mapping[str, Score], settings: Settings) -> Table:
     """The other benchmarks: number, n, substrate, interval, what the paper printed, what others did."""
     cited = published()["citations"]
-    babi, gqa, comphy = settings.data.babi, settings.data.gqa, settings.data.comphy
-    of_comphy = (
-        f"{_source('generated', '', f'{comphy.targets:,} targets', settings)}, once in the paper's setting and once with mass and charge inferred"
-        if comphy
-        else "not measured"
+    sources = [
+        f"{one.title.partition(',')[0]}, {_source(one, settings)}{one.note}" for one in shown if one.world
+    ]
+    caption = (
+        f"Transfer: {'; '.join(sources)}. Intervals are Wilson, 95 %. Paper: {cited['transfer']}, on official "
+        f"data; MemN2N: {cited['memn2n']}; PCR: {cited['pcr']}."
     )
-    sources = (
-        f"ComPhy, {of_comphy}; "
-        f"bAbI, {_source(babi.source, 'test files', f'{babi.questions:,} questions a task', settings)}; "
-        f"GQA, {_source(gqa.source, 'balanced validation split', f'{gqa.scenes:,} scenes', settings)}"
-    )
-    caption = f"Transfer: {sources}. Intervals are Wilson, 95 %. Paper: {cited['transfer']}, on official data; MemN2N: {cited['memn2n']}; PCR: {cited['pcr']}."
+    rows: list[list[str]] = []
+    numbers: list[list[str]] = []
+    for benchmark in sorted(shown, key=lambda benchmark: benchmark.table[1]):
+        for name in benchmark.numbers:
+            rows.append(_transfer_row(scores[name], benchmark.by_model))
+            numbers.append([name] * len(rows[-1]))
     return Table(
         caption,
         ("number", "n", "substrate", "95 % interval", "paper", "others"),
-        [_transfer_row(s) for s in scores.values()],
-        [[name] * 6 for name in scores],
+        rows,
+        numbers,
         [
             {},
             {},
@@ -88,16 +86,22 @@ _STUDIES = {
 }
 
 
-def ablations_table(scores: Mapping[str, Score], runs: Sequence[Run], settings: Settings) -> Table:
+def ablations_table(
+    shown: Benchmarks, scores: Mapping[str, Score], repeated: Sequence[Repetition], settings: Settings
+) -> Table:
     """Section 6 of the paper: each variant per question and per option, beside what was published; and hashes
     of answers computed in several ways.
     """
-    data = settings.data.clevrer
-    hashes = {run.sha256 for run in runs}
-    same = f"{runs[0].rows:,} answers, computed in {len(runs)} ways ({'; '.join(run.how for run in runs)}), have {len(hashes)} distinct hash{'es' * (len(hashes) > 1)}"
+    hashes = len({one.sha256 for one in repeated})
+    ways = "; ".join(one.how for one in repeated)
+    same = (
+        f"{repeated[0].rows:,} answers, computed in {len(repeated)} ways ({ways}), have {hashes} distinct "
+        f"{'hash' if hashes == 1 else 'hashes'}"
+    )
+    cited = published()["citations"]["ablations"]
     caption = (
-        f"Ablations on CLEVRER, {_source(data.source, 'validation split', f'{data.scenes:,} scenes', settings)}. "
-        f"Intervals are Wilson, 95 %. Paper: {published()['citations']['ablations']}, on the official validation split. Determinism: {same}."
+        f"Ablations on CLEVRER, {_source(shown[0], settings)}. Intervals are Wilson, 95 %. "
+        f"Paper: {cited}, on the official validation split. Determinism: {same}."
     )
     heads = (
         "variant",
@@ -110,24 +114,20 @@ def ablations_table(scores: Mapping[str, Score], runs: Sequence[Run], settings: 
         "95 % interval",
         "paper",
     )
-    numbers = [
-        [f"ablations/{variant.name}/per_question"] * 5 + [f"ablations/{variant.name}/per_option"] * 4
-        for variant in VARIANTS
-    ]
-    paper = {"substrate": published()["citations"]["ablations"]}
-    return Table(
-        caption,
-        heads,
-        [_ablation_row(scores, variant) for variant in VARIANTS],
-        numbers,
-        [paper if head == "paper" else {} for head in heads],
-    )
+    rows: list[list[str]] = []
+    numbers: list[list[str]] = []
+    # A variant has two numbers, one after the other.
+    for question, option in zip(shown[0].numbers[::2], shown[0].numbers[1::2], strict=True):
+        rows.append(_ablation_row(scores[question], scores[option]))
+        numbers.append([question] * 5 + [option] * 4)
+    columns = [{"substrate": cited} if head == "paper" else {} for head in heads]
+    return Table(caption, heads, rows, numbers, columns)
 
 
-def _ablation_row(scores: Mapping[str, Score], variant: Variant) -> list[str]:
-    cells = [f"{_STUDIES[variant.subset]}: {variant.label}"]
-    for metric in ("per_question", "per_option"):
-        score = scores[f"ablations/{variant.name}/{metric}"]
+def _ablation_row(question: Score, option: Score) -> list[str]:
+    study, _, label = question.subset.partition(".")
+    cells = [f"{_STUDIES[study]}: {label}"]
+    for score in (question, option):
         cells += [*_measured(score), _published(score)]
     return cells
 
@@ -145,14 +145,17 @@ _TWIN_METRICS = {
 }
 
 
-def twin_table(scores: Mapping[str, Score], comparisons: Sequence[Comparison], settings: Settings) -> Table:
+def twin_table(
+    scores: Mapping[str, Score], comparisons: Sequence[Comparison], settings: Settings
+) -> Table:
     """Table 2 of the paper: the substrate and two language-model baselines, and on joint accuracy the paired
     difference.
     """
-    models = {settings.baselines.twin_direct.model, settings.baselines.twin_concordia.model}
+    models = sorted({getattr(settings.of("baselines"), rival).model for rival in _RIVALS})
+    specifications = f"{scores['twin/joint'].n:,}, seed {settings.seed} (profile {settings.profile})"
     caption = (
-        f"Twin-EventLog, generated specifications, not the paper's: {scores['twin/joint'].n:,}, seed {settings.seed} (profile {settings.profile}). "
-        f"Their gold comes from an oracle that shares no code with the substrate. Models: {', '.join(sorted(models))}. "
+        f"Twin-EventLog, generated specifications, not the paper's: {specifications}. Their gold comes from an "
+        f"oracle that shares no code with the substrate. Models: {', '.join(models)}. "
         "Intervals are Wilson, 95 %; of the paired difference, Newcombe's method 10. "
         f"Paper: {published()['citations']['twin']}."
     )
@@ -211,12 +214,15 @@ def _p_value(comparison: Comparison) -> str:
     return f"{here}; {'not reported' if cited is None else f'published {cited:.0e}'}"
 
 
-def _source(source: str, split: str, size: str, settings: Settings) -> str:
-    if source == "official":
-        return f"official {split} (profile {settings.profile})"
-    return (
-        f"generated world, not the official data: {size}, seed {settings.seed} (profile {settings.profile})"
-    )
+def _source(benchmark: Benchmark, settings: Settings) -> str:
+    """Which data a benchmark was measured on, in words."""
+    data: Data = settings.data(benchmark.data_of)
+    if data.source == "official":
+        return f"official {benchmark.split_text} (profile {settings.profile})"
+    if data.source == "generated":
+        size = benchmark.size(data)
+        return f"generated world, not the official data: {size}, seed {settings.seed} (profile {settings.profile})"
+    return "not measured"
 
 
 def _measured(score: Score) -> list[str]:
@@ -257,17 +263,11 @@ NAMES = {
 """Whose published numbers are cited, in words and in the order of a legend."""
 
 
-def _transfer_row(score: Score) -> list[str]:
-    if score.name.partition("/")[0] in (*MODELS, *_RIVALS):
+def _transfer_row(score: Score, by_model: bool) -> list[str]:
+    if by_model:
         # Not the substrate's number: it stands among the others.
-        return [
-            score.name,
-            f"{score.n:,}",
-            "",
-            "",
-            "",
-            f"{_beside(score)} {', '.join(NAMES[who] for who in score.published)}",
-        ]
+        others = f"{_beside(score)} {', '.join(NAMES[who] for who in score.published)}"
+        return [score.name, f"{score.n:,}", "", "", "", others]
     others = ", ".join(
         f"{_percent(value, 1)} {NAMES[who]}" for who, value in score.published.items() if who != "substrate"
     )

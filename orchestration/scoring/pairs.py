@@ -1,12 +1,9 @@
-"""Questions asked twice, of two arms: what of a pair of answers is right, and whose score it enters."""
+"""Questions asked twice, of two arms: what of a pair of answers is right."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import NamedTuple
-
-PAIRED = ("twin", "twin_direct", "twin_concordia")
-"""Benchmarks whose rows come in pairs of one scene: the substrate, and the language models beside it."""
 
 ANSWERS = ("yes", "no")
 

@@ -13,52 +13,9 @@ import yaml
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sql
 
-from orchestration.benchmarks.ablations import VARIANTS
-from orchestration.scoring.pairs import PAIRED, WEIGHTS, Judgement, judge
+from orchestration.scoring.pairs import WEIGHTS, Judgement, judge
 from orchestration.scoring.statistics import mcnemar_exact, newcombe_paired, wilson
 
-
-def _multiple_choice(benchmark: str, *subsets: str) -> tuple[str, ...]:
-    return tuple(
-        f"{benchmark}/{subset}/{metric}" for subset in subsets for metric in ("per_question", "per_option")
-    )
-
-
-METRICS: Mapping[str, tuple[str, ...]] = {
-    "clevrer": (
-        "clevrer/descriptive/per_question",
-        *_multiple_choice("clevrer", "explanatory", "counterfactual", "predictive"),
-    ),
-    **{
-        benchmark: tuple(
-            f"{benchmark}/{subset}"
-            for subset in (
-                "factual/per_question",
-                "predictive/per_question",
-                "predictive/per_option",
-                "counterfactual/per_question",
-                "counterfactual/per_option",
-            )
-        )
-        for benchmark in ("comphy", "comphy_inferred")
-    },
-    "babi": (
-        *(f"babi/qa{task}/accuracy" for task in range(1, 21)),
-        "babi/mean/accuracy",
-        "babi/mean/supporting",
-    ),
-    "clevrer_humans": _multiple_choice("clevrer_humans", "explanatory"),
-    "gqa": ("gqa/by_name/accuracy", "gqa/by_id/accuracy"),
-    "controlled": ("controlled/descriptive/accuracy",),
-    "gqa_vision": ("gqa_vision/photograph/accuracy",),
-    "gqa_extractor": ("gqa_extractor/by_name/accuracy",),
-    "ablations": _multiple_choice("ablations", *(variant.name for variant in VARIANTS)),
-    **{benchmark: tuple(f"{benchmark}/{metric}" for metric in Judgement._fields) for benchmark in PAIRED},
-}
-"""The numbers of each benchmark, by the name that stands in scores, tables, traces and the UI.
-
-The rows of a table are in this order. ``mean`` pools the tasks of bAbI, which have equally many questions.
-"""
 
 _DIGITS = 6
 
@@ -130,12 +87,19 @@ _TOTALS = {
 }
 
 
-def count(session: SparkSession, answers: Path, names: Iterable[str]) -> dict[str, tuple[int, int]]:
-    """Correct and total by number's name, counted by Spark over the rows of an answers file; rows without
-    gold are left out.
+def count(
+    session: SparkSession, answers: Path, names: Iterable[str], *, paired: bool = False
+) -> dict[str, tuple[int, int]]:
+    """Correct and total by number's name, counted by Spark over the rows of an answers file.
+
+    Args:
+        names: the numbers; ``mean`` pools the subsets, which have equally many questions.
+        paired: whether rows come in pairs of one scene, which are judged together.
+
+    Rows without gold are left out.
     """
     names = list(names)
-    if all(name.partition("/")[0] in PAIRED for name in names):
+    if paired:
         return _count_pairs(session.read.json(answers.as_uri(), schema=_PAIR), names)
     rows = session.read.json(answers.as_uri(), schema=_SCHEMA)
     right = sql.filter("choices", lambda choice: choice["predicted"] == choice["expected"])
@@ -188,6 +152,14 @@ def _judged_pairs(rows: DataFrame) -> DataFrame:
     return pairs.select("scene", judged(sql.col("arms.predicted"), sql.col("arms.expected")).alias("right"))
 
 
+class Repetition(msgspec.Struct, frozen=True):
+    """A way in which the same answers were computed, how many there are, and the hash of their rows."""
+
+    how: str
+    rows: int
+    sha256: str
+
+
 class Comparison(msgspec.Struct, frozen=True):
     """Two ways of answering on what both were asked: how many both, one or none got right, and whether that
     is chance.
@@ -212,7 +184,7 @@ class Comparison(msgspec.Struct, frozen=True):
         return self.both + self.first_only + self.second_only + self.neither
 
 
-def compare(session: SparkSession, first: Path, second: Path) -> Comparison:
+def compare(session: SparkSession, first: Path, second: Path, *, paired: bool) -> Comparison:
     """Compare two answers files, question by question; pair by pair, where the second's rows come in pairs:
     there both arms must be right.
     """
@@ -220,7 +192,7 @@ def compare(session: SparkSession, first: Path, second: Path) -> Comparison:
 
     def right(answers: Path, column: str) -> DataFrame:
         rows = session.read.json(answers.as_uri(), schema=_PAIR)
-        if names[1] in PAIRED:
+        if paired:
             return _judged_pairs(rows).select(
                 "scene", sql.lit("").alias("question"), (sql.col("right.joint") == 1).alias(column)
             )
@@ -253,10 +225,16 @@ def compare(session: SparkSession, first: Path, second: Path) -> Comparison:
     )
 
 
-def read_scores(folder: Path, benchmark: str) -> dict[str, Score]:
-    """A benchmark's scores by name."""
+def score_file(number: str) -> str:
+    """The name of the file that holds a number's score.
+
+    >>> score_file("twin/joint")
+    'twin.joint.json'
+    """
+    return f"{number.replace('/', '.')}.json"
+
+
+def read_scores(folder: Path, numbers: Iterable[str]) -> dict[str, Score]:
+    """The scores of some numbers, by name."""
     decoder = msgspec.json.Decoder(Score)
-    return {
-        name: decoder.decode((folder / f"{name.replace('/', '.')}.json").read_bytes())
-        for name in METRICS[benchmark]
-    }
+    return {name: decoder.decode((folder / score_file(name)).read_bytes()) for name in numbers}

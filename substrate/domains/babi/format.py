@@ -19,7 +19,7 @@ from substrate.reading import read_text
 SUBSETS = tuple(f"qa{number}" for number in range(1, 21))
 
 
-class Statement(msgspec.Struct, frozen=True):
+class Statement(msgspec.Struct, frozen=True, tag=True):
     """A sentence that tells a fact: its ID in the story, its line in the file, its text."""
 
     id: int
@@ -27,7 +27,7 @@ class Statement(msgspec.Struct, frozen=True):
     text: str
 
 
-class Question(msgspec.Struct, frozen=True):
+class Question(msgspec.Struct, frozen=True, tag=True):
     """A question; ``answer`` is ``None`` and ``supporting`` empty where the file carries no gold."""
 
     id: int

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Literal, NamedTuple
 from zipfile import BadZipFile, ZipFile
@@ -35,7 +35,7 @@ from substrate.domains.clevrer.format import (
     decode_annotation,
 )
 from substrate.errors import FormatError
-from substrate.reading import decode, lines, read_bytes
+from substrate.reading import Source, decode, lines, read_bytes
 
 REFERENCES = 4
 MASSES = (1, 5)
@@ -186,9 +186,14 @@ def read_target(where: Path, scene: int, names: TargetNames) -> Target:
     Raises:
         FormatError: as CLEVRER's; the message names file and path.
     """
-    target, *references = (
-        _checked(source, scene) for source in annotation_sources(where, [names.target, *names.references])
-    )
+    return decode_target(scene, list(annotation_sources(where, [names.target, *names.references])))
+
+
+def decode_target(scene: int, sources: Iterable[Source]) -> Target:
+    """One example of the names and bytes of its annotations, the target's first; errors as
+    :func:`read_target`.
+    """
+    target, *references = (_checked(source, scene) for source in sources)
     return Target(scene, target, tuple(references))
 
 

@@ -6,7 +6,7 @@ task and the number of questions alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from random import Random
 from typing import NamedTuple
@@ -85,11 +85,15 @@ def write_tasks(out: Path, *, questions: int = 1000, seed: int = 0, split: str =
         seed: same seed, same bytes.
         split: ``train``, ``valid`` or ``test``, for the name.
     """
-    texts = {
-        f"{subset}_{task.name}_{split}.txt": tell_task(subset, questions=questions, seed=seed)
-        for subset, task in TASKS.items()
-    }
+    texts = (tell_task(subset, questions=questions, seed=seed) for subset in TASKS)
+    return write_texts(out, texts, split)
+
+
+def write_texts(out: Path, texts: Iterable[str], split: str = "test") -> list[Path]:
+    """Write the tasks' texts, in the order of :data:`TASKS`, into a folder; their paths."""
     out.mkdir(parents=True, exist_ok=True)
-    for name, text in texts.items():
-        write_atomically(out / name, text)
-    return [out / name for name in texts]
+    paths: list[Path] = []
+    for (subset, task), text in zip(TASKS.items(), texts, strict=True):
+        paths.append(out / f"{subset}_{task.name}_{split}.txt")
+        write_atomically(paths[-1], text)
+    return paths

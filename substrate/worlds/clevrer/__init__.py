@@ -1,7 +1,6 @@
 """CLEVRER worlds: scenes simulated with rigid bodies, in the official format, with independent truth.
 
-    questions = [write_scene(out, index, seed=7) for index in range(10_000, 10_100)]
-    write_questions(out, questions)
+    write_release(out, (encode_scene(scene_files(index, seed=7)) for index in range(10_000, 10_100)))
 
 Gold answers come from the simulation itself: the future from hidden seconds, the counterfactual from
 simulating again without the object, the causes from the contacts. No program is ever run.
@@ -12,8 +11,7 @@ from substrate.worlds.clevrer.scene import (
     WorldScene,
     generate_annotation,
     generate_scene,
-    write_questions,
-    write_scene,
+    scene_files,
 )
 
-__all__ = ["Truth", "WorldScene", "generate_annotation", "generate_scene", "write_questions", "write_scene"]
+__all__ = ["Truth", "WorldScene", "generate_annotation", "generate_scene", "scene_files"]

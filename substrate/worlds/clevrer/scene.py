@@ -1,10 +1,7 @@
-"""A generated scene: its annotation, its questions and the truth behind them, in memory and on disk."""
+"""A generated scene: its annotation, its questions and the truth behind them, as files."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -15,6 +12,7 @@ from substrate.worlds.clevrer.events import Event, causes, observed_events
 from substrate.worlds.clevrer.physics import simulate
 from substrate.worlds.clevrer.questions import quota, write_down
 from substrate.worlds.clevrer.sampling import Shot, shoot
+from substrate.worlds.layout import QUESTIONS
 
 _FOLDER = 1000
 """Annotations a folder, as in the official archives."""
@@ -111,30 +109,21 @@ def _contacts_without(shot: Shot, removed: int) -> list[Collision]:
     return list(simulate([body for body in shot.bodies if body.object_id != removed]).contacts)
 
 
-def write_scene(out: Path, scene_index: int, seed: int) -> SceneQuestions:
-    """Generates a scene and writes its annotation and truth under ``out``; returns its questions.
+def scene_files(scene_index: int, seed: int) -> dict[str, Any]:
+    """A scene's records by the names of their files in the official layout, and under ``questions`` its
+    questions.
 
-    The files are ``annotation/annotation_10000-11000/annotation_10000.json``, in folders of a
-    thousand as in the official archives, and ``truth/truth_10000.json``. Each appears whole or not at all.
+    >>> list(scene_files(10_000, seed=0))
+    ['annotation/annotation_10000-11000/annotation_10000.json', 'truth/truth_10000.json', 'questions']
     """
     scene = generate_scene(scene_index, seed)
     start = scene_index // _FOLDER * _FOLDER
-    write_json(
-        out
-        / "annotation"
-        / f"annotation_{start:05d}-{start + _FOLDER:05d}"
-        / f"annotation_{scene_index:05d}.json",
-        scene.annotation,
-    )
-    write_json(out / "truth" / f"truth_{scene_index:05d}.json", scene.truth)
-    return scene.questions
-
-
-def write_questions(out: Path, records: Iterable[SceneQuestions]) -> Path:
-    """Writes ``questions.json`` under ``out``, the official list sorted by scene; returns its path."""
-    path = out / "questions.json"
-    write_json(path, [_official(record) for record in sorted(records, key=lambda record: record.scene_index)])
-    return path
+    thousand = f"annotation_{start:05d}-{start + _FOLDER:05d}"
+    return {
+        f"annotation/{thousand}/annotation_{scene_index:05d}.json": scene.annotation,
+        f"truth/truth_{scene_index:05d}.json": scene.truth,
+        QUESTIONS: _official(scene.questions),
+    }
 
 
 def _official(record: SceneQuestions) -> dict[str, Any]:
@@ -159,14 +148,3 @@ _QUESTION_KEYS = (
     "answer",
     "choices",
 )
-
-
-def write_json(path: Path, content: Any) -> None:
-    """Write a record as JSON; the file appears whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        draft.write_bytes(msgspec.json.encode(content))
-        os.replace(draft, path)
-    finally:
-        draft.unlink(missing_ok=True)

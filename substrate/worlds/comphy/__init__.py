@@ -1,12 +1,11 @@
 """ComPhy worlds: targets with hidden mass and charge and four reference videos each, with independent truth.
 
-    records = [write_target(out, index, seed=7) for index in range(60)]
-    write_questions(out, records)
+    write_release(out, (encode_scene(target_files(index, seed=7)) for index in range(60)))
 
 Gold answers come from the simulation itself: the future from hidden seconds, the counterfactual from
 simulating again with the other mass or charge. No program is ever run.
 """
 
-from substrate.worlds.comphy.target import Truth, WorldTarget, generate_target, write_questions, write_target
+from substrate.worlds.comphy.target import Truth, WorldTarget, generate_target, target_files
 
-__all__ = ["Truth", "WorldTarget", "generate_target", "write_questions", "write_target"]
+__all__ = ["Truth", "WorldTarget", "generate_target", "target_files"]

@@ -1,12 +1,10 @@
-"""A generated example: target and reference annotations, questions and the truth behind them, in memory and
-on disk.
+"""A generated example: target and reference annotations, questions and the truth behind them, as files.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
-from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -14,10 +12,10 @@ from substrate.domains.clevrer.format import FRAMES, Annotation, Collision, Obje
 from substrate.domains.comphy.format import TargetQuestions
 from substrate.errors import ParameterError
 from substrate.worlds.clevrer.physics import HIDDEN_FRAMES
-from substrate.worlds.clevrer.scene import write_json
 from substrate.worlds.comphy.physics import Solid, simulate
 from substrate.worlds.comphy.questions import Change, asks_of_future, changes, write_down
 from substrate.worlds.comphy.sampling import REFERENCE_FRAMES, Example, Video, example
+from substrate.worlds.layout import QUESTIONS
 
 _FOLDER = 1000
 """Annotations a folder."""
@@ -127,30 +125,23 @@ def _contacts_with(made: Example, change: Change) -> list[Collision]:
     return list(simulate(solids, FRAMES + HIDDEN_FRAMES).contacts)
 
 
-def write_target(out: Path, scene_index: int, seed: int) -> TargetQuestions:
-    """Generates an example and writes its annotations and truth under ``out``; returns its questions.
+def target_files(scene_index: int, seed: int) -> dict[str, Any]:
+    """An example's records by the names of their files in the official layout, and under ``questions`` its
+    questions.
 
-    The files are ``annotation/target/00000-01000/annotation_00012.json``,
-    ``annotation/reference/…/annotation_00012_R.json``
-    for R = 0 to 3 and ``truth/truth_00012.json``. Each appears whole or not at all.
+    >>> list(target_files(12, seed=0))[1]
+    'annotation/reference/00000-01000/annotation_00012_0.json'
     """
     made = generate_target(scene_index, seed)
     start = scene_index // _FOLDER * _FOLDER
     thousand = f"{start:05d}-{start + _FOLDER:05d}"
-    write_json(
-        out / "annotation" / "target" / thousand / f"annotation_{scene_index:05d}.json", made.annotation
-    )
-    for number, reference in enumerate(made.references):
-        write_json(
-            out / "annotation" / "reference" / thousand / f"annotation_{scene_index:05d}_{number}.json",
-            reference,
-        )
-    write_json(out / "truth" / f"truth_{scene_index:05d}.json", made.truth)
-    return made.questions
-
-
-def write_questions(out: Path, records: Iterable[TargetQuestions]) -> Path:
-    """Writes ``questions.json`` under ``out``, the list sorted by target; returns its path."""
-    path = out / "questions.json"
-    write_json(path, sorted(records, key=lambda record: record.scene_index))
-    return path
+    references = {
+        f"annotation/reference/{thousand}/annotation_{scene_index:05d}_{number}.json": reference
+        for number, reference in enumerate(made.references)
+    }
+    return {
+        f"annotation/target/{thousand}/annotation_{scene_index:05d}.json": made.annotation,
+        **references,
+        f"truth/truth_{scene_index:05d}.json": made.truth,
+        QUESTIONS: made.questions,
+    }

@@ -4,6 +4,14 @@ The scenes are sampled as things with boxes, kinds, attributes and relations; qu
 answers are read off those things. Nothing of the interpreter or of the TBox is used: only the file format.
 """
 
-from substrate.worlds.gqa.sampling import AMBIGUOUS, QUESTIONS_PER_SCENE, generate, sample, write
+from substrate.worlds.gqa.sampling import (
+    AMBIGUOUS,
+    QUESTIONS_PER_SCENE,
+    generate,
+    sample,
+    scene_records,
+    write,
+    write_records,
+)
 
-__all__ = ["AMBIGUOUS", "QUESTIONS_PER_SCENE", "generate", "sample", "write"]
+__all__ = ["AMBIGUOUS", "QUESTIONS_PER_SCENE", "generate", "sample", "scene_records", "write", "write_records"]

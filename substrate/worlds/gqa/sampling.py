@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -13,7 +13,6 @@ import msgspec
 
 from substrate.domains.gqa.format import QUESTIONS_FILE, SCENE_GRAPHS_FILE, Question, SceneGraph, Step
 from substrate.errors import ParameterError
-from substrate.journal import write_atomically
 from substrate.worlds.gqa.phrases import Phrase, Speaker
 from substrate.worlds.gqa.questions import TEMPLATES, Draft
 from substrate.worlds.gqa.things import Thing, sample_room, scene_graph
@@ -106,33 +105,53 @@ def generate(
         yield sample(number, seed=seed, questions=questions, ambiguous=ambiguous)
 
 
+def scene_records(number: int, *, seed: int, questions: int = QUESTIONS_PER_SCENE) -> bytes:
+    """A scene's graph and questions, each as the text of its entry in an official file."""
+    made = sample(number, seed=seed, questions=questions, ambiguous=AMBIGUOUS)
+    graph = f"{json.dumps(made.image_id)}: {msgspec.json.encode(made.graph).decode()}"
+    asked = [
+        f"{json.dumps(i)}: {json.dumps(_official(i, question, made.types[i]))}"
+        for i, question in made.questions.items()
+    ]
+    return msgspec.json.encode((graph, asked))
+
+
+_records = msgspec.json.Decoder(tuple[str, list[str]])
+
+
+def write_records(out: Path, scenes: Iterable[bytes]) -> int:
+    """Write ``sceneGraphs.json`` and ``questions.json`` of scenes that :func:`scene_records` gave.
+
+    Returns:
+        How many questions there are.
+    """
+    out.mkdir(parents=True, exist_ok=True)
+    number = 0
+    with (
+        (out / SCENE_GRAPHS_FILE).open("w", encoding="utf-8") as graphs,
+        (out / QUESTIONS_FILE).open("w", encoding="utf-8") as questions,
+    ):
+        for place, scene in enumerate(scenes):
+            graph, asked = _records.decode(scene)
+            graphs.write((",\n" if place else "{") + graph)
+            for question in asked:
+                questions.write((",\n" if number else "{") + question)
+                number += 1
+        graphs.write("}\n")
+        questions.write("}\n")
+    return number
+
+
 def write(
-    out: Path,
-    *,
-    scenes: int,
-    seed: int,
-    first: int = 0,
-    questions: int = QUESTIONS_PER_SCENE,
-    ambiguous: float = AMBIGUOUS,
+    out: Path, *, scenes: int, seed: int, questions: int = QUESTIONS_PER_SCENE
 ) -> tuple[Path, Path]:
-    """Write the scene graphs and the questions of a world in the official format, each file at once.
+    """Write so many scenes, from number 0 on, in the official format.
 
     Returns:
         The paths of ``sceneGraphs.json`` and ``questions.json``.
     """
-    graphs: list[str] = []
-    asked: list[str] = []
-    for made in generate(scenes, seed=seed, first=first, questions=questions, ambiguous=ambiguous):
-        graphs.append(f"{json.dumps(made.image_id)}: {msgspec.json.encode(made.graph).decode()}")
-        asked += [
-            f"{json.dumps(i)}: {json.dumps(_official(i, question, made.types[i]))}"
-            for i, question in made.questions.items()
-        ]
-    out.mkdir(parents=True, exist_ok=True)
-    paths = out / SCENE_GRAPHS_FILE, out / QUESTIONS_FILE
-    for path, records in zip(paths, (graphs, asked), strict=True):
-        write_atomically(path, "{" + ",\n".join(records) + "}\n")
-    return paths
+    write_records(out, (scene_records(n, seed=seed, questions=questions) for n in range(scenes)))
+    return out / SCENE_GRAPHS_FILE, out / QUESTIONS_FILE
 
 
 def _official(question_id: str, question: Question, structural: str) -> dict[str, Any]:

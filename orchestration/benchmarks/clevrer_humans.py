@@ -1,0 +1,60 @@
+"""CLEVRER-Humans: causal questions in people's own words, about CLEVRER's scenes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
+
+import msgspec
+
+from orchestration.benchmarks.benchmark import Benchmark, Case, Cases, Data, Files, per_choice
+from orchestration.benchmarks.clevrer import scene_cases, scene_logs
+from substrate.domains.clevrer.humans import BENCHMARK, HumanScene, answer_humans, read_human_questions
+from substrate.domains.clevrer.parameters import Parameters
+from substrate.log import EventLog
+from substrate.rows import Row
+
+_questions = msgspec.json.Decoder(HumanScene)
+
+
+class HumansData(Data, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The released files of CLEVRER-Humans that a user has, by path; without them nothing is measured."""
+
+    annotations: str | None = None
+    events: str | None = None
+    questions: str | None = None
+
+
+def cases(files: Files, only: Collection[Any] | None = None, unasked: bool = False) -> Cases:
+    """The scenes that people were asked about; the release has events of many more."""
+    asked = read_human_questions(files["questions"])
+    return scene_cases(files, {s: msgspec.json.encode(record) for s, record in asked.items()}, only, False)
+
+
+def rows(case: Case, logs: Sequence[EventLog], parameters: Parameters, split: str) -> Iterable[Row]:
+    """The rows of a scene's questions."""
+    return answer_humans(logs[0], int(case.scene), _questions.decode(case.questions), parameters, split)
+
+
+CLEVRER_HUMANS = Benchmark(
+    name=BENCHMARK,
+    title="CLEVRER-Humans",
+    numbers=per_choice(BENCHMARK, "explanatory"),
+    form=f"{BENCHMARK}/SCENE/QUESTION",
+    table=("transfer", 4),
+    parameters=("clevrer", Parameters),
+    data=HumansData,
+    inputs={"annotations": ("annotations",), "events": ("events",), "questions": ("questions",)},
+    official="train",
+    split_text="released training part",
+    cases=cases,
+    logs=scene_logs,
+    rows=rows,
+    shapes="clevrer",
+    about={
+        "dataset": "CLEVRER-Humans: the files a user has of it; an empty folder where none are named.",
+        "logs": "One event log for each scene that people were asked about.",
+        "answers": "A row a human causal question, its wording resolved to events.",
+        "scores": "Accuracy on people's causal questions, with Wilson's interval.",
+    },
+)

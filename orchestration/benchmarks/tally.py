@@ -1,0 +1,100 @@
+"""A user's own files ► rows, with the pipeline's functions and without the pipeline; and what came out, counted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from orchestration.benchmarks.benchmark import Benchmark, Files
+from orchestration.files import replacing
+from substrate.rows import Row, encode
+
+Advance = Callable[[int, int], None]
+"""Called with the cases done and their number."""
+
+
+def _quiet(done: int, total: int) -> None:
+    """Nobody watches."""
+
+
+class Tally(msgspec.Struct):
+    """What came out: rows and choices, how many have gold and agree with it, how many could not run."""
+
+    questions: int = 0
+    graded: int = 0
+    correct: int = 0
+    choices: int = 0
+    choices_graded: int = 0
+    choices_correct: int = 0
+    errors: int = 0
+    first_error: str = ""
+
+    def count(self, row: Row) -> None:
+        """Take a row in."""
+        self.questions += 1
+        if row.correct is not None:
+            self.graded += 1
+            self.correct += row.correct
+        for choice in row.choices or ():
+            self.choices += 1
+            if choice.expected is not None:
+                self.choices_graded += 1
+                self.choices_correct += choice.predicted == choice.expected
+        if row.error:
+            self.errors += 1
+            self.first_error = self.first_error or f"scene {row.scene}: question {row.question}: {row.error}"
+
+    def line(self) -> str:
+        """The one line a command closes with."""
+        parts = [f"{self.questions} questions"]
+        if self.graded:
+            parts.append(f"{self.correct} of {self.graded} correct ({self.correct / self.graded:.2%})")
+        if self.choices_graded:
+            parts.append(
+                f"{self.choices_correct} of {self.choices_graded} choices correct ({self.choices_correct / self.choices_graded:.2%})"
+            )
+        if self.graded < self.questions:
+            parts.append(f"{self.questions - self.graded} without gold")
+        if self.errors:
+            parts.append(f"{self.errors} could not run")
+        return ", ".join(parts)
+
+
+def write_rows(rows: Iterable[Row], out: Path) -> Tally:
+    """Write rows to a file, which appears only when all of them are there."""
+    tally = Tally()
+    with replacing(out) as fresh, fresh.open("wb") as file:
+        for row in rows:
+            tally.count(row)
+            file.write(encode(row) + b"\n")
+    return tally
+
+
+def answer_files(
+    benchmark: Benchmark, files: Files, parameters: Any, out: Path, advance: Advance = _quiet
+) -> Tally:
+    """Answer a user's files and write the rows; nothing is written where an input is refused.
+
+    Args:
+        files: the benchmark's inputs, by what they are.
+        parameters: the benchmark's parameters; ``None`` where it takes none.
+    """
+    assert benchmark.cases
+    cases = benchmark.cases(files, None, False)
+
+    def rows() -> Iterator[Row]:
+        assert benchmark.logs and benchmark.rows
+        for done, case in enumerate(cases.each, start=1):
+            logs = [named.log for named in benchmark.logs(case, parameters)]
+            yield from benchmark.rows(case, logs, parameters, split_of(files))
+            advance(done, cases.total)
+
+    return write_rows(rows(), out)
+
+
+def split_of(files: Files) -> str:
+    """The split that rows of a user's files name: what the question file is called; empty where there is none."""
+    return files["questions"].name.partition(".")[0] if "questions" in files else ""

@@ -1,0 +1,95 @@
+"""Asking a language model: parts that can be asked at the same time, recorded once and replayed for ever."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from pathlib import Path
+
+from orchestration.fetch.transfer import Patience
+from orchestration.models.client import Client, Clock, Endpoint, Recorder
+from orchestration.models.transcript import Records, Replay, journal, read_transcript, write_transcript
+from substrate.baselines.model import Model
+from substrate.baselines.parameters import Baseline, Parameters
+from substrate.rows import Row
+
+Part = Callable[[Model], list[Row]]
+"""Asks a model about one thing; gives its rows. What it asks depends on nothing that another part is told."""
+Watch = Callable[[int, int], None]
+"""Told how many parts are done, and how many there are."""
+
+
+def _unwatched(done: int, total: int) -> None:
+    """Nobody asks how far it is."""
+
+
+def ask_parts(
+    parts: Sequence[Part], model: Model, *, concurrency: int = 1, watch: Watch = _unwatched
+) -> list[Row]:
+    """The rows of all parts, in their order, whatever the order in which they were answered.
+
+    Args:
+        parts: what to ask about.
+        model: who is asked.
+        concurrency: how many parts at once.
+        watch: told how many parts are done.
+
+    Raises:
+        SubstrateError: what the first part that fails raises; parts that have not begun are left.
+    """
+    with ThreadPoolExecutor(concurrency) as pool:
+        futures = [pool.submit(part, model) for part in parts]
+        try:
+            for done, future in enumerate(as_completed(futures), start=1):
+                future.result()
+                watch(done, len(parts))
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+    return [row for future in futures for row in future.result()]
+
+
+def replay(
+    parts: Sequence[Part], baseline: Baseline, records: Records, watch: Watch = _unwatched
+) -> list[Row]:
+    """The rows of a baseline's parts from its transcript alone; no server is looked at.
+
+    Raises:
+        TranscriptError: something was never asked.
+    """
+    return ask_parts(parts, Replay(records, baseline), watch=watch)
+
+
+def record(
+    parts: Sequence[Part],
+    baseline: Baseline,
+    settings: Parameters,
+    server: Endpoint,
+    kept: Path,
+    clock: Clock | None = None,
+    watch: Watch = _unwatched,
+) -> int:
+    """Ask a server for what a transcript lacks, and finish the transcript.
+
+    Args:
+        settings: with what patience and pace the server is asked.
+        kept: the transcript; beside it grows ``NAME.partial.jsonl`` until it is finished.
+
+    Returns:
+        How many requests the server was sent.
+
+    Raises:
+        ModelError: the server gave up; what it answered is in the partial file, and the next run goes on from
+            there.
+    """
+    patience = Patience(read=settings.timeout, attempts=settings.attempts)
+    partial_file = kept.with_suffix(".partial.jsonl")
+    client = Client(server, baseline, patience, settings.requests_per_minute, clock)
+    try:
+        with journal(partial_file) as written:
+            recorder = Recorder(client, read_transcript(kept), written, baseline)
+            ask_parts(parts, recorder, concurrency=settings.concurrency, watch=watch)
+            write_transcript(kept, recorder.used)
+            partial_file.unlink(missing_ok=True)
+            return recorder.asked
+    finally:
+        client.close()

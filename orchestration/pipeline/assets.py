@@ -1,0 +1,75 @@
+"""Stages as Dagster's assets."""
+
+from __future__ import annotations
+
+import hashlib
+from contextlib import ExitStack
+from typing import Any
+
+import dagster as dg
+import msgspec
+
+from orchestration.files import clear_leftovers, replacing
+from orchestration.pins.records import fingerprint, read_record, record_path, version_of
+from orchestration.code import hashes
+from orchestration.pipeline.previews import preview
+from orchestration.pipeline.progress import advance, logging_to
+from orchestration.pipeline.resources import WorkspaceResource
+from orchestration.stage import Stage, Stages, inputs_of
+
+OWNERS = ["team:reproduction"]
+# One process, so that one Spark session serves the whole run.
+EXECUTOR = dg.in_process_executor
+
+
+def asset_key(stage: str) -> dg.AssetKey:
+    """The key of a stage's asset."""
+    return dg.AssetKey(stage.split("/"))
+
+
+def assets_of(stages: Stages) -> list[dg.AssetsDefinition]:
+    """An asset a stage.
+
+    A stage is skipped, and says so, where its code, parameters, inputs and outs are what they were.
+    """
+    return [_asset(stages, stage) for stage in stages.values()]
+
+
+def _asset(stages: Stages, stage: Stage) -> dg.AssetsDefinition:
+    @dg.asset(
+        key=asset_key(stage.name),
+        deps=[asset_key(need) for need in stage.needs],
+        group_name=stage.benchmark,
+        kinds={"python", *stage.kinds},
+        description=stage.about,
+        owners=OWNERS,
+        code_version=version_of(hashes(stage.code)),
+    )
+    def materialize(workspace: WorkspaceResource) -> dg.MaterializeResult[Any]:
+        opened, log = workspace.open(), dg.AssetExecutionContext.get().log.info
+        paths = [opened.path(out) for out in stage.outs]
+        advance(stage.name, 0, 1)
+        for path in paths:
+            clear_leftovers(path)
+        record = record_path(opened, stage.name)
+        before = fingerprint(stages, stage, opened)
+        metadata: dict[str, Any] = {}
+        if not stage.always and not workspace.force and read_record(record) == before:
+            metadata["skipped"] = "code, parameters, inputs and outputs are unchanged"
+            log(f"{stage.name}: skipped: {metadata['skipped']}")
+        else:
+            with ExitStack() as stack:
+                stack.enter_context(logging_to(log))
+                made = stage.run(opened, *(stack.enter_context(replacing(path)) for path in paths))
+            before = fingerprint(stages, stage, opened)
+            with replacing(record) as fresh:
+                fresh.write_bytes(msgspec.json.encode(before))
+            metadata |= made
+        advance(stage.name, 1, 1)
+        version = hashlib.sha256("".join(before.outs.values()).encode()).hexdigest()
+        inputs = [opened.path(out) for out in inputs_of(stages, stage)]
+        known = {"profile": opened.settings.profile, "parameters": before.parameters, "files": before.outs}
+        shown = {**preview(paths, inputs), **metadata, **known}
+        return dg.MaterializeResult(metadata=shown, data_version=dg.DataVersion(version))
+
+    return materialize

@@ -1,0 +1,280 @@
+"""A benchmark's tables on Spark: scenes made, cases read, logs built, answers given, a shard at a time.
+
+Each shard that is finished is kept under a key of what it was made from. A run that was killed goes on with
+the shards that are missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as sql
+
+from orchestration.benchmarks.benchmark import Benchmark, NamedLog
+from orchestration.code import code_of, hashes
+from orchestration.files import replacing, sha256
+from orchestration.pipeline.progress import advance
+from orchestration.pipeline.spark import NUMBER, map_rows, numbers_frame, spark_session
+from orchestration.tables import (
+    LOGS,
+    LogEntry,
+    Logs,
+    Manifest,
+    Storage,
+    batched,
+    case_of,
+    index_key,
+    short_key,
+    shard_name,
+    write_cases,
+)
+from orchestration.workspace import Workspace
+from substrate.errors import SubstrateError
+from substrate.log import EventLog
+from substrate.rows import encode
+
+MADE = pa.schema([(NUMBER, pa.int64()), ("scene", pa.binary())])
+"""A row a generated scene."""
+ANSWERS = pa.schema([(NUMBER, pa.int64()), ("lines", pa.list_(pa.string()))])
+"""A row a case: its rows as lines of JSON."""
+
+
+def _shards(
+    storage: Storage, folder: str, key: str, count: int, compute: Callable[[int], pa.Table], stage: str
+) -> Iterator[pa.Table]:
+    """The shards of a table in order, each computed where it is not kept from a run before."""
+    for number in range(count):
+        name = shard_name(number)
+        if not storage.exists(folder, key, name):
+            storage.write(compute(number), folder, key, name)
+        yield storage.read(folder, key, name)
+        if count > 1:
+            advance(stage, number + 1, count)
+
+
+def _read_frame(session: SparkSession, storage: Storage, folder: str, number: int) -> DataFrame:
+    return session.read.parquet(storage.uri(folder, shard_name(number)))
+
+
+def _made(make: Callable[[int, int, Any], bytes], seed: int, data: Any, row: dict[str, Any]) -> Iterator[Any]:
+    yield {NUMBER: row[NUMBER], "scene": make(row[NUMBER], seed, data)}
+
+
+def make_scenes(workspace: Workspace, benchmark: Benchmark, stage: str, out: Path) -> int:
+    """Generate a profile's scenes of a benchmark's world, and write them in the official layout.
+
+    Returns:
+        How many scenes there are.
+    """
+    assert benchmark.world
+    settings, world = workspace.settings, benchmark.world
+    data, spark = settings.data(benchmark.name), settings.spark
+    numbers = list(world.numbers(data))
+    cuts = list(batched(numbers, spark.shard))
+    storage, folder = workspace.storage, f"{settings.profile}/made/{benchmark.name}"
+    key = short_key(settings.seed, data, spark.shard, hashes(code_of(world.make)))
+    work = partial(_made, world.make, settings.seed, data)
+
+    def compute(number: int) -> pa.Table:
+        asked = cuts[number]
+        # Simulating takes long and varies: more tasks than cores keep all of them busy to the end.
+        tasks = max(spark.partitions, len(asked) // 20)
+        frame = numbers_frame(spark_session(spark), asked, tasks)
+        progress = stage if len(cuts) == 1 else ""
+        return map_rows(frame, work, MADE, asked, stage=progress, names=[f"number {n}" for n in asked])
+
+    shards = _shards(storage, folder, key, len(cuts), compute, stage)
+    scenes = (scene for shard in shards for scene in shard["scene"].to_pylist())
+    world.write(out, scenes, settings.seed)
+    storage.keep_only(folder, [])
+    return len(numbers)
+
+
+def cases_of(workspace: Workspace, benchmark: Benchmark, stage: str) -> Manifest:
+    """The table of the cases of a benchmark's data, written where it is not there."""
+    assert benchmark.cases
+    data = workspace.data / benchmark.data_of
+    files = benchmark.files(data)
+    key = short_key(sha256(data), workspace.settings.spark.shard, hashes(code_of(benchmark.cases)))
+    root = f"{workspace.root}/"
+
+    def read() -> Any:
+        assert benchmark.cases
+        cases = benchmark.cases(files, None, True)
+        # What a table says must not depend on where the project lies.
+        each = (case._replace(source=case.source.removeprefix(root)) for case in cases.each)
+        return cases._replace(each=each)
+
+    folder = f"{workspace.settings.profile}/cases/{benchmark.data_of}"
+    shard = workspace.settings.spark.shard
+    return write_cases(workspace.storage, folder, key, read, shard, partial(advance, stage))
+
+
+def _log_rows(
+    logs: Callable[[Any, Any], list[NamedLog]], parameters: Any, row: dict[str, Any]
+) -> Iterator[dict[str, Any]]:
+    for place, named in enumerate(logs(case_of(row), parameters)):
+        yield {
+            NUMBER: row[NUMBER],
+            "place": place,
+            "name": named.name,
+            "digest": named.log.digest,
+            "deltas": len(named.log),
+            "source": row["source"],
+            "patch": named.log.to_patch(),
+        }
+
+
+def logs_of(workspace: Workspace, benchmark: str) -> Logs:
+    """The logs of a benchmark in a profile."""
+    index = workspace.artifacts / benchmark / "logs" / "index.jsonl"
+    return Logs(workspace.storage, f"{workspace.settings.profile}/logs/{benchmark}", index)
+
+
+def parameters_of(workspace: Workspace, benchmark: Benchmark) -> Any:
+    """A benchmark's parameters in a workspace; ``None`` where it takes none."""
+    return workspace.settings.of(benchmark.parameters[0]) if benchmark.parameters else None
+
+
+def build_logs(workspace: Workspace, benchmark: Benchmark, stage: str, index: Path) -> int:
+    """Build the logs of every case, and write their index.
+
+    Returns:
+        How many logs there are.
+    """
+    assert benchmark.logs
+    cases = cases_of(workspace, benchmark, stage)
+    storage, session = workspace.storage, spark_session(workspace.settings.spark)
+    parameters = parameters_of(workspace, benchmark)
+    folder = f"{workspace.settings.profile}/logs/{benchmark.logs_of}"
+    key = short_key(cases.folder, parameters, hashes(code_of(benchmark.logs)))
+    work = partial(_log_rows, benchmark.logs, parameters)
+    counts: list[int] = []
+    with index.open("wb") as file:
+
+        def compute(number: int) -> pa.Table:
+            progress = stage if len(cases.shards) == 1 else ""
+            return _mapped(session, storage, cases, number, work, LOGS, progress)
+
+        for shard in _shards(storage, folder, key, len(cases.shards), compute, stage):
+            counts.append(shard.num_rows)
+            for row in shard.select(["name", "digest", "deltas", "source"]).to_pylist():
+                file.write(msgspec.json.encode(LogEntry(*row.values())) + b"\n")
+    pointer = index_key(index)
+    storage.write_record(Manifest(f"{folder}/{key}", counts), folder, pointer)
+    storage.keep_only(folder, [key, pointer])
+    return sum(counts)
+
+
+def _mapped(
+    session: SparkSession,
+    storage: Storage,
+    cases: Manifest,
+    number: int,
+    work: Any,
+    schema: pa.Schema,
+    stage: str,
+    join: Callable[[DataFrame], DataFrame] = lambda frame: frame,
+    first: int | None = None,
+) -> pa.Table:
+    """A function over one shard of cases, or over the first of them."""
+    asked = storage.read(cases.folder, shard_name(number), columns=[NUMBER, "source"])
+    frame = join(_read_frame(session, storage, cases.folder, number))
+    if first is not None:
+        asked, frame = asked.slice(0, first), frame.where(sql.col(NUMBER) < first)
+    numbers, names = asked[NUMBER].to_pylist(), asked["source"].to_pylist()
+    return map_rows(frame, work, schema, numbers, stage=stage, names=names)
+
+
+def ensure_logs(workspace: Workspace, benchmark: Benchmark, stage: str) -> Manifest:
+    """The table of a benchmark's logs, built again where only its index is there.
+
+    Raises:
+        SubstrateError: what is built is not what the index says.
+    """
+    logs = logs_of(workspace, benchmark.logs_of)
+    if (found := logs.manifest) is None:
+        with replacing(logs.index.with_name("index.again.jsonl")) as again:
+            build_logs(workspace, benchmark, stage, again)
+            if again.read_bytes() != logs.index.read_bytes():
+                raise SubstrateError(
+                    "the logs that the data give are not those of the index",
+                    where=(logs.index,),
+                    hint=f"`substrate materialize {benchmark.logs_of}/logs` builds them anew",
+                )
+        logs.index.with_name("index.again.jsonl").unlink()
+        found = logs.manifest
+    assert found
+    return found
+
+
+def _with_logs(logs: DataFrame, cases: DataFrame) -> DataFrame:
+    """Cases with their logs, as a list in order; cases without one have none."""
+    one = sql.struct("place", "name", "patch")
+    of_case = logs.groupBy(NUMBER).agg(sql.sort_array(sql.collect_list(one)).alias("logs"))
+    return cases.join(sql.broadcast(of_case), NUMBER)
+
+
+def _answer_lines(rows: Any, parameters: Any, split: str, row: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    lines: Iterable[str] = ()
+    if row["questions"]:
+        logs = [EventLog.from_patch(log["patch"], log["name"]) for log in row["logs"]]
+        lines = [encode(answer).decode() for answer in rows(case_of(row), logs, parameters, split)]
+    yield {NUMBER: row[NUMBER], "lines": list(lines)}
+
+
+def answer_cases(
+    workspace: Workspace,
+    benchmark: Benchmark,
+    stage: str,
+    out: Path,
+    *,
+    rows: Any = None,
+    split: str = "",
+    partitions: int | None = None,
+    first: int | None = None,
+) -> int:
+    """Answer the questions of every case from its logs, and write the rows in order.
+
+    Args:
+        rows: what gives the rows of a case; the benchmark's own unless given.
+        split: what the rows name as their split; that of the profile's data unless given.
+        partitions: how many tasks a shard is cut into; the settings' unless given.
+        first: how many cases of the first shard to answer; all of all shards unless given.
+
+    Returns:
+        How many cases were answered.
+    """
+    rows = rows or benchmark.rows
+    cases = cases_of(workspace, benchmark, stage)
+    logs = ensure_logs(workspace, benchmark, stage)
+    storage, session = workspace.storage, spark_session(workspace.settings.spark)
+    parameters = parameters_of(workspace, benchmark)
+    split = split or benchmark.split(workspace.settings.data(benchmark.data_of))
+    work = partial(_answer_lines, rows, parameters, split)
+    folder = f"{workspace.settings.profile}/answers/{stage.replace('/', '.')}"
+    key = short_key(cases.folder, logs.folder, parameters, split, partitions, first, hashes(code_of(rows)))
+
+    def compute(number: int) -> pa.Table:
+        of_shard = _read_frame(session, storage, logs.folder, number)
+
+        def join(frame: DataFrame) -> DataFrame:
+            joined = _with_logs(of_shard, frame)
+            return joined.repartition(partitions) if partitions else joined
+
+        progress = stage if len(cases.shards) == 1 else ""
+        return _mapped(session, storage, cases, number, work, ANSWERS, progress, join, first)
+
+    with out.open("wb") as file:
+        shards = len(cases.shards) if first is None else 1
+        for shard in _shards(storage, folder, key, shards, compute, stage):
+            for line in (line for lines in shard["lines"].to_pylist() for line in lines):
+                file.write(line.encode() + b"\n")
+    storage.keep_only(folder, [])
+    return cases.rows if first is None else first

@@ -1,0 +1,50 @@
+"""Every stage there is: collected from the benchmarks and from what shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orchestration.benchmarks.baselines import LanguageModel
+from orchestration.benchmarks.registry import BENCHMARKS
+from orchestration.pipeline.ablation_stages import ablation_stages
+from orchestration.pipeline.benchmark_stages import stages_of_benchmark
+from orchestration.pipeline.model_stages import model_stages
+from orchestration.pipeline.result_stages import describing_stages, result_stages
+from orchestration.stage import Stage, Stages, in_order
+from substrate.errors import ParameterError
+
+
+def _collected() -> Iterator[Stage]:
+    for benchmark in BENCHMARKS.values():
+        yield from stages_of_benchmark(benchmark)
+        if isinstance(benchmark, LanguageModel):
+            yield from model_stages(benchmark, BENCHMARKS[benchmark.asks])
+    ablations = BENCHMARKS["ablations"]
+    yield from ablation_stages(ablations, BENCHMARKS[ablations.dataset])
+    yield from result_stages(list(BENCHMARKS.values()))
+
+
+def _all() -> Stages:
+    computed = list(_collected())
+    return in_order([*computed, *describing_stages(list(BENCHMARKS.values()), computed)])
+
+
+STAGES: Stages = _all()
+"""Every stage by name, each after those that it needs."""
+
+
+def stages_of(benchmark: str | None) -> list[str]:
+    """The stages of one benchmark and all they need, or every stage, in order.
+
+    Raises:
+        ParameterError: there is no such benchmark.
+    """
+    names = {name for name in STAGES if benchmark is None or benchmark in name.split("/")}
+    if not names:
+        raise ParameterError(
+            f"no benchmark {benchmark!r}", where=("--only",), hint=f"Choose one of {', '.join(BENCHMARKS)}"
+        )
+    for name in reversed(STAGES):
+        if name in names:
+            names.update(STAGES[name].needs)
+    return [name for name in STAGES if name in names]

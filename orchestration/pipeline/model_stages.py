@@ -1,0 +1,104 @@
+"""The stages of a language model: a transcript of what it was asked, and the rows that replaying it gives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from orchestration.benchmarks.baselines import LanguageModel, Pictures, pictures_in, pictures_of
+from orchestration.benchmarks.baselines import Inputs as Asked
+from orchestration.benchmarks.benchmark import Benchmark
+from orchestration.benchmarks.tally import write_rows
+from orchestration.models.asking import Part, record, replay
+from orchestration.models.client import URL, endpoint
+from orchestration.models.transcript import TranscriptError, read_transcript, write_transcript
+from orchestration.pipeline.cases import logs_of
+from orchestration.pipeline.progress import advance
+from orchestration.stage import Stage
+from orchestration.workspace import Workspace
+from substrate.baselines.parameters import Baseline
+
+TRANSCRIPT = "transcript.jsonl"
+
+
+def model_stages(model: LanguageModel, asked: Benchmark) -> Iterator[Stage]:
+    """The transcript, and its rows.
+
+    Args:
+        asked: the benchmark whose cases the model is asked about.
+    """
+    needs = (f"{asked.name}/dataset", f"{asked.name}/logs") if model.reads_logs else (f"{asked.name}/dataset",)
+    assert asked.cases
+    yield Stage(
+        f"{model.name}/dataset",
+        (f"data/{{profile}}/{model.name}",),
+        partial(make_transcript, model, asked),
+        model.about["dataset"],
+        needs=needs,
+        parameters=(f"baselines.{model.name}",),
+        functions=(model.parts, asked.cases),
+        kinds=("llm",),
+        pinned_by="data.dvc",
+        always=True,
+    )
+    yield Stage(
+        f"{model.name}/answers",
+        (f"artifacts/{{profile}}/{model.name}/answers.jsonl",),
+        partial(make_rows, model, asked),
+        model.about["answers"],
+        needs=(f"{model.name}/dataset", *needs),
+        parameters=(f"baselines.{model.name}",),
+        functions=(model.parts, asked.cases),
+    )
+
+
+def parts_of(
+    model: LanguageModel, asked: Benchmark, workspace: Workspace, pictures: Pictures
+) -> tuple[list[Part], Baseline]:
+    """What a model is asked, and under which settings."""
+    baseline: Baseline = getattr(workspace.settings.of("baselines"), model.name)
+    assert asked.cases
+    cases = asked.cases(asked.files(workspace.data / asked.name), None, True).each
+    logs = logs_of(workspace, asked.name)
+    split = asked.split(workspace.settings.data(asked.name))
+    return model.parts(Asked(cases, logs.read, split, pictures), baseline), baseline
+
+
+def make_transcript(
+    model: LanguageModel, asked: Benchmark, workspace: Workspace, out: Path
+) -> dict[str, Any]:
+    """Ask what was not asked before, where a server is set, and keep the transcript."""
+    out.mkdir()
+    settings = workspace.settings.of("baselines")
+    kept = workspace.root / "transcripts" / workspace.settings.profile / f"{model.name}.jsonl"
+    server, requests = endpoint(), 0
+    blind = model.sees and not settings.images
+    if server and not blind:
+        pictures = pictures_in(workspace.root / settings.images) if settings.images else pictures_of({})
+        parts, baseline = parts_of(model, asked, workspace, pictures)
+        watch = partial(advance, f"{model.name}/dataset")
+        requests = record(parts, baseline, settings, server, kept, watch=watch)
+    records = read_transcript(kept)
+    if not records:
+        lacks = "baselines.images names no folder of photographs" if blind else f"{URL} is not set"
+        return {"not measured": f"{lacks}, and no transcript of an earlier run is here"}
+    parts, baseline = parts_of(model, asked, workspace, pictures_of(records))
+    try:
+        rows = replay(parts, baseline, records)
+    except TranscriptError as error:
+        return {"not measured": f"the transcript is of other questions, or of another model: {error}"}
+    write_transcript(out / TRANSCRIPT, records)
+    return {"questions": len(rows), "requests": len(records), "asked now": requests}
+
+
+def make_rows(model: LanguageModel, asked: Benchmark, workspace: Workspace, out: Path) -> dict[str, Any]:
+    """The rows of a transcript; none where there is no transcript."""
+    records = read_transcript(workspace.data / model.name / TRANSCRIPT)
+    if not records:
+        out.touch()
+        return {"not measured": "no transcript"}
+    parts, baseline = parts_of(model, asked, workspace, pictures_of(records))
+    tally = write_rows(replay(parts, baseline, records, partial(advance, f"{model.name}/answers")), out)
+    return {"rows": tally.questions, "unreadable replies": tally.errors}

@@ -1,0 +1,244 @@
+"""The stages that show results: comparisons, tables, the list of numbers, the report, the provenance."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import dagster as dg
+import msgspec
+
+from orchestration.benchmarks.baselines import LanguageModel
+from orchestration.benchmarks.benchmark import Benchmark
+from orchestration.files import write_json
+from orchestration.lineage.crate import write_crate
+from orchestration.lineage.number import Lineage, trace_number
+from orchestration.lineage.prov import write_prov
+from orchestration.pipeline.spark import spark_session
+from orchestration.rendering.report import render
+from orchestration.rendering.results import (
+    BEYOND,
+    ablations_table,
+    clevrer_table,
+    transfer_table,
+    twin_table,
+)
+from orchestration.rendering.tables import FORMATS, Table
+from orchestration.scoring.scores import Comparison, Repetition, Score, compare, read_scores
+from orchestration.stage import Stage, in_order
+from orchestration.workspace import Workspace
+
+Benchmarks = Sequence[Benchmark]
+PAGE = "artifacts/{profile}/report/index.html"
+COMPARISONS = "artifacts/{profile}/twin/comparisons.json"
+HEADS = ("number", "n", "correct", "accuracy", "low", "high")
+
+
+def result_stages(benchmarks: Benchmarks) -> Iterator[Stage]:
+    """The tables and the files beside them."""
+    pairs = _pairs(benchmarks)
+    yield Stage(
+        "twin/comparisons",
+        (COMPARISONS,),
+        partial(make_comparisons, pairs),
+        "The substrate against each language model on what both were asked: Newcombe's interval of the "
+        "difference, McNemar's exact p.",
+        needs=tuple(sorted({f"{one.name}/answers" for pair in pairs for one in pair})),
+        kinds=("spark",),
+    )
+    for name, table in _TABLES.items():
+        shown = tuple(benchmark for benchmark in benchmarks if benchmark.table[0] == name)
+        asked = sorted({benchmark.data_of for benchmark in shown if benchmark.rows})
+        yield Stage(
+            f"tables/{name}",
+            tuple(f"artifacts/{{profile}}/tables/{name}.{suffix}" for suffix in FORMATS),
+            partial(table.make, shown),
+            table.about,
+            needs=(*(f"{benchmark.name}/scores" for benchmark in shown), *table.needs),
+            parameters=("seed", *(f"profiles.{{profile}}.{data}" for data in asked), *table.parameters),
+        )
+    yield Stage(
+        "tables/numbers",
+        ("artifacts/{profile}/tables/numbers.csv",),
+        partial(make_numbers, tuple(benchmarks)),
+        "Every measured number with its counts and 95 % interval as CSV; `dvc plots` draws it.",
+        needs=tuple(f"{benchmark.name}/scores" for benchmark in benchmarks),
+    )
+
+
+def describing_stages(benchmarks: Benchmarks, stages: Iterable[Stage]) -> Iterator[Stage]:
+    """The report and the provenance: what they say of the other stages changes with those stages' code."""
+    named = in_order(stages)
+    described = tuple(
+        stage for name, stage in named.items() if name in _behind(named, ("tables/", "/scores", "/curves"))
+    )
+    keys = tuple(sorted({key for stage in described for key in stage.parameters}))
+    needs = tuple(stage.name for stage in described)
+    yield Stage(
+        "report/html",
+        (PAGE,),
+        partial(make_report, tuple(benchmarks)),
+        "Tables, figures, worked explanations and traces on one HTML page that loads nothing.",
+        needs=needs,
+        parameters=("profiles.{profile}", *keys),
+        describes=described,
+        pinned_by="nothing",
+    )
+    yield Stage(
+        "provenance/crate",
+        ("artifacts/{profile}/provenance/prov.ttl", "artifacts/{profile}/provenance/crate"),
+        partial(make_provenance, tuple(benchmarks), needs),
+        "The way of every number to its sources: PROV-O for SPARQL, and a Workflow Run RO-Crate with the tables "
+        "and scores in it.",
+        needs=needs,
+        parameters=keys,
+        describes=described,
+        kinds=("rdf",),
+        pinned_by="nothing",
+    )
+
+
+def _behind(stages: dict[str, Stage], wanted: Sequence[str]) -> set[str]:
+    """The stages whose names have one of some parts, and all that these need."""
+    found: set[str] = set()
+    todo = [name for name in stages if any(part in name for part in wanted)]
+    while todo:
+        name = todo.pop()
+        if name not in found:
+            found.add(name)
+            todo += stages[name].needs
+    return found
+
+
+def _pairs(benchmarks: Benchmarks) -> tuple[tuple[Benchmark, Benchmark], ...]:
+    """Each language model that answers from logs, behind the benchmark that it is asked about."""
+    named = {benchmark.name: benchmark for benchmark in benchmarks}
+    models = [model for model in benchmarks if isinstance(model, LanguageModel)]
+    # A model that sees photographs is asked what the substrate is not: it has no log.
+    pairs = [(named[model.asks], model) for model in models if not model.sees]
+    return tuple(sorted(pairs, key=lambda pair: not pair[1].paired))
+
+
+def make_comparisons(
+    pairs: Sequence[tuple[Benchmark, Benchmark]], workspace: Workspace, out: Path
+) -> dict[str, Any]:
+    """Compare the answers of each pair."""
+    session = spark_session(workspace.settings.spark)
+    found: list[Comparison] = []
+    for pair in pairs:
+        answers = [workspace.artifacts / one.name / "answers.jsonl" for one in pair]
+        found.append(compare(session, *answers, paired=pair[1].paired))
+    write_json(out, found, indent=1)
+    return {f"{one.first} - {one.second}": one.difference or "not measured" for one in found}
+
+
+def _scores(workspace: Workspace, benchmarks: Benchmarks) -> dict[str, Score]:
+    numbers = [number for benchmark in benchmarks for number in benchmark.numbers]
+    return read_scores(workspace.artifacts / "scores", numbers)
+
+
+def make_clevrer_table(shown: Benchmarks, workspace: Workspace, *outs: Path) -> dict[str, Any]:
+    """Table 1: accuracy on CLEVRER by subset, and what simulated forks reach."""
+    scores = _scores(workspace, shown) | read_scores(workspace.artifacts / "scores", BEYOND)
+    return _render(clevrer_table(shown, scores, workspace.settings), outs)
+
+
+def make_transfer_table(shown: Benchmarks, workspace: Workspace, *outs: Path) -> dict[str, Any]:
+    """The other benchmarks, and the language models on them."""
+    return _render(transfer_table(shown, _scores(workspace, shown), workspace.settings), outs)
+
+
+def make_twin_table(shown: Benchmarks, workspace: Workspace, *outs: Path) -> dict[str, Any]:
+    """Table 2: Twin-EventLog, the substrate beside two language models."""
+    compared = msgspec.json.decode(workspace.path(COMPARISONS).read_bytes(), type=list[Comparison])
+    return _render(twin_table(_scores(workspace, shown), compared, workspace.settings), outs)
+
+
+def make_ablations_table(shown: Benchmarks, workspace: Workspace, *outs: Path) -> dict[str, Any]:
+    """Each algorithm's variants side by side."""
+    path = workspace.artifacts / "ablations" / "determinism.json"
+    repeated = msgspec.json.decode(path.read_bytes(), type=list[Repetition])
+    return _render(ablations_table(shown, _scores(workspace, shown), repeated, workspace.settings), outs)
+
+
+def _render(table: Table, outs: Sequence[Path]) -> dict[str, Any]:
+    for suffix, out in zip(FORMATS, outs, strict=True):
+        out.write_text(table.render(suffix), "utf-8")
+    return {"table": dg.MetadataValue.md(table.render("md"))}
+
+
+class _TableStage(NamedTuple):
+    """A table's stage: what it shows, its function, and what it depends on beside its benchmarks' scores."""
+
+    about: str
+    make: Callable[..., dict[str, Any]]
+    parameters: tuple[str, ...]
+    needs: tuple[str, ...] = ()
+
+
+_TABLES = {
+    "clevrer": _TableStage(
+        "Table 1: accuracy on CLEVRER by subset, beside NS-DR and ALOE, and what simulated forks reach.",
+        make_clevrer_table,
+        ("clevrer",),
+        ("ablations/scores",),
+    ),
+    "transfer": _TableStage(
+        "Transfer: accuracy on the other benchmarks, beside what was published.",
+        make_transfer_table,
+        ("comphy", "comphy_inferred"),
+    ),
+    "twin": _TableStage(
+        "Table 2: Twin-EventLog, the substrate beside two language-model baselines, and the paired difference.",
+        make_twin_table,
+        ("baselines.twin_direct", "baselines.twin_concordia"),
+        ("twin/comparisons",),
+    ),
+    "ablations": _TableStage(
+        "The ablations: each algorithm's variants side by side, and whether the bytes of answers depend on how "
+        "they are computed.",
+        make_ablations_table,
+        ("clevrer",),
+        ("ablations/determinism",),
+    ),
+}
+
+
+def make_numbers(benchmarks: Benchmarks, workspace: Workspace, out: Path) -> dict[str, Any]:
+    """A line a measured number."""
+    measured = [
+        (s.name, s.n, s.correct, s.accuracy, *s.wilson)
+        for s in _scores(workspace, benchmarks).values()
+        if s.accuracy is not None and s.wilson is not None
+    ]
+    with out.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows([HEADS, *measured])
+    return {"numbers": len(measured)}
+
+
+def make_report(benchmarks: Benchmarks, workspace: Workspace, out: Path) -> dict[str, Any]:
+    """One page for a reader of the whole run."""
+    page = render(workspace)
+    out.write_text(page, "utf-8")
+    place = workspace.path(PAGE)
+    return {
+        "page": dg.MetadataValue.path(place),
+        "link": dg.MetadataValue.url(place.as_uri()),
+        "preview": dg.MetadataValue.md(f"[The report]({place.as_uri()})"),
+        "bytes": len(page.encode()),
+    }
+
+
+def make_provenance(
+    benchmarks: Benchmarks, described: Sequence[str], workspace: Workspace, prov: Path, crate: Path
+) -> dict[str, Any]:
+    """The traces of all numbers as PROV-O and as a crate."""
+    lineage = Lineage(workspace, described)
+    numbers = [number for benchmark in benchmarks for number in benchmark.numbers]
+    ways = [trace_number(lineage, number, rows=False) for number in numbers]
+    write_prov(lineage, ways, prov)
+    write_crate(lineage, described, ways, prov, crate)
+    return {"numbers": len(ways), "problems": sorted({problem for way in ways for problem in way.problems})}

@@ -1,0 +1,73 @@
+"""A stage: outputs that are files, and the function that makes them; Dagster runs it and DVC pins it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from graphlib import TopologicalSorter
+from typing import Any
+
+from orchestration.code import code_of
+
+Run = Callable[..., dict[str, Any]]
+"""Takes the workspace and a fresh path for each out; gives metadata for the materialisation."""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """What a stage reads, makes and runs; paths may hold ``{profile}``.
+
+    Attributes:
+        name: ``benchmark/step``; the asset's key.
+        outs: files or folders it makes; each appears whole or not at all.
+        run: makes them.
+        about: what it does, for the UI.
+        needs: names of the stages whose outs it reads.
+        parameters: keys of ``params.yaml`` that its outs depend on.
+        functions: what ``run`` calls beside what its own text refers to, in workers for instance.
+        describes: stages whose code it depends on too, since it says something about it.
+        kinds: what it runs on, for the UI.
+        pinned_by: ``data.dvc`` for input data, ``dvc.yaml`` for results, ``nothing`` for what describes a run
+            and is not pinned, because the output changes with any code change.
+        always: run it each time: what it reads lies outside the project, where no fingerprint reaches.
+    """
+
+    name: str
+    outs: tuple[str, ...]
+    run: Run
+    about: str
+    needs: tuple[str, ...] = ()
+    parameters: tuple[str, ...] = ()
+    functions: tuple[Callable[..., Any], ...] = ()
+    describes: tuple[Stage, ...] = ()
+    kinds: tuple[str, ...] = ()
+    pinned_by: str = "dvc.yaml"
+    always: bool = False
+
+    @cached_property
+    def code(self) -> tuple[str, ...]:
+        """The files of the project that its outs depend on."""
+        own = code_of(self.run, *self.functions)
+        return tuple(sorted({*own, *(file for stage in self.describes for file in stage.code)}))
+
+    @property
+    def benchmark(self) -> str:
+        """The first part of its name."""
+        return self.name.partition("/")[0]
+
+
+Stages = Mapping[str, Stage]
+"""Stages by name, each after those that it needs."""
+
+
+def in_order(stages: Iterable[Stage]) -> dict[str, Stage]:
+    """Stages by name, each after those it needs, else by name."""
+    named = {stage.name: stage for stage in stages}
+    order = TopologicalSorter({name: sorted(named[name].needs) for name in sorted(named)})
+    return {name: named[name] for name in order.static_order()}
+
+
+def inputs_of(stages: Stages, stage: Stage) -> list[str]:
+    """The paths that a stage reads."""
+    return [out for need in stage.needs for out in stages[need].outs]

@@ -1,0 +1,266 @@
+"""Tables of cases and of event logs: Parquet shards under one storage that the driver and the workers reach.
+
+A table is never pinned and never hashed: it can be made again from what is. The driver writes it, a shard at a
+time, and a shard is there whole or not at all, so that a run that was killed goes on with the next one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import fsspec.core
+import msgspec
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from orchestration.benchmarks.benchmark import Case, Cases
+from substrate.errors import ParameterError
+from substrate.log import EventLog
+
+ROWS_AT_ONCE = 16
+"""How many rows a row group has: what a worker reads at a time."""
+CASES = pa.schema(
+    [
+        ("number", pa.int64()),
+        ("scene", pa.string()),
+        ("source", pa.string()),
+        ("kind", pa.string()),
+        ("record", pa.binary()),
+        ("questions", pa.binary()),
+    ]
+)
+"""A row a case: its place in the order, its scene as JSON, and its parts."""
+LOGS = pa.schema(
+    [
+        ("number", pa.int64()),
+        ("place", pa.int64()),
+        ("name", pa.string()),
+        ("digest", pa.string()),
+        ("deltas", pa.int64()),
+        ("source", pa.string()),
+        ("patch", pa.string()),
+    ]
+)
+"""A row a log: the number of its case, its place among that case's logs, and its RDF Patch."""
+
+
+class LogEntry(msgspec.Struct, frozen=True):
+    """A line of an index of logs: a log's name in its benchmark, its digest, its length and its source."""
+
+    name: str
+    log: str
+    deltas: int
+    source: str
+
+
+_entries = msgspec.json.Decoder(LogEntry)
+
+
+class Manifest(msgspec.Struct, frozen=True):
+    """What a whole table is: its folder, and how many rows each of its shards has."""
+
+    folder: str
+    shards: list[int]
+
+    @property
+    def rows(self) -> int:
+        """How many rows the table has."""
+        return sum(self.shards)
+
+
+@dataclass(frozen=True)
+class Storage:
+    """A folder, by a URI that driver and workers reach; on this machine's disk unless another is given."""
+
+    base: str
+
+    def uri(self, *parts: str) -> str:
+        """The URI of a file or folder of the storage, as Spark takes it."""
+        return "/".join([self.base.rstrip("/"), *parts])
+
+    def _place(self, *parts: str) -> tuple[fsspec.AbstractFileSystem, str]:
+        # Hadoop's name of S3's client is not the one that fsspec has.
+        system, path = fsspec.core.url_to_fs(self.uri(*parts).replace("s3a://", "s3://", 1))
+        return system, path
+
+    def write(self, table: pa.Table, *parts: str) -> None:
+        """Write a table as one Parquet file, whole or not at all."""
+        system, path = self._place(*parts)
+        system.makedirs(path.rpartition("/")[0], exist_ok=True)
+        with system.open(f"{path}.part", "wb") as file:
+            pq.write_table(table, file, compression="zstd", row_group_size=ROWS_AT_ONCE)
+        system.mv(f"{path}.part", path)
+
+    def read(self, *parts: str, columns: Sequence[str] | None = None, filters: Any = None) -> pa.Table:
+        """A Parquet file, or those of its columns and rows that are asked for."""
+        system, path = self._place(*parts)
+        return pq.read_table(path, columns=columns, filters=filters, filesystem=system)
+
+    def write_record(self, record: Any, *parts: str) -> None:
+        """Write a record as JSON."""
+        system, path = self._place(*parts)
+        system.makedirs(path.rpartition("/")[0], exist_ok=True)
+        system.pipe_file(path, msgspec.json.encode(record))
+
+    def read_manifest(self, *parts: str) -> Manifest | None:
+        """The manifest of a table; ``None`` where there is no whole one."""
+        system, path = self._place(*parts)
+        return msgspec.json.decode(system.cat_file(path), type=Manifest) if system.exists(path) else None
+
+    def exists(self, *parts: str) -> bool:
+        """Whether a file is there."""
+        system, path = self._place(*parts)
+        return bool(system.exists(path))
+
+    def keep_only(self, folder: str, kept: Iterable[str]) -> None:
+        """Remove all of a folder but some of what is directly in it."""
+        system, path = self._place(folder)
+        for found in system.ls(path, detail=False) if system.exists(path) else ():
+            if found.rstrip("/").rpartition("/")[2] not in kept:
+                system.rm(found, recursive=True)
+
+
+def short_key(*parts: Any) -> str:
+    """A short hash of what a table is made from.
+
+    >>> short_key({"a": 1}) == short_key({"a": 2})
+    False
+    """
+    return hashlib.sha256(msgspec.json.encode(parts, order="sorted")).hexdigest()[:16]
+
+
+def shard_name(number: int) -> str:
+    """The file name of a shard."""
+    return f"{number:05d}.parquet"
+
+
+def batched(items: Iterable[Any], size: int) -> Iterator[list[Any]]:
+    """The items in lists of a size, the last one shorter.
+
+    >>> list(batched("abcde", 2))
+    [['a', 'b'], ['c', 'd'], ['e']]
+    """
+    rest = iter(items)
+    while found := list(islice(rest, size)):
+        yield found
+
+
+def write_cases(
+    storage: Storage,
+    folder: str,
+    key: str,
+    read: Callable[[], Cases],
+    shard: int,
+    advance: Callable[[int, int], None],
+) -> Manifest:
+    """The table of some files' cases, written where it is not there yet.
+
+    Args:
+        folder: where the tables of this benchmark's cases lie.
+        key: what the table is made from: the same key, the same table.
+        read: reads the cases; called only where the table has to be written.
+        shard: how many cases a shard has.
+        advance: told how many cases are written, and how many there are.
+    """
+    if found := storage.read_manifest(folder, key, "table.json"):
+        return found
+    cases, done, shards = read(), 0, list[int]()
+    for batch in batched(cases.each, shard):
+        name = shard_name(len(shards))
+        if not storage.exists(folder, key, name):
+            storage.write(_case_table(batch, done), folder, key, name)
+        done += len(batch)
+        shards.append(len(batch))
+        advance(done, cases.total)
+    manifest = Manifest(f"{folder}/{key}", shards)
+    storage.write_record(manifest, folder, key, "table.json")
+    storage.keep_only(folder, [key])
+    return manifest
+
+
+def _case_table(cases: Sequence[Case], first: int) -> pa.Table:
+    columns = {
+        "number": range(first, first + len(cases)),
+        "scene": [msgspec.json.encode(case.scene).decode() for case in cases],
+        "source": [case.source for case in cases],
+        "kind": [case.kind for case in cases],
+        "record": [case.record for case in cases],
+        "questions": [case.questions for case in cases],
+    }
+    return pa.table({name: list(values) for name, values in columns.items()}, schema=CASES)
+
+
+def case_of(row: dict[str, Any]) -> Case:
+    """A case from its row."""
+    scene = msgspec.json.decode(row["scene"])
+    return Case(scene, row["source"], row["record"], row["questions"], row["kind"])
+
+
+def read_cases(storage: Storage, manifest: Manifest) -> Iterator[Case]:
+    """The cases of a table in order."""
+    for number in range(len(manifest.shards)):
+        yield from map(case_of, storage.read(manifest.folder, shard_name(number)).to_pylist())
+
+
+def read_index(path: Path) -> list[LogEntry]:
+    """An index of logs."""
+    return [_entries.decode(line) for line in path.read_bytes().splitlines()]
+
+
+def index_key(path: Path) -> str:
+    """The name under which the table of an index's logs is found."""
+    return f"{hashlib.sha256(path.read_bytes()).hexdigest()[:16]}.json"
+
+
+@dataclass(frozen=True)
+class Logs:
+    """A benchmark's event logs: the table, and the index that is pinned.
+
+    Args:
+        storage: where the table lies.
+        folder: where the tables of this benchmark's logs lie.
+        index: the index's file.
+    """
+
+    storage: Storage
+    folder: str
+    index: Path
+
+    @property
+    def manifest(self) -> Manifest | None:
+        """The table of the index; ``None`` where it is not there."""
+        if not self.index.is_file():
+            return None
+        return self.storage.read_manifest(self.folder, index_key(self.index))
+
+    def patch(self, name: str) -> str:
+        """The RDF Patch of a log.
+
+        Raises:
+            ParameterError: there is no such log, or the table is not there.
+        """
+        manifest = self.manifest
+        if manifest is None:
+            raise ParameterError(
+                f"no log named {name}: the logs are not there",
+                where=(self.index,),
+                hint="`substrate reproduce` makes them",
+            )
+        for number in range(len(manifest.shards)):
+            rows = self.storage.read(
+                manifest.folder, shard_name(number), columns=["patch"], filters=[("name", "==", name)]
+            )
+            if rows.num_rows:
+                return rows["patch"][0].as_py()
+        raise ParameterError(
+            f"no log is named {name}", where=(self.index,), hint="The index names every log that is there"
+        )
+
+    def read(self, name: str) -> EventLog:
+        """A log by its name; errors as :meth:`patch`."""
+        return EventLog.from_patch(self.patch(name))

@@ -1,0 +1,61 @@
+"""Generated scenes as the files of a release: one archive of a kind, and one question file."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+from zipfile import ZipFile, ZipInfo
+
+import msgspec
+
+QUESTIONS = "questions"
+"""The key under which a scene's files have its questions."""
+_UNIX = 3
+_scene = msgspec.json.Decoder(dict[str, msgspec.Raw])
+
+
+def encode_scene(files: Mapping[str, Any]) -> bytes:
+    """A scene's records by file name as bytes, for :func:`write_release`."""
+    return msgspec.json.encode(files)
+
+
+def write_release(out: Path, scenes: Iterable[bytes]) -> int:
+    """Write scenes as a release does: ``annotation.zip``, ``truth.zip`` and the list ``questions.json``.
+
+    A file ``KIND/…`` of a scene becomes a member of ``KIND.zip``. The same scenes give the same bytes: members
+    are stored as they are, in order and without a date.
+
+    Args:
+        out: the folder, made where it is absent.
+        scenes: what :func:`encode_scene` gave, by scene.
+
+    Returns:
+        How many questions there are.
+    """
+    out.mkdir(parents=True, exist_ok=True)
+    archives: dict[str, ZipFile] = {}
+    asked = 0
+    with ExitStack() as stack:
+        questions: io.BufferedWriter = stack.enter_context((out / "questions.json").open("wb"))
+        for number, scene in enumerate(scenes):
+            for name, record in _scene.decode(scene).items():
+                if name == QUESTIONS:
+                    questions.write(b"," if number else b"[")
+                    questions.write(record)
+                    asked += len(msgspec.json.decode(record, type=_Asked).questions)
+                    continue
+                kind, _, member = name.partition("/")
+                if kind not in archives:
+                    archives[kind] = stack.enter_context(ZipFile(out / f"{kind}.zip", "w"))
+                info = ZipInfo(member)
+                info.create_system = _UNIX
+                archives[kind].writestr(info, record)
+        questions.write(b"]" if asked else b"[]")
+    return asked
+
+
+class _Asked(msgspec.Struct):
+    questions: list[msgspec.Raw]
