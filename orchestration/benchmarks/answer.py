@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from orchestration.benchmarks import babi, gqa
+from orchestration.benchmarks import babi
 from orchestration.benchmarks.clevrer import require_scenes
 from orchestration.files import replacing
 from substrate.domains.babi.format import read_tasks
@@ -30,6 +30,7 @@ from substrate.domains.comphy.interpreter import answer_target
 from substrate.domains.comphy.parameters import Parameters as ComphyParameters
 from substrate.domains.gqa import format as gqa_format
 from substrate.domains.gqa.format import read_scene_graphs
+from substrate.domains.gqa.interpreter import answer_scene as answer_image
 from substrate.domains.gqa.scene import Scene as GqaScene
 from substrate.domains.smallville.format import read_gold, read_specs
 from substrate.domains.smallville.twin import answer_spec
@@ -172,7 +173,7 @@ def answer_gqa(scene_graphs: Path, questions: Path, out: Path, advance: Advance 
 
     def rows() -> Iterator[Row]:
         for done, (image, of_image) in enumerate(asked.items(), start=1):
-            yield from gqa.rows(image, GqaScene.of(image, graphs[image]), of_image, split)
+            yield from answer_image(GqaScene.of(image, graphs[image]), of_image, split)
             advance(done, len(asked))
 
     return write_rows(rows(), out)

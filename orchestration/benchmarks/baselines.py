@@ -35,6 +35,7 @@ from substrate.baselines.parameters import Baseline
 from substrate.domains.clevrer.format import Question, read_questions
 from substrate.domains.gqa import format as gqa_format
 from substrate.domains.gqa.interpreter import SUBSETS, answer_scene
+from substrate.domains.gqa.scene import Scene
 from substrate.domains.smallville.format import read_gold, read_specs
 from substrate.errors import FormatError
 from substrate.log import EventLog
@@ -196,9 +197,8 @@ def _extractor(
         graph = photographs.extract(model, picture)
     except ReplyError as error:
         return [row(error, question.answer, log=f"sha256:{picture.sha256}", **common)]
-    (answer,) = answer_scene(image, graph, {number: question})
-    said = answer.predicted if answer.error is None else ReplyError(answer.error)
-    return [row(said, question.answer, log=answer.log, **common)]
+    scene = Scene.of(image, graph)
+    return answer_scene(scene, {number: question}, split, resolve="name", benchmark="gqa_extractor")
 
 
 def pictures_in(folder: Path) -> Pictures:

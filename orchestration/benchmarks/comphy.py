@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-import msgspec
-
 from orchestration.benchmarks.clevrer import log_name
 from orchestration.pipeline.logs import write_log
 from substrate.domains.comphy.deltas import target_log
@@ -58,8 +56,9 @@ class Answer:
         asked = _questions(self.questions)
         for number in targets:
             log = EventLog.read(self.logs / log_name(number))
-            for row in answer_target(log, number, asked[number].questions, self.parameters, self.split):
-                yield encode(msgspec.structs.replace(row, benchmark=self.benchmark)).decode()
+            questions = asked[number].questions
+            for row in answer_target(log, number, questions, self.parameters, self.split, self.benchmark):
+                yield encode(row).decode()
 
 
 @lru_cache(maxsize=1)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-
-import msgspec
 
 from orchestration.pipeline.logs import write_log
 from substrate.domains.gqa.format import (
@@ -18,36 +16,15 @@ from substrate.domains.gqa.format import (
     read_questions,
     read_scene_graphs,
 )
-from substrate.domains.gqa.interpreter import SUBSETS, answer_scene
+from substrate.domains.gqa.interpreter import answer_scene
 from substrate.domains.gqa.scene import Scene
 from substrate.log import EventLog
-from substrate.rows import Row, encode
+from substrate.rows import encode
 
 
 def log_name(image: str) -> str:
     """The file name of an image's event log in its log folder."""
     return f"{image}.rdfp"
-
-
-def rows(image: str, scene: Scene, questions: Mapping[str, Question], split: str) -> list[Row]:
-    """A row a question and way of resolving objects, sorted by question and subset."""
-    made = [
-        Row(
-            benchmark="gqa",
-            split=split,
-            subset=subset,
-            scene=image,
-            question=answer.question_id,
-            predicted=answer.predicted,
-            expected=answer.expected,
-            correct=answer.correct,
-            log=answer.log,
-            error=msgspec.UNSET if answer.error is None else answer.error,
-        )
-        for resolve, subset in SUBSETS.items()
-        for answer in answer_scene(image, scene, questions, resolve=resolve)
-    ]
-    return sorted(made, key=lambda row: (str(row.question), row.subset))
 
 
 @dataclass(frozen=True)
@@ -82,7 +59,7 @@ class Answer:
         """The rows of the images' questions, in order."""
         for image in images:
             scene = Scene(image, EventLog.read(self.logs / log_name(image)))
-            for row in rows(image, scene, _questions(self.questions)[image], self.split):
+            for row in answer_scene(scene, _questions(self.questions)[image], self.split):
                 yield encode(row).decode()
 
 

@@ -652,6 +652,7 @@ def explain(
         ),
     ] = None,
     set_: SetOption = [],  # noqa: B006  # typer copies it
+    full: Annotated[bool, typer.Option("--full", help="Whole IRIs, and a line for every delta.")] = False,
     json: JsonOption = False,
 ) -> None:
     """Why: the steps to an answer, with the queries, triples and ticks behind each."""
@@ -661,7 +662,10 @@ def explain(
         explained = explain_answer(
             answer, Input(profile, tuple(set_), annotations, events, tasks, scene_graphs, questions, specs)
         )
-    sys.stdout.write(msgspec.json.encode(explained.record).decode() + "\n" if json else explained.text)
+    if json:
+        sys.stdout.write(msgspec.json.encode(explained.record()).decode() + "\n")
+    else:
+        sys.stdout.write(explained.text(full=full))
 
 
 @app.command()

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +23,9 @@ from orchestration.lineage.number import (
 from orchestration.pipeline.logs import read_index
 from orchestration.scoring.pairs import PAIRED
 from orchestration.workspace import Workspace
-from substrate.domains.gqa.explain import short
 from substrate.domains.smallville.twin import ARMS
 from substrate.errors import ParameterError
+from substrate.explanation import OWN, Explanation
 from substrate.log import EventLog
 from substrate.rows import Row, encode
 
@@ -91,7 +90,14 @@ def trace_answer(lineage: Lineage, number: str, question: str) -> AnswerTrace:
             hint="`substrate reproduce` makes logs and rows that fit together",
         )
     log_path = lineage.workspace.path(folder) / entry.file
-    name, explanation, explained = _explain(lineage.workspace, row)
+    log = EventLog.read(log_path)
+    name, why = _explain(lineage.workspace, row)
+    if why and why.logs[OWN].digest != log.digest:
+        raise ParameterError(
+            f"{name} is explained from a log of digest {why.logs[OWN].digest}, not from this one",
+            where=(f"{folder}/{entry.file}",),
+            hint="`substrate reproduce` makes logs and rows that fit together",
+        )
     source = _source(
         lineage, lineage.inputs([lineage.makers[folder]], lambda path: path.startswith("data/")), entry.source
     )
@@ -108,13 +114,13 @@ def trace_answer(lineage: Lineage, number: str, question: str) -> AnswerTrace:
         log_file=f"{folder}/{entry.file}",
         log=row.log,
         log_deltas=entry.deltas,
-        log_intact=EventLog.read(log_path).digest == row.log,
+        log_intact=log.digest == row.log,
         source=entry.source,
         source_file=source,
         source_sha256=sha256(lineage.workspace.path(source)) if source else "",
-        evidence=list(_evidence(log_path, explanation)),
-        explanation=explanation,
-        explained=explained,
+        evidence=list(_evidence(log, log_path, why.evidence())) if why else [],
+        explanation=why.text() if why else "",
+        explained=why.record() if why else None,
     )
 
 
@@ -158,37 +164,24 @@ def _asked(row: Row) -> str:
     return ARMS[int(row.question)] if row.benchmark in PAIRED else str(row.question)
 
 
-def _explain(workspace: Workspace, row: Row) -> tuple[str, str, Any]:
+def _explain(workspace: Workspace, row: Row) -> tuple[str, Explanation | None]:
     """An answer's name, and its explanation where its benchmark has one."""
-    # A variant of the ablations is CLEVRER under other settings.
-    overrides = next(
-        (
-            variant.overrides
-            for variant in VARIANTS
-            if row.benchmark == "ablations" and variant.name == row.subset
-        ),
-        (),
-    )
-    benchmark = "clevrer" if overrides else row.benchmark
-    form = EXPLAINERS.get(benchmark, ("",))[0]
-    name = "/".join(
-        map(
-            str,
-            [
-                row.benchmark,
-                *([row.subset] if form.count("/") != 2 or overrides else []),
-                row.scene,
-                _asked(row),
-            ],
-        )
-    )
-    if not form:
-        return name, "", None
-    asked = f"{benchmark}/{row.scene}/{row.question}" if overrides else name
-    explained = explain_answer(
-        asked, Input(workspace.settings.profile, tuple(f"{benchmark}.{override}" for override in overrides))
-    )
-    return name, explained.text, explained.record
+    if row.benchmark == "ablations":
+        return _explain_variant(workspace, row)
+    form, _ = EXPLAINERS.get(row.benchmark, ("", None))
+    named = [row.scene, _asked(row)]
+    if form.count("/") != len(named):
+        named.insert(0, row.subset)
+    name = "/".join(map(str, [row.benchmark, *named]))
+    return name, explain_answer(name, Input(workspace.settings.profile)) if form else None
+
+
+def _explain_variant(workspace: Workspace, row: Row) -> tuple[str, Explanation]:
+    """Of an ablation: a variant is CLEVRER under other settings."""
+    (variant,) = (variant for variant in VARIANTS if variant.name == row.subset)
+    overrides = tuple(f"clevrer.{override}" for override in variant.overrides)
+    why = explain_answer(f"clevrer/{row.scene}/{row.question}", Input(workspace.settings.profile, overrides))
+    return f"ablations/{row.subset}/{row.scene}/{row.question}", why
 
 
 def _source(lineage: Lineage, datasets: list[str], source: str) -> str:
@@ -202,19 +195,11 @@ def _source(lineage: Lineage, datasets: list[str], source: str) -> str:
     return next((path for path in candidates if path and lineage.workspace.path(path).is_file()), "")
 
 
-_BEHIND = re.compile(r"tick +(\d+) [^<\n]*(<.+)$", re.MULTILINE)
-_OPS = {"A": "insert", "D": "delete"}
-_TICK = re.compile(r'H tick "(\d+)" \.')
-
-
-def _evidence(log: Path, explanation: str) -> Iterator[Evidence]:
-    """The lines of a log's file that an explanation names by tick and triple."""
-    wanted = {(int(tick), triple.strip()) for tick, triple in _BEHIND.findall(explanation)}
-    tick = -1
-    for number, line in enumerate(log.read_text("utf-8").splitlines(), start=1):
-        if header := _TICK.fullmatch(line):
-            tick = int(header[1])
-        elif line[:2] in ("A ", "D "):
-            triple = line[2:].removesuffix(" .")
-            if wanted & {(tick, triple), (tick, short(triple))}:
-                yield Evidence(number, tick, _OPS[line[0]], triple)
+def _evidence(log: EventLog, file: Path, positions: Iterable[int]) -> Iterator[Evidence]:
+    """The deltas at some positions of a log, with their lines in its file."""
+    text = file.read_text("utf-8")
+    # Only a line feed ends a line: literals may hold other characters that end one elsewhere.
+    lines = [number for number, line in enumerate(text.split("\n"), start=1) if line[:2] in ("A ", "D ")]
+    for position in positions:
+        tick, op, triple = log[position]
+        yield Evidence(lines[position], tick, op.name.lower(), " ".join(map(str, triple)))

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import msgspec
-
-from orchestration.benchmarks import clevrer, gqa
+from orchestration.benchmarks import babi, clevrer, gqa
 from orchestration.benchmarks.answer import clevrer_logs
+from orchestration.benchmarks.twin import log_name as twin_log_name
 from orchestration.benchmarks.twin import specs_of
 from orchestration.settings import parameters_of
 from orchestration.workspace import Workspace, open_workspace
-from substrate.domains.babi.format import read_tasks
+from substrate.domains.babi.deltas import ENTITY as BABI_ENTITIES
+from substrate.domains.babi.deltas import NAMESPACE as BABI_TERMS
+from substrate.domains.babi.deltas import story_log
+from substrate.domains.babi.format import Story, read_tasks
 from substrate.domains.babi.interpreter import explain_answer as explain_story
-from substrate.domains.clevrer.explain import Explanation, explain
+from substrate.domains.clevrer.explain import explain
 from substrate.domains.clevrer.format import read_questions
 from substrate.domains.clevrer.parameters import Parameters as ClevrerParameters
 from substrate.domains.comphy.deltas import target_log
@@ -29,10 +31,11 @@ from substrate.domains.gqa.format import read_scene_graphs
 from substrate.domains.gqa.interpreter import SUBSETS, Resolve
 from substrate.domains.gqa.scene import Scene
 from substrate.domains.smallville.format import read_specs
-from substrate.domains.smallville.twin import ARMS
+from substrate.domains.smallville.twin import ARMS, Twin, replay_twin
 from substrate.domains.smallville.twin_explain import explain as explain_arm
 from substrate.errors import ParameterError
-from substrate.log import EventLog
+from substrate.explanation import OWN, Evidence, ExplainedPart, ExplainedStep, Explanation
+from substrate.log import EventLog, Op
 
 
 class Input(NamedTuple):
@@ -55,15 +58,10 @@ class Input(NamedTuple):
         return self.opened or open_workspace(self.profile, self.overrides)
 
 
-class Explained(NamedTuple):
-    """An explanation for a person, and the same for a machine."""
-
-    text: str
-    record: Any
-
-
-def explain_answer(answer: str, given: Input) -> Explained:
+def explain_answer(answer: str, given: Input) -> Explanation:
     """Explain the answer of a name such as ``clevrer/10000/12``.
+
+    In a profile the logs are those that its rows were computed from.
 
     Raises:
         ParameterError: the name is not of its benchmark's form, or there is no such question.
@@ -83,13 +81,17 @@ def explain_answer(answer: str, given: Input) -> Explained:
     return found
 
 
-def _clevrer(given: Input, scene_text: str, question_text: str) -> Explained | None:
+def _log(given: Input, benchmark: str, file: str) -> EventLog:
+    return EventLog.read(given.workspace.artifacts / benchmark / "logs" / file)
+
+
+def _clevrer(given: Input, scene_text: str, question_text: str) -> Explanation | None:
     if not (scene_text.isdigit() and question_text.isdigit()):
         return None
     scene, number = int(scene_text), int(question_text)
     if given.questions is None:
-        workspace = given.workspace
-        questions, parameters = clevrer.questions_of(workspace.data / "clevrer"), workspace.settings.clevrer
+        questions = clevrer.questions_of(given.workspace.data / "clevrer")
+        parameters = given.workspace.settings.clevrer
     else:
         questions, parameters = given.questions, parameters_of(ClevrerParameters, "clevrer", given.overrides)
     record = read_questions(questions).get(scene)
@@ -97,140 +99,97 @@ def _clevrer(given: Input, scene_text: str, question_text: str) -> Explained | N
     if question is None:
         return None
     if given.questions is None:
-        log = EventLog.read(given.workspace.artifacts / "clevrer" / "logs" / clevrer.log_name(scene))
+        log = _log(given, "clevrer", clevrer.log_name(scene))
     else:
-        _, there, logs = clevrer_logs(given.annotations, given.events)
-        log = next(
-            logs(
-                clevrer.require_scenes(
-                    [scene], there, questions, given.annotations or given.events or questions
-                )
-            )
-        )[1]
-    explanations = list(explain(log, scene, question, parameters))
-    return Explained(
-        _clevrer_text(question.question, explanations),
-        {"question": question.question, "explanations": [_clevrer_record(e) for e in explanations]},
-    )
+        input_, there, logs = clevrer_logs(given.annotations, given.events)
+        ((_, log),) = logs(clevrer.require_scenes([scene], there, questions, input_))
+    return explain(log, scene, question, parameters)
 
 
-def _clevrer_record(explanation: Explanation) -> dict[str, Any]:
-    steps = [
-        {**step._asdict(), "evidence": [e._asdict() for e in step.evidence]} for step in explanation.steps
-    ]
-    return {**explanation._asdict(), "steps": steps}
-
-
-def _clevrer_text(question: str, explanations: Sequence[Explanation]) -> str:
-    """Steps as indented text; a query is printed where it is first used."""
-    lines = [question]
-    for explanation in explanations:
-        if explanation.part != question:
-            lines += ["", explanation.part]
-        shown: set[str] = set()
-        for step in explanation.steps:
-            lines.append(
-                f"  {step.place:>3} {step.token:<18} {', '.join(step.took)}{' => ' if step.took else '=> '}{step.gave}"
-            )
-            if step.query and step.query not in shown:
-                shown.add(step.query)
-                lines += ["", *(f"          {line}" for line in step.query.splitlines()), ""]
-            lines += [f"          tick {e.tick:>3}  {e.op:<7} {e.triple}" for e in step.evidence]
-        lines.append(
-            f"  answer: {explanation.answer}"
-            + (f" (ground: {explanation.ground})" if explanation.ground else "")
-        )
-    return "\n".join(lines) + "\n"
-
-
-def _comphy(benchmark: str) -> Callable[[Input, str, str], Explained | None]:
+def _comphy(benchmark: str) -> Callable[[Input, str, str], Explanation | None]:
     """The explainer of ComPhy's answers in one setting."""
 
-    def explainer(given: Input, target_text: str, question_text: str) -> Explained | None:
+    def explainer(given: Input, target_text: str, question_text: str) -> Explanation | None:
         if not (target_text.isdigit() and question_text.isdigit()):
             return None
-        own = given.questions and given.annotations
-        workspace = None if own else given.workspace
-        parameters = (
-            getattr(workspace.settings, benchmark)
-            if workspace
-            else parameters_of(ComphyParameters, benchmark, given.overrides)
-        )
-        questions = given.questions or (workspace.data if workspace else Path()) / "comphy" / "questions.json"
-        record = read_comphy_questions(questions).get(int(target_text))
-        question = (
-            next((q for q in record.questions if str(q.question_id) == question_text), None)
-            if record
-            else None
-        )
+        number = int(target_text)
+        if given.questions and given.annotations:
+            questions, parameters = (
+                given.questions,
+                parameters_of(ComphyParameters, benchmark, given.overrides),
+            )
+        else:
+            questions = given.workspace.data / "comphy" / "questions.json"
+            parameters = getattr(given.workspace.settings, benchmark)
+        record = read_comphy_questions(questions).get(number)
+        asked = record.questions if record else ()
+        question = next((q for q in asked if str(q.question_id) == question_text), None)
         if question is None:
             return None
-        annotations = given.annotations or (workspace.data if workspace else Path()) / "comphy" / "annotation"
-        target = read_target(annotations, int(target_text), target_names(annotations)[int(target_text)])
-        explanations = list(
-            explain_target(
-                target_log(target, infer_properties=parameters.infer_properties),
-                int(target_text),
-                question,
-                parameters,
-            )
-        )
-        return Explained(
-            _clevrer_text(question.question, explanations),
-            {"question": question.question, "explanations": [_clevrer_record(e) for e in explanations]},
-        )
+        if given.questions and given.annotations:
+            target = read_target(given.annotations, number, target_names(given.annotations)[number])
+            log = target_log(target, infer_properties=parameters.infer_properties)
+        else:
+            log = _log(given, benchmark, clevrer.log_name(number))
+        return explain_target(log, number, question, parameters)
 
     return explainer
 
 
-def _babi(given: Input, task: str, story_text: str, question_text: str) -> Explained | None:
+def _babi(given: Input, task: str, story_text: str, question_text: str) -> Explanation | None:
     stories = read_tasks(given.tasks or given.workspace.data / "babi")
     story = next((s for s in stories if s.subset == task and str(s.scene) == story_text), None)
     if story is None or not any(str(q.id) == question_text for q in story.questions):
         return None
-    why = explain_story(story, int(question_text))
-    lines = [why.question, "", *(f"  {line}" for line in why.query.splitlines()), ""]
-    lines += [f"  tick {tick:>3}  {triple}" for triple, tick in why.evidence]
-    lines += [f"  sentence {number}: {sentence}" for number, sentence in why.sentences]
-    return Explained("\n".join([*lines, f"  answer: {why.predicted}"]) + "\n", msgspec.to_builtins(why))
+    log = story_log(story) if given.tasks else _log(given, "babi", babi.log_name(story))
+    return _story_explanation(story, int(question_text), log)
 
 
-def _gqa(given: Input, subset: str, image: str, question_id: str) -> Explained | None:
+def _story_explanation(story: Story, question: int, log: EventLog) -> Explanation:
+    """A story's reasons, which come as triples with the ticks at which they became true, as positions."""
+    why = explain_story(story, question, log)
+    positions: dict[tuple[str, int], int] = {}
+    for position, (tick, op, triple) in enumerate(log):
+        if op is Op.INSERT:
+            positions[" ".join(map(str, triple)), tick] = position
+    evidence = tuple(sorted({Evidence(positions[piece]) for piece in why.evidence}))
+    told = tuple(f"sentence {number}: {sentence}" for number, sentence in why.sentences)
+    step = ExplainedStep("look up", why.predicted, told, why.query, evidence)
+    part = ExplainedPart("", (step,), why.predicted)
+    names = {BABI_TERMS: ":", BABI_ENTITIES: ""}
+    return Explanation(why.question, why.predicted, (part,), {OWN: log}, names)
+
+
+def _gqa(given: Input, subset: str, image: str, question_id: str) -> Explanation | None:
     resolve: Resolve | None = next((how for how, name in SUBSETS.items() if name == subset), None)
     if resolve is None:
         return None
-    folder = None if given.questions else given.workspace.data / "gqa"
-    questions = given.questions or gqa.questions_of(folder or Path())
-    graphs = read_scene_graphs(given.scene_graphs or gqa.scene_graphs_of(folder or questions.parent))
+    questions = given.questions or gqa.questions_of(given.workspace.data / "gqa")
     question = read_gqa_questions(questions).get(image, {}).get(question_id)
-    if question is None or image not in graphs:
+    if question is None:
         return None
-    why = explain_image(Scene.of(image, graphs[image]), question, resolve=resolve)
-    steps = [
-        {**step._asdict(), "grounds": [ground._asdict() for ground in step.grounds]} for step in why.steps
-    ]
-    return Explained(
-        why.text() + "\n", {"question": question.question, "text": why.text().splitlines(), "steps": steps}
-    )
+    if given.questions is None and given.scene_graphs is None:
+        scene = Scene(image, _log(given, "gqa", gqa.log_name(image)))
+    else:
+        graphs = read_scene_graphs(given.scene_graphs or gqa.scene_graphs_of(questions.parent))
+        if image not in graphs:
+            return None
+        scene = Scene.of(image, graphs[image])
+    return explain_image(scene, question, resolve=resolve)
 
 
-def _twin(given: Input, number: str, arm: str) -> Explained | None:
+def _twin(given: Input, number: str, arm: str) -> Explanation | None:
     specs = given.specs or specs_of(given.workspace.data / "twin")
     spec = next((s for s in read_specs(specs) if str(s.spec) == number), None)
     if spec is None or arm not in ARMS:
         return None
-    why = explain_arm(spec, arm)
-    return Explained(
-        why.text(),
-        {
-            **why._asdict(),
-            "happenings": [h._asdict() for h in why.happenings],
-            "deltas": [d._asdict() for d in why.deltas],
-        },
-    )
+    if given.specs:
+        return explain_arm(spec, arm, replay_twin(spec))
+    logs = (_log(given, "twin", twin_log_name(spec.spec, each)) for each in ARMS)
+    return explain_arm(spec, arm, Twin(*logs))
 
 
-EXPLAINERS: dict[str, tuple[str, Callable[..., Explained | None]]] = {
+EXPLAINERS: dict[str, tuple[str, Callable[..., Explanation | None]]] = {
     "clevrer": ("clevrer/SCENE/QUESTION", _clevrer),
     "comphy": ("comphy/TARGET/QUESTION", _comphy("comphy")),
     "comphy_inferred": ("comphy_inferred/TARGET/QUESTION", _comphy("comphy_inferred")),

@@ -1,48 +1,31 @@
-"""Worked explanations: one question of each kind, chosen by rule, with its steps and a picture of its events."""
+"""Worked explanations: a question of each kind, chosen by rule, with its steps and a picture of its events."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, groupby, islice
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
+from pyoxigraph import NamedNode
 
-from orchestration.benchmarks import babi, clevrer, gqa
+from orchestration.benchmarks import gqa
 from orchestration.lineage.explain import Input, explain_answer
 from orchestration.rendering.timelines import Boxes, Timeline, scene_boxes, scene_timeline, story_timeline
 from orchestration.workspace import Workspace
 from substrate.domains.babi.format import read_tasks
 from substrate.domains.clevrer.scene import Scene
+from substrate.domains.comphy.deltas import NAMESPACE
 from substrate.domains.comphy.scene import TargetScene
+from substrate.domains.gqa.deltas import object_iri
 from substrate.domains.gqa.format import read_scene_graphs
+from substrate.explanation import OWN, Explanation
 from substrate.log import EventLog
-from substrate.rows import Row, decode
+from substrate.rows import ChoiceRow, Row, decode
 
 _ENOUGH = 3
 _LOOKED_AT = 40
-
-
-class Step(NamedTuple):
-    """A step of a program: its token, what it took and gave, and the deltas behind that."""
-
-    token: str
-    took: str
-    gave: str
-    evidence: list[str]
-
-
-class Part(NamedTuple):
-    """A program's run: the choice it is for (empty for an open question), its steps, what was predicted and
-    expected of it.
-    """
-
-    title: str
-    steps: list[Step]
-    predicted: str
-    expected: str | None
 
 
 class Worked(NamedTuple):
@@ -50,17 +33,16 @@ class Worked(NamedTuple):
 
     kind: str
     name: str
-    question: str
+    explanation: Explanation
     row: Row
-    parts: list[Part]
     picture: Timeline | Boxes
     story: Sequence[tuple[int, str, bool]] = ()
     """Tick, sentence, and whether the answer rests on it; of a told story only."""
 
     @property
-    def wrong(self) -> int:
-        """In how many of its programs what was predicted is not what was expected."""
-        return sum(part.predicted != part.expected for part in self.parts)
+    def wrong(self) -> list[ChoiceRow]:
+        """The choices of which something else was predicted than expected."""
+        return [choice for choice in self.row.choices or () if choice.predicted != choice.expected]
 
 
 class Kind(NamedTuple):
@@ -74,21 +56,23 @@ class Kind(NamedTuple):
 
 
 def worked_examples(workspace: Workspace) -> Iterator[Worked]:
-    """An example of each kind that this run has answers of: among the first of its rows the first that is
-    telling, else the first.
-    """
+    """An example of each kind that this run has answers of."""
     for kind in KINDS:
-        rows = islice(_rows(workspace.artifacts / kind.benchmark / "answers.jsonl", kind.subset), _LOOKED_AT)
-        examples = [kind.show(workspace, kind, row) for row in islice(rows, 1)]
-        examples += islice(
-            (
-                e
-                for e in chain(examples, (kind.show(workspace, kind, row) for row in rows))
-                if kind.telling(e)
-            ),
-            1,
-        )
-        yield from examples[-1:]
+        example = _example(workspace, kind)
+        if example:
+            yield example
+
+
+def _example(workspace: Workspace, kind: Kind) -> Worked | None:
+    """Among the first rows of a kind the first that is telling, else the first."""
+    first: Worked | None = None
+    rows = _rows(workspace.artifacts / kind.benchmark / "answers.jsonl", kind.subset)
+    for row in islice(rows, _LOOKED_AT):
+        example = kind.show(workspace, kind, row)
+        if kind.telling(example):
+            return example
+        first = first or example
+    return first
 
 
 def _rows(answers: Path, subset: str) -> Iterator[Row]:
@@ -97,154 +81,52 @@ def _rows(answers: Path, subset: str) -> Iterator[Row]:
         yield from (row for row in map(decode, lines) if row.subset == subset and row.error is msgspec.UNSET)
 
 
-def _scene_log(workspace: Workspace, row: Row) -> EventLog:
-    return EventLog.read(workspace.artifacts / row.benchmark / "logs" / clevrer.log_name(int(row.scene)))
-
-
-def _explained(workspace: Workspace, name: str) -> Mapping[str, Any]:
-    return explain_answer(name, Input(opened=workspace)).record
+def _explained(workspace: Workspace, name: str) -> Explanation:
+    return explain_answer(name, Input(opened=workspace))
 
 
 def _show_scene(view: Callable[[EventLog], Scene]) -> Callable[[Workspace, Kind, Row], Worked]:
     def show(workspace: Workspace, kind: Kind, row: Row) -> Worked:
         name = f"{row.benchmark}/{row.scene}/{row.question}"
-        record = _explained(workspace, name)
-        explanations = record["explanations"]
-        choices = list(row.choices or ())
-        titles = [e["part"] for e in explanations] if choices else [""]
-        answers = [(c.predicted, c.expected) for c in choices] or [(row.predicted, row.expected)]
-        parts = [
-            Part(title, _told_once(map(_step, e["steps"])), *answer)
-            for title, e, answer in zip(titles, explanations, answers, strict=True)
-        ]
-        return Worked(
-            kind.title,
-            name,
-            record["question"],
-            row,
-            parts,
-            scene_timeline(view(_scene_log(workspace, row)), explanations),
-        )
+        why = _explained(workspace, name)
+        return Worked(kind.title, name, why, row, scene_timeline(view(why.logs[OWN]), why))
 
     return show
 
 
-def _step(step: Mapping[str, Any]) -> Step:
-    return Step(
-        step["token"], _clipped(", ".join(step["took"])), _clipped(step["gave"]), _deltas(step["evidence"])
-    )
-
-
-def _deltas(evidence: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Deltas in words, those of one tick on one subject as one line."""
-    split = [(f"tick {e['tick']} {e['op']}", *brief(e["triple"]).split(" ", 1)) for e in evidence]
-    return [
-        f"{when} {subject} {'; '.join(said for *_, said in group)}"
-        for (when, subject), group in groupby(split, lambda delta: delta[:2])
-    ]
-
-
-def _told_once(steps: Iterable[Step]) -> list[Step]:
-    """The steps, where one rests on the same deltas as an earlier one with a word of that instead of them."""
-    kept: list[Step] = []
-    for step in steps:
-        earlier = next(
-            (number for number, before in enumerate(kept) if before.evidence == step.evidence), None
-        )
-        kept.append(
-            step
-            if earlier is None or not step.evidence
-            else step._replace(evidence=[f"the deltas of step {earlier}"])
-        )
-    return kept
-
-
-def _clipped(text: str, most: int = 160) -> str:
-    return text if len(text) <= most else f"{text[:most].rsplit(' ', 1)[0]} …"
-
-
-def brief(triple: str) -> str:
-    """A triple for a reader: no namespaces, no datatypes.
-
-    >>> brief('<urn:clevrer:7:object:1> <urn:substrate:clevrer:number> "1"^^<http://www.w3.org/2001/XMLSchema#integer>')
-    'object:1 number 1'
-    """
-    triple = re.sub(r'"([^"]*)"(\^\^<[^>]*>)?', r"\1", triple).replace(
-        "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>", "a"
-    )
-    return re.sub(r"<urn:(?:substrate:)?\w+:(?:\d+:)?([^>]*)>", r"\1", triple)
-
-
 def _show_story(workspace: Workspace, kind: Kind, row: Row) -> Worked:
     name = f"babi/{row.subset}/{row.scene}/{row.question}"
-    record = _explained(workspace, name)
-    story = next(
-        s for s in read_tasks(workspace.data / "babi") if s.subset == row.subset and s.scene == row.scene
-    )
-    used = {tick for tick, _ in record["sentences"]}
+    why = _explained(workspace, name)
+    stories = read_tasks(workspace.data / "babi")
+    story = next(s for s in stories if s.subset == row.subset and s.scene == row.scene)
+    log = why.logs[OWN]
+    used = {log[position].tick for position in why.evidence()}
     told = [(line.id, line.text, line.id in used) for line in story.statements if line.id < int(row.question)]
-    steps = [
-        Step(
-            record["query"],
-            "",
-            record["predicted"],
-            [f"tick {tick} {brief(triple)}" for triple, tick in record["evidence"]],
-        )
-    ]
-    log = EventLog.read(workspace.artifacts / "babi" / "logs" / babi.log_name(story))
-    return Worked(
-        kind.title,
-        name,
-        record["question"],
-        row,
-        [Part("", steps, row.predicted, row.expected)],
-        story_timeline(log, told),
-        told,
-    )
+    return Worked(kind.title, name, why, row, story_timeline(log, told), told)
 
 
 def _show_image(workspace: Workspace, kind: Kind, row: Row) -> Worked:
     name = f"gqa/{row.subset}/{row.scene}/{row.question}"
-    record = _explained(workspace, name)
+    why = _explained(workspace, name)
     graph = read_scene_graphs(gqa.scene_graphs_of(workspace.data / "gqa"))[str(row.scene)]
-    steps = _told_once(map(_image_step, record["steps"]))
-    used = {
-        found
-        for step in record["steps"]
-        for ground in step["grounds"]
-        for found in re.findall(rf"<urn:gqa:{re.escape(str(row.scene))}:(\w+)>", ground["triple"])
-    }
-    return Worked(
-        kind.title,
-        name,
-        record["question"],
-        row,
-        [Part("", steps, row.predicted, row.expected)],
-        scene_boxes(graph, used),
-    )
-
-
-def _image_step(step: Mapping[str, Any]) -> Step:
-    deltas = [f"tick {g['tick']} {brief(g['triple'])}" for g in step["grounds"]] + [
-        f"not there: {brief(pattern)}" for pattern in step["missed"]
-    ]
-    took = ", ".join(filter(None, [step["argument"], *(f"step {number}" for number in step["dependencies"])]))
-    return Step(step["operation"], took, step["result"], deltas)
+    triples = [why.logs[OWN][position].triple for position in why.evidence()]
+    named = {term for subject, _, value in triples for term in (subject, value)}
+    used = {number for number in graph.objects if NamedNode(object_iri(str(row.scene), number)) in named}
+    return Worked(kind.title, name, why, row, scene_boxes(graph, used))
 
 
 def _eventful(example: Worked) -> bool:
     return example.picture.singled_out >= _ENOUGH
 
 
+_VIDEO = NamedNode(f"{NAMESPACE}video")
+
+
 def _filmed(example: Worked) -> bool:
     """Whether a step found something by what a reference video showed."""
-    return any(
-        " video " in delta
-        for part in example.parts
-        for step in part.steps
-        if step.gave != "[]"
-        for delta in step.evidence
-    )
+    why = example.explanation
+    found = (step for part in why.parts for step in part.steps if step.about)
+    return any(why.delta(piece).triple[1] == _VIDEO for step in found for piece in step.evidence)
 
 
 KINDS: Sequence[Kind] = (

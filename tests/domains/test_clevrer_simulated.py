@@ -15,10 +15,11 @@ from typing import Any, Literal
 import msgspec
 import pytest
 from clevrer_scenes import annotation
+from pyoxigraph import NamedNode
 
 from substrate import EventLog, LogError, ProgramError, TBox, fork
 from substrate.domains.clevrer.counterfactual import Verdict, judge
-from substrate.domains.clevrer.deltas import annotation_log, events_log
+from substrate.domains.clevrer.deltas import NAMESPACE, annotation_log, events_log
 from substrate.domains.clevrer.emitter import MotionEmitter, future, without
 from substrate.domains.clevrer.explain import explain
 from substrate.domains.clevrer.format import (
@@ -353,22 +354,39 @@ QUESTION = Question(
 def test_an_explanation_shows_the_ground_and_the_forks_events(blocked: Scene) -> None:
     grounds = {}
     for method in ("partner", "simulated"):
-        first, second = explain(blocked.log, 7, QUESTION, Parameters(counterfactual=Counterfactual(method)))  # pyright: ignore[reportArgumentType]
+        parameters = Parameters(counterfactual=Counterfactual(method))  # pyright: ignore[reportArgumentType]
+        why = explain(blocked.log, 7, QUESTION, parameters)
+        first, second = why.parts
         grounds[method] = (first.answer, first.ground, second.answer, second.ground)
-        (step,) = [step for step in first.steps if step.token == "get_counterfact"]
-        simulated = [e for e in step.evidence if "simulated" in e.triple]
+        (step,) = [step for step in first.steps if step.name == "get_counterfact"]
+        simulated = [why.delta(piece) for piece in step.evidence if piece.log]
         assert bool(simulated) is (method == "simulated")
-        assert ("fork at tick 11 of sha256:" in step.query) is (method == "simulated")
+        assert ("forked at tick 11 of sha256:" in why.text()) is (method == "simulated")
     assert grounds == {
         "partner": ("no", "heuristic", "no", "dual"),
         "simulated": ("yes", "simulated", "no", "dual"),
     }
-    assert {e.tick for e in simulated if ":event:" in e.triple} <= set(range(32, 37))
-    (plain,) = explain(
-        blocked.log, 7, Question(0, "How many?", "descriptive", ["objects", "count"]), SIMULATED
+    collided = [delta.tick for delta in simulated if delta.triple[2] == NamedNode(f"{NAMESPACE}Collision")]
+    assert collided
+    assert set(collided) <= set(range(32, 37))
+    asked = Question(0, "How many?", "descriptive", ["objects", "count"])
+    plain = explain(blocked.log, 7, asked, SIMULATED)
+    assert [part.ground for part in plain.parts] == ["observed"]
+    assert not any(
+        blocked.log[position].triple[1].value == f"{NAMESPACE}pose" for position in plain.evidence()
     )
-    assert plain.ground == "observed"
-    assert not any(":pose>" in e.triple for step in plain.steps for e in step.evidence)
+
+
+def test_the_answer_stands_first_and_a_pose_of_many_is_not_printed(blocked: Scene) -> None:
+    asked = Question(0, "?", "predictive", f"{collide(_CUBE, _CAN)} unseen_events belong_to".split())
+    why = explain(blocked.log, 7, asked, Parameters(predictive=Predictive("C")))
+    poses = [p for p in why.evidence() if blocked.log[p].triple[1].value == f"{NAMESPACE}pose"]
+    assert len(poses) > 6
+    assert why.text().splitlines()[:2] == ["?", f"answer: {why.answer}"]
+    assert why.text().count(' :pose "') <= 6
+    assert why.text(full=True).count(":pose>") == len(poses)
+    assert "<urn:clevrer:7:object:" not in why.text()
+    assert "<urn:clevrer:7:object:" in why.text(full=True)
 
 
 @pytest.mark.parametrize(("configuration", "ground"), [("C", "heuristic"), ("S", "simulated")])
@@ -376,8 +394,9 @@ def test_an_answer_about_the_future_says_whether_it_was_simulated(
     blocked: Scene, configuration: Literal["C", "S"], ground: str
 ) -> None:
     asked = Question(0, "?", "predictive", f"{collide(_CUBE, _CAN)} unseen_events belong_to".split())
-    (explanation,) = explain(blocked.log, 7, asked, Parameters(predictive=Predictive(configuration)))
-    assert (explanation.answer, explanation.ground) == ("no", ground)
+    why = explain(blocked.log, 7, asked, Parameters(predictive=Predictive(configuration)))
+    assert (why.answer, why.parts[0].ground) == ("no", ground)
+    assert set(why.logs) == ({"", "the future"} if ground == "simulated" else {""})
 
 
 def test_rows_are_the_same_whatever_the_hash_seed(blocked: Scene) -> None:
