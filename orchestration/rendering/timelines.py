@@ -151,7 +151,7 @@ def scene_timeline(scene: Scene, explanation: Explanation) -> Timeline:
 def _removed(
     steps: Sequence[ExplainedStep], explanation: Explanation, numbers: Mapping[str, int]
 ) -> int | None:
-    """The object that a question removes: by whose being there the step is explained that imagines it gone."""
+    """The object that a question removes: the step that imagines it gone rests on its being there."""
     for step in steps:
         if step.name in ("get_counterfact", "filter_counterfact") and len(step.took) == 2:
             for piece in step.evidence:

@@ -1,4 +1,4 @@
-"""Worked explanations: a question of each kind, chosen by rule, with its steps and a picture of its events."""
+"""Worked explanations: a question of each kind, chosen by rule, with its steps and a picture."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The world of everyday scenes: official files, repeatable, with truth that owes nothing to the interpreter."""
+"""The world of everyday scenes: official files, repeatable, truth that owes nothing to the interpreter."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_where_words_fit_several_things_only_ids_tell_which_is_meant() -> None:
 
 
 def test_the_gold_is_about_the_scene(plain: list[Sample]) -> None:
-    """Answered on another scene's graph the questions go wrong: the gold cannot be guessed from the program."""
+    """Answered on another scene's graph questions go wrong: the gold cannot be guessed from the program."""
     turned = [
         answer_scene(Scene.of(one.image_id, other.graph), one.questions, "test", resolve="name")
         for one, other in pairwise(plain)
@@ -124,7 +124,10 @@ def test_numbers_out_of_range_are_refused(arguments: dict[str, float]) -> None:
 
 
 def test_the_world_loads_neither_the_interpreter_nor_the_program_nor_the_tbox() -> None:
-    code = "import sys, substrate.worlds.gqa; print(sorted(m for m in sys.modules if m.startswith('substrate.domains')))"
+    code = (
+        "import sys, substrate.worlds.gqa\n"
+        "print(sorted(m for m in sys.modules if m.startswith('substrate.domains')))"
+    )
     loaded = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
     ).stdout

@@ -131,11 +131,10 @@ def _choose_name(run: _Run, step: Instruction, objects: Objects) -> Said:
     fits: list[tuple[int, int, int]] = []
     ranked = run.scene.ranked(_some(objects))
     for position, node in enumerate(ranked):
-        fits += [
-            (penalty, position, index)
-            for index, word in enumerate(words)
-            if (penalty := run.scene.is_kind(node, word)) is not None
-        ]
+        for index, word in enumerate(words):
+            penalty = run.scene.is_kind(node, word)
+            if penalty is not None:
+                fits.append((penalty, position, index))
     if not fits:
         raise ProgramError(f"none of {_listed(run, objects)} is a {' or a '.join(words)}")
     _, position, index = min(fits)
@@ -158,11 +157,9 @@ def _choose_rel(run: _Run, step: Instruction, sources: Objects) -> Said:
         return Said(scene.ontology.answer(options[index]), (node,))
     source = scene.ranked(best)[0]
     targets = scene.named(argument.target, by_id=run.by_id)
-    return (
-        _choose_alone(run, argument, source)
-        if set(targets) == {source}
-        else _choose_by_box(run, argument, source, targets)
-    )
+    if set(targets) == {source}:
+        return _choose_alone(run, argument, source)
+    return _choose_by_box(run, argument, source, targets)
 
 
 def _choose_alone(run: _Run, argument: Related, node: Node) -> Said:
@@ -219,8 +216,8 @@ def _compare(run: _Run, step: Instruction, first: Objects, second: Objects) -> S
         holds = [scene.has_value(node, "", comparison.favours) for node in pair]
         loses = [scene.has_value(node, "", comparison.against) for node in pair]
         if holds[0] != holds[1] or loses[0] != loses[1]:
-            winner = pair[0 if holds[0] > holds[1] or (holds[0] == holds[1] and loses[1]) else 1]
-            return Said(scene.name(winner), pair)
+            first_wins = holds[0] > holds[1] or (holds[0] == holds[1] and loses[1])
+            return Said(scene.name(pair[0] if first_wins else pair[1]), pair)
     raise ProgramError(
         f"nothing says whether {_listed(run, first)} or {_listed(run, second)} is {step.family}"
     )
@@ -247,9 +244,8 @@ def _different(run: _Run, step: Instruction, first: Objects, second: Objects) ->
 
 def _all_same(run: _Run, step: Instruction, objects: Objects) -> Truth:
     family = cast(Word, step.argument).word
-    held = [
-        set(values) for node in run.scene.ranked(_some(objects)) if (values := run.scene.values(node, family))
-    ]
+    each = [set(run.scene.values(node, family)) for node in run.scene.ranked(_some(objects))]
+    held = [values for values in each if values]
     if not held:
         raise ProgramError(f"none of {_listed(run, objects)} has a {family}")
     return Truth(bool(set.intersection(*held)), step.position, frozenset(objects))

@@ -127,11 +127,9 @@ class Scene:
 
     def ranked(self, objects: Objects) -> list[Node]:
         """Candidates in order of preference: least penalty, then largest box, then lowest id."""
-        return (
-            list(objects)
-            if len(objects) < 2
-            else sorted(objects, key=lambda node: (objects[node], *self.prominence(node)))
-        )
+        if len(objects) < 2:
+            return list(objects)
+        return sorted(objects, key=lambda node: (objects[node], *self.prominence(node)))
 
     def prominence(self, node: Node) -> tuple[int, int, str]:
         """Sorts before what is less likely meant: larger boxes first, then lower ids."""
@@ -208,16 +206,19 @@ class Scene:
             return [self.ontology.base(self.name(node))]
         found = set(self.annotated(node, family))
         if not found and node == self.node:
-            tellers = {
-                teller: EXACT
-                for kind in self.ontology.tellers.get(family, ())
-                for teller in self._of_class(kind)
-            }
-            found = next(
-                (set(told) for teller in self.ranked(tellers) if (told := self.values(teller, family))), set()
-            )
+            found = self._told(family)
         listed = self.ontology.families.get(family, frozenset())
         return sorted(found & listed or found)
+
+    def _told(self, family: str) -> set[str]:
+        """The values of a family that the first object has which speaks for the scene."""
+        kinds = self.ontology.tellers.get(family, ())
+        tellers = {teller: EXACT for kind in kinds for teller in self._of_class(kind)}
+        for teller in self.ranked(tellers):
+            told = self.values(teller, family)
+            if told:
+                return set(told)
+        return set()
 
     def annotated(self, node: Node, family: str) -> list[str]:
         """Every value the state holds for an object or scene and a family, sorted; also those the TBox does
@@ -262,13 +263,11 @@ class Scene:
         found: Objects = {}
         for source, penalty in sources.items():
             own = set(self.values(source, family))
+            if not own:
+                continue
             for node, extra in wanted.items():
-                if (
-                    node != source
-                    and own
-                    and (other := set(self.values(node, family)))
-                    and bool(own & other) is same
-                ):
+                other = set() if node == source else set(self.values(node, family))
+                if other and bool(own & other) is same:
                     found[node] = min(penalty + extra, found.get(node, penalty + extra))
         return found
 

@@ -1,4 +1,4 @@
-"""Why an arm's answer is what it is: the intervention, the events that bear on it, the asked triple's changes.
+"""Why an arm's answer is what it is: the intervention, the events that bear on it, the asked triple.
 
 What an arm's answer rests on lies in that arm's log; what happens in the other arm alone, in the other's.
 """

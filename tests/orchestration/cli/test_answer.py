@@ -235,7 +235,8 @@ def test_explain_prints_queries_triples_and_ticks(files: Files) -> None:
     files.ask(
         [
             question(
-                "events objects cube filter_shape unique filter_collision unique objects cube filter_shape unique get_col_partner query_shape",
+                "events objects cube filter_shape unique filter_collision unique "
+                "objects cube filter_shape unique get_col_partner query_shape",
                 "sphere",
             )
         ]
