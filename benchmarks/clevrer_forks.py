@@ -34,7 +34,7 @@ from substrate.domains.clevrer.format import (
     decode_annotation,
     read_questions,
 )
-from substrate.domains.clevrer.interpreter import answer_scene
+from substrate.domains.clevrer.interpreter import answer_scene, in_order
 from substrate.domains.clevrer.motion import bodies, simulate
 from substrate.domains.clevrer.parameters import RECORDED_AFTER, Counterfactual, Parameters, Predictive
 from substrate.domains.clevrer.scene import Event, Scene
@@ -134,12 +134,9 @@ def grounds(worlds: list[World]) -> Iterator[str]:
             for question in world.questions.questions:
                 if question.question_type == "counterfactual":
                     labels = {"yes": "correct", "no": "wrong"}
-                    for choice, why in zip(
-                        question.choices or (),
-                        explain(world.log, world.film.scene_index, question, SETTINGS[name][1]),
-                        strict=True,
-                    ):
-                        count[why.ground, labels[why.answer] == choice.answer] += 1
+                    why = explain(world.log, world.film.scene_index, question, SETTINGS[name][1])
+                    for choice, part in zip(in_order(question.choices or ()), why.parts, strict=True):
+                        count[part.ground, labels[part.answer] == choice.answer] += 1
         for ground in sorted({ground for ground, _ in count}):
             yield f"| {name} | {ground} | {_share(count[ground, True], count[ground, True] + count[ground, False])} |"
 

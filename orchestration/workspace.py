@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from orchestration.settings import Settings
-from orchestration.tables import Storage
+from orchestration.tables import Logs, Storage
 
 
 @dataclass(frozen=True)
@@ -38,3 +38,8 @@ class Workspace:
         """Where tables lie: on the URI of the settings, else in the project, beside a recomputation's artifacts."""
         own = self.scratch or self.root
         return Storage((not self.scratch and self.settings.storage) or (own / "storage").as_uri())
+
+    def logs(self, benchmark: str) -> Logs:
+        """The logs of a benchmark in the profile."""
+        index = self.artifacts / benchmark / "logs" / "index.jsonl"
+        return Logs(self.storage, f"{self.settings.profile}/logs/{benchmark}", index)

@@ -21,6 +21,7 @@ from orchestration.benchmarks.benchmark import (
     Files,
     NamedLog,
     Natural,
+    Shown,
     World,
     chosen,
 )
@@ -126,6 +127,7 @@ BABI = Benchmark(
     logs=logs,
     rows=rows,
     explain=explain,
+    shown=(Shown("bAbI, three supporting facts", "qa3", "story"),),
     shapes="babi",
     declared=("answers", lambda data: len(TASKS) * data.questions),
     size=lambda data: f"{data.questions:,} questions a task",

@@ -152,9 +152,8 @@ def _extractor(pictures: Pictures, asked: _Asked, model: Model) -> list[Row]:
         graph = photographs.extract(model, picture)
     except ReplyError as error:
         return [row(error, asked.question.answer, log=f"sha256:{picture.sha256}", **common)]
-    (answer,) = answer_scene(asked.image, Scene.of(asked.image, graph), {asked.number: asked.question})
-    said = ReplyError(answer.error) if answer.error else answer.predicted
-    return [row(said, asked.question.answer, log=answer.log, **common)]
+    scene, question = Scene.of(asked.image, graph), {asked.number: asked.question}
+    return answer_scene(scene, question, asked.split, resolve="name", benchmark="gqa_extractor")
 
 
 def pictures_in(folder: Path) -> Pictures:

@@ -69,6 +69,14 @@ class Data(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     """An address that holds the official files under their names, instead of the official ones."""
 
 
+class Shown(NamedTuple):
+    """A kind of question of which the report works an example: its title, its subset, how it is pictured."""
+
+    title: str
+    subset: str
+    picture: Literal["scene", "target", "story", "image"]
+
+
 @dataclass(frozen=True, kw_only=True)
 class World:
     """Generated data in the official format.
@@ -112,6 +120,7 @@ class Benchmark:
         logs: the logs of a case.
         rows: the rows of a case, given its logs, the parameters and the split.
         explain: why the answer of a subset (or "") and question of a case is what it is.
+        shown: the kinds of questions of which the report works an example.
         asked: what an answer's name calls a row's question.
         paired: whether rows come in pairs of one scene, which are judged together.
         shapes: the TBox whose shapes its logs conform to.
@@ -143,6 +152,7 @@ class Benchmark:
     rows: Callable[[Case, Sequence[EventLog], Any, str], Iterable[Row]] | None = None
     explain: Callable[[Case, Sequence[EventLog], Any, str, str], Explanation | None] | None = None
     asked: Callable[[Row], str] = lambda row: str(row.question)
+    shown: tuple[Shown, ...] = ()
     paired: bool = False
     shapes: str = ""
     declared: tuple[Literal["logs", "answers"], Callable[[Any], int]] | None = None

@@ -16,6 +16,7 @@ from orchestration.benchmarks.benchmark import (
     Files,
     NamedLog,
     Natural,
+    Shown,
     World,
     chosen,
     per_choice,
@@ -24,6 +25,7 @@ from orchestration.benchmarks.benchmark import (
 from substrate.domains.clevrer.deltas import annotation_log, events_log
 from substrate.domains.clevrer.explain import explain as explain_question
 from substrate.domains.clevrer.format import (
+    SUBSETS,
     SceneQuestions,
     annotation_names,
     annotation_sources,
@@ -199,6 +201,7 @@ CLEVRER = Benchmark(
     logs=scene_logs,
     rows=rows,
     explain=explain,
+    shown=tuple(Shown(f"CLEVRER, {subset}", subset, "scene") for subset in SUBSETS),
     shapes="clevrer",
     declared=("logs", lambda data: data.scenes),
     size=lambda data: f"{data.scenes:,} scenes",

@@ -21,6 +21,7 @@ from orchestration.benchmarks.benchmark import (
     Files,
     NamedLog,
     Natural,
+    Shown,
     World,
     chosen,
     per_choice,
@@ -82,8 +83,7 @@ def rows(
 ) -> Iterable[Row]:
     """The rows of a target's questions."""
     questions = _questions.decode(case.questions).questions
-    for row in answer_target(logs[0], int(case.scene), questions, parameters, split):
-        yield msgspec.structs.replace(row, benchmark=benchmark)
+    return answer_target(logs[0], int(case.scene), questions, parameters, split, benchmark)
 
 
 def explain(
@@ -162,4 +162,5 @@ COMPHY_INFERRED = _setting(
         "scores": "Accuracy of each subset with hidden properties inferred, with Wilson's interval.",
     },
     example="comphy_inferred/3/2",
+    shown=(Shown("ComPhy, hidden properties inferred", "factual", "target"),),
 )

@@ -50,7 +50,7 @@ def bench_clevrer(scenes: int) -> list[Figure]:
     Args:
         scenes: how many generated scenes.
     """
-    from orchestration.pipeline.generate import generate_clevrer
+    XX
 
     with tempfile.TemporaryDirectory(prefix="substrate-bench-") as folder:
         made = min(scenes, 50)

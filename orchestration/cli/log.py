@@ -576,14 +576,25 @@ def _failing() -> Iterator[None]:
 
 
 def _read(path: Path) -> EventLog:
+    """The log of a file, or of a name such as ``clevrer/10000`` in the project's profile."""
+    if not path.exists() and "/" in str(path):
+        return _named(str(path))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", TornTailWarning)
         log = EventLog.read(path)
     if log.torn:
         sys.stderr.write(
-            f"warning: {path}: the last append was cut off; {log.torn.dropped} bytes after tick {log.last_tick} are left out\n"
+            f"warning: {path}: the last append was cut off; {log.torn.dropped} bytes after tick "
+            f"{log.last_tick} are left out\n"
         )
     return log
+
+
+def _named(name: str) -> EventLog:
+    from orchestration.project import open_workspace
+
+    benchmark, _, log = name.partition("/")
+    return open_workspace().logs(benchmark).read(log)
 
 
 def _text_of(path: Path) -> str:

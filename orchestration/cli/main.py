@@ -1,33 +1,64 @@
-"""The `substrate` command."""
+"""The `substrate` command: its groups, and what a researcher and a maintainer run."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
+import click
 import msgspec
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from typer.core import TyperGroup
 
+from orchestration.cli.console import (
+    NOTHING_SET,
+    JsonOption,
+    ProfileOption,
+    SetOption,
+    bars,
+    failing,
+    plain,
+    say,
+    stage_bars,
+)
 from orchestration.cli.log import log_app
-from orchestration.settings import parameters_of
-from substrate.domains.clevrer.parameters import Parameters as ClevrerParameters
 from substrate.errors import SubstrateError
 
 app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_show_locals=False,
-    help="Deterministic event-graph substrates: reproduce the paper, inspect its numbers, answer your own files.",
+    help="Deterministic event-graph substrates: reproduce the paper, inspect its numbers, answer your own "
+    "files.",
 )
+
+
+class _Derived(TyperGroup):
+    """A group whose commands come from the benchmarks, which are read only when the group is used."""
+
+    @property
+    def _made(self) -> click.Group:
+        from orchestration.cli import data
+
+        return typer.main.get_group({"answer": data.answers, "generate": data.worlds}[self.name or ""]())
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names of the commands."""
+        return self._made.list_commands(ctx)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """A command by its name."""
+        return self._made.get_command(ctx, cmd_name)
+
+
 answer_app = typer.Typer(
-    no_args_is_help=True, help="Answer a user's own files with the pipeline's interpreters."
+    cls=_Derived, no_args_is_help=True, help="Answer a user's own files with the pipeline's interpreters."
 )
-generate_app = typer.Typer(no_args_is_help=True, help="Generate official-format data with truth.")
+generate_app = typer.Typer(
+    cls=_Derived, no_args_is_help=True, help="Generate official-format data with truth."
+)
 score_app = typer.Typer(no_args_is_help=True, help="Grade anyone's answers.")
 predict_app = typer.Typer(no_args_is_help=True, help="Predict the unseen future from a user's own files.")
 dvc_app = typer.Typer(no_args_is_help=True, help="Keep DVC in step with the asset graph.")
@@ -37,57 +68,16 @@ app.add_typer(predict_app, name="predict")
 app.add_typer(score_app, name="score")
 app.add_typer(generate_app, name="generate")
 app.add_typer(dvc_app, name="dvc")
-out, err = Console(), Console(stderr=True)
-
-ProfileOption = Annotated[
-    str | None,
-    typer.Option("--profile", help="sample, full or paper; the profile of params.yaml unless given."),
-]
-SetOption = Annotated[
-    list[str],
-    typer.Option("--set", metavar="KEY=VALUE", help="Override a key of params.yaml; may be repeated."),
-]
-JsonOption = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
 
 
-@contextmanager
-def failing() -> Iterator[None]:
-    """Turn the project's own errors into a message and exit code 1."""
-    try:
-        yield
-    except SubstrateError as error:
-        err.print(f"[bold red]error:[/] {_plain(str(error))}", soft_wrap=True)
-        raise typer.Exit(1) from None
+@answer_app.callback()
+def _answer() -> None:
+    """Typer leaves out a group that has nothing of its own."""
 
 
-def _plain(text: str) -> str:
-    return text.replace("[", r"\[")
-
-
-def _bars(console: Console = err) -> Progress:
-    return Progress(
-        TextColumn("{task.description:<22}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        console=console,
-    )
-
-
-@contextmanager
-def _stage_bars(names: list[str]) -> Iterator[None]:
-    """A bar for every stage of a run."""
-    from orchestration.pipeline.progress import watching
-
-    with _bars() as bars:
-        tasks = {name: bars.add_task(name, total=None, start=False) for name in names}
-
-        def report(stage: str, done: int, total: int) -> None:
-            bars.start_task(tasks[stage])
-            bars.update(tasks[stage], completed=done, total=total)
-
-        with watching(report):
-            yield
+@generate_app.callback()
+def _generate() -> None:
+    """Typer leaves out a group that has nothing of its own."""
 
 
 @app.command()
@@ -96,63 +86,56 @@ def reproduce(
     only: Annotated[
         str | None, typer.Option("--only", metavar="BENCHMARK", help="One benchmark instead of all.")
     ] = None,
-    set_: SetOption = [],  # noqa: B006  # typer copies it
+    set_: SetOption = NOTHING_SET,
     force: Annotated[
         bool, typer.Option("--force", help="Run stages although nothing they depend on has changed.")
     ] = False,
 ) -> None:
     """Materialise the asset graph and print the tables."""
     from orchestration.pins.dvc import settle
-    from orchestration.pipeline.assets.report import PAGE
+    from orchestration.pipeline.graph import STAGES, stages_of
     from orchestration.pipeline.resources import WorkspaceResource
-    from orchestration.pipeline.run import instance, run_stages, stages_of
-    from orchestration.pipeline.stage import STAGES
-    from orchestration.rendering.results import transfer_table
-    from orchestration.scoring.scores import read_scores
-    from orchestration.workspace import open_workspace
+    from orchestration.pipeline.run import instance, run_stages
+    from orchestration.project import open_workspace
 
     with failing():
         workspace = open_workspace(profile, tuple(set_))
-        names = stages_of(only)
-        with _stage_bars(names):
-            failed = run_stages(
-                names,
-                WorkspaceResource(profile=workspace.settings.profile, overrides=set_, force=force),
-                instance(workspace.root),
-            )
-        used = workspace.settings.profile
-        drifted = (
-            settle(workspace.root, used, names)
-            if not set_ and used == open_workspace().settings.profile
-            else {}
-        )
-    tables = [
-        (workspace.artifacts / f"{name}.md").read_text("utf-8")
-        for name in names
-        if f"artifacts/{{profile}}/{name}.md" in STAGES[name].outs
-    ]
-    # A benchmark that shares its table with others shows its own rows.
-    for table in tables or [
-        transfer_table(read_scores(workspace.artifacts / "scores", only or ""), workspace.settings).render(
-            "md"
-        )
-    ]:
-        out.print(f"\n{_plain(table)}", soft_wrap=True, highlight=False)
+        used, names = workspace.settings.profile, stages_of(only)
+        with stage_bars(names):
+            resource = WorkspaceResource(profile=used, overrides=set_, force=force)
+            failed = run_stages(names, resource, instance(workspace.root))
+        pinned = not set_ and used == open_workspace().settings.profile
+        drifted = settle(workspace, STAGES, names) if pinned else {}
+    for table in _tables(workspace, names, only):
+        say(f"\n{plain(table)}")
     if "report/html" in names:
-        out.print(f"The report: {workspace.path(PAGE)}\n", soft_wrap=True, highlight=False)
+        say(f"The report: {workspace.path(STAGES['report/html'].outs[0])}\n")
     for check in failed:
         if check.check_name != "drift":
-            err.print(
-                f"[yellow]check:[/] {check.asset_key.to_user_string()}: {check.check_name}: {_plain(str(check.description))}",
-                soft_wrap=True,
-            )
+            where = f"{check.asset_key.to_user_string()}: {check.check_name}"
+            say(f"[yellow]check:[/] {where}: {plain(str(check.description))}", error=True)
     for path, how in sorted(drifted.items()):
-        err.print(f"[yellow]drift:[/] {path} is {how} against its pin", soft_wrap=True)
+        say(f"[yellow]drift:[/] {path} is {how} against its pin", error=True)
     if drifted:
-        err.print(
+        say(
             "`substrate verify` shows what changed; `substrate accept REASON` pins the new results.",
-            soft_wrap=True,
+            error=True,
         )
+
+
+def _tables(workspace: Any, names: list[str], only: str | None) -> list[str]:
+    """The tables that a run made; a benchmark that shares its table with others shows its own rows."""
+    from orchestration.benchmarks.registry import BENCHMARKS
+    from orchestration.pipeline.graph import STAGES
+    from orchestration.rendering.results import transfer_table
+    from orchestration.scoring.scores import read_scores
+
+    made = [out for name in names for out in STAGES[name].outs if "/tables/" in out and out.endswith(".md")]
+    if made or only is None:
+        return [workspace.path(out).read_text("utf-8") for out in made]
+    benchmark = BENCHMARKS[only]
+    scores = read_scores(workspace.artifacts / "scores", benchmark.numbers)
+    return [transfer_table([benchmark], scores, workspace.settings).render("md")]
 
 
 @app.command()
@@ -164,21 +147,18 @@ def materialize(
     ] = False,
 ) -> None:
     """Run one stage on inputs that are there."""
+    from orchestration.pipeline.graph import STAGES
     from orchestration.pipeline.resources import WorkspaceResource
     from orchestration.pipeline.run import instance, run_stages
-    from orchestration.pipeline.stage import ordered_stages
-    from orchestration.workspace import open_workspace
+    from orchestration.project import open_workspace
 
     with failing():
         workspace = open_workspace(profile)
-        if stage not in (names := [known.name for known in ordered_stages()]):
-            raise SubstrateError(f"no stage {stage!r}", hint=f"Choose one of {', '.join(names)}")
-        with _stage_bars([stage]):
-            run_stages(
-                [stage],
-                WorkspaceResource(profile=workspace.settings.profile, force=force),
-                instance(workspace.root),
-            )
+        if stage not in STAGES:
+            raise SubstrateError(f"no stage {stage!r}", hint=f"Choose one of {', '.join(STAGES)}")
+        with stage_bars([stage]):
+            resource = WorkspaceResource(profile=workspace.settings.profile, force=force)
+            run_stages([stage], resource, instance(workspace.root))
 
 
 @app.command()
@@ -201,27 +181,21 @@ def verify(
 ) -> None:
     """Recompute everything and compare it with the pins, cell by cell and row by row; exit 1 on drift."""
     from orchestration.pins.verification import verify_profile
+    from orchestration.pipeline.graph import STAGES
+    from orchestration.pipeline.run import recompute as compute
+    from orchestration.project import open_workspace
     from orchestration.rendering.drift import render_markdown, render_text
-    from orchestration.workspace import open_workspace
 
     with failing():
         workspace = open_workspace(profile)
-        with _stage_bars_for_recomputation() if recompute else nullcontext():
-            report = verify_profile(workspace, recompute=recompute, since=since)
-    sys.stdout.write(
-        msgspec.json.encode(report).decode() + "\n"
-        if json
-        else render_markdown(report)
-        if markdown
-        else render_text(report)
-    )
+        computed = [name for name, stage in STAGES.items() if stage.pinned_by == "dvc.yaml"]
+        with stage_bars(computed) if recompute else nullcontext():
+            report = verify_profile(workspace, STAGES, recompute=compute if recompute else None, since=since)
+    if json:
+        sys.stdout.write(msgspec.json.encode(report).decode() + "\n")
+    else:
+        sys.stdout.write(render_markdown(report) if markdown else render_text(report))
     raise typer.Exit(1 if report.differences else 0)
-
-
-def _stage_bars_for_recomputation() -> Any:
-    from orchestration.pipeline.stage import ordered_stages
-
-    return _stage_bars([stage.name for stage in ordered_stages() if stage.pinned_by == "dvc.yaml"])
 
 
 @app.command()
@@ -230,299 +204,54 @@ def accept(
 ) -> None:
     """Pin the present data and artifacts as the results, and record why."""
     from orchestration.pins.verification import accept_results
-    from orchestration.workspace import open_workspace
+    from orchestration.pipeline.graph import STAGES
+    from orchestration.project import open_workspace
 
     with failing():
-        changed = accept_results(open_workspace(), reason)
-    out.print(f"pinned; {len(changed)} outputs changed" + "".join(f"\n  {path}" for path in changed))
+        changed = accept_results(open_workspace(), STAGES, reason)
+    say("\n  ".join([f"pinned; {len(changed)} outputs changed", *changed]))
 
 
 @app.command()
 def ui(port: Annotated[int, typer.Option("--port", help="Port on the loopback interface.")] = 3000) -> None:
     """The Dagster UI on the same definitions and the same instance as the command."""
     from orchestration.pipeline.run import instance
-    from orchestration.workspace import find_root
+    from orchestration.project import find_root
 
     with failing():
         root = find_root()
         instance(root).dispose()
     address = f"http://127.0.0.1:{port}"
-    out.print(
-        f"Reproduce:    {address}/locations/substrate/jobs/reproduce_sample  (Materialize all, then watch the run)",
-        soft_wrap=True,
-        highlight=False,
-    )
-    out.print(f"Asset graph:  {address}/asset-groups", soft_wrap=True, highlight=False)
-    out.print(f"Runs:         {address}/runs; Ctrl-C ends the server", soft_wrap=True, highlight=False)
+    job = f"{address}/locations/substrate/jobs/reproduce_sample"
+    say(f"Reproduce:    {job}  (Materialize all, then watch the run)")
+    say(f"Asset graph:  {address}/asset-groups")
+    say(f"Runs:         {address}/runs; Ctrl-C ends the server")
     # In this process's place, so that a signal reaches the server and not only what started it.
     os.chdir(root)
-    os.execv(
-        sys.executable,
-        [
-            sys.executable,
-            "-m",
-            "dagster",
-            "dev",
-            "--workspace",
-            "workspace.yaml",
-            "--host",
-            "127.0.0.1",
-            "--port",
-            str(port),
-        ],
-    )
+    command = [sys.executable, "-m", "dagster", "dev", "--workspace", "workspace.yaml"]
+    os.execv(sys.executable, [*command, "--host", "127.0.0.1", "--port", str(port)])
 
 
 @app.command()
 def fetch(
-    benchmark: Annotated[str, typer.Argument(help="clevrer, babi or gqa.")],
+    benchmark: Annotated[str, typer.Argument(help="A benchmark with official files.")],
     base: Annotated[
         str | None,
         typer.Option("--base", metavar="URL", help="A mirror that holds the files under their names."),
     ] = None,
     file: Annotated[
         list[str], typer.Option("--file", metavar="NAME", help="Only this file; may be repeated.")
-    ] = [],  # noqa: B006  # typer copies it
+    ] = NOTHING_SET,
 ) -> None:
     """Official data: resumed, verified, pinned."""
     from orchestration.fetch.downloads import fetch_shown
-    from orchestration.workspace import find_root
+    from orchestration.project import find_root
 
     with failing():
         root = find_root()
-        for fetched in fetch_shown(
-            benchmark,
-            root / "downloads" / benchmark,
-            pins=root / "pins" / "downloads.json",
-            base=base,
-            only=file,
-        ):
-            out.print(_plain(str(fetched)), soft_wrap=True, highlight=False)
-
-
-WorldOption = Annotated[Path, typer.Option("--out", metavar="DIR", help="A folder to write to.")]
-SeedOption = Annotated[int, typer.Option("--seed", help="Same seed, same bytes.")]
-
-
-@generate_app.command("clevrer")
-def generate_clevrer(
-    out_: WorldOption,
-    scenes: Annotated[int, typer.Option("--scenes", min=1, help="How many scenes.")] = 100,
-    seed: SeedOption = 20,
-    first: Annotated[int, typer.Option("--first", min=0, help="Number of the first scene.")] = 10000,
-) -> None:
-    """Rigid-body scenes in Bullet, as official annotation and question files with gold of their own."""
-    from orchestration.pipeline.generate import generate_clevrer as generate
-
-    with failing(), _bars() as bars:
-        task = bars.add_task("scenes", total=scenes)
-        questions = generate(out_, range(first, first + scenes), seed, lambda: bars.advance(task))
-    out.print(f"{scenes} scenes and {questions} questions in {out_}", soft_wrap=True)
-
-
-@generate_app.command("babi")
-def generate_babi(
-    out_: WorldOption,
-    questions: Annotated[int, typer.Option("--questions", min=1, help="How many a task.")] = 1000,
-    seed: SeedOption = 20,
-) -> None:
-    """Stories of bAbI's 20 tasks in the official format, with gold of their own."""
-    from substrate.worlds.babi import write_tasks
-
-    with failing():
-        files = write_tasks(out_, questions=questions, seed=seed)
-    out.print(f"{len(files)} tasks of {questions} questions in {out_}", soft_wrap=True)
-
-
-@generate_app.command("gqa")
-def generate_gqa(
-    out_: WorldOption,
-    scenes: Annotated[int, typer.Option("--scenes", min=1, help="How many scenes.")] = 100,
-    seed: SeedOption = 20,
-) -> None:
-    """Everyday scenes as official scene graphs and questions, with gold of their own."""
-    from substrate.worlds.gqa import write
-
-    with failing():
-        write(out_, scenes=scenes, seed=seed)
-    out.print(f"{scenes} scenes in {out_}", soft_wrap=True)
-
-
-@generate_app.command("comphy")
-def generate_comphy(
-    out_: WorldOption,
-    targets: Annotated[int, typer.Option("--targets", min=1, help="How many targets.")] = 60,
-    seed: SeedOption = 20,
-) -> None:
-    """Targets with four reference videos each: rigid bodies with hidden mass and charge, and questions with
-    gold of their own.
-    """
-    from orchestration.pipeline.generate import generate_comphy as generate
-
-    with failing(), _bars() as bars:
-        task = bars.add_task("targets", total=targets)
-        questions = generate(out_, range(targets), seed, lambda: bars.advance(task))
-    out.print(f"{targets} targets and {questions} questions in {out_}", soft_wrap=True)
-
-
-@generate_app.command("twin")
-def generate_twin(
-    out_: WorldOption,
-    specs: Annotated[int, typer.Option("--specs", min=1, help="How many specifications.")] = 500,
-    seed: SeedOption = 20,
-) -> None:
-    """Twin-EventLog: villages, interventions and questions with gold of their own, and their datasheet."""
-    from substrate.worlds.smallville import spec_line, write_specs
-
-    with failing(), _bars() as bars:
-        write_specs(
-            out_,
-            (spec_line(number, seed) for number in bars.track(range(specs), description="specifications")),
-            seed,
-        )
-    out.print(f"{specs} specifications in {out_}", soft_wrap=True)
-
-
-AnnotationsOption = Annotated[
-    Path | None, typer.Option("--annotations", metavar="DIR_OR_ZIP", help="Official annotations.")
-]
-EventsOption = Annotated[
-    Path | None,
-    typer.Option("--events", metavar="FILE", help="Compact event records as JSON lines; may be gzip."),
-]
-OutOption = Annotated[Path, typer.Option("--out", metavar="OUT.jsonl", help="Rows, one a question.")]
-
-
-@answer_app.command("clevrer")
-def answer_clevrer(
-    questions: Annotated[
-        Path,
-        typer.Option(
-            "--questions",
-            metavar="FILE",
-            help="The official list, or JSON lines of the same records; may be gzip.",
-        ),
-    ],
-    out_: OutOption,
-    annotations: AnnotationsOption = None,
-    events: EventsOption = None,
-    set_: SetOption = [],  # noqa: B006  # typer copies it
-    json: JsonOption = False,
-) -> None:
-    """CLEVRER questions on annotations or event files."""
-    from orchestration.benchmarks.answer import answer_clevrer as answer
-
-    _answer(
-        lambda advance: answer(
-            annotations, events, questions, out_, parameters_of(ClevrerParameters, "clevrer", set_), advance
-        ),
-        questions,
-        json,
-    )
-
-
-@answer_app.command("clevrer-humans")
-def answer_clevrer_humans(
-    questions: Annotated[
-        Path,
-        typer.Option(
-            "--questions", metavar="FILE", help="The released file of human causal questions; may be gzip."
-        ),
-    ],
-    out_: OutOption,
-    annotations: AnnotationsOption = None,
-    events: EventsOption = None,
-    set_: SetOption = [],  # noqa: B006  # typer copies it
-    json: JsonOption = False,
-) -> None:
-    """Causal questions in people's own words, resolved to events of the scene."""
-    from orchestration.benchmarks.answer import answer_clevrer_humans as answer
-
-    _answer(
-        lambda advance: answer(
-            annotations, events, questions, out_, parameters_of(ClevrerParameters, "clevrer", set_), advance
-        ),
-        questions,
-        json,
-    )
-
-
-@answer_app.command("babi")
-def answer_babi(
-    tasks: Annotated[
-        Path, typer.Option("--tasks", metavar="DIR", help="Official files qaN_….txt, gzipped or not.")
-    ],
-    out_: OutOption,
-    json: JsonOption = False,
-) -> None:
-    """The tasks of bAbI, with the facts that each answer rests on."""
-    from orchestration.benchmarks.answer import answer_babi as answer
-
-    _answer(lambda advance: answer(tasks, out_, advance), tasks, json)
-
-
-@answer_app.command("gqa")
-def answer_gqa(
-    scene_graphs: Annotated[
-        Path, typer.Option("--scene-graphs", metavar="FILE", help="Official scene graphs; may be gzip.")
-    ],
-    questions: Annotated[
-        Path,
-        typer.Option(
-            "--questions", metavar="FILE", help="Official questions with semantic programs; may be gzip."
-        ),
-    ],
-    out_: OutOption,
-    json: JsonOption = False,
-) -> None:
-    """GQA questions on scene graphs: a row by name and a row by id for each."""
-    from orchestration.benchmarks.answer import answer_gqa as answer
-
-    _answer(lambda advance: answer(scene_graphs, questions, out_, advance), questions, json)
-
-
-@answer_app.command("comphy")
-def answer_comphy(
-    annotations: Annotated[
-        Path,
-        typer.Option(
-            "--annotations", metavar="DIR_OR_ZIP", help="Annotations of targets and their reference videos."
-        ),
-    ],
-    questions: Annotated[
-        Path,
-        typer.Option(
-            "--questions", metavar="FILE", help="A list, or JSON lines of the same records; may be gzip."
-        ),
-    ],
-    out_: OutOption,
-    set_: SetOption = [],  # noqa: B006  # typer copies it
-    json: JsonOption = False,
-) -> None:
-    """ComPhy questions; `--set comphy.infer_properties=true` infers mass and charge first."""
-    from orchestration.benchmarks.answer import answer_comphy as answer
-    from substrate.domains.comphy.parameters import Parameters
-
-    _answer(
-        lambda advance: answer(
-            annotations, questions, out_, parameters_of(Parameters, "comphy", set_), advance
-        ),
-        questions,
-        json,
-    )
-
-
-SpecsOption = Annotated[
-    Path, typer.Option("--specs", metavar="FILE", help="Specifications as JSON lines; may be gzip.")
-]
-
-
-@answer_app.command("twin")
-def answer_twin(specs: SpecsOption, out_: OutOption, json: JsonOption = False) -> None:
-    """Twin specifications: a row for each arm, replayed from the specification alone."""
-    from orchestration.benchmarks.answer import answer_twin as answer
-
-    _answer(lambda advance: answer(specs, out_, advance), specs, json)
+        folder, pins = root / "downloads" / benchmark, root / "pins" / "downloads.json"
+        for fetched in fetch_shown(benchmark, folder, pins=pins, base=base, only=file):
+            say(plain(str(fetched)))
 
 
 @score_app.command("twin")
@@ -544,27 +273,18 @@ def score_twin(
     """Per-arm, joint and divergence accuracy of any agent's answers, with Wilson intervals, by linkage and
     query too.
     """
-    from orchestration.benchmarks.twin import specs_of
+    from orchestration.benchmarks.registry import BENCHMARKS
+    from orchestration.benchmarks.twin import TWIN
+    from orchestration.project import open_workspace
     from orchestration.scoring.grading import score_twin as grade
     from orchestration.scoring.grading import scoreboard
-    from orchestration.workspace import open_workspace
 
+    paired = [name for name, benchmark in BENCHMARKS.items() if benchmark.paired]
     with failing():
-        scores = grade(answers, specs or specs_of(open_workspace(profile).data / "twin"))
+        if specs is None:
+            specs = open_workspace(profile).data / TWIN.name / TWIN.inputs["specs"][0]
+        scores = grade(answers, specs, paired)
     sys.stdout.write((msgspec.json.encode(scores).decode() if json else scoreboard(scores)) + "\n")
-
-
-def _answer(answer: Callable[[Callable[[int, int], None]], Any], questions: Path, json: bool) -> None:
-    """Run an answering function under a progress bar, and close with one line of counts."""
-    with failing(), _bars() as bars:
-        task = bars.add_task("scenes", total=None)
-        tally = answer(lambda done, total: bars.update(task, completed=done, total=total))
-    if tally.errors:
-        err.print(
-            f"[yellow]could not run:[/] {tally.errors}, the first of them: {_plain(f'{questions}: {tally.first_error}')}",
-            soft_wrap=True,
-        )
-    sys.stdout.write((msgspec.json.encode(tally).decode() if json else tally.line()) + "\n")
 
 
 @predict_app.command("clevrer")
@@ -594,74 +314,44 @@ def predict_clevrer(
     """Collisions of the unseen future from observed motion, by the calibrated simulator."""
     from orchestration.cli.predict import predict_clevrer as predict
 
-    with failing(), _bars() as bars:
-        task = bars.add_task("scenes", total=None)
-        scenes, collisions = predict(
-            trajectories,
-            events,
-            at,
-            until,
-            out_,
-            lambda done, total: bars.update(task, completed=done, total=total),
-        )
+    with failing(), bars() as shown:
+        task = shown.add_task("scenes", total=None)
+
+        def advance(done: int, total: int) -> None:
+            shown.update(task, completed=done, total=total)
+
+        scenes, collisions = predict(trajectories, events, at, until, out_, advance)
     sys.stdout.write(f"{scenes} scenes, {collisions} collisions predicted in frames {at + 1} to {until}\n")
+
+
+FileOption = Annotated[Path | None, typer.Option(metavar="FILE", help="Your own, instead of the profile's.")]
 
 
 @app.command()
 def explain(
     answer: Annotated[
-        str,
-        typer.Argument(
-            metavar="ANSWER",
-            help="clevrer/SCENE/QUESTION, babi/TASK/STORY/QUESTION, gqa/by_name|by_id/IMAGE/QUESTION or twin/SPEC/ARM.",
-        ),
+        str, typer.Argument(metavar="ANSWER", help="Such as clevrer/SCENE/QUESTION or twin/SPEC/ARM.")
     ],
     profile: ProfileOption = None,
-    annotations: Annotated[
-        Path | None,
-        typer.Option(
-            "--annotations", metavar="DIR_OR_ZIP", help="Your own annotations instead of the profile's."
-        ),
-    ] = None,
-    events: Annotated[
-        Path | None,
-        typer.Option("--events", metavar="FILE", help="Your own event file instead of the profile's data."),
-    ] = None,
-    tasks: Annotated[
-        Path | None,
-        typer.Option("--tasks", metavar="DIR", help="Your own bAbI tasks instead of the profile's."),
-    ] = None,
-    scene_graphs: Annotated[
-        Path | None,
-        typer.Option(
-            "--scene-graphs", metavar="FILE", help="Your own scene graphs instead of the profile's."
-        ),
-    ] = None,
-    questions: Annotated[
-        Path | None,
-        typer.Option(
-            "--questions",
-            metavar="FILE",
-            help="Your own questions, with --annotations, --events or --scene-graphs.",
-        ),
-    ] = None,
-    specs: Annotated[
-        Path | None,
-        typer.Option(
-            "--specs", metavar="FILE", help="Your own twin specifications instead of the profile's."
-        ),
-    ] = None,
-    set_: SetOption = [],  # noqa: B006  # typer copies it
+    annotations: FileOption = None,
+    events: FileOption = None,
+    tasks: FileOption = None,
+    scene_graphs: FileOption = None,
+    questions: FileOption = None,
+    specs: FileOption = None,
+    set_: SetOption = NOTHING_SET,
+    full: Annotated[bool, typer.Option("--full", help="Whole IRIs, and every delta on a line.")] = False,
     json: JsonOption = False,
 ) -> None:
     """Why: the steps to an answer, with the queries, triples and ticks behind each."""
-    from orchestration.lineage.explain import Input, explain_answer
+    from orchestration.lineage.explain import Input, explain_answer, files_given
 
+    files = {"annotations": annotations, "events": events, "tasks": tasks, "scene_graphs": scene_graphs}
+    files |= {"questions": questions, "specs": specs}
     with failing():
-        explained = explain_answer(
-            answer, Input(profile, tuple(set_), annotations, events, tasks, scene_graphs, questions, specs)
-        )
-    sys.stdout.write(msgspec.json.encode(explained.record).decode() + "\n" if json else explained.text)
+        explained = explain_answer(answer, Input(profile, tuple(set_), files_given(files)))
+    record = msgspec.json.encode(explained.record()).decode() + "\n" if json else ""
+    sys.stdout.write(record or explained.text(full))
 
 
 @app.command()
@@ -718,18 +408,19 @@ def bench(
         sys.stdout.write(msgspec.json.encode(figures).decode() + "\n")
     else:
         for figure in figures:
-            out.print(str(figure), highlight=False, soft_wrap=True)
+            say(str(figure))
 
 
 @dvc_app.command("sync")
 def dvc_sync() -> None:
     """Write dvc.yaml from the asset graph."""
     from orchestration.pins.dvc import sync
-    from orchestration.workspace import find_root
+    from orchestration.pipeline.graph import STAGES
+    from orchestration.project import find_root
 
     with failing():
-        changed = sync(find_root())
-    out.print("dvc.yaml written" if changed else "dvc.yaml is up to date")
+        changed = sync(find_root(), STAGES)
+    say("dvc.yaml written" if changed else "dvc.yaml is up to date")
 
 
 def main() -> None:

@@ -13,8 +13,9 @@ from rich.tree import Tree
 
 from orchestration.lineage.answer import AnswerTrace, row_line, trace_answer
 from orchestration.lineage.number import Lineage, Step, Trace, trace_number
+from orchestration.lineage.reexecution import Reexecution, reexecute
 from orchestration.pins.records import flattened
-from orchestration.workspace import open_workspace
+from orchestration.project import open_workspace
 from substrate.errors import ParameterError
 
 
@@ -54,12 +55,10 @@ def print_trace(
 _WIDE = 2_000
 
 
-def _reexecute(lineage: Lineage, answer: AnswerTrace) -> Any:
-    from orchestration.lineage.reexecution import reexecute
-
-    return reexecute(
-        lineage.workspace, row_line(lineage.workspace, answer), lineage.workspace.path(answer.log_file)
-    )
+def _reexecute(lineage: Lineage, answer: AnswerTrace) -> Reexecution:
+    workspace = lineage.workspace
+    benchmark, _, name = answer.log_name.partition("/")
+    return reexecute(workspace, row_line(workspace, answer), workspace.logs(benchmark).patch(name))
 
 
 def _print(way: Trace, answer: AnswerTrace | None, again: Any) -> None:
@@ -168,10 +167,12 @@ def _answer_tree(answer: AnswerTrace, again: Any) -> Tree:
         "reads back to this digest" if answer.log_intact else "[bold red]does not read back to this digest[/]"
     )
     log = tree.add(
-        f"[bold]log[/] {escape(answer.log_file)}: {answer.log} over {answer.log_deltas:,} deltas; {intact}"
+        f"[bold]log[/] {escape(answer.log_name)}: {answer.log} over {answer.log_deltas:,} deltas; {intact}"
     )
     for evidence in answer.evidence:
-        log.add(escape(f"line {evidence.line}, tick {evidence.tick}: {evidence.op} {evidence.triple}"))
+        log.add(
+            escape(f"position {evidence.position}, tick {evidence.tick}: {evidence.op} {evidence.triple}")
+        )
     tree.add(
         f"[bold]input[/] {escape(answer.source_file or answer.source)} {_short(answer.source_sha256)}"
         + (f" ({escape(answer.source)})" if answer.source != answer.source_file else "")

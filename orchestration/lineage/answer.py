@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from orchestration.benchmarks.ablations import VARIANTS
+from orchestration.benchmarks.registry import BENCHMARKS
 from orchestration.files import sha256
-from orchestration.lineage.explain import EXPLAINERS, Input, explain_answer
+from orchestration.lineage.explain import EXPLAINED, Input, explain_answer
 from orchestration.lineage.number import (
     Lineage,
     benchmark_of,
@@ -21,20 +20,18 @@ from orchestration.lineage.number import (
     is_rows,
     tallies,
 )
-from orchestration.pipeline.logs import read_index
-from orchestration.scoring.pairs import PAIRED
+from orchestration.tables import LogEntry, read_index
 from orchestration.workspace import Workspace
-from substrate.domains.gqa.explain import short
-from substrate.domains.smallville.twin import ARMS
 from substrate.errors import ParameterError
+from substrate.explanation import OWN
 from substrate.log import EventLog
 from substrate.rows import Row, encode
 
 
 class Evidence(msgspec.Struct, frozen=True):
-    """A delta that the answer rests on: its line in the log's file, its tick and its triple."""
+    """A delta that the answer rests on: its position in the log, its tick and its triple."""
 
-    line: int
+    position: int
     tick: int
     op: str
     triple: str
@@ -49,11 +46,14 @@ class AnswerTrace(msgspec.Struct, frozen=True):
     row: dict[str, Any]
     adds: tuple[int, int]
     """What the row, or the pair it is one of, adds to the number's correct ones and to its n."""
-    log_file: str
+    log_name: str
+    """The log's name, as `substrate log` takes it: BENCHMARK/SCENE."""
+    index: str
+    """The index that names it."""
     log: str
     log_deltas: int
     log_intact: bool
-    """Whether the file of the log, read again, has the digest that the row names."""
+    """Whether the log, read again, has the digest that the row names."""
     source: str
     source_file: str
     source_sha256: str
@@ -71,50 +71,55 @@ def trace_answer(lineage: Lineage, number: str, question: str) -> AnswerTrace:
     Raises:
         ParameterError: no row that counts for the number answers it, or more than one does.
     """
+    workspace = lineage.workspace
     stage = lineage.makers[lineage.score_path(number)]
     (path,) = lineage.inputs([stage], is_rows)
-    row = _find(lineage.workspace.path(path), number, question)
-    line, text = _line(lineage.workspace.path(path), row)
-    folder = next(
-        (
-            folder
-            for folder in lineage.inputs([lineage.makers[path]], is_logs)
-            if entry_of(read_index(lineage.workspace.path(folder)), row)
-        ),
-        None,
-    )
-    entry = entry_of(read_index(lineage.workspace.path(folder)), row) if folder else None
-    if folder is None or entry is None:
+    row = _find(workspace.path(path), number, question)
+    line, text = _line(workspace.path(path), row)
+    index, entry = _entry(lineage, path, line, row)
+    benchmark = BENCHMARKS[row.benchmark]
+    log = workspace.logs(benchmark.logs_of).read(entry.name)
+    name, log_name = benchmark.answer_name(row), f"{benchmark.logs_of}/{entry.name}"
+    explained = row.benchmark in EXPLAINED
+    why = explain_answer(name, Input(opened=workspace)) if explained else None
+    if why and why.logs[OWN].digest != log.digest:
         raise ParameterError(
-            f"no log has the digest {row.log} that the row names",
-            where=(path, str(line)),
+            f"{name} is explained from a log of digest {why.logs[OWN].digest}, not from this one",
+            where=(log_name,),
             hint="`substrate reproduce` makes logs and rows that fit together",
         )
-    log_path = lineage.workspace.path(folder) / entry.file
-    name, explanation, explained = _explain(lineage.workspace, row)
-    source = _source(
-        lineage, lineage.inputs([lineage.makers[folder]], lambda path: path.startswith("data/")), entry.source
-    )
+    datasets = lineage.inputs([lineage.makers[index]], lambda path: path.startswith("data/"))
+    source = _source(lineage, datasets, entry.source)
+    counted = tallies(number, counted_rows(workspace.path(path), number))
     return AnswerTrace(
         name=name,
         file=path,
         line=line,
         row=msgspec.json.decode(text),
-        adds=next(
-            (tally.right, tally.n)
-            for tally in tallies(number, counted_rows(lineage.workspace.path(path), number))
-            if row in tally.rows
-        ),
-        log_file=f"{folder}/{entry.file}",
+        adds=next((tally.right, tally.n) for tally in counted if row in tally.rows),
+        log_name=log_name,
+        index=index,
         log=row.log,
         log_deltas=entry.deltas,
-        log_intact=EventLog.read(log_path).digest == row.log,
+        log_intact=log.digest == row.log,
         source=entry.source,
         source_file=source,
-        source_sha256=sha256(lineage.workspace.path(source)) if source else "",
-        evidence=list(_evidence(log_path, explanation)),
-        explanation=explanation,
-        explained=explained,
+        source_sha256=sha256(workspace.path(source)) if source else "",
+        evidence=list(_evidence(log, why.evidence())) if why else [],
+        explanation=why.text() if why else "",
+        explained=why.record() if why else None,
+    )
+
+
+def _entry(lineage: Lineage, path: str, line: int, row: Row) -> tuple[str, LogEntry]:
+    """The index that names a row's log, and what it says of it."""
+    for index in lineage.inputs([lineage.makers[path]], is_logs):
+        if entry := entry_of(read_index(lineage.workspace.path(index)), row):
+            return index, entry
+    raise ParameterError(
+        f"no log has the digest {row.log} that the row names",
+        where=(path, str(line)),
+        hint="`substrate reproduce` makes logs and rows that fit together",
     )
 
 
@@ -126,13 +131,12 @@ def row_line(workspace: Workspace, answer: AnswerTrace) -> bytes:
 def _find(path: Path, number: str, question: str) -> Row:
     parts = question.removeprefix(f"{benchmark_of(number)}/").split("/")
     *subset, scene, asked = parts if len(parts) > 1 else ("", "")
-    found = [
-        row
-        for row in counted_rows(path, number)
-        if str(row.scene) == scene
-        and asked in (str(row.question), _asked(row))
-        and subset in ([], [row.subset])
-    ]
+    benchmark = BENCHMARKS[benchmark_of(number)]
+    found: list[Row] = []
+    for row in counted_rows(path, number):
+        names = (str(row.question), benchmark.asked(row))
+        if str(row.scene) == scene and asked in names and subset in ([], [row.subset]):
+            found.append(row)
     if len(found) != 1:
         names = ", ".join(f"{row.subset}/{row.scene}/{row.question}" for row in found)
         why = f"it may be {names}" if found else "no row that counts for it answers that"
@@ -153,44 +157,6 @@ def _line(path: Path, row: Row) -> tuple[int, bytes]:
     )
 
 
-def _asked(row: Row) -> str:
-    """A row's question as an answer's name has it: of a pair, the arm."""
-    return ARMS[int(row.question)] if row.benchmark in PAIRED else str(row.question)
-
-
-def _explain(workspace: Workspace, row: Row) -> tuple[str, str, Any]:
-    """An answer's name, and its explanation where its benchmark has one."""
-    # A variant of the ablations is CLEVRER under other settings.
-    overrides = next(
-        (
-            variant.overrides
-            for variant in VARIANTS
-            if row.benchmark == "ablations" and variant.name == row.subset
-        ),
-        (),
-    )
-    benchmark = "clevrer" if overrides else row.benchmark
-    form = EXPLAINERS.get(benchmark, ("",))[0]
-    name = "/".join(
-        map(
-            str,
-            [
-                row.benchmark,
-                *([row.subset] if form.count("/") != 2 or overrides else []),
-                row.scene,
-                _asked(row),
-            ],
-        )
-    )
-    if not form:
-        return name, "", None
-    asked = f"{benchmark}/{row.scene}/{row.question}" if overrides else name
-    explained = explain_answer(
-        asked, Input(workspace.settings.profile, tuple(f"{benchmark}.{override}" for override in overrides))
-    )
-    return name, explained.text, explained.record
-
-
 def _source(lineage: Lineage, datasets: list[str], source: str) -> str:
     """The path of the file that an index of logs names; the index may name it without its folder, and an item
     in it.
@@ -202,19 +168,8 @@ def _source(lineage: Lineage, datasets: list[str], source: str) -> str:
     return next((path for path in candidates if path and lineage.workspace.path(path).is_file()), "")
 
 
-_BEHIND = re.compile(r"tick +(\d+) [^<\n]*(<.+)$", re.MULTILINE)
-_OPS = {"A": "insert", "D": "delete"}
-_TICK = re.compile(r'H tick "(\d+)" \.')
-
-
-def _evidence(log: Path, explanation: str) -> Iterator[Evidence]:
-    """The lines of a log's file that an explanation names by tick and triple."""
-    wanted = {(int(tick), triple.strip()) for tick, triple in _BEHIND.findall(explanation)}
-    tick = -1
-    for number, line in enumerate(log.read_text("utf-8").splitlines(), start=1):
-        if header := _TICK.fullmatch(line):
-            tick = int(header[1])
-        elif line[:2] in ("A ", "D "):
-            triple = line[2:].removesuffix(" .")
-            if wanted & {(tick, triple), (tick, short(triple))}:
-                yield Evidence(number, tick, _OPS[line[0]], triple)
+def _evidence(log: EventLog, positions: list[int]) -> Iterator[Evidence]:
+    """The deltas at some positions of a log."""
+    for position in positions:
+        tick, op, triple = log[position]
+        yield Evidence(position, tick, op.name.lower(), " ".join(map(str, triple)))

@@ -18,11 +18,13 @@ from typing import Any
 
 import msgspec
 
+from orchestration.benchmarks.registry import BENCHMARKS
+from orchestration.code import ROOT, short_hash
 from orchestration.files import sha256
-from orchestration.pins.records import LOCK, ROOT, Fingerprint, code_files, lock_hash, parameter, read_records
-from orchestration.pipeline.logs import LogEntry, read_index
-from orchestration.scoring.pairs import PAIRED, WEIGHTS, judge
-from orchestration.scoring.scores import METRICS, Score, split_name
+from orchestration.pins.records import LOCK, Fingerprint, lock_hash, parameter, read_records
+from orchestration.scoring.pairs import WEIGHTS, judge
+from orchestration.scoring.scores import Score, score_file, split_name
+from orchestration.tables import LogEntry, read_index
 from orchestration.workspace import Workspace
 from substrate.errors import ParameterError
 from substrate.rows import Row, decode
@@ -127,16 +129,18 @@ def benchmark_of(number: str) -> str:
     Raises:
         ParameterError: there is no such number.
     """
-    for benchmark, names in METRICS.items():
-        if number in names:
-            return benchmark
-    near = get_close_matches(number, [name for names in METRICS.values() for name in names])
-    raise ParameterError(
-        f"no number is named {number!r}",
-        hint=f"Perhaps {', '.join(near)}"
-        if near
-        else f"Write BENCHMARK/SUBSET/METRIC of one of {', '.join(METRICS)}",
+    for benchmark in BENCHMARKS.values():
+        if number in benchmark.numbers:
+            return benchmark.name
+    near = get_close_matches(
+        number, [name for benchmark in BENCHMARKS.values() for name in benchmark.numbers]
     )
+    hint = (
+        f"Perhaps {', '.join(near)}"
+        if near
+        else f"Write BENCHMARK/SUBSET/METRIC of one of {', '.join(BENCHMARKS)}"
+    )
+    raise ParameterError(f"no number is named {number!r}", hint=hint)
 
 
 class Lineage:
@@ -198,7 +202,7 @@ class Lineage:
 
     def score_path(self, number: str) -> str:
         """Where a number's score lies."""
-        return f"artifacts/{self.workspace.settings.profile}/scores/{number.replace('/', '.')}.json"
+        return f"artifacts/{self.workspace.settings.profile}/scores/{score_file(number)}"
 
     def score(self, number: str) -> Score:
         """A number's score.
@@ -284,8 +288,8 @@ def is_rows(path: str) -> bool:
 
 
 def is_logs(path: str) -> bool:
-    """Whether a path is a folder of event logs."""
-    return path.endswith("/logs")
+    """Whether a path is an index of event logs."""
+    return path.endswith("/logs/index.jsonl")
 
 
 def cells_of(lineage: Lineage, score: Score) -> Iterator[Cell]:
@@ -329,7 +333,7 @@ class Tally(msgspec.Struct, frozen=True):
 def tallies(number: str, rows: list[Row]) -> list[Tally]:
     """What each row that counts adds to a number; rows that come in pairs of one scene are judged together."""
     metric = split_name(number)[1]
-    if benchmark_of(number) not in PAIRED:
+    if not BENCHMARKS[benchmark_of(number)].paired:
         count = _TALLIES.get(metric, lambda row: (int(bool(row.correct)), 1))
         return [Tally([row], *count(row)) for row in rows]
     pairs: dict[str, list[Row]] = {}
@@ -381,19 +385,19 @@ def _logs(lineage: Lineage, path: str, digests: set[str]) -> Logs:
 def entry_of(entries: Iterable[LogEntry], row: Row) -> LogEntry | None:
     """The entry of a row's log; of logs that are equal, the one named after its scene."""
     found = [entry for entry in entries if entry.log == row.log]
-    named = [
-        entry
-        for entry in found
-        if Path(entry.file).name.partition(".")[0].lstrip("0") == str(row.scene).lstrip("0")
-        and Path(entry.file).parent.name in ("", row.subset)
-    ]
-    return next(iter(named or found), None)
+
+    def fits(entry: LogEntry) -> tuple[bool, bool]:
+        parts = entry.name.split("/")
+        return str(row.scene).lstrip("0") in [part.lstrip("0") for part in parts], row.subset in parts
+
+    return max(found, key=fits, default=None)
 
 
 def source_of(lineage: Lineage, stage: str, path: str) -> Source:
     """Where a dataset comes from."""
     record, benchmark = lineage.records[stage], path.rpartition("/")[2]
-    worlds = sorted({file.split("/")[2] for file in record.code if file.startswith("substrate/worlds/")})
+    folders = (file.split("/") for file in record.code if file.startswith("substrate/worlds/"))
+    worlds = sorted({parts[2] for parts in folders if len(parts) > 3})
     settings = next((value for key, value in record.parameters.items() if key.startswith("profiles.")), None)
     official = isinstance(settings, dict) and settings.get("source") == "official"
     kind = (
@@ -440,7 +444,7 @@ def step_of(lineage: Lineage, stage: str) -> Step:
 
 def _changed_since(workspace: Workspace, record: Fingerprint) -> Iterator[str]:
     for file, short in record.code.items():
-        if not (ROOT / file).is_file() or code_files((file,))[file] != short:
+        if short_hash(file) != short:
             yield file
     for key, value in record.parameters.items():
         if msgspec.json.decode(msgspec.json.encode(parameter(workspace, key))) != value:

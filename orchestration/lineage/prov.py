@@ -171,12 +171,13 @@ def _source(source: Source) -> Iterator[Statement]:
 
 def _answer(answer: AnswerTrace) -> Iterator[Statement]:
     """A row of answers, its log and the deltas behind it."""
-    row, log = f"{file_iri(answer.file)}#line={answer.line}", file_iri(answer.log_file)
+    row, log = f"{file_iri(answer.file)}#line={answer.line}", f"{BASE}log:{quote(answer.log_name)}"
     yield from _is_a(row, "Entity", label=answer.name)
     yield row, f"{PROV}value", ox.Literal(msgspec.json.encode(answer.row).decode())
     yield file_iri(answer.file), f"{PROV}hadMember", row
     yield row, f"{PROV}wasDerivedFrom", log
-    yield from _is_a(log, "Entity", "Collection", label=answer.log_file)
+    yield from _is_a(log, "Entity", "Collection", label=answer.log_name)
+    yield file_iri(answer.index), f"{PROV}hadMember", log
     yield log, f"{BASE}digest", ox.Literal(answer.log)
     if answer.source_file:
         yield log, f"{PROV}wasDerivedFrom", file_iri(answer.source_file)
@@ -187,7 +188,7 @@ def _answer(answer: AnswerTrace) -> Iterator[Statement]:
             ox.Literal(answer.source_sha256.removeprefix("sha256:")),
         )
     for evidence in answer.evidence:
-        delta = f"{log}#line={evidence.line}"
+        delta = f"{log}#position={evidence.position}"
         yield from _is_a(delta, "Entity", label=f"tick {evidence.tick}: {evidence.op} {evidence.triple}")
         yield log, f"{PROV}hadMember", delta
         yield row, f"{PROV}wasDerivedFrom", delta

@@ -9,9 +9,9 @@ from typing import Any
 import dagster as dg
 import msgspec
 
+from orchestration.code import hashes
 from orchestration.files import clear_leftovers, replacing
 from orchestration.pins.records import fingerprint, read_record, record_path, version_of
-from orchestration.code import hashes
 from orchestration.pipeline.previews import preview
 from orchestration.pipeline.progress import advance, logging_to
 from orchestration.pipeline.resources import WorkspaceResource

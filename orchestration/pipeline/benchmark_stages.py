@@ -29,7 +29,9 @@ def stages_of_benchmark(benchmark: Benchmark) -> Iterator[Stage]:
             (f"data/{{profile}}/{name}",),
             partial(make_dataset, benchmark),
             about["dataset"],
-            parameters=("seed", f"profiles.{{profile}}.{name}") if world else (f"profiles.{{profile}}.{name}",),
+            parameters=("seed", f"profiles.{{profile}}.{name}")
+            if world
+            else (f"profiles.{{profile}}.{name}",),
             functions=tuple(f for f in (world and world.make, world and world.write, benchmark.unpack) if f),
             kinds=world.kinds if world else (),
             pinned_by="data.dvc",

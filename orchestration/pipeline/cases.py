@@ -6,7 +6,7 @@ the shards that are missing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,14 +24,13 @@ from orchestration.pipeline.spark import NUMBER, map_rows, numbers_frame, spark_
 from orchestration.tables import (
     LOGS,
     LogEntry,
-    Logs,
     Manifest,
     Storage,
     batched,
     case_of,
     index_key,
-    short_key,
     shard_name,
+    short_key,
     write_cases,
 )
 from orchestration.workspace import Workspace
@@ -131,12 +130,6 @@ def _log_rows(
         }
 
 
-def logs_of(workspace: Workspace, benchmark: str) -> Logs:
-    """The logs of a benchmark in a profile."""
-    index = workspace.artifacts / benchmark / "logs" / "index.jsonl"
-    return Logs(workspace.storage, f"{workspace.settings.profile}/logs/{benchmark}", index)
-
-
 def parameters_of(workspace: Workspace, benchmark: Benchmark) -> Any:
     """A benchmark's parameters in a workspace; ``None`` where it takes none."""
     return workspace.settings.of(benchmark.parameters[0]) if benchmark.parameters else None
@@ -198,7 +191,7 @@ def ensure_logs(workspace: Workspace, benchmark: Benchmark, stage: str) -> Manif
     Raises:
         SubstrateError: what is built is not what the index says.
     """
-    logs = logs_of(workspace, benchmark.logs_of)
+    logs = workspace.logs(benchmark.logs_of)
     if (found := logs.manifest) is None:
         with replacing(logs.index.with_name("index.again.jsonl")) as again:
             build_logs(workspace, benchmark, stage, again)

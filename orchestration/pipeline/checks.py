@@ -17,7 +17,6 @@ from orchestration.benchmarks.registry import BENCHMARKS
 from orchestration.pins.drift import explain_data
 from orchestration.pins.dvc import md5, recorded
 from orchestration.pins.pinned import ROWS
-from orchestration.pipeline.cases import logs_of
 from orchestration.pipeline.resources import WorkspaceResource
 from orchestration.scoring.scores import Score, published, read_scores
 from orchestration.scoring.statistics import wilson
@@ -74,7 +73,9 @@ def _golds_agree(stage: Stage, benchmark: Benchmark) -> dg.AssetChecksDefinition
         apart = [benchmark.answer_name(row) for row in rows if not row.correct]
         more = f" and {len(apart) - 10} more" if len(apart) > 10 else ""
         if apart:
-            text = f"replay and oracle differ on {', '.join(apart[:10])}{more}: `substrate explain` shows an arm"
+            text = (
+                f"replay and oracle differ on {', '.join(apart[:10])}{more}: `substrate explain` shows an arm"
+            )
         else:
             text = f"replay and oracle agree on {len(rows)} arms"
         counted = {"arms": len(rows), "agreeing": len(rows) - len(apart)}
@@ -186,7 +187,7 @@ def _shapes(stage: Stage, benchmark: Benchmark) -> dg.AssetChecksDefinition:
     """A fixed sample of logs ends in states that break no shape."""
 
     def judge(resource: WorkspaceResource) -> dg.AssetCheckResult:
-        logs = logs_of(resource.open(), benchmark.name)
+        logs = resource.open().logs(benchmark.name)
         names = [entry.name for entry in read_index(logs.index)]
         step = max(1, len(names) / SAMPLE)
         sample = [names[int(place * step)] for place in range(min(SAMPLE, len(names)))]

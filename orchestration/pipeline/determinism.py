@@ -15,7 +15,7 @@ import msgspec
 from orchestration.benchmarks import clevrer
 from orchestration.benchmarks.benchmark import Benchmark, Case
 from orchestration.files import sha256
-from orchestration.pipeline.cases import answer_cases, cases_of, logs_of
+from orchestration.pipeline.cases import answer_cases, cases_of
 from orchestration.scoring.scores import Repetition
 from orchestration.tables import read_cases
 from orchestration.workspace import Workspace
@@ -58,7 +58,7 @@ def runs(workspace: Workspace, benchmark: Benchmark, stage: str) -> list[Repetit
 
 def _given(workspace: Workspace, benchmark: Benchmark, stage: str) -> Given:
     cases = read_cases(workspace.storage, cases_of(workspace, benchmark, stage))
-    logs = logs_of(workspace, benchmark.logs_of)
+    logs = workspace.logs(benchmark.logs_of)
     scenes = [(case, logs.patch(f"{case.scene:05d}")) for case in islice(cases, SCENES)]
     return Given(workspace.settings.of("clevrer"), scenes)
 

@@ -11,13 +11,13 @@ from typing import Any
 import dagster as dg
 import msgspec
 
+from orchestration.benchmarks.registry import BENCHMARKS
 from orchestration.fetch.downloads import official_sources
 from orchestration.pins.dvc import settle
 from orchestration.pins.verification import verify_profile
-from orchestration.pipeline.resources import WorkspaceResource
-from orchestration.benchmarks.registry import BENCHMARKS
 from orchestration.pipeline.assets import asset_key
 from orchestration.pipeline.graph import STAGES, stages_of
+from orchestration.pipeline.resources import WorkspaceResource
 from orchestration.pipeline.run import recompute
 from orchestration.project import find_root, open_workspace
 

@@ -7,14 +7,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from orchestration.benchmarks.baselines import LanguageModel, Pictures, pictures_in, pictures_of
 from orchestration.benchmarks.baselines import Inputs as Asked
+from orchestration.benchmarks.baselines import LanguageModel, Pictures, pictures_in, pictures_of
 from orchestration.benchmarks.benchmark import Benchmark
 from orchestration.benchmarks.tally import write_rows
 from orchestration.models.asking import Part, record, replay
 from orchestration.models.client import URL, endpoint
 from orchestration.models.transcript import TranscriptError, read_transcript, write_transcript
-from orchestration.pipeline.cases import logs_of
 from orchestration.pipeline.progress import advance
 from orchestration.stage import Stage
 from orchestration.workspace import Workspace
@@ -29,7 +28,9 @@ def model_stages(model: LanguageModel, asked: Benchmark) -> Iterator[Stage]:
     Args:
         asked: the benchmark whose cases the model is asked about.
     """
-    needs = (f"{asked.name}/dataset", f"{asked.name}/logs") if model.reads_logs else (f"{asked.name}/dataset",)
+    needs = (
+        (f"{asked.name}/dataset", f"{asked.name}/logs") if model.reads_logs else (f"{asked.name}/dataset",)
+    )
     assert asked.cases
     yield Stage(
         f"{model.name}/dataset",
@@ -61,7 +62,7 @@ def parts_of(
     baseline: Baseline = getattr(workspace.settings.of("baselines"), model.name)
     assert asked.cases
     cases = asked.cases(asked.files(workspace.data / asked.name), None, True).each
-    logs = logs_of(workspace, asked.name)
+    logs = workspace.logs(asked.name)
     split = asked.split(workspace.settings.data(asked.name))
     return model.parts(Asked(cases, logs.read, split, pictures), baseline), baseline
 

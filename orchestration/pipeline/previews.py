@@ -16,9 +16,9 @@ from typing import Any
 import dagster as dg
 import msgspec
 
-from orchestration.pipeline.logs import INDEX, read_index
 from orchestration.scoring.scores import Score
 from orchestration.scoring.statistics import wilson
+from orchestration.tables import read_index
 
 Metadata = dict[str, Any]
 _SHOWN = 10
@@ -113,11 +113,11 @@ class _Accuracy(msgspec.Struct):
     wilson: tuple[float, float] | None
 
 
-def _of_logs(folder: Path) -> Metadata:
+def _of_logs(index: Path) -> Metadata:
     """Event logs: how many, how many deltas, the first of the index, the deltas of each."""
-    entries = read_index(folder)
+    entries = read_index(index)
     rows = [
-        {"file": entry.file, "deltas": entry.deltas, "source": entry.source, "log": entry.log}
+        {"name": entry.name, "deltas": entry.deltas, "source": entry.source, "log": entry.log}
         for entry in entries[:_SHOWN]
     ]
     counts = [entry.deltas for entry in entries]
@@ -170,7 +170,7 @@ def _of_markdown(path: Path) -> Metadata:
 
 
 _SHOWS: Sequence[tuple[Callable[[Path], bool], Callable[[Path], Metadata]]] = (
-    (lambda path: path.is_dir() and (path / INDEX).is_file(), _of_logs),
+    (lambda path: path.name == "index.jsonl", _of_logs),
     (Path.is_dir, _of_folder),
     (lambda path: path.name == "answers.jsonl", _of_rows),
     (lambda path: path.suffix == ".jsonl", _of_lines),

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import dagster as dg
 
-from orchestration.pipeline.interrupted import close_interrupted
-from orchestration.pipeline.resources import WorkspaceResource
 from orchestration.pipeline.assets import EXECUTOR, asset_key, assets_of
 from orchestration.pipeline.checks import checks_of
 from orchestration.pipeline.graph import STAGES
+from orchestration.pipeline.interrupted import close_interrupted
+from orchestration.pipeline.resources import WorkspaceResource
 from substrate.errors import SubstrateError
 
 
@@ -51,7 +51,10 @@ def run_stages(
         executor_def=EXECUTOR,
     )
     definitions = dg.Definitions(
-        assets=assets_of(STAGES), asset_checks=checks_of(STAGES), jobs=[job], resources={"workspace": workspace}
+        assets=assets_of(STAGES),
+        asset_checks=checks_of(STAGES),
+        jobs=[job],
+        resources={"workspace": workspace},
     )
     quiet = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
     result = definitions.resolve_job_def("reproduce").execute_in_process(

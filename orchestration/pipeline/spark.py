@@ -177,7 +177,9 @@ def _nothing_lost(back: pa.Table, asked: Sequence[int], names: Sequence[str], st
     came = {key[0] for key in keys}
     faults = {
         "did not come back": [name for number, name in wanted.items() if number not in came],
-        "came back twice": [wanted.get(key[0], str(key[0])) for key, times in Counter(keys).items() if times > 1],
+        "came back twice": [
+            wanted.get(key[0], str(key[0])) for key, times in Counter(keys).items() if times > 1
+        ],
         "came back though nobody asked": [f"number {number}" for number in sorted(came - wanted.keys())],
     }
     said = [f"{len(found)} of {len(asked)} {how}, {found[0]} first" for how, found in faults.items() if found]

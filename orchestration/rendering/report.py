@@ -12,33 +12,18 @@ import jinja2
 import msgspec
 from markupsafe import Markup, escape
 
+from orchestration.benchmarks.registry import BENCHMARKS
 from orchestration.lineage.number import Lineage, environment, trace_number
-from orchestration.pipeline.logs import INDEX
 from orchestration.rendering.experiments import HORIZON, cross_domain, twin_of
 from orchestration.rendering.figures import Curve, ablation_curve, accuracy_by_subset
 from orchestration.rendering.results import NAMES
 from orchestration.rendering.tables import Table
 from orchestration.rendering.timelines import STATES
 from orchestration.rendering.worked import worked_examples
-from orchestration.scoring.scores import METRICS, Score, published, read_scores
+from orchestration.scoring.scores import Score, published, read_scores, score_file
 from orchestration.workspace import Workspace
 
 SUBSETS = ("descriptive", "explanatory", "counterfactual", "predictive")
-TITLES = {
-    "clevrer": "CLEVRER",
-    "comphy": "ComPhy, no property inferred",
-    "comphy_inferred": "ComPhy, mass and charge inferred",
-    "gqa": "GQA",
-    "babi": "bAbI",
-    "clevrer_humans": "CLEVRER-Humans",
-    "twin": "Twin-EventLog",
-    "twin_direct": "Twin-EventLog, a language model that reads the whole village",
-    "twin_concordia": "Twin-EventLog, a Concordia-style simulation",
-    "controlled": "CLEVRER, a language model that reads the same log",
-    "gqa_vision": "GQA, a vision model on photographs",
-    "gqa_extractor": "GQA, scene graphs that a model extracted",
-    "ablations": "Ablations on CLEVRER",
-}
 TABLES = {
     "clevrer": "Table 1: CLEVRER",
     "transfer": "Transfer to other benchmarks",
@@ -105,7 +90,7 @@ def render(workspace: Workspace) -> str:
     jinja.filters |= {"anchor": anchor, "breakable": breakable, "flat": flat, "percent": percent}
     jinja.globals |= {
         "STATES": STATES,
-        "TITLES": TITLES,
+        "TITLES": {name: benchmark.title for name, benchmark in BENCHMARKS.items()},
         "NAMES": NAMES,
         "MARKED": MARKED,
         "HORIZON": HORIZON,
@@ -119,9 +104,9 @@ def _content(workspace: Workspace) -> dict[str, Any]:
     folder = workspace.artifacts / "scores"
     # A baseline that was not run has no scores.
     scores = {
-        benchmark: read_scores(folder, benchmark)
-        for benchmark, names in METRICS.items()
-        if (folder / f"{names[0].replace('/', '.')}.json").is_file()
+        name: read_scores(folder, benchmark.numbers)
+        for name, benchmark in BENCHMARKS.items()
+        if (folder / score_file(benchmark.numbers[0])).is_file()
     }
     every = [score for found in scores.values() for score in found.values()]
     sources = data_sources(workspace)
@@ -131,7 +116,7 @@ def _content(workspace: Workspace) -> dict[str, Any]:
     return {
         "profile": workspace.settings.profile,
         "seed": workspace.settings.seed,
-        "clevrer_official": workspace.settings.data.clevrer.source == "official",
+        "clevrer_official": workspace.settings.data("clevrer").source == "official",
         "sources": sources,
         "summary": _summary(workspace, every, sources),
         "official": {source.kind for source in sources} == {"official"},
@@ -154,33 +139,25 @@ def _content(workspace: Workspace) -> dict[str, Any]:
 
 
 def data_sources(workspace: Workspace) -> list[Source]:
-    """What each of the profile's benchmarks was computed on: ``official``, ``generated`` or ``none``."""
-    found = []
-    for benchmark, data in msgspec.to_builtins(workspace.settings.data).items():
-        values = {key: value for key, value in (data or {}).items() if value}
-        named = any(
-            isinstance(value, str) for key, value in values.items() if key not in ("source", "mirror")
-        )
-        kind = values.pop("source", "official" if named else "generated" if values else "none")
-        sizes = [
-            f"{value:,} {_COUNTED.get(key, key)}"
-            for key, value in values.items()
-            if isinstance(value, int) and key != "first_scene"
-        ]
-        found.append(Source(str(TITLES.get(benchmark, benchmark)).partition(",")[0], kind, ", ".join(sizes)))
+    """What each of the profile's benchmarks was computed on: ``official``, ``generated``, ``local`` or
+    ``none``.
+    """
+    found: list[Source] = []
+    for benchmark in BENCHMARKS.values():
+        if benchmark.data:
+            data = workspace.settings.data(benchmark.name)
+            size = benchmark.size(data) if data.source == "generated" else ""
+            found.append(Source(benchmark.title.partition(",")[0], data.source, size))
     return found
-
-
-_COUNTED = {"questions": "questions a task"}
 
 
 def _summary(
     workspace: Workspace, scores: Sequence[Score], sources: Iterable[Source]
 ) -> list[tuple[str, str]]:
     """The figures of the strip under the title, each with what it counts."""
-    folders = [workspace.artifacts / benchmark for benchmark in METRICS]
+    folders = [workspace.artifacts / benchmark for benchmark in BENCHMARKS]
     answers, logs = (
-        sum(_lines(folder / file) for folder in folders) for file in ("answers.jsonl", f"logs/{INDEX}")
+        sum(_lines(folder / file) for folder in folders) for file in ("answers.jsonl", "logs/index.jsonl")
     )
     measured = sum(score.accuracy is not None for score in scores)
     official = [source.title for source in sources if source.kind == "official"]
@@ -291,7 +268,7 @@ def forest(scores: Mapping[str, Mapping[str, Score]]) -> Forest:
 
     groups = [
         (
-            TITLES.get(benchmark, benchmark),
+            BENCHMARKS[benchmark].title,
             [
                 ForestRow(
                     score,

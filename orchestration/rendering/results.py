@@ -145,9 +145,7 @@ _TWIN_METRICS = {
 }
 
 
-def twin_table(
-    scores: Mapping[str, Score], comparisons: Sequence[Comparison], settings: Settings
-) -> Table:
+def twin_table(scores: Mapping[str, Score], comparisons: Sequence[Comparison], settings: Settings) -> Table:
     """Table 2 of the paper: the substrate and two language-model baselines, and on joint accuracy the paired
     difference.
     """

@@ -1,14 +1,13 @@
-"""Pictures of logs as data for the page: objects as lanes, events at ticks; and an image's objects as boxes."""
+"""Pictures of logs as data for the page: objects as lanes, events at ticks; an image's objects as boxes."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from substrate.domains.clevrer.explain import shown
 from substrate.domains.clevrer.scene import Event, Scene
 from substrate.domains.gqa.format import SceneGraph
+from substrate.explanation import ExplainedStep, Explanation
 from substrate.log import EventLog, Op
 from substrate.vocabulary import RDF_TYPE
 
@@ -104,32 +103,20 @@ class _Scale(NamedTuple):
         return round(2 + 96 * tick / max(self.last, 1), 2)
 
 
-def scene_timeline(scene: Scene, explanations: Sequence[Mapping[str, Any]]) -> Timeline:
+def scene_timeline(scene: Scene, explanation: Explanation) -> Timeline:
     """A scene's log with the marks that an explanation singles out.
 
     Args:
         scene: the scene's log, opened.
-        explanations: the records of ``substrate explain``: steps with what they took, gave and rest on.
+        explanation: why a question about the scene is answered as it is.
     """
-    steps = [step for explanation in explanations for step in explanation["steps"]]
-    removed = next(
-        (
-            int(step["took"][1])
-            for step in steps
-            if step["token"] in ("get_counterfact", "filter_counterfact") and len(step["took"]) == 2
-        ),
-        None,
-    )
-    predicted = [
-        tuple(map(int, pair))
-        for pair in re.findall(
-            r"Collision of (\d+), (\d+)",
-            next((s["gave"] for s in steps if s["token"] == "unseen_events"), ""),
-        )
-    ]
+    steps = [step for part in explanation.parts for step in part.steps]
+    numbers = {f"{scene.iri}:object:{number}": number for number in scene.objects}
+    removed = _removed(steps, explanation, numbers)
+    predicted = _predicted(steps, numbers, explanation)
     x = _Scale(scene.end * (1.15 if predicted else 1))
     rows = {number: row for row, number in enumerate(scene.objects)}
-    states = _states(scene, steps, removed)
+    states = _states(scene, steps, explanation, removed)
 
     def mark(event: Event, place: float, state: str) -> Mark:
         return Mark(
@@ -161,18 +148,55 @@ def scene_timeline(scene: Scene, explanations: Sequence[Mapping[str, Any]]) -> T
     )
 
 
-def _states(scene: Scene, steps: Sequence[Mapping[str, Any]], removed: int | None) -> dict[str, str]:
+def _removed(
+    steps: Sequence[ExplainedStep], explanation: Explanation, numbers: Mapping[str, int]
+) -> int | None:
+    """The object that a question removes: the step that imagines it gone rests on its being there."""
+    for step in steps:
+        if step.name in ("get_counterfact", "filter_counterfact") and len(step.took) == 2:
+            for piece in step.evidence:
+                subject, predicate, _ = explanation.delta(piece).triple
+                if predicate == RDF_TYPE and str(subject)[1:-1] in numbers:
+                    return numbers[str(subject)[1:-1]]
+    return None
+
+
+def _predicted(
+    steps: Sequence[ExplainedStep], numbers: Mapping[str, int], explanation: Explanation
+) -> list[tuple[int, ...]]:
+    """The pairs that collide after the video, as a question's first look at the future has them."""
+    step = next((step for step in steps if step.name == "unseen_events"), None)
+    if step is None:
+        return []
+    return [_pair(about, step, numbers, explanation) for about in step.about]
+
+
+def _pair(
+    about: tuple[str, ...], step: ExplainedStep, numbers: Mapping[str, int], explanation: Explanation
+) -> tuple[int, ...]:
+    """Who takes part in an event; of one that a fork holds, by its deltas."""
+    if len(about) != 1:
+        return tuple(numbers[iri] for iri in about)
+    (event,) = about
+    said = [explanation.delta(piece).triple for piece in step.evidence]
+    values = [str(value)[1:-1] for subject, _, value in said if str(subject)[1:-1] == event]
+    return tuple(numbers[value] for value in values if value in numbers)
+
+
+def _states(
+    scene: Scene, steps: Sequence[ExplainedStep], explanation: Explanation, removed: int | None
+) -> dict[str, str]:
     """How each event that the steps single out stands to the answer, by IRI."""
     if removed is not None:
         ancestry = scene.ancestry("event")
         return {e.iri: "lost" for e in scene.events if e.objects and removed in ancestry[e.iri].objects}
-    traversals = [step for step in steps if step["token"] == "filter_ancestor"]
+    traversals = [step for step in steps if step.name == "filter_ancestor"]
     if traversals:
-        targets = {step["took"][1] for step in traversals}
-        return {iri: "ancestor" for step in traversals for iri in _events(step)} | {
-            e.iri: "focus" for e in scene.events if shown(e) in targets
-        }
-    return {iri: "focus" for step in steps if step["token"] in _SINGLED_OUT for iri in _events(step)}
+        ancestors = {iri for step in traversals for (iri,) in step.about}
+        read = {iri for step in traversals for iri in _events(scene, step, explanation)}
+        return dict.fromkeys(read - ancestors, "focus") | dict.fromkeys(ancestors, "ancestor")
+    came_out = [about for step in steps if step.name in _SINGLED_OUT for about in step.about]
+    return dict.fromkeys((about[0] for about in came_out if len(about) == 1), "focus")
 
 
 _SINGLED_OUT = (
@@ -186,13 +210,10 @@ _SINGLED_OUT = (
 )
 
 
-def _events(step: Mapping[str, Any]) -> set[str]:
+def _events(scene: Scene, step: ExplainedStep, explanation: Explanation) -> set[str]:
     """The IRIs of the events that a step's evidence is about."""
-    return {
-        name
-        for delta in step["evidence"]
-        for name in re.findall(r"^<(urn:\w+:\d+:event:\d+)>", delta["triple"])
-    }
+    subjects = {str(explanation.delta(piece).triple[0])[1:-1] for piece in step.evidence}
+    return {event.iri for event in scene.events if event.iri in subjects}
 
 
 def _name(scene: Scene, number: int) -> str:

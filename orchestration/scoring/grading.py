@@ -7,14 +7,14 @@ answer is "yes" or "no", or "error" where none was given: that counts as wrong.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Literal
 
 import msgspec
 from tabulate import tabulate
 
-from orchestration.scoring.pairs import PAIRED, WEIGHTS, Judgement, judge
+from orchestration.scoring.pairs import WEIGHTS, Judgement, judge
 from orchestration.scoring.scores import Score, score
 from substrate.domains.smallville.format import LINKAGES, QUERIES, Gold, Spec, read_gold, read_specs
 from substrate.domains.smallville.twin import ARMS
@@ -45,12 +45,15 @@ class _Kind(msgspec.Struct, frozen=True):
     benchmark: str | None = None
 
 
-def read_answers(path: Path, numbers: Iterable[int]) -> dict[int, tuple[Said, Said]]:
+def read_answers(
+    path: Path, numbers: Iterable[int], benchmarks: Collection[str]
+) -> dict[int, tuple[Said, Said]]:
     """The answers of a file by specification: arm A's, then arm B's.
 
     Args:
         path: JSON lines, in any order; gzipped or plain.
         numbers: the specifications that were to be answered.
+        benchmarks: whose rows these may be.
 
     Raises:
         FormatError: a line is no answer, is of another benchmark or of a specification that is not there,
@@ -58,7 +61,7 @@ def read_answers(path: Path, numbers: Iterable[int]) -> dict[int, tuple[Said, Sa
     """
     wanted, said, places = set(numbers), {}, {}
     for where, line in lines(path):
-        found = _read(line, where)
+        found = _read(line, where, benchmarks)
         if found.spec not in wanted:
             raise FormatError(
                 f"there is no specification {found.spec}",
@@ -85,16 +88,16 @@ def read_answers(path: Path, numbers: Iterable[int]) -> dict[int, tuple[Said, Sa
     return {number: (said[number, "a"], said[number, "b"]) for number in sorted(wanted)}
 
 
-def _read(line: bytes, where: str) -> Minimal:
+def _read(line: bytes, where: str, benchmarks: Collection[str]) -> Minimal:
     kind = decode(msgspec.json.Decoder(_Kind), line, where)
     if kind.benchmark is None:
         return decode(msgspec.json.Decoder(Minimal), line, where)
     row = decode(msgspec.json.Decoder(_Row), line, where)
-    if row.benchmark not in PAIRED:
+    if row.benchmark not in benchmarks:
         raise FormatError(
             f"a row of {row.benchmark}",
             where=(where, "$.benchmark"),
-            hint=f"Give rows of {', '.join(PAIRED)}",
+            hint=f"Give rows of {', '.join(benchmarks)}",
         )
     return Minimal(row.scene, ARMS[row.question], row.predicted)
 
@@ -123,7 +126,7 @@ def grade(
     ]
 
 
-def score_twin(answers: Path, specs: Path) -> list[Score]:
+def score_twin(answers: Path, specs: Path, benchmarks: Collection[str]) -> list[Score]:
     """Grade a file of answers; errors as :func:`read_answers`, and where a specification has no gold."""
     asked, graded = read_specs(specs), read_gold(specs)
     gold = {number: found for number, found in graded.items() if found}
@@ -133,7 +136,7 @@ def score_twin(answers: Path, specs: Path) -> list[Score]:
             where=(specs,),
             hint="Give the specifications with their gold to grade against",
         )
-    return grade(asked, gold, read_answers(answers, gold))
+    return grade(asked, gold, read_answers(answers, gold, benchmarks))
 
 
 def scoreboard(scores: Iterable[Score]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.resources
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,6 @@ from pyspark.sql import functions as sql
 
 from orchestration.scoring.pairs import WEIGHTS, Judgement, judge
 from orchestration.scoring.statistics import mcnemar_exact, newcombe_paired, wilson
-
 
 _DIGITS = 6
 

@@ -18,7 +18,8 @@ from substrate.log import EventLog, Op
 VOCABULARY = ("yes", "no", *map(str, range(10)), *COLORS, *MATERIALS, *SHAPES)
 """What a descriptive question may be answered with."""
 
-_TASK = f"""You are given the event log of a short video of {len(SHAPES)} kinds of objects on a table, frame by frame, and one question about it.
+_TASK = f"""You are given the event log of a short video of {len(SHAPES)} kinds of objects on a table, \
+frame by frame, and one question about it.
 An object is moving at a frame from the frame where it starts to move until it comes to rest.
 Reply with JSON only, {{"answer": "..."}} with one of: {", ".join(VOCABULARY)}."""
 
@@ -31,7 +32,8 @@ def log_text(log: EventLog) -> str:
 
     >>> from substrate.domains.clevrer.deltas import events_log
     >>> from substrate.domains.clevrer.format import CompactObject, InOut, SceneEvents
-    >>> print(log_text(events_log(SceneEvents(7, 128, [CompactObject("red", "metal", "cube", 0)], [InOut(30, 0, "in")], []))))
+    >>> cube = CompactObject("red", "metal", "cube", 0)
+    >>> print(log_text(events_log(SceneEvents(7, 128, [cube], [InOut(30, 0, "in")], []))))
     Frame 0: The video has 128 frames.
     Frame 0: Object 0 is the red metal cube.
     Frame 0: Event 0: the video starts.
@@ -44,7 +46,10 @@ def log_text(log: EventLog) -> str:
         said = grouped.setdefault((delta.tick, subject), {})
         said.setdefault(predicate if delta.op is Op.INSERT else f"-{predicate}", []).append(value)
     objects = {
-        subject: f"the {said['color'][0]} {said['material'][0]} {said['shape'][0]} (object {subject.rpartition(':')[2]})"
+        subject: (
+            f"the {said['color'][0]} {said['material'][0]} {said['shape'][0]} "
+            f"(object {subject.rpartition(':')[2]})"
+        )
         for (_, subject), said in grouped.items()
         if {"color", "material", "shape"} <= said.keys()
     }
@@ -92,9 +97,8 @@ _CHANGES: Mapping[str, Callable[[str], str]] = {
     "motion": lambda motion: "is moving" if motion == "moving" else "is at rest",
     "moved": lambda _: "has now been seen moving",
     "pose": lambda pose: (
-        "is at ({1}, {2}), turned by {3} radians, with velocity ({4}, {5}) units a second and spin {6} radians a second".format(
-            *pose.split()
-        )
+        "is at ({1}, {2}), turned by {3} radians, with velocity ({4}, {5}) units a second "
+        "and spin {6} radians a second".format(*pose.split())
     ),
 }
 _TOLD_ALREADY = frozenset({"type", "number", "color", "material", "shape", "-motion"})

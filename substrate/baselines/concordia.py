@@ -19,7 +19,8 @@ from substrate.baselines.twin import INTERVENTIONS, Arm, Names, names_of, plan_t
 from substrate.domains.smallville.format import Intervention, Plan, Query, Spec
 from substrate.errors import SubstrateError
 
-_PLAY = """You play one villager. Decide what this villager does next, in keeping with the schedule and the situation.
+_PLAY = """You play one villager. Decide what this villager does next, \
+in keeping with the schedule and the situation.
 Reply with JSON only, {"answer": "..."} with one of the options, word for word."""
 _WRITE = 'Continue the text. Reply with JSON only, {"answer": "..."}.'
 TALK = ("yes", "no")

@@ -10,11 +10,17 @@ from substrate.baselines.model import Image, Model, ReplyError, Request, Words, 
 from substrate.baselines.model import answer as answer_of
 from substrate.domains.gqa.format import Relation, SceneGraph, SceneObject
 
-_LOOK = 'Answer the question about the photograph with a single word or a short phrase, in lower case. Reply with JSON only, {"answer": "..."}.'
+_LOOK = (
+    "Answer the question about the photograph with a single word or a short phrase, in lower case. "
+    'Reply with JSON only, {"answer": "..."}.'
+)
 _EXTRACT = """List what can be seen in the photograph as a scene graph, in lower case.
-For each object: its name, its box (x and y of the upper left corner, width w and height h, in thousandths of the photograph's width and height),
-its attributes (color, material, size, shape, activity …), and its relations to other objects, each with a name such as "to the left of", "on",
-"wearing" and the position of the other object in your list, counted from 0. Add the kind of location and the weather where they can be told.
+For each object: its name, its box (x and y of the upper left corner, width w and height h, \
+in thousandths of the photograph's width and height),
+its attributes (color, material, size, shape, activity …), and its relations to other objects, \
+each with a name such as "to the left of", "on",
+"wearing" and the position of the other object in your list, counted from 0. \
+Add the kind of location and the weather where they can be told.
 Reply with JSON only."""
 SIDE = 1000
 """Boxes are in thousandths."""

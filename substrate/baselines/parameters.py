@@ -10,7 +10,7 @@ Count = Annotated[int, msgspec.Meta(ge=1)]
 
 
 class Baseline(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One baseline: the model as the server names it, which version of it is served, and how much is asked."""
+    """One baseline: the model by its name at the server, the version that is served, how much is asked."""
 
     model: str
     n: Count

@@ -22,9 +22,12 @@ _TASK = """You are told how a village goes on and asked one yes-or-no question a
 Work out who is where at each tick, who meets whom, and who comes to know what.
 Reply with JSON only, {"answer": "yes"} or {"answer": "no"}."""
 
-_RULES = """Ticks run from 0 to {horizon}. At each tick, all at once, each villager with a plan that starts then goes to its place and stays there
-until the next plan; a plan that depends on a fact is followed only by who knows the fact as the tick begins, and is dropped otherwise.
-Those who are at one place then meet, newly or still, and everyone there comes to know every fact that anyone there knows.
+_RULES = """Ticks run from 0 to {horizon}. At each tick, all at once, \
+each villager with a plan that starts then goes to its place and stays there
+until the next plan; a plan that depends on a fact is followed only by who knows the fact \
+as the tick begins, and is dropped otherwise.
+Those who are at one place then meet, newly or still, \
+and everyone there comes to know every fact that anyone there knows.
 Nobody forgets anything by themselves."""
 
 
@@ -80,11 +83,13 @@ def request(spec: Spec, arm: Arm) -> Request:
     """The question about one arm; arm A is asked without a word of the intervention."""
     happens = INTERVENTIONS[spec.intervention.type](spec.intervention, names_of(spec))
     then = (
-        f"At tick {spec.branch}, before anything else of that tick, {happens}. Then all goes on by the same rules."
+        f"At tick {spec.branch}, before anything else of that tick, {happens}. "
+        "Then all goes on by the same rules."
         if arm == "b"
         else "All goes on as planned."
     )
-    asked = f"Question about the ticks from {spec.branch} to {spec.village.horizon}, both included: {spec.query.text}"
+    span = f"the ticks from {spec.branch} to {spec.village.horizon}, both included"
+    asked = f"Question about {span}: {spec.query.text}"
     return ask(_TASK, "\n\n".join((village_text(spec), then, asked)), one_of("yes", "no"))
 
 

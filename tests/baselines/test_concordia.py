@@ -137,7 +137,7 @@ def test_without_the_package_its_name_is_given(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_with_the_package_the_model_is_one_of_its_language_models(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The package's abstract class has these two methods and this error; its real one is not installed here."""
+    """The package is not installed here; its abstract class has these two methods and this error."""
 
     class LanguageModel(metaclass=abc.ABCMeta):
         @abc.abstractmethod

@@ -39,7 +39,9 @@ class Reader:
         place, knows, plans = {}, {}, {}
         for name, at, facts, planned in VILLAGER.findall(text):
             place[name], knows[name], plans[name] = at, set(facts.split("; ")) - NOTHING, plans_of(planned)
-        branch, horizon = map(int, re.search(r"ticks from (\d+) to (\d+), both", text).groups())  # pyright: ignore[reportOptionalMemberAccess]
+        span = re.search(r"ticks from (\d+) to (\d+), both", text)
+        assert span
+        branch, horizon = map(int, span.groups())
         yes = False
         for tick in range(horizon + 1):
             if tick == branch and (happens := re.search(r"of that tick, (.+)\. Then all goes on", text)):

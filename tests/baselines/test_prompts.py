@@ -169,7 +169,10 @@ def test_an_extractor_is_not_shown_the_question_and_its_graph_is_cleaned() -> No
     assert request.messages[1].images == (image,)
     assert "$ref" not in json.dumps(request.schema)
     nameless = '{"name": " ", "x": 0, "y": 0, "w": 1, "h": 1, "attributes": [], "relations": []}'
-    cup = '{"name": "A Cup.", "x": 1, "y": 2, "w": -3, "h": 4, "attributes": ["Red", ""], "relations": [{"name": "on", "object": 0}]}'
+    cup = (
+        '{"name": "A Cup.", "x": 1, "y": 2, "w": -3, "h": 4, "attributes": ["Red", ""], '
+        '"relations": [{"name": "on", "object": 0}]}'
+    )
     reply = f'{{"objects": [{nameless}, {cup}], "location": "kitchen"}}'
     graph = gqa.scene_graph(request.read(reply))
     assert list(graph.objects) == ["1"]

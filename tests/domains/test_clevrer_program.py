@@ -67,23 +67,28 @@ def busy() -> World:
         (f"events {RED_CUBE} filter_collision exist negate", "no"),
         (f"{RED_CUBE} events events {GREEN} filter_collision unique filter_ancestor belong_to", "yes"),
         (
-            f"events objects filter_in unique events events {GREEN} filter_collision unique filter_ancestor belong_to negate",
+            f"events objects filter_in unique events events {GREEN} filter_collision unique "
+            "filter_ancestor belong_to negate",
             "no",
         ),
         (
-            f"events {RED_SPHERE} filter_out unique events events {GREEN} filter_collision unique filter_ancestor belong_to",
+            f"events {RED_SPHERE} filter_out unique events events {GREEN} filter_collision unique "
+            "filter_ancestor belong_to",
             "no",
         ),
         (
-            f"all_events {BLUE} filter_collision {GREEN} filter_collision unique all_events {RED_CUBE} get_counterfact belong_to",
+            f"all_events {BLUE} filter_collision {GREEN} filter_collision unique "
+            f"all_events {RED_CUBE} get_counterfact belong_to",
             "no",
         ),
         (
-            f"all_events {BLUE} filter_collision {RED_CUBE} filter_collision unique all_events {GREEN} filter_counterfact belong_to",
+            f"all_events {BLUE} filter_collision {RED_CUBE} filter_collision unique "
+            f"all_events {GREEN} filter_counterfact belong_to",
             "yes",
         ),
         (
-            f"all_events {BLUE} filter_collision {RED_CUBE} filter_collision unique {GREEN} counterfact_events belong_to",
+            f"all_events {BLUE} filter_collision {RED_CUBE} filter_collision unique "
+            f"{GREEN} counterfact_events belong_to",
             "yes",
         ),
     ],
@@ -113,7 +118,8 @@ def test_answers(busy: World, program: str, answer: str) -> None:
             "get_object of a Collision",
         ),
         (
-            f"objects all_events {BLUE} filter_collision {GREEN} filter_collision unique get_frame filter_moving count",
+            f"objects all_events {BLUE} filter_collision {GREEN} filter_collision unique "
+            "get_frame filter_moving count",
             "was not observed",
         ),
     ],
@@ -158,7 +164,8 @@ def test_the_reference_frame_decides_what_is_a_cause() -> None:
     # 2 meets 3 only after 1 met 2: in a global frame that later meeting counts as a cause of what came before
     # it.
     chain = {"collisions": [(1, 2, 20), (0, 1, 40), (2, 3, 30)]}
-    cause = f"events {GREEN} filter_collision {RED_SPHERE} filter_collision unique events events {RED_CUBE} filter_collision unique filter_ancestor belong_to".split()
+    meeting = f"events {GREEN} filter_collision {RED_SPHERE} filter_collision unique"
+    cause = f"{meeting} events events {RED_CUBE} filter_collision unique filter_ancestor belong_to".split()
     answers = {
         frame: run(cause, world(parameters=Parameters(explanatory=Explanatory(frame)), **chain))
         for frame in ("event", "global")
@@ -177,7 +184,8 @@ def test_straight_lines_that_pass_at_one_unit(configuration: str, tau: float | N
         2: (50.0, 50.0, 0.0, 0.0),
         3: (-50.0, 50.0, 0.0, 0.0),
     }
-    scene = world(ends=ends, parameters=Parameters(predictive=Predictive(configuration, tau=tau)))  # pyright: ignore[reportArgumentType]
+    predictive = Predictive(configuration, tau=tau)  # pyright: ignore[reportArgumentType]
+    scene = world(ends=ends, parameters=Parameters(predictive=predictive))
     assert run(f"{pair(RED_CUBE, BLUE)} unseen_events belong_to".split(), scene) == answer
 
 

@@ -15,10 +15,11 @@ from typing import Any, Literal
 import msgspec
 import pytest
 from clevrer_scenes import annotation
+from pyoxigraph import NamedNode
 
 from substrate import EventLog, LogError, ProgramError, TBox, fork
 from substrate.domains.clevrer.counterfactual import Verdict, judge
-from substrate.domains.clevrer.deltas import annotation_log, events_log
+from substrate.domains.clevrer.deltas import NAMESPACE, annotation_log, events_log
 from substrate.domains.clevrer.emitter import MotionEmitter, future, without
 from substrate.domains.clevrer.explain import explain
 from substrate.domains.clevrer.format import (
@@ -252,7 +253,8 @@ def test_the_branch_is_a_log_that_can_be_kept_checked_and_asked(blocked: Scene, 
     assert EventLog.read(tmp_path / "without.rdfp").digest == branch.digest != digest
     assert bool(
         branch.state().query(
-            "PREFIX : <urn:substrate:clevrer:> ASK { ?e a :Collision ; :simulated true ; :participant ?o . ?o :shape :cylinder }"
+            "PREFIX : <urn:substrate:clevrer:> "
+            "ASK { ?e a :Collision ; :simulated true ; :participant ?o . ?o :shape :cylinder }"
         )
     )
     assert not bool(branch.state().query("PREFIX : <urn:substrate:clevrer:> ASK { ?o :shape :cube }"))
@@ -353,22 +355,39 @@ QUESTION = Question(
 def test_an_explanation_shows_the_ground_and_the_forks_events(blocked: Scene) -> None:
     grounds = {}
     for method in ("partner", "simulated"):
-        first, second = explain(blocked.log, 7, QUESTION, Parameters(counterfactual=Counterfactual(method)))  # pyright: ignore[reportArgumentType]
+        parameters = Parameters(counterfactual=Counterfactual(method))  # pyright: ignore[reportArgumentType]
+        why = explain(blocked.log, 7, QUESTION, parameters)
+        first, second = why.parts
         grounds[method] = (first.answer, first.ground, second.answer, second.ground)
-        (step,) = [step for step in first.steps if step.token == "get_counterfact"]
-        simulated = [e for e in step.evidence if "simulated" in e.triple]
+        (step,) = [step for step in first.steps if step.name == "get_counterfact"]
+        simulated = [why.delta(piece) for piece in step.evidence if piece.log]
         assert bool(simulated) is (method == "simulated")
-        assert ("fork at tick 11 of sha256:" in step.query) is (method == "simulated")
+        assert ("forked at tick 11 of sha256:" in why.text()) is (method == "simulated")
     assert grounds == {
         "partner": ("no", "heuristic", "no", "dual"),
         "simulated": ("yes", "simulated", "no", "dual"),
     }
-    assert {e.tick for e in simulated if ":event:" in e.triple} <= set(range(32, 37))
-    (plain,) = explain(
-        blocked.log, 7, Question(0, "How many?", "descriptive", ["objects", "count"]), SIMULATED
+    collided = [delta.tick for delta in simulated if delta.triple[2] == NamedNode(f"{NAMESPACE}Collision")]
+    assert collided
+    assert set(collided) <= set(range(32, 37))
+    asked = Question(0, "How many?", "descriptive", ["objects", "count"])
+    plain = explain(blocked.log, 7, asked, SIMULATED)
+    assert [part.ground for part in plain.parts] == ["observed"]
+    assert not any(
+        blocked.log[position].triple[1].value == f"{NAMESPACE}pose" for position in plain.evidence()
     )
-    assert plain.ground == "observed"
-    assert not any(":pose>" in e.triple for step in plain.steps for e in step.evidence)
+
+
+def test_the_answer_stands_first_and_a_pose_of_many_is_not_printed(blocked: Scene) -> None:
+    asked = Question(0, "?", "predictive", f"{collide(_CUBE, _CAN)} unseen_events belong_to".split())
+    why = explain(blocked.log, 7, asked, Parameters(predictive=Predictive("C")))
+    poses = [p for p in why.evidence() if blocked.log[p].triple[1].value == f"{NAMESPACE}pose"]
+    assert len(poses) > 6
+    assert why.text().splitlines()[:2] == ["?", f"answer: {why.answer}"]
+    assert why.text().count(' :pose "') <= 6
+    assert why.text(full=True).count(":pose>") == len(poses)
+    assert "<urn:clevrer:7:object:" not in why.text()
+    assert "<urn:clevrer:7:object:" in why.text(full=True)
 
 
 @pytest.mark.parametrize(("configuration", "ground"), [("C", "heuristic"), ("S", "simulated")])
@@ -376,15 +395,18 @@ def test_an_answer_about_the_future_says_whether_it_was_simulated(
     blocked: Scene, configuration: Literal["C", "S"], ground: str
 ) -> None:
     asked = Question(0, "?", "predictive", f"{collide(_CUBE, _CAN)} unseen_events belong_to".split())
-    (explanation,) = explain(blocked.log, 7, asked, Parameters(predictive=Predictive(configuration)))
-    assert (explanation.answer, explanation.ground) == ("no", ground)
+    why = explain(blocked.log, 7, asked, Parameters(predictive=Predictive(configuration)))
+    assert (why.answer, why.parts[0].ground) == ("no", ground)
+    assert set(why.logs) == ({"", "the future"} if ground == "simulated" else {""})
 
 
 def test_rows_are_the_same_whatever_the_hash_seed(blocked: Scene) -> None:
     code = (
         "import sys; sys.path[:0] = ['tests/support', 'tests/domains']\n"
         "import test_clevrer_simulated as t\n"
-        "s = t.scene({t.BALL: [(0, -1.0, 0.0, 2.0, 0.0), (11, -0.4, 0.0, 0.0, 0.0)], t.CUBE: [(0, 0.0, 0.0, 0.0, 0.0)], t.CAN: [(0, 1.2, 0.0, 0.0, 0.0)]}, [(0, 1, 11)])\n"
+        "ball = [(0, -1.0, 0.0, 2.0, 0.0), (11, -0.4, 0.0, 0.0, 0.0)]\n"
+        "cube, can = [(0, 0.0, 0.0, 0.0, 0.0)], [(0, 1.2, 0.0, 0.0, 0.0)]\n"
+        "s = t.scene({t.BALL: ball, t.CUBE: cube, t.CAN: can}, [(0, 1, 11)])\n"
         "print([t.without(s, n).log.digest for n in (2, 0, 1, 3)], t.future(s, 51).log.digest)"
     )
     seeds = [

@@ -35,7 +35,8 @@ BOX = TBox.load("village")
 
 
 def record(x: int, address: str, chat: list[list[str]] | None = None, y: int = 1) -> dict[str, Any]:
-    return {"movement": [x, y], "pronunciatio": "🙂", "description": f"being there @ {address}", "chat": chat}
+    said = f"being there @ {address}"
+    return {"movement": [x, y], "pronunciatio": "🙂", "description": said, "chat": chat}
 
 
 def talk(x: int, to: str, *said: tuple[str, str]) -> dict[str, Any]:
@@ -188,12 +189,13 @@ def test_a_fact_is_known_from_who_first_speaks_of_it() -> None:
     ]
     assert answer(log, "learned_from", 12, fact=SECRET) == (
         "Ann Ray untold since tick 5; Bo Li from Ann Ray at tick 5, untold since tick 5; "
-        "Cy Fox from Bo Li at tick 8, from Ann Ray at tick 5, untold since tick 5; Dee Oz untold since tick 12"
+        "Cy Fox from Bo Li at tick 8, from Ann Ray at tick 5, untold since tick 5; "
+        "Dee Oz untold since tick 12"
     )
     known = log_of(whisper(), Fact("secret", "secret", knowers=("Ann Ray", "Cy Fox")))
-    assert (
-        answer(known, "learned_from", 8, fact=SECRET)
-        == "Ann Ray untold since tick 2; Bo Li from Ann Ray at tick 5, untold since tick 2; Cy Fox untold since tick 2"
+    assert answer(known, "learned_from", 8, fact=SECRET) == (
+        "Ann Ray untold since tick 2; Bo Li from Ann Ray at tick 5, untold since tick 2; "
+        "Cy Fox untold since tick 2"
     )
     assert BOX.validate(log.state(), log) == []
 
@@ -201,9 +203,9 @@ def test_a_fact_is_known_from_who_first_speaks_of_it() -> None:
 def test_what_is_forgotten_is_neither_said_nor_heard() -> None:
     log = log_of(whisper())
     branch = fork(log, 7, RetractAwareness(node("bo-li"), SECRET, NamedNode(V + "knows")), RuleEmitter(BOX))
-    assert (
-        answer(branch, "learned_from", 12, fact=SECRET)
-        == "Ann Ray untold since tick 5; Cy Fox from Dee Oz at tick 12, untold since tick 12; Dee Oz untold since tick 12"
+    assert answer(branch, "learned_from", 12, fact=SECRET) == (
+        "Ann Ray untold since tick 5; Cy Fox from Dee Oz at tick 12, untold since tick 12; "
+        "Dee Oz untold since tick 12"
     )
     words = {o.value for _, _, o in branch.state().match(None, NamedNode(V + "words"))}  # pyright: ignore
     assert "me too" in words
@@ -256,7 +258,8 @@ def test_names_that_would_be_one_are_refused_and_words_are_kept_as_they_are() ->
         log_of({1: {"Ann Ray": record(1, CAFE), "ann ray": record(2, CAFE)}})
     words = 'two\nlines, "quoted"\r\tand \\ 🎉'
     log = log_of({1: {"Ann Ray": talk(1, "Bo Li", ("Ann Ray", words))}})
-    assert [o.value for _, _, o in log.state().match(None, NamedNode(V + "words"))] == [words]  # pyright: ignore
+    uttered = log.state().match(None, NamedNode(V + "words"))
+    assert [o.value for _, _, o in uttered] == [words]  # pyright: ignore
     assert EventLog.from_patch(log.to_patch()).digest == log.digest
 
 

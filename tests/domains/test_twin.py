@@ -102,7 +102,10 @@ def test_the_gold_is_not_there_to_be_seen(tmp_path: Path) -> None:
     """Turned round in the file, it turns what is expected and nothing else."""
     turned = {"yes": "no", "no": "yes"}
     wrong = [
-        msgspec.structs.replace(spec, gold=Gold(turned[spec.gold.a], turned[spec.gold.b]))  # pyright: ignore[reportArgumentType]
+        msgspec.structs.replace(
+            spec,
+            gold=Gold(turned[spec.gold.a], turned[spec.gold.b]),  # pyright: ignore[reportArgumentType]
+        )
         for spec in twin_specs()[:9]
     ]
     (tmp_path / "specs.jsonl").write_bytes(b"\n".join(map(msgspec.json.encode, wrong)))
@@ -229,19 +232,21 @@ def test_a_specification_that_names_what_is_not_there_is_refused(
 
 def test_why_shows_the_intervention_the_events_and_the_deltas() -> None:
     spec = asked(Intervention("assert_awareness", "bo", fact="news"))
-    a, b = (explain(spec, arm) for arm in ARMS)
-    assert (a.answer, a.ticks, b.answer, b.ticks) == ("no", [], "yes", [2, 3, 4, 5, 6])
-    assert b.intervention == "Bo knows that there is news"
-    told = {h.words: (h.tick, h.a is not None, h.b is not None) for h in a.happenings}
-    assert told == {
-        "Ann and Bo meet at park": (2, True, False),
-        "Ann tells Bo that there is news": (2, True, False),
-        "Bo goes to cafe": (2, False, True),
+    twin = replay_twin(spec)
+    a, b = (explain(spec, arm, twin) for arm in ARMS)
+    fork, *events, last = b.parts[0].steps
+    assert fork.gave == "in arm b Bo knows that there is news"
+    assert (b.answer, last.gave) == ("yes", "yes: it holds at 2, 3, 4, 5, 6 of these ticks")
+    assert {(step.name, *step.took, step.gave, step.evidence[0].log) for step in events} == {
+        ("tick 2", "in arm a only", "Ann and Bo meet at park", "arm a"),
+        ("tick 2", "in arm a only", "Ann tells Bo that there is news", "arm a"),
+        ("tick 2", "in arm b only", "Bo goes to cafe", ""),
     }
-    log = replay_twin(spec).b
-    assert [d.triple.split()[1] for d in b.deltas] == [
-        "<urn:substrate:village:knows>",
-        "<urn:substrate:village:at>",
+    assert [twin.b[p].triple[1] for p in b.evidence() if twin.b[p].triple[0] == entity("bo")] == [
+        term("knows"),
+        term("at"),
     ]
-    assert [" ".join(map(str, log[d.position].triple)) for d in b.deltas] == [d.triple for d in b.deltas]
-    assert "answer: yes" in b.text()
+    *_, last = a.parts[0].steps
+    assert (a.answer, last.missed) == ("no", ("bo :at cafe",))
+    assert [twin.a[position].tick for position in a.evidence()] == [2] * len(a.evidence())
+    assert a.text().splitlines()[1] == "answer: no"

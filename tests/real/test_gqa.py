@@ -185,9 +185,8 @@ def test_real_scene_graphs_are_answered_right(
 ) -> None:
     question = Question(image, "", program(written), answer)
     scene = scenes[image]
-    assert [
-        (a.predicted, a.correct, a.log) for a in answer_scene(image, scene, {"q": question}, resolve=resolve)
-    ] == [(answer, True, scene.digest)]
+    (row,) = answer_scene(scene, {"q": question}, "test", resolve=resolve)
+    assert (row.predicted, row.correct, row.log) == (answer, True, scene.digest)
     assert explain(scene, question, resolve=resolve).answer == answer
 
 

@@ -1,4 +1,4 @@
-"""The world of everyday scenes: official files, repeatable, with truth that owes nothing to the interpreter."""
+"""The world of everyday scenes: official files, repeatable, truth that owes nothing to the interpreter."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ import pytest
 
 from substrate.domains.gqa.deltas import scene_log
 from substrate.domains.gqa.format import VERBS, read_questions, read_scene_graphs
-from substrate.domains.gqa.interpreter import Answer, Resolve, Scene, answer_scene
+from substrate.domains.gqa.interpreter import Resolve, Scene, answer_scene
 from substrate.errors import ParameterError
+from substrate.rows import Row
 from substrate.tbox import TBox
 from substrate.worlds.gqa import generate, sample, write
 from substrate.worlds.gqa.sampling import Sample
@@ -27,11 +28,15 @@ def plain() -> list[Sample]:
     return list(generate(60, seed=11, ambiguous=0))
 
 
-def answers(samples: list[Sample], resolve: Resolve) -> list[Answer]:
+def scene_of(made: Sample) -> Scene:
+    return Scene.of(made.image_id, made.graph)
+
+
+def answers(samples: list[Sample], resolve: Resolve) -> list[Row]:
     return [
         found
         for made in samples
-        for found in answer_scene(made.image_id, made.graph, made.questions, resolve=resolve)
+        for found in answer_scene(scene_of(made), made.questions, "test", resolve=resolve)
     ]
 
 
@@ -49,8 +54,11 @@ def test_where_words_fit_several_things_only_ids_tell_which_is_meant() -> None:
 
 
 def test_the_gold_is_about_the_scene(plain: list[Sample]) -> None:
-    """Answered on another scene's graph the questions go wrong: the gold cannot be guessed from the program."""
-    turned = [answer_scene(one.image_id, other.graph, one.questions) for one, other in pairwise(plain)]
+    """Answered on another scene's graph questions go wrong: the gold cannot be guessed from the program."""
+    turned = [
+        answer_scene(Scene.of(one.image_id, other.graph), one.questions, "test", resolve="name")
+        for one, other in pairwise(plain)
+    ]
     assert sum(bool(found.correct) for of_scene in turned for found in of_scene) < 0.7 * sum(map(len, turned))
 
 
@@ -103,12 +111,7 @@ def test_the_files_are_official_and_the_same_every_time(tmp_path: Path) -> None:
 
 def test_both_rows_come_from_one_log(plain: list[Sample]) -> None:
     made = plain[0]
-    scene = Scene.of(made.image_id, made.graph)
-    logs = {
-        found.log
-        for resolve in ("name", "id")
-        for found in answer_scene(made.image_id, scene, made.questions, resolve=resolve)
-    }
+    logs = {found.log for found in answer_scene(scene_of(made), made.questions, "test")}
     assert logs == {scene_log(made.image_id, made.graph).digest}
 
 
@@ -121,7 +124,10 @@ def test_numbers_out_of_range_are_refused(arguments: dict[str, float]) -> None:
 
 
 def test_the_world_loads_neither_the_interpreter_nor_the_program_nor_the_tbox() -> None:
-    code = "import sys, substrate.worlds.gqa; print(sorted(m for m in sys.modules if m.startswith('substrate.domains')))"
+    code = (
+        "import sys, substrate.worlds.gqa\n"
+        "print(sorted(m for m in sys.modules if m.startswith('substrate.domains')))"
+    )
     loaded = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
     ).stdout

@@ -50,7 +50,7 @@ def _duality(scene: Scene, event: Event, removed: int, engine: Engine) -> Verdic
 
 
 def _partner(scene: Scene, event: Event, removed: int, engine: Engine) -> Verdict:
-    """As the duality; and two others that both collided with the object are taken to collide with each other."""
+    """As the duality; and two others that both collided with the object are taken to collide without it."""
     if event.kind != "Collision" or _like(event, scene):
         return _duality(scene, event, removed, engine)
     partners = {

@@ -1,79 +1,71 @@
-"""Why an answer is what it is: the program step by step, with the queries, triples and ticks behind it."""
+"""Why an answer is what it is: the program step by step, with the queries and deltas behind it."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, get_args
+
+import msgspec
+from pyoxigraph import NamedNode
 
 from substrate.domains.clevrer.counterfactual import Ground, judge
 from substrate.domains.clevrer.deltas import NAMESPACE, SAMPLED_FRAMES, scene_iri
 from substrate.domains.clevrer.emitter import without
 from substrate.domains.clevrer.format import Choice, Question
-from substrate.domains.clevrer.interpreter import choice_program
+from substrate.domains.clevrer.interpreter import choice_program, in_order, judged_choices
 from substrate.domains.clevrer.parameters import Parameters
-from substrate.domains.clevrer.program import OPCODES, Kind, Step, World, possible_collisions, run, unseen
+from substrate.domains.clevrer.program import (
+    OPCODES,
+    Kind,
+    Opcode,
+    Step,
+    World,
+    possible_collisions,
+    run,
+    unseen,
+)
 from substrate.domains.clevrer.scene import QUERIES, Event, Scene
 from substrate.errors import ProgramError
-from substrate.log import EventLog
+from substrate.explanation import ERROR, OWN, Evidence, ExplainedPart, ExplainedStep, Explanation
+from substrate.log import EventLog, Op
+from substrate.vocabulary import RDF_TYPE
 
 GROUNDS: tuple[Ground, ...] = get_args(Ground)
 """From the surest to the least sure."""
 _REMOVALS = ("get_counterfact", "filter_counterfact", "counterfact_events")
-_SAID = re.compile(
-    f"<{NAMESPACE}(simulated|Object)>"
-)  # of a fork's deltas about objects: who was taken out, who is simulated from when
-POSE = f"<{NAMESPACE}pose>"
-"""The predicate of poses, which only simulation and projection read."""
+_OBJECTS = Kind.OBJECT | Kind.OBJECTS
+_EVENTS = Kind.EVENT | Kind.EVENTS
+_TYPE = RDF_TYPE.value
 
 
-class Evidence(NamedTuple):
-    """A delta behind a step: its tick, what it did, and its triple as N-Triples terms."""
-
-    tick: int
-    op: str
-    triple: str
-
-
-class ExplainedStep(NamedTuple):
-    """A token of a program, what it took and gave, the query that read the state, and the deltas behind what
-    it gave.
-    """
-
-    place: int
-    token: str
-    took: list[str]
-    gave: str
-    query: str
-    evidence: list[Evidence]
-
-
-class Explanation(NamedTuple):
-    """One program's run: which part of the question it answers, its steps, its answer or why there is none,
-    and the answer's ground, if said.
-    """
-
-    part: str
-    steps: list[ExplainedStep]
-    answer: str
-    ground: str = ""
-
-
-def explain(
-    log: EventLog, scene_index: int, question: Question, parameters: Parameters
-) -> Iterator[Explanation]:
-    """Explain a question: one explanation, or one for each of its choices.
+def explain(log: EventLog, scene_index: int, question: Question, parameters: Parameters) -> Explanation:
+    """Explain a question: the steps of its program, or of one program for each of its choices.
 
     Args:
         log: the scene's event log.
         scene_index: the scene's number.
+
+    The logs of simulated forks are among the explanation's, each named by what it imagines.
     """
     world = World(Scene(log), parameters)
-    scene = scene_iri(scene_index)
-    return explanations(
+    reading = Reading(log, scene_iri(scene_index))
+    logs = {OWN: log}
+
+    def explained(step: Step) -> ExplainedStep:
+        evidence = list(_observed(step, reading))
+        branch = _branch(step, world)
+        if branch:
+            name, fork = branch
+            logs[name] = fork
+            evidence += [Evidence(position, name) for position in _forked(fork)]
+        return reading.step(step, OPCODES.get(step.token), evidence)
+
+    return explanation(
         question,
         lambda program, trace: run(program, world, trace),
-        lambda step: _explained(step, scene, world),
+        explained,
+        logs,
+        {NAMESPACE: ":", f"{scene_iri(scene_index)}:": ""},
         lambda steps: _ground(steps, world),
     )
 
@@ -97,127 +89,298 @@ class Asked(Protocol):
         ...
 
 
-def explanations(
+def explanation(
     question: Asked,
     execute: Callable[[list[str], Callable[[Step], None]], str],
     explained: Callable[[Step], ExplainedStep],
+    logs: Mapping[str, EventLog],
+    names: Mapping[str, str],
     ground: Callable[[list[Step]], str] = lambda steps: "",
-) -> Iterator[Explanation]:
-    """An explanation of each program a question runs.
+) -> Explanation:
+    """The explanation of a question: a part for each program that it runs.
 
     Args:
         execute: runs a program, calling its second argument with every step.
         explained: what there is to say of a step.
+        logs: what the evidence points into; steps may add to it.
+        names: short names for IRIs.
         ground: what the answer that the steps lead to rests on.
     """
-    programs = [
-        (f"choice {c.choice_id}: {c.choice}", choice_program(question.program, c))
-        for c in question.choices or ()
-    ]
-    for part, program in programs or [(question.question, question.program)]:
+
+    def part(program: list[str], title: str, said: str) -> tuple[ExplainedPart, str | ProgramError]:
         steps: list[Step] = []
+        rests = ""
         try:
-            answer = execute(program, steps.append)
+            outcome: str | ProgramError = execute(program, steps.append)
             rests = ground(steps)
         except ProgramError as error:
-            answer, rests = f"error: {error}", ""
-        yield Explanation(part, [explained(step) for step in steps], answer, rests)
+            outcome = error
+        answer = f"{ERROR}{outcome}" if isinstance(outcome, ProgramError) else outcome
+        return ExplainedPart(title, tuple(map(explained, steps)), answer, rests, said), outcome
+
+    if not question.choices:
+        whole, _ = part(question.program, "", "")
+        return Explanation(question.question, whole.answer, (whole,), logs, names)
+    choices = in_order(question.choices)
+    parts: list[ExplainedPart] = []
+    outcomes: list[str | ProgramError] = []
+    for choice in choices:
+        made, outcome = part(
+            choice_program(question.program, choice), f"choice {choice.choice_id}", choice.choice
+        )
+        parts.append(made)
+        outcomes.append(outcome)
+    fields = judged_choices(choices, outcomes)
+    answer = fields["predicted"] if fields["error"] is msgspec.UNSET else f"{ERROR}{fields['error']}"
+    return Explanation(question.question, answer, tuple(parts), logs, names)
+
+
+class Standing(NamedTuple):
+    """A triple that holds at a tick: the position of the delta that made it true, and its property."""
+
+    position: int
+    predicate: str
+    value: str
+
+
+class Reading:
+    """A scene's log as its queries read it: which deltas made true what holds at a tick.
+
+    Args:
+        log: a log of :mod:`substrate.domains.clevrer.deltas`.
+        scene: the scene's IRI.
+        queries: the texts of the queries, by name.
+    """
+
+    def __init__(self, log: EventLog, scene: str, queries: Mapping[str, str] = QUERIES) -> None:
+        self.log = log
+        self.scene = scene
+        self.queries = queries
+        self._holding: dict[int, dict[str, list[Standing]]] = {}
+
+    def tick(self, step: Step, opcode: Opcode | None) -> int:
+        """The tick at which a step's query is asked: the frame that it names, or the last one."""
+        if opcode and opcode.query in ("motion", "direction") and isinstance(step.arguments[1], int):
+            return step.arguments[1]
+        return self.log.last_tick
+
+    def holding(self, tick: int) -> dict[str, list[Standing]]:
+        """By subject, what holds at a tick, in the order of the log."""
+        if tick not in self._holding:
+            made: dict[tuple[str, str, str], int] = {}
+            for position in range(self.log.position(tick)):
+                _, op, (subject, predicate, value) = self.log[position]
+                triple = (_iri(subject), predicate.value, _iri(value))
+                if op is Op.RETRACT:
+                    made.pop(triple, None)
+                else:
+                    made.setdefault(triple, position)
+            found: dict[str, list[Standing]] = {}
+            for (subject, predicate, value), position in made.items():
+                found.setdefault(subject, []).append(Standing(position, predicate, value))
+            self._holding[tick] = found
+        return self._holding[tick]
+
+    def evidence(self, subjects: Iterable[str], predicates: Sequence[str], tick: int) -> list[Evidence]:
+        """The deltas by which some properties of some individuals hold at a tick."""
+        holding = self.holding(tick)
+        found = {
+            standing.position
+            for subject in subjects
+            for standing in holding.get(subject, ())
+            if standing.predicate in predicates
+        }
+        return list(map(Evidence, sorted(found)))
+
+    def all_of(self, class_: str) -> list[str]:
+        """The individuals of a class, such as ``Object`` or ``Collision``, by IRI."""
+        wanted = (_TYPE, NAMESPACE + class_)
+        return [
+            subject
+            for subject, facts in self.holding(self.log.last_tick).items()
+            if any((fact.predicate, fact.value) == wanted for fact in facts)
+        ]
+
+    def individuals(self, value: Any, kind: Kind) -> list[str]:
+        """The IRIs that a value on the stack is about; of an event that the log does not hold, none."""
+        if kind in _OBJECTS:
+            numbers = [value] if isinstance(value, int) else value
+            return [f"{self.scene}:object:{number}" for number in numbers]
+        if kind in _EVENTS:
+            events = [value] if isinstance(value, Event) else value
+            return [event.iri for event in events if event.iri]
+        return []
+
+    def subjects(self, step: Step, opcode: Opcode, wanted: Kind) -> list[str]:
+        """The individuals of a kind that a step came to; where it came to none of them, those it took.
+
+        A single event that others were compared with is always one of them.
+        """
+        kinds = [kind & wanted for kind in opcode.takes]
+        came = self.individuals(step.result, step.kind) if step.kind & wanted else []
+        for argument, kind in zip(step.arguments, kinds, strict=True):
+            if kind and (not step.kind & wanted or isinstance(argument, Event)):
+                came += self.individuals(argument, _kind_of(argument, kind))
+        return came
+
+    def step(self, step: Step, opcode: Opcode | None, evidence: Iterable[Evidence]) -> ExplainedStep:
+        """A step in words, with the query behind it and what it rests on."""
+        query = ""
+        if opcode and opcode.query:
+            query = f"at tick {self.tick(step, opcode)}:\n{self.queries[opcode.query]}"
+        return ExplainedStep(
+            step.token,
+            shown(step.result),
+            tuple(map(shown, step.arguments)),
+            query,
+            tuple(evidence),
+            about=tuple(self._about(step)),
+        )
+
+    def _about(self, step: Step) -> list[tuple[str, ...]]:
+        if step.kind in _EVENTS:
+            events = [step.result] if isinstance(step.result, Event) else step.result
+            return [
+                (event.iri,)
+                if event.iri
+                else tuple(f"{self.scene}:object:{number}" for number in sorted(event.objects))
+                for event in events
+            ]
+        return [(iri,) for iri in self.individuals(step.result, step.kind)]
+
+
+def _kind_of(value: Any, kind: Kind) -> Kind:
+    """The kind of a value among those that an operand may have."""
+    if isinstance(value, Event):
+        return Kind.EVENT
+    if isinstance(value, int):
+        return Kind.OBJECT
+    return kind & (Kind.OBJECTS | Kind.EVENTS)
+
+
+def _iri(term: object) -> str:
+    return term.value if isinstance(term, NamedNode) else str(term)
+
+
+ATTRIBUTES = ("color", "material", "shape")
+_READ: Mapping[str, tuple[str, ...]] = {
+    "objects": (_TYPE, *(NAMESPACE + name for name in ("number", *ATTRIBUTES))),
+    "events": (_TYPE, f"{NAMESPACE}frame", f"{NAMESPACE}participant"),
+    "motion": (f"{NAMESPACE}inView", f"{NAMESPACE}motion"),
+}
+"""By query: the properties of an individual that it reads."""
+
+
+def properties(token: str, query: str) -> tuple[str, ...]:
+    """The properties that a step reads: those of its query, or the one attribute that it is about.
+
+    >>> properties("filter_color", "objects")
+    ('urn:substrate:clevrer:color',)
+    """
+    attribute = token.rpartition("_")[2]
+    return (NAMESPACE + attribute,) if attribute in ATTRIBUTES else _READ.get(query, ())
+
+
+def observed(step: Step, opcode: Opcode, reading: Reading) -> list[Evidence]:
+    """What a step of CLEVRER's language rests on, of what was filmed."""
+    read, tick = properties(step.token, opcode.query), reading.tick(step, opcode)
+    if opcode.query == "motion" and not isinstance(step.arguments[1], int):
+        read = (f"{NAMESPACE}moved",)
+    if opcode.query == "events":
+        return reading.evidence(reading.subjects(step, opcode, _EVENTS), read, tick)
+    if opcode.query == "poses":
+        return sampled_poses(reading)
+    if step.token == "all_events":
+        return reading.evidence(reading.all_of("Object"), (_TYPE,), tick)
+    return reading.evidence(reading.subjects(step, opcode, _OBJECTS), read, tick)
+
+
+def sampled_poses(reading: Reading) -> list[Evidence]:
+    """The poses of the last frames, which the future is told from."""
+    first = reading.log.position(reading.log.last_tick - SAMPLED_FRAMES)
+    pose = f"{NAMESPACE}pose"
+    return [
+        Evidence(position)
+        for position in range(first, len(reading.log))
+        if reading.log[position].triple[1].value == pose
+    ]
+
+
+def removal(reading: Reading, number: int) -> list[Evidence]:
+    """What is read to imagine the scene without an object, or with it changed.
+
+    These are the delta by which the object is there, and the collisions that were filmed.
+    """
+    tick = reading.log.last_tick
+    there = reading.evidence([f"{reading.scene}:object:{number}"], (_TYPE,), tick)
+    return sorted({*there, *reading.evidence(reading.all_of("Collision"), _READ["events"], tick)})
+
+
+def _observed(step: Step, reading: Reading) -> list[Evidence]:
+    opcode = OPCODES.get(step.token)
+    if opcode is None or not opcode.query:
+        return []
+    evidence = observed(step, opcode, reading)
+    if step.token in _REMOVALS:
+        evidence = sorted({*evidence, *removal(reading, step.arguments[-1])})
+    return evidence
+
+
+def _branch(step: Step, world: World) -> tuple[str, EventLog] | None:
+    """The simulated fork behind a step, with its name."""
+    if step.token == "unseen_events" and world.parameters.predictive.kinematics is None:
+        return "the future", unseen(world.scene, world.parameters).log
+    if step.token in _REMOVALS and world.parameters.counterfactual.method == "simulated":
+        gone = step.arguments[-1]
+        return f"the fork without object {gone}", without(world.scene, gone, world.parameters.engine).log
+    return None
+
+
+def _forked(fork: EventLog) -> list[int]:
+    """A fork's own deltas about events, and about who was taken out and who is simulated from when on."""
+    found: list[int] = []
+    for position in range(fork.position((fork.branch_tick or 0) - 1), len(fork)):
+        _, _, (subject, predicate, value) = fork[position]
+        said_of_object = predicate.value == f"{NAMESPACE}simulated" or _iri(value) == f"{NAMESPACE}Object"
+        if ":event:" in _iri(subject) or said_of_object:
+            found.append(position)
+    return found
 
 
 def _ground(steps: list[Step], world: World) -> str:
-    """Of a yes, the surest ground of an event that makes it one; of a no, the least sure of those that might
-    have.
+    """What an answer rests on.
+
+    Of a yes it is the surest ground of an event that makes it one; of a no, the least sure of those that
+    might have.
     """
     for step in reversed(steps):
         if step.token == "unseen_events":
             return "heuristic" if world.parameters.predictive.kinematics else "simulated"
         if step.token in _REMOVALS:
-            asked = next(
-                (
-                    later.arguments[0]
-                    for later in steps
-                    if later.token == "belong_to" and later.place > step.place
-                ),
-                None,
-            )
-            *events, removed = step.arguments
-            imagined = events[0] if events else possible_collisions(world.scene)
-            about = (
-                [asked]
-                if isinstance(asked, Event)
-                else [event for event in imagined if asked is None or asked in event.objects]
-            )
-            verdicts = [judge(world.scene, event, removed, world.parameters) for event in about]
-            occurring = [GROUNDS.index(verdict.ground) for verdict in verdicts if verdict.occurs]
-            return GROUNDS[
-                min(occurring)
-                if occurring
-                else max((GROUNDS.index(verdict.ground) for verdict in verdicts), default=0)
-            ]
+            return _removal_ground(step, _asked_after(step, steps), world)
     return GROUNDS[0]
 
 
-def _branch(step: Step, world: World) -> Scene | None:
-    """The simulated fork behind a step."""
-    if step.token == "unseen_events" and world.parameters.predictive.kinematics is None:
-        return unseen(world.scene, world.parameters)
-    if step.token in _REMOVALS and world.parameters.counterfactual.method == "simulated":
-        return without(world.scene, step.arguments[-1], world.parameters.engine)
+def _asked_after(step: Step, steps: list[Step]) -> Event | int | None:
+    """The event or object that a later ``belong_to`` looks for; ``None`` where there is none."""
+    for later in steps:
+        if later.token == "belong_to" and later.place > step.place:
+            return later.arguments[0]
     return None
 
 
-def _explained(step: Step, scene: str, world: World) -> ExplainedStep:
-    opcode = OPCODES.get(step.token)
-    branch = _branch(step, world)
-    log = branch.log if branch else world.scene.log
-    names = individuals(step.result, step.kind, scene) if opcode else set()
-    evidence: list[Evidence] = []
-    if branch:
-        evidence = [
-            e
-            for e in _evidence(log)
-            if ":event:" in e.triple or (e.tick >= (log.branch_tick or 0) and _SAID.search(e.triple))
-        ]
-    elif opcode and opcode.query == "poses":
-        evidence = [e for e in _evidence(log) if e.tick > log.last_tick - SAMPLED_FRAMES and POSE in e.triple]
-    elif names:
-        evidence = [
-            e for e in _evidence(log) if e.triple.partition(" ")[0][1:-1] in names and POSE not in e.triple
-        ]
-    if opcode and opcode.query == "motion":
-        frame = step.arguments[1]
-        last = log.last_tick if frame == "null" else frame
-        evidence = [
-            e
-            for e in evidence
-            if e.tick <= last and any(word in e.triple for word in (":motion>", ":inView>", ":moved>"))
-        ]
-    query = f"at tick {_tick(step, log)}:\n{QUERIES[opcode.query]}" if opcode and opcode.query else ""
-    if branch:
-        query = f"fork at tick {log.branch_tick} of {log.parent_digest}: {log.digest}\n" + query
-    return ExplainedStep(
-        step.place, step.token, [shown(a) for a in step.arguments], shown(step.result), query, evidence
-    )
-
-
-def _evidence(log: EventLog) -> Iterator[Evidence]:
-    return (Evidence(tick, op.name.lower(), " ".join(map(str, triple))) for tick, op, triple in log)
-
-
-def _tick(step: Step, log: EventLog) -> int:
-    frame = (
-        step.arguments[1] if step.token in ("filter_moving", "filter_stationary", "filter_resting") else None
-    )
-    return frame if isinstance(frame, int) else log.last_tick
-
-
-def individuals(value: Any, kind: Kind, scene: str) -> set[str]:
-    """The IRIs that a value on the stack is about."""
-    if kind in Kind.OBJECT | Kind.OBJECTS:
-        return {f"{scene}:object:{number}" for number in ([value] if isinstance(value, int) else value)}
-    if kind in Kind.EVENT | Kind.EVENTS:
-        return {event.iri for event in ([value] if isinstance(value, Event) else value) if event.iri}
-    return set()
+def _removal_ground(step: Step, asked: Event | int | None, world: World) -> Ground:
+    *events, gone = step.arguments
+    about = events[0] if events else possible_collisions(world.scene)
+    if isinstance(asked, Event):
+        about = [asked]
+    elif asked is not None:
+        about = [event for event in about if asked in event.objects]
+    verdicts = [judge(world.scene, event, gone, world.parameters) for event in about]
+    occurring = [GROUNDS.index(verdict.ground) for verdict in verdicts if verdict.occurs]
+    if occurring:
+        return GROUNDS[min(occurring)]
+    return GROUNDS[max((GROUNDS.index(verdict.ground) for verdict in verdicts), default=0)]
 
 
 def shown(value: Any) -> str:

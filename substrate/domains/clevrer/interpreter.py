@@ -155,9 +155,8 @@ def judged_choices(choices: Sequence[Option], outcomes: Iterable[str | ProgramEr
         predicted = "error" if isinstance(outcome, ProgramError) else _LABELS.get(outcome, "error")
         rows.append(ChoiceRow(choice.choice_id, predicted, choice.answer))
         if predicted == "error":
-            errors.append(
-                f"choice {choice.choice_id}: {outcome if isinstance(outcome, ProgramError) else f'answers {outcome}, not yes or no'}"
-            )
+            reason = outcome if isinstance(outcome, ProgramError) else f"answers {outcome}, not yes or no"
+            errors.append(f"choice {choice.choice_id}: {reason}")
     gold = [row.expected for row in rows if row.expected is not None]
     graded = len(gold) == len(rows)
     return {

@@ -254,9 +254,8 @@ def _of_kind(kind: str) -> Callable[[World, Sequence[Event], Any], list[Event]]:
 
 def _boundary(kind: str) -> Callable[..., Event]:
     def pick(world: World, events: Sequence[Event] | None = None) -> Event:
-        return _unique(
-            world, [e for e in (world.scene.events if events is None else events) if e.kind == kind]
-        )
+        given = world.scene.events if events is None else events
+        return _unique(world, [event for event in given if event.kind == kind])
 
     return pick
 

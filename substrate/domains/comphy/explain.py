@@ -4,95 +4,94 @@ when.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from substrate.domains.clevrer.explain import (
-    POSE,
-    Evidence,
-    ExplainedStep,
-    Explanation,
-    explanations,
-    individuals,
-    shown,
-)
-from substrate.domains.clevrer.program import Step, World
-from substrate.domains.comphy.deltas import target_iri
+from substrate.domains.clevrer.deltas import NAMESPACE as FILMED
+from substrate.domains.clevrer.explain import Reading, explanation, observed, removal
+from substrate.domains.clevrer.program import Kind, Step, World
+from substrate.domains.comphy.deltas import NAMESPACE, target_iri
 from substrate.domains.comphy.format import Question
 from substrate.domains.comphy.parameters import Parameters
 from substrate.domains.comphy.program import OPCODES, run
 from substrate.domains.comphy.scene import QUERIES, TargetScene
+from substrate.explanation import OWN, Evidence, ExplainedStep, Explanation
 from substrate.log import EventLog
+from substrate.vocabulary import RDF_TYPE
 
-_PREDICATES = {
-    "mass": ("#type>", ":mass>", ":evidence>", ":ratio>", ":video>", ":since>", ":until>"),
-    "charge": ("#type>", ":charge>", ":evidence>", ":strength>", ":video>", ":since>", ":until>"),
-    "direction": (":direction>", ":inView>"),
-    "motion": (":motion>", ":inView>", ":moved>"),
-}
-"""What of an individual's deltas a query rests on; of another query, all."""
-_HIDDEN = ("mass", "charge")
+_SHOWED = f"{NAMESPACE}evidence"
+_SEEN = (RDF_TYPE.value, *(NAMESPACE + name for name in ("first", "second", "video", "since", "until")))
+_MEASURED = {"mass": f"{NAMESPACE}ratio", "charge": f"{NAMESPACE}strength"}
+"""What a reference video measures, by the hidden property that it shows."""
+_OBJECTS = Kind.OBJECT | Kind.OBJECTS
+_COUNTERFACTS = ("counterfact_events", "filter_counterfact", "get_counterfact")
 
 
-def explain(
-    log: EventLog, scene_index: int, question: Question, parameters: Parameters
-) -> Iterator[Explanation]:
-    """Explain a question: one explanation, or one for each of its choices.
+def explain(log: EventLog, scene_index: int, question: Question, parameters: Parameters) -> Explanation:
+    """Explain a question: the steps of its program, or of one program for each of its choices.
 
     Args:
         log: the target's event log.
         scene_index: the target's number.
     """
     world = World(TargetScene(log), parameters)
-    deltas: dict[str, list[Evidence]] = {}
-    for tick, op, triple in log:
-        if POSE not in (said := " ".join(map(str, triple))):
-            deltas.setdefault(str(triple[0])[1:-1], []).append(Evidence(tick, op.name.lower(), said))
-    return explanations(
+    target = target_iri(scene_index)
+    reading = Reading(log, target, QUERIES)
+    return explanation(
         question,
         lambda program, trace: run(program, world, trace),
-        lambda step: _explained(step, target_iri(scene_index), log, deltas),
+        lambda step: _explained(step, reading),
+        {OWN: log},
+        {FILMED: ":", NAMESPACE: "c:", f"{target}:": ""},
     )
 
 
-def _explained(step: Step, scene: str, log: EventLog, deltas: dict[str, list[Evidence]]) -> ExplainedStep:
+def _explained(step: Step, reading: Reading) -> ExplainedStep:
     opcode = OPCODES.get(step.token)
-    source = opcode.query if opcode else ""
-    evidence: list[Evidence] = []
-    tick = log.last_tick
-    if opcode:
-        frames = (
-            [argument for argument in step.arguments[1:] if isinstance(argument, int)]
-            if source in ("motion", "direction")
-            else []
-        )
-        tick = frames[-1] if frames else tick
-        names = individuals(step.result, step.kind, scene)
-        if source in (*_HIDDEN, "direction"):
-            names |= {
-                name
-                for argument, kind in zip(step.arguments, opcode.takes, strict=True)
-                for name in individuals(argument, kind, scene)
-            }
-        if source in _HIDDEN:
-            names |= {
-                delta.triple.rsplit("<", 1)[1][:-1]
-                for name in names
-                for delta in deltas.get(name, ())
-                if ":evidence>" in delta.triple
-            }
-        wanted = _PREDICATES.get(source, ("",))
-        evidence = [
-            delta
-            for name in sorted(names)
-            for delta in deltas.get(name, ())
-            if delta.tick <= tick and any(word in delta.triple for word in wanted)
-        ]
-    query = f"at tick {tick}:\n{QUERIES[source]}" if source else ""
-    return ExplainedStep(
-        step.place,
-        step.token,
-        [shown(argument) for argument in step.arguments],
-        shown(step.result),
-        query,
-        evidence,
-    )
+    return reading.step(step, opcode, _evidence(step, reading) if opcode and opcode.query else ())
+
+
+def _evidence(step: Step, reading: Reading) -> list[Evidence]:
+    opcode = OPCODES[step.token]
+    tick = reading.tick(step, opcode)
+    if step.token in _COUNTERFACTS:
+        return _changed(step, reading)
+    if opcode.query in _MEASURED:
+        return _hidden(opcode.query, _compared(step, reading), reading)
+    if opcode.query == "direction":
+        read = (f"{NAMESPACE}direction", f"{FILMED}inView")
+        return reading.evidence(reading.individuals(step.arguments[0], Kind.OBJECT), read, tick)
+    return observed(step, opcode, reading)
+
+
+def _compared(step: Step, reading: Reading) -> list[str]:
+    """The objects that a step came to, and those it took: whether one is heavy may hang on the others."""
+    opcode = OPCODES[step.token]
+    found = set(reading.individuals(step.result, step.kind))
+    for argument, kind in zip(step.arguments, opcode.takes, strict=True):
+        single = isinstance(argument, int)
+        found.update(reading.individuals(argument, Kind.OBJECT if single else kind & _OBJECTS))
+    return sorted(found)
+
+
+def _hidden(name: str, objects: list[str], reading: Reading) -> list[Evidence]:
+    """What the log says of a hidden property of objects, and of the videos that showed it."""
+    tick = reading.log.last_tick
+    holding = reading.holding(tick)
+    measured = _MEASURED[name]
+    videos: set[str] = set()
+    for thing in objects:
+        for standing in holding.get(thing, ()):
+            if standing.predicate == _SHOWED and _measures(reading, standing.value, measured):
+                videos.add(standing.value)
+    said = reading.evidence(objects, (NAMESPACE + name,), tick)
+    return sorted({*said, *reading.evidence(videos, (*_SEEN, measured), tick)})
+
+
+def _measures(reading: Reading, video: str, measured: str) -> bool:
+    return any(s.predicate == measured for s in reading.holding(reading.log.last_tick).get(video, ()))
+
+
+def _changed(step: Step, reading: Reading) -> list[Evidence]:
+    """What is read to imagine an object changed, what is known of it included."""
+    number = step.arguments[-2]
+    known = (f"{NAMESPACE}mass", f"{NAMESPACE}charge")
+    thing = f"{reading.scene}:object:{number}"
+    return sorted({*removal(reading, number), *reading.evidence([thing], known, reading.log.last_tick)})

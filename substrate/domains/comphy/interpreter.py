@@ -15,7 +15,12 @@ from substrate.rows import Row
 
 
 def answer_target(
-    log: EventLog, scene_index: int, questions: Iterable[Question], parameters: Parameters, split: str
+    log: EventLog,
+    scene_index: int,
+    questions: Iterable[Question],
+    parameters: Parameters,
+    split: str,
+    benchmark: str = "comphy",
 ) -> Iterator[Row]:
     """A row for each question about a target, in question order.
 
@@ -23,10 +28,11 @@ def answer_target(
         log: the target's event log, made with or without inferred properties.
         scene_index: the target's number in its split.
         split: the name of the split, for the rows.
+        benchmark: the benchmark's name, for the rows: ComPhy is answered in two settings.
 
     A question whose program cannot run is answered ``error`` with the reason, and counts as wrong.
     """
-    common = {"benchmark": "comphy", "split": split, "scene": scene_index, "log": log.digest}
+    common = {"benchmark": benchmark, "split": split, "scene": scene_index, "log": log.digest}
     return rows(
         questions,
         World(TargetScene(log), parameters),

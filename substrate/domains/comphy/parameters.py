@@ -12,12 +12,11 @@ class Parameters(clevrer.Parameters, frozen=True, forbid_unknown_fields=True):
 
     Attributes:
         infer_properties: whether mass and charge are inferred from the reference videos. Where not, nothing
-            is
-            known of them: no object counts as heavy or charged, every one as light and uncharged, no two as
-            of equal, opposite or different kind, and a question that needs one of those cannot run.
+            is known of them: no object counts as heavy or charged, every one as light and uncharged, no two
+            as of equal, opposite or different kind, and a question that needs one of those cannot run.
         emitter: what says which collisions happen in a world that was not filmed: ``kinematic``, straight
-            lines
-            and the ancestors of observed events, or ``motion``, the planar simulator with mass and charge.
+            lines and the ancestors of observed events, or ``motion``, the planar simulator with mass and
+            charge.
         horizon: how far (frames) ``motion`` looks beyond the video; the recorded truth ends about two seconds
             after it.
     """

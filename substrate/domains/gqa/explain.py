@@ -1,125 +1,119 @@
-"""Why an answer is what it is: the program step by step, with the triples behind each step."""
+"""Why an answer is what it is: the program step by step, with the deltas behind each step."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-from substrate.domains.gqa.deltas import ENTAILED
 from substrate.domains.gqa.format import Question
-from substrate.domains.gqa.interpreter import Resolve, Result, Said, Truth, run_step, said
+from substrate.domains.gqa.interpreter import Resolve, Result, Said, Truth, answer_of, run_step, said
 from substrate.domains.gqa.ontology import NAMESPACE
-from substrate.domains.gqa.program import compile_program
-from substrate.domains.gqa.scene import Evidence, Pattern, Scene
-from substrate.errors import ProgramError
+from substrate.domains.gqa.program import Instruction, Named, Related, compile_program
+from substrate.domains.gqa.scene import Look, Scene
+from substrate.errors import SubstrateError
+from substrate.explanation import ERROR, OWN, Evidence, ExplainedPart, ExplainedStep, Explanation, short
 from substrate.log import Op, Triple
+from substrate.vocabulary import RDF_TYPE
 
-
-class Ground(NamedTuple):
-    """A triple a step stands on, and the tick that introduced it (0 annotated, 1 entailed by the TBox)."""
-
-    tick: int
-    triple: str
-
-
-class StepReason(NamedTuple):
-    """One step of the program: what it did, what came out, and why.
-
-    ``missed`` are the patterns it looked for in vain, listed where they are the reason: the step
-    found nothing or said no.
-    """
-
-    step: int
-    operation: str
-    argument: str
-    dependencies: tuple[int, ...]
-    result: str
-    grounds: tuple[Ground, ...]
-    missed: tuple[str, ...]
-
-
-class Explanation(NamedTuple):
-    """The answer (``error`` where a step could not run, with its reason) and the steps that led to it."""
-
-    answer: str
-    error: str | None
-    log: str
-    steps: tuple[StepReason, ...]
-
-    def text(self) -> str:
-        """The explanation as lines for a reader."""
-        lines = []
-        for step in self.steps:
-            inputs = f" {list(step.dependencies)}" if step.dependencies else ""
-            lines.append(f"{step.step}. {step.operation}: {step.argument}{inputs} => {step.result}")
-            lines += [f"     tick {ground.tick}  {ground.triple}" for ground in step.grounds]
-            lines += [f"     not there  {pattern}" for pattern in step.missed]
-        lines.append(f"answer: {self.answer}" + (f" ({self.error})" if self.error else ""))
-        return "\n".join(lines)
+_NAMES = {
+    f"{NAMESPACE}class:": "class:",
+    f"{NAMESPACE}family:": "family:",
+    f"{NAMESPACE}relation:": "relation:",
+    NAMESPACE: "gqa:",
+    RDF_TYPE.value: "a",
+    "urn:gqa:": "",
+}
+"""Short names; an object is written as its image's id and its own."""
+_NOTHING = "nothing"
 
 
 def explain(scene: Scene, question: Question, *, resolve: Resolve = "name") -> Explanation:
     """Answer a question again, writing down every look-up.
 
+    A step's patterns that were looked for in vain are listed where they are the reason: where it found
+    nothing or said no. An answer ends at the step that cannot run.
+
     >>> from substrate.domains.gqa.format import SceneGraph, SceneObject, Step
     >>> apple = SceneObject(name="apple", x=60, y=0, w=10, h=10, attributes=["red"])
     >>> scene = Scene.of("7", SceneGraph(width=100, height=100, objects={"1": apple}))
     >>> ask = [Step("select", "fruit (1)", []), Step("verify color", "green", [0])]
-    >>> print(explain(scene, Question("7", "Is the fruit green?", ask)).text())
-    0. select: fruit (1) => apple (1)
-         tick 0  <urn:gqa:7:1> gqa:name "apple"
-         tick 1  <urn:gqa:7:1> rdf:type class:fruit
-    1. verify color: green [0] => no
-         not there  <urn:gqa:7:1> family:color "green"
-         not there  <urn:gqa:7:1> gqa:attribute "green"
+    >>> print(explain(scene, Question("7", "Is the fruit green?", ask)).text().rpartition("log:")[0])
+    Is the fruit green?
     answer: no
-
-    Raises:
-        ProgramError: the program is not well typed.
-        FormatError: the program is malformed.
+    <BLANKLINE>
+      0 select fruit (1) => apple (1)
+          tick   0  insert   7:1 gqa:name "apple"
+          tick   1  insert   7:1 a class:fruit
+      1 verify color green, step 0 => no
+          not there  7:1 family:color "green"
+          not there  7:1 gqa:attribute "green"
+    <BLANKLINE>
+    <BLANKLINE>
     """
-    ticks: dict[Triple, int] = {
-        delta.triple: delta.tick for delta in reversed(list(scene.log)) if delta.op is Op.INSERT
-    }
-    results: dict[int, Result] = {}
-    reasons: list[StepReason] = []
-    steps = compile_program(question.semantic)
-    error: str | None = None
-    for step in steps:
-        scene.evidence = evidence = Evidence()
-        try:
-            results[step.position] = run_step(scene, step, results, resolve=resolve)
-            shown = _shown(scene, results[step.position])
-        except ProgramError as failure:
-            error, shown = str(failure), "error"
-        finally:
-            scene.evidence = None
-        reasons.append(
-            StepReason(
-                step.position,
-                step.step.operation,
-                step.step.argument.strip(),
-                step.dependencies,
-                shown,
-                _grounds(scene, evidence, results.get(step.position), ticks),
-                tuple(short(str(pattern)) for pattern in evidence.missed)
-                if shown in ("nothing", "no", "error")
-                else (),
-            )
-        )
-        if error:
-            return Explanation("error", error, scene.digest, tuple(reasons))
-    return Explanation(said(results[len(steps) - 1]), None, scene.digest, tuple(reasons))
+    positions: dict[Triple, int] = {}
+    for position, delta in enumerate(scene.log):
+        if delta.op is Op.INSERT:
+            positions.setdefault(delta.triple, position)
+    explained: list[ExplainedStep] = []
+    try:
+        program = compile_program(question.semantic)
+        results: dict[int, Result] = {}
+        for step in program:
+            made, failure = _run(scene, step, results, resolve, positions)
+            explained.append(made)
+            if failure:
+                raise failure
+        answer = answer_of(scene, question, program[-1], results[len(program) - 1])
+    except SubstrateError as error:
+        answer = f"{ERROR}{error}"
+    part = ExplainedPart("", tuple(explained), answer)
+    return Explanation(question.question, answer, (part,), {OWN: scene.log}, _NAMES)
 
 
-def _grounds(
-    scene: Scene, evidence: Evidence, result: Result | None, ticks: dict[Triple, int]
-) -> tuple[Ground, ...]:
-    """The triples found, without those about objects the step then left out."""
-    kept = _objects(result)
-    relevant = [triple for triple in evidence.found if kept is None or {triple[0], triple[2]} & kept]
-    return tuple(
-        sorted(Ground(ticks.get(triple, ENTAILED), short(str(Pattern(*triple)))) for triple in relevant)  # pyright: ignore[reportArgumentType]
+def _run(
+    scene: Scene,
+    step: Instruction,
+    results: dict[int, Result],
+    resolve: Resolve,
+    positions: dict[Triple, int],
+) -> tuple[ExplainedStep, SubstrateError | None]:
+    """Run a step and keep its result; what it rests on, and why it could not run, if it could not."""
+    failure: SubstrateError | None = None
+    numbers = {position: number for number, position in enumerate(results)}
+    scene.look = look = Look()
+    try:
+        results[step.position] = run_step(scene, step, results, resolve=resolve)
+        gave = _shown(scene, results[step.position])
+        if resolve == "id" and gave == _NOTHING and _carries_no_id(step):
+            gave = f"{_NOTHING}: the program carries no id"
+    except SubstrateError as error:
+        failure, gave = error, "error"
+    finally:
+        scene.look = None
+    result = results.get(step.position)
+    missed: tuple[str, ...] = ()
+    if gave in (_NOTHING, "no", "error"):
+        missed = tuple(map(_pattern, look.missed))
+    took = [step.step.argument.strip(), *(f"step {numbers[position]}" for position in step.dependencies)]
+    explained = ExplainedStep(
+        step.step.operation,
+        gave,
+        tuple(filter(None, took)),
+        evidence=_evidence(look, result, positions),
+        missed=missed,
+        about=tuple((node.value,) for node in scene.ranked(result)) if isinstance(result, dict) else (),
     )
+    return explained, failure
+
+
+def _carries_no_id(step: Instruction) -> bool:
+    """Whether the program itself says, by ``-``, that there is no such object."""
+    target = step.argument.target if isinstance(step.argument, Related) else step.argument
+    return isinstance(target, Named) and target.ids == ()
+
+
+def _evidence(look: Look, result: Result | None, positions: dict[Triple, int]) -> tuple[Evidence, ...]:
+    """The triples found, without those about objects that the step then left out."""
+    kept = _objects(result)
+    found = {positions[triple] for triple in look.found if kept is None or {triple[0], triple[2]} & kept}
+    return tuple(map(Evidence, sorted(found)))
 
 
 def _objects(result: Result | None) -> set[object] | None:
@@ -132,23 +126,13 @@ def _objects(result: Result | None) -> set[object] | None:
 
 def _shown(scene: Scene, result: Result) -> str:
     if isinstance(result, dict):
-        return ", ".join(scene.label(node) for node in scene.ranked(result)) or "nothing"
+        return ", ".join(scene.label(node) for node in scene.ranked(result)) or _NOTHING
     return said(result)
 
 
-_PREFIXES = (
-    (f"<{NAMESPACE}class:", "class:"),
-    (f"<{NAMESPACE}family:", "family:"),
-    (f"<{NAMESPACE}relation:", "relation:"),
-    (f"<{NAMESPACE}", "gqa:"),
-    ("<http://www.w3.org/1999/02/22-rdf-syntax-ns#", "rdf:"),
-    ("<http://www.w3.org/2001/XMLSchema#", "xsd:"),
-)
-
-
-def short(text: str) -> str:
-    """A triple with the domain's IRIs written as prefixed names."""
-    for start, prefix in _PREFIXES:
-        before, *rest = text.split(start)
-        text = before + "".join(prefix + part.replace(">", "", 1) for part in rest)
-    return text
+def _pattern(pattern: tuple[object, ...]) -> str:
+    variables = ("?subject", "?predicate", "?object")
+    return " ".join(
+        variable if term is None else short(term, _NAMES)  # pyright: ignore[reportArgumentType]
+        for term, variable in zip(pattern, variables, strict=True)
+    )

@@ -10,15 +10,17 @@ never read before the prediction is made.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from itertools import product
 from typing import Literal, NamedTuple, cast
 
-from substrate.domains.gqa.format import Question, SceneGraph
-from substrate.domains.gqa.ontology import Ontology
+import msgspec
+
+from substrate.domains.gqa.format import Question
 from substrate.domains.gqa.program import Instruction, Named, Options, Related, Value, Word, compile_program
 from substrate.domains.gqa.scene import EXACT, Node, Objects, Scene
 from substrate.errors import ParameterError, ProgramError, SubstrateError
+from substrate.rows import Row
 
 Resolve = Literal["name", "id"]
 SUBSETS: Mapping[Resolve, str] = {"name": "by_name", "id": "by_id"}
@@ -41,17 +43,6 @@ class Said(NamedTuple):
 
 
 Result = Objects | Truth | Said
-
-
-class Answer(NamedTuple):
-    """One row's worth: ``expected`` and ``correct`` are ``None`` where there is no gold."""
-
-    question_id: str
-    predicted: str
-    expected: str | None
-    correct: bool | None
-    log: str
-    error: str | None = None
 
 
 class _Run(NamedTuple):
@@ -140,11 +131,10 @@ def _choose_name(run: _Run, step: Instruction, objects: Objects) -> Said:
     fits: list[tuple[int, int, int]] = []
     ranked = run.scene.ranked(_some(objects))
     for position, node in enumerate(ranked):
-        fits += [
-            (penalty, position, index)
-            for index, word in enumerate(words)
-            if (penalty := run.scene.is_kind(node, word)) is not None
-        ]
+        for index, word in enumerate(words):
+            penalty = run.scene.is_kind(node, word)
+            if penalty is not None:
+                fits.append((penalty, position, index))
     if not fits:
         raise ProgramError(f"none of {_listed(run, objects)} is a {' or a '.join(words)}")
     _, position, index = min(fits)
@@ -167,11 +157,9 @@ def _choose_rel(run: _Run, step: Instruction, sources: Objects) -> Said:
         return Said(scene.ontology.answer(options[index]), (node,))
     source = scene.ranked(best)[0]
     targets = scene.named(argument.target, by_id=run.by_id)
-    return (
-        _choose_alone(run, argument, source)
-        if set(targets) == {source}
-        else _choose_by_box(run, argument, source, targets)
-    )
+    if set(targets) == {source}:
+        return _choose_alone(run, argument, source)
+    return _choose_by_box(run, argument, source, targets)
 
 
 def _choose_alone(run: _Run, argument: Related, node: Node) -> Said:
@@ -194,7 +182,8 @@ def _choose_alone(run: _Run, argument: Related, node: Node) -> Said:
     leads = [scene.lies(node, scene.node, axis) for axis in axes if axis is not None]
     if len(leads) < len(axes) or max(leads) <= 0:
         raise ProgramError(f"the program relates {scene.name(node)} to itself")
-    return Said(scene.ontology.answer(argument.relations[leads.index(max(leads))]), (node,))
+    side = argument.relations[leads.index(max(leads))]
+    return Said(scene.ontology.answer(side), (node, scene.node))
 
 
 def _choose_by_box(run: _Run, argument: Related, source: Node, targets: Objects) -> Said:
@@ -211,7 +200,8 @@ def _choose_by_box(run: _Run, argument: Related, source: Node, targets: Objects)
         raise ProgramError(
             f"{scene.name(subject)} is neither {' nor '.join(argument.relations)} {scene.name(other)}"
         )
-    return Said(scene.ontology.answer(argument.relations[leads.index(max(leads))]), (target,))
+    side = argument.relations[leads.index(max(leads))]
+    return Said(scene.ontology.answer(side), (subject, other))
 
 
 def _compare(run: _Run, step: Instruction, first: Objects, second: Objects) -> Said:
@@ -226,8 +216,8 @@ def _compare(run: _Run, step: Instruction, first: Objects, second: Objects) -> S
         holds = [scene.has_value(node, "", comparison.favours) for node in pair]
         loses = [scene.has_value(node, "", comparison.against) for node in pair]
         if holds[0] != holds[1] or loses[0] != loses[1]:
-            winner = pair[0 if holds[0] > holds[1] or (holds[0] == holds[1] and loses[1]) else 1]
-            return Said(scene.name(winner), pair)
+            first_wins = holds[0] > holds[1] or (holds[0] == holds[1] and loses[1])
+            return Said(scene.name(pair[0] if first_wins else pair[1]), pair)
     raise ProgramError(
         f"nothing says whether {_listed(run, first)} or {_listed(run, second)} is {step.family}"
     )
@@ -254,9 +244,8 @@ def _different(run: _Run, step: Instruction, first: Objects, second: Objects) ->
 
 def _all_same(run: _Run, step: Instruction, objects: Objects) -> Truth:
     family = cast(Word, step.argument).word
-    held = [
-        set(values) for node in run.scene.ranked(_some(objects)) if (values := run.scene.values(node, family))
-    ]
+    each = [set(run.scene.values(node, family)) for node in run.scene.ranked(_some(objects))]
+    held = [values for values in each if values]
     if not held:
         raise ProgramError(f"none of {_listed(run, objects)} has a {family}")
     return Truth(bool(set.intersection(*held)), step.position, frozenset(objects))
@@ -347,7 +336,7 @@ def run_step(scene: Scene, step: Instruction, results: Mapping[int, Result], *, 
 def predict(scene: Scene, question: Question, *, resolve: Resolve = "name") -> str:
     """The answer to a question about a scene.
 
-    >>> from substrate.domains.gqa.format import SceneObject, Step
+    >>> from substrate.domains.gqa.format import SceneGraph, SceneObject, Step
     >>> cup = SceneObject(name="cup", x=60, y=0, w=10, h=10, attributes=["red"])
     >>> scene = Scene.of("7", SceneGraph(width=100, height=100, objects={"1": cup}))
     >>> ask = [Step("select", "cup (1)", []), Step("query", "hposition", [0])]
@@ -362,18 +351,22 @@ def predict(scene: Scene, question: Question, *, resolve: Resolve = "name") -> s
     steps = compile_program(question.semantic)
     for step in steps:
         results[step.position] = run_step(scene, step, results, resolve=resolve)
-    word = said(results[len(steps) - 1])
-    return _as_asked(scene.ontology, question.question, word) if steps[-1].operation == "choose" else word
+    return answer_of(scene, question, steps[-1], results[len(steps) - 1])
 
 
-def _as_asked(ontology: Ontology, text: str, word: str) -> str:
-    """A chosen value in the question's own spelling: "metallic or wooden?" is answered "wooden", not "wood"."""
-    words = set(re.findall(r"[\w'-]+", text.lower()))
-    return (
-        word
-        if word in words
-        else next((spelling for spelling in ontology.spellings(word) if spelling in words), word)
-    )
+def answer_of(scene: Scene, question: Question, last: Instruction, result: Result) -> str:
+    """The answer that a program's last step comes to.
+
+    A chosen value is given in the question's own spelling: "metallic or wooden?" is answered "wooden", not
+    "wood".
+    """
+    word = said(result)
+    if last.operation != "choose":
+        return word
+    asked = set(re.findall(r"[\w'-]+", question.question.lower()))
+    if word in asked:
+        return word
+    return next((spelling for spelling in scene.ontology.spellings(word) if spelling in asked), word)
 
 
 def said(result: Result) -> str:
@@ -384,47 +377,55 @@ def said(result: Result) -> str:
 
 
 def answer_scene(
-    image_id: str,
-    graph: SceneGraph | Scene,
+    scene: Scene,
     questions: Mapping[str, Question],
+    split: str,
     *,
-    resolve: Resolve = "name",
-    ontology: Ontology | None = None,
-) -> list[Answer]:
-    """The answers to the questions about one scene, by question id.
+    resolve: Resolve | None = None,
+    benchmark: str = "gqa",
+) -> list[Row]:
+    """A row for each question about a scene and each way to find objects, by question and subset.
 
     Args:
-        graph: the scene graph; or a :class:`Scene` made of it, to answer by name and by id from one log.
+        scene: the image's event log, opened.
         questions: question id to question.
-        resolve: whether objects are found by ``name`` or by the ``id`` the program carries.
+        split: the name of the split, for the rows.
+        resolve: the one way in which objects are found, by ``name`` or by the ``id`` that the program
+            carries; both unless given.
+        benchmark: the benchmark's name, for the rows.
 
     A program that cannot run on its scene is answered ``error``, with the reason, and counts as wrong.
+
+    Raises:
+        ParameterError: there is no such way to find objects.
     """
-    if resolve not in SUBSETS:
+    if resolve is not None and resolve not in SUBSETS:
         raise ParameterError(f"resolve is {resolve!r}", hint=f"Give one of {', '.join(SUBSETS)}")
-    scene = graph if isinstance(graph, Scene) else Scene.of(image_id, graph, ontology)
-    return [
-        _answer(scene, question_id, question, resolve) for question_id, question in sorted(questions.items())
-    ]
+    ways: Iterable[Resolve] = SUBSETS if resolve is None else (resolve,)
+    rows: list[Row] = []
+    for number, question in questions.items():
+        for way in ways:
+            predicted, error = _outcome(scene, question, way)
+            failed = error is not msgspec.UNSET
+            expected = question.answer
+            row = Row(
+                benchmark=benchmark,
+                split=split,
+                subset=SUBSETS[way],
+                scene=scene.image_id,
+                question=number,
+                predicted=predicted,
+                expected=expected,
+                correct=None if expected is None else not failed and predicted == expected,
+                log=scene.digest,
+                error=error,
+            )
+            rows.append(row)
+    return sorted(rows, key=lambda row: (str(row.question), row.subset))
 
 
-def _answer(scene: Scene, question_id: str, question: Question, resolve: Resolve) -> Answer:
+def _outcome(scene: Scene, question: Question, resolve: Resolve) -> tuple[str, str | msgspec.UnsetType]:
     try:
-        predicted, reason = predict(scene, question, resolve=resolve), None
+        return predict(scene, question, resolve=resolve), msgspec.UNSET
     except SubstrateError as error:
-        predicted, reason = "error", str(error)
-    expected = question.answer
-    return Answer(
-        question_id,
-        predicted,
-        expected,
-        None if expected is None else reason is None and predicted == expected,
-        scene.digest,
-        reason,
-    )
-
-
-def accuracy(answers: Sequence[Answer]) -> tuple[int, int]:
-    """How many answers that have a gold are correct, and how many have one."""
-    graded = [answer for answer in answers if answer.correct is not None]
-    return sum(bool(answer.correct) for answer in graded), len(graded)
+        return "error", str(error)

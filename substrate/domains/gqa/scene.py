@@ -40,15 +40,9 @@ class Pattern(NamedTuple):
     predicate: Node
     object: Term | None
 
-    def __str__(self) -> str:
-        return " ".join(
-            str(term) if term is not None else variable
-            for term, variable in zip(self, ("?subject", "?predicate", "?object"), strict=True)
-        )
 
-
-class Evidence:
-    """The triples a step found, and the patterns it looked for in vain."""
+class Look:
+    """What a step looked up: the triples it found, and the patterns it looked for in vain."""
 
     def __init__(self) -> None:
         self.found: dict[Triple, None] = {}
@@ -71,7 +65,7 @@ class Scene:
         self.digest = self.log.digest
         self.state = self.log.state(ENTAILED)
         self.node = Node(scene_iri(image_id))
-        self.evidence: Evidence | None = None
+        self.look: Look | None = None
         self._prefix = len(scene_iri(image_id)) + 1
         self._names: dict[Node, str] = {}
         self._boxes: dict[Node, tuple[int, int, int, int]] = {}
@@ -87,20 +81,20 @@ class Scene:
     def has(self, subject: Node, predicate: Node, value: Term) -> bool:
         """Whether a triple stands in the state."""
         found = (subject, predicate, value) in self.state
-        if self.evidence is not None:
+        if self.look is not None:
             if found:
-                self.evidence.found[subject, predicate, value] = None
+                self.look.found[subject, predicate, value] = None
             else:
-                self.evidence.missed[Pattern(subject, predicate, value)] = None
+                self.look.missed[Pattern(subject, predicate, value)] = None
         return found
 
     def match(self, subject: Node | None, predicate: Node, value: Term | None) -> list[Triple]:
         """The triples that fit a pattern; their order is the store's, so whoever depends on one sorts."""
         found = list(self.state.match(subject, predicate, value))
-        if self.evidence is not None:
-            self.evidence.found |= dict.fromkeys(sorted(found, key=str))
+        if self.look is not None:
+            self.look.found |= dict.fromkeys(sorted(found, key=str))
             if not found:
-                self.evidence.missed[Pattern(subject, predicate, value)] = None
+                self.look.missed[Pattern(subject, predicate, value)] = None
         return found
 
     # Objects
@@ -112,7 +106,7 @@ class Scene:
     def name(self, node: Node) -> str:
         """The class name an object was annotated with."""
         found = self._names.get(node)
-        if found is None or self.evidence is not None:
+        if found is None or self.look is not None:
             found = self._names[node] = "".join(_text(value) for _, _, value in self.match(node, _NAME, None))
         return found
 
@@ -124,21 +118,18 @@ class Scene:
         """x, y, width and height of an object's box, or of the whole image, pixels."""
         found = self._boxes.get(node)
         if found is None:
-            sides = _WHOLE if node == self.node else _SIDES
             x, y, w, h = (
                 next((int(_text(value)) for _, _, value in self.state.match(node, side, None)), 0)
-                for side in sides
+                for side in _sides(whole=node == self.node)
             )
             found = self._boxes[node] = (x, y, w, h)
         return found
 
     def ranked(self, objects: Objects) -> list[Node]:
         """Candidates in order of preference: least penalty, then largest box, then lowest id."""
-        return (
-            list(objects)
-            if len(objects) < 2
-            else sorted(objects, key=lambda node: (objects[node], *self.prominence(node)))
-        )
+        if len(objects) < 2:
+            return list(objects)
+        return sorted(objects, key=lambda node: (objects[node], *self.prominence(node)))
 
     def prominence(self, node: Node) -> tuple[int, int, str]:
         """Sorts before what is less likely meant: larger boxes first, then lower ids."""
@@ -215,16 +206,19 @@ class Scene:
             return [self.ontology.base(self.name(node))]
         found = set(self.annotated(node, family))
         if not found and node == self.node:
-            tellers = {
-                teller: EXACT
-                for kind in self.ontology.tellers.get(family, ())
-                for teller in self._of_class(kind)
-            }
-            found = next(
-                (set(told) for teller in self.ranked(tellers) if (told := self.values(teller, family))), set()
-            )
+            found = self._told(family)
         listed = self.ontology.families.get(family, frozenset())
         return sorted(found & listed or found)
+
+    def _told(self, family: str) -> set[str]:
+        """The values of a family that the first object has which speaks for the scene."""
+        kinds = self.ontology.tellers.get(family, ())
+        tellers = {teller: EXACT for kind in kinds for teller in self._of_class(kind)}
+        for teller in self.ranked(tellers):
+            told = self.values(teller, family)
+            if told:
+                return set(told)
+        return set()
 
     def annotated(self, node: Node, family: str) -> list[str]:
         """Every value the state holds for an object or scene and a family, sorted; also those the TBox does
@@ -269,13 +263,11 @@ class Scene:
         found: Objects = {}
         for source, penalty in sources.items():
             own = set(self.values(source, family))
+            if not own:
+                continue
             for node, extra in wanted.items():
-                if (
-                    node != source
-                    and own
-                    and (other := set(self.values(node, family)))
-                    and bool(own & other) is same
-                ):
+                other = set() if node == source else set(self.values(node, family))
+                if other and bool(own & other) is same:
                     found[node] = min(penalty + extra, found.get(node, penalty + extra))
         return found
 
@@ -283,8 +275,17 @@ class Scene:
         """By how many half-pixels the subject's box centre lies on the axis's side of the other's."""
         side, sign = axis
         position = 0 if side == "x" else 1
+        if self.look is not None:
+            for node in (subject, other):
+                for predicate in _sides(whole=node == self.node)[position::2]:
+                    self.match(node, predicate, None)
         one, two = (2 * box[position] + box[position + 2] for box in (self.box(subject), self.box(other)))
         return sign * (one - two)
+
+
+def _sides(*, whole: bool) -> tuple[Node, ...]:
+    """The properties that hold x, y, width and height, of an object or of the whole image."""
+    return _WHOLE if whole else _SIDES
 
 
 def _family(family: str) -> Node:

@@ -118,7 +118,8 @@ def movement_log(movements: Movements, facts: Sequence[Fact] = ()) -> EventLog:
         FormatError: two names of the file would have one IRI.
 
     >>> from substrate.domains.smallville.movements import parse_movements
-    >>> talk = '"pronunciatio": "", "description": "chatting @ <persona> X", "chat": [["Ann", "Come to the party!"]]'
+    >>> said = '"chat": [["Ann", "Come to the party!"]]'
+    >>> talk = f'"pronunciatio": "", "description": "chatting @ <persona> X", {said}'
     >>> text = f'{{"7": {{"Ann": {{"movement": [1, 1], {talk}}}, "Bo": {{"movement": [2, 1], {talk}}}}}}}'
     >>> log = movement_log(parse_movements(text.encode()), [Fact("party", "party", knowers=("Ann",))])
     >>> bool(log.state(7).query("ASK { <urn:village:bo> <urn:substrate:village:knows> <urn:village:party> }"))
@@ -151,7 +152,8 @@ def conversations(movements: Movements) -> list[Conversation]:
     """The conversations of a movement file, by the step at which they begin; records of one text that overlap
     are one.
 
-    >>> conversations(Movements({7: {"Ann": Record((1, 1), "", "chatting @ <persona> Bo", (("Ann", "Hello"),))}}, ("Ann",)))
+    >>> ann = Record((1, 1), "", "chatting @ <persona> Bo", (("Ann", "Hello"),))
+    >>> conversations(Movements({7: {"Ann": ann}}, ("Ann",)))
     [Conversation(start=7, ends={'Ann': None}, chat=(('Ann', 'Hello'),))]
     """
     found: list[Conversation] = []

@@ -1,8 +1,7 @@
 """Twin-EventLog specifications: a village's schedule, an intervention at a tick, a question about both arms.
 
 One JSON object a line. Everything but ``gold`` and the label ``linkage`` is what an agent is shown;
-:class:`Spec`
-has no field for the gold, so what answers a specification cannot see it.
+:class:`Spec` has no field for the gold, so what answers a specification cannot see it.
 """
 
 from __future__ import annotations

@@ -1,14 +1,13 @@
 """The movement file of a Generative Agents simulation (Park et al., 2023): what each persona did, step by
 step.
 
-One JSON object: step ► persona ► ``{movement, pronunciatio, description, chat}``. A persona stands under a
-step where its record differs from the one before; where it is absent, nothing has changed (in the 25-persona
-file no record repeats, and no gap hides a move of more than a tile). ``movement`` is a tile, ``pronunciatio``
-the action as emoji, ``description`` is ``ACTION @ ADDRESS``, and ``chat`` a whole conversation, which stands
-in
-the records of those who hold it from the step at which it begins. An address is
-``WORLD:SECTOR:ARENA:OBJECT``,
-or ``<persona> NAME`` for who is being talked to. The file does not say how long a step lasts.
+One JSON object: step ► persona ► ``{movement, pronunciatio, description, chat}``. A persona stands under
+a step where its record differs from the one before; where it is absent, nothing has changed (in the
+25-persona file no record repeats, and no gap hides a move of more than a tile). ``movement`` is a tile,
+``pronunciatio`` the action as emoji, ``description`` is ``ACTION @ ADDRESS``, and ``chat`` a whole
+conversation, which stands in the records of those who hold it from the step at which it begins. An address
+is ``WORLD:SECTOR:ARENA:OBJECT``, or ``<persona> NAME`` for who is being talked to. The file does not say
+how long a step lasts.
 """
 
 from __future__ import annotations

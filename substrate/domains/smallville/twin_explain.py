@@ -1,148 +1,139 @@
-"""Why an arm's answer is what it is: the intervention, the events of both arms that bear on it, the deltas."""
+"""Why an arm's answer is what it is: the intervention, the events that bear on it, the asked triple.
+
+What an arm's answer rests on lies in that arm's log; what happens in the other arm alone, in the other's.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from substrate.domains.smallville.format import Spec
 from substrate.domains.smallville.twin import (
     ARMS,
+    ENTITIES,
     TERMS,
+    Twin,
     answer,
     ask_query,
     asked_triple,
     change,
     entity,
-    replay_twin,
     village_tbox,
 )
-from substrate.log import Delta, EventLog, Term
+from substrate.explanation import OWN, Evidence, ExplainedPart, ExplainedStep, Explanation, short
+from substrate.log import EventLog, Term
 from substrate.questions import Occurrence, occurrences
 from substrate.replay import State
 
-
-class Happening(NamedTuple):
-    """An event in words, and the position of the delta behind it in each arm; ``None`` where it does not
-    happen.
-    """
-
-    tick: int
-    words: str
-    a: int | None
-    b: int | None
+_NAMES = {TERMS: ":", ENTITIES: ""}
 
 
-class Evidence(NamedTuple):
-    """A delta of the explained arm: its position, tick, operation and triple."""
-
-    position: int
-    tick: int
-    op: str
-    triple: str
-
-
-class Explanation(NamedTuple):
-    """An arm's answer and what it rests on.
-
-    ``happenings`` are the events from the branch on that an asked agent takes part in, or that happen in one
-    arm only; ``ticks`` those at which the asked triple holds in this arm; ``deltas`` the intervention's, and
-    those that changed the asked triple.
-    """
-
-    question: str
-    arm: str
-    branch: int
-    horizon: int
-    intervention: str
-    query: str
-    ticks: list[int]
-    happenings: list[Happening]
-    deltas: list[Evidence]
-    answer: str
-
-    def text(self) -> str:
-        """The explanation for a reader.
-
-        >>> Explanation("Is Ann in?", "a", 1, 2, "Ann is put at home", "ASK { }", [], [], [], "no").text().splitlines()[0]
-        'Is Ann in?'
-        """
-        lines = [
-            self.question,
-            f"  arm {self.arm} of a fork at tick {self.branch}; in arm b {self.intervention}",
-            "",
-            f"  {self.query}",
-            "",
-        ]
-        if self.happenings:
-            lines += [
-                "  events that bear on it, and their deltas in each arm:",
-                f"  {'tick':>4}  {'arm a':>8}  {'arm b':>8}",
-            ]
-            lines += [
-                f"  {h.tick:>4}  {_position(h.a):>8}  {_position(h.b):>8}  {h.words}" for h in self.happenings
-            ]
-            lines.append("")
-        lines += [f"  tick {d.tick:>3}  delta {d.position:>5}  {d.op:<7} {d.triple}" for d in self.deltas]
-        lines.append(
-            f"  holds at {', '.join(map(str, self.ticks)) or 'none'} of the ticks {self.branch} to {self.horizon}"
-        )
-        return "\n".join([*lines, f"  answer: {self.answer}"]) + "\n"
-
-
-def explain(spec: Spec, arm: str) -> Explanation:
-    """Explain one arm of a specification, replayed from its text.
+def explain(spec: Spec, arm: str, twin: Twin) -> Explanation:
+    """Explain one arm of a specification.
 
     Args:
         spec: the specification.
         arm: ``a`` or ``b``.
+        twin: both arms; the logs that the answers were computed from.
 
-    Raises:
-        InterventionError: the intervention would change nothing.
+    The steps are the fork, each event from the branch on that an asked agent takes part in or that happens
+    in one arm only, and the question. The other arm's log is among the explanation's, as ``arm a`` or
+    ``arm b``.
     """
-    twin = replay_twin(spec)
-    log, asked = twin[ARMS.index(arm)], asked_triple(spec)
-    past = log.history(asked)
-    span = range(spec.branch, spec.village.horizon + 1)
+    number = ARMS.index(arm)
+    own, other = twin[number], twin[1 - number]
+    other_name = f"arm {ARMS[1 - number]}"
+    said = answer(spec, own)
+    steps = (_forked(spec, twin, arm), *_events(spec, own, other, arm, other_name), _asked(spec, own, said))
     return Explanation(
         spec.query.text,
-        arm,
-        spec.branch,
-        spec.village.horizon,
-        _intervention(spec),
-        ask_query(spec),
-        [tick for tick in span if past.holds(tick)],
-        _happenings(spec, twin.a, twin.b),
-        [
-            *(_intervened(spec, log) if arm == "b" else []),
-            *(_evidence(c.position, c.delta) for c in past.changes),
-        ],
-        answer(spec, log),
+        said,
+        (ExplainedPart("", steps, said),),
+        {OWN: own, other_name: other},
+        _NAMES,
     )
 
 
-def _happenings(spec: Spec, a: EventLog, b: EventLog) -> list[Happening]:
-    names: dict[Term, str] = {
-        entity(named.id): named.name
-        for named in (*spec.village.agents, *spec.village.places, *spec.village.facts)
-    }
+def _forked(spec: Spec, twin: Twin, arm: str) -> ExplainedStep:
+    """The intervention's own deltas: the first of arm B's at the branch tick."""
+    start = twin.b.position(spec.branch - 1)
+    changed = list(change(spec.intervention).deltas(twin.b.state(spec.branch - 1), spec.branch))
+    log = OWN if arm == "b" else "arm b"
+    evidence = tuple(Evidence(start + index, log) for index in range(len(changed)))
+    return ExplainedStep(
+        "fork", f"in arm b {intervention(spec)}", (f"tick {spec.branch}",), evidence=evidence
+    )
+
+
+def _asked(spec: Spec, log: EventLog, said: str) -> ExplainedStep:
+    """The question, asked at each tick from the branch to the horizon."""
+    branch, horizon = spec.branch, spec.village.horizon
+    asked = asked_triple(spec)
+    past = log.history(asked)
+    ticks = [str(tick) for tick in range(branch, horizon + 1) if past.holds(tick)]
+    pattern = " ".join(short(term, _NAMES) for term in asked)
+    return ExplainedStep(
+        "ask",
+        f"{said}: it holds at {', '.join(ticks) or 'none'} of these ticks",
+        (f"ticks {branch} to {horizon}",),
+        f"at each tick from {branch} to {horizon}:\n{ask_query(spec)}",
+        tuple(Evidence(made.position) for made in past.changes),
+        () if ticks else (pattern,),
+    )
+
+
+class _Happening(NamedTuple):
+    """An event as it is told: its tick, the sentence, in which arm it happens, its deltas."""
+
+    tick: int
+    words: str
+    where: str
+    evidence: tuple[Evidence, ...]
+
+
+def _events(spec: Spec, own: EventLog, other: EventLog, arm: str, other_name: str) -> list[ExplainedStep]:
+    names = _names(spec)
     asked = {entity(name) for name in (spec.query.agent, spec.query.other) if name}
-    here, there = (
-        {o.node: o for o in occurrences(log, village_tbox()) if o.tick >= spec.branch} for log in (a, b)
-    )
-    states, found = (a.state(), b.state()), []
+    here, there = (_happening_since(spec.branch, log) for log in (own, other))
+    states = own.state(), other.state()
+    found: list[_Happening] = []
     for node in here.keys() | there.keys():
-        first, second = here.get(node), there.get(node)
-        event = first or second
-        assert event is not None
-        if event.participants & asked or not (first and second):
-            words = _words(event, states[0 if first else 1], names)
-            found.append(
-                Happening(
-                    event.tick, words, first.position if first else None, second.position if second else None
-                )
-            )
-    return sorted(found, key=lambda h: (h.tick, min(p for p in (h.a, h.b) if p is not None), h.words))
+        event = here.get(node) or there[node]
+        in_both = node in here and node in there
+        if in_both and not event.participants & asked:
+            continue
+        if node in here:
+            evidence = _deltas(own, event, OWN)
+            words = _words(event, states[0], names)
+            where = "in both arms" if in_both else f"in arm {arm} only"
+        else:
+            evidence = _deltas(other, event, other_name)
+            words = _words(event, states[1], names)
+            where = f"in {other_name} only"
+        found.append(_Happening(event.tick, words, where, evidence))
+    found.sort(key=lambda happening: (happening.tick, min(happening.evidence), happening.words))
+    return [
+        ExplainedStep(f"tick {tick}", words, (where,), evidence=evidence)
+        for tick, words, where, evidence in found
+    ]
+
+
+def _happening_since(branch: int, log: EventLog) -> dict[Term, Occurrence]:
+    return {event.node: event for event in occurrences(log, village_tbox()) if event.tick >= branch}
+
+
+def _deltas(log: EventLog, event: Occurrence, name: str) -> tuple[Evidence, ...]:
+    """The deltas of an event's tick that are about it."""
+    at_its_tick = range(log.position(event.tick - 1), log.position(event.tick))
+    return tuple(
+        Evidence(position, name) for position in at_its_tick if log[position].triple[0] == event.node
+    )
+
+
+def _names(spec: Spec) -> dict[Term, str]:
+    village = spec.village
+    return {entity(named.id): named.name for named in (*village.agents, *village.places, *village.facts)}
 
 
 _EVENTS = {
@@ -157,9 +148,12 @@ def _words(event: Occurrence, state: State, names: Mapping[Term, str]) -> str:
     roles: dict[str, list[str]] = {}
     for _, predicate, value in state.match(event.node):
         roles.setdefault(predicate.value.removeprefix(TERMS), []).append(names.get(value, ""))
-    return _EVENTS[event.kind.value.removeprefix(TERMS)].format(
-        **{role: " and ".join(sorted(who)) for role, who in roles.items()}
-    )
+    told = {role: _listed(who) for role, who in roles.items()}
+    return _EVENTS[event.kind.value.removeprefix(TERMS)].format(**told)
+
+
+def _listed(names: Iterable[str]) -> str:
+    return " and ".join(sorted(names))
 
 
 _CHANGES = {
@@ -171,12 +165,11 @@ _CHANGES = {
 }
 
 
-def _intervention(spec: Spec) -> str:
-    """The intervention in words."""
+def intervention(spec: Spec) -> str:
+    """A specification's intervention in words."""
     act, plan = spec.intervention, spec.intervention.plan
-    names = {
-        named.id: named.name for named in (*spec.village.agents, *spec.village.places, *spec.village.facts)
-    }
+    village = spec.village
+    names = {named.id: named.name for named in (*village.agents, *village.places, *village.facts)}
     condition = f" if they know then that {names[plan.if_knows]}" if plan and plan.if_knows else ""
     return _CHANGES[act.type].format(
         agent=names[act.agent],
@@ -186,18 +179,3 @@ def _intervention(spec: Spec) -> str:
         start=plan and plan.start,
         condition=condition,
     )
-
-
-def _intervened(spec: Spec, log: EventLog) -> list[Evidence]:
-    """The intervention's own deltas: the first of arm B's at the branch tick."""
-    start = log.position(spec.branch - 1)
-    changed = change(spec.intervention).deltas(log.state(spec.branch - 1), spec.branch)
-    return [_evidence(start + index, delta) for index, delta in enumerate(changed)]
-
-
-def _evidence(position: int, delta: Delta) -> Evidence:
-    return Evidence(position, delta.tick, delta.op.name.lower(), " ".join(map(str, delta.triple)))
-
-
-def _position(position: int | None) -> str:
-    return "-" if position is None else str(position)

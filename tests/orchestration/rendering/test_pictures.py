@@ -55,17 +55,7 @@ def picture(program: list[str], choice: list[str] | None) -> Timeline:
         "choices": choices,
     }
     log = events_log(msgspec.convert(EVENTS, SceneEvents))
-    found = explain(log, 7, msgspec.convert(record, Question), Parameters())
-    return scene_timeline(
-        Scene(log),
-        [
-            {
-                **e._asdict(),
-                "steps": [{**s._asdict(), "evidence": [d._asdict() for d in s.evidence]} for s in e.steps],
-            }
-            for e in found
-        ],
-    )
+    return scene_timeline(Scene(log), explain(log, 7, msgspec.convert(record, Question), Parameters()))
 
 
 def states(timeline: Timeline) -> dict[tuple[int | None, str], str]:

@@ -1,0 +1,146 @@
+"""Data in the official format, fetched or generated, and a user's own files answered: a command a benchmark."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+import typer
+
+from orchestration.benchmarks.benchmark import Benchmark, World
+from orchestration.benchmarks.registry import BENCHMARKS
+from orchestration.benchmarks.tally import answer_files
+from orchestration.cli.console import NOTHING_SET, JsonOption, SetOption, bars, err, failing, plain, say
+from orchestration.settings import parameters_of
+
+INPUTS = {
+    "annotations": ("DIR_OR_ZIP", "Official annotations."),
+    "events": ("FILE", "Compact event records as JSON lines; may be gzip."),
+    "tasks": ("DIR", "Official files qaN_….txt, gzipped or not."),
+    "scene_graphs": ("FILE", "Official scene graphs; may be gzip."),
+    "questions": ("FILE", "The official list, or JSON lines of the same records; may be gzip."),
+    "specs": ("FILE", "Specifications as JSON lines; may be gzip."),
+}
+"""What a benchmark's files are called, with what an option says of them."""
+
+
+def file_option(name: str, required: bool) -> Any:
+    """The type of an option that names one of a benchmark's files."""
+    metavar, about = INPUTS.get(name, ("FILE", name))
+    option = typer.Option(f"--{name.replace('_', '-')}", metavar=metavar, help=about)
+    return Annotated[Path, option] if required else Annotated[Path | None, option]
+
+
+def _command(
+    run: Callable[..., None], options: dict[str, tuple[Any, Any]], about: str
+) -> Callable[..., None]:
+    """A function whose signature typer reads: keyword options with their types and defaults."""
+
+    def command(**given: Any) -> None:
+        run(**given)
+
+    kind = inspect.Parameter.KEYWORD_ONLY
+    parameters = [
+        inspect.Parameter(name, kind, default=default, annotation=type_)
+        for name, (type_, default) in options.items()
+    ]
+    command.__signature__ = inspect.Signature(parameters)  # pyright: ignore[reportFunctionMemberAccess]
+    command.__annotations__ = {name: type_ for name, (type_, _) in options.items()}
+    command.__doc__ = about
+    return command
+
+
+def answers() -> typer.Typer:
+    """`substrate answer`: a command for each benchmark that has files of its own."""
+    group = typer.Typer(no_args_is_help=True)
+    for benchmark in BENCHMARKS.values():
+        if benchmark.cases and benchmark.rows and benchmark.data_of == benchmark.name:
+            _add_answer(group, benchmark)
+    return group
+
+
+def _add_answer(group: typer.Typer, benchmark: Benchmark) -> None:
+    # Where a benchmark takes either of two inputs, neither is required by itself.
+    either = {"annotations", "events"} <= benchmark.inputs.keys()
+    options: dict[str, tuple[Any, Any]] = {}
+    for name in benchmark.inputs:
+        optional = either and name != "questions"
+        options[name] = file_option(name, not optional), None if optional else inspect.Parameter.empty
+    rows = Annotated[Path, typer.Option("--out", metavar="OUT.jsonl", help="Rows, one a question.")]
+    options["out_"] = rows, inspect.Parameter.empty
+    if benchmark.parameters:
+        options["set_"] = SetOption, NOTHING_SET
+    options["json"] = JsonOption, False
+
+    def run(out_: Path, json: bool, set_: list[str] = NOTHING_SET, **files: Path | None) -> None:
+        named = {name: path for name, path in files.items() if path is not None}
+        with failing(), bars() as shown:
+            task = shown.add_task("scenes", total=None)
+            parameters = (
+                parameters_of(benchmark.parameters[1], benchmark.parameters[0], set_)
+                if benchmark.parameters
+                else None
+            )
+            tally = answer_files(
+                benchmark,
+                named,
+                parameters,
+                out_,
+                lambda done, total: shown.update(task, completed=done, total=total),
+            )
+        if tally.errors:
+            asked = named.get("questions") or next(iter(named.values()))
+            first = plain(f"{asked}: {tally.first_error}")
+            err.print(f"[yellow]could not run:[/] {tally.errors}, the first of them: {first}", soft_wrap=True)
+        sys.stdout.write((msgspec.json.encode(tally).decode() if json else tally.line()) + "\n")
+
+    name = benchmark.name.replace("_", "-")
+    group.command(name)(_command(run, options, f"Rows of a user's own files: {benchmark.about['answers']}"))
+
+
+def worlds() -> typer.Typer:
+    """`substrate generate`: a command for each benchmark that has a world."""
+    group = typer.Typer(no_args_is_help=True)
+    for benchmark in BENCHMARKS.values():
+        if benchmark.world:
+            _add_world(group, benchmark, benchmark.world)
+    return group
+
+
+def _add_world(group: typer.Typer, benchmark: Benchmark, world: World) -> None:
+    counted, number = world.counted
+    count = Annotated[int, typer.Option(f"--{counted}", min=1, help=f"How many {counted}.")]
+    folder = Annotated[Path, typer.Option("--out", metavar="DIR", help="A folder to write to.")]
+    seed = Annotated[int, typer.Option("--seed", help="Same seed, same bytes.")]
+    options = {
+        "out_": (folder, inspect.Parameter.empty),
+        "count": (count, number),
+        "seed": (seed, 20),
+    }
+    assert benchmark.data
+    sizes = {counted}
+    if "first_scene" in benchmark.data.__struct_fields__:
+        first = Annotated[int, typer.Option("--first", min=0, help="Number of the first scene.")]
+        options["first_scene"] = first, 10000
+        sizes.add("first_scene")
+
+    def run(out_: Path, count: int, seed: int, **more: int) -> None:
+        assert benchmark.data
+        data = benchmark.data(source="generated", **{counted: count}, **more)
+        with failing(), bars() as shown:
+            numbers = world.numbers(data)
+            task = shown.add_task(counted, total=len(numbers))
+
+            def made() -> Iterator[bytes]:
+                for scene in numbers:
+                    yield world.make(scene, seed, data)
+                    shown.advance(task)
+
+            world.write(out_, made(), seed)
+        say(f"{benchmark.size(data)} in {out_}")
+
+    group.command(benchmark.name)(_command(run, options, benchmark.about["dataset"]))
