@@ -158,7 +158,7 @@ def answer_babi(tasks: Path, out: Path, advance: Advance = _quiet) -> Tally:
 
     def rows() -> Iterator[Row]:
         for done, told in enumerate(stories.values(), start=1):
-            yield from babi.sorted_rows(answer for story in told for answer in answer_story(story))
+            yield from babi.sorted_rows(row for story in told for row in answer_story(story))
             advance(done, len(stories))
 
     return write_rows(rows(), out)

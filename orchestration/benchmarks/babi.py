@@ -11,12 +11,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-import msgspec
-
 from orchestration.pipeline.logs import write_log
 from substrate.domains.babi.deltas import story_log
 from substrate.domains.babi.format import SUBSETS, Story, read_tasks
-from substrate.domains.babi.interpreter import Answer as StoryAnswer
 from substrate.domains.babi.interpreter import answer_story
 from substrate.log import EventLog
 from substrate.rows import Row, encode
@@ -27,29 +24,9 @@ def log_name(story: Story) -> str:
     return f"{story.subset}/{story.scene:05d}.rdfp"
 
 
-def row(answer: StoryAnswer, split: str | None = None) -> Row:
-    """An answer as a row; its split is its file's unless given."""
-    return Row(
-        benchmark="babi",
-        split=answer.split if split is None else split,
-        subset=answer.subset,
-        scene=answer.scene,
-        question=answer.question,
-        predicted=answer.predicted,
-        expected=answer.expected,
-        correct=answer.correct,
-        log=answer.log,
-        error=msgspec.UNSET if answer.error is None else answer.error,
-        supporting=answer.supporting,
-        expected_supporting=answer.expected_supporting,
-    )
-
-
-def sorted_rows(answers: Iterable[StoryAnswer], split: str | None = None) -> list[Row]:
+def sorted_rows(rows: Iterable[Row]) -> list[Row]:
     """Rows by story, question and task."""
-    return [
-        row(a, split) for a in sorted(answers, key=lambda a: (a.scene, a.question, SUBSETS.index(a.subset)))
-    ]
+    return sorted(rows, key=lambda row: (row.scene, row.question, SUBSETS.index(row.subset)))
 
 
 def stories_by_scene(stories: Iterable[Story]) -> dict[int, list[Story]]:
@@ -90,13 +67,11 @@ class Answer:
     def __call__(self, scenes: Sequence[int]) -> Iterator[str]:
         """The rows of the stories, in order."""
         for scene in scenes:
-            answers = [
-                a
-                for story in _stories(self.tasks)[scene]
-                for a in answer_story(story, EventLog.read(self.logs / log_name(story)))
-            ]
-            for made in sorted_rows(answers, self.split):
-                yield encode(made).decode()
+            rows: list[Row] = []
+            for story in _stories(self.tasks)[scene]:
+                rows += answer_story(story, EventLog.read(self.logs / log_name(story)), self.split)
+            for row in sorted_rows(rows):
+                yield encode(row).decode()
 
 
 @lru_cache(maxsize=1)

@@ -6,15 +6,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import msgspec
-
 from orchestration.benchmarks import clevrer, gqa
 from orchestration.benchmarks.answer import clevrer_logs
 from orchestration.benchmarks.twin import specs_of
 from orchestration.settings import parameters_of
 from orchestration.workspace import Workspace, open_workspace
+from substrate.domains.babi.explain import explain_answer as explain_story
 from substrate.domains.babi.format import read_tasks
-from substrate.domains.babi.interpreter import explain_answer as explain_story
 from substrate.domains.clevrer.explain import Explanation, explain
 from substrate.domains.clevrer.format import read_questions
 from substrate.domains.clevrer.parameters import Parameters as ClevrerParameters
@@ -189,10 +187,7 @@ def _babi(given: Input, task: str, story_text: str, question_text: str) -> Expla
     if story is None or not any(str(q.id) == question_text for q in story.questions):
         return None
     why = explain_story(story, int(question_text))
-    lines = [why.question, "", *(f"  {line}" for line in why.query.splitlines()), ""]
-    lines += [f"  tick {tick:>3}  {triple}" for triple, tick in why.evidence]
-    lines += [f"  sentence {number}: {sentence}" for number, sentence in why.sentences]
-    return Explained("\n".join([*lines, f"  answer: {why.predicted}"]) + "\n", msgspec.to_builtins(why))
+    return Explained(why.text(), why.record())
 
 
 def _gqa(given: Input, subset: str, image: str, question_id: str) -> Explained | None:

@@ -181,15 +181,12 @@ def _show_story(workspace: Workspace, kind: Kind, row: Row) -> Worked:
     story = next(
         s for s in read_tasks(workspace.data / "babi") if s.subset == row.subset and s.scene == row.scene
     )
-    used = {tick for tick, _ in record["sentences"]}
+    (part,) = record["parts"]
+    used = {e["tick"] for step in part["steps"] for e in step["evidence"]}
     told = [(line.id, line.text, line.id in used) for line in story.statements if line.id < int(row.question)]
     steps = [
-        Step(
-            record["query"],
-            "",
-            record["predicted"],
-            [f"tick {tick} {brief(triple)}" for triple, tick in record["evidence"]],
-        )
+        Step(step["name"], ", ".join(step["took"]), step["gave"], _deltas(step["evidence"]))
+        for step in part["steps"]
     ]
     log = EventLog.read(workspace.artifacts / "babi" / "logs" / babi.log_name(story))
     return Worked(
