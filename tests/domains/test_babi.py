@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from substrate import Assert, FormatError, TBox, fork
 from substrate.domains.babi.deltas import AT, entity, story_log
 from substrate.domains.babi.explain import explain_answer
+from substrate.domains.babi.facts import Related
 from substrate.domains.babi.format import (
     Question,
     Statement,
@@ -22,8 +23,9 @@ from substrate.domains.babi.format import (
     read_tasks,
     render_stories,
 )
-from substrate.domains.babi.grammar import Related, parse_fact, parse_question
 from substrate.domains.babi.interpreter import answer_story
+from substrate.domains.babi.queries import parse_question
+from substrate.domains.babi.sentences import parse_sentence
 from substrate.explanation import Evidence
 
 TWO = "1 Mary moved to the bathroom.\n2 Where is Mary? \tbathroom\t1\n1 John went to the hallway.\n2 Where is John? \thallway\t1\n"
@@ -159,9 +161,9 @@ def test_a_sentence_that_makes_no_sense_here_is_refused(text: str) -> None:
 
 
 def test_new_names_and_nouns_need_no_new_grammar() -> None:
-    assert parse_fact("The hat box is to the left of the grand piano.") == Related(
-        "hat box", "leftOf", "grand piano"
-    )
+    assert parse_sentence("The hat box is to the left of the grand piano.") == [
+        Related("hat box", "leftOf", "grand piano")
+    ]
     assert ask("José-María went to the wine cellar.", "Where is José-María?") == "wine cellar"
 
 
@@ -293,7 +295,7 @@ def test_new_names_and_nouns_need_no_new_grammar() -> None:
                 "The cup fits inside the bag.",
                 "Is the box bigger than the bag?",
             ),
-            "no",
+            "unknown",
         ),
         (
             (
@@ -331,10 +333,19 @@ def test_a_question_is_answered_from_what_was_told(lines: tuple[str, ...], answe
     assert ask(*lines) == answer
 
 
-def test_what_the_story_does_not_say_is_an_error_row_that_names_the_place() -> None:
+def test_what_the_story_does_not_say_is_unknown_and_the_explanation_says_what_was_missed() -> None:
     story = tell("Mary went to the park.", "Where is John? \tpark\t1")
     (answer,) = answer_story(story)
-    assert (answer.predicted, answer.correct) == ("error", False)
+    assert (answer.predicted, answer.correct) == ("unknown", False)
+    why = explain_answer(story, 2)
+    (step,) = why.parts[0].steps
+    assert (why.answer, step.missed) == ("unknown", ("where John is",))
+
+
+def test_a_question_that_cannot_run_is_an_error_row_that_names_the_place() -> None:
+    story = tell("The park is north of the pub.", "How do you go from the pub to the pub?")
+    (answer,) = answer_story(story)
+    assert answer.predicted == "error"
     assert "told.txt: line 2" in str(answer.error)
     why = explain_answer(story, 2)
     assert (why.answer, why.parts[0].answer) == ("error", f"error: {answer.error}")
@@ -490,9 +501,10 @@ def test_the_future_changes_no_answer(told: list[str], later: list[str], name: s
 @given(st.text(max_size=60))
 @settings(max_examples=150, deadline=None)
 def test_any_text_is_read_or_refused(text: str) -> None:
-    for parse in (parse_fact, parse_question):
-        with suppress(FormatError):
-            assert isinstance(parse(text), tuple)
+    with suppress(FormatError):
+        assert parse_sentence(text)
+    with suppress(FormatError):
+        assert parse_question(text)
 
 
 def test_lines_are_typed() -> None:

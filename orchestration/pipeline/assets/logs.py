@@ -56,7 +56,10 @@ def clevrer_logs(workspace: Workspace, out: Path) -> dict[str, Any]:
     code=[
         "orchestration/benchmarks/babi.py",
         "substrate/domains/babi/deltas.py",
-        "substrate/domains/babi/grammar.py",
+        "substrate/domains/babi/facts.py",
+        "substrate/domains/babi/lexicon.py",
+        "substrate/domains/babi/phrases.py",
+        "substrate/domains/babi/sentences.py",
         "substrate/domains/babi/format.py",
         "tboxes/babi.ttl",
         *CORE,

@@ -47,7 +47,9 @@ def explain_answer(story: Story, question: int, log: EventLog | None = None) -> 
         answer, said = "error", f"error: {fault.within(*story.where(asked))}"
     told = tuple(_told(story, log, reader.positions))
     numbers = tuple(f"sentence {tick}" for tick in reader.supporting)
-    last = ExplainedStep(name=str(query), took=numbers, gave=said, query="\n".join(reader.queries))
+    last = ExplainedStep(
+        name=str(query), took=numbers, gave=said, query="\n".join(reader.queries), missed=tuple(reader.missed)
+    )
     return Explanation(asked.text, answer, (ExplainedPart("", (*told, last), said),), {"": log})
 
 

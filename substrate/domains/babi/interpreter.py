@@ -12,7 +12,9 @@ import msgspec
 
 from substrate.domains.babi.deltas import story_log
 from substrate.domains.babi.format import Question, Story
-from substrate.domains.babi.grammar import (
+from substrate.domains.babi.hands import count_carried, transfer, what_carries
+from substrate.domains.babi.orders import does_relate, relates_to_what, route, what_relates
+from substrate.domains.babi.queries import (
     CountCarried,
     DoesRelate,
     IsIn,
@@ -31,8 +33,6 @@ from substrate.domains.babi.grammar import (
     WhyTook,
     parse_question,
 )
-from substrate.domains.babi.hands import count_carried, transfer, what_carries
-from substrate.domains.babi.orders import does_relate, relates_to_what, route, what_relates
 from substrate.domains.babi.reading import Insertions, Reader
 from substrate.domains.babi.reasons import what_color, what_fears, where_will, why_moved, why_took
 from substrate.domains.babi.whereabouts import is_in, where_is, where_was

@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 import pyoxigraph as ox
 
 from substrate.domains.babi.deltas import entity, term
-from substrate.domains.babi.grammar import DoesRelate, RelatesToWhat, Route, WhatRelates
-from substrate.domains.babi.reading import Reader, labelled, unknown
+from substrate.domains.babi.queries import DoesRelate, RelatesToWhat, Route, WhatRelates
+from substrate.domains.babi.reading import Reader, labelled
+from substrate.errors import ProgramError
 from substrate.log import Triple
 
 
@@ -25,20 +26,22 @@ def relates_to_what(reader: Reader, query: RelatesToWhat) -> str:
 
 
 def _one_relation(reader: Reader, relation: str, *, subject: str = "", object: str = "") -> str:
-    """Who or what stands on the open side of a relation; the first by name where there are several."""
+    """Who or what stands on the open side of a relation, by name, joined by commas where there are several."""
     given = {"relation": term(relation)}
     given |= {"subject": entity(subject)} if subject else {"object": entity(object)}
     asked = "object" if subject else "subject"
-    found = reader.first(
-        f"""SELECT ?{asked} ?label {{ ?subject ?relation ?object . {labelled("?" + asked)} }}
-            ORDER BY ?label LIMIT 1""",
-        **given,
+    found = list(
+        reader.rows(
+            f"SELECT ?{asked} ?label {{ ?subject ?relation ?object . {labelled('?' + asked)} }} ORDER BY ?label",
+            **given,
+        )
     )
     if not found:
-        raise unknown(f"what is {relation} {object}" if object else f"what {subject} is {relation}")
-    given[asked] = found[0]
-    reader.rest_on(given["subject"], given["relation"], given["object"])
-    return found[1].value
+        return reader.unknown(f"what is {relation} {object}" if object else f"what {subject} is {relation}")
+    for node, _ in found:
+        ends = given | {asked: node}
+        reader.rest_on(ends["subject"], ends["relation"], ends["object"])
+    return ",".join(label.value for _, label in found)
 
 
 class _Axis(NamedTuple):
@@ -74,9 +77,22 @@ _AXES = {
 
 
 def does_relate(reader: Reader, query: DoesRelate) -> str:
-    """Whether a relation follows from what was told."""
+    """Yes where a relation follows from what was told, no where its contrary does, or that neither holds.
+
+    Raises:
+        ProgramError: both follow.
+    """
     axis, subject, other = _AXES[query.relation], entity(query.subject), entity(query.object)
     holds = reader.ask(f"ASK {{ {subject} {axis.path} {other} }}")
+    fails = reader.ask(f"ASK {{ {other} {axis.path} {subject} }}")
+    if holds and fails:
+        raise ProgramError(
+            f"{query.subject} is told to be {query.relation} {query.object}, and the contrary",
+            hint="Tell one of the two",
+        )
+    even = subject == other or (axis.level and reader.ask(f"ASK {{ {subject} ({axis.level})+ {other} }}"))
+    if not (holds or fails or even):
+        return reader.unknown(f"a chain between {query.subject} and {query.object}")
     rigid = axis.steps if axis.level else [term(query.relation)]
     # An order without a level is walked one way only: a chain that turns around proves nothing about size.
     chain = _chain(reader, subject, other, rigid) or _chain(reader, other, subject, rigid)
@@ -91,9 +107,11 @@ def route(reader: Reader, query: Route) -> str:
         "SELECT ?relation ?letter { ?inverse :letter ?letter ; :inverse ?relation } ORDER BY ?letter"
     )
     letters = {relation: letter.value for relation, letter in spelled}
+    if entity(query.start) == entity(query.goal):
+        raise ProgramError("the way leads to where it starts", hint="Ask for a way between two places")
     chain = _chain(reader, entity(query.start), entity(query.goal), sorted(letters, key=str))
     if chain is None:
-        raise unknown(f"a way from the {query.start} to the {query.goal}")
+        return reader.unknown(f"a way from the {query.start} to the {query.goal}")
     for triple in chain:
         reader.rest_on(*triple)
     # Who is south of the next room goes north: a step is spelled by the inverse of its relation.

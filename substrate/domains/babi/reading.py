@@ -14,7 +14,6 @@ from typing import Any
 import pyoxigraph as ox
 
 from substrate.domains.babi.deltas import AT, PREFIXES
-from substrate.errors import ProgramError
 from substrate.log import EventLog, Op, Triple
 from substrate.replay import State
 
@@ -26,9 +25,8 @@ def labelled(variable: str) -> str:
     return f"{variable} rdfs:label ?label ."
 
 
-def unknown(what: str) -> ProgramError:
-    """The error of a question after something that was not told."""
-    return ProgramError(f"{what}: the story does not say", hint="Ask after the facts are told")
+UNKNOWN = "unknown"
+"""The answer where the story does not say: another than "no" and "nothing"."""
 
 
 class Insertions:
@@ -68,18 +66,25 @@ class Reader:
     Attributes:
         positions: the deltas that the answer rests on, in the order in which they were found.
         queries: the SPARQL that read the state, each text once.
+        missed: what was looked for in vain, where the story does not say.
     """
 
     def __init__(self, state: State, insertions: Insertions, tick: int) -> None:
         self.state, self.insertions, self.tick = state, insertions, tick
         self.positions: list[int] = []
         self.queries: list[str] = []
+        self.missed: list[str] = []
 
     @property
     def supporting(self) -> tuple[int, ...]:
         """The ticks of the facts that the answer rests on, ascending."""
         ticks = {self.insertions.log[position].tick for position in self.positions}
         return tuple(sorted(ticks - {0}))
+
+    def unknown(self, missed: str) -> str:
+        """The answer where something was looked for in vain."""
+        self.missed.append(missed)
+        return UNKNOWN
 
     def rows(self, sparql: str, **given: Any) -> Iterator[tuple[Any, ...]]:
         """The solutions of a SELECT; the terms in ``given`` take the place of the variables of their names."""

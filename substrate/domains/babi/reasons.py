@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 from substrate.domains.babi.deltas import entity, term
-from substrate.domains.babi.grammar import WhatColor, WhatFears, WhereWill, WhyMoved, WhyTook
-from substrate.domains.babi.reading import Reader, labelled, unknown
+from substrate.domains.babi.queries import WhatColor, WhatFears, WhereWill, WhyMoved, WhyTook
+from substrate.domains.babi.reading import Reader, labelled
 
 
 def what_fears(reader: Reader, query: WhatFears) -> str:
-    """What an individual's kind is afraid of; the first by name where there are several."""
+    """What an individual's kind is afraid of, by name, joined by commas where there are several."""
     one = entity(query.individual)
-    found = reader.first(
-        f"""SELECT ?kind ?feared ?label {{ ?one :isA ?kind . ?kind :fears ?feared . {labelled("?feared")} }}
-            ORDER BY ?label LIMIT 1""",
-        one=one,
+    found = list(
+        reader.rows(
+            f"""SELECT ?kind ?feared ?label {{ ?one :isA ?kind . ?kind :fears ?feared . {labelled("?feared")} }}
+                ORDER BY ?label""",
+            one=one,
+        )
     )
     if not found:
-        raise unknown(f"what {query.individual} is afraid of")
-    kind, feared, label = found
-    reader.rest_on(one, term("isA"), kind)
-    reader.rest_on(kind, term("fears"), feared)
-    return label.value
+        return reader.unknown(f"what {query.individual} is afraid of")
+    for kind, feared, _ in found:
+        reader.rest_on(one, term("isA"), kind)
+        reader.rest_on(kind, term("fears"), feared)
+    return ",".join(dict.fromkeys(label.value for _, _, label in found))
 
 
 def what_color(reader: Reader, query: WhatColor) -> str:
@@ -41,7 +43,7 @@ def what_color(reader: Reader, query: WhatColor) -> str:
         one=one,
     )
     if not peer:
-        raise unknown(f"the colour of {query.individual} or of its kind")
+        return reader.unknown(f"the colour of {query.individual} or of its kind")
     kind, other, color, label = peer
     for triple in ((one, term("isA"), kind), (other, term("isA"), kind), (other, term("quality"), color)):
         reader.rest_on(*triple)
@@ -52,14 +54,15 @@ _MOTIVE = "?event :described ?agent ; :as ?motive ; :tick ?tick . ?motive a :Mot
 
 
 def where_will(reader: Reader, query: WhereWill) -> str:
-    """Where someone's latest motive leads."""
+    """Where someone's latest motive leads; unknown once the story has told that way."""
     found = reader.first(
-        f"""SELECT ?event ?motive ?place ?label {{ {_MOTIVE} ; :leadsTo ?place . {labelled("?place")} }}
-            ORDER BY DESC(?tick) LIMIT 1""",
+        f"""SELECT ?event ?motive ?place ?label {{ {_MOTIVE} ; :leadsTo ?place . {labelled("?place")}
+            FILTER NOT EXISTS {{ ?move a :Move ; :agent ?agent ; :place ?place ; :tick ?gone FILTER(?gone > ?tick) }}
+            }} ORDER BY DESC(?tick) LIMIT 1""",
         agent=entity(query.agent),
     )
     if not found:
-        raise unknown(f"what moves {query.agent}")
+        return reader.unknown(f"what moves {query.agent}")
     event, motive, place, label = found
     reader.rest_on_event(event)
     reader.rest_on(motive, term("leadsTo"), place)
@@ -85,6 +88,6 @@ def _why(reader: Reader, agent: str, kind: str, role: str, filler: str) -> str:
         filler=entity(filler),
     )
     if not found:
-        raise unknown(f"why {agent} did so")
+        return reader.unknown(f"why {agent} did so")
     reader.rest_on_event(found[0])
     return found[1].value

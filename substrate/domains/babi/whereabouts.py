@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from substrate.domains.babi.deltas import AT, MAY_BE_AT, entity, term
-from substrate.domains.babi.grammar import IsIn, WhereIs, WhereWas
-from substrate.domains.babi.reading import Reader, labelled, unknown
+from substrate.domains.babi.queries import IsIn, WhereIs, WhereWas
+from substrate.domains.babi.reading import Reader, labelled
 
 _INVOLVES = "(:agent|:thing|:brought)"
-_LATEST = "ORDER BY DESC(?rank) DESC(?tick) LIMIT 1"
+_LATEST = "ORDER BY DESC(?rank) DESC(?tick) DESC(?order) LIMIT 1"
 _STAY = f"""?event {_INVOLVES} ?node ; a ?kind ; :agent ?agent ; :place ?place ; :tick ?tick ;
-                :period/:rank ?rank ."""
+                :period/:rank ?rank . OPTIONAL {{ ?event :order ?later }} BIND(COALESCE(?later, 1) AS ?order)"""
 
 
 def where_is(reader: Reader, query: WhereIs) -> str:
@@ -17,7 +17,7 @@ def where_is(reader: Reader, query: WhereIs) -> str:
     node = entity(query.entity)
     found = reader.first(f"SELECT ?place ?label {{ ?node :at ?place . {labelled('?place')} }}", node=node)
     if not found:
-        raise unknown(f"where {query.entity} is")
+        return reader.unknown(f"where {query.entity} is")
     place, label = found
     reader.rest_on_place(node, place)
     return label.value
@@ -27,21 +27,23 @@ def where_was(reader: Reader, query: WhereWas) -> str:
     """The other place where someone or something was last before it came to a place."""
     node, before = entity(query.entity), entity(query.before)
     later = reader.first(
-        f"SELECT ?event ?kind ?agent ?tick ?rank {{ {_STAY} }} {_LATEST}", node=node, place=before
+        f"SELECT ?event ?kind ?agent ?tick ?rank ?order {{ {_STAY} }} {_LATEST}", node=node, place=before
     )
     if not later:
-        raise unknown(f"that {query.entity} was in the {query.before}")
-    *_, tick, rank = later
+        return reader.unknown(f"that {query.entity} was in the {query.before}")
+    *_, tick, rank, order = later
     earlier = reader.first(
         f"""SELECT ?event ?kind ?agent ?tick ?place ?label {{ {_STAY} {labelled("?place")}
-            FILTER(?place != ?before && (?rank < ?then || ?rank = ?then && ?tick < ?when)) }} {_LATEST}""",
+            FILTER(?place != ?before && (?rank < ?then || ?rank = ?then && (?tick < ?when
+                || ?tick = ?when && ?order < ?place_in_sentence))) }} {_LATEST}""",
         node=node,
         before=before,
         then=rank,
         when=tick,
+        place_in_sentence=order,
     )
     if not earlier:
-        raise unknown(f"where {query.entity} was before the {query.before}")
+        return reader.unknown(f"where {query.entity} was before the {query.before}")
     for (event, kind, agent, when, *_), place in ((later, before), (earlier, earlier[4])):
         if kind == term("Move"):
             reader.rest_on_event(event)
@@ -60,7 +62,7 @@ def is_in(reader: Reader, query: IsIn) -> str:
     node, place = entity(query.entity), entity(query.place)
     known = list(reader.rows(_KNOWN_PLACES, node=node))
     if not known:
-        raise unknown(f"anything of where {query.entity} is")
+        return reader.unknown(f"anything of where {query.entity} is")
     predicate = known[0][0]
     here = (predicate, place) in known
     if predicate == AT:
