@@ -100,7 +100,8 @@ def _source(module: str) -> _Source:
             references.setdefault(name, set()).update(used)
         if not (names or isinstance(statement, ast.Import | ast.ImportFrom) or _is_docstring(statement)):
             always |= used or {"<statement>"}
-    strings = {node.value for node in ast.walk(tree) if _is_string(node)}
+    constants = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
+    strings = {value for value in constants if isinstance(value, str)}
     return _Source(references, imported, always, strings, set(_tboxes(tree)))
 
 

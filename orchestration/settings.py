@@ -52,12 +52,14 @@ def settings_type(parameters: Mapping[str, type[Any]], data: Mapping[str, type[A
         parameters: the types of the parts that hold parameters, by key.
         data: by benchmark, the type of its data in a profile; a profile may leave any out.
     """
-    options = {"frozen": True, "forbid_unknown_fields": True, "kw_only": True}
     fields = [(name, type_, type_()) for name, type_ in data.items()]
-    profile = msgspec.defstruct("Profile", fields, **options)
+    profile = msgspec.defstruct("Profile", fields, frozen=True, forbid_unknown_fields=True, kw_only=True)
     own: list[Any] = [(key, type_, type_()) for key, type_ in parameters.items()]
     own.append(("profiles", dict[str, profile]))
-    return msgspec.defstruct("Settings", own, bases=(Settings,), **options)
+    # A struct that extends Settings is one; the library's types do not say so.
+    return msgspec.defstruct(  # pyright: ignore[reportReturnType]
+        "Settings", own, bases=(Settings,), frozen=True, forbid_unknown_fields=True, kw_only=True
+    )
 
 
 def load_settings(

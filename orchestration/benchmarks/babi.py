@@ -26,8 +26,9 @@ from orchestration.benchmarks.benchmark import (
     chosen,
 )
 from substrate.domains.babi.deltas import story_log
+from substrate.domains.babi.explain import explain_answer
 from substrate.domains.babi.format import SUBSETS, Story, read_tasks
-from substrate.domains.babi.interpreter import answer_story, explain_answer
+from substrate.domains.babi.interpreter import answer_story
 from substrate.explanation import Explanation
 from substrate.log import EventLog
 from substrate.rows import Row
@@ -68,7 +69,7 @@ def rows(case: Case, logs: Sequence[EventLog], _: Any, split: str) -> Iterable[R
     found = [
         row
         for story, log in zip(_stories.decode(case.record), logs, strict=True)
-        for row in answer_story(story, log, split or story.split)
+        for row in answer_story(story, log, split or None)
     ]
     return sorted(found, key=lambda row: (row.question, SUBSETS.index(row.subset)))
 

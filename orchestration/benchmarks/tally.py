@@ -86,7 +86,8 @@ def answer_files(
     cases = benchmark.cases(files, None, False)
 
     def rows() -> Iterator[Row]:
-        assert benchmark.logs and benchmark.rows
+        assert benchmark.logs
+        assert benchmark.rows
         for done, case in enumerate(cases.each, start=1):
             logs = [named.log for named in benchmark.logs(case, parameters)]
             yield from benchmark.rows(case, logs, parameters, split_of(files))

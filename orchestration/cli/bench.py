@@ -24,6 +24,8 @@ from substrate.domains.clevrer.format import (
 from substrate.domains.clevrer.interpreter import answer_scene
 from substrate.domains.clevrer.parameters import Parameters
 from substrate.rows import encode
+from substrate.worlds.clevrer import scene_files
+from substrate.worlds.layout import encode_scene, write_release
 
 _ROUNDS = 5
 
@@ -50,16 +52,14 @@ def bench_clevrer(scenes: int) -> list[Figure]:
     Args:
         scenes: how many generated scenes.
     """
-    XX
-
     with tempfile.TemporaryDirectory(prefix="substrate-bench-") as folder:
         made = min(scenes, 50)
-        generate_clevrer(Path(folder), range(10000, 10000 + made), 1, lambda: None)
-        names = list(annotation_names(Path(folder) / "annotation").items())
+        write_release(Path(folder), (encode_scene(scene_files(10000 + n, 1)) for n in range(made)))
+        names = list(annotation_names(Path(folder) / "annotation.zip").items())
         data = [
             source
             for _, source in zip(
-                names, annotation_sources(Path(folder) / "annotation", [n for _, n in names]), strict=True
+                names, annotation_sources(Path(folder) / "annotation.zip", [n for _, n in names]), strict=True
             )
         ]
         asked = read_questions(Path(folder) / "questions.json")

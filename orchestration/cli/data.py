@@ -77,14 +77,14 @@ def _add_answer(group: typer.Typer, benchmark: Benchmark) -> None:
     options["json"] = JsonOption, False
 
     def run(out_: Path, json: bool, set_: list[str] = NOTHING_SET, **files: Path | None) -> None:
+        parameters = None
+        if benchmark.parameters:
+            key, type_ = benchmark.parameters
+            with failing():
+                parameters = parameters_of(type_, key, set_)
         named = {name: path for name, path in files.items() if path is not None}
         with failing(), bars() as shown:
             task = shown.add_task("scenes", total=None)
-            parameters = (
-                parameters_of(benchmark.parameters[1], benchmark.parameters[0], set_)
-                if benchmark.parameters
-                else None
-            )
             tally = answer_files(
                 benchmark,
                 named,
@@ -122,15 +122,14 @@ def _add_world(group: typer.Typer, benchmark: Benchmark, world: World) -> None:
         "seed": (seed, 20),
     }
     assert benchmark.data
-    sizes = {counted}
     if "first_scene" in benchmark.data.__struct_fields__:
         first = Annotated[int, typer.Option("--first", min=0, help="Number of the first scene.")]
         options["first_scene"] = first, 10000
-        sizes.add("first_scene")
 
     def run(out_: Path, count: int, seed: int, **more: int) -> None:
         assert benchmark.data
-        data = benchmark.data(source="generated", **{counted: count}, **more)
+        sizes: dict[str, Any] = {counted: count, **more}
+        data = benchmark.data(source="generated", **sizes)
         with failing(), bars() as shown:
             numbers = world.numbers(data)
             task = shown.add_task(counted, total=len(numbers))

@@ -8,7 +8,6 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
-import click
 import msgspec
 import typer
 from typer.core import TyperGroup
@@ -39,16 +38,16 @@ class _Derived(TyperGroup):
     """A group whose commands come from the benchmarks, which are read only when the group is used."""
 
     @property
-    def _made(self) -> click.Group:
+    def _made(self) -> Any:
         from orchestration.cli import data
 
         return typer.main.get_group({"answer": data.answers, "generate": data.worlds}[self.name or ""]())
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
+    def list_commands(self, ctx: Any) -> list[str]:
         """The names of the commands."""
         return self._made.list_commands(ctx)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """A command by its name."""
         return self._made.get_command(ctx, cmd_name)
 

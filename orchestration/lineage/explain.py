@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from orchestration.benchmarks.benchmark import Benchmark, Case, Files
@@ -20,7 +21,7 @@ class Input(NamedTuple):
 
     profile: str | None = None
     overrides: tuple[str, ...] = ()
-    files: Files = {}
+    files: Files = MappingProxyType({})
     opened: Workspace | None = None
     """The profile's workspace, where it is open already."""
 
@@ -55,7 +56,8 @@ def explain_answer(answer: str, given: Input) -> Explanation:
     case = case_of(benchmark, given, scene)
     found = None
     if case is not None and case.questions:
-        assert benchmark.logs and benchmark.explain
+        assert benchmark.logs
+        assert benchmark.explain
         parameters = given.parameters(benchmark)
         logs = [named.log for named in benchmark.logs(case, parameters)]
         found = benchmark.explain(case, logs, parameters, subset, question)

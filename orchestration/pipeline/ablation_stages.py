@@ -21,7 +21,9 @@ from orchestration.workspace import Workspace
 def ablation_stages(ablations: Benchmark, base: Benchmark) -> Iterator[Stage]:
     """The stages beside those of every benchmark."""
     needs = (f"{base.name}/dataset", f"{base.name}/logs")
-    assert base.cases and base.logs and base.rows
+    assert base.cases
+    assert base.logs
+    assert base.rows
     yield Stage(
         "ablations/curves",
         ("artifacts/{profile}/ablations/curves.jsonl", "artifacts/{profile}/ablations/curves.json"),

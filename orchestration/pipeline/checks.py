@@ -72,12 +72,10 @@ def _golds_agree(stage: Stage, benchmark: Benchmark) -> dg.AssetChecksDefinition
         rows = [decode(line) for line in path.read_bytes().splitlines()]
         apart = [benchmark.answer_name(row) for row in rows if not row.correct]
         more = f" and {len(apart) - 10} more" if len(apart) > 10 else ""
+        text = f"replay and oracle agree on {len(rows)} arms"
         if apart:
-            text = (
-                f"replay and oracle differ on {', '.join(apart[:10])}{more}: `substrate explain` shows an arm"
-            )
-        else:
-            text = f"replay and oracle agree on {len(rows)} arms"
+            named = f"{', '.join(apart[:10])}{more}"
+            text = f"replay and oracle differ on {named}: `substrate explain` shows an arm"
         counted = {"arms": len(rows), "agreeing": len(rows) - len(apart)}
         # Nothing that was asked and nothing that differs is no agreement.
         passed = bool(rows or not _asked(resource.open(), benchmark)) and not apart

@@ -44,7 +44,7 @@ def stages_of(benchmark: str | None) -> list[str]:
         raise ParameterError(
             f"no benchmark {benchmark!r}", where=("--only",), hint=f"Choose one of {', '.join(BENCHMARKS)}"
         )
-    for name in reversed(STAGES):
+    for name in reversed(list(STAGES)):
         if name in names:
             names.update(STAGES[name].needs)
     return [name for name in STAGES if name in names]

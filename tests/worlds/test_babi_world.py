@@ -72,7 +72,11 @@ def test_the_interpreter_agrees_with_the_teller(subset: str) -> None:
         stories = parse_stories(tell_task(subset, questions=120, seed=seed), file="told.txt", subset=subset)
         answers = [(story, answer) for story in stories for answer in answer_story(story)]
         assert [(story.lines, answer) for story, answer in answers if not answer.correct] == []
-        assert [(story.lines, answer) for story, answer in answers if not answer.agrees] == []
+        assert [
+            (story.lines, answer)
+            for story, answer in answers
+            if answer.supporting != tuple(sorted(set(answer.expected_supporting or ())))
+        ] == []
 
 
 @pytest.mark.parametrize(("subset", "questions"), [("qa21", 5), ("qa1", 0)])

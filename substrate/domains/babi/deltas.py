@@ -10,17 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
+from itertools import product
+from typing import NoReturn
 from urllib.parse import quote
 
 import pyoxigraph as ox
 
-from substrate.domains.babi.format import Statement, Story
-from substrate.domains.babi.grammar import (
+from substrate.domains.babi.facts import (
     Absent,
     Belongs,
+    Departed,
     Dropped,
     Either,
-    Fact,
     Fears,
     Gave,
     Moved,
@@ -29,8 +30,10 @@ from substrate.domains.babi.grammar import (
     Related,
     Took,
     Who,
-    parse_fact,
 )
+from substrate.domains.babi.format import Statement, Story
+from substrate.domains.babi.lexicon import lexicon
+from substrate.domains.babi.sentences import parse_sentence
 from substrate.errors import FormatError
 from substrate.log import EventLog
 from substrate.replay import Replay, State
@@ -60,10 +63,17 @@ def entity(name: str) -> ox.NamedNode:
     return ox.NamedNode(ENTITY + quote(name.lower().replace(" ", "_")))
 
 
-def event(tick: int) -> ox.NamedNode:
-    """The IRI of the event that the sentence of a tick tells; no entity's name has a colon."""
-    return ox.NamedNode(f"{ENTITY}event:{tick}")
+def event(tick: int, order: int = 1) -> ox.NamedNode:
+    """The IRI of an event that the sentence of a tick tells; no entity's name has a colon.
 
+    >>> event(3).value, event(3, 2).value
+    ('urn:babi:event:3', 'urn:babi:event:3:2')
+    """
+    return ox.NamedNode(f"{ENTITY}event:{tick}" + (f":{order}" if order > 1 else ""))
+
+
+_CLASSES = ("Agent", "Place", "Thing", "Kind")
+"""What no two of can be one entity."""
 
 AT, NOT_AT, MAY_BE_AT, CARRIES, GENDER = map(term, ("at", "notAt", "mayBeAt", "carries", "gender"))
 
@@ -100,37 +110,57 @@ def story_log(story: Story) -> EventLog:
     """The event log of a story.
 
     Raises:
-        FormatError: a sentence is none of the grammar's, its pronoun has no antecedent, or its adjective
-            is neither a colour nor a motive; names file, line and text.
+        FormatError: a part of a sentence is none of the grammar's, a pronoun has no antecedent or several, an
+            adjective is neither a colour nor a motive, a name is that of a person and of a thing, or what is
+            told goes against what was told before; names file, line and text.
     """
     log = EventLog()
     log.extend_lines((0, line) for line in common_knowledge())
     replay = Replay(log)
     for statement in story.statements:
-        state = replay.seek(statement.id - 1)
         try:
-            lines = list(fact_lines(parse_fact(statement.text), statement, state))
+            facts = parse_sentence(statement.text, _kinds(replay.seek(statement.id - 1)))
+            for order, fact in enumerate(facts, start=1):
+                # What a sentence tells second is told of the state that its first part left.
+                teller = _Teller(statement, replay.seek(statement.id - (order == 1)), order)
+                lines = list(_DELTAS[type(fact)](teller, fact))
+                log.extend_lines((statement.id, line) for line in lines)
         except FormatError as error:
             raise error.within(*story.where(statement)[:2]) from error
-        log.extend_lines((statement.id, line) for line in lines)
     return log
 
 
-def fact_lines(fact: Fact, statement: Statement, state: State) -> Lines:
-    """The deltas of one fact as RDF Patch lines, given the state before it."""
-    return _DELTAS[type(fact)](_Teller(statement, state), fact)
+def _kinds(state: State) -> Callable[[str], frozenset[str]]:
+    """The classes of nouns: those that a state gives them, and the TBox's where it gives none."""
+
+    def kinds(noun: str) -> frozenset[str]:
+        types = (
+            found.value.removeprefix(NAMESPACE)
+            for _, _, found in state.match(entity(noun), RDF_TYPE)
+            if isinstance(found, ox.NamedNode)
+        )
+        return frozenset(types) or lexicon().kinds(noun)
+
+    return kinds
 
 
 class _Teller:
-    """One sentence being told: its tick, its event, and the state before it."""
+    """A fact of a sentence being told: its tick, its event, and the state before it."""
 
-    def __init__(self, statement: Statement, state: State) -> None:
-        self.tick, self.text, self.state = statement.id, statement.text, state
-        self.event = event(statement.id)
+    def __init__(self, statement: Statement, state: State, order: int) -> None:
+        self.tick, self.text, self.state, self.order = statement.id, statement.text, state, order
+        self.event = event(statement.id, order)
+
+    def fail(self, what: str, hint: str) -> NoReturn:
+        """Refuse the sentence."""
+        raise FormatError(f"{what} in {self.text!r}", hint=hint)
 
     def mention(self, name: str, *classes: str) -> Lines:
         """Type and label of an entity, where the state lacks them."""
         node = entity(name)
+        for known, kind in product(_CLASSES, classes):
+            if kind in _CLASSES and known != kind and (node, RDF_TYPE, term(known)) in self.state:
+                self.fail(f"{name!r} is both {known} and {kind}", "Give each of the two a name of its own")
         if not any(True for _ in self.state.match(node, LABEL)):
             yield f"A {node} {LABEL} {ox.Literal(name)} ."
         yield from (
@@ -143,6 +173,8 @@ class _Teller:
         """The sentence's event with its roles."""
         yield f"A {self.event} {RDF_TYPE} {term(kind)} ."
         yield f"A {self.event} {term('tick')} {ox.Literal(self.tick)} ."
+        if self.order > 1:
+            yield f"A {self.event} {term('order')} {ox.Literal(self.order)} ."
         for role, filler in roles.items():
             for node in (filler,) if isinstance(filler, ox.NamedNode) else filler:
                 yield f"A {self.event} {term(role)} {node} ."
@@ -154,25 +186,41 @@ class _Teller:
         return [entity(name) for name in who], [line for name in who for line in self.mention(name, "Agent")]
 
     def _antecedent(self, pronoun: str) -> tuple[list[ox.NamedNode], list[str]]:
-        """The agents of the latest event that has as many as the pronoun asks for and none of another gender."""
-        plural = pronoun == "they"
+        """The people of the latest event that names as many as the pronoun asks for, and no other gender."""
+        hint = "Name the people before taking them up by a pronoun, and one only where it means one"
+        for antecedent, people in self._latest_people():
+            fitting = [person for person in people if self._may_be(person, pronoun)]
+            if pronoun == "they":
+                if len(people) > 1:
+                    return people, [f"A {self.event} {term('antecedent')} {antecedent} ."]
+            elif len(fitting) > 1:
+                names = " or ".join(person.value.removeprefix(ENTITY) for person in fitting)
+                self.fail(f"{pronoun!r} may be {names}", hint)
+            elif fitting:
+                lines = [f"A {self.event} {term('antecedent')} {antecedent} ."]
+                if (fitting[0], GENDER, ox.Literal(pronoun)) not in self.state:
+                    lines.append(f"A {fitting[0]} {GENDER} {ox.Literal(pronoun)} .")
+                return fitting, lines
+        return self.fail(f"{pronoun!r} has no antecedent", hint)
+
+    def _latest_people(self) -> list[tuple[ox.NamedNode, list[ox.NamedNode]]]:
+        """The events that name people, latest first, each with its people, sorted."""
         found = self.state.query(
-            f"""SELECT ?event (MIN(?tick) AS ?when) WHERE {{
-                ?event :agent ?agent ; :tick ?tick .
-                FILTER NOT EXISTS {{ ?event :agent/:gender ?gender FILTER({"false" if plural else f'?gender != "{pronoun}"'}) }}
-            }} GROUP BY ?event HAVING(COUNT(?agent) {">" if plural else "="} 1) ORDER BY DESC(?when) LIMIT 1""",
+            """SELECT ?event ?tick ?order ?person {
+                ?event :tick ?tick ; (:agent|:receiver|:described) ?person . OPTIONAL { ?event :order ?later }
+                BIND(COALESCE(?later, 1) AS ?order)
+            } ORDER BY DESC(?tick) DESC(?order) ?person""",
             prefixes=PREFIXES,
         )
-        for antecedent, _ in found:  # pyright: ignore[reportGeneralTypeIssues]
-            agents = self.objects(antecedent, term("agent"))
-            lines = [f"A {self.event} {term('antecedent')} {antecedent} ."]
-            if not plural and (agents[0], GENDER, ox.Literal(pronoun)) not in self.state:
-                lines.append(f"A {agents[0]} {GENDER} {ox.Literal(pronoun)} .")
-            return agents, lines
-        raise FormatError(
-            f"{pronoun!r} has no antecedent in {self.text!r}",
-            hint="Name the people before taking them up by a pronoun",
-        )
+        people: dict[ox.NamedNode, list[ox.NamedNode]] = {}
+        for node, _, _, person in found:  # pyright: ignore[reportGeneralTypeIssues]
+            people.setdefault(node, []).append(person)
+        return list(people.items())
+
+    def _may_be(self, person: ox.NamedNode, pronoun: str) -> bool:
+        """Whether nothing says that a person is taken up by another pronoun."""
+        genders = {str(gender.value) for _, _, gender in self.state.match(person, GENDER)}  # type: ignore[union-attr]
+        return genders <= {pronoun}
 
     def objects(self, node: ox.NamedNode, predicate: ox.NamedNode) -> list[ox.NamedNode]:
         """What a node has by a predicate, sorted."""
@@ -209,6 +257,18 @@ def _moved(teller: _Teller, fact: Moved) -> Lines:
     yield from teller.happens("Move", agent=agents, brought=brought, place=place, period=term(period))
     for node in (*movers, *brought):
         yield from teller.relocate(node, [place])
+
+
+def _departed(teller: _Teller, fact: Departed) -> Lines:
+    agents, mention = teller.people(fact.who)
+    place = entity(fact.place)
+    yield from mention
+    yield from teller.mention(fact.place, "Place")
+    yield from teller.happens("Departure", agent=agents, place=place, period=term("now"))
+    for agent in agents:
+        yield from teller.relocate(agent, [place], NOT_AT)
+        for thing in teller.objects(agent, CARRIES):
+            yield from teller.relocate(thing, [])
 
 
 def _absent(teller: _Teller, fact: Absent) -> Lines:
@@ -250,14 +310,21 @@ def _either(teller: _Teller, fact: Either) -> Lines:
 
 def _took(teller: _Teller, fact: Took) -> Lines:
     (agent, *_), mention = teller.people(fact.who)
+    holders = [holder for holder, _, _ in teller.state.match(None, CARRIES, entity(fact.thing))]
+    if fact.source and holders and holders != [entity(fact.source)]:
+        teller.fail(
+            f"{fact.source!r} is said to hold the {fact.thing}", "Someone else was told to have taken it"
+        )
     yield from mention
-    yield from _handled(teller, "Take", agent, fact.thing, agent)
+    if fact.source:
+        yield from teller.mention(fact.source, "Agent")
+    yield from _handled(teller, "Take", agent, fact.thing, agent, fact.place)
 
 
 def _dropped(teller: _Teller, fact: Dropped) -> Lines:
     (agent, *_), mention = teller.people(fact.who)
     yield from mention
-    yield from _handled(teller, "Drop", agent, fact.thing, None)
+    yield from _handled(teller, "Drop", agent, fact.thing, None, fact.place)
 
 
 def _gave(teller: _Teller, fact: Gave) -> Lines:
@@ -275,10 +342,21 @@ def _handled(
     agent: ox.NamedNode,
     name: str,
     holder: ox.NamedNode | None,
+    told_place: str | None = None,
     **roles: ox.NamedNode,
 ) -> Lines:
-    """A thing changes hands: it is where its holder is, or the agent, and the holder, if any, carries it."""
+    """A thing changes hands: it is where its holder is, or the agent, and the holder, if any, carries it.
+
+    Where the sentence names the place, the agent is there too, with all that the agent carries.
+    """
     thing, places = entity(name), (teller.objects(holder, AT) if holder else []) or teller.objects(agent, AT)
+    if told_place:
+        yield from teller.mention(told_place, "Place")
+        if places != [entity(told_place)]:
+            places = [entity(told_place)]
+            for node in (agent, *teller.objects(agent, CARRIES)):
+                if node != thing:
+                    yield from teller.relocate(node, places)
     yield from teller.mention(name, "Thing")
     yield from teller.happens(kind, agent=agent, thing=thing, place=places, period=term("now"), **roles)
     yield from sorted(
@@ -293,7 +371,8 @@ def _related(teller: _Teller, fact: Related) -> Lines:
     subject, other = entity(fact.subject), entity(fact.object)
     kind = "Place" if fact.relation in ("northOf", "southOf", "eastOf", "westOf") else "Thing"
     for name in (fact.subject, fact.object):
-        yield from teller.mention(name, kind)
+        is_place = (entity(name), RDF_TYPE, term("Place")) in teller.state
+        yield from teller.mention(name, "Place" if is_place else kind)
     yield f"A {subject} {term(fact.relation)} {other} ."
     yield f"A {other} {term(_inverses()[fact.relation])} {subject} ."
 
@@ -330,6 +409,7 @@ def _quality(teller: _Teller, fact: Quality) -> Lines:
 
 _DELTAS: dict[type, Callable[..., Lines]] = {
     Moved: _moved,
+    Departed: _departed,
     Absent: _absent,
     Either: _either,
     Took: _took,

@@ -1,0 +1,151 @@
+"""The words that the grammar knows: verbs with their effects and nouns with their classes, from the TBox.
+
+Names and nouns are open. Closed are the verbs, and the function words of English: none of them is ever
+part of a name or a noun, so that what no pattern covers is seen and named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import NamedTuple
+
+import pyoxigraph as ox
+
+from substrate.tbox import TBox
+
+WORD = "urn:substrate:word:"
+
+Kinds = Callable[[str], frozenset[str]]
+"""The classes that a noun is known to have, ``Place`` or ``Thing`` among them."""
+
+RELATIONS = {
+    "north of": "northOf", "south of": "southOf", "east of": "eastOf", "west of": "westOf",
+    "above": "above", "below": "below", "to the left of": "leftOf", "to the right of": "rightOf",
+    "bigger than": "biggerThan", "smaller than": "fitsIn",
+}  # fmt: skip
+PERIODS = {
+    "yesterday": "yesterday",
+    "this morning": "morning",
+    "this afternoon": "afternoon",
+    "this evening": "evening",
+}
+OPENINGS = ("after that", "afterwards", "following that", "then", "next", "later", "finally")
+PRONOUNS = ("he", "she", "they")
+
+FUNCTION_WORDS = frozenset(
+    """
+    a about above across after afterwards again against ago ahead all almost alone along already also although
+    always am among an and another any anybody anyone anything anywhere apart are around as aside at away back
+    be because been before behind being below beneath beside besides between beyond both but by can could did
+    do does done down downstairs during each early earlier either else enough even ever every everybody
+    everyone everything everywhere except few finally first following for forever from further had half hardly
+    has have having he hence her here hers herself him himself his home how however i if in indeed indoors
+    inside instead into is it its itself just last late lately later least left less like many may maybe me
+    meanwhile might mine more most much must my near nearby neither never next no nobody none nor not nothing
+    now nowhere of off often on once one only onto or other others our ours out outdoors outside over past
+    perhaps quite rather right same seldom several shall she should since so some somebody somehow someone
+    something sometimes somewhere soon still such than that the their theirs them themselves then there
+    therefore these they this those though three through throughout thus till to today together tomorrow
+    tonight too towards toward twice two under underneath unless unlike until up upon upstairs us very via was
+    we well were what whatever when whenever where wherever whether which while who whoever whole whom whose
+    why will with within without would yesterday yet you your yours
+    """.split()  # noqa: SIM905 - a list of words is read more easily as words
+)
+
+
+class Verb(NamedTuple):
+    """A verb in one of its uses.
+
+    Attributes:
+        base: its base form, as questions have it.
+        past: its past form, as sentences have it.
+        effect: what it does, a class of events of the TBox.
+        object: what its object is: ``Place``, ``Thing``, or nothing.
+        particles: the words that it needs beside it; ``up`` in "picked up".
+    """
+
+    base: str
+    past: str
+    effect: str
+    object: str
+    particles: tuple[str, ...]
+
+
+class Lexicon(NamedTuple):
+    """Verbs by their past forms, and the classes of known nouns."""
+
+    verbs: dict[str, tuple[Verb, ...]]
+    nouns: dict[str, frozenset[str]]
+    adjectives: frozenset[str]
+
+    def kinds(self, noun: str) -> frozenset[str]:
+        """The classes that the TBox gives a noun; empty where it does not know it.
+
+        >>> sorted(lexicon().kinds("kitchen")), sorted(lexicon().kinds("xylophone"))
+        (['Place'], [])
+        """
+        return self.nouns.get(noun.lower(), frozenset())
+
+
+@cache
+def lexicon() -> Lexicon:
+    """The TBox's words.
+
+    >>> [(verb.effect, verb.object) for verb in lexicon().verbs["left"]]
+    [('Departure', 'Place'), ('Drop', 'Thing')]
+    """
+    store = TBox.load("babi").store
+    verbs: dict[str, list[Verb]] = {}
+    nouns: dict[str, set[str]] = {}
+    for quad in store.quads_for_pattern(None, ox.NamedNode(f"{WORD}noun"), None):
+        nouns.setdefault(str(quad.object.value), set()).add(_local(quad.subject))  # type: ignore[union-attr]
+    rows = store.query(
+        f"""PREFIX word: <{WORD}> PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>
+            SELECT ?base ?past ?effect ?object ?particle {{
+                ?verb word:past ?past ; word:base ?base ; word:use ?use . ?use word:effect ?effect
+                OPTIONAL {{ ?use word:object ?object }} OPTIONAL {{ ?use word:particle ?particle }}
+            }} ORDER BY ?past ?effect ?object ?particle"""
+    )
+    for base, past, effect, thing, particle in rows:  # pyright: ignore[reportGeneralTypeIssues]
+        verb = Verb(
+            base.value,
+            past.value,
+            _local(effect),
+            _local(thing) if thing else "",
+            tuple(particle.value.split()) if particle else (),
+        )
+        verbs.setdefault(past.value, []).append(verb)
+    adjectives = store.query(
+        """PREFIX : <urn:substrate:babi:> PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>
+           SELECT ?label { { ?quality a :Color } UNION { ?quality a :Motive } ?quality rdfs:label ?label }"""
+    )
+    return Lexicon(
+        {past: tuple(uses) for past, uses in verbs.items()},
+        {noun: frozenset(kinds) for noun, kinds in nouns.items()},
+        frozenset(label.value for (label,) in adjectives),  # pyright: ignore[reportGeneralTypeIssues]
+    )
+
+
+def _local(term: object) -> str:
+    assert isinstance(term, ox.NamedNode)
+    return term.value.rpartition(":")[2]
+
+
+def is_function_word(word: str) -> bool:
+    """Whether a word can be no part of a name or a noun.
+
+    >>> [word for word in ["with", "kitchen", "Then", "Mary's", "Emily"] if is_function_word(word)]
+    ['with', 'Then', "Mary's"]
+    """
+    lower = word.lower()
+    return lower in FUNCTION_WORDS or lower.endswith(("'s", "s'", "n't"))
+
+
+def is_adverb(word: str) -> bool:
+    """Whether a word looks like an adverb, and so can be no part of a noun.
+
+    >>> [word for word in ["quickly", "kitchen"] if is_adverb(word)]
+    ['quickly']
+    """
+    return len(word) > 4 and word.endswith("ly") and not lexicon().kinds(word)
