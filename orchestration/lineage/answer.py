@@ -20,7 +20,7 @@ from orchestration.lineage.number import (
     is_rows,
     tallies,
 )
-from orchestration.pipeline.logs import read_index
+from orchestration.pipeline.logs import LogEntry, read_index
 from orchestration.scoring.pairs import PAIRED
 from orchestration.workspace import Workspace
 from substrate.domains.smallville.twin import ARMS
@@ -74,21 +74,7 @@ def trace_answer(lineage: Lineage, number: str, question: str) -> AnswerTrace:
     (path,) = lineage.inputs([stage], is_rows)
     row = _find(lineage.workspace.path(path), number, question)
     line, text = _line(lineage.workspace.path(path), row)
-    folder = next(
-        (
-            folder
-            for folder in lineage.inputs([lineage.makers[path]], is_logs)
-            if entry_of(read_index(lineage.workspace.path(folder)), row)
-        ),
-        None,
-    )
-    entry = entry_of(read_index(lineage.workspace.path(folder)), row) if folder else None
-    if folder is None or entry is None:
-        raise ParameterError(
-            f"no log has the digest {row.log} that the row names",
-            where=(path, str(line)),
-            hint="`substrate reproduce` makes logs and rows that fit together",
-        )
+    folder, entry = _kept_log(lineage, path, line, row)
     log_path = lineage.workspace.path(folder) / entry.file
     log = EventLog.read(log_path)
     name, why = _explain(lineage.workspace, row)
@@ -98,19 +84,13 @@ def trace_answer(lineage: Lineage, number: str, question: str) -> AnswerTrace:
             where=(f"{folder}/{entry.file}",),
             hint="`substrate reproduce` makes logs and rows that fit together",
         )
-    source = _source(
-        lineage, lineage.inputs([lineage.makers[folder]], lambda path: path.startswith("data/")), entry.source
-    )
+    source = _source(lineage, folder, entry.source)
     return AnswerTrace(
         name=name,
         file=path,
         line=line,
         row=msgspec.json.decode(text),
-        adds=next(
-            (tally.right, tally.n)
-            for tally in tallies(number, counted_rows(lineage.workspace.path(path), number))
-            if row in tally.rows
-        ),
+        adds=_added(number, lineage.workspace.path(path), row),
         log_file=f"{folder}/{entry.file}",
         log=row.log,
         log_deltas=entry.deltas,
@@ -132,13 +112,7 @@ def row_line(workspace: Workspace, answer: AnswerTrace) -> bytes:
 def _find(path: Path, number: str, question: str) -> Row:
     parts = question.removeprefix(f"{benchmark_of(number)}/").split("/")
     *subset, scene, asked = parts if len(parts) > 1 else ("", "")
-    found = [
-        row
-        for row in counted_rows(path, number)
-        if str(row.scene) == scene
-        and asked in (str(row.question), _asked(row))
-        and subset in ([], [row.subset])
-    ]
+    found = [row for row in counted_rows(path, number) if _is_named(row, subset, scene, asked)]
     if len(found) != 1:
         names = ", ".join(f"{row.subset}/{row.scene}/{row.question}" for row in found)
         why = f"it may be {names}" if found else "no row that counts for it answers that"
@@ -148,6 +122,31 @@ def _find(path: Path, number: str, question: str) -> Row:
             hint="Write SCENE/QUESTION, or SUBSET/SCENE/QUESTION",
         )
     return found[0]
+
+
+def _is_named(row: Row, subset: list[str], scene: str, asked: str) -> bool:
+    if subset and subset != [row.subset]:
+        return False
+    return str(row.scene) == scene and asked in (str(row.question), _asked(row))
+
+
+def _kept_log(lineage: Lineage, path: str, line: int, row: Row) -> tuple[str, LogEntry]:
+    """The folder of the log that a row names, and the log's entry in the folder's index."""
+    for folder in lineage.inputs([lineage.makers[path]], is_logs):
+        entry = entry_of(read_index(lineage.workspace.path(folder)), row)
+        if entry:
+            return folder, entry
+    raise ParameterError(
+        f"no log has the digest {row.log} that the row names",
+        where=(path, str(line)),
+        hint="`substrate reproduce` makes logs and rows that fit together",
+    )
+
+
+def _added(number: str, path: Path, row: Row) -> tuple[int, int]:
+    """What a row, or the pair it is one of, adds to a number's correct ones and to its n."""
+    found = tallies(number, counted_rows(path, number))
+    return next((tally.right, tally.n) for tally in found if row in tally.rows)
 
 
 def _line(path: Path, row: Row) -> tuple[int, bytes]:
@@ -173,7 +172,7 @@ def _explain(workspace: Workspace, row: Row) -> tuple[str, Explanation | None]:
     if form.count("/") != len(named):
         named.insert(0, row.subset)
     name = "/".join(map(str, [row.benchmark, *named]))
-    return name, explain_answer(name, Input(workspace.settings.profile)) if form else None
+    return name, explain_answer(name, Input(opened=workspace)) if form else None
 
 
 def _explain_variant(workspace: Workspace, row: Row) -> tuple[str, Explanation]:
@@ -184,15 +183,17 @@ def _explain_variant(workspace: Workspace, row: Row) -> tuple[str, Explanation]:
     return f"ablations/{row.subset}/{row.scene}/{row.question}", why
 
 
-def _source(lineage: Lineage, datasets: list[str], source: str) -> str:
-    """The path of the file that an index of logs names; the index may name it without its folder, and an item
-    in it.
+def _source(lineage: Lineage, folder: str, source: str) -> str:
+    """The path of the file that an index of logs names; empty where it is not there.
+
+    The index may name it without its dataset's folder, and with an item in it.
     """
-    plain = source.rpartition(":")[0] or source
-    candidates = [
-        name for given in (source, plain) for name in (given, *(f"{dataset}/{given}" for dataset in datasets))
-    ]
-    return next((path for path in candidates if path and lineage.workspace.path(path).is_file()), "")
+    datasets = lineage.inputs([lineage.makers[folder]], lambda path: path.startswith("data/"))
+    for given in (source, source.rpartition(":")[0]):
+        for path in (given, *(f"{dataset}/{given}" for dataset in datasets)):
+            if given and lineage.workspace.path(path).is_file():
+                return path
+    return ""
 
 
 def _evidence(log: EventLog, file: Path, positions: Iterable[int]) -> Iterator[Evidence]:
