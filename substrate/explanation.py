@@ -189,7 +189,7 @@ class Explanation(msgspec.Struct, frozen=True):
 
     def _cells(self, step: ExplainedStep, before: str) -> str:
         took = html.escape(_clipped(", ".join(step.took)))
-        gave = f"{took} ⇒ <strong>{html.escape(_clipped(step.gave))}</strong>"
+        gave = f"{took} ⇒ <strong>{html.escape(_clipped(step.gave))}</strong>".lstrip()
         reasons = "".join(f"<li>{html.escape(line)}</li>" for line in self._reasons(step, before, False))
         listed = f'<ul class="deltas mono">{reasons}</ul>' if reasons else ""
         return f'<td class="token mono">{html.escape(step.name)}</td><td>{gave}{listed}</td>'

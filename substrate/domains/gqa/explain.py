@@ -80,14 +80,14 @@ def _run(
     scene.look = look = Look()
     try:
         results[step.position] = run_step(scene, step, results, resolve=resolve)
-        gave = _shown(scene, results[step.position])
-        if resolve == "id" and gave == _NOTHING and _carries_no_id(step):
-            gave = f"{_NOTHING}: the program carries no id"
     except SubstrateError as error:
-        failure, gave = error, "error"
+        failure = error
     finally:
         scene.look = None
     result = results.get(step.position)
+    gave = "error" if result is None else _shown(scene, result)
+    if resolve == "id" and gave == _NOTHING and _carries_no_id(step):
+        gave = f"{_NOTHING}: the program carries no id"
     missed: tuple[str, ...] = ()
     if gave in (_NOTHING, "no", "error"):
         missed = tuple(map(_pattern, look.missed))

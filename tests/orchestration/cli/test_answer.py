@@ -232,26 +232,13 @@ def test_a_parameter_that_is_not_there_is_refused(files: Files, setting: str, me
 
 
 def test_explain_prints_queries_triples_and_ticks(files: Files) -> None:
-    files.ask(
-        [
-            question(
-                "events objects cube filter_shape unique filter_collision unique "
-                "objects cube filter_shape unique get_col_partner query_shape",
-                "sphere",
-            )
-        ]
+    partner = (
+        "events objects cube filter_shape unique filter_collision unique "
+        "objects cube filter_shape unique get_col_partner query_shape"
     )
-    result = CliRunner().invoke(
-        app,
-        [
-            "explain",
-            "clevrer/7/0",
-            "--annotations",
-            str(files.annotations),
-            "--questions",
-            str(files.questions),
-        ],
-    )
+    files.ask([question(partner, "sphere")])
+    given = ["--annotations", str(files.annotations), "--questions", str(files.questions)]
+    result = CliRunner().invoke(app, ["explain", "clevrer/7/0", *given])
     assert result.exit_code == 0, result.output
     for part in (
         "SELECT ?event ?type ?frame ?number",
@@ -260,6 +247,12 @@ def test_explain_prints_queries_triples_and_ticks(files: Files) -> None:
     ):
         assert part in result.stdout
     assert result.stdout.splitlines()[1] == "answer: sphere"
+    full = CliRunner().invoke(app, ["explain", "clevrer/7/0", *given, "--full"])
+    whole = "<urn:clevrer:7:event:1> <urn:substrate:clevrer:participant> <urn:clevrer:7:object:1>"
+    assert f"tick  30  insert   {whole}" in full.stdout
+    record = json.loads(CliRunner().invoke(app, ["explain", "clevrer/7/0", *given, "--json"]).stdout)
+    evidence = [piece for step in record["parts"][0]["steps"] for piece in step["evidence"]]
+    assert (30, "insert", whole) in {(piece["tick"], piece["op"], piece["triple"]) for piece in evidence}
 
 
 def test_usage_errors_exit_with_two(files: Files) -> None:
