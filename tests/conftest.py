@@ -78,6 +78,7 @@ def _reproduced_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     from orchestration.cli.main import app
     from orchestration.pins import dvc as pins
+    from orchestration.pipeline.graph import STAGES
 
     root = tmp_path_factory.mktemp("reproduced") / "project"
     with pytest.MonkeyPatch.context() as monkeypatch:
@@ -86,7 +87,7 @@ def _reproduced_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for name in ("substrate", "orchestration", "tboxes"):
             (root / name).symlink_to(ROOT / name)
         subprocess.run([sys.executable, "-m", "dvc", "init", "--no-scm", "--quiet"], cwd=root, check=True)
-        (root / "dvc.yaml").write_text(pins.render_dvc_yaml(), "utf-8")
+        (root / "dvc.yaml").write_text(pins.render_dvc_yaml(STAGES), "utf-8")
         (root / "data.dvc").write_text("outs:\n- path: data/sample/clevrer\n  hash: md5\n", "utf-8")
         result = CliRunner().invoke(app, ["reproduce"])
         assert result.exit_code == 0, result.output

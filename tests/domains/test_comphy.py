@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from releases import write_folder
 
 from substrate import ProgramError, TBox
 from substrate.domains.clevrer.format import (
@@ -40,7 +41,7 @@ from substrate.domains.comphy.scene import TargetScene
 from substrate.errors import FormatError
 from substrate.log import EventLog
 from substrate.rows import encode
-from substrate.worlds.comphy import generate_target, write_questions, write_target
+from substrate.worlds.comphy import generate_target, target_files
 
 LOOKS = [
     ("red", "metal", "cube"),
@@ -417,7 +418,7 @@ def test_a_heavier_target_stops_what_a_light_one_would_pass_on() -> None:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("comphy")
-    write_questions(out, [write_target(out, index, seed=101) for index in range(8)])
+    write_folder(out, [target_files(index, seed=101) for index in range(8)])
     return out
 
 
@@ -489,7 +490,7 @@ def test_a_zip_reads_as_its_folder_does(folder: Path, tmp_path: Path) -> None:
 
 
 def test_a_missing_reference_video_is_named(tmp_path: Path) -> None:
-    write_target(tmp_path, 4, seed=1)
+    write_folder(tmp_path, [target_files(4, seed=1)])
     next(tmp_path.rglob("annotation_00004_2.json")).unlink()
     with pytest.raises(FormatError, match=r"scene 4 lacks annotation_00004_2\.json"):
         target_names(tmp_path)
@@ -511,7 +512,7 @@ def test_a_missing_reference_video_is_named(tmp_path: Path) -> None:
     ],
 )
 def test_a_broken_annotation_is_named(tmp_path: Path, change: Callable[[Any], None], message: str) -> None:
-    write_target(tmp_path, 4, seed=1)
+    write_folder(tmp_path, [target_files(4, seed=1)])
     path = next(tmp_path.rglob("annotation_00004_1.json"))
     record = json.loads(path.read_bytes())
     change(record)

@@ -27,12 +27,13 @@ from substrate.domains.clevrer.format import (
     read_questions,
 )
 from substrate.errors import ParameterError
-from substrate.worlds.clevrer import WorldScene, generate_scene, write_questions, write_scene
+from substrate.worlds.clevrer import WorldScene, generate_scene, scene_files
 from substrate.worlds.clevrer.choices import imagine
 from substrate.worlds.clevrer.events import Event, Film
 from substrate.worlds.clevrer.phrases import Names
 from substrate.worlds.clevrer.physics import HIDDEN_FRAMES, Body, simulate, travel
 from substrate.worlds.clevrer.questions import VALIDATION_QUESTIONS, quota
+from substrate.worlds.layout import encode_scene, write_release
 
 SEED = 11
 SCENES = range(10_000, 10_014)
@@ -214,15 +215,14 @@ def test_entries_and_exits_are_visibility_flips(scenes: list[WorldScene]) -> Non
 
 
 def test_files_read_back_as_official_ones(tmp_path: Path, scenes: list[WorldScene]) -> None:
-    records = [write_scene(tmp_path, index, SEED) for index in (10_001, 10_000)]
-    assert write_questions(tmp_path, records) == tmp_path / "questions.json"
-    names = annotation_names(tmp_path / "annotation")
+    made = (encode_scene(scene_files(index, SEED)) for index in (10_000, 10_001))
+    assert write_release(tmp_path, made) == sum(len(scene.questions.questions) for scene in scenes[:2])
+    annotations = tmp_path / "annotation.zip"
+    names = annotation_names(annotations)
     assert list(names.values()) == [
         f"annotation_10000-11000/annotation_{index}.json" for index in (10_000, 10_001)
     ]
-    for source, scene in zip(
-        annotation_sources(tmp_path / "annotation", names.values()), scenes[:2], strict=True
-    ):
+    for source, scene in zip(annotation_sources(annotations, names.values()), scenes[:2], strict=True):
         assert decode_annotation(source) == scene.annotation
         raw = json.loads(source[1])
         assert list(raw) == ANNOTATION_KEYS

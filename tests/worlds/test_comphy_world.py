@@ -11,12 +11,13 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from releases import write_folder
 
 from substrate.domains.clevrer.format import COLORS, FRAMES, MATERIALS, SECONDS_PER_FRAME, SHAPES
 from substrate.domains.comphy.format import REFERENCES, look, read_questions, read_target, target_names
 from substrate.errors import ParameterError
 from substrate.worlds.clevrer.physics import HIDDEN_FRAMES, Body, Run
-from substrate.worlds.comphy import WorldTarget, generate_target, write_questions, write_target
+from substrate.worlds.comphy import WorldTarget, generate_target, target_files
 from substrate.worlds.comphy.physics import STRENGTH, Solid, simulate
 from substrate.worlds.comphy.questions import FACTUAL, TARGETS, asks_of_future, factual_quota
 from substrate.worlds.comphy.sampling import REFERENCE_FRAMES, example
@@ -131,7 +132,7 @@ def test_the_references_join_all_objects_and_the_charged_two(targets: list[World
 
 
 def test_no_annotation_tells_what_is_hidden(tmp_path: Path) -> None:
-    write_questions(tmp_path, [write_target(tmp_path, 0, SEED)])
+    write_folder(tmp_path, [target_files(0, SEED)])
     for path in [*(tmp_path / "annotation").rglob("*.json")]:
         assert {key for thing in json.loads(path.read_bytes())["object_property"] for key in thing} == {
             "object_id",
@@ -144,7 +145,7 @@ def test_no_annotation_tells_what_is_hidden(tmp_path: Path) -> None:
 
 
 def test_files_read_back_as_they_were_made(tmp_path: Path, targets: list[WorldTarget]) -> None:
-    write_questions(tmp_path, [write_target(tmp_path, index, SEED) for index in (1, 0)])
+    write_folder(tmp_path, [target_files(index, SEED) for index in (0, 1)])
     names = target_names(tmp_path / "annotation")
     questions = read_questions(tmp_path / "questions.json")
     assert list(names) == list(questions) == [0, 1]

@@ -6,14 +6,17 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from orchestration.benchmarks.ablations import CURVES, VARIANTS
+from orchestration.benchmarks.clevrer import CLEVRER
 from orchestration.pipeline import determinism
+from orchestration.pipeline.graph import stages_of
 from orchestration.pipeline.resources import WorkspaceResource
-from orchestration.pipeline.run import run_stages, stages_of
-from orchestration.workspace import open_workspace
+from orchestration.pipeline.run import run_stages
+from orchestration.project import open_workspace
 from substrate.rows import Row, decode
 
 RESOURCE = WorkspaceResource(profile="sample", overrides=["spark.partitions=2"])
@@ -66,15 +69,15 @@ def test_answers_that_depend_on_how_they_are_computed_would_show(
 ) -> None:
     make_project(scenes=2)
     run_stages(["clevrer/dataset", "clevrer/logs"], RESOURCE)
-    assert len({run.sha256 for run in determinism.runs(open_workspace())}) == 1
-    # A row that depends on the number of partitions, as an unsorted set in a worker would make it.
-    write = determinism.write_lines
-    monkeypatch.setattr(
-        determinism,
-        "write_lines",
-        lambda *args, partitions, **rest: (
-            write(*args, partitions=partitions, **rest),
-            args[3].open("a").write(str(partitions)),
-        ),
-    )
-    assert len({run.sha256 for run in determinism.runs(open_workspace())}) == 3
+    stage = "ablations/determinism"
+    assert len({run.sha256 for run in determinism.runs(open_workspace(), CLEVRER, stage)}) == 1
+    # Rows that depend on the number of partitions, as an unsorted set in a worker would make them.
+    answer = determinism.answer_cases
+
+    def unsorted(*given: Any, partitions: int, **more: Any) -> None:
+        answer(*given, partitions=partitions, **more)
+        with given[3].open("a") as out:
+            out.write(str(partitions))
+
+    monkeypatch.setattr(determinism, "answer_cases", unsorted)
+    assert len({run.sha256 for run in determinism.runs(open_workspace(), CLEVRER, stage)}) == 3

@@ -11,7 +11,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import pytest
@@ -20,37 +20,58 @@ from model_server import KEY, model_server, some_answer, text_of
 from typer.testing import CliRunner
 from villages import write_specs
 
-from orchestration.benchmarks.baselines import KINDS, Inputs, pictures_in, record, replay
+from orchestration.benchmarks.baselines import Inputs, LanguageModel, Pictures, pictures_in, pictures_of
+from orchestration.benchmarks.registry import BENCHMARKS
 from orchestration.cli.main import app
+from orchestration.models import asking
+from orchestration.models.asking import Part
 from orchestration.models.client import Clock, Endpoint, ModelError
-from orchestration.models.transcript import Journal, TranscriptError, journal, read_transcript
-from orchestration.pipeline.logs import write_log
+from orchestration.models.transcript import Journal, Records, TranscriptError, journal, read_transcript
+from orchestration.pipeline.graph import STAGES, stages_of
 from orchestration.pipeline.resources import WorkspaceResource
-from orchestration.pipeline.run import RunError, instance, run_stages, stages_of
-from orchestration.pipeline.stage import STAGES
-from orchestration.settings import Profile, Settings
+from orchestration.pipeline.run import RunError, instance, run_stages
 from substrate.baselines.parameters import Baseline, Parameters
 from substrate.domains.clevrer.deltas import annotation_log
 from substrate.domains.clevrer.format import decode_annotation
 from substrate.errors import FormatError
-from substrate.rows import encode
+from substrate.log import EventLog
+from substrate.rows import Row, encode
 from substrate.worlds.gqa import write as write_gqa
 
 NO_WAIT = Clock(sleep=lambda _: None)
 ROOT = Path(__file__).resolve().parents[3]
 GQA_IMAGES = 3
+MODELS = [name for name, benchmark in BENCHMARKS.items() if isinstance(benchmark, LanguageModel)]
 
 
-def make_inputs(root: Path, *, n: int = 6, concurrency: int = 3) -> Inputs:
+class Given(NamedTuple):
     """Little of everything that a baseline asks about."""
-    data, artifacts = root / "data", root / "artifacts"
+
+    data: Path
+    logs: dict[str, EventLog]
+    parameters: Parameters
+    pictures: Pictures
+
+    def parts(self, name: str, pictures: Pictures | None = None) -> list[Part]:
+        model = BENCHMARKS[name]
+        assert isinstance(model, LanguageModel)
+        asked = BENCHMARKS[model.asks]
+        assert asked.cases
+        cases = asked.cases(asked.files(self.data / asked.name), None, True).each
+        shown = Inputs(cases, self.logs.__getitem__, "generated", pictures or self.pictures)
+        return model.parts(shown, getattr(self.parameters, name))
+
+
+def make_inputs(root: Path, *, n: int = 6, concurrency: int = 3) -> Given:
+    data = root / "data"
     write_specs(data / "twin" / "specs.jsonl", 8)
-    questions = []
+    questions, logs = [], {}
+    annotations = data / "clevrer" / "annotation"
+    annotations.mkdir(parents=True)
     for scene in (7, 8):
-        log = annotation_log(
-            decode_annotation(("scene", json.dumps(annotation([(0, 1, 30)], scene=scene)).encode()))
-        )
-        write_log(artifacts / "clevrer" / "logs", f"{scene:05d}.rdfp", log, "scene")
+        text = json.dumps(annotation([(0, 1, 30)], scene=scene)).encode()
+        (annotations / f"annotation_{scene:05d}.json").write_bytes(text)
+        logs[f"{scene:05d}"] = annotation_log(decode_annotation(("scene", text)))
         asked = [
             question("objects count", "4", number=number)
             | {"question": f"{number}: how many objects are there?"}
@@ -58,45 +79,38 @@ def make_inputs(root: Path, *, n: int = 6, concurrency: int = 3) -> Inputs:
         ]
         choices = question("objects count", kind="explanatory", number=9, choices=[("events", "wrong")])
         questions.append({"scene_index": scene, "questions": [*asked, choices]})
-    (data / "clevrer").mkdir(parents=True)
     (data / "clevrer" / "questions.json").write_text(json.dumps(questions), "utf-8")
     write_gqa(data / "gqa", scenes=GQA_IMAGES, seed=1)
     (root / "photographs").mkdir()
     for image in range(GQA_IMAGES):
         (root / "photographs" / f"{image}.jpg").write_bytes(b"\xff\xd8 picture %d" % image)
-    settings = Settings(
-        profile="sample",
-        seed=1,
-        profiles={
-            "sample": msgspec.convert(
-                {
-                    "clevrer": {"source": "generated"},
-                    "babi": {"source": "generated"},
-                    "gqa": {"source": "generated"},
-                },
-                Profile,
-            )
-        },
-        baselines=msgspec.convert(
-            {"concurrency": concurrency, "attempts": 6} | {name: {"model": "m", "n": n} for name in KINDS},
-            Parameters,
-        ),
-    )
-    return Inputs(data, artifacts, settings, pictures_in(root / "photographs"))
+    settings = {"concurrency": concurrency, "attempts": 6} | {name: {"model": "m", "n": n} for name in MODELS}
+    parameters = msgspec.convert(settings, Parameters)
+    return Given(data, logs, parameters, pictures_in(root / "photographs"))
+
+
+def record(name: str, server: Endpoint, kept: Path, given: Given, clock: Clock | None = None) -> int:
+    baseline = getattr(given.parameters, name)
+    return asking.record(given.parts(name), baseline, given.parameters, server, kept, clock)
+
+
+def replay(name: str, records: Records, given: Given) -> list[Row]:
+    parts = given.parts(name, pictures_of(records))
+    return asking.replay(parts, getattr(given.parameters, name), records)
 
 
 @pytest.fixture
-def inputs(tmp_path: Path) -> Inputs:
+def inputs(tmp_path: Path) -> Given:
     return make_inputs(tmp_path)
 
 
-def in_bytes(name: str, kept: Path, inputs: Inputs) -> bytes:
+def in_bytes(name: str, kept: Path, inputs: Given) -> bytes:
     return b"\n".join(encode(row) for row in replay(name, read_transcript(kept), inputs))
 
 
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("name", MODELS)
 def test_a_recorded_run_replays_without_the_server_and_without_the_photographs(
-    name: str, inputs: Inputs, tmp_path: Path
+    name: str, inputs: Given, tmp_path: Path
 ) -> None:
     kept = tmp_path / "kept" / f"{name}.jsonl"
     with model_server(some_answer, "429:3", "hang up", "500", "broken") as server:
@@ -121,7 +135,7 @@ def test_a_recorded_run_replays_without_the_server_and_without_the_photographs(
     assert [path.name for path in kept.parent.iterdir()] == [kept.name]
 
 
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("name", MODELS)
 def test_neither_threads_nor_faults_change_a_byte(name: str, tmp_path: Path) -> None:
     found = []
     for threads, faults in ((1, ()), (5, ("500", "off", "hang up", "429:1"))):
@@ -133,7 +147,7 @@ def test_neither_threads_nor_faults_change_a_byte(name: str, tmp_path: Path) -> 
     assert found[0] == found[1]
 
 
-def test_right_answers_score_and_wrong_ones_do_not(inputs: Inputs, tmp_path: Path) -> None:
+def test_right_answers_score_and_wrong_ones_do_not(inputs: Given, tmp_path: Path) -> None:
     for reply, right in (("4", 6), ("3", 0)):
         kept = tmp_path / f"{reply}.jsonl"
         with model_server(lambda _, reply=reply: json.dumps({"answer": reply})) as server:
@@ -142,7 +156,7 @@ def test_right_answers_score_and_wrong_ones_do_not(inputs: Inputs, tmp_path: Pat
 
 
 def test_the_controlled_comparison_reads_the_log_that_the_substrate_reads(
-    inputs: Inputs, tmp_path: Path
+    inputs: Given, tmp_path: Path
 ) -> None:
     with model_server(some_answer) as server:
         record("controlled", Endpoint(server.url), tmp_path / "kept.jsonl", inputs, NO_WAIT)
@@ -160,7 +174,7 @@ def test_the_controlled_comparison_reads_the_log_that_the_substrate_reads(
     )
 
 
-def test_an_extracted_graph_is_answered_by_the_substrate(inputs: Inputs, tmp_path: Path) -> None:
+def test_an_extracted_graph_is_answered_by_the_substrate(inputs: Given, tmp_path: Path) -> None:
     with model_server(some_answer) as server:
         record("gqa_extractor", Endpoint(server.url), tmp_path / "kept.jsonl", inputs, NO_WAIT)
     rows = replay("gqa_extractor", read_transcript(tmp_path / "kept.jsonl"), inputs)
@@ -172,9 +186,9 @@ def test_an_extracted_graph_is_answered_by_the_substrate(inputs: Inputs, tmp_pat
     ) or any(row.correct for row in rows)
 
 
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("name", MODELS)
 def test_a_model_that_never_keeps_to_the_schema_is_wrong_and_stops_nothing(
-    name: str, inputs: Inputs, tmp_path: Path
+    name: str, inputs: Given, tmp_path: Path
 ) -> None:
     kept = tmp_path / "kept.jsonl"
     with model_server(lambda _: "As a language model, I cannot.") as server:
@@ -185,13 +199,10 @@ def test_a_model_that_never_keeps_to_the_schema_is_wrong_and_stops_nothing(
 
 
 def test_a_run_that_fails_keeps_its_answers_and_the_next_asks_for_the_rest(
-    inputs: Inputs, tmp_path: Path
+    inputs: Given, tmp_path: Path
 ) -> None:
     kept = tmp_path / "twin_direct.jsonl"
-    settings = msgspec.structs.replace(
-        inputs.settings, baselines=msgspec.structs.replace(inputs.settings.baselines, concurrency=1)
-    )
-    one_by_one = inputs._replace(settings=settings)
+    one_by_one = inputs._replace(parameters=msgspec.structs.replace(inputs.parameters, concurrency=1))
     answered = 0
 
     def five(body: dict[str, Any]) -> str:
@@ -217,9 +228,8 @@ def test_a_run_that_fails_keeps_its_answers_and_the_next_asks_for_the_rest(
 KILLED = """
 import sys
 from pathlib import Path
-sys.path[:0] = ["tests/support", "tests/orchestration"]
-from test_baselines import make_inputs
-from orchestration.benchmarks.baselines import record
+sys.path[:0] = ["tests/support", "tests/orchestration/benchmarks"]
+from test_baselines import make_inputs, record
 from orchestration.models.client import endpoint
 record("twin_direct", endpoint(), Path(sys.argv[1]) / "twin_direct.jsonl", make_inputs(Path(sys.argv[1]), concurrency=1))
 """
@@ -274,7 +284,7 @@ def test_a_second_writer_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_is_said_and_leaves_whole_records(
-    inputs: Inputs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    inputs: Given, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kept, real = tmp_path / "controlled.jsonl", os.write
     left = 3
@@ -293,18 +303,16 @@ def test_a_full_disk_is_said_and_leaves_whole_records(
         assert record("controlled", Endpoint(server.url), kept, inputs, NO_WAIT) == whole - 3
 
 
-def test_an_edited_transcript_and_another_model_s_are_found_out(inputs: Inputs, tmp_path: Path) -> None:
+def test_an_edited_transcript_and_another_model_s_are_found_out(inputs: Given, tmp_path: Path) -> None:
     kept = tmp_path / "kept.jsonl"
     with model_server(some_answer) as server:
         record("controlled", Endpoint(server.url), kept, inputs, NO_WAIT)
-    other = msgspec.structs.replace(
-        inputs.settings.baselines, controlled=Baseline("m", 6, revision="another")
-    )
+    other = msgspec.structs.replace(inputs.parameters, controlled=Baseline("m", 6, revision="another"))
     with pytest.raises(TranscriptError, match="has no answer to request sha256:"):
         replay(
             "controlled",
             read_transcript(kept),
-            inputs._replace(settings=msgspec.structs.replace(inputs.settings, baselines=other)),
+            inputs._replace(parameters=other),
         )
     whole = kept.read_bytes()
     for before, after in ((b"how many objects", b"how many cubes"), (b'"stop"', b'"length"')):
@@ -313,14 +321,14 @@ def test_an_edited_transcript_and_another_model_s_are_found_out(inputs: Inputs, 
             read_transcript(kept)
 
 
-def test_a_photograph_that_is_not_there_is_named(inputs: Inputs, tmp_path: Path) -> None:
+def test_a_photograph_that_is_not_there_is_named(inputs: Given, tmp_path: Path) -> None:
     (tmp_path / "photographs" / "1.jpg").unlink()
     with model_server(some_answer) as server, pytest.raises(FormatError, match=r"no photograph of image 1"):
         record(
             "gqa_vision",
             Endpoint(server.url),
             tmp_path / "kept.jsonl",
-            inputs._replace(settings=inputs.settings),
+            inputs,
             NO_WAIT,
         )
 
@@ -427,7 +435,7 @@ def test_without_photographs_nothing_is_measured_and_a_transcript_needs_none(
 
 def test_every_baseline_is_an_asset_with_a_score() -> None:
     assert {
-        f"{name}/{stage}" for name in KINDS for stage in ("dataset", "answers", "scores")
+        f"{name}/{stage}" for name in MODELS for stage in ("dataset", "answers", "scores")
     } <= STAGES.keys()
     assert {"controlled/scores", "clevrer/logs"} <= set(stages_of("controlled"))
     assert {"twin_concordia/scores", "twin/dataset"} <= set(stages_of("twin_concordia"))

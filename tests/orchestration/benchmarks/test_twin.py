@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from orchestration.benchmarks.registry import BENCHMARKS
 from orchestration.cli.main import app
 from orchestration.pipeline.resources import WorkspaceResource
 from orchestration.pipeline.run import RunError, run_stages
 from orchestration.pipeline.spark import spark_session
-from orchestration.scoring.pairs import PAIRED
-from orchestration.scoring.scores import METRICS, count, score
+from orchestration.project import open_workspace
+from orchestration.scoring.scores import count, score
 from orchestration.settings import Spark
-from substrate.log import EventLog
 from substrate.rows import decode
 
 STAGES = ["twin/dataset", "twin/logs", "twin/answers", "twin/scores"]
@@ -81,10 +81,11 @@ def test_the_pipeline_ends_in_three_numbers_and_the_command_gives_the_same_bytes
     answered = [decode(line) for line in rows.read_bytes().splitlines()]
     index = [json.loads(line) for line in (made / "twin/logs/index.jsonl").read_bytes().splitlines()]
     assert [entry["log"] for entry in index] == [row.log for row in answered]
-    assert all(EventLog.read(made / "twin/logs" / entry["file"]).digest == entry["log"] for entry in index)
+    logs = open_workspace("sample").logs("twin")
+    assert all(logs.read(entry["name"]).digest == entry["log"] for entry in index)
     found = {
         name: json.loads((made / f"scores/{name.replace('/', '.')}.json").read_bytes())
-        for name in METRICS["twin"]
+        for name in BENCHMARKS["twin"].numbers
     }
     assert {
         name: (s["subset"], s["n"], s["correct"], s["published"]["substrate"]) for name, s in found.items()
@@ -112,7 +113,7 @@ def test_golds_that_differ_stop_the_run_and_name_the_arm(
         materialize("twin/logs", "twin/answers", "twin/scores")
 
 
-@pytest.mark.parametrize("benchmark", PAIRED)
+@pytest.mark.parametrize("benchmark", [name for name, one in BENCHMARKS.items() if one.paired])
 def test_the_pipeline_and_the_command_count_alike(benchmark: str, specs: Path, rows: Path) -> None:
     """For the substrate's rows and for a language model's: some wrong, some without an answer."""
     said = ["yes", "no", "error", "yes", "yes"]
@@ -124,7 +125,8 @@ def test_the_pipeline_and_the_command_count_alike(benchmark: str, specs: Path, r
             "correct": said[number % 5] == record["expected"],
         }
     answers = write(specs.with_name("model.jsonl"), records)
-    counted = count(spark_session(Spark(master="local[1]")), answers, METRICS[benchmark])
+    numbers = BENCHMARKS[benchmark].numbers
+    counted = count(spark_session(Spark(master="local[1]")), answers, numbers, paired=True)
     scores = {
         found["name"]: found
         for found in json.loads(run("score", "twin", answers, "--specs", specs, "--json").stdout)

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from releases import write_folder
 from typer.testing import CliRunner
 
 from orchestration.cli.main import app
-from substrate.worlds.comphy import write_questions, write_target
+from substrate.worlds.comphy import target_files
 
 STORY = "1 Mary went to the kitchen.\n2 Mary took the milk.\n3 Where is the milk? \tkitchen\t1 2\n4 Mary went to the garden.\n5 Where is the milk? \tgarden\t2 4\n"
 
@@ -111,7 +112,7 @@ def test_a_question_about_a_missing_image_is_refused(gqa: Path, tmp_path: Path) 
 
 
 def test_hidden_properties_are_known_only_where_they_are_inferred(tmp_path: Path) -> None:
-    write_questions(tmp_path, [write_target(tmp_path, 1, 5)])
+    write_folder(tmp_path, [target_files(1, 5)])
     arguments = (
         "--annotations",
         str(tmp_path / "annotation"),

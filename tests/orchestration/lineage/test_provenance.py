@@ -12,13 +12,13 @@ import pytest
 from rocrate.rocrate import ROCrate
 from typer.testing import CliRunner
 
+from orchestration.benchmarks.registry import BENCHMARKS
 from orchestration.cli.main import app
+from orchestration.pipeline.graph import STAGES
 from orchestration.pipeline.resources import WorkspaceResource
 from orchestration.pipeline.run import run_stages
-from orchestration.pipeline.stage import STAGES
-from orchestration.scoring.scores import METRICS
 
-MEASURED = {benchmark: numbers for benchmark, numbers in METRICS.items() if f"{benchmark}/scores" in STAGES}
+MEASURED = {name: benchmark.numbers for name, benchmark in BENCHMARKS.items()}
 PREFIXES = "PREFIX prov: <http://www.w3.org/ns/prov#> PREFIX schema: <https://schema.org/> PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#> "
 
 
@@ -70,7 +70,7 @@ def test_one_answer_as_prov_goes_down_to_its_deltas(reproduced: Path, tmp_path: 
         'SELECT ?delta ?text WHERE { ?row rdfs:label "clevrer/10001/0" ; prov:wasDerivedFrom ?delta . ?log prov:hadMember ?delta . ?delta rdfs:label ?text }',
     )
     assert deltas
-    assert all("10001.rdfp#line=" in delta and text.startswith("tick ") for delta, text in deltas)
+    assert all("log:clevrer/10001#position=" in delta and text.startswith("tick ") for delta, text in deltas)
 
 
 @pytest.fixture

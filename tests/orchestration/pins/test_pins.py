@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 from orchestration.cli.main import app
 from orchestration.pins import dvc as pins
+from orchestration.pipeline.graph import STAGES
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -33,7 +34,7 @@ def pinned(make_project: Callable[..., Path]) -> Path:
     for name in ("substrate", "orchestration", "tboxes"):
         (root / name).symlink_to(ROOT / name)
     dvc(root, "init", "--no-scm", "--quiet")
-    (root / "dvc.yaml").write_text(pins.render_dvc_yaml(), "utf-8")
+    (root / "dvc.yaml").write_text(pins.render_dvc_yaml(STAGES), "utf-8")
     (root / "data.dvc").write_text("outs:\n- path: data/sample/clevrer\n  hash: md5\n", "utf-8")
     result = CliRunner().invoke(app, ["reproduce", "--only", "clevrer"])
     assert result.exit_code == 0, result.output

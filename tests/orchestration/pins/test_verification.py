@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from orchestration import code
 from orchestration.cli.main import app
 from orchestration.pins.drift import causes, differences
 from orchestration.pins.pinned import measure, read_pins
-from orchestration.pins.records import code_files
-from orchestration.pipeline.stage import STAGES
-from orchestration.workspace import open_workspace
+from orchestration.pipeline.graph import STAGES
+from orchestration.project import open_workspace
 
 QUESTIONS = "data/sample/clevrer/questions.json"
 
@@ -135,8 +135,8 @@ def test_new_results_stay_unpinned_until_they_are_accepted_with_a_reason(reprodu
 def test_changed_code_is_named_by_its_file(reproduced: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     changed = "substrate/domains/babi/interpreter.py"
     monkeypatch.setattr(
-        "orchestration.pipeline.stage.code_files",
-        lambda code: code_files(code) | ({changed: "0" * 16} if changed in code_files(code) else {}),
+        "orchestration.code.short_hash",
+        lambda file, known=code.short_hash: "0" * 16 if file == changed else known(file),
     )
     rows = reproduced / "artifacts/sample/babi/answers.jsonl"
     first, _, rest = rows.read_bytes().partition(b"\n")
@@ -150,7 +150,7 @@ def test_changed_code_is_named_by_its_file(reproduced: Path, monkeypatch: pytest
     )
     old, new = (
         read_pins(reproduced, "sample"),
-        measure(open_workspace(), [STAGES["babi/answers"], STAGES["babi/logs"]]),
+        measure(open_workspace(), STAGES, [STAGES["babi/answers"], STAGES["babi/logs"]]),
     )
     (difference,) = differences(old, new)
     assert str(difference).startswith(

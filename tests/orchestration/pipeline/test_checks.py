@@ -10,19 +10,19 @@ from pathlib import Path
 import dagster as dg
 import msgspec
 import pytest
+import releases
 import yaml
 
+from orchestration.benchmarks.registry import BENCHMARKS
 from orchestration.pins import dvc as pins
-from orchestration.pipeline.checks import CHECKS, SAMPLE, SHAPES
-from orchestration.pipeline.logs import INDEX, write_log
+from orchestration.pipeline.checks import SAMPLE, checks_of
+from orchestration.pipeline.graph import STAGES
 from orchestration.pipeline.resources import WorkspaceResource
 from orchestration.pipeline.run import run_stages
-from orchestration.pipeline.stage import STAGES
-from orchestration.scoring.scores import METRICS, published, score
+from orchestration.scoring.scores import published, score, score_file
 from substrate.domains.clevrer.deltas import annotation_log
-from substrate.domains.clevrer.format import annotation_names, annotation_sources, decode_annotation
 from substrate.log import EventLog
-from substrate.worlds.clevrer import write_scene
+from substrate.worlds.clevrer import generate_annotation
 
 ERROR, WARN = dg.AssetCheckSeverity.ERROR, dg.AssetCheckSeverity.WARN
 
@@ -31,7 +31,7 @@ def check(
     asset: str, name: str, profile: str = "sample", overrides: list[str] | None = None
 ) -> dg.AssetCheckResult:
     key = dg.AssetCheckKey(dg.AssetKey(asset.split("/")), name)
-    (found,) = [definition for definition in CHECKS if definition.check_key == key]
+    (found,) = [definition for definition in checks_of(STAGES) if definition.check_key == key]
     result = found(workspace=WorkspaceResource(profile=profile, overrides=overrides or []))
     assert isinstance(result, dg.AssetCheckResult)
     return result
@@ -40,38 +40,32 @@ def check(
 def write_scores(root: Path, benchmark: str, accuracy: float, ns: dict[str, int], profile: str) -> None:
     folder = root / "artifacts" / profile / "scores"
     folder.mkdir(parents=True, exist_ok=True)
-    for name in METRICS[benchmark]:
+    for name in BENCHMARKS[benchmark].numbers:
         n = ns.get(name, 1000)
-        (folder / f"{name.replace('/', '.')}.json").write_bytes(
-            msgspec.json.encode(score(name, round(n * accuracy), n))
-        )
+        (folder / score_file(name)).write_bytes(msgspec.json.encode(score(name, round(n * accuracy), n)))
 
 
-def write_logs(folder: Path, logs: list[EventLog]) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    lines = [write_log(folder, f"{number:05d}.rdfp", log, "a test") for number, log in enumerate(logs)]
-    (folder / INDEX).write_text("\n".join(lines) + "\n", "utf-8")
+def write_logs(logs: list[EventLog]) -> None:
+    releases.write_logs("clevrer", {f"{number:05d}": log for number, log in enumerate(logs)})
 
 
 @pytest.fixture(scope="module")
-def log(tmp_path_factory: pytest.TempPathFactory) -> EventLog:
+def log() -> EventLog:
     """The event log of one generated scene."""
-    folder = tmp_path_factory.mktemp("world")
-    write_scene(folder, 10000, 3)
-    annotations = folder / "annotation"
-    (source,) = annotation_sources(annotations, list(annotation_names(annotations).values()))
-    return annotation_log(decode_annotation(source))
+    return annotation_log(generate_annotation(10000, 3))
 
 
 def test_every_stage_is_held_against_its_pin_and_every_benchmark_against_its_shapes() -> None:
     keys = {
-        (key.asset_key.to_user_string(), key.name) for definition in CHECKS for key in definition.check_keys
+        (key.asset_key.to_user_string(), key.name)
+        for definition in checks_of(STAGES)
+        for key in definition.check_keys
     }
     held = {"data.dvc": "pinned", "dvc.yaml": "drift"}
     assert {
         (stage.name, held[stage.pinned_by]) for stage in STAGES.values() if stage.pinned_by in held
     } <= keys
-    assert {(f"{benchmark}/logs", "shapes") for benchmark in SHAPES} <= keys
+    assert {(f"{name}/logs", "shapes") for name, one in BENCHMARKS.items() if one.shapes} <= keys
     assert {
         ("clevrer/scores", "counts"),
         ("clevrer/scores", "agreement"),
@@ -118,9 +112,9 @@ def test_counts_are_the_profiles_on_generated_data_and_the_papers_on_official_da
     make_project: Callable[..., Path], log: EventLog
 ) -> None:
     root = make_project(scenes=3)
-    write_logs(root / "artifacts/sample/clevrer/logs", [log] * 3)
+    write_logs([log] * 3)
     assert check("clevrer/scores", "counts").passed
-    write_logs(root / "artifacts/sample/clevrer/logs", [log] * 2)
+    write_logs([log] * 2)
     found = check("clevrer/scores", "counts")
     assert not found.passed
     assert found.description == "logs: 2 instead of 3"
@@ -137,18 +131,18 @@ def test_counts_are_the_profiles_on_generated_data_and_the_papers_on_official_da
 def test_shapes_are_checked_on_logs_from_all_over_the_index(
     make_project: Callable[..., Path], log: EventLog
 ) -> None:
-    root = make_project()
-    folder, number = root / "artifacts/sample/clevrer/logs", 4 * SAMPLE
-    write_logs(folder, [log] * number)
+    make_project()
+    number = 4 * SAMPLE
+    write_logs([log] * number)
     found = check("clevrer/logs", "shapes")
     assert found.passed
     assert f"{SAMPLE} of {number} logs conform" in str(found.description)
     colourless = EventLog([delta for delta in log if "color" not in delta.triple[1].value])
     assert len(colourless) < len(log)
-    write_logs(folder, [*[log] * (number // 2), *[colourless] * (number // 2)])
+    write_logs([*[log] * (number // 2), *[colourless] * (number // 2)])
     found = check("clevrer/logs", "shapes")
     assert not found.passed
-    assert str(found.description).startswith(f"{number // 2:05d}.rdfp: ")
+    assert str(found.description).startswith(f"{number // 2:05d}: ")
 
 
 def test_agreement_is_asked_of_official_data_only_and_never_stops_a_run(
@@ -172,10 +166,12 @@ def test_agreement_is_asked_of_official_data_only_and_never_stops_a_run(
 
 def test_every_measured_number_stands_in_one_file(make_project: Callable[..., Path]) -> None:
     root = make_project()
-    for benchmark in METRICS:
+    for benchmark in BENCHMARKS:
         write_scores(root, benchmark, 0.5, {"gqa/by_id/accuracy": 0}, "sample")
     run_stages(["tables/numbers"], WorkspaceResource(profile="sample"))
     heads, first, *others = (root / "artifacts/sample/tables/numbers.csv").read_text("utf-8").splitlines()
     assert heads == "number,n,correct,accuracy,low,high"
     assert first == "clevrer/descriptive/per_question,1000,500,0.5,0.46907,0.53093"
-    assert len(others) == sum(map(len, METRICS.values())) - 2, "one has no question, and so no accuracy"
+    assert len(others) == sum(len(benchmark.numbers) for benchmark in BENCHMARKS.values()) - 2, (
+        "one has no question, and so no accuracy"
+    )

@@ -16,8 +16,9 @@ from orchestration.pins import dvc as pins
 from orchestration.pins.drift import Difference
 from orchestration.pins.verification import Report
 from orchestration.pipeline import jobs
+from orchestration.pipeline.graph import STAGES, stages_of
 from orchestration.pipeline.resources import WorkspaceResource
-from orchestration.pipeline.run import run_stages, stages_of
+from orchestration.pipeline.run import run_stages
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -79,7 +80,7 @@ def test_the_nightly_job_recomputes_inside_its_run_and_fails_naming_what_drifted
     make_project()
     found: list[Difference] = []
 
-    def recompute(workspace: object) -> Report:
+    def recompute(*_: object, **__: object) -> Report:
         run_stages(
             ["clevrer_humans/dataset"], WorkspaceResource(scratch=str(tmp_path / "scratch"), force=True)
         )
@@ -96,7 +97,7 @@ def test_the_nightly_job_recomputes_inside_its_run_and_fails_naming_what_drifted
 
 def test_a_run_of_the_ui_is_pinned_like_one_of_the_command(make_project: Callable[..., Path]) -> None:
     root = make_project()
-    (root / "dvc.yaml").write_text(pins.render_dvc_yaml(), "utf-8")
+    (root / "dvc.yaml").write_text(pins.render_dvc_yaml(STAGES), "utf-8")
     for code in ("substrate", "orchestration", "tboxes"):
         (root / code).symlink_to(ROOT / code)
     job = build_definitions().resolve_job_def("reproduce_clevrer_humans")

@@ -11,16 +11,18 @@ from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
+from releases import write_folder
 from typer.testing import CliRunner
 
+from orchestration.benchmarks.registry import BENCHMARKS
 from orchestration.cli.main import app
 from orchestration.fetch import downloads
-from orchestration.pipeline.assets.tables import TRANSFER
+from orchestration.pipeline.graph import stages_of
 from orchestration.pipeline.resources import WorkspaceResource
-from orchestration.pipeline.run import RunError, run_stages, stages_of
+from orchestration.pipeline.run import RunError, run_stages
 from substrate.rows import decode
 from substrate.worlds.babi import write_tasks
-from substrate.worlds.clevrer import write_questions, write_scene
+from substrate.worlds.clevrer import scene_files
 from substrate.worlds.gqa import write
 
 SCENES = range(10000, 10003)
@@ -36,7 +38,7 @@ def mirror(tmp_path: Path) -> Iterator[tuple[str, Path]]:
     """An address and the folder it serves: a small split in the official layout."""
     served, world = tmp_path / "served", tmp_path / "world"
     served.mkdir()
-    write_questions(world, [write_scene(world, scene, 3) for scene in SCENES])
+    write_folder(world, [scene_files(scene, 3) for scene in SCENES])
     (world / "questions.json").rename(served / "validation.json")
     with ZipFile(served / "annotation_validation.zip", "w") as archive:
         for path in sorted((world / "annotation").rglob("*.json")):
@@ -112,7 +114,8 @@ def test_the_other_benchmarks_are_taken_from_their_official_archives(
         "profiles.paper.clevrer={source: generated, scenes: 1}",
         *(f"profiles.paper.{benchmark}.mirror={address}" for benchmark in ("babi", "gqa")),
     ]
-    stages = [stage for benchmark in TRANSFER for stage in stages_of(benchmark)]
+    shown = [name for name, benchmark in BENCHMARKS.items() if benchmark.table[0] == "transfer"]
+    stages = [stage for benchmark in shown for stage in stages_of(benchmark)]
     run_stages([*stages, "tables/transfer"], WorkspaceResource(profile="paper", overrides=overrides))
     assert len(list((root / "data/paper/babi").glob("qa*_test.txt"))) == 20
     table = (root / "artifacts/paper/tables/transfer.md").read_text("utf-8")

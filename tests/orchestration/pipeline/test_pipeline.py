@@ -11,9 +11,9 @@ import yaml
 
 from orchestration.definitions import defs
 from orchestration.pins import dvc as pins
+from orchestration.pipeline.graph import STAGES, stages_of
 from orchestration.pipeline.resources import WorkspaceResource
-from orchestration.pipeline.run import RunError, run_stages, stages_of
-from orchestration.pipeline.stage import STAGES
+from orchestration.pipeline.run import RunError, run_stages
 from substrate.rows import decode
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -76,17 +76,17 @@ def test_a_stage_that_fails_names_the_file_and_leaves_what_was_there(
     root = make_project(scenes=2)
     run(2, "clevrer")
     before = snapshot(root / "artifacts")
-    annotation = next((root / "data/sample/clevrer/annotation").rglob("annotation_10001.json"))
-    annotation.write_bytes(annotation.read_bytes()[:1000])
-    with pytest.raises(RunError, match=r"clevrer__logs.*annotation_10001\.json"):
+    questions = root / "data/sample/clevrer/questions.json"
+    questions.write_bytes(questions.read_bytes()[:-1000])
+    with pytest.raises(RunError, match=r"clevrer__logs.*questions\.json.*cut off"):
         run_stages(["clevrer/logs"], WorkspaceResource(profile="sample"))
     assert snapshot(root / "artifacts") == before
     assert not list((root / "artifacts").rglob(".logs.*"))
 
 
 def test_dvc_yaml_is_what_the_asset_graph_says() -> None:
-    assert (ROOT / "dvc.yaml").read_text("utf-8") == pins.render_dvc_yaml(), "run `substrate dvc sync`"
-    described = yaml.safe_load(pins.render_dvc_yaml())["stages"]
+    assert (ROOT / "dvc.yaml").read_text("utf-8") == pins.render_dvc_yaml(STAGES), "run `substrate dvc sync`"
+    described = yaml.safe_load(pins.render_dvc_yaml(STAGES))["stages"]
     assert len(described) == len([s for s in STAGES.values() if s.pinned_by == "dvc.yaml"])
 
 

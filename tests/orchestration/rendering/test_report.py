@@ -18,10 +18,10 @@ from typer.testing import CliRunner
 from orchestration.cli.main import app
 from orchestration.pins import dvc as pins
 from orchestration.pins.records import read_record, record_path
-from orchestration.pipeline.stage import ordered_stages
+from orchestration.pipeline.graph import STAGES
+from orchestration.project import open_workspace
 from orchestration.rendering.report import anchor, percent, render
 from orchestration.scoring.scores import Score
-from orchestration.workspace import open_workspace
 
 PAGE = Path("artifacts/sample/report/index.html")
 VOID = {"meta", "link", "wbr", "br", "img", "input", "hr"}
@@ -160,9 +160,8 @@ def test_neither_repetition_nor_hash_seed_changes_a_byte(reproduced: Path) -> No
     first = (reproduced / PAGE).read_bytes()
     code = """if True:
         import sys
-        import orchestration.pipeline.assets
         from orchestration.rendering.report import render
-        from orchestration.workspace import open_workspace
+        from orchestration.project import open_workspace
         sys.stdout.write(render(open_workspace("sample")))"""
     for seed, locale, zone in (("1", "C.UTF-8", "UTC"), ("7", "POSIX", "Asia/Tokyo")):
         environment = os.environ | {
@@ -179,15 +178,15 @@ def test_neither_repetition_nor_hash_seed_changes_a_byte(reproduced: Path) -> No
 
 
 def test_every_table_and_score_is_read_and_no_pin_waits_for_the_page() -> None:
-    needs = {stage.name: stage.needs for stage in ordered_stages()}
+    needs = {stage.name: stage.needs for stage in STAGES.values()}
     needed = set(needs["report/html"])
     shown = {
         stage.name
-        for stage in ordered_stages()
+        for stage in STAGES.values()
         if stage.name.endswith("/scores") or any(out.endswith(".md") for out in stage.outs)
     }
     assert shown <= needed
-    assert "report-html" not in pins.render_dvc_yaml(), (
+    assert "report-html" not in pins.render_dvc_yaml(STAGES), (
         "the page names code versions: pinned, each change of code would be drift"
     )
 
@@ -200,7 +199,7 @@ def test_the_command_says_where_the_report_lies(
     monkeypatch.setattr("orchestration.pins.dvc.settle", lambda *_: {})
     for name in (
         stage.name
-        for stage in ordered_stages()
+        for stage in STAGES.values()
         if stage.name.startswith("tables/") and stage.name != "tables/numbers"
     ):
         table = root / f"artifacts/sample/{name}.md"

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from orchestration.benchmarks.registry import BENCHMARKS
 from orchestration.pipeline.spark import spark_session
+from orchestration.project import SETTINGS
 from orchestration.rendering.results import twin_table
-from orchestration.scoring.scores import METRICS, Comparison, compare, score
+from orchestration.scoring.scores import Comparison, compare, score
 from orchestration.settings import Spark, load_settings
 from substrate.rows import Row, encode
 
@@ -49,7 +51,7 @@ def test_a_pair_counts_as_right_only_where_both_arms_are_and_only_where_both_wer
         tmp_path, "twin", arms((True, True), (True, True), (True, True), (True, False), (True, True))
     )
     theirs = write(tmp_path, "twin_direct", arms((True, True), (True, False), (False, False), (True, True)))
-    found = compare(spark_session(Spark()), ours, theirs)
+    found = compare(spark_session(Spark()), ours, theirs, paired=True)
     assert (found.both, found.first_only, found.second_only, found.neither) == (1, 2, 1, 0)
     assert (found.n, found.difference, found.mcnemar) == (4, 0.25, 1.0)
     assert found.newcombe is not None
@@ -59,7 +61,7 @@ def test_a_pair_counts_as_right_only_where_both_arms_are_and_only_where_both_wer
 def test_single_questions_are_matched_by_scene_and_question(tmp_path: Path) -> None:
     ours = write(tmp_path, "clevrer", [(1, 1, True), (1, 2, True), (2, 1, False), (3, 1, True)])
     theirs = write(tmp_path, "controlled", [(1, 2, False), (2, 1, False)])
-    found = compare(spark_session(Spark()), ours, theirs)
+    found = compare(spark_session(Spark()), ours, theirs, paired=False)
     assert (found.both, found.first_only, found.second_only, found.neither) == (0, 1, 0, 1)
 
 
@@ -68,6 +70,7 @@ def test_without_answers_nothing_is_compared(tmp_path: Path) -> None:
         spark_session(Spark()),
         write(tmp_path, "twin", arms((True, True))),
         write(tmp_path, "twin_direct", []),
+        paired=True,
     )
     assert (found.n, found.difference, found.newcombe, found.mcnemar) == (0, None, None, None)
 
@@ -101,15 +104,15 @@ def test_table_2_says_what_was_measured_beside_what_was_published(
     asked = 500 if comparison.n else 0
     scores = {
         name: score(name, 500 * (1 + name.endswith("per_arm")), 500 * (1 + name.endswith("per_arm")))
-        for name in METRICS["twin"]
+        for name in BENCHMARKS["twin"].numbers
     }
-    scores |= {name: score(name, correct, asked) for name in METRICS["twin_direct"]} | {
-        name: score(name, 0, 0) for name in METRICS["twin_concordia"]
+    scores |= {name: score(name, correct, asked) for name in BENCHMARKS["twin_direct"].numbers} | {
+        name: score(name, 0, 0) for name in BENCHMARKS["twin_concordia"].numbers
     }
     table = twin_table(
         scores,
         [comparison, Comparison("twin", "twin_concordia", 0, 0, 0, 0, None, None, None)],
-        load_settings(ROOT / "params.yaml"),
+        load_settings(ROOT / "params.yaml", SETTINGS),
     )
     direct = {row[0]: row[2] for row in table.rows}
     assert (

@@ -1,0 +1,54 @@
+"""Generated scenes as a folder of files, for tests that damage one of them; and tables of logs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+
+from orchestration.project import open_workspace
+from orchestration.tables import LOGS, LogEntry, Manifest, index_key, shard_name
+from substrate.log import EventLog
+from substrate.worlds.layout import QUESTIONS
+
+
+def write_folder(out: Path, scenes: Iterable[Mapping[str, Any]]) -> Path:
+    """Scenes' files under a folder, as an unpacked release has them, and their questions in one file."""
+    asked: list[Any] = []
+    for scene in scenes:
+        for name, record in scene.items():
+            if name == QUESTIONS:
+                asked.append(record)
+                continue
+            (out / name).parent.mkdir(parents=True, exist_ok=True)
+            (out / name).write_bytes(msgspec.json.encode(record))
+    path = out / "questions.json"
+    path.write_bytes(msgspec.json.encode(asked))
+    return path
+
+
+def write_logs(benchmark: str, logs: Mapping[str, EventLog]) -> None:
+    """A benchmark's logs in the project around the current folder, by name."""
+    kept = open_workspace().logs(benchmark)
+    kept.index.parent.mkdir(parents=True, exist_ok=True)
+    entries = [LogEntry(name, log.digest, len(log), "a test") for name, log in logs.items()]
+    kept.index.write_bytes(b"".join(msgspec.json.encode(entry) + b"\n" for entry in entries))
+    rows = [
+        {
+            "number": number,
+            "place": 0,
+            "name": name,
+            "digest": log.digest,
+            "deltas": len(log),
+            "source": "a test",
+            "patch": log.to_patch(),
+        }
+        for number, (name, log) in enumerate(logs.items())
+    ]
+    kept.storage.write(pa.Table.from_pylist(rows, schema=LOGS), kept.folder, "test", shard_name(0))
+    kept.storage.write_record(
+        Manifest(f"{kept.folder}/test", [len(rows)]), kept.folder, index_key(kept.index)
+    )
