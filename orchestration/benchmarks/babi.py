@@ -48,7 +48,9 @@ def cases(files: Files, only: Collection[Any] | None = None, unasked: bool = Fal
     """bAbI's cases: the stories of each number."""
     told: dict[int, list[Story]] = {}
     for story in sorted(read_tasks(files["tasks"]), key=lambda s: (s.scene, SUBSETS.index(s.subset))):
-        told.setdefault(story.scene, []).append(story)
+        # The file's name alone: what is kept must not depend on where it lies.
+        named = msgspec.structs.replace(story, file=Path(story.file).name)
+        told.setdefault(story.scene, []).append(named)
     scenes = chosen(told, only)
     source = str(files["tasks"])
     each = (Case(scene, source, msgspec.json.encode(told[scene]), WITHIN) for scene in scenes)
@@ -57,11 +59,11 @@ def cases(files: Files, only: Collection[Any] | None = None, unasked: bool = Fal
 
 def logs(case: Case, _: Any = None) -> list[NamedLog]:
     """A log a story, a tick a sentence."""
-    return [NamedLog(_log_name(story), story_log(story)) for story in _stories.decode(case.record)]
-
-
-def _log_name(story: Story) -> str:
-    return f"{story.subset}/{story.scene:05d}"
+    found: list[NamedLog] = []
+    for story in _stories.decode(case.record):
+        name, source = f"{story.subset}/{story.scene:05d}", f"{story.file}:{story.lines[0].line}"
+        found.append(NamedLog(name, story_log(story), source))
+    return found
 
 
 def rows(case: Case, logs: Sequence[EventLog], _: Any, split: str) -> Iterable[Row]:

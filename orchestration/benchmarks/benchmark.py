@@ -55,10 +55,14 @@ class Cases(NamedTuple):
 
 
 class NamedLog(NamedTuple):
-    """One of a case's event logs, by its name in the benchmark, such as ``10000`` or ``qa1/00003``."""
+    """One of a case's event logs, by its name in the benchmark, such as ``10000`` or ``qa1/00003``.
+
+    ``source`` is what it was made from, where that is not the case's.
+    """
 
     name: str
     log: EventLog
+    source: str = ""
 
 
 class Data(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

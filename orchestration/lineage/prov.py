@@ -177,7 +177,7 @@ def _answer(answer: AnswerTrace) -> Iterator[Statement]:
     yield file_iri(answer.file), f"{PROV}hadMember", row
     yield row, f"{PROV}wasDerivedFrom", log
     yield from _is_a(log, "Entity", "Collection", label=answer.log_name)
-    yield file_iri(answer.index), f"{PROV}hadMember", log
+    yield log, f"{RDFS}isDefinedBy", file_iri(answer.index)
     yield log, f"{BASE}digest", ox.Literal(answer.log)
     if answer.source_file:
         yield log, f"{PROV}wasDerivedFrom", file_iri(answer.source_file)

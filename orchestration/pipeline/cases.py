@@ -125,7 +125,7 @@ def _log_rows(
             "name": named.name,
             "digest": named.log.digest,
             "deltas": len(named.log),
-            "source": row["source"],
+            "source": named.source or row["source"],
             "patch": named.log.to_patch(),
         }
 
