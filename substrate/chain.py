@@ -37,20 +37,25 @@ class Chain:
 
     def after(self, tick: int, lines: Sequence[str]) -> Chain:
         """The chain some lines of a tick further; a tick is closed by the next one."""
-        return self.after_text(tick, "\n".join(lines) + "\n", len(lines))
-
-    def after_text(self, tick: int, text: str, count: int) -> Chain:
-        """The same for lines that are one text, each with its line's end."""
-        later = Chain.__new__(Chain)
         if tick == self.tick:
-            later.base, hasher = self.base, self._hasher.copy()
+            base, hasher = self.base, self._hasher.copy()
         else:
-            later.base = self._hasher.digest()
-            hasher = hashlib.sha256(b"%s tick %d\n" % (later.base, tick))
-        hasher.update(text.encode("utf-8", "surrogatepass"))
-        later._hasher, later.tick, later.fed = hasher, tick, self.fed + count
-        later.value = f"sha256:{hasher.hexdigest()}"
-        return later
+            base = self._hasher.digest()
+            hasher = hashlib.sha256(b"%s tick %d\n" % (base, tick))
+        hasher.update(("\n".join(lines) + "\n").encode("utf-8", "surrogatepass"))
+        return Chain.made(hasher, base, tick, self.fed + len(lines))
+
+    def links(self) -> Links:
+        """What goes on from here link by link, for files of many."""
+        return Links(self)
+
+    @classmethod
+    def made(cls, hasher: hashlib._Hash, base: bytes, tick: int, fed: int) -> Chain:
+        """A chain from its parts."""
+        chain = cls.__new__(cls)
+        chain._hasher, chain.base, chain.tick, chain.fed = hasher, base, tick, fed
+        chain.value = f"sha256:{hasher.hexdigest()}"
+        return chain
 
     @classmethod
     def resumed(cls, base: bytes, tick: int, fed: int, lines: Sequence[str]) -> Chain:
@@ -59,3 +64,44 @@ class Chain:
         chain.base, chain.tick, chain.fed = base, tick, fed - len(lines)
         chain._hasher = hashlib.sha256(b"%s tick %d\n" % (base, tick))
         return chain.after(tick, lines)
+
+
+class Links:
+    """A chain that is moved from link to link, and one link back.
+
+    >>> links = Chain().links()
+    >>> links.follow(3, "A <urn:s> <urn:p> <urn:o> .") == Chain().after(3, ["A <urn:s> <urn:p> <urn:o> ."]).value
+    True
+    """
+
+    __slots__ = ("_base", "_before", "_fed", "_hasher", "_tick", "value")
+
+    def __init__(self, chain: Chain) -> None:
+        self._hasher, self._base, self._tick, self._fed = chain._hasher, chain.base, chain.tick, chain.fed
+        self.value = chain.value
+        self._before = (self._hasher, self._base, self._tick, self._fed, self.value)
+
+    def follow(self, tick: int, body: str) -> str:
+        """Go on by the lines of one tick, without the last line's end; the value then."""
+        before = self._hasher
+        self._before = (before, self._base, self._tick, self._fed, self.value)
+        data = b"%s\n" % body.encode("utf-8", "surrogatepass")
+        if tick == self._tick:
+            hasher = before.copy()
+            hasher.update(data)
+        else:
+            self._base = before.digest()
+            hasher = hashlib.sha256(b"%s tick %d\n%s" % (self._base, tick, data))
+            self._tick = tick
+        self._hasher = hasher
+        self._fed += body.count("\n") + 1
+        self.value = value = f"sha256:{hasher.hexdigest()}"
+        return value
+
+    def back(self) -> None:
+        """Undo the last link."""
+        self._hasher, self._base, self._tick, self._fed, self.value = self._before
+
+    def chain(self) -> Chain:
+        """The chain as it is here."""
+        return Chain.made(self._hasher, self._base, self._tick, self._fed)

@@ -12,7 +12,7 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from itertools import repeat
-from operator import index
+from operator import index, le
 from os import PathLike
 from pathlib import Path
 from typing import Self
@@ -26,7 +26,7 @@ from substrate.history import Difference, History, diff, history
 from substrate.journal import MEMBER, Damage, Journal, TornTail, read_contents, write_atomically
 from substrate.patch import EDITED, Descent, Transaction, Verified, parse, render, verify
 from substrate.replay import Checkpoints, Timeline
-from substrate.triples import Triples
+from substrate.triples import KEPT, Triples
 
 __all__ = ["Delta", "EventLog", "Op", "Term", "TornTailWarning", "Triple", "triple_of"]
 
@@ -35,8 +35,6 @@ _MARK = 256
 """Deltas between two values of the chain that are kept, so that the digest at any tick is near one."""
 _DEPTH = 16
 """Forks of forks of …: one so deep copies what it shares with its parent."""
-_BATCH = 1 << 14
-"""Lines of a file whose triples are parsed together."""
 
 
 class TornTailWarning(UserWarning):
@@ -296,47 +294,44 @@ class EventLog(Timeline):
 
     def _take_verified(self, transactions: Iterable[Verified], path: Path) -> int:
         """Take in what was read from a file; where its last transaction ends in the file's text."""
-        found: list[Verified] = []
-        lines = end = 0
-        for transaction in transactions:
-            if transaction.descent and not len(self) and not found:
-                self.descent = transaction.descent
-            found.append(transaction)
-            lines, end = lines + transaction.size, transaction.end
-            if lines >= _BATCH:
-                self._take_batch(found, path)
-                found, lines = [], 0
-        self._take_batch(found, path)
+        end = 0
+        for found in transactions:
+            if found.descent:
+                self.descent = found.descent
+            self._take_batch(found, path)
+            self._keep(found.chain)
+            end = found.end
         return end
 
-    def _take_batch(self, found: list[Verified], path: Path) -> None:
-        if not found:
-            return
-        text = "\n".join([transaction.body for transaction in found])
+    def _take_batch(self, found: Verified, path: Path) -> None:
+        text = "\n".join(found.bodies)
         lines = text.split("\n")
         ticks: list[int] = []
-        for transaction in found:
-            ticks.extend(repeat(transaction.tick, transaction.size))
+        for tick, body in zip(found.ticks, found.bodies, strict=True):
+            ticks.extend(repeat(tick, body.count("\n") + 1))
         try:
             inserts = bytearray([_INSERTS[line[:2]] for line in lines])
-            texts = [line[2:-2] for line in lines]
-            new = [text for text in dict.fromkeys(texts) if self.triples.find(text) is None]
-            statements = "".join([f"{text} .\n" for text in new])
-            quads = list(ox.parse(statements, ox.RdfFormat.N_TRIPLES))
+            known = len(self.triples)
+            numbers = array("I", self.triples.numbers([line[2:-2] for line in lines]))
+            new = range(known, len(self.triples))
+            statements = "".join([f"{text} .\n" for text in self.triples.texts(new)])
+            quads = ox.parse(statements, ox.RdfFormat.N_TRIPLES)
+            if known < KEPT:
+                quads = list(quads)
+                self.triples.keep(new, quads)
+            written = ox.serialize(quads, format=ox.RdfFormat.N_TRIPLES)
             column = _checked(ticks, self.last_tick)
         except (KeyError, SyntaxError, UnicodeEncodeError, LogError) as error:
             what = error.what if isinstance(error, LogError) else f"not a line of RDF Patch ({error})"
             raise LogError(what, where=(path,), hint=EDITED) from error
-        if texts_of(quads) != new or text.count(" .\n") != len(lines) - 1 or not text.endswith(" ."):
+        stops = text.count(" .\n") + text.endswith(" .")
+        if written != statements.encode() or stops != len(lines):
             raise LogError(
                 "its statements are not in their one spelling",
                 where=(path,),
                 hint="Read it with EventLog.from_patch and save it",
             )
-        self.triples.keep(self.triples.numbers(new), quads)
-        self._own.take(column, inserts, array("I", self.triples.numbers(texts)))
-        for transaction in found:
-            self._keep(transaction.chain)
+        self._own.take(column, inserts, numbers)
 
     @classmethod
     def from_patch(cls, text: str, name: str = "patch") -> Self:
@@ -438,6 +433,8 @@ def _checked(ticks: list[int], last: int) -> array[int]:
         ) from error
     except OverflowError as error:
         raise LogError("a tick is too large", hint="Ticks are whole numbers from 0 to 2**63 - 1") from error
+    if not column or (column[0] >= last and all(map(le, column, column[1:]))):
+        return column
     for tick in column:
         if tick < last:
             what = (
@@ -456,7 +453,7 @@ def _damaged(path: Path, text: str, damage: Damage) -> LogError:
     try:
         found = list(verify(text + damage.text, str(path)))
         if found and found[-1].end > len(text):
-            tick = f"tick {found[-1].tick}"
+            tick = f"tick {found[-1].ticks[-1]}"
     except LogError as error:
         tick = next((place for place in error.where if place.startswith("tick ")), None)
     tick = tick or (f"tick {damage.tick}" if damage.tick is not None else f"byte {damage.offset}")

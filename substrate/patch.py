@@ -35,6 +35,8 @@ _AFTER_TICK = '" .\nTX .\n'
 _CLOSE = "\nTC .\n"
 _BEFORE_TICK = len(f'H id <{Chain().value}> .\nH prev <{Chain().value}> .\nH tick "')
 """Characters before the tick's digits: all digests are of one length."""
+_STRETCH = 1 << 17
+"""Characters of a file that are verified, and their triples parsed, at a time."""
 _GUESSES = 2_000
 """How many lines are hashed to find the tick that a damaged transaction had."""
 EDITED = "The file was edited; restore it from a copy"
@@ -143,22 +145,25 @@ def _whole(digits: str, name: str, number: int) -> int:
 
 
 class Verified(NamedTuple):
-    """A transaction of one of our own files that was proven to be what was appended.
+    """Transactions of one of our own files, one after the other, proven to be what was appended.
 
-    ``body`` is its lines as one text without the last line's end, ``size`` says how many they are, ``end``
-    where in the file's text the transaction ends, and ``chain`` is the chain after it.
+    Attributes:
+        ticks: of each transaction.
+        bodies: the lines of each as one text, without the last line's end.
+        end: where in the file's text the last one ends.
+        chain: the chain after it.
+        descent: where the log was forked from, if the file begins with these transactions and says so.
     """
 
-    tick: int
-    body: str
-    size: int
+    ticks: list[int]
+    bodies: list[str]
     end: int
     chain: Chain
     descent: Descent | None
 
 
 def verify(text: str, name: str, start: int = 0, chain: Chain | None = None) -> Iterator[Verified]:
-    """The transactions of one of our own files, each proven to be what was appended, byte for byte.
+    """The transactions of one of our own files, some at a time, each proven byte for byte.
 
     A last transaction that is cut off is left out, as in :func:`parse`.
 
@@ -172,36 +177,42 @@ def verify(text: str, name: str, start: int = 0, chain: Chain | None = None) -> 
         LogError: a byte was edited; names the tick at which it sits.
     """
     chain = chain or Chain()
-    while (found := _next(text, start, chain)) is not None:
+    while (found := _prove(text, start, chain)).ticks:
         yield found
         start, chain = found.end, found.chain
     if start < len(text):
         _explain(text, name, start, chain)
 
 
-def _next(text: str, start: int, chain: Chain) -> Verified | None:
-    """The transaction that begins at ``start``; ``None`` where there is none in its one spelling."""
-    descent = None
-    header = start
+def _prove(text: str, start: int, chain: Chain) -> Verified:
+    """The transactions from ``start`` on that stand in their one spelling, up to some thousand characters."""
+    descent, header = None, start
     if start == 0 and (opening := _DESCENT.match(text)):
         descent, header = Descent(opening[1], int(opening[2])), opening.end()
         if opening[0] != _descent(descent):
-            return None
-    place = header + _BEFORE_TICK
-    quote = text.find('"', place, place + 20)
-    digits = text[place:quote]
-    if quote < 0 or not digits.isdecimal():
-        return None
-    opened = quote + len(_AFTER_TICK)
-    closed = text.find(_CLOSE, opened)
-    if closed <= opened:
-        return None
-    body, tick = text[opened:closed], int(digits)
-    count = body.count("\n") + 1
-    later = chain.after_text(tick, body + "\n", count)
-    if not text.startswith(_opening(later.value, chain.value, tick), header):
-        return None
-    return Verified(tick, body, count, closed + len(_CLOSE), later, descent)
+            return Verified([], [], 0, chain, None)
+    # This loop is most of what reading costs beside parsing: hence no object and no call that can be spared
+    find, links = text.find, chain.links()
+    ticks: list[int] = []
+    bodies: list[str] = []
+    stop = start + _STRETCH
+    while start < stop:
+        place = header + _BEFORE_TICK
+        quote = find('"', place, place + 20)
+        opened = quote + len(_AFTER_TICK)
+        closed = find(_CLOSE, opened)
+        digits = text[place:quote]
+        if closed <= opened or quote < 0 or not digits.isdecimal():
+            break
+        tick, body = int(digits), text[opened:closed]
+        previous, value = links.value, links.follow(tick, body)
+        if text[header:opened] != f'H id <{value}> .\nH prev <{previous}> .\nH tick "{tick}{_AFTER_TICK}':
+            links.back()
+            break
+        ticks.append(tick)
+        bodies.append(body)
+        start = header = closed + len(_CLOSE)
+    return Verified(ticks, bodies, start, links.chain(), descent)
 
 
 def _explain(text: str, name: str, start: int, chain: Chain) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 
 import pyoxigraph as ox
 
 from substrate.delta import Term, quads_of, spelled
 
-KEPT = 1 << 16
+KEPT = 1 << 13
 """How many quads are kept beside their spellings: those of small logs, where they are asked for again."""
 _CHUNK = 1 << 14
 
@@ -67,18 +68,21 @@ class Triples:
         """The numbers of many triples, which are added where they are new."""
         if self._base is not None:
             return [self.number(text) for text in texts]
-        known, spelled = self._numbers, self._texts
-        found: list[int] = []
-        for text in texts:
-            number = known.get(text)
-            if number is None:
-                number = known[text] = len(spelled)
-                spelled.append(text)
-            found.append(number)
+        known = self._numbers
+        number = known.setdefault
+        found = [number(text, len(known)) for text in texts]
+        # What is new stands last in the dictionary
+        new = list(islice(reversed(known), len(known) - len(self._texts)))
+        self._texts.extend(reversed(new))
         return found
 
     def keep(self, numbers: Iterable[int], quads: Iterable[ox.Quad]) -> None:
         """Keep quads that are at hand, as long as there is room for them."""
+        if self._base is None:
+            room = KEPT - len(self._quads)
+            if room > 0:
+                self._quads.update(islice(zip(numbers, quads, strict=False), room))
+            return
         for number, quad in zip(numbers, quads, strict=True):
             table = self._home(number)
             if len(table._quads) < KEPT:
