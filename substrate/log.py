@@ -24,6 +24,7 @@ from substrate.delta import Delta, Op, Term, Triple, text_of, texts_of, triple_o
 from substrate.errors import LogError
 from substrate.history import Difference, History, diff, history
 from substrate.journal import MEMBER, Damage, Journal, TornTail, read_contents, write_atomically
+from substrate.locking import MEMORY
 from substrate.patch import EDITED, Descent, Transaction, Verified, parse, render, verify
 from substrate.replay import Checkpoints, Timeline
 from substrate.triples import KEPT, Triples
@@ -45,7 +46,10 @@ class EventLog(Timeline):
     """An ordered, append-only log of deltas whose ticks never go back.
 
     The initial ABox of the paper's tuple is what the log inserts at its first tick. Ticks are whole
-    numbers from 0. A log lives in memory; :meth:`open` gives one that is on disk as well.
+    numbers from 0 to 2**63 - 1. A log lives in memory; :meth:`open` gives one that is on disk as well.
+
+    Threads may share a log: appends go one after the other, and what was acknowledged is in the file and
+    in memory, in one order. A process forked from one that has a log open may read it, but not append.
 
     >>> from pyoxigraph import NamedNode
     >>> fact = (NamedNode("urn:ann"), NamedNode("urn:in"), NamedNode("urn:cafe"))
@@ -151,20 +155,32 @@ class EventLog(Timeline):
         self, ticks: list[int], inserts: bytearray, texts: list[str], quads: list[ox.Quad] | None = None
     ) -> None:
         """Take deltas in as one step; ``quads`` are those of ``texts``, where they are at hand."""
-        with self._lock:
+        journal = self._journal
+        if journal is None:
+            with MEMORY:
+                self._take(_checked(ticks, self.last_tick), inserts, texts, quads)
+            return
+        # Who holds the journal alone may write; memory is free to be read while the file is synced
+        with journal.lock:
+            journal.check()
             column = _checked(ticks, self.last_tick)
-            if self._journal:
-                self._journal.check()
+            with MEMORY:
                 chain, text = self._written(column, inserts, texts)
-                if text:
-                    self._journal.append(text)
+            if text:
+                journal.append(text)
+            with MEMORY:
                 self._keep(chain)
-            numbers = array("I", self.triples.numbers(texts))
-            if quads is not None:
-                self.triples.keep(numbers, quads)
-            self._own.take(column, inserts, numbers)
-            if self._head is not None:
-                self._head.follow(zip(inserts, numbers, strict=True), self.last_tick)
+                self._take(column, inserts, texts, quads)
+
+    def _take(
+        self, ticks: array[int], inserts: bytearray, texts: list[str], quads: list[ox.Quad] | None
+    ) -> None:
+        numbers = array("I", self.triples.numbers(texts))
+        if quads is not None:
+            self.triples.keep(numbers, quads)
+        self._own.take(ticks, inserts, numbers)
+        if self._head is not None:
+            self._head.follow(zip(inserts, numbers, strict=True), self.last_tick)
 
     def _written(self, ticks: array[int], inserts: bytearray, texts: list[str]) -> tuple[Chain, str]:
         """The chain after some more deltas, and the transactions that put them into the file."""
@@ -217,13 +233,13 @@ class EventLog(Timeline):
     @property
     def digest(self) -> str:
         """``sha256:…``, the chain's value after the last delta."""
-        with self._lock:
+        with MEMORY:
             return self._fed_chain().value
 
     def digest_at(self, tick: int) -> str:
         """The chain's value after every delta with tick <= ``tick``, from the nearest value that was kept."""
         stop = self.position(tick)
-        with self._lock:
+        with MEMORY:
             if self._chain.fed < stop:
                 self._fed_chain()
             chain = self._marks[bisect_right(self._marks, stop, key=_fed) - 1]
@@ -247,7 +263,8 @@ class EventLog(Timeline):
     def open(cls, path: str | PathLike[str]) -> Self:
         """A log on disk, created where it is absent, locked for this writer until :meth:`close`.
 
-        Every append is durable when the call returns. An append that was cut off by a crash is
+        Every append is durable when the call returns, and one call is one write and one sync however many
+        deltas it adds: give many at once to :meth:`extend`. An append that was cut off by a crash is
         dropped, reported by :class:`TornTailWarning` and kept in :attr:`torn`.
 
         Raises:
@@ -408,9 +425,11 @@ class EventLog(Timeline):
 
     def close(self) -> None:
         """Let another writer open the file; the log can be read on."""
-        if self._journal:
-            self._journal.close()
-            self._journal = None
+        journal = self._journal
+        if journal:
+            with journal.lock:
+                journal.close()
+                self._journal = None
 
     def __enter__(self) -> Self:
         return self

@@ -10,12 +10,12 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Iterator
 from itertools import chain
-from threading import Lock
 from typing import NamedTuple
 
 import pyoxigraph as ox
 
 from substrate.delta import Delta, Op, triple_of
+from substrate.locking import MEMORY
 from substrate.triples import Triples
 
 _CHUNK = 1 << 13
@@ -29,7 +29,7 @@ class Columns:
     is first asked for and carried on as the columns grow.
     """
 
-    __slots__ = ("_last", "_lock", "_previous", "inserts", "numbers", "ticks")
+    __slots__ = ("_last", "_previous", "inserts", "numbers", "ticks")
 
     def __init__(self) -> None:
         self.ticks = array("q")
@@ -37,7 +37,6 @@ class Columns:
         self.numbers = array("I")
         self._last: dict[int, int] = {}
         self._previous = array("q")
-        self._lock = Lock()
 
     def __len__(self) -> int:
         # The column that is written last: what stands in it stands in all
@@ -66,7 +65,7 @@ class Columns:
         done = len(self._previous)
         if done == len(self):
             return
-        with self._lock:
+        with MEMORY:
             done, last = len(self._previous), self._last
             found = array("q")
             for place, number in enumerate(self.numbers[done:], start=done):

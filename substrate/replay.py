@@ -9,8 +9,8 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from threading import RLock
 
+from substrate.locking import MEMORY
 from substrate.record import Record
 from substrate.state import Head, State
 
@@ -45,7 +45,6 @@ class Checkpoints:
         self._shared = shared
         self._positions: list[int] = [] if parent else [0]
         self._saved: list[array[int]] = [] if parent else [array("I")]
-        self._lock = RLock()
 
     def nearest(self, position: int) -> int:
         """The last checkpoint's position at or before a position in the log."""
@@ -58,7 +57,7 @@ class Checkpoints:
         """The numbers of the triples that stand after ``position`` deltas; the caller owns the mapping."""
         if self._parent and position <= self._shared:
             return self._parent.reach(position)
-        with self._lock:
+        with MEMORY:
             place = bisect_right(self._positions, position) - 1
             if place >= 0 or not self._parent:
                 start, standing = self._positions[place], dict.fromkeys(self._saved[place])
@@ -82,7 +81,6 @@ class Timeline(Record):
         self.checkpoints = Checkpoints(self)
         """States kept along the log, from which the others are reached."""
         self._head: Head | None = None
-        self._lock = RLock()
 
     def state(self, tick: int | None = None) -> State:
         """The ABox after every delta with tick <= ``tick``; after all of them where it is ``None``.
@@ -105,7 +103,7 @@ class Timeline(Record):
         >>> bool(head.query("ASK { <urn:ann> <urn:in> <urn:cafe> }")), head.tick
         (True, 4)
         """
-        with self._lock:
+        with MEMORY:
             if self._head is None:
                 self._head = Head(self, len(self), self.last_tick, self.checkpoints.reach)
                 len(self._head)  # the set is made now: from here on the head follows by itself

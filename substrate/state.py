@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from threading import RLock
 
 import pyoxigraph as ox
 
 from substrate.delta import Op, Term, Triple, quads_of, text_of, triple_of
 from substrate.errors import LogError
+from substrate.locking import MEMORY
 from substrate.record import Record
 from substrate.triples import Triples, fitting
 
@@ -51,7 +51,6 @@ class State:
         self._store: ox.Store | None = None
         self._distinct = True
         self._pending: list[tuple[int, int]] = []
-        self._lock = RLock()
 
     @property
     def _standing(self) -> dict[int, None]:
@@ -62,7 +61,7 @@ class State:
     @property
     def store(self) -> ox.Store:
         """The state as an Oxigraph store, brought up to date when asked for; to be read only."""
-        with self._lock:
+        with MEMORY:
             pending, self._pending = self._pending, []
             store = self._store
             if store is None or (pending and not self._distinct):
@@ -108,7 +107,7 @@ class State:
         standing = self._standing
         if (number in standing) is bool(insert):
             return False
-        with self._lock:
+        with MEMORY:
             if insert:
                 standing[number] = None
             else:
@@ -120,7 +119,7 @@ class State:
         return True
 
     def _forget(self) -> None:
-        with self._lock:
+        with MEMORY:
             self._store = None
             self._pending.clear()
 
@@ -234,7 +233,7 @@ class Head(State):
 
     def follow(self, steps: Iterable[tuple[int, int]], tick: int) -> None:
         """Go on by the deltas that the log has just taken."""
-        with self._lock:
+        with MEMORY:
             for insert, number in steps:
                 self._apply(insert, number)
             self.tick = tick

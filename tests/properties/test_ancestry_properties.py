@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Any, NamedTuple
+from unittest.mock import patch
 
 import networkx as nx
 from hypothesis import given, settings
@@ -98,6 +99,18 @@ def test_the_printed_algorithm_finds_less_and_the_global_frame_more(log: list[Ev
     exact, printed, wide = ancestors(log), ancestors_as_printed(log), ancestors_global_frame(log)
     for event in log:
         assert printed[event.id].events <= exact[event.id].events <= wide[event.id].events
+
+
+@thorough
+@given(logs())
+def test_walking_back_finds_what_the_masks_hold(log: list[Event]) -> None:
+    """Ancestry of few events and of many is worked out in two ways."""
+    few = ancestors(log)
+    with patch("substrate.ancestry.FEW", -1):
+        many = ancestors(log)
+    assert type(few) is not type(many)
+    assert dict(few) == dict(many)
+    assert list(few) == list(many)
 
 
 @thorough
