@@ -210,6 +210,8 @@ class Record:
     def stood(self, number: int, position: int) -> bool:
         """Whether a triple stands after the first ``position`` deltas."""
         for columns, start, stop, offset in reversed(self._all_parts()):
+            if position <= offset:
+                continue
             place = columns.latest(number, start, min(stop, start + position - offset))
             if place >= 0:
                 return bool(columns.inserts[place])
