@@ -198,7 +198,7 @@ class EventLog(Timeline):
             chain, start, descent = later, stop, None
         return chain, "".join(parts)
 
-    def branch(self, start: int, descent: Descent) -> Self:
+    def branch(self, start: int, descent: Descent | None) -> Self:
         """For forks: a log that begins with this one's first ``start`` deltas, which the two share."""
         branch = type(self)()
         branch.descent = descent
