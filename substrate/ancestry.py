@@ -157,6 +157,7 @@ class _ByWalk(Mapping[Hashable, Ancestry]):
         event = events[self._places[name]]
         objects = set(event.objects)
         found: set[int] = set()
+        floor = 0
         # Objects by the last of their events that is left, as (-place, how many are left, whose)
         ahead: list[tuple[int, int, list[int]]] = []
 
@@ -173,6 +174,8 @@ class _ByWalk(Mapping[Hashable, Ancestry]):
             if left > 1:
                 heappush(ahead, (-places[left - 2], left - 1, places))
             if -minus in found:
+                if -minus < floor:
+                    break
                 continue
             found.add(-minus)
             earlier = events[-minus]
@@ -180,6 +183,10 @@ class _ByWalk(Mapping[Hashable, Ancestry]):
                 if object_ not in objects:
                     objects.add(object_)
                     meet(object_, earlier.tick)
+            if not floor and len(objects) == len(self._of):
+                # Everyone has been met: whatever happened before this tick is an ancestor
+                floor = bisect_left(events, earlier.tick, key=lambda event: event.tick)
+                found.update(range(floor))
         return Ancestry(frozenset([events[place].id for place in sorted(found)]), frozenset(objects))
 
 

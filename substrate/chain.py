@@ -69,8 +69,8 @@ class Chain:
 class Links:
     """A chain that is moved from link to link, and one link back.
 
-    >>> links = Chain().links()
-    >>> links.follow(3, "A <urn:s> <urn:p> <urn:o> .") == Chain().after(3, ["A <urn:s> <urn:p> <urn:o> ."]).value
+    >>> links, line = Chain().links(), "A <urn:s> <urn:p> <urn:o> ."
+    >>> links.follow(3, line) == Chain().after(3, [line]).value
     True
     """
 

@@ -114,7 +114,7 @@ class Explanation(msgspec.Struct, frozen=True):
         return "\n".join(lines) + "\n"
 
     def record(self) -> dict[str, Any]:
-        """The explanation for a machine: builtins; each piece of evidence with its tick, operation and triple."""
+        """The explanation for a machine: builtins; evidence with its tick, operation and triple."""
         parts = [
             {
                 "title": part.title,

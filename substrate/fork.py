@@ -74,7 +74,8 @@ class Simulation:
     ...     def start(self, state, tick):
     ...         pass
     ...     def step(self, tick):
-    ...         return [(Op.INSERT, (ox.NamedNode("urn:clock"), ox.NamedNode("urn:struck"), ox.Literal(tick)))]
+    ...         struck = (ox.NamedNode("urn:clock"), ox.NamedNode("urn:struck"), ox.Literal(tick))
+    ...         return [(Op.INSERT, struck)]
     >>> len(fork(EventLog(), at=0, emitter=Simulation(Clock(), until=3)))
     4
     """

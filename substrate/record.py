@@ -179,7 +179,7 @@ class Record:
     def steps(self, start: int = 0, stop: int | None = None) -> Iterator[tuple[int, int]]:
         """The same as numbers: 1 for an insertion and 0 for a retraction, and the triple's number."""
         return chain.from_iterable(
-            zip(columns.inserts[a:b], columns.numbers[a:b], strict=True)
+            zip(columns.inserts[a:b], columns.numbers[a:b].tolist(), strict=True)
             for columns, a, b in self._pieces(start, stop)
         )
 

@@ -17,13 +17,13 @@ from substrate.state import Head, State
 __all__ = ["SPACING", "Checkpoints", "Head", "Replay", "State", "Timeline", "fold"]
 
 SPACING = 1024
-"""Fewest deltas between two checkpoints; there are never fewer than the state has triples."""
+"""Fewest deltas between two checkpoints; there are never fewer than twice the state's triples."""
 
 
 class Checkpoints:
     """States kept along a log, so that any other is near one.
 
-    A checkpoint is left where :data:`SPACING` deltas, and as many as the state has triples, lie behind
+    A checkpoint is left where :data:`SPACING` deltas, and twice the state's triples, lie behind
     the one before: together they take less room than the log.
 
     Args:
@@ -64,7 +64,7 @@ class Checkpoints:
             else:
                 start, standing = self._shared, self._parent.reach(self._shared)
             while start < position:
-                stop = min(position, start + max(SPACING, len(standing)))
+                stop = min(position, start + max(SPACING, 2 * len(standing)))
                 fold(standing, self._log.steps(start, stop))
                 start = stop
                 if start < position and start > (self._positions[-1] if self._positions else self._shared):
@@ -177,5 +177,5 @@ def fold(standing: dict[int, None], steps: Iterable[tuple[int, int]]) -> None:
     for insert, number in steps:
         if insert:
             standing[number] = None
-        else:
-            standing.pop(number, None)
+        elif number in standing:
+            del standing[number]

@@ -15,7 +15,8 @@ from substrate.vocabulary import RDF_TYPE, RDFS_LABEL, RETRACT, SHACL
 _TARGETS = ("targetClass", "targetNode", "targetSubjectsOf", "targetObjectsOf")
 _UNSTEADY = re.compile(r"\b(NOW|RAND|UUID|STRUUID|BNODE|SERVICE)\b", re.IGNORECASE)
 TOKEN = re.compile(
-    r'"""(?:[^\\]|\\.)*?"""|\'\'\'(?:[^\\]|\\.)*?\'\'\'|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|<[^<>"{}|^`\\\s]*>|#[^\n]*|[?$](?P<name>\w+)',
+    r'"""(?:[^\\]|\\.)*?"""|\'\'\'(?:[^\\]|\\.)*?\'\'\'|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\''
+    r'|<[^<>"{}|^`\\\s]*>|#[^\n]*|[?$](?P<name>\w+)',
     re.DOTALL,
 )
 
@@ -120,7 +121,8 @@ def _sh(name: str) -> ox.NamedNode:
 
 
 def _values(tbox: RuleSource, node: Term, predicate: ox.NamedNode) -> list[ox.Literal]:
-    found = (q.object for q in tbox.store.quads_for_pattern(node, predicate, None))  # pyright: ignore[reportArgumentType]
+    quads = tbox.store.quads_for_pattern(node, predicate, None)  # pyright: ignore[reportArgumentType]
+    found = (quad.object for quad in quads)
     return sorted((o for o in found if isinstance(o, ox.Literal)), key=str)
 
 
@@ -157,7 +159,8 @@ def _query(tbox: RuleSource, name: str, queries: Sequence[ox.Literal]) -> str | 
 
 def _targets(tbox: RuleSource, shape: Term) -> Iterator[tuple[str, Term]]:
     for kind in _TARGETS:
-        yield from ((kind, q.object) for q in tbox.store.quads_for_pattern(shape, _sh(kind), None))  # pyright: ignore[reportArgumentType]
+        quads = tbox.store.quads_for_pattern(shape, _sh(kind), None)  # pyright: ignore[reportArgumentType]
+        yield from ((kind, quad.object) for quad in quads)
     classes = (
         (q.object for q in tbox.store.quads_for_pattern(shape, RDF_TYPE, None))
         if isinstance(shape, ox.NamedNode)
@@ -171,4 +174,5 @@ def _prefixes(tbox: RuleSource) -> tuple[tuple[str, str], ...]:
     declared = tbox.store.query(
         f"SELECT ?p ?n WHERE {{ ?d <{SHACL}prefix> ?p ; <{SHACL}namespace> ?n }} ORDER BY ?p ?n"
     )
-    return tuple(sorted((dict(tbox.prefixes) | {p.value: n.value for p, n in declared}).items()))  # pyright: ignore
+    named = {p.value: n.value for p, n in declared}  # pyright: ignore
+    return tuple(sorted({**tbox.prefixes, **named}.items()))

@@ -79,10 +79,11 @@ def settle(
         TBoxError: the rules never settle (names those still firing), a query is not SPARQL, or a rule
             gives a blank node.
 
-    >>> box = TBox("t", "@prefix sh: <http://www.w3.org/ns/shacl#> . @prefix : <urn:t:> . :closure a sh:SPARQLRule ;"
-    ...                 "sh:construct 'CONSTRUCT { ?a :in ?c } WHERE { ?a :in ?b . ?b :in ?c }' .")
+    >>> box = TBox("t", "@prefix sh: <http://www.w3.org/ns/shacl#> . @prefix : <urn:t:> . "
+    ...                 ":closure a sh:SPARQLRule ; sh:construct "
+    ...                 "'CONSTRUCT { ?a :in ?c } WHERE { ?a :in ?b . ?b :in ?c }' .")
     >>> log = EventLog()
-    >>> log.extend_lines([(0, "A <urn:t:a> <urn:t:in> <urn:t:b> ."), (0, "A <urn:t:b> <urn:t:in> <urn:t:c> .")])
+    >>> log.extend_lines((0, f"A <urn:t:{a}> <urn:t:in> <urn:t:{b}> .") for a, b in ("ab", "bc"))
     >>> [(firing.rule, firing.delta.triple[2].value) for firing in settle(box.rules, box, log.state(0), 0)]
     [('closure', 'urn:t:c')]
     """
@@ -241,7 +242,8 @@ def bind(query: str, tick: int, focus: ox.NamedNode | None) -> str:
 
     A subquery's projection loses them: a value has no need to be projected.
 
-    >>> bind('CONSTRUCT { $this :at ?tick } WHERE { { SELECT $this ?p WHERE { $this :p ?p } } }', 3, ox.NamedNode("urn:a"))
+    >>> query = 'CONSTRUCT { $this :at ?tick } WHERE { { SELECT $this ?p WHERE { $this :p ?p } } }'
+    >>> bind(query, 3, ox.NamedNode("urn:a"))
     'CONSTRUCT { <urn:a> :at 3 } WHERE { { SELECT ?p WHERE { <urn:a> :p ?p } } }'
     """
     values = {"tick": str(tick)} | ({"this": str(focus)} if focus else {})

@@ -20,7 +20,7 @@ from scipy.sparse.csgraph import breadth_first_order
 
 from orchestration.cli.benches.measure import Bench, Pair
 from orchestration.cli.benches.workloads import edges, meetings, quads, village_lines, village_log
-from substrate import Assert, Delta, EventLog, Op, ancestors, fork
+from substrate import Assert, Delta, EventLog, Op, Term, ancestors, fork
 
 _NEW = (ox.NamedNode("urn:bench:s"), ox.NamedNode("urn:bench:p"), ox.NamedNode("urn:bench:o"))
 _ASK = "ASK { <urn:village:agent1> <urn:village:at> ?place }"
@@ -69,7 +69,7 @@ def many_forks(size: int) -> Iterator[Pair]:
 
 @contextmanager
 def ancestry_of_all(size: int) -> Iterator[Pair]:
-    """The ancestry of every event, one after the other, beside networkx on the graph of shared participants."""
+    """The ancestry of every event, one after the other, beside networkx on the same graph."""
     events = meetings(size, max(2, size // 10))
     graph = nx.DiGraph()
     graph.add_nodes_from(range(size))
@@ -142,14 +142,17 @@ def replay_beside_store(size: int) -> Iterator[Pair]:
     yield Pair(lambda: _replayed(log), bare)
 
 
+def _rdflib(term: Term) -> rdflib.term.Node:
+    if isinstance(term, ox.Literal):
+        return rdflib.Literal(term.value)
+    return rdflib.URIRef(str(term)[1:-1])
+
+
 @contextmanager
 def replay_beside_rdflib(size: int) -> Iterator[Pair]:
     """The same beside an rdflib graph."""
     log = village_log(size)
-    changes = [
-        (insert, tuple(rdflib.Literal(t.value) if isinstance(t, ox.Literal) else rdflib.URIRef(t.value) for t in q))
-        for insert, q in ((insert, (q.subject, q.predicate, q.object)) for insert, q in quads(log))
-    ]  # fmt: skip
+    changes = [(delta.op is Op.INSERT, tuple(map(_rdflib, delta.triple))) for delta in log]
 
     def graph() -> int:
         graph = rdflib.Graph()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import math
 import os
@@ -62,7 +63,8 @@ class Figure(msgspec.Struct, frozen=True):
         peer_ms: median of the peer.
         ratio: median of the ratios of runs that followed each other.
         goal: the ratio aimed at.
-        peak_mib: what the work's first run took in memory on top of its input; ``None`` where it cannot be told.
+        peak_mib: what the work's first run took in memory beside its input; ``None`` where the system
+            does not tell.
         exponent: how the work grows from size to size, by least squares; ``None`` for a single size.
     """
 
@@ -140,6 +142,8 @@ def _peak(work: Work) -> float | None:
         said = ""
         try:
             gc.collect()
+            # Memory that was used before and is free now would hide what the work takes
+            ctypes.CDLL(None).malloc_trim(0)
             reset.write_text("5")
             before = _status("VmRSS")
             kept = work()
