@@ -20,7 +20,7 @@ GARDEN = """
 :smells rdfs:subPropertyOf core:awareOf .
 :Bee sh:rule [ a sh:SPARQLRule ; rdfs:label "dance" ;
     sh:construct '''CONSTRUCT { ?dance a :Dance ; :dancer $this } WHERE {
-        $this :smells ?f . FILTER($tick = 2) BIND(IRI(CONCAT(STR($this), ":dance")) AS ?dance) }''' ] .
+        $this :smells ?f . FILTER($tick = 2) BIND(IRI(CONCAT(STR($this), ':dance')) AS ?dance) }''' ] .
 :maya a :Bee ; rdfs:label "Maya" ; :on :rose ; :smells :rose .
 :rose a :Flower ; rdfs:label "the rose is open" .
 """
