@@ -108,6 +108,10 @@ class Triples:
         """Many triples as quads of the default graph, in their order."""
         for start in range(0, len(numbers), _CHUNK):
             chunk = numbers[start : start + _CHUNK]
+            kept = list(map(self._quads.get, chunk))
+            if all(quad is not None for quad in kept):
+                yield from kept  # pyright: ignore[reportReturnType]
+                continue
             found = {number: self._home(number)._quads.get(number) for number in chunk}
             lacking = [number for number, quad in found.items() if quad is None]
             if lacking:
