@@ -12,6 +12,7 @@ from substrate.ancestry import (
     ancestors_global_frame,
     causal_chain,
 )
+from substrate.delta import Delta, Op, Term, Triple
 from substrate.duality import Condition, Conditions, Verdict, conditions, verdicts
 from substrate.errors import (
     FormatError,
@@ -34,10 +35,12 @@ from substrate.interventions import (
     Retract,
     RetractAwareness,
 )
-from substrate.log import Delta, EventLog, Op, Term, TornTailWarning, Triple
+from substrate.log import EventLog, TornTailWarning
 from substrate.questions import Answer, Occurrence, ask, occurrences, survey
-from substrate.replay import Replay, State
-from substrate.rules import Firing, Rule, RuleEmitter, settle, unfold
+from substrate.replay import Replay
+from substrate.rule import Rule
+from substrate.rules import Firing, RuleEmitter, settle, unfold
+from substrate.state import State
 from substrate.tbox import TBox, Violation
 from substrate.tellings import Learning, chains, in_words
 

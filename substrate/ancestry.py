@@ -6,12 +6,18 @@ chain of shared participants with strictly growing ticks.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import deque
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from itertools import groupby
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from heapq import heappop, heappush
+from itertools import compress, groupby
 from typing import NamedTuple
 
 from substrate.errors import ParameterError
+
+FEW = 4096
+"""Up to so many events the masks of all are kept: at most 2 MiB."""
+_BITS = bytes.maketrans(b"01", bytes((0, 1)))
 
 
 class Event(NamedTuple):
@@ -41,12 +47,11 @@ class Ancestry(NamedTuple):
     objects: frozenset[Hashable]
 
 
-def ancestors(events: Iterable[Event]) -> dict[Hashable, Ancestry]:
-    """Ancestry of every event by Definition 1, in one pass forward over the log.
+def ancestors(events: Iterable[Event]) -> Mapping[Hashable, Ancestry]:
+    """Ancestry of every event by Definition 1; that of an event is worked out when it is asked for.
 
-    Each object carries the set of events that its next event will have as ancestors, so the pass costs
-    O(events x participants) set unions; sets are bit masks. Events of one tick are no ancestors of each
-    other.
+    The mapping takes room for the events, or little more; an event's ancestry costs what it holds.
+    Events of one tick are no ancestors of each other.
 
     Raises:
         ParameterError: two events have one name.
@@ -58,22 +63,131 @@ def ancestors(events: Iterable[Event]) -> dict[Hashable, Ancestry]:
     (['a', 'b'], [1, 2, 3, 4])
     """
     ordered = in_order(events)
-    reach: dict[Hashable, int] = {}
-    masks: list[int] = []
-    for _, simultaneous in groupby(enumerate(ordered), key=lambda numbered: numbered[1].tick):
-        group = list(simultaneous)
-        for _, event in group:
-            mask = 0
+    return _ByMask(ordered) if len(ordered) <= FEW else _ByWalk(ordered)
+
+
+class _ByMask(Mapping[Hashable, Ancestry]):
+    """Ancestry by one pass forward, in which each object carries what its next event will come from.
+
+    Sets are bit masks, of events and of objects; a mask is unpacked when its event is asked for.
+    """
+
+    def __init__(self, ordered: Sequence[Event]) -> None:
+        self._events = ordered
+        self._places = {event.id: place for place, event in enumerate(ordered)}
+        self._masks: list[tuple[int, int]] | None = None
+        self._names = [event.id for event in ordered]
+        self._objects: list[Hashable] = []
+
+    def __len__(self) -> int:
+        return len(self._events)
+
+    def __iter__(self) -> Iterator[Hashable]:
+        return iter(self._places)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._places
+
+    def __getitem__(self, name: Hashable) -> Ancestry:
+        place = self._places[name]
+        if self._masks is None:
+            self._masks = self._passed()
+        events, objects = self._masks[place]
+        return Ancestry(
+            frozenset(_unpacked(events, self._names)), frozenset(_unpacked(objects, self._objects))
+        )
+
+    def _passed(self) -> list[tuple[int, int]]:
+        numbers: dict[Hashable, int] = {}
+        for event in self._events:
             for object_ in event.objects:
-                mask |= reach.get(object_, 0)
-            masks.append(mask)
-        for index, event in group:
+                numbers.setdefault(object_, len(numbers))
+        self._objects = list(numbers)
+        reach = [(0, 0)] * len(numbers)
+        masks: list[tuple[int, int]] = []
+        for _, simultaneous in groupby(self._events, key=lambda event: event.tick):
+            group = [[numbers[object_] for object_ in event.objects] for event in simultaneous]
+            first = len(masks)
+            for parts in group:
+                events = objects = 0
+                for part in parts:
+                    came, took_part = reach[part]
+                    events |= came
+                    objects |= took_part | 1 << part
+                masks.append((events, objects))
+            for place, parts in enumerate(group, start=first):
+                events, objects = masks[place]
+                for part in parts:
+                    came, took_part = reach[part]
+                    reach[part] = (came | events | 1 << place, took_part | objects)
+        return masks
+
+
+def _unpacked(mask: int, names: Sequence[Hashable]) -> Iterator[Hashable]:
+    """The names whose bits are set, that of the lowest first: a set is made fastest in ascending order."""
+    return compress(names, f"{mask:b}"[::-1].encode().translate(_BITS))
+
+
+class _ByWalk(Mapping[Hashable, Ancestry]):
+    """Ancestry by walking back from an event, latest first, along the events of each object met.
+
+    The first time that an object is met is at its latest tick, so all its earlier events are ancestors,
+    and it need not be met again: a walk costs the ancestors and their participants.
+    """
+
+    def __init__(self, ordered: Sequence[Event]) -> None:
+        self._events = ordered
+        self._places = {event.id: place for place, event in enumerate(ordered)}
+        self._of: dict[Hashable, list[int]] = {}
+        for place, event in enumerate(ordered):
             for object_ in event.objects:
-                reach[object_] = reach.get(object_, 0) | masks[index] | 1 << index
-    return {
-        event.id: _ancestry(event, [o for i, o in enumerate(ordered) if mask >> i & 1])
-        for event, mask in zip(ordered, masks, strict=True)
-    }
+                self._of.setdefault(object_, []).append(place)
+
+    def __len__(self) -> int:
+        return len(self._events)
+
+    def __iter__(self) -> Iterator[Hashable]:
+        return iter(self._places)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._places
+
+    def __getitem__(self, name: Hashable) -> Ancestry:
+        events = self._events
+        event = events[self._places[name]]
+        objects = set(event.objects)
+        found: set[int] = set()
+        floor = 0
+        # Objects by the last of their events that is left, as (-place, how many are left, whose)
+        ahead: list[tuple[int, int, list[int]]] = []
+
+        def meet(object_: Hashable, tick: int) -> None:
+            places = self._of[object_]
+            left = bisect_left(places, tick, key=lambda place: events[place].tick)
+            if left:
+                heappush(ahead, (-places[left - 1], left, places))
+
+        for object_ in event.objects:
+            meet(object_, event.tick)
+        while ahead:
+            minus, left, places = heappop(ahead)
+            if left > 1:
+                heappush(ahead, (-places[left - 2], left - 1, places))
+            if -minus in found:
+                if -minus < floor:
+                    break
+                continue
+            found.add(-minus)
+            earlier = events[-minus]
+            for object_ in earlier.objects:
+                if object_ not in objects:
+                    objects.add(object_)
+                    meet(object_, earlier.tick)
+            if not floor and len(objects) == len(self._of):
+                # Everyone has been met: whatever happened before this tick is an ancestor
+                floor = bisect_left(events, earlier.tick, key=lambda event: event.tick)
+                found.update(range(floor))
+        return Ancestry(frozenset([events[place].id for place in sorted(found)]), frozenset(objects))
 
 
 def ancestors_as_printed(events: Iterable[Event]) -> dict[Hashable, Ancestry]:
@@ -83,7 +197,8 @@ def ancestors_as_printed(events: Iterable[Event]) -> dict[Hashable, Ancestry]:
     of the same object is dropped, so that ancestors can be missed.
 
     >>> e = Event("e", 9, frozenset({1, 2}))
-    >>> log = [Event("early", 3, frozenset({1, 3})), Event("missed", 5, frozenset({3, 4})), Event("late", 7, frozenset({2, 3})), e]
+    >>> early, missed = Event("early", 3, frozenset({1, 3})), Event("missed", 5, frozenset({3, 4}))
+    >>> log = [early, missed, Event("late", 7, frozenset({2, 3})), e]
     >>> sorted(ancestors_as_printed(log)["e"].events), sorted(ancestors(log)["e"].events)
     (['early', 'late'], ['early', 'late', 'missed'])
     """
@@ -96,7 +211,8 @@ def ancestors_global_frame(events: Iterable[Event]) -> dict[Hashable, Ancestry]:
 
     The paper's ablation of the per-event reference frame (section 6). The event itself is left out.
 
-    >>> log = [Event("late", 5, frozenset({2, 3})), Event("later", 7, frozenset({3, 4})), Event("e", 9, frozenset({1, 2}))]
+    >>> late, later = Event("late", 5, frozenset({2, 3})), Event("later", 7, frozenset({3, 4}))
+    >>> log = [late, later, Event("e", 9, frozenset({1, 2}))]
     >>> sorted(ancestors_global_frame(log)["e"].events), sorted(ancestors(log)["e"].events)
     (['late', 'later'], ['late'])
     """
@@ -138,7 +254,7 @@ def causal_chain(events: Iterable[Event], event: Hashable, ancestor: Hashable) -
     Raises:
         ParameterError: a name is unknown, or ``ancestor`` is none.
 
-    >>> log = [Event("a", 1, frozenset({1, 2})), Event("b", 2, frozenset({2, 3})), Event("c", 3, frozenset({3, 4}))]
+    >>> log = [Event(name, tick, frozenset({tick, tick + 1})) for tick, name in enumerate("abc")]
     >>> [step.id for step in causal_chain(log, "c", "a")]
     ['a', 'b', 'c']
     """
@@ -184,7 +300,7 @@ def _ancestry(event: Event, found: Iterable[Event]) -> Ancestry:
     return Ancestry(frozenset(e.id for e in found), event.objects.union(*(e.objects for e in found)))
 
 
-VARIANTS: Mapping[str, Callable[[Iterable[Event]], dict[Hashable, Ancestry]]] = {
+VARIANTS: Mapping[str, Callable[[Iterable[Event]], Mapping[Hashable, Ancestry]]] = {
     "event": ancestors,
     "printed": ancestors_as_printed,
     "global": ancestors_global_frame,

@@ -11,35 +11,97 @@ from collections.abc import Sequence
 
 
 class Chain:
-    """A chain's value, and how many lines it has been fed.
+    """A chain's value after some lines; it does not change, :meth:`after` gives the next.
 
-    >>> one, two = Chain(), Chain()
-    >>> one.feed(3, ["A <urn:s> <urn:p> <urn:o> .", "D <urn:s> <urn:p> <urn:o> ."])
-    >>> two.feed(3, ["A <urn:s> <urn:p> <urn:o> ."])
-    >>> two.feed(3, ["D <urn:s> <urn:p> <urn:o> ."])
-    >>> one.value() == two.value(), one.fed
+    Attributes:
+        fed: how many lines it has taken.
+        tick: the tick of the last one; -1 where there is none.
+        base: the hash of everything before that tick; empty where there is none.
+
+    >>> lines = ["A <urn:s> <urn:p> <urn:o> .", "D <urn:s> <urn:p> <urn:o> ."]
+    >>> one = Chain().after(3, lines)
+    >>> two = Chain().after(3, lines[:1]).after(3, lines[1:])
+    >>> one.value == two.value, one.fed
     (True, 2)
     """
 
+    __slots__ = ("_hasher", "base", "fed", "tick", "value")
+
     def __init__(self) -> None:
         self.fed = 0
-        self._tick = -1
+        self.tick = -1
+        self.base = b""
         self._hasher = hashlib.sha256()
-
-    def feed(self, tick: int, lines: Sequence[str]) -> None:
-        """Go on by some lines of a tick; a tick is closed by the next one."""
-        if tick != self._tick:
-            self._hasher = hashlib.sha256(b"%s tick %d\n" % (self._hasher.digest(), tick))
-            self._tick = tick
-        self._hasher.update(("\n".join(lines) + "\n").encode("utf-8", "surrogatepass"))
-        self.fed += len(lines)
-
-    def value(self) -> str:
+        self.value = f"sha256:{self._hasher.hexdigest()}"
         """``sha256:…`` over everything fed so far."""
-        return f"sha256:{self._hasher.hexdigest()}"
 
-    def copy(self) -> Chain:
-        """A chain that goes on by itself from here."""
-        twin = Chain()
-        twin.fed, twin._tick, twin._hasher = self.fed, self._tick, self._hasher.copy()
-        return twin
+    def after(self, tick: int, lines: Sequence[str]) -> Chain:
+        """The chain some lines of a tick further; a tick is closed by the next one."""
+        if tick == self.tick:
+            base, hasher = self.base, self._hasher.copy()
+        else:
+            base = self._hasher.digest()
+            hasher = hashlib.sha256(b"%s tick %d\n" % (base, tick))
+        hasher.update(("\n".join(lines) + "\n").encode("utf-8", "surrogatepass"))
+        return Chain.made(hasher, base, tick, self.fed + len(lines))
+
+    def links(self) -> Links:
+        """What goes on from here link by link, for files of many."""
+        return Links(self)
+
+    @classmethod
+    def made(cls, hasher: hashlib._Hash, base: bytes, tick: int, fed: int) -> Chain:
+        """A chain from its parts."""
+        chain = cls.__new__(cls)
+        chain._hasher, chain.base, chain.tick, chain.fed = hasher, base, tick, fed
+        chain.value = f"sha256:{hasher.hexdigest()}"
+        return chain
+
+    @classmethod
+    def resumed(cls, base: bytes, tick: int, fed: int, lines: Sequence[str]) -> Chain:
+        """A chain from the hash before its last tick and the lines of that tick; ``fed`` counts them too."""
+        chain = cls()
+        chain.base, chain.tick, chain.fed = base, tick, fed - len(lines)
+        chain._hasher = hashlib.sha256(b"%s tick %d\n" % (base, tick))
+        return chain.after(tick, lines)
+
+
+class Links:
+    """A chain that is moved from link to link, and one link back.
+
+    >>> links, line = Chain().links(), "A <urn:s> <urn:p> <urn:o> ."
+    >>> links.follow(3, line) == Chain().after(3, [line]).value
+    True
+    """
+
+    __slots__ = ("_base", "_before", "_fed", "_hasher", "_tick", "value")
+
+    def __init__(self, chain: Chain) -> None:
+        self._hasher, self._base, self._tick, self._fed = chain._hasher, chain.base, chain.tick, chain.fed
+        self.value = chain.value
+        self._before = (self._hasher, self._base, self._tick, self._fed, self.value)
+
+    def follow(self, tick: int, body: str) -> str:
+        """Go on by the lines of one tick, without the last line's end; the value then."""
+        before = self._hasher
+        self._before = (before, self._base, self._tick, self._fed, self.value)
+        data = b"%s\n" % body.encode("utf-8", "surrogatepass")
+        if tick == self._tick:
+            hasher = before.copy()
+            hasher.update(data)
+        else:
+            self._base = before.digest()
+            hasher = hashlib.sha256(b"%s tick %d\n%s" % (self._base, tick, data))
+            self._tick = tick
+        self._hasher = hasher
+        self._fed += body.count("\n") + 1
+        self.value = value = f"sha256:{hasher.hexdigest()}"
+        return value
+
+    def back(self) -> None:
+        """Undo the last link."""
+        self._hasher, self._base, self._tick, self._fed, self.value = self._before
+
+    def chain(self) -> Chain:
+        """The chain as it is here."""
+        return Chain.made(self._hasher, self._base, self._tick, self._fed)

@@ -9,7 +9,7 @@ prevention needs every event to hang on a chain of true dependences (C4 here).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Literal, NamedTuple
 
 from substrate.ancestry import Ancestry, Event, ancestors, in_order
@@ -157,7 +157,7 @@ def _closed(observed: list[Event], declared: Iterable[Hashable] | None) -> Condi
 
 def _exogenous(
     observed: list[Event],
-    ancestry: dict[Hashable, Ancestry],
+    ancestry: Mapping[Hashable, Ancestry],
     removed: Hashable,
     other: list[Event],
     same: Callable[[Event], Hashable],
@@ -179,7 +179,7 @@ def _nothing_emerges(
 
 def _dependent(
     observed: list[Event],
-    ancestry: dict[Hashable, Ancestry],
+    ancestry: Mapping[Hashable, Ancestry],
     removed: Hashable,
     other: list[Event],
     same: Callable[[Event], Hashable],

@@ -34,48 +34,24 @@ class SubstrateError(Exception):
 
 
 class FormatError(SubstrateError):
-    """A file or record does not have the shape its format prescribes.
-
-    >>> str(FormatError("scene_index is missing", where=("input",)))
-    'input: scene_index is missing'
-    """
+    """A file or record does not have the shape its format prescribes."""
 
 
 class LogError(SubstrateError):
-    """An event log was used or stored in a way that would break it.
-
-    >>> str(LogError("tick 2 lies before tick 3", where=("input",)))
-    'input: tick 2 lies before tick 3'
-    """
+    """An event log was used or stored in a way that would break it."""
 
 
 class InterventionError(SubstrateError):
-    """An intervention's pre-condition does not hold in the state it is applied to.
-
-    >>> str(InterventionError("Retract: the triple does not hold", where=("input",)))
-    'input: Retract: the triple does not hold'
-    """
+    """An intervention's pre-condition does not hold in the state it is applied to."""
 
 
 class TBoxError(SubstrateError):
-    """A TBox cannot be loaded, or a state violates its shapes.
-
-    >>> str(TBoxError("no such TBox", where=("input",)))
-    'input: no such TBox'
-    """
+    """A TBox cannot be loaded, or a state violates its shapes."""
 
 
 class ProgramError(SubstrateError):
-    """A question's program cannot run on its scene.
-
-    >>> str(ProgramError("unique of 2 objects", where=("input",)))
-    'input: unique of 2 objects'
-    """
+    """A question's program cannot run on its scene."""
 
 
 class ParameterError(SubstrateError):
-    """A parameter is unknown or has a value outside its range.
-
-    >>> str(ParameterError("no parameter 'tua'", where=("input",)))
-    "input: no parameter 'tua'"
-    """
+    """A parameter is unknown or has a value outside its range."""

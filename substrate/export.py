@@ -11,9 +11,11 @@ from datetime import UTC, datetime, timedelta
 
 import pyoxigraph as ox
 
+from substrate.delta import Op
 from substrate.errors import LogError
-from substrate.log import EventLog, Op
-from substrate.replay import State
+from substrate.log import EventLog
+from substrate.patch import Descent
+from substrate.state import State
 from substrate.vocabulary import NAMESPACE, RDF_TYPE, TICK
 
 _LDES = "https://w3id.org/ldes#"
@@ -145,8 +147,6 @@ def from_members(text: str, name: str = "stream") -> EventLog:
     >>> from_members("\\n".join(members(log))).digest == log.digest
     True
     """
-    from substrate.patch import Descent
-
     about: dict[
         ox.NamedNode | ox.BlankNode, dict[ox.NamedNode, ox.NamedNode | ox.BlankNode | ox.Literal | ox.Triple]
     ] = {}

@@ -6,14 +6,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-import pyoxigraph as ox
-
+from substrate.delta import Delta, Op, Triple, quads_of, text_of, triple_of
 from substrate.errors import LogError
-from substrate.history import Difference, ordered
+from substrate.history import Difference
 from substrate.interventions import Intervention
-from substrate.log import Delta, EventLog, Op, Triple, triple_of
+from substrate.log import EventLog
 from substrate.patch import Descent
-from substrate.replay import Replay, State
+from substrate.replay import Replay
+from substrate.state import State
 
 
 class Emitter(Protocol):
@@ -69,11 +69,13 @@ class Simulation:
         simulator: takes up the state after the intervention.
         until: last tick to simulate; the parent's last one unless given.
 
+    >>> import pyoxigraph as ox
     >>> class Clock:
     ...     def start(self, state, tick):
     ...         pass
     ...     def step(self, tick):
-    ...         return [(Op.INSERT, (ox.NamedNode("urn:clock"), ox.NamedNode("urn:struck"), ox.Literal(tick)))]
+    ...         struck = (ox.NamedNode("urn:clock"), ox.NamedNode("urn:struck"), ox.Literal(tick))
+    ...         return [(Op.INSERT, struck)]
     >>> len(fork(EventLog(), at=0, emitter=Simulation(Clock(), until=3)))
     4
     """
@@ -107,7 +109,8 @@ def fork(
     >>> from pyoxigraph import NamedNode
     >>> from substrate import Op, Retract
     >>> fact = (NamedNode("urn:ann"), NamedNode("urn:knows"), NamedNode("urn:secret"))
-    >>> log = EventLog([Delta(0, Op.INSERT, fact), Delta(5, Op.INSERT, (fact[0], NamedNode("urn:at"), NamedNode("urn:cafe")))])
+    >>> later = (fact[0], NamedNode("urn:at"), NamedNode("urn:cafe"))
+    >>> log = EventLog([Delta(0, Op.INSERT, fact), Delta(5, Op.INSERT, later)])
     >>> branch = fork(log, at=3, intervention=Retract(fact))
     >>> len(log.state()), len(branch.state()), branch.parent_digest == log.digest, branch.branch_tick
     (2, 1, True, 3)
@@ -115,16 +118,14 @@ def fork(
     end = log.last_tick + 1
     if not 0 <= at <= end:
         raise LogError(f"branch tick {at} lies outside the log", hint=f"Name a tick from 0 to {end}")
-    start = log.position(at - 1)
-    branch = EventLog()
-    branch.descent = Descent(log.digest, at)
-    branch.extend_from(log, 0, start)
-    if intervention:
-        branch.extend(intervention.deltas(branch.state(at - 1), at))
+    start, stop = log.position(at - 1), len(log)
+    first = intervention.deltas(log.state(at - 1), at) if intervention else ()
+    branch = log.branch(start, Descent(log.digest, at))
+    branch.extend(first)
     if emitter:
         _extend_from_branch(branch, emitter.emit(branch, log, at), at)
     else:
-        branch.extend_from(log, start)
+        branch.follow(log, start, stop)
     return branch
 
 
@@ -162,6 +163,7 @@ def arms(
     Both are forks at the same tick under the same emitter, so that nothing but the intervention
     tells them apart. Errors as :func:`fork`.
 
+    >>> import pyoxigraph as ox
     >>> from substrate import Assert
     >>> fact = (ox.NamedNode("urn:ann"), ox.NamedNode("urn:knows"), ox.NamedNode("urn:secret"))
     >>> a, b = arms(EventLog(), 0, Assert(fact))
@@ -184,6 +186,7 @@ def twin(a: EventLog, b: EventLog, start: int | None = None, stop: int | None = 
         Every tick from ``start`` on at which either arm has a delta. Its cost is the deltas of that
         tick, and the triples that differ.
 
+    >>> import pyoxigraph as ox
     >>> from substrate import Assert
     >>> fact = (ox.NamedNode("urn:ann"), ox.NamedNode("urn:knows"), ox.NamedNode("urn:secret"))
     >>> a, b = arms(EventLog(), 0, Assert(fact))
@@ -193,21 +196,30 @@ def twin(a: EventLog, b: EventLog, start: int | None = None, stop: int | None = 
     start = _first_difference(a, b) if start is None else start
     stop = max(a.last_tick, b.last_tick) if stop is None else stop
     left, right = Replay(a), Replay(b)
-    only_a, only_b = (set(map(_quad, s)) for s in _sides(left.seek(start - 1), right.seek(start - 1)))
+    here, there = left.seek(start - 1).texts(), right.seek(start - 1).texts()
+    only_a, only_b = here - there, there - here
     for tick in sorted(t for t in {*a.ticks, *b.ticks} if start <= t <= stop):
         left.seek(tick)
         right.seek(tick)
-        here, there = (
-            tuple(log[p] for p in range(log.position(tick - 1), log.position(tick))) for log in (a, b)
-        )
-        for quad in {_quad(delta.triple) for delta in (*here, *there)}:
-            triple = triple_of(quad)
-            in_a, in_b = triple in left.state, triple in right.state
-            (only_a.add if in_a and not in_b else only_a.discard)(quad)
-            (only_b.add if in_b and not in_a else only_b.discard)(quad)
-        yield TwinTick(
-            tick, here, there, Difference(ordered(map(triple_of, only_b)), ordered(map(triple_of, only_a)))
-        )
+        of_a, of_b = (_deltas(log, tick) for log in (a, b))
+        for triple in {text_of(delta.triple): delta.triple for delta in (*of_a, *of_b)}.items():
+            _place(*triple, left.state, right.state, only_a, only_b)
+        yield TwinTick(tick, of_a, of_b, Difference(_triples(only_b), _triples(only_a)))
+
+
+def _deltas(log: EventLog, tick: int) -> tuple[Delta, ...]:
+    return tuple(log[position] for position in range(log.position(tick - 1), log.position(tick)))
+
+
+def _place(text: str, triple: Triple, a: State, b: State, only_a: set[str], only_b: set[str]) -> None:
+    """Sort a triple that may have changed into what stands on one side only."""
+    in_a, in_b = triple in a, triple in b
+    (only_a.add if in_a and not in_b else only_a.discard)(text)
+    (only_b.add if in_b and not in_a else only_b.discard)(text)
+
+
+def _triples(texts: set[str]) -> tuple[Triple, ...]:
+    return tuple(map(triple_of, quads_of(sorted(texts))))
 
 
 def _first_difference(a: EventLog, b: EventLog) -> int:
@@ -216,11 +228,3 @@ def _first_difference(a: EventLog, b: EventLog) -> int:
             return min(left.tick, right.tick)
     shorter, longer = sorted((a, b), key=len)
     return longer[len(shorter)].tick if len(longer) > len(shorter) else longer.last_tick + 1
-
-
-def _sides(a: State, b: State) -> tuple[list[Triple], list[Triple]]:
-    return [t for t in a if t not in b], [t for t in b if t not in a]
-
-
-def _quad(triple: Triple) -> ox.Quad:
-    return ox.Quad(*triple)

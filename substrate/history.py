@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-import pyoxigraph as ox
-
-from substrate.log import Delta, EventLog, Op, Term, Triple, triple_of
-from substrate.replay import State
+from substrate.delta import Delta, Op, Term, Triple, quads_of, text_of, triple_of
+from substrate.record import Record
+from substrate.state import State
+from substrate.triples import fitting
 
 
 class Change(NamedTuple):
     """A delta that made a difference: its position in the log, which addresses it, and the delta.
 
+    >>> import pyoxigraph as ox
+    >>> from substrate import EventLog
     >>> fact = (ox.NamedNode("urn:ann"), ox.NamedNode("urn:at"), ox.NamedNode("urn:cafe"))
     >>> history(EventLog([Delta(2, Op.INSERT, fact), Delta(3, Op.INSERT, fact)]), fact).changes[0].position
     0
@@ -43,6 +45,7 @@ class History(NamedTuple):
     A triple counts as true at a tick where it stands after all of the tick's deltas; what comes and
     goes within one tick is among the changes only.
 
+    >>> import pyoxigraph as ox
     >>> fact = (ox.NamedNode("urn:ann"), ox.NamedNode("urn:at"), ox.NamedNode("urn:cafe"))
     >>> History(fact, (Interval(2, 5),), ()).holds(4)
     True
@@ -57,56 +60,60 @@ class History(NamedTuple):
         return any(tick in interval for interval in self.intervals)
 
 
-def history(log: EventLog, triple: Triple) -> History:
-    """The history of one triple, in O(deltas).
+def history(log: Record, triple: Triple) -> History:
+    """The history of one triple. An index of the log, made when it is first asked for, leads to its deltas.
 
+    >>> import pyoxigraph as ox
+    >>> from substrate import EventLog, Op
     >>> fact = (ox.NamedNode("urn:ann"), ox.NamedNode("urn:at"), ox.NamedNode("urn:cafe"))
-    >>> story = history(EventLog([Delta(2, Op.INSERT, fact), Delta(5, Op.RETRACT, fact), Delta(7, Op.INSERT, fact)]), fact)
-    >>> [tuple(interval) for interval in story.intervals], [change.delta.tick for change in story.changes], story.holds(5)
-    ([(2, 5), (7, None)], [2, 5, 7], False)
+    >>> story = history(EventLog([Delta(2, Op.INSERT, fact), Delta(5, Op.RETRACT, fact)]), fact)
+    >>> [tuple(interval) for interval in story.intervals], [change.delta.tick for change in story.changes]
+    ([(2, 5)], [2, 5])
     """
-    wanted = ox.Quad(*triple)
-    return _history(
-        log, triple, [(position, op) for position, (op, quad) in enumerate(log.changes()) if quad == wanted]
-    )
+    number = log.triples.find(text_of(triple))
+    return History(triple, (), ()) if number is None else _history(log, triple, log.mentions(number))
 
 
 def histories(
-    log: EventLog, subject: Term | None = None, predicate: Term | None = None, object: Term | None = None
-) -> list[History]:  # RDF calls it so
+    log: Record,
+    subject: Term | None = None,
+    predicate: Term | None = None,
+    object: Term | None = None,  # RDF calls it so
+) -> list[History]:
     """The histories of all triples that ever fitted a pattern, sorted by their text; ``None`` fits any term.
 
+    >>> import pyoxigraph as ox
+    >>> from substrate import EventLog, Op
     >>> ann, at = ox.NamedNode("urn:ann"), ox.NamedNode("urn:at")
-    >>> log = EventLog([Delta(t, op, (ann, at, ox.Literal(place))) for t, op, place in [(1, Op.INSERT, 1), (2, Op.RETRACT, 1), (2, Op.INSERT, 2)]])
-    >>> [(str(h.triple[2].value), h.intervals[0].end) for h in histories(log, ann, at)]
-    [('1', 2), ('2', None)]
+    >>> moves = [(1, Op.INSERT, "home"), (2, Op.RETRACT, "home"), (2, Op.INSERT, "cafe")]
+    >>> log = EventLog(Delta(tick, op, (ann, at, ox.Literal(place))) for tick, op, place in moves)
+    >>> [(h.triple[2].value, h.intervals[0].end) for h in histories(log, ann, at)]
+    [('cafe', None), ('home', 2)]
     """
-    found: dict[ox.Quad, list[tuple[int, Op]]] = {}
-    for position, (op, quad) in enumerate(log.changes()):
-        if (
-            subject in (None, quad.subject)
-            and predicate in (None, quad.predicate)
-            and object in (None, quad.object)
-        ):
-            found.setdefault(quad, []).append((position, op))
-    return [_history(log, triple_of(quad), found[quad]) for quad in sorted(found, key=str)]
+    fits = fitting(subject, predicate, object)
+    found = sorted((text, number) for number, text in log.triples.items() if fits(text))
+    stories: list[History] = []
+    for (_, number), quad in zip(found, quads_of(text for text, _ in found), strict=True):
+        if mentions := log.mentions(number):
+            stories.append(_history(log, triple_of(quad), mentions))
+    return stories
 
 
-def _history(log: EventLog, triple: Triple, touched: list[tuple[int, Op]]) -> History:
+def _history(log: Record, triple: Triple, mentions: list[int]) -> History:
     changes: list[Change] = []
     bounds: list[int] = []
     holds = False
-    for position, op in touched:
+    for position in mentions:
+        tick, op = log.when(position)
         if holds is (op is Op.INSERT):
             continue
         holds = not holds
-        change = Change(position, log[position])
-        changes.append(change)
+        changes.append(Change(position, Delta(tick, op, triple)))
         # A bound at the tick of the one before undoes it: nothing has changed at the tick's end.
-        if bounds and bounds[-1] == change.delta.tick:
+        if bounds and bounds[-1] == tick:
             bounds.pop()
         else:
-            bounds.append(change.delta.tick)
+            bounds.append(tick)
     ends: list[int | None] = [*bounds[1::2]]
     if len(bounds) % 2:
         ends.append(None)
@@ -127,9 +134,13 @@ class Difference(NamedTuple):
         return bool(self.inserted or self.retracted)
 
 
-def diff(log: EventLog, a: int, b: int) -> Difference:
+def diff(log: Record, a: int, b: int) -> Difference:
     """The difference of the states at two ticks of a log; ``b`` may lie before ``a``.
 
+    Its cost is the deltas between the two, once the log has its index.
+
+    >>> import pyoxigraph as ox
+    >>> from substrate import EventLog, Op
     >>> ann, at = ox.NamedNode("urn:ann"), ox.NamedNode("urn:at")
     >>> home, cafe = (ann, at, ox.Literal("home")), (ann, at, ox.Literal("cafe"))
     >>> log = EventLog([Delta(1, Op.INSERT, home), Delta(2, Op.RETRACT, home), Delta(2, Op.INSERT, cafe)])
@@ -137,18 +148,26 @@ def diff(log: EventLog, a: int, b: int) -> Difference:
     >>> change.inserted[0][2].value, change.retracted[0][2].value
     ('cafe', 'home')
     """
-    return difference(log.state(a), log.state(b))
+    first, last = sorted((log.position(a), log.position(b)))
+    inserted, retracted = log.net(first, last)
+    if b < a:
+        inserted, retracted = retracted, inserted
+    return Difference(_spelled(log.triples.texts(inserted)), _spelled(log.triples.texts(retracted)))
 
 
 def difference(a: State, b: State) -> Difference:
     """The difference of two states, also of two logs.
 
+    >>> from substrate import EventLog
     >>> bool(difference(EventLog().state(), EventLog().state()))
     False
     """
-    return Difference(
-        ordered(triple for triple in b if triple not in a), ordered(triple for triple in a if triple not in b)
-    )
+    here, there = a.texts(), b.texts()
+    return Difference(_spelled(there - here), _spelled(here - there))
+
+
+def _spelled(texts: Iterable[str]) -> tuple[Triple, ...]:
+    return tuple(map(triple_of, quads_of(sorted(texts))))
 
 
 def ordered(triples: Iterable[Triple]) -> tuple[Triple, ...]:
@@ -157,4 +176,4 @@ def ordered(triples: Iterable[Triple]) -> tuple[Triple, ...]:
     >>> ordered([]) == ()
     True
     """
-    return tuple(sorted(triples, key=lambda triple: str(ox.Quad(*triple))))
+    return tuple(sorted(triples, key=text_of))

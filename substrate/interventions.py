@@ -11,9 +11,9 @@ from typing import Protocol
 
 import pyoxigraph as ox
 
+from substrate.delta import Delta, Op, Term, Triple
 from substrate.errors import InterventionError
-from substrate.log import Delta, Op, Term, Triple
-from substrate.replay import State
+from substrate.state import State
 from substrate.vocabulary import AWARE_OF, LOCATION
 
 Node = ox.NamedNode | ox.BlankNode
@@ -43,7 +43,8 @@ class Assert:
 
     >>> from substrate import EventLog, fork
     >>> log = EventLog()
-    >>> log.extend_lines([(0, "A <urn:ann> <urn:substrate:location> <urn:home> ."), (0, "A <urn:ann> <urn:substrate:awareOf> <urn:secret> .")])
+    >>> log.extend_lines([(0, "A <urn:ann> <urn:substrate:location> <urn:home> .")])
+    >>> log.extend_lines([(0, "A <urn:ann> <urn:substrate:awareOf> <urn:secret> .")])
     >>> ann, home, cafe, secret = (ox.NamedNode(f"urn:{name}") for name in ("ann", "home", "cafe", "secret"))
     >>> (ann, LOCATION, cafe) in fork(log, 1, Assert((ann, LOCATION, cafe))).state(1)
     True
@@ -66,7 +67,8 @@ class Retract:
 
     >>> from substrate import EventLog, fork
     >>> log = EventLog()
-    >>> log.extend_lines([(0, "A <urn:ann> <urn:substrate:location> <urn:home> ."), (0, "A <urn:ann> <urn:substrate:awareOf> <urn:secret> .")])
+    >>> log.extend_lines([(0, "A <urn:ann> <urn:substrate:location> <urn:home> .")])
+    >>> log.extend_lines([(0, "A <urn:ann> <urn:substrate:awareOf> <urn:secret> .")])
     >>> ann, home, cafe, secret = (ox.NamedNode(f"urn:{name}") for name in ("ann", "home", "cafe", "secret"))
     >>> len(fork(log, 1, Retract((ann, LOCATION, home))).state(1))
     1
@@ -96,9 +98,11 @@ class OverrideLocation:
 
     >>> from substrate import EventLog, fork
     >>> log = EventLog()
-    >>> log.extend_lines([(0, "A <urn:ann> <urn:substrate:location> <urn:home> ."), (0, "A <urn:ann> <urn:substrate:awareOf> <urn:secret> .")])
+    >>> log.extend_lines([(0, "A <urn:ann> <urn:substrate:location> <urn:home> .")])
+    >>> log.extend_lines([(0, "A <urn:ann> <urn:substrate:awareOf> <urn:secret> .")])
     >>> ann, home, cafe, secret = (ox.NamedNode(f"urn:{name}") for name in ("ann", "home", "cafe", "secret"))
-    >>> [place.value for _, _, place in fork(log, 1, OverrideLocation(ann, cafe)).state(1).match(ann, LOCATION)]
+    >>> branch = fork(log, 1, OverrideLocation(ann, cafe))
+    >>> [place.value for _, _, place in branch.state(1).match(ann, LOCATION)]
     ['urn:cafe']
     """
 
@@ -133,7 +137,8 @@ class AssertAwareness:
 
     >>> from substrate import EventLog, fork
     >>> log = EventLog()
-    >>> log.extend_lines([(0, "A <urn:ann> <urn:substrate:location> <urn:home> ."), (0, "A <urn:ann> <urn:substrate:awareOf> <urn:secret> .")])
+    >>> log.extend_lines([(0, "A <urn:ann> <urn:substrate:location> <urn:home> .")])
+    >>> log.extend_lines([(0, "A <urn:ann> <urn:substrate:awareOf> <urn:secret> .")])
     >>> ann, home, cafe, secret = (ox.NamedNode(f"urn:{name}") for name in ("ann", "home", "cafe", "secret"))
     >>> (ann, AWARE_OF, cafe) in fork(log, 1, AssertAwareness(ann, cafe)).state(1)
     True
@@ -161,7 +166,8 @@ class RetractAwareness:
 
     >>> from substrate import EventLog, fork
     >>> log = EventLog()
-    >>> log.extend_lines([(0, "A <urn:ann> <urn:substrate:location> <urn:home> ."), (0, "A <urn:ann> <urn:substrate:awareOf> <urn:secret> .")])
+    >>> log.extend_lines([(0, "A <urn:ann> <urn:substrate:location> <urn:home> .")])
+    >>> log.extend_lines([(0, "A <urn:ann> <urn:substrate:awareOf> <urn:secret> .")])
     >>> ann, home, cafe, secret = (ox.NamedNode(f"urn:{name}") for name in ("ann", "home", "cafe", "secret"))
     >>> (ann, AWARE_OF, secret) in fork(log, 1, RetractAwareness(ann, secret)).state(1)
     False

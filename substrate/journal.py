@@ -1,15 +1,21 @@
 """A log's file: durable appends by a single writer, gzip where the name ends in ``.gz``.
 
-Each append is one write and one ``fsync``; where it fails the file is cut back to what it was. A gzip
-journal has one member an append; its header keeps the member's length and a checksum of the packed
-bytes, so that a torn member can be told from a damaged one and no bit can change unseen. Any gzip
-reader reads it, and gzip files of other programs are read too.
+Each append is one write and one ``fsync``; where it fails the file is cut back to what it was. The
+unit of durability is the call: one delta by ``append``, all of the deltas by ``extend``, which costs
+no more syncs than one. A crash between leaves whole transactions, and at most one that is cut off.
+
+The file belongs to the process that opened it. A process forked from that one lets go of the file and
+may only read its copy of the log. The lock is ``flock``: where the system has none (Windows), a second
+writer is not refused, and keeping writers apart is up to the user; folders are not synced there.
+
+A gzip journal has one member an append; its header keeps the member's length and a checksum of the
+packed bytes, so that a torn member can be told from a damaged one and no bit can change unseen. Any
+gzip reader reads it, and gzip files of other programs are read too.
 """
 
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import re
 import struct
@@ -18,9 +24,16 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from threading import RLock
 from typing import NamedTuple
+from weakref import WeakSet
 
 from substrate.errors import LogError
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None
 
 # RFC 1952: magic, deflate, FHCRC | FEXTRA, no time, no level, no system; 20 bytes of extra: "SL", 16 bytes
 # long.
@@ -33,6 +46,10 @@ _FOREIGN = 4
 """Bytes in which another program's header differs from ours at least."""
 MEMBER = 1 << 18
 """Characters of text that share a gzip member in a file written at once."""
+
+
+_CLOSED_ON_EXEC: int = getattr(os, "O_CLOEXEC", 0)
+_BINARY: int = getattr(os, "O_BINARY", 0)  # else Windows would write line feeds as two characters
 
 
 class TornTail(NamedTuple):
@@ -77,7 +94,7 @@ class Journal:
         self.path = path
         created = not path.exists()
         try:
-            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT | _CLOSED_ON_EXEC | _BINARY, 0o644)
         except OSError as error:
             raise LogError(
                 f"cannot be opened for writing ({error.strerror})",
@@ -91,6 +108,25 @@ class Journal:
             raise
         if created:
             _sync_folder(path.parent)
+        self.lock = RLock()
+        """Held by the thread that appends."""
+        self._forked = False
+        _OPEN.add(self)
+
+    def check(self) -> None:
+        """Refuse to write where this process may not.
+
+        Raises:
+            LogError: this process was forked from the one that opened the file, or the log was closed.
+        """
+        if self._forked:
+            raise LogError(
+                "this process was forked from the one that has the log open, and may only read it",
+                where=(self.path,),
+                hint="Append in the process that opened it, or open the log here when it is closed there",
+            )
+        if self._file < 0:
+            raise LogError("the log was closed", where=(self.path,), hint="Open it again to append")
 
     def append(self, text: str) -> None:
         """Add text as one durable step; where it fails the file is as before.
@@ -132,8 +168,34 @@ class Journal:
     def close(self) -> None:
         """Let go of the file and its lock."""
         if self._file >= 0:
+            if fcntl is not None:
+                # A process that is just being forked may hold the file a moment longer: the lock ends here
+                fcntl.flock(self._file, fcntl.LOCK_UN)
+            self._let_go()
+
+    def _let_go(self) -> None:
+        if self._file >= 0:
             os.close(self._file)
             self._file = -1
+
+    def disown(self) -> None:
+        """In a forked process: let go of the file, so that the lock is its opener's alone."""
+        self._let_go()
+        self._forked = True
+        # A thread that is not here any more may have held the old one
+        self.lock = RLock()
+
+
+_OPEN: WeakSet[Journal] = WeakSet()
+
+
+def _disown_all() -> None:
+    for journal in list(_OPEN):
+        journal.disown()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_disown_all)
 
 
 def read_contents(path: Path) -> Contents:
@@ -263,7 +325,7 @@ def _unopened(path: Path) -> Iterator[None]:
     if not path.is_file():
         yield
         return
-    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    handle = os.open(path, os.O_RDONLY | _CLOSED_ON_EXEC)
     try:
         _lock(handle, path)
         yield
@@ -272,6 +334,8 @@ def _unopened(path: Path) -> Iterator[None]:
 
 
 def _lock(handle: int, path: Path) -> None:
+    if fcntl is None:
+        return
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
@@ -283,6 +347,8 @@ def _lock(handle: int, path: Path) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
+    if fcntl is None:
+        return  # there a folder cannot be opened
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -7,87 +7,49 @@ equal digests, however their deltas were batched.
 
 from __future__ import annotations
 
-import enum
 import warnings
+from array import array
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from operator import index
+from itertools import repeat
+from operator import index, le
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import Self
 
 import pyoxigraph as ox
 
 from substrate.chain import Chain
+from substrate.delta import Delta, Op, Term, Triple, text_of, texts_of, triple_of
 from substrate.errors import LogError
+from substrate.history import Difference, History, diff, history
 from substrate.journal import MEMBER, Damage, Journal, TornTail, read_contents, write_atomically
-from substrate.patch import EDITED, Descent, Transaction, parse, render, verify
+from substrate.locking import MEMORY
+from substrate.patch import EDITED, Descent, Transaction, Verified, parse, render, verify
+from substrate.replay import Checkpoints, Timeline
+from substrate.triples import KEPT, Triples
 
-if TYPE_CHECKING:
-    from substrate.history import Difference, History
-    from substrate.replay import Checkpoints, State
+__all__ = ["Delta", "EventLog", "Op", "Term", "TornTailWarning", "Triple", "triple_of"]
 
-Term = ox.NamedNode | ox.BlankNode | ox.Literal | ox.Triple
-Triple = tuple[ox.NamedNode | ox.BlankNode, ox.NamedNode, Term]
-"""Subject, predicate, object; RDF 1.2, so an object may be a triple term.
-
->>> import pyoxigraph as ox
->>> said = ox.Triple(ox.NamedNode("urn:ann"), ox.NamedNode("urn:at"), ox.NamedNode("urn:cafe"))
->>> str(ox.Quad(ox.NamedNode("urn:bo"), ox.NamedNode("urn:knows"), said))
-'<urn:bo> <urn:knows> <<( <urn:ann> <urn:at> <urn:cafe> )>>'
-"""
-
-
-def triple_of(quad: ox.Quad) -> Triple:
-    """A quad of the default graph as a triple.
-
-    >>> triple_of(ox.Quad(ox.NamedNode("urn:s"), ox.NamedNode("urn:p"), ox.Literal(1)))[2].value
-    '1'
-    """
-    # No parser gives a triple as a subject
-    return (quad.subject, quad.predicate, quad.object)  # pyright: ignore[reportReturnType]
-
-
-class Op(enum.Enum):
-    """What a delta does with its triple (paper, section 2); the value is its letter in RDF Patch.
-
-    >>> Op("A") is Op.INSERT, Op("D") is Op.RETRACT
-    (True, True)
-    """
-
-    INSERT = "A"
-    RETRACT = "D"
-
-
-_OPS = {"A ": Op.INSERT, "D ": Op.RETRACT}
-
-
-class Delta(NamedTuple):
-    """One typed change of the state (paper, section 2): at ``tick``, insert or retract ``triple``.
-
-    >>> from pyoxigraph import NamedNode
-    >>> Delta(tick=3, op=Op.INSERT, triple=(NamedNode("urn:ann"), NamedNode("urn:likes"), NamedNode("urn:bo"))).op.value
-    'A'
-    """
-
-    tick: int
-    op: Op
-    triple: Triple
+_INSERTS = {"A ": 1, "D ": 0}
+_MARK = 256
+"""Deltas between two values of the chain that are kept, so that the digest at any tick is near one."""
+_DEPTH = 16
+"""Forks of forks of …: one so deep copies what it shares with its parent."""
 
 
 class TornTailWarning(UserWarning):
-    """A log's last append was cut off; what was whole has been read.
-
-    >>> issubclass(TornTailWarning, UserWarning)
-    True
-    """
+    """A log's last append was cut off; what was whole has been read."""
 
 
-class EventLog:
+class EventLog(Timeline):
     """An ordered, append-only log of deltas whose ticks never go back.
 
     The initial ABox of the paper's tuple is what the log inserts at its first tick. Ticks are whole
-    numbers from 0. A log lives in memory; :meth:`open` gives one that is on disk as well.
+    numbers from 0 to 2**63 - 1. A log lives in memory; :meth:`open` gives one that is on disk as well.
+
+    Threads may share a log: appends go one after the other, and what was acknowledged is in the file and
+    in memory, in one order. A process forked from one that has a log open may read it, but not append.
 
     >>> from pyoxigraph import NamedNode
     >>> fact = (NamedNode("urn:ann"), NamedNode("urn:in"), NamedNode("urn:cafe"))
@@ -102,12 +64,10 @@ class EventLog:
     """What had to be dropped at the file's end when it was read; ``None`` where it was whole."""
 
     def __init__(self, deltas: Iterable[Delta] = ()) -> None:
-        self._ticks: list[int] = []
-        self._ops: list[Op] = []
-        self._quads: list[ox.Quad] = []
+        super().__init__()
         self._chain = Chain()
+        self._marks: list[Chain] = [self._chain]
         self._journal: Journal | None = None
-        self._checkpoints: Checkpoints | None = None
         if deltas != ():
             self.extend(deltas)
 
@@ -135,13 +95,12 @@ class EventLog:
                 or the file behind the log cannot be written.
         """
         ticks: list[int] = []
-        ops: list[Op] = []
-        quads: list[ox.Quad] = []
+        inserts = bytearray()
+        texts: list[str] = []
         for tick, op, triple in deltas:
             try:
-                subject, predicate, object_ = triple
-                quads.append(ox.Quad(subject, predicate, object_))
-                ops.append(Op(op))
+                texts.append(text_of(triple))
+                inserts.append(Op(op) is Op.INSERT)
             except (TypeError, ValueError) as error:
                 raise LogError(
                     f"not a delta ({error})",
@@ -149,7 +108,7 @@ class EventLog:
                     hint="Give an Op and pyoxigraph terms: subject, predicate, object",
                 ) from error
             ticks.append(tick)
-        self._grow(ticks, ops, quads)
+        self._grow(ticks, inserts, texts)
 
     def extend_lines(self, lines: Iterable[tuple[int, str]]) -> None:
         """Add deltas given as ``(tick, RDF Patch line)``, as one step.
@@ -157,7 +116,8 @@ class EventLog:
         For converters that write many deltas: about three times as fast as building the terms.
 
         >>> log = EventLog()
-        >>> log.extend_lines([(0, "A <urn:ann> <urn:in> <urn:cafe> ."), (4, "D <urn:ann> <urn:in> <urn:cafe> .")])
+        >>> fact = "<urn:ann> <urn:in> <urn:cafe> ."
+        >>> log.extend_lines([(0, f"A {fact}"), (4, f"D {fact}")])
         >>> len(log.state(4))
         0
 
@@ -166,142 +126,136 @@ class EventLog:
         """
         pairs = list(lines)
         try:
-            ops = [_OPS[line[:2]] for _, line in pairs]
+            inserts = bytearray([_INSERTS[line[:2]] for _, line in pairs])
             text = "\n".join([line[2:] for _, line in pairs])
             quads = list(ox.parse(text, ox.RdfFormat.N_TRIPLES))
         except (KeyError, SyntaxError, UnicodeEncodeError) as error:
             raise LogError(
                 f"not a line of RDF Patch ({error})", hint="Write `A` or `D`, then one N-Triples statement"
             ) from error
-        if len(quads) != len(ops) or text.count("\n") >= max(1, len(ops)) or "\r" in text:
+        if len(quads) != len(inserts) or text.count("\n") >= max(1, len(inserts)) or "\r" in text:
             raise LogError(
-                f"{len(ops)} lines hold {len(quads)} statements, or a line's end",
+                f"{len(inserts)} lines hold {len(quads)} statements, or a line's end",
                 hint="Write one statement a line",
             )
-        self._grow([tick for tick, _ in pairs], ops, quads)
+        self._grow([tick for tick, _ in pairs], inserts, texts_of(quads), quads)
 
     def extend_from(self, other: EventLog, start: int = 0, stop: int | None = None) -> None:
         """Add another log's deltas, from position ``start`` to ``stop``; errors as :meth:`extend`."""
-        self._grow(other._ticks[start:stop], other._ops[start:stop], other._quads[start:stop])
+        ticks: list[int] = []
+        inserts = bytearray()
+        numbers: list[int] = []
+        for columns, a, b in other._pieces(start, stop):
+            ticks += columns.ticks[a:b]
+            inserts += columns.inserts[a:b]
+            numbers += columns.numbers[a:b]
+        self._grow(ticks, inserts, other.triples.texts(numbers))
 
-    def _grow(self, ticks: list[int], ops: list[Op], quads: list[ox.Quad]) -> None:
-        last = self.last_tick
-        try:
-            ticks = list(map(index, ticks))
-        except TypeError as error:
-            raise LogError(
-                f"a tick is not a whole number ({error})", hint="Ticks are whole numbers from 0"
-            ) from error
-        for tick in ticks:
-            if tick < last:
-                what = (
-                    f"tick {tick} lies before tick {last}, the log's last"
-                    if tick >= 0
-                    else f"tick {tick} is negative"
-                )
-                raise LogError(what, hint="A log only grows: append in tick order, or fork it")
-            last = tick
-        if self._journal:
-            new = _transactions(
-                self._fed_chain().copy(), ticks, ops, quads, None if self._ticks else self.descent
-            )
-            if text := "".join(map(render, new)):
-                self._journal.append(text)
-        self._ticks += ticks
-        self._ops += ops
-        self._quads += quads
+    def _grow(
+        self, ticks: list[int], inserts: bytearray, texts: list[str], quads: list[ox.Quad] | None = None
+    ) -> None:
+        """Take deltas in as one step; ``quads`` are those of ``texts``, where they are at hand."""
+        journal = self._journal
+        if journal is None:
+            with MEMORY:
+                self._take(_checked(ticks, self.last_tick), inserts, texts, quads)
+            return
+        # Who holds the journal alone may write; memory is free to be read while the file is synced
+        with journal.lock:
+            journal.check()
+            column = _checked(ticks, self.last_tick)
+            with MEMORY:
+                chain, text = self._written(column, inserts, texts)
+            if text:
+                journal.append(text)
+            with MEMORY:
+                self._keep(chain)
+                self._take(column, inserts, texts, quads)
+
+    def _take(
+        self, ticks: array[int], inserts: bytearray, texts: list[str], quads: list[ox.Quad] | None
+    ) -> None:
+        numbers = array("I", self.triples.numbers(texts))
+        if quads is not None:
+            self.triples.keep(numbers, quads)
+        self._own.take(ticks, inserts, numbers)
+        if self._head is not None:
+            self._head.follow(zip(inserts, numbers, strict=True), self.last_tick)
+
+    def _written(self, ticks: array[int], inserts: bytearray, texts: list[str]) -> tuple[Chain, str]:
+        """The chain after some more deltas, and the transactions that put them into the file."""
+        chain = self._fed_chain()
+        descent = None if len(self) else self.descent
+        letters = ("D ", "A ")
+        lines = [f"{letters[insert]}{text} ." for insert, text in zip(inserts, texts, strict=True)]
+        parts: list[str] = []
+        start = 0
+        while start < len(ticks):
+            stop = bisect_right(ticks, ticks[start], start)
+            later = chain.after(ticks[start], lines[start:stop])
+            transaction = Transaction(ticks[start], chain.value, later.value, lines[start:stop], descent)
+            parts.append(render(transaction))
+            chain, start, descent = later, stop, None
+        return chain, "".join(parts)
+
+    def branch(self, start: int, descent: Descent | None) -> Self:
+        """For forks: a log that begins with this one's first ``start`` deltas, which the two share."""
+        branch = type(self)()
+        branch.descent = descent
+        if self.triples.depth >= _DEPTH:
+            branch.extend_from(self, 0, start)
+            return branch
+        branch.triples = Triples(self.triples)
+        branch._share(self, 0, start)
+        branch.checkpoints = Checkpoints(branch, self.checkpoints, start)
+        self._fed_chain()
+        branch._marks = self._marks[: bisect_right(self._marks, start, key=_fed)]
+        branch._chain = branch._marks[-1]
+        return branch
+
+    def follow(self, parent: EventLog, start: int, stop: int) -> None:
+        """For forks: go on by deltas of the log that this one was branched from; they are shared, too."""
+        if self.triples.depth == 0 or self._head is not None or self._journal:
+            self.extend_from(parent, start, stop)
+        else:
+            self._share(parent, start, stop)
 
     # Reading
 
-    def __len__(self) -> int:
-        return len(self._ticks)
-
-    def __getitem__(self, position: int) -> Delta:
-        return Delta(self._ticks[position], self._ops[position], triple_of(self._quads[position]))
-
-    def __iter__(self) -> Iterator[Delta]:
-        return (self[position] for position in range(len(self)))
-
-    @property
-    def last_tick(self) -> int:
-        """Tick of the newest delta; 0 for an empty log."""
-        return self._ticks[-1] if self._ticks else 0
-
-    @property
-    def ticks(self) -> list[int]:
-        """The ticks that have a delta, ascending."""
-        return sorted(set(self._ticks))
-
-    def position(self, tick: int) -> int:
-        """How many deltas have a tick <= ``tick``."""
-        return bisect_right(self._ticks, tick)
-
-    def changes(self, start: int = 0, stop: int | None = None) -> Iterator[tuple[Op, ox.Quad]]:
-        """Operation and quad of the deltas from position ``start`` to ``stop``, as a store takes them."""
-        return zip(self._ops[start:stop], self._quads[start:stop], strict=True)
-
-    @property
-    def checkpoints(self) -> Checkpoints:
-        """States kept along the log, from which the others are reached."""
-        if self._checkpoints is None:
-            from substrate.replay import Checkpoints
-
-            self._checkpoints = Checkpoints(self)
-        return self._checkpoints
-
-    def state(self, tick: int | None = None) -> State:
-        """The ABox after every delta with tick <= ``tick``; after all of them where it is ``None``.
-
-        Starts from the nearest checkpoint: O(triples + deltas since it), whatever the tick.
-        """
-        from substrate.replay import State
-
-        return State.of(self, self.last_tick if tick is None else tick)
-
-    def states(self, start: int = 0, stop: int | None = None) -> Iterator[State]:
-        """The one state of a replay moved along the ticks that have a delta, from ``start`` to ``stop``, both
-        included.
-
-        >>> from pyoxigraph import NamedNode
-        >>> fact = (NamedNode("urn:ann"), NamedNode("urn:in"), NamedNode("urn:cafe"))
-        >>> [(state.tick, len(state)) for state in EventLog([Delta(0, Op.INSERT, fact), Delta(4, Op.RETRACT, fact)]).states()]
-        [(0, 1), (4, 0)]
-        """
-        from substrate.replay import Replay
-
-        replay = Replay(self)
-        return (replay.seek(tick) for tick in self.ticks if start <= tick and (stop is None or tick <= stop))
-
     def history(self, triple: Triple) -> History:
         """When a triple was true, and which deltas changed that; see :class:`substrate.history.History`."""
-        from substrate.history import history
-
         return history(self, triple)
 
     def diff(self, a: int, b: int) -> Difference:
         """What must be inserted and retracted to come from the state at tick ``a`` to that at tick ``b``."""
-        from substrate.history import diff
-
         return diff(self, a, b)
 
     @property
     def digest(self) -> str:
         """``sha256:…``, the chain's value after the last delta."""
-        return self._fed_chain().value()
+        with MEMORY:
+            return self._fed_chain().value
 
     def digest_at(self, tick: int) -> str:
-        """The chain's value after every delta with tick <= ``tick``, in O(deltas)."""
+        """The chain's value after every delta with tick <= ``tick``, from the nearest value that was kept."""
         stop = self.position(tick)
-        chain = Chain()
-        for _ in _transactions(chain, self._ticks[:stop], self._ops[:stop], self._quads[:stop]):
-            pass
-        return chain.value()
+        with MEMORY:
+            if self._chain.fed < stop:
+                self._fed_chain()
+            chain = self._marks[bisect_right(self._marks, stop, key=_fed) - 1]
+        for tick, lines in self.lines(chain.fed, stop):
+            chain = chain.after(tick, lines)
+        return chain.value
 
     def _fed_chain(self) -> Chain:
-        start = self._chain.fed
-        for _ in _transactions(self._chain, self._ticks[start:], self._ops[start:], self._quads[start:]):
-            pass
+        for tick, lines in self.lines(self._chain.fed):
+            self._keep(self._chain.after(tick, lines))
         return self._chain
+
+    def _keep(self, chain: Chain) -> None:
+        self._chain = chain
+        if chain.fed - self._marks[-1].fed >= _MARK:
+            self._marks.append(chain)
 
     # Files
 
@@ -309,7 +263,8 @@ class EventLog:
     def open(cls, path: str | PathLike[str]) -> Self:
         """A log on disk, created where it is absent, locked for this writer until :meth:`close`.
 
-        Every append is durable when the call returns. An append that was cut off by a crash is
+        Every append is durable when the call returns, and one call is one write and one sync however many
+        deltas it adds: give many at once to :meth:`extend`. An append that was cut off by a crash is
         dropped, reported by :class:`TornTailWarning` and kept in :attr:`torn`.
 
         Raises:
@@ -335,17 +290,10 @@ class EventLog:
         """
         path = Path(path)
         text, ends, size, damage = read_contents(path)
-        found = verify(text, str(path))
+        log = cls()
+        whole = log._take_verified(verify(text, str(path)), path)
         if damage:
             raise _damaged(path, text, damage)
-        log = cls._from_transactions((transaction for transaction, _ in found), str(path), hint=EDITED)
-        if found and log.digest != found[-1][0].id:
-            raise LogError(
-                "its statements are not in their one spelling",
-                where=(path,),
-                hint="Read it with EventLog.from_patch and save it",
-            )
-        whole = found[-1][1] if found else 0
         offset = (
             max((end for characters, end in ends if characters <= whole), default=0)
             if path.suffix == ".gz"
@@ -354,11 +302,53 @@ class EventLog:
         if offset < size:
             log.torn = TornTail(offset, size - offset)
             warnings.warn(
-                f"{path}: the last append was cut off; {size - offset} bytes after tick {log.last_tick} are dropped",
+                f"{path}: the last append was cut off; "
+                f"{size - offset} bytes after tick {log.last_tick} are dropped",
                 TornTailWarning,
                 stacklevel=2,
             )
         return log
+
+    def _take_verified(self, transactions: Iterable[Verified], path: Path) -> int:
+        """Take in what was read from a file; where its last transaction ends in the file's text."""
+        end = 0
+        for found in transactions:
+            if found.descent:
+                self.descent = found.descent
+            self._take_batch(found, path)
+            self._keep(found.chain)
+            end = found.end
+        return end
+
+    def _take_batch(self, found: Verified, path: Path) -> None:
+        text = "\n".join(found.bodies)
+        lines = text.split("\n")
+        ticks: list[int] = []
+        for tick, body in zip(found.ticks, found.bodies, strict=True):
+            ticks.extend(repeat(tick, body.count("\n") + 1))
+        try:
+            inserts = bytearray([_INSERTS[line[:2]] for line in lines])
+            known = len(self.triples)
+            numbers = array("I", self.triples.numbers([line[2:-2] for line in lines]))
+            new = range(known, len(self.triples))
+            statements = "".join([f"{text} .\n" for text in self.triples.texts(new)])
+            quads = ox.parse(statements, ox.RdfFormat.N_TRIPLES)
+            if known < KEPT:
+                quads = list(quads)
+                self.triples.keep(new, quads)
+            written = ox.serialize(quads, format=ox.RdfFormat.N_TRIPLES)
+            column = _checked(ticks, self.last_tick)
+        except (KeyError, SyntaxError, UnicodeEncodeError, LogError) as error:
+            what = error.what if isinstance(error, LogError) else f"not a line of RDF Patch ({error})"
+            raise LogError(what, where=(path,), hint=EDITED) from error
+        stops = text.count(" .\n") + text.endswith(" .")
+        if written != statements.encode() or stops != len(lines):
+            raise LogError(
+                "its statements are not in their one spelling",
+                where=(path,),
+                hint="Read it with EventLog.from_patch and save it",
+            )
+        self._own.take(column, inserts, numbers)
 
     @classmethod
     def from_patch(cls, text: str, name: str = "patch") -> Self:
@@ -378,25 +368,22 @@ class EventLog:
         log = cls._from_transactions(
             (transaction for transaction, _ in read), name, hint="Write RDF Patch of triples"
         )
-        chain, start, chained = (
-            Chain(),
-            0,
-            any(transaction.id.startswith("sha256:") for transaction, _ in read),
-        )
+        chained = any(transaction.id.startswith("sha256:") for transaction, _ in read)
+        chain, start = Chain(), 0
         for transaction, _ in read:
             stop = start + len(transaction.lines)
-            previous = chain.value()
-            chain.feed(transaction.tick, [f"{op.value} {quad} ." for op, quad in log.changes(start, stop)])
+            lines = [line for _, some in log.lines(start, stop) for line in some]
+            later = chain.after(transaction.tick, lines)
             if chained and (
-                (transaction.id or chain.value()) != chain.value()
-                or (transaction.previous or previous) != previous
+                (transaction.id or later.value) != later.value
+                or (transaction.previous or chain.value) != chain.value
             ):
                 raise LogError(
                     "the chain does not hold: the transaction is not what was appended",
                     where=(name, f"tick {transaction.tick}"),
                     hint=EDITED,
                 )
-            start = stop
+            chain, start = later, stop
         return log
 
     @classmethod
@@ -411,7 +398,7 @@ class EventLog:
 
     def to_patch(self) -> str:
         """The log as RDF Patch text, one transaction a tick."""
-        return "".join(map(render, _transactions(Chain(), self._ticks, self._ops, self._quads, self.descent)))
+        return "".join(self._rendered())
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the whole log to a file at once; gzip where the name ends in ``.gz``.
@@ -421,9 +408,7 @@ class EventLog:
         """
         members: list[str] = []
         room = 0
-        for transaction in map(
-            render, _transactions(Chain(), self._ticks, self._ops, self._quads, self.descent)
-        ):
+        for transaction in self._rendered():
             if room <= 0:
                 members.append("")
                 room = MEMBER
@@ -431,11 +416,20 @@ class EventLog:
             room -= len(transaction)
         write_atomically(Path(path), *members)
 
+    def _rendered(self) -> Iterator[str]:
+        chain, descent = Chain(), self.descent
+        for tick, lines in self.lines():
+            later = chain.after(tick, lines)
+            yield render(Transaction(tick, chain.value, later.value, lines, descent))
+            chain, descent = later, None
+
     def close(self) -> None:
         """Let another writer open the file; the log can be read on."""
-        if self._journal:
-            self._journal.close()
-            self._journal = None
+        journal = self._journal
+        if journal:
+            with journal.lock:
+                journal.close()
+                self._journal = None
 
     def __enter__(self) -> Self:
         return self
@@ -444,28 +438,41 @@ class EventLog:
         self.close()
 
 
-def _transactions(
-    chain: Chain, ticks: list[int], ops: list[Op], quads: list[ox.Quad], descent: Descent | None = None
-) -> Iterator[Transaction]:
-    """The deltas as one transaction a tick, the chain fed with each as it is yielded."""
-    start = 0
-    while start < len(ticks):
-        tick = ticks[start]
-        stop = bisect_right(ticks, tick, lo=start)
-        lines = [f"{op.value} {quad} ." for op, quad in zip(ops[start:stop], quads[start:stop], strict=True)]
-        previous = chain.value()
-        chain.feed(tick, lines)
-        yield Transaction(tick, previous, chain.value(), lines, descent)
-        start, descent = stop, None
+def _fed(chain: Chain) -> int:
+    return chain.fed
+
+
+def _checked(ticks: list[int], last: int) -> array[int]:
+    """Ticks as a column, where they follow the log's last one."""
+    try:
+        column = array("q", map(index, ticks))
+    except TypeError as error:
+        raise LogError(
+            f"a tick is not a whole number ({error})", hint="Ticks are whole numbers from 0"
+        ) from error
+    except OverflowError as error:
+        raise LogError("a tick is too large", hint="Ticks are whole numbers from 0 to 2**63 - 1") from error
+    if not column or (column[0] >= last and all(map(le, column, column[1:]))):
+        return column
+    for tick in column:
+        if tick < last:
+            what = (
+                f"tick {tick} lies before tick {last}, the log's last"
+                if tick >= 0
+                else f"tick {tick} is negative"
+            )
+            raise LogError(what, hint="A log only grows: append in tick order, or fork it")
+        last = tick
+    return column
 
 
 def _damaged(path: Path, text: str, damage: Damage) -> LogError:
     """The error of a gzip member that does not hold; what its text still says shows at which tick."""
     tick = None
     try:
-        found = verify(text + damage.text, str(path))
-        if found and found[-1][1] > len(text):
-            tick = f"tick {found[-1][0].tick}"
+        found = list(verify(text + damage.text, str(path)))
+        if found and found[-1].end > len(text):
+            tick = f"tick {found[-1].ticks[-1]}"
     except LogError as error:
         tick = next((place for place in error.where if place.startswith("tick ")), None)
     tick = tick or (f"tick {damage.tick}" if damage.tick is not None else f"byte {damage.offset}")

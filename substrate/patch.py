@@ -28,6 +28,15 @@ from substrate.chain import Chain
 from substrate.errors import LogError
 
 _HEADER = re.compile(r'H (\w+) (?:<([^<>\s]*)>|"([^"\\]*)"(?:\^\^<[^<>\s]*>)?|(_:\S+)) \.')
+_DESCENT = re.compile(
+    r'H parent <([^<>\s]*)> \.\nH branch "(\d{1,18})" \.\nH descent <[^<>\s]*> \.\n', re.ASCII
+)
+_AFTER_TICK = '" .\nTX .\n'
+_CLOSE = "\nTC .\n"
+_BEFORE_TICK = len(f'H id <{Chain().value}> .\nH prev <{Chain().value}> .\nH tick "')
+"""Characters before the tick's digits: all digests are of one length."""
+_STRETCH = 1 << 17
+"""Characters of a file that are verified, and their triples parsed, at a time."""
 _GUESSES = 2_000
 """How many lines are hashed to find the tick that a damaged transaction had."""
 EDITED = "The file was edited; restore it from a copy"
@@ -67,13 +76,16 @@ def render(transaction: Transaction) -> str:
     TC .
     """
     tick, previous, id_, lines, descent = transaction
-    opening = (
-        f'H parent <{descent.parent}> .\nH branch "{descent.branch}" .\nH descent <{descent.checksum}> .\n'
-        if descent
-        else ""
-    )
     body = "\n".join(lines)
-    return f'{opening}H id <{id_}> .\nH prev <{previous}> .\nH tick "{tick}" .\nTX .\n{body}\nTC .\n'
+    return f"{_descent(descent) if descent else ''}{_opening(id_, previous, tick)}{body}{_CLOSE}"
+
+
+def _descent(descent: Descent) -> str:
+    return f'H parent <{descent.parent}> .\nH branch "{descent.branch}" .\nH descent <{descent.checksum}> .\n'
+
+
+def _opening(id_: str, previous: str, tick: int) -> str:
+    return f'H id <{id_}> .\nH prev <{previous}> .\nH tick "{tick}{_AFTER_TICK}'
 
 
 def parse(text: str, name: str) -> Iterator[tuple[Transaction, int]]:
@@ -132,35 +144,87 @@ def _whole(digits: str, name: str, number: int) -> int:
     return int(digits)
 
 
-def verify(text: str, name: str) -> list[tuple[Transaction, int]]:
-    """The transactions of one of our own files, each proven to be what was appended, byte for byte.
+class Verified(NamedTuple):
+    """Transactions of one of our own files, one after the other, proven to be what was appended.
+
+    Attributes:
+        ticks: of each transaction.
+        bodies: the lines of each as one text, without the last line's end.
+        end: where in the file's text the last one ends.
+        chain: the chain after it.
+        descent: where the log was forked from, if the file begins with these transactions and says so.
+    """
+
+    ticks: list[int]
+    bodies: list[str]
+    end: int
+    chain: Chain
+    descent: Descent | None
+
+
+def verify(text: str, name: str, start: int = 0, chain: Chain | None = None) -> Iterator[Verified]:
+    """The transactions of one of our own files, some at a time, each proven byte for byte.
 
     A last transaction that is cut off is left out, as in :func:`parse`.
+
+    Args:
+        text: the file.
+        name: what an error calls it.
+        start: where to begin; what lies before has been verified.
+        chain: the chain up to there.
 
     Raises:
         LogError: a byte was edited; names the tick at which it sits.
     """
-    found: list[tuple[Transaction, int]] = []
-    chain, start = Chain(), 0
+    chain = chain or Chain()
+    while (found := _prove(text, start, chain)).ticks:
+        yield found
+        start, chain = found.end, found.chain
+    if start < len(text):
+        _explain(text, name, start, chain)
+
+
+def _prove(text: str, start: int, chain: Chain) -> Verified:
+    """The transactions from ``start`` on that stand in their one spelling, up to some thousand characters."""
+    descent, header = None, start
+    if start == 0 and (opening := _DESCENT.match(text)):
+        descent, header = Descent(opening[1], int(opening[2])), opening.end()
+        if opening[0] != _descent(descent):
+            return Verified([], [], 0, chain, None)
+    # This loop is most of what reading costs beside parsing: hence no object and no call that can be spared
+    find, links = text.find, chain.links()
+    ticks: list[int] = []
+    bodies: list[str] = []
+    stop = start + _STRETCH
+    while start < stop:
+        place = header + _BEFORE_TICK
+        quote = find('"', place, place + 20)
+        opened = quote + len(_AFTER_TICK)
+        closed = find(_CLOSE, opened)
+        digits = text[place:quote]
+        if closed <= opened or quote < 0 or not digits.isdecimal():
+            break
+        tick, body = int(digits), text[opened:closed]
+        previous, value = links.value, links.follow(tick, body)
+        if text[header:opened] != f'H id <{value}> .\nH prev <{previous}> .\nH tick "{tick}{_AFTER_TICK}':
+            links.back()
+            break
+        ticks.append(tick)
+        bodies.append(body)
+        start = header = closed + len(_CLOSE)
+    return Verified(ticks, bodies, start, links.chain(), descent)
+
+
+def _explain(text: str, name: str, start: int, chain: Chain) -> None:
+    """Say what is wrong with the rest of a file, unless it is the beginning of one more transaction."""
+    before = chain.tick if chain.tick >= 0 else None
     try:
-        for transaction, end in parse(text, name):
-            previous = chain.value()
-            before = chain.copy()
-            chain.feed(transaction.tick, transaction.lines)
-            true = transaction._replace(previous=previous, id=chain.value())
-            if (
-                not text.startswith(render(true), start)
-                or end - start != len(render(true))
-                or (transaction.descent and start)
-            ):
-                chain = before
-                raise LogError("the transaction is not what was appended")
-            found.append((transaction, end))
-            start = end
+        if next(parse(text[start:], name), None) is not None:
+            raise LogError("the transaction is not what was appended")
     except LogError as error:
         raise LogError(
             f"the chain does not hold: {error.what}",
-            where=(name, blame(text, start, found[-1][0].tick if found else None, chain)),
+            where=(name, blame(text, start, before, chain)),
             hint=EDITED,
         ) from None
     # What is left must be the beginning of a transaction: nothing stands behind a TC but its line's end.
@@ -168,13 +232,11 @@ def verify(text: str, name: str) -> list[tuple[Transaction, int]]:
     if (partial.startswith("TC .") and partial != "TC .") or not all(
         map(_belongs, whole.split("\n") if whole else ())
     ):
-        tick = blame(text, start, found[-1][0].tick if found else None, chain)
         raise LogError(
             "the chain does not hold: the last transaction is not what was appended",
-            where=(name, tick),
+            where=(name, blame(text, start, before, chain)),
             hint=EDITED,
         )
-    return found
 
 
 def _belongs(line: str) -> bool:
@@ -205,9 +267,7 @@ def blame(text: str, start: int, before: int | None, chain: Chain) -> str:
     said = re.search(r"^H id <(sha256:[0-9a-f]{64})> \.$", block, re.MULTILINE)
     first = 0 if before is None else before
     for tick in range(first, first + _GUESSES // (len(lines) + 1)):
-        guess = chain.copy()
-        guess.feed(tick, lines)
-        if said and guess.value() == said[1]:
+        if said and chain.after(tick, lines).value == said[1]:
             return f"tick {tick}"
     named = re.search(r'^H tick "(\d{1,18})" \.$', block, re.MULTILINE)
     if named:

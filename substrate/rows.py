@@ -42,7 +42,8 @@ _encoder = msgspec.json.Encoder()
 def encode(row: Row) -> bytes:
     """A row as one line of JSON, without the line's end.
 
-    >>> row = Row(benchmark="babi", split="train", subset="qa1", scene=1, question=2, predicted="hall", expected="hall", correct=True, log="sha256:aa")
+    >>> asked = {"benchmark": "babi", "split": "train", "subset": "qa1", "scene": 1, "question": 2}
+    >>> row = Row(**asked, predicted="hall", expected="hall", correct=True, log="sha256:aa")
     >>> encode(row)[:47]
     b'{"benchmark": "babi", "split": "train", "subset'
     """

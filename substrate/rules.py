@@ -8,8 +8,10 @@ beside it, or in its place, ``core:retract`` gives what ends to hold, as a CONST
     @prefix core: <urn:substrate:> .
     :WalkerShape a sh:NodeShape ; sh:targetClass :Walker ; sh:rule [
         a sh:SPARQLRule ; rdfs:label "walk" ; sh:order 1 ;
-        sh:construct """CONSTRUCT { $this :at ?next } WHERE { $this :plans ?p . ?p :tick $tick ; :goal ?next }""" ;
-        core:retract """CONSTRUCT { $this :at ?last } WHERE { $this :at ?last ; :plans ?p . ?p :tick $tick ; :goal ?next FILTER(?last != ?next) }""" ] .
+        sh:construct """CONSTRUCT { $this :at ?next }
+            WHERE { $this :plans ?p . ?p :tick $tick ; :goal ?next }""" ;
+        core:retract """CONSTRUCT { $this :at ?last }
+            WHERE { $this :at ?last ; :plans ?p . ?p :tick $tick ; :goal ?next FILTER(?last != ?next) }""" ] .
 
 Both queries of a rule see the state before it, retractions are applied first, and the next rule sees
 the result. Rules go by ``sh:order``, then by name, focus nodes by their IRI; the round is repeated
@@ -30,42 +32,19 @@ from typing import NamedTuple
 
 import pyoxigraph as ox
 
+from substrate.delta import Delta, Op, Term, triple_of
 from substrate.errors import TBoxError
-from substrate.log import Delta, EventLog, Op, Term, triple_of
-from substrate.replay import State
+from substrate.log import EventLog
+from substrate.rule import TOKEN, Rule
+from substrate.state import State
 from substrate.tbox import TBox
-from substrate.vocabulary import RDF_TYPE, RDFS_LABEL, RETRACT, SHACL
+from substrate.vocabulary import RDF_TYPE
 
 ROUNDS = 1000
 """Rounds after which a rule set that still changes the state counts as never settling."""
 
-_TARGETS = ("targetClass", "targetNode", "targetSubjectsOf", "targetObjectsOf")
-_UNSTEADY = re.compile(r"\b(NOW|RAND|UUID|STRUUID|BNODE|SERVICE)\b", re.IGNORECASE)
-_TOKEN = re.compile(
-    r'"""(?:[^\\]|\\.)*?"""|\'\'\'(?:[^\\]|\\.)*?\'\'\'|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|<[^<>"{}|^`\\\s]*>|#[^\n]*|[?$](?P<name>\w+)',
-    re.DOTALL,
-)
 _PROJECTION = re.compile(r"\bSELECT\b(.*?)(?=\bWHERE\b|\{)", re.IGNORECASE | re.DOTALL)
 _PROJECTED = re.compile(r"\((?:[^()]|\([^()]*\))*\)|\s[?$](?P<name>this|tick)\b")
-
-
-class Rule(NamedTuple):
-    """A rule of a TBox.
-
-    ``targets`` are pairs of a SHACL target kind (``targetClass``, ``targetNode``, ``targetSubjectsOf``,
-    ``targetObjectsOf``) and its term; none for a rule that runs once.
-
-    >>> rule = TBox.load("village").rules[0]
-    >>> rule.name, rule.order
-    ('move', 1.0)
-    """
-
-    order: float
-    name: str
-    construct: str | None
-    retract: str | None
-    targets: tuple[tuple[str, Term], ...]
-    prefixes: tuple[tuple[str, str], ...]
 
 
 class Firing(NamedTuple):
@@ -79,57 +58,6 @@ class Firing(NamedTuple):
 
     rule: str
     delta: Delta
-
-
-def read_rules(tbox: TBox) -> tuple[Rule, ...]:
-    """A TBox's rules in the order of their application.
-
-    Raises:
-        TBoxError: a rule has neither query, a query is not CONSTRUCT or not deterministic, or it uses
-            a part of SHACL that is not carried out here; names the rule.
-
-    >>> [rule.name for rule in read_rules(TBox.load("clinical"))]
-    ['transfer', 'part', 'meet', 'tell', 'treat', 'recover']
-    """
-    found = []
-    for node in {q.subject for q in tbox.store.quads_for_pattern(None, RDF_TYPE, _sh("SPARQLRule"))}:
-        shapes = sorted((q.subject for q in tbox.store.quads_for_pattern(None, _sh("rule"), node)), key=str)
-        if any(_true(tbox, x, "deactivated") for x in (node, *shapes)):
-            continue
-        order = _values(tbox, node, _sh("order"))
-        name = _name(tbox, node, shapes)
-        if any(True for _ in tbox.store.quads_for_pattern(node, _sh("condition"), None)):
-            raise TBoxError(
-                "sh:condition is not carried out",
-                where=(tbox.name, f"rule {name}"),
-                hint="Put the condition into the rule's WHERE",
-            )
-        construct, retract = (_query(tbox, name, _values(tbox, node, p)) for p in (_sh("construct"), RETRACT))
-        if not (construct or retract):
-            raise TBoxError(
-                "has neither sh:construct nor core:retract",
-                where=(tbox.name, f"rule {name}"),
-                hint="Give it one of the two",
-            )
-        targets = tuple(sorted({t for shape in shapes for t in _targets(tbox, shape)}, key=str))
-        if shapes and not targets:
-            raise TBoxError(
-                "stands on a shape without a target",
-                where=(tbox.name, f"rule {name}"),
-                hint="Give the shape a target, or let the rule stand alone",
-            )
-        found.append(
-            Rule(float(order[0].value) if order else 0.0, name, construct, retract, targets, _prefixes(tbox))
-        )
-    if unknown := [q.subject for q in tbox.store.quads_for_pattern(None, RDF_TYPE, _sh("TripleRule"))]:
-        raise TBoxError(
-            "sh:TripleRule is not carried out",
-            where=(tbox.name, f"rule {unknown[0]}"),
-            hint="Write it as a sh:SPARQLRule",
-        )
-    return tuple(
-        sorted(found, key=lambda rule: (rule.order, rule.name, rule.construct or "", rule.retract or ""))
-    )
 
 
 def settle(
@@ -151,10 +79,11 @@ def settle(
         TBoxError: the rules never settle (names those still firing), a query is not SPARQL, or a rule
             gives a blank node.
 
-    >>> box = TBox("t", "@prefix sh: <http://www.w3.org/ns/shacl#> . @prefix : <urn:t:> . :closure a sh:SPARQLRule ;"
-    ...                 "sh:construct 'CONSTRUCT { ?a :in ?c } WHERE { ?a :in ?b . ?b :in ?c }' .")
+    >>> box = TBox("t", "@prefix sh: <http://www.w3.org/ns/shacl#> . @prefix : <urn:t:> . "
+    ...                 ":closure a sh:SPARQLRule ; sh:construct "
+    ...                 "'CONSTRUCT { ?a :in ?c } WHERE { ?a :in ?b . ?b :in ?c }' .")
     >>> log = EventLog()
-    >>> log.extend_lines([(0, "A <urn:t:a> <urn:t:in> <urn:t:b> ."), (0, "A <urn:t:b> <urn:t:in> <urn:t:c> .")])
+    >>> log.extend_lines((0, f"A <urn:t:{a}> <urn:t:in> <urn:t:{b}> .") for a, b in ("ab", "bc"))
     >>> [(firing.rule, firing.delta.triple[2].value) for firing in settle(box.rules, box, log.state(0), 0)]
     [('closure', 'urn:t:c')]
     """
@@ -313,7 +242,8 @@ def bind(query: str, tick: int, focus: ox.NamedNode | None) -> str:
 
     A subquery's projection loses them: a value has no need to be projected.
 
-    >>> bind('CONSTRUCT { $this :at ?tick } WHERE { { SELECT $this ?p WHERE { $this :p ?p } } }', 3, ox.NamedNode("urn:a"))
+    >>> query = 'CONSTRUCT { $this :at ?tick } WHERE { { SELECT $this ?p WHERE { $this :p ?p } } }'
+    >>> bind(query, 3, ox.NamedNode("urn:a"))
     'CONSTRUCT { <urn:a> :at 3 } WHERE { { SELECT ?p WHERE { <urn:a> :p ?p } } }'
     """
     values = {"tick": str(tick)} | ({"this": str(focus)} if focus else {})
@@ -331,7 +261,7 @@ def _parts(query: str, names: tuple[str, ...]) -> tuple[str, ...]:
 
     text = _PROJECTION.sub(project, query)
     parts, end = [], 0
-    for token in _TOKEN.finditer(text):
+    for token in TOKEN.finditer(text):
         if token["name"] in names:
             parts += (text[end : token.start()], token["name"])
             end = token.end()
@@ -357,62 +287,3 @@ def _foci(rule: Rule, tbox: TBox, state: State) -> list[ox.NamedNode]:
             hint="Name the node by an IRI",
         )
     return sorted((node for node in found if isinstance(node, ox.NamedNode)), key=str)
-
-
-def _sh(name: str) -> ox.NamedNode:
-    return ox.NamedNode(SHACL + name)
-
-
-def _values(tbox: TBox, node: Term, predicate: ox.NamedNode) -> list[ox.Literal]:
-    found = (q.object for q in tbox.store.quads_for_pattern(node, predicate, None))  # pyright: ignore[reportArgumentType]
-    return sorted((o for o in found if isinstance(o, ox.Literal)), key=str)
-
-
-def _true(tbox: TBox, node: Term, name: str) -> bool:
-    return any(value.value in ("true", "1") for value in _values(tbox, node, _sh(name)))
-
-
-def _name(tbox: TBox, node: Term, shapes: Sequence[Term]) -> str:
-    labels = _values(tbox, node, RDFS_LABEL)
-    if labels:
-        return labels[0].value
-    named = node if isinstance(node, ox.NamedNode) else shapes[0] if shapes else node
-    return tbox.label(named)
-
-
-def _query(tbox: TBox, name: str, queries: Sequence[ox.Literal]) -> str | None:
-    if not queries:
-        return None
-    bare = _TOKEN.sub(lambda m: m[0] if m["name"] else " ", queries[0].value)
-    if len(queries) > 1 or not re.search(r"\bCONSTRUCT\b", bare, re.IGNORECASE):
-        raise TBoxError(
-            "is not one CONSTRUCT query",
-            where=(tbox.name, f"rule {name}"),
-            hint="Give each of sh:construct and core:retract once",
-        )
-    if unsteady := _UNSTEADY.search(re.sub(r"[?$]\w+|\w*:\w+", " ", bare)):
-        raise TBoxError(
-            f"calls {unsteady[0]}, which is not deterministic",
-            where=(tbox.name, f"rule {name}"),
-            hint="Compute the value from the state and $tick",
-        )
-    return queries[0].value
-
-
-def _targets(tbox: TBox, shape: Term) -> Iterator[tuple[str, Term]]:
-    for kind in _TARGETS:
-        yield from ((kind, q.object) for q in tbox.store.quads_for_pattern(shape, _sh(kind), None))  # pyright: ignore[reportArgumentType]
-    classes = (
-        (q.object for q in tbox.store.quads_for_pattern(shape, RDF_TYPE, None))
-        if isinstance(shape, ox.NamedNode)
-        else ()
-    )
-    if any(isinstance(kind, ox.NamedNode) and kind.value.endswith("#Class") for kind in classes):
-        yield "targetClass", shape
-
-
-def _prefixes(tbox: TBox) -> tuple[tuple[str, str], ...]:
-    declared = tbox.store.query(
-        f"SELECT ?p ?n WHERE {{ ?d <{SHACL}prefix> ?p ; <{SHACL}namespace> ?n }} ORDER BY ?p ?n"
-    )
-    return tuple(sorted((tbox.prefixes | {p.value: n.value for p, n in declared}).items()))  # pyright: ignore

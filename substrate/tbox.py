@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pyoxigraph as ox
 
+from substrate.delta import Op, Term
 from substrate.errors import TBoxError
-from substrate.log import EventLog, Op, Term
-from substrate.replay import State
+from substrate.log import EventLog
+from substrate.rule import Rule, read_rules
+from substrate.state import State
 from substrate.vocabulary import EXOGENOUS, RDF_TYPE, RDFS_LABEL, SUBCLASS, SUBPROPERTY
 
 if TYPE_CHECKING:
     import rdflib
     from rdflib.term import Node
-
-    from substrate.rules import Rule
 
 
 class Violation(NamedTuple):
@@ -104,10 +104,9 @@ class TBox:
 
     @cached_property
     def rules(self) -> tuple[Rule, ...]:
-        """The TBox's rules in the order in which they are applied; see :mod:`substrate.rules`."""
-        from substrate.rules import read_rules
-
-        return read_rules(self)
+        """The TBox's rules in the order in which they are applied; see :mod:`substrate.rule`."""
+        # Pyright takes no cached property for a property
+        return read_rules(self)  # pyright: ignore[reportArgumentType]
 
     @cached_property
     def exogenous(self) -> frozenset[Term]:

@@ -77,7 +77,8 @@ def chains(tbox: TBox, log: EventLog, fact: Term, tick: int) -> list[tuple[Learn
     >>> from substrate.rules import unfold
     >>> box = TBox.load("village")
     >>> log = unfold(box, box.opening(), until=8)
-    >>> [[(box.label(learning.knower), learning.tick) for learning in chain] for chain in chains(box, log, NamedNode("urn:village:party"), 8)][-1]
+    >>> last = chains(box, log, NamedNode("urn:village:party"), 8)[-1]
+    >>> [(box.label(learning.knower), learning.tick) for learning in last]
     [('Sam Moore', 8), ('John Lin', 2), ('Isabella Rodriguez', 0)]
     """
     awareness: dict[Term, list[History]] = {}

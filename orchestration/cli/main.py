@@ -392,22 +392,22 @@ def trace(
 
 @app.command()
 def bench(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="clevrer")] = "clevrer",
-    scenes: Annotated[int, typer.Option("--scenes", min=1)] = 200,
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="One bench instead of all.")] = None,
+    sizes: Annotated[
+        list[int] | None, typer.Option("--size", min=1, help="How large the input is; may be repeated.")
+    ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Speed, as a ratio to a reference measured in the same run."""
-    from orchestration.cli.bench import BENCHES
+    """Speed and memory, each beside a peer or a floor in the same run."""
+    from orchestration.cli.bench import BENCHES, run
 
     with failing():
-        if name not in BENCHES:
+        if name is not None and name not in BENCHES:
             raise SubstrateError(f"no benchmark {name!r}", hint=f"Choose one of {', '.join(BENCHES)}")
-        figures = BENCHES[name](scenes)
-    if json:
-        sys.stdout.write(msgspec.json.encode(figures).decode() + "\n")
-    else:
-        for figure in figures:
-            say(str(figure))
+        for figure in run([name] if name else [], sizes or []):
+            text = msgspec.json.encode(figure).decode() if json else str(figure)
+            sys.stdout.write(f"{text}\n")
+            sys.stdout.flush()
 
 
 @dvc_app.command("sync")

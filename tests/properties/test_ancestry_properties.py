@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Any, NamedTuple
+from unittest.mock import patch
 
 import networkx as nx
 from hypothesis import given, settings
@@ -98,6 +99,18 @@ def test_the_printed_algorithm_finds_less_and_the_global_frame_more(log: list[Ev
     exact, printed, wide = ancestors(log), ancestors_as_printed(log), ancestors_global_frame(log)
     for event in log:
         assert printed[event.id].events <= exact[event.id].events <= wide[event.id].events
+
+
+@thorough
+@given(logs())
+def test_walking_back_finds_what_the_masks_hold(log: list[Event]) -> None:
+    """Ancestry of few events and of many is worked out in two ways."""
+    few = ancestors(log)
+    with patch("substrate.ancestry.FEW", -1):
+        many = ancestors(log)
+    assert type(few) is not type(many)
+    assert dict(few) == dict(many)
+    assert list(few) == list(many)
 
 
 @thorough
@@ -218,7 +231,7 @@ def _one(data: Any, plan: list[Event]) -> Event:
 
 
 def test_its_failure_is_found_where_events_are_hidden() -> None:
-    """C1 broken: a link is not in the log; what hung on it is taken for independent, which C2's check sees."""
+    """C1 broken: a link is not in the log; what hung on it seems independent, which C2's check sees."""
     _broken(
         lambda plan, data: World(
             [*plan, Event("h", 3, frozenset("xa"))],

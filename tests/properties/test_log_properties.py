@@ -1,4 +1,4 @@
-"""What holds for every log: replay is a fold, deltas are set operations, forks keep what they say they keep."""
+"""What holds for every log: replay is a fold, deltas are set operations, forks keep what they keep."""
 
 from __future__ import annotations
 
@@ -17,12 +17,15 @@ from substrate import (
     Op,
     Replay,
     Retract,
+    difference,
     fork,
     from_members,
     histories,
     members,
     twin,
 )
+from substrate.delta import quads_of, text_of, texts_of
+from substrate.triples import fitting
 
 thorough = settings(max_examples=200, deadline=None)
 XSD = "http://www.w3.org/2001/XMLSchema#"
@@ -216,3 +219,76 @@ def test_the_hash_of_a_state_does_not_depend_on_labels_or_order(steps: list[Delt
             ]
         other.extend_lines((0, f"A {line} .") for line in one)
         assert direct.state().digest == other.state().digest
+
+
+@thorough
+@given(deltas(), st.data())
+def test_forks_of_forks_are_what_copies_would_be(steps: list[Delta], data: st.DataObject) -> None:
+    """Logs that share columns, checkpoints and chain, beside lists of deltas that share nothing."""
+    family: list[tuple[EventLog, list[Delta]]] = [(EventLog(steps), list(steps))]
+    for _ in range(data.draw(st.integers(1, 5))):
+        log, plain = data.draw(st.sampled_from(family))
+        at = data.draw(st.integers(0, log.last_tick + 1))
+        triple = data.draw(few)
+        before = apply(set(), [d for d in plain if d.tick < at])
+        intervention = data.draw(
+            st.sampled_from([None, Retract(triple) if triple in before else Assert(triple)])
+        )
+        emitter: Emitter | None = data.draw(st.sampled_from([None, _Nothing()]))
+        first = intervention.deltas(log.state(at - 1), at) if intervention else []
+        kept, later = [d for d in plain if d.tick < at], [d for d in plain if d.tick >= at]
+        family.append((fork(log, at, intervention, emitter), [*kept, *first, *(() if emitter else later)]))
+        # Each of them grows on, as the others look on
+        grown, lines = data.draw(st.sampled_from(family))
+        more = Delta(grown.last_tick + 1, data.draw(st.sampled_from(Op)), data.draw(wide))
+        grown.append(more)
+        lines.append(more)
+    for log, plain in family:
+        alone = EventLog(plain)
+        assert list(log) == plain
+        assert [log[position] for position in range(len(log))] == plain
+        assert (log.digest, log.ticks) == (alone.digest, alone.ticks)
+        a, b = data.draw(st.integers(-1, log.last_tick + 1)), data.draw(st.integers(-1, log.last_tick + 1))
+        assert log.digest_at(a) == alone.digest_at(a)
+        assert set(log.state(a)) == apply(set(), [d for d in plain if d.tick <= a])
+        assert log.diff(a, b) == alone.diff(a, b)
+        assert histories(log) == histories(alone)
+
+
+@thorough
+@given(deltas(wide, most=8), st.lists(st.sampled_from(["grow", "ask", "fork"]), max_size=8), st.data())
+def test_the_head_is_the_state_at_the_end(steps: list[Delta], does: list[str], data: st.DataObject) -> None:
+    log = EventLog(steps)
+    head = log.head
+    for what in does:
+        if what == "grow":
+            log.extend([Delta(log.last_tick + 1, *data.draw(st.tuples(st.sampled_from(Op), wide | few)))])
+        elif what == "ask":
+            assert bool(head.query("ASK { ?s ?p ?o }")) == bool(len(log.state()))
+        else:
+            log = fork(log, log.last_tick + 1)
+            head = log.head
+        fresh = log.state()
+        assert (set(head), head.tick, head.nquads()) == (set(fresh), fresh.tick, fresh.nquads())
+        for triple in [*fresh, *(delta.triple for delta in log)]:
+            assert (triple in head) == (triple in fresh) == (triple in set(fresh))
+        assert len(head.store) == len(fresh.store)
+
+
+@thorough
+@given(deltas(), st.integers(-1, 55), st.integers(-1, 55))
+def test_a_difference_from_the_index_is_that_of_the_states(steps: list[Delta], a: int, b: int) -> None:
+    log = EventLog(steps)
+    assert log.diff(a, b) == difference(log.state(a), log.state(b))
+
+
+@thorough
+@given(wide)
+def test_a_spelling_is_the_quads_own_and_leads_back(triple: Any) -> None:
+    text = text_of(triple)
+    assert text == str(ox.Quad(*triple)) == texts_of([ox.Quad(*triple)])[0]
+    assert quads_of([text]) == [ox.Quad(*triple)]
+    for pattern in [(triple[0], None, None), (None, triple[1], None), (None, None, triple[2]), triple]:
+        assert fitting(*pattern)(text)
+    assert not fitting(ox.NamedNode("urn:no"))(text)
+    assert not fitting(None, None, ox.NamedNode("urn:no"))(text)

@@ -1,0 +1,340 @@
+"""The core's hot paths: logs, states, forks, ancestry, files."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import count, pairwise
+from pathlib import Path
+
+import networkx as nx
+import numpy as np
+import pyoxigraph as ox
+import rdflib
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import breadth_first_order
+
+from orchestration.cli.benches.measure import Bench, Pair
+from orchestration.cli.benches.workloads import edges, meetings, quads, village_lines, village_log
+from substrate import Assert, Delta, EventLog, Op, Term, ancestors, fork
+
+_NEW = (ox.NamedNode("urn:bench:s"), ox.NamedNode("urn:bench:p"), ox.NamedNode("urn:bench:o"))
+_ASK = "ASK { <urn:village:agent1> <urn:village:at> ?place }"
+_LARGE = (1_000, 10_000, 100_000, 1_000_000)
+_MIDDLE = (1_000, 10_000, 100_000)
+
+
+def _branch_tick(log: EventLog) -> int:
+    return log[len(log) * 9 // 10].tick
+
+
+@contextmanager
+def forks(size: int) -> Iterator[Pair]:
+    """A fork with an intervention beside slices of three lists, which a log that copies would take."""
+    log = village_log(size)
+    at = _branch_tick(log)
+    stop = log.position(at - 1)
+    columns = [list(range(size)) for _ in range(3)]
+    yield Pair(lambda: fork(log, at, Assert(_NEW)), lambda: [column[:stop] for column in columns])
+
+
+@contextmanager
+def fork_digests(size: int) -> Iterator[Pair]:
+    """A fork with its digest beside the digest of its last tenth as a log of its own."""
+    log = village_log(size)
+    at = _branch_tick(log)
+    stop = log.position(at - 1)
+
+    def suffix() -> str:
+        alone = EventLog()
+        alone.extend_from(log, stop)
+        return alone.digest
+
+    yield Pair(lambda: fork(log, at, Assert(_NEW)).digest, suffix)
+
+
+@contextmanager
+def many_forks(size: int) -> Iterator[Pair]:
+    """A thousand forks kept at once; their memory is what is asked for."""
+    log = village_log(size)
+    at = _branch_tick(log)
+    yield Pair(
+        lambda: [fork(log, at, Assert(_NEW)) for _ in range(1000)], lambda: [EventLog() for _ in range(1000)]
+    )
+
+
+@contextmanager
+def ancestry_of_all(size: int) -> Iterator[Pair]:
+    """The ancestry of every event, one after the other, beside networkx on the same graph."""
+    events = meetings(size, max(2, size // 10))
+    graph = nx.DiGraph()
+    graph.add_nodes_from(range(size))
+    graph.add_edges_from((earlier, later) for later, earlier in edges(events))
+
+    def ours() -> int:
+        found = ancestors(events)
+        return sum(len(found[event.id].events) for event in events)
+
+    assert ours() == sum(len(nx.ancestors(graph, place)) for place in range(size))
+    yield Pair(ours, lambda: sum(len(nx.ancestors(graph, place)) for place in range(size)))
+
+
+@contextmanager
+def ancestry_of_one(size: int) -> Iterator[Pair]:
+    """The ancestry of the last event, in a mapping that is there, beside scipy's search in a matrix."""
+    events = meetings(size, max(2, size // 10))
+    pairs = np.array(edges(events))
+    matrix = csr_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(size, size))
+    found, last = ancestors(events), size - 1
+    reached = breadth_first_order(matrix, last, return_predecessors=False)
+    assert len(found[last].events) == len(reached) - 1
+    yield Pair(lambda: found[last], lambda: breadth_first_order(matrix, last, return_predecessors=False))
+
+
+@contextmanager
+def cold_state(size: int) -> Iterator[Pair]:
+    """The set of a state from nothing beside the same changes of a set of integers."""
+    lines = village_lines(size)
+    numbers = {text: number for number, text in enumerate(dict.fromkeys(line[2:] for _, line in lines))}
+    steps = [(line[0] == "A", numbers[line[2:]]) for _, line in lines]
+    log = village_log(size)
+
+    def ours() -> int:
+        fresh = log.branch(0, None)
+        fresh.follow(log, 0, len(log))
+        return len(fresh.state())
+
+    def ints() -> int:
+        standing: set[int] = set()
+        for insert, number in steps:
+            if insert:
+                standing.add(number)
+            else:
+                standing.discard(number)
+        return len(standing)
+
+    assert ours() == ints()
+    yield Pair(ours, ints)
+
+
+def _replayed(log: EventLog) -> int:
+    fresh = log.branch(0, None)
+    fresh.follow(log, 0, len(log))
+    return len(fresh.state().store)
+
+
+@contextmanager
+def replay_beside_store(size: int) -> Iterator[Pair]:
+    """A state with its store beside every change made in a bare Oxigraph store."""
+    log = village_log(size)
+    changes = quads(log)
+
+    def bare() -> int:
+        store = ox.Store()
+        for insert, quad in changes:
+            (store.add if insert else store.remove)(quad)
+        return len(store)
+
+    yield Pair(lambda: _replayed(log), bare)
+
+
+def _rdflib(term: Term) -> rdflib.Literal | rdflib.URIRef:
+    if isinstance(term, ox.Literal):
+        return rdflib.Literal(term.value)
+    return rdflib.URIRef(str(term)[1:-1])
+
+
+@contextmanager
+def replay_beside_rdflib(size: int) -> Iterator[Pair]:
+    """The same beside an rdflib graph."""
+    log = village_log(size)
+    changes = [(delta.op is Op.INSERT, tuple(map(_rdflib, delta.triple))) for delta in log]
+
+    def graph() -> int:
+        graph = rdflib.Graph()
+        for insert, triple in changes:
+            (graph.add if insert else graph.remove)(triple)  # pyright: ignore
+        return len(graph)
+
+    yield Pair(lambda: _replayed(log), graph)
+
+
+@contextmanager
+def history(size: int) -> Iterator[Pair]:
+    """A triple's history beside the look-up in a dictionary of positions by triple."""
+    log = village_log(size)
+    wanted = log[size // 2].triple
+    index: dict[ox.Quad, list[int]] = {}
+    for position, (_, quad) in enumerate(log.changes()):
+        index.setdefault(quad, []).append(position)
+    log.history(wanted)
+    yield Pair(lambda: log.history(wanted), lambda: [log[position] for position in index[ox.Quad(*wanted)]])
+
+
+@contextmanager
+def live_head(size: int) -> Iterator[Pair]:
+    """An append and a query of the head beside a triple and a query in a store that is kept."""
+    log, store = village_log(size), ox.Store()
+    store.extend(ox.Quad(*triple) for triple in log.state())
+    log.head.query(_ASK)
+    ours, bare = count(), count()
+
+    def append() -> bool:
+        log.append(Delta(log.last_tick, Op.INSERT, (_NEW[0], _NEW[1], ox.Literal(next(ours)))))
+        return bool(log.head.query(_ASK))
+
+    def add() -> bool:
+        store.add(ox.Quad(_NEW[0], _NEW[1], ox.Literal(next(bare))))
+        return bool(store.query(_ASK))
+
+    yield Pair(append, add)
+
+
+@contextmanager
+def neighbours(size: int) -> Iterator[Pair]:
+    """The differences of a hundred neighbouring ticks beside reading the deltas between."""
+    log = village_log(size)
+    ticks = log.ticks[-101:]
+    log.diff(ticks[0], ticks[1])
+
+    def between() -> int:
+        spans = [(log.position(a), log.position(b)) for a, b in pairwise(ticks)]
+        return sum(1 for start, stop in spans for place in range(start, stop) if log[place])
+
+    yield Pair(lambda: [log.diff(a, b) for a, b in pairwise(ticks)], between)
+
+
+@contextmanager
+def _folder() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="substrate-bench-") as folder:
+        yield Path(folder)
+
+
+@contextmanager
+def reading(size: int) -> Iterator[Pair]:
+    """A log read from its file and verified beside only parsing its statements."""
+    with _folder() as folder:
+        village_log(size).save(folder / "log.rdfp")
+        statements = "\n".join(line[2:] for _, line in village_lines(size))
+        yield Pair(
+            lambda: EventLog.read(folder / "log.rdfp"),
+            lambda: list(ox.parse(statements, ox.RdfFormat.N_TRIPLES)),
+        )
+
+
+@contextmanager
+def opening(size: int) -> Iterator[Pair]:
+    """Opening a log, one append and closing it beside only parsing its statements."""
+    with _folder() as folder:
+        village_log(size).save(folder / "log.rdfp")
+        statements = "\n".join(line[2:] for _, line in village_lines(size))
+
+        def append() -> None:
+            with EventLog.open(folder / "log.rdfp") as log:
+                log.append(Delta(log.last_tick, Op.INSERT, _NEW))
+
+        yield Pair(append, lambda: list(ox.parse(statements, ox.RdfFormat.N_TRIPLES)))
+
+
+@contextmanager
+def _appending(size: int, deltas: int) -> Iterator[tuple[EventLog, Path, list[Delta]]]:
+    with _folder() as folder, EventLog.open(folder / "log.rdfp") as log:
+        yield log, folder, [Delta(0, Op.INSERT, (_NEW[0], _NEW[1], ox.Literal(n))) for n in range(deltas)]
+
+
+@contextmanager
+def durable_append(size: int) -> Iterator[Pair]:
+    """Appends that are durable, one by one, beside the same bytes written and synced."""
+    with _appending(size, size) as (log, folder, deltas):
+        data = b"x" * 260
+        raw = os.open(folder / "raw", os.O_RDWR | os.O_CREAT)
+
+        def ours() -> None:
+            for delta in deltas:
+                log.append(delta)
+
+        def write() -> None:
+            for _ in deltas:
+                os.write(raw, data)
+                os.fsync(raw)
+
+        try:
+            yield Pair(ours, write)
+        finally:
+            os.close(raw)
+
+
+@contextmanager
+def append_beside_sqlite(size: int) -> Iterator[Pair]:
+    """The same beside SQLite, a transaction a row, write-ahead log, full syncs."""
+    with _appending(size, size) as (log, folder, deltas):
+        base = sqlite3.connect(folder / "log.db", isolation_level=None)
+        base.execute("PRAGMA journal_mode=WAL")
+        base.execute("PRAGMA synchronous=FULL")
+        base.execute("CREATE TABLE deltas (tick INTEGER, op TEXT, s TEXT, p TEXT, o TEXT)")
+        row = (0, "A", *map(str, _NEW))
+
+        def ours() -> None:
+            for delta in deltas:
+                log.append(delta)
+
+        def insert() -> None:
+            for _ in deltas:
+                base.execute("INSERT INTO deltas VALUES (?, ?, ?, ?, ?)", row)
+
+        try:
+            yield Pair(ours, insert)
+        finally:
+            base.close()
+
+
+@contextmanager
+def batch_append(size: int) -> Iterator[Pair]:
+    """A batch of durable appends given at once beside one write and one sync for each delta."""
+    with _appending(size, size) as (log, folder, deltas):
+        raw = os.open(folder / "raw", os.O_RDWR | os.O_CREAT)
+
+        def write() -> None:
+            for _ in deltas:
+                os.write(raw, b"x" * 260)
+                os.fsync(raw)
+
+        try:
+            yield Pair(lambda: log.extend(deltas), write)
+        finally:
+            os.close(raw)
+
+
+@contextmanager
+def memory(size: int) -> Iterator[Pair]:
+    """A log read into memory beside its deltas as a list of tuples; peak memory is what is asked for."""
+    with _folder() as folder:
+        log = village_log(size)
+        log.save(folder / "log.rdfp")
+        path = folder / "log.rdfp"
+        yield Pair(lambda: EventLog.read(path), lambda: list(log))
+
+
+CORE = {
+    "fork": Bench("fork and intervene at 0.9", "slices of the prefix", 2, _MIDDLE, forks),
+    "fork-digest": Bench("fork and digest", "digest of the suffix alone", None, _MIDDLE, fork_digests),
+    "fork-memory": Bench("1,000 forks kept", "1,000 empty logs", None, (100_000,), many_forks),
+    "ancestry": Bench("ancestry of all events", "networkx", 0.05, (1_000, 3_000), ancestry_of_all),
+    "ancestry-one": Bench("ancestry of one event", "scipy", 1, (1_000, 3_000, 30_000), ancestry_of_one),
+    "state": Bench("cold state", "a set of integers", 1.6, _LARGE, cold_state),
+    "replay": Bench("cold state and store", "a bare Oxigraph store", 1, _MIDDLE, replay_beside_store),
+    "replay-rdflib": Bench("cold state and store", "an rdflib graph", 1, _MIDDLE, replay_beside_rdflib),
+    "memory": Bench("a log read", "its deltas as tuples", None, (100_000,), memory),
+    "history": Bench("history of a triple", "an index", 3, _MIDDLE, history),
+    "head": Bench("append and query the head", "a kept store", 3, _LARGE, live_head),
+    "diff": Bench("100 differences of neighbours", "the deltas between", None, _MIDDLE, neighbours),
+    "read": Bench("read and verify", "only parsing", 2, _MIDDLE, reading),
+    "open": Bench("open, append once, close", "only parsing", None, _MIDDLE, opening),
+    "append": Bench("durable appends", "write and fsync", 1 / 0.7, (500,), durable_append, "wall"),
+    "append-sqlite": Bench("durable appends", "SQLite", 1, (200,), append_beside_sqlite, "wall"),
+    "append-batch": Bench("one durable batch", "write and fsync each", 0.1, (500,), batch_append, "wall"),
+}
+"""Benches of the core by name."""

@@ -1,0 +1,165 @@
+"""Measuring: paired runs in CPU time, medians, the exponent over sizes, and peak memory."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import math
+import os
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean, median
+from typing import Literal, NamedTuple
+
+import msgspec
+
+ROUNDS = 5
+_ENOUGH = 0.02
+"""Seconds that one timing takes at least, by repetition of what is quicker."""
+
+Work = Callable[[], object]
+
+
+class Pair(NamedTuple):
+    """What is timed, and what it is timed against, both ready to run again and again."""
+
+    work: Work
+    peer: Work
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A row of the table.
+
+    Args:
+        work: what is measured, in words.
+        peer: what it is measured against.
+        goal: the highest ratio aimed at; ``None`` where none was set.
+        sizes: how large the input is: deltas, events or scenes.
+        prepare: makes the two ready for a size.
+        clock: processor time, or the clock on the wall where the work waits for the disk.
+    """
+
+    work: str
+    peer: str
+    goal: float | None
+    sizes: tuple[int, ...]
+    prepare: Callable[[int], AbstractContextManager[Pair]]
+    clock: Literal["cpu", "wall"] = "cpu"
+
+
+class Figure(msgspec.Struct, frozen=True):
+    """A measurement.
+
+    Attributes:
+        bench: the bench's name.
+        work: what was measured.
+        peer: what it was measured against.
+        size: how large the input was.
+        work_ms: median of the work, in milliseconds.
+        peer_ms: median of the peer.
+        ratio: median of the ratios of runs that followed each other.
+        goal: the ratio aimed at.
+        peak_mib: what the work's first run took in memory beside its input; ``None`` where the system
+            does not tell.
+        exponent: how the work grows from size to size, by least squares; ``None`` for a single size.
+    """
+
+    bench: str
+    work: str
+    peer: str
+    size: int
+    work_ms: float
+    peer_ms: float
+    ratio: float
+    goal: float | None
+    peak_mib: float | None
+    exponent: float | None
+
+    def __str__(self) -> str:
+        goal = "" if self.goal is None else f" (goal {self.goal:g})"
+        peak = "" if self.peak_mib is None else f", {self.peak_mib:.1f} MiB"
+        grows = "" if self.exponent is None else f", exponent {self.exponent:.2f}"
+        sides = f"{self.work} {self.work_ms:.3f} ms, {self.peer} {self.peer_ms:.3f} ms"
+        return f"{self.bench} at {self.size}: {self.ratio:.3f} x{goal}; {sides}{peak}{grows}"
+
+
+def measure(name: str, bench: Bench, sizes: Sequence[int] = ()) -> list[Figure]:
+    """Run a bench at its sizes, or at others."""
+    figures: list[Figure] = []
+    for size in sizes or bench.sizes:
+        with bench.prepare(size) as pair:
+            peak = _peak(pair.work)
+            times = _paired(pair, time.process_time if bench.clock == "cpu" else time.perf_counter)
+        work, peer = (median(side) * 1000 for side in zip(*times, strict=True))
+        ratio = median(a / b for a, b in times)
+        figures.append(Figure(name, bench.work, bench.peer, size, work, peer, ratio, bench.goal, peak, None))
+    exponent = _exponent([(figure.size, figure.work_ms) for figure in figures])
+    return [msgspec.structs.replace(figure, exponent=exponent) for figure in figures]
+
+
+def _paired(pair: Pair, clock: Callable[[], float]) -> list[tuple[float, float]]:
+    """Seconds of the work and of its peer, run in turn."""
+    loops = [_loops(side, clock) for side in pair]
+    times: list[tuple[float, float]] = []
+    for _ in range(ROUNDS):
+        gc.collect()
+        work, peer = (_timed(side, n, clock) for side, n in zip(pair, loops, strict=True))
+        times.append((work, peer))
+    return times
+
+
+def _loops(work: Work, clock: Callable[[], float]) -> int:
+    return max(1, math.ceil(_ENOUGH / max(_timed(work, 1, clock), 1e-6)))
+
+
+def _timed(work: Work, loops: int, clock: Callable[[], float]) -> float:
+    start = clock()
+    for _ in range(loops):
+        work()
+    return max((clock() - start) / loops, 1e-9)
+
+
+def _exponent(points: Sequence[tuple[int, float]]) -> float | None:
+    if len(points) < 2:
+        return None
+    xs, ys = ([math.log(value) for value in side] for side in zip(*points, strict=True))
+    x, y = fmean(xs), fmean(ys)
+    return sum((a - x) * (b - y) for a, b in zip(xs, ys, strict=True)) / sum((a - x) ** 2 for a in xs)
+
+
+def _peak(work: Work) -> float | None:
+    """MiB that a first run takes at its highest, measured in a process of its own (Linux)."""
+    reset = Path("/proc/self/clear_refs")
+    if not reset.exists():
+        return None
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        said = ""
+        try:
+            gc.collect()
+            # Memory that was used before and is free now would hide what the work takes
+            ctypes.CDLL(None).malloc_trim(0)
+            reset.write_text("5")
+            before = _status("VmRSS")
+            kept = work()
+            said = str(_status("VmHWM") - before)
+            del kept
+        finally:
+            os.write(write, said.encode())
+            os._exit(0)
+    os.close(write)
+    with os.fdopen(read) as pipe:
+        said = pipe.read()
+    os.waitpid(child, 0)
+    return max(0, int(said)) / 1024 if said else None
+
+
+def _status(key: str) -> int:
+    """A figure of this process's memory in KiB."""
+    lines = Path("/proc/self/status").read_text("ascii").splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(key))

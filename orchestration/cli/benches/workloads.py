@@ -1,0 +1,67 @@
+"""Inputs of any size, the same on every run: a village's log, and events that share participants."""
+
+from __future__ import annotations
+
+import random
+
+import pyoxigraph as ox
+
+from substrate import Event, EventLog
+
+
+def village_lines(deltas: int, seed: int = 1) -> list[tuple[int, str]]:
+    """A log as lines of RDF Patch: at each tick two agents move and one hears a word that is new.
+
+    An agent's place is retracted and inserted, so that a delta has about 0.7 triples of its own; a tick
+    has about five deltas.
+    """
+    chance = random.Random(seed)
+    agents = max(10, deltas // 50)
+    place: dict[int, int] = {}
+    lines: list[tuple[int, str]] = []
+    tick = 0
+    while len(lines) < deltas:
+        for _ in range(2):
+            agent = chance.randrange(agents)
+            if agent in place:
+                lines.append((tick, f"D {_at(agent, place[agent])}"))
+            place[agent] = chance.randrange(100)
+            lines.append((tick, f"A {_at(agent, place[agent])}"))
+        word = f'"word {len(lines)}"'
+        lines.append((tick, f"A <urn:village:agent{chance.randrange(agents)}> <urn:village:heard> {word} ."))
+        tick += 1
+    return lines[:deltas]
+
+
+def _at(agent: int, place: int) -> str:
+    return f"<urn:village:agent{agent}> <urn:village:at> <urn:village:place{place}> ."
+
+
+def village_log(deltas: int) -> EventLog:
+    """The same as a log."""
+    log = EventLog()
+    log.extend_lines(village_lines(deltas))
+    return log
+
+
+def quads(log: EventLog) -> list[tuple[bool, ox.Quad]]:
+    """A log as what a bare store takes: whether to add, and the quad."""
+    return [(op.value == "A", quad) for op, quad in log.changes()]
+
+
+def meetings(events: int, objects: int, seed: int = 1) -> list[Event]:
+    """Events of two participants each, one a tick."""
+    chance = random.Random(seed)
+    return [Event(tick, tick, frozenset(chance.sample(range(objects), 2))) for tick in range(events)]
+
+
+def edges(events: list[Event]) -> list[tuple[int, int]]:
+    """From each event to those before it that share a participant: the graph whose closure is ancestry."""
+    found: list[tuple[int, int]] = []
+    earlier: dict[object, list[int]] = {}
+    for place, event in enumerate(events):
+        shared = {other for object_ in event.objects for other in earlier.get(object_, ())}
+        found += [(place, other) for other in sorted(shared)]
+        for object_ in event.objects:
+            earlier.setdefault(object_, []).append(place)
+    return found

@@ -1,0 +1,106 @@
+"""Deltas and the triples that they change (paper, section 2)."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import pyoxigraph as ox
+
+Term = ox.NamedNode | ox.BlankNode | ox.Literal | ox.Triple
+Triple = tuple[ox.NamedNode | ox.BlankNode, ox.NamedNode, Term]
+"""Subject, predicate, object; RDF 1.2, so an object may be a triple term.
+
+>>> import pyoxigraph as ox
+>>> said = ox.Triple(ox.NamedNode("urn:ann"), ox.NamedNode("urn:at"), ox.NamedNode("urn:cafe"))
+>>> str(ox.Quad(ox.NamedNode("urn:bo"), ox.NamedNode("urn:knows"), said))
+'<urn:bo> <urn:knows> <<( <urn:ann> <urn:at> <urn:cafe> )>>'
+"""
+
+_SUBJECTS = (ox.NamedNode, ox.BlankNode)
+_OBJECTS = (ox.NamedNode, ox.Literal, ox.BlankNode, ox.Triple)
+
+
+class Op(enum.Enum):
+    """What a delta does with its triple (paper, section 2); the value is its letter in RDF Patch.
+
+    >>> Op("A") is Op.INSERT, Op("D") is Op.RETRACT
+    (True, True)
+    """
+
+    INSERT = "A"
+    RETRACT = "D"
+
+
+class Delta(NamedTuple):
+    """One typed change of the state (paper, section 2): at ``tick``, insert or retract ``triple``.
+
+    >>> from pyoxigraph import NamedNode
+    >>> fact = (NamedNode("urn:ann"), NamedNode("urn:likes"), NamedNode("urn:bo"))
+    >>> Delta(tick=3, op=Op.INSERT, triple=fact).op.value
+    'A'
+    """
+
+    tick: int
+    op: Op
+    triple: Triple
+
+
+def triple_of(quad: ox.Quad) -> Triple:
+    """A quad of the default graph as a triple.
+
+    >>> triple_of(ox.Quad(ox.NamedNode("urn:s"), ox.NamedNode("urn:p"), ox.Literal(1)))[2].value
+    '1'
+    """
+    # No parser gives a triple as a subject
+    return (quad.subject, quad.predicate, quad.object)  # pyright: ignore[reportReturnType]
+
+
+def text_of(triple: Triple) -> str:
+    """A triple's one spelling in N-Triples, without the closing full stop.
+
+    >>> text_of((ox.NamedNode("urn:s"), ox.NamedNode("urn:p"), ox.Literal("a")))
+    '<urn:s> <urn:p> "a"'
+
+    Raises:
+        TypeError: these are not the three terms of a triple.
+    """
+    subject, predicate, object_ = triple
+    if not isinstance(subject, _SUBJECTS):
+        raise TypeError(f"{subject!r} is no subject")
+    if not isinstance(predicate, ox.NamedNode):
+        raise TypeError(f"{predicate!r} is no predicate")
+    if not isinstance(object_, _OBJECTS):
+        raise TypeError(f"{object_!r} is no object")
+    return f"{subject} {predicate} {spelled(object_)}"
+
+
+def spelled(term: Term) -> str:
+    """A term as it stands in a triple's spelling.
+
+    >>> spelled(ox.Triple(ox.NamedNode("urn:s"), ox.NamedNode("urn:p"), ox.Literal("a")))
+    '<<( <urn:s> <urn:p> "a" )>>'
+    """
+    return f"<<( {term} )>>" if isinstance(term, ox.Triple) else str(term)
+
+
+def quads_of(texts: Iterable[str]) -> list[ox.Quad]:
+    """Quads from the spellings that :func:`text_of` gives.
+
+    >>> quads_of(['<urn:s> <urn:p> "a"'])[0].object.value
+    'a'
+    """
+    lines = "".join([f"{text} .\n" for text in texts])
+    return list(ox.parse(lines, ox.RdfFormat.N_TRIPLES))
+
+
+def texts_of(quads: Iterable[ox.Quad]) -> list[str]:
+    """The spelling of each of several quads of the default graph, as :func:`text_of` gives it.
+
+    >>> texts_of([ox.Quad(ox.NamedNode("urn:s"), ox.NamedNode("urn:p"), ox.Literal("a"))])
+    ['<urn:s> <urn:p> "a"']
+    """
+    lines = ox.serialize(quads, format=ox.RdfFormat.N_TRIPLES)
+    # Without an output it gives bytes; a literal's line feeds are escaped
+    return lines.decode().split(" .\n")[:-1]  # pyright: ignore[reportOptionalMemberAccess]

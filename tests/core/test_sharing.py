@@ -1,0 +1,244 @@
+"""A log that several threads and processes know: one order, one file, one writer."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from contextlib import nullcontext, suppress
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from substrate import Assert, EventLog, LogError, TornTailWarning, fork
+
+ROOT = Path(__file__).resolve().parents[2]
+forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork a process")
+
+
+def statement(name: object) -> str:
+    return f'A <urn:s> <urn:p> "{name}" .'
+
+
+def at_once(tasks: list[Callable[[], None]]) -> None:
+    """Run tasks in threads that start together; the first error is raised here."""
+    barrier, errors = threading.Barrier(len(tasks)), list[BaseException]()
+
+    def run(task: Callable[[], None]) -> None:
+        barrier.wait()
+        try:
+            task()
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=run, args=(task,)) for task in tasks]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if errors:
+        raise errors[0]
+
+
+def in_a_fork(work: Callable[[], str]) -> str:
+    """What a forked process makes of some work: its result, or its error as text."""
+    read, write = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            said = work()
+        except BaseException as error:
+            said = f"{type(error).__name__}: {error}"
+        os.write(write, said.encode())
+        os._exit(0)
+    os.close(write)
+    with os.fdopen(read) as pipe:
+        said = pipe.read()
+    os.waitpid(pid, 0)
+    return said
+
+
+@pytest.mark.parametrize("suffix", [".rdfp", ".rdfp.gz"])
+def test_appends_of_threads_stand_in_one_order_in_file_and_memory(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"log{suffix}"
+    acknowledged: list[str] = []
+
+    def writer(log: EventLog, name: int) -> Callable[[], None]:
+        def write() -> None:
+            for number in range(50):
+                log.extend_lines([(0, statement(f"{name} {number} {part}")) for part in "ab"])
+                acknowledged.append(f"{name} {number} a")
+                assert log.head.query(f'ASK {{ ?s ?p "{name} {number} b" }}')
+
+        return write
+
+    with EventLog.open(path) as log:
+        at_once([writer(log, name) for name in range(4)])
+        in_memory = list(log)
+    on_disk = EventLog.read(path)
+    assert list(on_disk) == in_memory
+    assert on_disk.digest == log.digest == EventLog(in_memory).digest
+    values = [str(delta.triple[2].value) for delta in in_memory]  # pyright: ignore
+    assert len(values) == 400
+    assert set(acknowledged) == {value for value in values if value.endswith("a")}
+    for name in range(4):
+        own = [value for value in values if value.startswith(f"{name} ")]
+        assert own == [f"{name} {number} {part}" for number in range(50) for part in "ab"]
+    assert all(values[i][:-1] == values[i + 1][:-1] for i in range(0, 400, 2)), "one call is one step"
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.integers(2, 4), st.integers(0, 10**6))
+def test_readers_and_forks_beside_writers_see_whole_prefixes(writers: int, seed: int) -> None:
+    log = EventLog()
+    log.extend_lines((0, statement(f"first {number}")) for number in range(50))
+    first, chance = len(log), random.Random(seed)
+
+    def write(name: int) -> None:
+        for number in range(60):
+            log.extend_lines([(0, statement(f"{name} {number}"))])
+
+    def read() -> None:
+        for _ in range(20):
+            seen = len(log)
+            assert len(log.state()) >= min(seen, first)
+            branch = fork(log, 0)
+            assert branch.digest == EventLog(list(branch)).digest
+            some = log[chance.randrange(first)].triple
+            assert log.history(some).holds(0)
+
+    at_once([*(lambda n=n: write(n) for n in range(writers)), read, read])
+    assert len(log) == first + 60 * writers
+    assert log.digest == EventLog(list(log)).digest
+    assert len(log.head) == len(log.state())
+
+
+@forks
+def test_a_forked_process_reads_but_does_not_append(tmp_path: Path) -> None:
+    path = tmp_path / "log.rdfp"
+    with EventLog.open(path) as log:
+        log.extend_lines([(0, statement("mine"))])
+        before = path.read_bytes()
+        said = in_a_fork(lambda: log.extend_lines([(1, statement("theirs"))]) or "appended")
+        assert said.startswith("LogError")
+        assert "forked from the one that has the log open" in said
+        assert path.read_bytes() == before
+        fact = log[0].triple
+        assert in_a_fork(lambda: f"{len(log.state())} {log.digest}") == f"1 {log.digest}"
+        other = (fact[0], fact[1], fact[0])
+        assert in_a_fork(lambda: str(len(fork(log, 1, Assert(other))))) == "2"
+        log.extend_lines([(1, statement("mine again"))])
+    assert EventLog.read(path).digest == log.digest
+
+
+@forks
+def test_a_forked_process_does_not_hold_the_log_when_its_opener_has_closed_it(tmp_path: Path) -> None:
+    log = EventLog.open(tmp_path / "log.rdfp")
+    log.extend_lines([(0, statement("mine"))])
+    pid = os.fork()
+    if pid == 0:
+        time.sleep(60)
+        os._exit(0)
+    try:
+        log.close()
+        EventLog.open(tmp_path / "log.rdfp").close()
+    finally:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+
+
+@forks
+def test_processes_forked_beside_busy_threads_can_read(tmp_path: Path) -> None:
+    with EventLog.open(tmp_path / "log.rdfp") as log:
+        done = threading.Event()
+
+        def write() -> None:
+            number = 0
+            while not done.is_set():
+                log.extend_lines([(number, statement(number))])
+                log.history(log[0].triple)
+                number += 1
+
+        threads = [threading.Thread(target=write) for _ in range(1)]
+        for thread in threads:
+            thread.start()
+        try:
+            for _ in range(20):
+                said = in_a_fork(lambda: str(len(log.state()) == len(log) and bool(log.digest)))
+                assert said == "True"
+        finally:
+            done.set()
+            for thread in threads:
+                thread.join()
+    assert EventLog.read(tmp_path / "log.rdfp").digest == log.digest
+
+
+@pytest.mark.parametrize("suffix", [".rdfp", ".rdfp.gz"])
+def test_what_was_acknowledged_before_a_kill_is_in_the_file(tmp_path: Path, suffix: str) -> None:
+    """A process that appends from two threads is killed at some moment or other."""
+    path = tmp_path / f"log{suffix}"
+    code = f"""
+import os, threading
+from substrate import EventLog
+log = EventLog.open({str(path)!r})
+def write(name):
+    for number in range(100000):
+        log.extend_lines([(0, f'A <urn:s> <urn:p> "{{name}} {{number}}" .')])
+        os.write(1, f"{{name}} {{number}}\\n".encode())
+threads = [threading.Thread(target=write, args=(name,)) for name in "ab"]
+[thread.start() for thread in threads]
+"""
+    for delay in (0.0, 0.03, 0.1):
+        path.unlink(missing_ok=True)
+        writer = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+        assert writer.stdout
+        first = writer.stdout.readline()
+        time.sleep(delay)
+        writer.kill()
+        lines = (first + writer.stdout.read()).split("\n")[:-1]
+        writer.wait()
+        with pytest.warns(TornTailWarning) if _is_torn(path) else nullcontext():
+            found = [str(delta.triple[2].value) for delta in EventLog.read(path)]  # pyright: ignore
+        assert set(lines) <= set(found)
+        assert len(found) <= len(lines) + 2, "at most one append a thread is not acknowledged"
+
+
+def _is_torn(path: Path) -> bool:
+    return not path.read_bytes().endswith(b"TC .\n") if path.suffix != ".gz" else False
+
+
+def test_a_log_without_the_systems_locks_still_writes_and_reads(tmp_path: Path) -> None:
+    """As on Windows, where there is no fcntl, no fork and no folder to sync."""
+    code = f"""
+import os, random, sys, tempfile, threading
+sys.modules["fcntl"] = None
+del os.register_at_fork, os.O_CLOEXEC
+from substrate import EventLog
+with EventLog.open({str(tmp_path / "log.rdfp.gz")!r}) as log:
+    log.extend_lines([(0, 'A <urn:s> <urn:p> "a" .')])
+log.save({str(tmp_path / "copy.rdfp")!r})
+print(EventLog.read({str(tmp_path / "log.rdfp.gz")!r}).digest == log.digest)
+"""
+    ran = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert ran.stdout == "True\n", ran.stderr
+
+
+def test_a_log_closed_by_another_thread_is_refused_or_written_whole(tmp_path: Path) -> None:
+    path = tmp_path / "log.rdfp"
+    log = EventLog.open(path)
+
+    def write() -> None:
+        with suppress(LogError):
+            for number in range(200):
+                log.extend_lines([(0, statement(number))])
+
+    at_once([write, log.close])
+    values = [delta.triple[2] for delta in EventLog.read(path)]
+    assert values == [delta.triple[2] for delta in log][: len(values)]

@@ -1,0 +1,31 @@
+"""Every bench runs, on a size that takes no time; what it measures is not judged here."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from orchestration.cli.bench import BENCHES
+from orchestration.cli.main import app
+
+
+@pytest.mark.parametrize("name", BENCHES)
+def test_a_bench_runs_beside_its_peer(name: str) -> None:
+    sizes = ("2", "3") if name == "clevrer" else ("40", "80")
+    options = [part for size in sizes for part in ("--size", size)]
+    done = CliRunner().invoke(app, ["bench", name, "--json", *options])
+    assert done.exit_code == 0, done.output
+    figures = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [figure["size"] for figure in figures] == [int(size) for size in sizes]
+    for figure in figures:
+        assert figure["bench"] == name
+        assert min(figure["work_ms"], figure["peer_ms"], figure["ratio"]) > 0
+        assert isinstance(figure["exponent"], float)
+
+
+def test_an_unknown_bench_is_refused() -> None:
+    done = CliRunner().invoke(app, ["bench", "nothing"])
+    assert done.exit_code == 1
+    assert "no benchmark 'nothing'" in done.output
