@@ -21,6 +21,7 @@ from substrate.domains.clevrer.motion.engine import Body, Contact, Motion, simul
 from substrate.domains.clevrer.scene import Event
 from substrate.domains.comphy.parameters import Parameters
 from substrate.domains.comphy.scene import TargetScene
+from substrate.errors import ProgramError
 
 Pair = frozenset[int]
 NEAREST = 2 * RADIUS
@@ -99,6 +100,7 @@ class Simulated:
 
     def future(self, scene: TargetScene, parameters: Parameters) -> list[Pair]:
         """New contacts within the horizon, of the objects that have been in view."""
+        _require_masses(scene)
         bodies, end = recorded_bodies(scene, scene.masses), scene.end
         found = course(
             bodies,
@@ -114,6 +116,7 @@ class Simulated:
         """Observed until the change can first be felt; from there simulated for whom it reaches, observed for
         the others.
         """
+        _require_masses(scene)
         seen = observed_collisions(scene)
         start = _felt(scene, change)
         if start is None:
@@ -136,6 +139,14 @@ class Simulated:
             advance=_advance(charges, scene.strength),
         )
         return _pairs([contact for contact in seen if contact[0] <= start] + found.standing + found.contacts)
+
+
+def _require_masses(scene: TargetScene) -> None:
+    if not scene.masses:
+        raise ProgramError(
+            "asks for a simulation, and no mass is known",
+            hint="Set infer_properties: true, or emitter: kinematic",
+        )
 
 
 def _pairs(contacts: Iterable[Contact]) -> list[Pair]:
