@@ -2,7 +2,8 @@
 
 To CLEVRER's deltas of the target are added: the direction in which each object in view moves, where it
 changes; and, where asked for, the inferred mass and charge of each object with their probabilities and the
-evidence, at tick 0, since the reference videos are seen before the target. Classes and predicates are those of ``tboxes/comphy.ttl``.
+evidence, at tick 0, since the reference videos are seen before the target. Classes and predicates are those
+of ``tboxes/comphy.ttl``.
 """
 
 from __future__ import annotations
@@ -31,9 +32,11 @@ def target_log(target: Target, *, infer_properties: bool) -> EventLog:
 
     >>> from substrate.domains.clevrer.format import Annotation, Frame, ObjectProperty
     >>> at = lambda x: MotionState(0, (x, 0.0, 0.2), (0.0,) * 3, (-1.0, 0.0, 0.0), (0.0,) * 3, True)
-    >>> film = Annotation(7, "sim_00007.mp4", [ObjectProperty(0, "red", "metal", "cube")], [Frame(0, [at(0.1)]), Frame(1, [at(0.0)])], [])
+    >>> cube, frames = ObjectProperty(0, "red", "metal", "cube"), [Frame(0, [at(0.1)]), Frame(1, [at(0.0)])]
+    >>> film = Annotation(7, "sim_00007.mp4", [cube], frames, [])
     >>> log = target_log(Target(7, film, ()), infer_properties=False)
-    >>> bool(log.state(0).query("ASK { <urn:comphy:7:object:0> <urn:substrate:comphy:direction> <urn:substrate:comphy:up> }"))
+    >>> up = "<urn:substrate:comphy:direction> <urn:substrate:comphy:up>"
+    >>> bool(log.state(0).query(f"ASK {{ <urn:comphy:7:object:0> {up} }}"))
     True
     """
     scene = target_iri(target.scene)

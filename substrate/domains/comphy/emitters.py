@@ -176,7 +176,7 @@ def _felt(scene: TargetScene, change: Change) -> int | None:
 
 
 def _advance(charges: Mapping[int, int], strength: float) -> Callable[[Sequence[Body], int], Motion]:
-    """The motion of bodies over some frames, pushed and pulled before each where two charges are among them."""
+    """The motion of bodies over some frames, pushed and pulled before each where two are charged."""
 
     def advance(bodies: Sequence[Body], frames: int) -> Motion:
         if not strength or sum(bool(charges.get(body.id)) for body in bodies) < 2:

@@ -53,7 +53,7 @@ class TargetScene(clevrer.Scene):
 
     @cached_property
     def charges(self) -> dict[int, int]:
-        """The likeliest charge of each object, up to the sign of all of them; empty where none was inferred."""
+        """The likeliest charge of each object, up to the sign of all; empty where none was inferred."""
         return {number: value for number, (value, _) in self._inferred["charge"].items()}
 
     @cached_property

@@ -71,7 +71,8 @@ def _annotated(image_id: str, graph: SceneGraph) -> Iterator[str]:
         for attribute in found.attributes:
             yield _text(thing, "attribute", attribute)
         for relation in found.relations:
-            yield f"A {thing} <{NAMESPACE}relation:{local(relation.name)}> <{object_iri(image_id, relation.object)}> ."
+            other = f"<{object_iri(image_id, relation.object)}>"
+            yield f"A {thing} <{NAMESPACE}relation:{local(relation.name)}> {other} ."
 
 
 def _entailed(image_id: str, graph: SceneGraph, ontology: Ontology) -> Iterator[str]:
