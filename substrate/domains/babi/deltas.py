@@ -219,8 +219,8 @@ class _Teller:
 
     def _may_be(self, person: ox.NamedNode, pronoun: str) -> bool:
         """Whether nothing says that a person is taken up by another pronoun."""
-        genders = {str(gender.value) for _, _, gender in self.state.match(person, GENDER)}  # type: ignore[union-attr]
-        return genders <= {pronoun}
+        genders = {gender for _, _, gender in self.state.match(person, GENDER)}
+        return genders <= {ox.Literal(pronoun)}
 
     def objects(self, node: ox.NamedNode, predicate: ox.NamedNode) -> list[ox.NamedNode]:
         """What a node has by a predicate, sorted."""
@@ -242,7 +242,8 @@ class _Teller:
     def is_latest(self, agent: ox.NamedNode, period: str) -> bool:
         """Whether nothing is told of an agent's later periods."""
         return period == "now" or not self.state.query(
-            f"ASK {{ ?event :agent {agent} ; :period/:rank ?later . {term(period)} :rank ?rank FILTER(?later > ?rank) }}",
+            f"""ASK {{ ?event :agent {agent} ; :period/:rank ?later . {term(period)} :rank ?rank
+                FILTER(?later > ?rank) }}""",
             prefixes=PREFIXES,
         )
 

@@ -108,7 +108,8 @@ def read_tasks(path: Path, *, split: str | None = None) -> list[Story]:
 def parse_stories(text: str, *, file: str, subset: str, split: str = "") -> list[Story]:
     """The stories of one file's text.
 
-    >>> parse_stories("1 Mary went to the park.\\n2 Where is Mary? \\tpark\\t1\\n", file="f", subset="qa1")[0].questions[0].answer
+    >>> text = "1 Mary went to the park.\\n2 Where is Mary? \\tpark\\t1\\n"
+    >>> parse_stories(text, file="f", subset="qa1")[0].questions[0].answer
     'park'
 
     Raises:

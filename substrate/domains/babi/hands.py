@@ -50,7 +50,8 @@ def transfer(reader: Reader, query: Transfer) -> str:
     gifts = reader.rows(
         f"""SELECT ?event ?tick ?label {{
             ?event a :Give ; :agent ?agent ; :thing ?thing ; :receiver ?receiver ; :tick ?tick .
-            OPTIONAL {{ ?event :order ?order }} {labelled("?" + query.asked)} }} ORDER BY DESC(?tick) ?order""",
+            OPTIONAL {{ ?event :order ?order }} {labelled("?" + query.asked)}
+            }} ORDER BY DESC(?tick) ?order""",
         **told,
     )
     found = list(gifts)

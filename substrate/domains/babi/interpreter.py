@@ -75,7 +75,8 @@ def answer_story(story: Story, log: EventLog | None = None, split: str | None = 
         FormatError: a sentence or a question is none of the grammar's; names file, line and text.
 
     >>> from substrate.domains.babi.format import parse_stories
-    >>> (story,) = parse_stories("1 Mary went to the park.\\n2 Where is Mary? \\tpark\\t1\\n", file="f", subset="qa1")
+    >>> text = "1 Mary went to the park.\\n2 Where is Mary? \\tpark\\t1\\n"
+    >>> (story,) = parse_stories(text, file="f", subset="qa1")
     >>> [(row.predicted, row.supporting) for row in answer_story(story)]
     [('park', (1,))]
     """

@@ -26,13 +26,14 @@ def relates_to_what(reader: Reader, query: RelatesToWhat) -> str:
 
 
 def _one_relation(reader: Reader, relation: str, *, subject: str = "", object: str = "") -> str:
-    """Who or what stands on the open side of a relation, by name, joined by commas where there are several."""
+    """Who or what stands on the open side of a relation, by name; several are joined by commas."""
     given = {"relation": term(relation)}
     given |= {"subject": entity(subject)} if subject else {"object": entity(object)}
     asked = "object" if subject else "subject"
     found = list(
         reader.rows(
-            f"SELECT ?{asked} ?label {{ ?subject ?relation ?object . {labelled('?' + asked)} }} ORDER BY ?label",
+            f"""SELECT ?{asked} ?label {{ ?subject ?relation ?object . {labelled("?" + asked)} }}
+                ORDER BY ?label""",
             **given,
         )
     )
@@ -53,7 +54,7 @@ class _Axis(NamedTuple):
 
     @property
     def path(self) -> str:
-        """The SPARQL property path of ``forward``: at least one step along the order, any number across it."""
+        """The SPARQL path of ``forward``: at least one step along the order, any number across it."""
         return f"(({self.level})*/:{self.forward})+/({self.level})*" if self.level else f":{self.forward}+"
 
     @property

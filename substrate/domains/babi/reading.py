@@ -87,7 +87,7 @@ class Reader:
         return UNKNOWN
 
     def rows(self, sparql: str, **given: Any) -> Iterator[tuple[Any, ...]]:
-        """The solutions of a SELECT; the terms in ``given`` take the place of the variables of their names."""
+        """The solutions of a SELECT; the terms in ``given`` take the place of variables of their names."""
         self._note(_bound(sparql, given))
         return self.look(sparql, **given)
 
@@ -106,7 +106,8 @@ class Reader:
 
     def look(self, sparql: str, **given: Any) -> Iterator[tuple[Any, ...]]:
         """As :meth:`rows`, for what only gathers evidence: the query is not noted."""
-        return map(tuple, self.state.query(_bound(sparql, given), prefixes=PREFIXES))  # type: ignore[arg-type]
+        found = self.state.query(_bound(sparql, given), prefixes=PREFIXES)
+        return map(tuple, found)  # type: ignore[arg-type]
 
     def rest_on(self, subject: Any, predicate: Any, object: Any, *, at: int | None = None) -> None:
         """Take a triple, as it stood at a tick (the question's unless given), as evidence."""

@@ -12,8 +12,9 @@ def what_fears(reader: Reader, query: WhatFears) -> str:
     one = entity(query.individual)
     found = list(
         reader.rows(
-            f"""SELECT ?kind ?feared ?label {{ ?one :isA ?kind . ?kind :fears ?feared . {labelled("?feared")} }}
-                ORDER BY ?label""",
+            f"""SELECT ?kind ?feared ?label {{
+                    ?one :isA ?kind . ?kind :fears ?feared . {labelled("?feared")}
+                }} ORDER BY ?label""",
             one=one,
         )
     )
@@ -57,7 +58,8 @@ def where_will(reader: Reader, query: WhereWill) -> str:
     """Where someone's latest motive leads; unknown once the story has told that way."""
     found = reader.first(
         f"""SELECT ?event ?motive ?place ?label {{ {_MOTIVE} ; :leadsTo ?place . {labelled("?place")}
-            FILTER NOT EXISTS {{ ?move a :Move ; :agent ?agent ; :place ?place ; :tick ?gone FILTER(?gone > ?tick) }}
+            FILTER NOT EXISTS {{
+                ?move a :Move ; :agent ?agent ; :place ?place ; :tick ?gone FILTER(?gone > ?tick) }}
             }} ORDER BY DESC(?tick) LIMIT 1""",
         agent=entity(query.agent),
     )
@@ -83,7 +85,8 @@ def _why(reader: Reader, agent: str, kind: str, role: str, filler: str) -> str:
     """The motive told last before the latest such act of the agent."""
     found = reader.first(
         f"""SELECT ?event ?label {{ ?act a :{kind} ; :agent ?agent ; :{role} ?filler ; :tick ?when .
-            {_MOTIVE} ; rdfs:label ?label FILTER(?tick < ?when) }} ORDER BY DESC(?when) DESC(?tick) LIMIT 1""",
+            {_MOTIVE} ; rdfs:label ?label FILTER(?tick < ?when)
+            }} ORDER BY DESC(?when) DESC(?tick) LIMIT 1""",
         agent=entity(agent),
         filler=entity(filler),
     )

@@ -55,10 +55,10 @@ def parse_sentence(text: str, kinds: Kinds | None = None) -> list[Fact]:
     Raises:
         FormatError: a part of the sentence is none of the grammar's; names that part.
 
-    >>> parse_sentence("Then they went back to the kitchen with John.")
-    [Moved(who=Pronoun(word='they'), place='kitchen', period=None), Moved(who=('John',), place='kitchen', period=None)]
-    >>> parse_sentence("Mary picked up the apple and the milk.")
-    [Took(who=('Mary',), thing='apple', place=None, source=None), Took(who=('Mary',), thing='milk', place=None, source=None)]
+    >>> parse_sentence("Then they went back to the kitchen.")
+    [Moved(who=Pronoun(word='they'), place='kitchen', period=None)]
+    >>> [(fact.who, fact.thing) for fact in parse_sentence("Mary picked up the apple and the milk.")]
+    [(('Mary',), 'apple'), (('Mary',), 'milk')]
     >>> parse_sentence("Yesterday Julie travelled to the park.")
     [Moved(who=('Julie',), place='park', period='yesterday')]
     """

@@ -9,7 +9,8 @@ from substrate.domains.babi.reading import Reader, labelled
 _INVOLVES = "(:agent|:thing|:brought)"
 _LATEST = "ORDER BY DESC(?rank) DESC(?tick) DESC(?order) LIMIT 1"
 _STAY = f"""?event {_INVOLVES} ?node ; a ?kind ; :agent ?agent ; :place ?place ; :tick ?tick ;
-                :period/:rank ?rank . OPTIONAL {{ ?event :order ?later }} BIND(COALESCE(?later, 1) AS ?order)"""
+                :period/:rank ?rank .
+                OPTIONAL {{ ?event :order ?later }} BIND(COALESCE(?later, 1) AS ?order)"""
 
 
 def where_is(reader: Reader, query: WhereIs) -> str:

@@ -1,8 +1,9 @@
 """ComPhy's files ► typed deltas: one event log an example, a tick a frame of the target video.
 
 To CLEVRER's deltas of the target are added: the direction in which each object in view moves, where it
-changes; and, where asked for, the inferred mass and charge of each object with the evidence, at tick 0, since
-the reference videos are seen before the target. Classes and predicates are those of ``tboxes/comphy.ttl``.
+changes; and, where asked for, the inferred mass and charge of each object with their probabilities and the
+evidence, at tick 0, since the reference videos are seen before the target. Classes and predicates are those
+of ``tboxes/comphy.ttl``.
 """
 
 from __future__ import annotations
@@ -31,11 +32,11 @@ def target_log(target: Target, *, infer_properties: bool) -> EventLog:
 
     >>> from substrate.domains.clevrer.format import Annotation, Frame, ObjectProperty
     >>> at = lambda x: MotionState(0, (x, 0.0, 0.2), (0.0,) * 3, (-1.0, 0.0, 0.0), (0.0,) * 3, True)
-    >>> frames = [Frame(0, [at(0.1)]), Frame(1, [at(0.0)])]
-    >>> film = Annotation(7, "sim_00007.mp4", [ObjectProperty(0, "red", "metal", "cube")], frames, [])
+    >>> cube, frames = ObjectProperty(0, "red", "metal", "cube"), [Frame(0, [at(0.1)]), Frame(1, [at(0.0)])]
+    >>> film = Annotation(7, "sim_00007.mp4", [cube], frames, [])
     >>> log = target_log(Target(7, film, ()), infer_properties=False)
-    >>> asked = "PREFIX : <urn:substrate:comphy:> ASK { <urn:comphy:7:object:0> :direction :up }"
-    >>> bool(log.state(0).query(asked))
+    >>> up = "<urn:substrate:comphy:direction> <urn:substrate:comphy:up>"
+    >>> bool(log.state(0).query(f"ASK {{ <urn:comphy:7:object:0> {up} }}"))
     True
     """
     scene = target_iri(target.scene)
@@ -67,6 +68,8 @@ def _directions(subject: str, track: Sequence[MotionState]) -> Iterator[Line]:
 def _hidden(scene: str, inferred: Inferred) -> Iterator[Line]:
     yield from _property(scene, "mass", inferred.masses)
     yield from _property(scene, "charge", inferred.charges)
+    yield from _probability(scene, "massProbability", inferred.mass_probability)
+    yield from _probability(scene, "chargeProbability", inferred.charge_probability)
     if inferred.strength:
         yield 0, f"A <{scene}> <{NAMESPACE}strength> {_double(inferred.strength)} ."
     for number, evidence in enumerate(inferred.evidence):
@@ -89,6 +92,12 @@ def _hidden(scene: str, inferred: Inferred) -> Iterator[Line]:
 def _property(scene: str, name: str, values: Mapping[int, int]) -> Iterator[Line]:
     for number, value in sorted(values.items()):
         yield 0, f"A <{scene}:object:{number}> <{NAMESPACE}{name}> {_integer(value)} ."
+
+
+def _probability(scene: str, name: str, values: Mapping[int, float]) -> Iterator[Line]:
+    # Four digits: a probability is no better known than that.
+    for number, value in sorted(values.items()):
+        yield 0, f"A <{scene}:object:{number}> <{NAMESPACE}{name}> {_double(round(value, 4))} ."
 
 
 def _integer(value: int) -> str:

@@ -21,6 +21,7 @@ from substrate.domains.clevrer.motion.engine import Body, Contact, Motion, simul
 from substrate.domains.clevrer.scene import Event
 from substrate.domains.comphy.parameters import Parameters
 from substrate.domains.comphy.scene import TargetScene
+from substrate.errors import ProgramError
 
 Pair = frozenset[int]
 NEAREST = 2 * RADIUS
@@ -99,6 +100,7 @@ class Simulated:
 
     def future(self, scene: TargetScene, parameters: Parameters) -> list[Pair]:
         """New contacts within the horizon, of the objects that have been in view."""
+        _require_masses(scene)
         bodies, end = recorded_bodies(scene, scene.masses), scene.end
         found = course(
             bodies,
@@ -114,6 +116,7 @@ class Simulated:
         """Observed until the change can first be felt; from there simulated for whom it reaches, observed for
         the others.
         """
+        _require_masses(scene)
         seen = observed_collisions(scene)
         start = _felt(scene, change)
         if start is None:
@@ -136,6 +139,14 @@ class Simulated:
             advance=_advance(charges, scene.strength),
         )
         return _pairs([contact for contact in seen if contact[0] <= start] + found.standing + found.contacts)
+
+
+def _require_masses(scene: TargetScene) -> None:
+    if not scene.masses:
+        raise ProgramError(
+            "asks for a simulation, and no mass is known",
+            hint="Set infer_properties: true, or emitter: kinematic",
+        )
 
 
 def _pairs(contacts: Iterable[Contact]) -> list[Pair]:
@@ -165,7 +176,7 @@ def _felt(scene: TargetScene, change: Change) -> int | None:
 
 
 def _advance(charges: Mapping[int, int], strength: float) -> Callable[[Sequence[Body], int], Motion]:
-    """The motion of bodies over some frames; where two are charged, they are pushed or pulled before each."""
+    """The motion of bodies over some frames, pushed and pulled before each where two are charged."""
 
     def advance(bodies: Sequence[Body], frames: int) -> Motion:
         if not strength or sum(bool(charges.get(body.id)) for body in bodies) < 2:

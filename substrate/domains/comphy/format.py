@@ -42,8 +42,10 @@ MASSES = (1, 5)
 CHANGES = ("counterfact_lighter", "counterfact_heavier", "counterfact_uncharged", "counterfact_opposite")
 DIRECTIONS = ("left", "right", "up", "down")
 SUBSETS = ("factual", "predictive", "counterfactual")
-HALF_RANGE = 42.0
-"""Degrees to either side of a direction that still count as it; what lies between two is neither."""
+HALF_RANGE = 20.0
+"""Degrees to either side of a direction that still count as it, as in the authors' executor; what lies
+between two is neither.
+"""
 
 Subset = Literal["factual", "predictive", "counterfactual"]
 Look = tuple[str, str, str]

@@ -8,8 +8,12 @@ those of 1 and 5 that fit all measured ratios best; where ratios leave a choice,
 Each body's acceleration is fitted, frame by frame, by a force of each other body that falls with the square
 of the distance, and by what slows it down along its own way: dry friction and drag, one strength of each an
 object, fitted too, so that nothing is known beforehand of the ground. A pair repels (same charge) or attracts
-(opposite) where both, or the one that could move, say so. Charges have no sign of their own: the first
-charged object counts as positive. Two charges also give their mass ratio, which needs no contact.
+(opposite) where both, or the one that could move, say so; the charges that fit all forces best are taken.
+Charges have no sign of their own: the first charged object counts as positive. Two charges also give their
+mass ratio, which needs no contact.
+
+Each mass and charge has a probability: of all combinations that the evidence allows, how likely are those
+that agree with it?
 """
 
 from __future__ import annotations
@@ -40,6 +44,18 @@ LEAST_STRENGTH = 0.1
 """Units³/s²: a fitted acceleration times distance squared below this is no force."""
 LEAST_SIGMA = 8.0
 """How many of its standard errors a force must stand off from none."""
+RATIO_SPREAD = 0.2
+"""Of a weighted logarithm of a mass ratio: how far measurements lie from the truth, on average."""
+MASS_PRIOR = {1: 0.75, 5: 0.25}
+"""What is held of an object's mass before anything is seen: most objects are light."""
+CHARGE_PRIOR = {0: 0.6, 1: 0.2, -1: 0.2}
+"""And of its charge."""
+FORCE_SPREAD = 3.0
+"""How many of its standard errors a fitted force lies from the truth: the errors know noise alone."""
+STRENGTHS = (0.25, 0.5, 1.0, 2.0, 4.0)
+"""Units³/s²: how strong the force between two charges may be, all as likely."""
+MISSED = 0.05
+"""How likely a force between two charges shows clearly in no reference video: they are filmed to show it."""
 MARGIN = 0.05
 """Gap (units) below which two bodies may touch within a frame: no distant force is read off there."""
 _REACH = {"sphere": RADIUS, "cylinder": RADIUS, "cube": math.sqrt(2) * RADIUS}
@@ -66,13 +82,17 @@ class Evidence(NamedTuple):
 
 
 class Inferred(NamedTuple):
-    """Masses and charges by the target's object number, and the evidence; objects without any are light and
-    uncharged.
+    """Masses and charges by the target's object number, how probable each is, and the evidence.
+
+    What no evidence speaks of is likeliest light and uncharged, with the probability that the prior gives it.
+    Charges are told up to the sign of all of them.
     """
 
     masses: dict[int, int]
     charges: dict[int, int]
     evidence: tuple[Evidence, ...]
+    mass_probability: dict[int, float]
+    charge_probability: dict[int, float]
 
     @property
     def strength(self) -> float:
@@ -124,12 +144,16 @@ def infer(target: Target) -> Inferred:
         _pushes(motions, {thing.object_id: thing.shape for thing in target.annotation.object_property})
     )
     forces = [evidence for push in pushes if (evidence := _force(*push))]
-    masses = _masses(sorted(numbers.values()), [*exchanges, *forces])
+    everyone = sorted(numbers.values())
+    masses, mass_probability = _masses(everyone, [*exchanges, *forces])
     forces = [_weighed(evidence, masses, pushes) for evidence in forces]
+    charges, charge_probability = _charges(masses, pushes)
     return Inferred(
         masses,
-        _charges(sorted(numbers.values()), forces),
+        charges,
         tuple(sorted([*exchanges, *forces], key=lambda e: (e.video, e.since, e.first, e.second, e.kind))),
+        mass_probability,
+        charge_probability,
     )
 
 
@@ -329,20 +353,29 @@ def _weighed(
     return evidence._replace(strength=min(sides)[1])
 
 
-def _masses(numbers: Sequence[int], evidence: Iterable[Evidence]) -> dict[int, int]:
-    """The masses that fit the ratios best, group by group of objects that were compared; the lightest of
-    equals.
+def _masses(numbers: Sequence[int], evidence: Iterable[Evidence]) -> tuple[dict[int, int], dict[int, float]]:
+    """The masses that fit the ratios best, group by group of objects that were compared, the lightest of
+    equals; and how probable each is.
     """
     ratios = [(e.first, e.second, math.log(e.ratio), e.weight) for e in evidence if e.ratio]
     masses: dict[int, int] = {}
+    probability: dict[int, float] = {}
     for group in _groups(numbers, [(a, b) for a, b, _, _ in ratios]):
         measured = [ratio for ratio in ratios if ratio[0] in group]
-        best = min(
-            product(MASSES, repeat=len(group)),
-            key=lambda chosen: (_misfit(dict(zip(group, chosen, strict=True)), measured), chosen),
-        )
-        masses.update(zip(group, best, strict=True))
-    return dict(sorted(masses.items()))
+        misfits = {
+            chosen: _misfit(dict(zip(group, chosen, strict=True)), measured)
+            for chosen in product(MASSES, repeat=len(group))
+        }
+        best = min(misfits, key=lambda chosen: (misfits[chosen], chosen))
+        likelihood = {
+            chosen: math.exp(-misfit / RATIO_SPREAD) * math.prod(MASS_PRIOR[mass] for mass in chosen)
+            for chosen, misfit in misfits.items()
+        }
+        total = math.fsum(likelihood.values())
+        for place, number in enumerate(group):
+            agreeing = (size for chosen, size in likelihood.items() if chosen[place] == best[place])
+            masses[number], probability[number] = best[place], math.fsum(agreeing) / total
+    return dict(sorted(masses.items())), dict(sorted(probability.items()))
 
 
 def _misfit(masses: Mapping[int, int], ratios: Iterable[tuple[int, int, float, float]]) -> float:
@@ -361,23 +394,51 @@ def _groups(numbers: Sequence[int], pairs: Iterable[Pair]) -> list[list[int]]:
     return [sorted(group) for number, group in groups.items() if number == min(group)]
 
 
-def _charges(numbers: Sequence[int], forces: Iterable[Evidence]) -> dict[int, int]:
-    """Signs along the forces, the clearest first; the first object of each charged group is positive."""
-    signs: dict[Pair, float] = {}
-    for e in forces:
-        signs[e.first, e.second] = signs.get((e.first, e.second), 0.0) + math.copysign(
-            e.weight, e.strength or 0.0
+def _charges(
+    masses: Mapping[int, int], pushes: Sequence[tuple[int, Pair, _Force | None, _Force | None]]
+) -> tuple[dict[int, int], dict[int, float]]:
+    """The likeliest charges, given every fitted force, the unclear ones too, and how probable each is, up to
+    the sign of all; the first charged object is positive.
+    """
+    numbers = sorted(masses)
+    shown = {pair for video, pair, one, other in pushes if _force(video, pair, one, other)}
+    weights: dict[tuple[int, ...], float] = {}
+    for chosen in product(CHARGE_PRIOR, repeat=len(numbers)):
+        charge = dict(zip(numbers, chosen, strict=True))
+        charged = [number for number in numbers if charge[number]]
+        if charged and charge[charged[0]] < 0:
+            continue  # the mirror of another, with all signs changed
+        fit = math.fsum(
+            _fit_of(charge[a] * charge[b], (one, masses[a]), (other, masses[b]))
+            for _, (a, b), one, other in pushes
         )
-    charges = dict.fromkeys(numbers, 0)
-    clearest = sorted(
-        ((pair, sign) for pair, sign in signs.items() if sign), key=lambda item: (-abs(item[1]), item[0])
-    )
-    for (a, b), sign in clearest:
-        relation = 1 if sign > 0 else -1
-        if not charges[a] and not charges[b]:
-            charges[a], charges[b] = 1, relation
-        elif not charges[a]:
-            charges[a] = relation * charges[b]
-        elif not charges[b]:
-            charges[b] = relation * charges[a]
-    return charges
+        prior = math.fsum(math.log(CHARGE_PRIOR[value]) for value in chosen) + math.log(2) * bool(charged)
+        # A lone charge shows nothing, whatever is filmed.
+        unseen = len(set(combinations(charged, 2)) - shown) + (len(charged) == 1)
+        weights[chosen] = round(fit + prior + unseen * math.log(MISSED), 9)
+    best = max(weights, key=lambda chosen: (weights[chosen], chosen))
+    total = math.fsum(math.exp(weight - weights[best]) for weight in weights.values())
+    probability = dict.fromkeys(numbers, 0.0)
+    for chosen, weight in weights.items():
+        # Of a world whose first charged object is another, the signs that agree better are compared.
+        agreement = sum(one * other for one, other in zip(chosen, best, strict=True))
+        for number, one, other in zip(numbers, chosen, best, strict=True):
+            if (one if agreement >= 0 else -one) == other:
+                probability[number] += math.exp(weight - weights[best]) / total
+    return dict(zip(numbers, best, strict=True)), probability
+
+
+def _fit_of(product_of_charges: int, *sides: tuple[_Force | None, int]) -> float:
+    """The logarithm of how likely the fitted forces on two bodies are, under a product of their charges."""
+    seen = [(force, mass) for force, mass in sides if force]
+    strengths = [strength * product_of_charges for strength in STRENGTHS] if product_of_charges else [0.0]
+    likely = [
+        math.fsum(-abs(force.size - strength / mass) / _spread(force) for force, mass in seen)
+        for strength in strengths
+    ]
+    best = max(likely)
+    return best + math.log(math.fsum(math.exp(one - best) for one in likely) / len(likely))
+
+
+def _spread(force: _Force) -> float:
+    return max(FORCE_SPREAD * force.error, LEAST_STRENGTH / 2)

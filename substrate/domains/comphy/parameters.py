@@ -12,16 +12,17 @@ class Parameters(clevrer.Parameters, frozen=True, forbid_unknown_fields=True):
 
     Attributes:
         infer_properties: whether mass and charge are inferred from the reference videos. Where not, nothing
-            is known of them: no object counts as heavy or charged, every one as light and uncharged, no two
-            as of equal, opposite or different kind, and a question that needs one of those cannot run.
+            is known of them, and a question that needs one of them cannot run.
+        least_probability: how probable a mass or charge must be to count as known.
         emitter: what says which collisions happen in a world that was not filmed: ``kinematic``, straight
-            lines and the ancestors of observed events, or ``motion``, the planar simulator with mass and
-            charge.
+            lines and the ancestors of observed events, which need no mass and no charge; or ``motion``, the
+            planar simulator with mass and charge, the likeliest ones.
         horizon: how far (frames) ``motion`` looks beyond the video; the recorded truth ends about two seconds
             after it.
     """
 
     infer_properties: bool = False
+    least_probability: float = 0.9
     emitter: Literal["kinematic", "motion"] = "kinematic"
     horizon: int = clevrer.RECORDED_AFTER
 

@@ -1,7 +1,6 @@
 """ComPhy's question programs: CLEVRER's language with mass, charge, direction and changed properties.
 
-Where mass and charge are not known, an object counts as light and uncharged, and is neither heavier nor
-lighter than, nor of equal charge with, any other.
+A question that needs a mass or a charge that is not known cannot run, and says which one it lacks.
 """
 
 from __future__ import annotations
@@ -50,12 +49,20 @@ def _scene(world: World) -> TargetScene:
     return cast("TargetScene", world.scene)
 
 
+def _mass(world: World, object_: int) -> int:
+    return _scene(world).known("mass", object_, cast("Parameters", world.parameters).least_probability)
+
+
+def _charge(world: World, object_: int) -> int:
+    return _scene(world).known("charge", object_, cast("Parameters", world.parameters).least_probability)
+
+
 def _charged(charged: bool) -> Callable[[World, Sequence[int]], list[int]]:
-    return lambda world, objects: [o for o in objects if bool(_scene(world).charges.get(o)) is charged]
+    return lambda world, objects: [o for o in objects if bool(_charge(world, o)) is charged]
 
 
 def _heavy(heavy: bool) -> Callable[[World, Sequence[int]], list[int]]:
-    return lambda world, objects: [o for o in objects if (_scene(world).masses.get(o, 1) > 1) is heavy]
+    return lambda world, objects: [o for o in objects if (_mass(world, o) > 1) is heavy]
 
 
 def _related(sign: int) -> Callable[[World, Any], list[int]]:
@@ -63,35 +70,25 @@ def _related(sign: int) -> Callable[[World, Any], list[int]]:
     have it to it.
     """
 
+    def related(world: World, one: int, other: int) -> bool:
+        return one != other and _charge(world, one) * _charge(world, other) * sign > 0
+
     def keep(world: World, objects: Any) -> list[int]:
-        charges = _scene(world).charges
         if isinstance(objects, int):
-            return [
-                o
-                for o in world.scene.objects
-                if o != objects and charges.get(o, 0) * charges.get(objects, 0) * sign > 0
-            ]
-        pairs = [
-            pair
-            for pair in combinations(objects, 2)
-            if charges.get(pair[0], 0) * charges.get(pair[1], 0) * sign > 0
-        ]
+            return [o for o in world.scene.objects if related(world, o, objects)]
+        pairs = [pair for pair in combinations(objects, 2) if related(world, *pair)]
         return sorted({o for pair in pairs for o in pair})
 
     return keep
 
 
 def _equal_charge(world: World, one: int, other: int) -> str:
-    charges = _scene(world).charges
-    return "yes" if charges.get(one) and charges.get(one) == charges.get(other) else "no"
+    charge = _charge(world, one)
+    return "yes" if charge == _charge(world, other) and charge else "no"
 
 
 def _compared(sign: int) -> Callable[[World, int, int], str]:
-    def compare(world: World, one: int, other: int) -> str:
-        masses = _scene(world).masses
-        return "yes" if (masses.get(one, 1) - masses.get(other, 1)) * sign > 0 else "no"
-
-    return compare
+    return lambda world, one, other: "yes" if (_mass(world, one) - _mass(world, other)) * sign > 0 else "no"
 
 
 def _query_both(name: str) -> Callable[[World, Sequence[int]], str]:

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import cast
+from typing import Literal, cast
 
 import pyoxigraph as ox
 
 from substrate.domains.clevrer import scene as clevrer
 from substrate.domains.comphy.deltas import NAMESPACE
+from substrate.errors import ProgramError
 from substrate.log import EventLog
 from substrate.replay import Replay
 
 _PREFIX = f"PREFIX : <{clevrer.NAMESPACE}>\nPREFIX c: <{NAMESPACE}>\n"
 QUERIES = {
     **clevrer.QUERIES,
-    "mass": _PREFIX + "SELECT ?number ?value WHERE { ?object :number ?number ; c:mass ?value }",
-    "charge": _PREFIX + "SELECT ?number ?value WHERE { ?object :number ?number ; c:charge ?value }",
+    "mass": _PREFIX
+    + """SELECT ?number ?value ?probability WHERE {
+           ?object :number ?number ; c:mass ?value ; c:massProbability ?probability }""",
+    "charge": _PREFIX
+    + """SELECT ?number ?value ?probability WHERE {
+           ?object :number ?number ; c:charge ?value ; c:chargeProbability ?probability }""",
     "direction": _PREFIX
     + "SELECT ?number ?direction WHERE { ?object :number ?number ; c:direction ?direction }",
     "strength": _PREFIX + "SELECT ?value WHERE { ?scene a :Scene ; c:strength ?value }",
@@ -43,13 +48,42 @@ class TargetScene(clevrer.Scene):
 
     @cached_property
     def masses(self) -> dict[int, int]:
-        """The mass of each object of which one is known."""
-        return {int(number.value): int(value.value) for number, value in self._ask("mass", self.end)}
+        """The likeliest mass of each object; empty where none was inferred."""
+        return {number: value for number, (value, _) in self._inferred["mass"].items()}
 
     @cached_property
     def charges(self) -> dict[int, int]:
-        """The charge of each object of which one is known, up to the sign of all of them."""
-        return {int(number.value): int(value.value) for number, value in self._ask("charge", self.end)}
+        """The likeliest charge of each object, up to the sign of all; empty where none was inferred."""
+        return {number: value for number, (value, _) in self._inferred["charge"].items()}
+
+    @cached_property
+    def _inferred(self) -> dict[str, dict[int, tuple[int, float]]]:
+        return {
+            name: {
+                int(number.value): (int(value.value), float(probability.value))
+                for number, value, probability in self._ask(name, self.end)
+            }
+            for name in ("mass", "charge")
+        }
+
+    def known(self, name: Literal["mass", "charge"], object_: int, least: float) -> int:
+        """An object's mass or charge.
+
+        Raises:
+            ProgramError: none was inferred, or none that is at least as probable as asked for.
+        """
+        if object_ not in self._inferred[name]:
+            raise ProgramError(
+                f"the {name} of object {object_} is not known", hint="Infer it from the reference videos"
+            )
+        value, probability = self._inferred[name][object_]
+        if probability < least:
+            raise ProgramError(
+                f"the {name} of object {object_} is {value} with a probability of {probability} only",
+                hint="Show more of it in the reference videos, or ask for less than "
+                f"least_probability: {least}",
+            )
+        return value
 
     @cached_property
     def strength(self) -> float:

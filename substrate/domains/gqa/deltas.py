@@ -71,8 +71,8 @@ def _annotated(image_id: str, graph: SceneGraph) -> Iterator[str]:
         for attribute in found.attributes:
             yield _text(thing, "attribute", attribute)
         for relation in found.relations:
-            other = object_iri(image_id, relation.object)
-            yield f"A {thing} <{NAMESPACE}relation:{local(relation.name)}> <{other}> ."
+            other = f"<{object_iri(image_id, relation.object)}>"
+            yield f"A {thing} <{NAMESPACE}relation:{local(relation.name)}> {other} ."
 
 
 def _entailed(image_id: str, graph: SceneGraph, ontology: Ontology) -> Iterator[str]:

@@ -157,8 +157,11 @@ class Ontology:
     def kinds(self, name: str) -> tuple[str, ...]:
         """A class name and all it is a kind of, nearest first.
 
-        A name the TBox lacks is read as the plural of one it has, else as a kind of its last word
-        ("wicker chair" of "chair"); failing both it is a kind of nothing but itself.
+        A name the TBox lacks is read as the plural of one it has, else as a kind of its last word ("wicker
+        chair" of "chair") and, if it looks like a plural, of its singular.
+
+        >>> default().kinds("sprockets"), default().kinds("wicker chairs")[:3]
+        (('sprockets', 'sprocket'), ('wicker chairs', 'wicker chair', 'chairs'))
         """
         found = self._kinds.get(name)
         if found is None:
@@ -175,11 +178,12 @@ class Ontology:
         same = (self._equivalent[name],) if name in self._equivalent else ()
         if name in self._parents:
             return same + self._parents[name]
-        for singular in _singulars(name):
+        singulars = _singulars(name)
+        for singular in singulars:
             if singular in self._parents:
                 return (singular,)
         _, blank, head = name.rpartition(" ")
-        return (head,) if blank and self.kinds(head)[1:] else ()
+        return (*singulars, head) if blank and self.kinds(head)[1:] else singulars
 
     def base(self, name: str) -> str:
         """One name for all spellings of a class: its singular, of two equivalent names the first by letter.
@@ -192,6 +196,17 @@ class Ontology:
         elif name not in self._parents:
             name = next((singular for singular in _singulars(name) if singular in self._parents), name)
         return min(name, self._equivalent.get(name, name))
+
+    def foldings(self, name: str) -> tuple[str, ...]:
+        """The other spellings under which what a name means may be found: its singular, its synonym.
+
+        >>> default().foldings("trees"), default().foldings("shoes"), default().foldings("sprockets")
+        (('tree',), ('shoe',), ('sprocket',))
+        """
+        base = self.base(name)
+        if base != name:
+            return (base,)
+        return () if name in self._parents else _singulars(name)
 
     def implied(self, name: str) -> tuple[tuple[str, str], ...]:
         """Family and value that every member of a class has."""

@@ -195,8 +195,8 @@ def _operation(step: Step) -> tuple[str, str]:
 def compile_program(steps: Sequence[Step]) -> list[Instruction]:
     """The typed program, each step after what it depends on, the last of the file last.
 
-    >>> steps = [Step("select", "man (3)", []), Step("filter age", "not(young) ", [0])]
-    >>> for i in compile_program([*steps, Step("query", "hposition", [1])]):
+    >>> man, old = Step("select", "man (3)", []), Step("filter age", "not(young) ", [0])
+    >>> for i in compile_program([man, old, Step("query", "hposition", [1])]):
     ...     print(i.operation, i.argument, i.result.value)
     select Named(name='man', ids=('3',)) objects
     filter Value(value='young', negated=True) objects

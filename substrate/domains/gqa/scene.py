@@ -156,8 +156,8 @@ class Scene:
         found = {node: EXACT if self.name(node) == name else KIND for node in self._of_class(name)}
         if not found and name == SCENE:
             return {self.node: EXACT} if self.has(self.node, RDF_TYPE, _SCENE) else {}
-        if not found and (base := self.ontology.base(name)) != name:
-            found = dict.fromkeys(self._of_class(base), SPELLING)
+        for other in () if found else self.ontology.foldings(name):
+            found |= dict.fromkeys(self._of_class(other), SPELLING)
         return found
 
     def _of_class(self, name: str) -> list[Node]:
@@ -172,12 +172,10 @@ class Scene:
             return EXACT
         if self.has(node, RDF_TYPE, Node(f"{NAMESPACE}class:{local(name)}")):
             return KIND
-        base = self.ontology.base(name)
-        return (
-            SPELLING
-            if base != name and self.has(node, RDF_TYPE, Node(f"{NAMESPACE}class:{local(base)}"))
-            else None
-        )
+        for other in self.ontology.foldings(name):
+            if self.has(node, RDF_TYPE, Node(f"{NAMESPACE}class:{local(other)}")):
+                return SPELLING
+        return None
 
     # Attributes
 

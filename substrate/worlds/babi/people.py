@@ -1,4 +1,4 @@
-"""Tasks about people who go places and handle things: the teller moves them about and keeps its own account."""
+"""Tasks about people who go places and handle things: the teller moves them and keeps its own account."""
 
 from __future__ import annotations
 
@@ -304,7 +304,8 @@ def _taken_up(tale: Tale, size: int, pronoun: bool) -> None:
         if pronoun:
             ticks.append(
                 tale.say(
-                    f"{rng.choice(AFTERWARDS)} {'they' if size > 1 else PEOPLE[group[0]]} {rng.choice(GO)} the {then}."
+                    f"{rng.choice(AFTERWARDS)} {'they' if size > 1 else PEOPLE[group[0]]} "
+                    f"{rng.choice(GO)} the {then}."
                 )
             )
         last.update({person: (then if pronoun else first, tuple(ticks)) for person in group})

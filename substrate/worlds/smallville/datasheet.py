@@ -67,7 +67,8 @@ def datasheet(specs: Sequence[Graded], seed: int) -> str:
         differing=_share(differing, len(specs)),
         yes=_share(said_yes, 2 * len(specs)),
         sizes="\n".join(
-            f"| {name} | {_least(found, min)} | {sum(found) / max(len(found), 1):.1f} | {_least(found, max)} |"
+            f"| {name} | {_least(found, min)} | {sum(found) / max(len(found), 1):.1f} "
+            f"| {_least(found, max)} |"
             for name, found in sizes.items()
         ),
         personas=len(cast),
@@ -96,21 +97,29 @@ def _table(corner: str, down: Sequence[str], across: Sequence[str], counts: Coun
 
 _TEXT = """# Datasheet: Twin-EventLog
 
-`specs.jsonl`, {n} specifications, seed {seed}. Every count below was measured from that file when it was written.
+`specs.jsonl`, {n} specifications, seed {seed}. Every count below was measured from that file when it was \
+written.
 
 ## Motivation
 
-*For what purpose was it made?* To measure whether a memory stays consistent under intervention: an agent is shown a
-village's day, is asked a yes-or-no question, and is asked it again of the same day with one thing changed at a tick.
+*For what purpose was it made?* To measure whether a memory stays consistent under intervention: an agent \
+is shown a
+village's day, is asked a yes-or-no question, and is asked it again of the same day with one thing changed \
+at a tick.
 
-*By whom?* By the project that this file is part of, after the benchmark of the same name in Rovai, *Deterministic Event-Graph
-Substrates as World Models for Counterfactual Reasoning*. The paper's own specifications are not public; these are new.
+*By whom?* By the project that this file is part of, after the benchmark of the same name in Rovai, \
+*Deterministic Event-Graph
+Substrates as World Models for Counterfactual Reasoning*. The paper's own specifications are not public; \
+these are new.
 
 ## Composition
 
-*What does an instance consist of?* One JSON object a line: `spec` (its number), `linkage`, `village` (places, facts, agents with plans,
-horizon), `branch`, `intervention`, `query` (with its English wording) and `gold` (the answer in arm A, without the
-intervention, and in arm B, with it). The exact meaning of each field, and of what happens within a tick, stands in
+*What does an instance consist of?* One JSON object a line: `spec` (its number), `linkage`, `village` \
+(places, facts, agents with plans,
+horizon), `branch`, `intervention`, `query` (with its English wording) and `gold` (the answer in arm A, \
+without the
+intervention, and in arm B, with it). The exact meaning of each field, and of what happens within a tick, \
+stands in
 `substrate/domains/smallville/format.py`. Show an agent everything but `gold` and `linkage`.
 
 *How many are there?*
@@ -121,19 +130,25 @@ intervention, and in arm B, with it). The exact meaning of each field, and of wh
 
 {types}
 
-*What are the answers?* Over the arms of all specifications {yes} are yes; the two arms differ in {differing}. Answers are written A then B:
+*What are the answers?* Over the arms of all specifications {yes} are yes; the two arms differ in \
+{differing}. Answers are written A then B:
 
 {golds}
 
-*What do the linkages mean?* The asked are the one or two agents that the question names; their history is where they are and what they
+*What do the linkages mean?* The asked are the one or two agents that the question names; their history is \
+where they are and what they
 know at each tick from the branch to the horizon.
 
-- control: the intervention's agent is not asked and the asked have the same history in both arms, although somebody has not. The answers never differ.
+- control: the intervention's agent is not asked and the asked have the same history in both arms, \
+although somebody has not. The answers never differ.
 - direct: the intervention's agent is asked, and the history of an asked one differs.
-- propagation: the intervention's agent is not asked, and yet the history of an asked one differs: the effect came to them through others.
+- propagation: the intervention's agent is not asked, and yet the history of an asked one differs: the \
+effect came to them through others.
 
-In direct and propagation the answers differ in three of four specifications, as often from yes to no as from no to yes. In the fourth they are the
-same although the history changed. What can reach a place through others is what they tell: a plan may depend on knowing a fact.
+In direct and propagation the answers differ in three of four specifications, as often from yes to no as \
+from no to yes. In the fourth they are the
+same although the history changed. What can reach a place through others is what they tell: a plan may \
+depend on knowing a fact.
 
 *How large is a village?*
 
@@ -141,36 +156,50 @@ same although the history changed. What can reach a place through others is what
 | --- | --- | --- | --- |
 {sizes}
 
-*Does it hold anything personal?* No. The {personas} names that occur are of the 25 fictional personas of Generative Agents (Park et al., 2023).
+*Does it hold anything personal?* No. The {personas} names that occur are of the 25 fictional personas of \
+Generative Agents (Park et al., 2023).
 
 *Are there splits, or errors known?* No splits: it is for testing alone. No errors are known.
 
 ## Generation
 
-*How was it made?* Villages, interventions and questions are drawn at random until one fits what its number asks for: cell and answers in turn,
-and the type of intervention in turn for the first eight villages that are tried. `substrate generate twin --specs {n} --seed {seed} --out DIR` writes the same bytes again.
+*How was it made?* Villages, interventions and questions are drawn at random until one fits what its \
+number asks for: cell and answers in turn,
+and the type of intervention in turn for the first eight villages that are tried. `substrate generate twin \
+--specs {n} --seed {seed} --out DIR` writes the same bytes again.
 
-*Whose are names and facts?* Names, places, families, the Valentine's party and the mayor's race are those of Generative Agents.
+*Whose are names and facts?* Names, places, families, the Valentine's party and the mayor's race are those \
+of Generative Agents.
 Schedules are random, and so is who starts where beside the families; the other facts are made up.
 
-*Where does the gold come from?* From an oracle in SQL over the raw schedule (`substrate/worlds/smallville/oracle.py`), which shares no code with what
-is graded: places are each agent's last move, knowledge is a recursive query over sharing places. The substrate's
-own replay of both arms by rules is the second count; the pipeline checks that the two agree on all {arms} arms.
+*Where does the gold come from?* From an oracle in SQL over the raw schedule \
+(`substrate/worlds/smallville/oracle.py`), which shares no code with what
+is graded: places are each agent's last move, knowledge is a recursive query over sharing places. The \
+substrate's
+own replay of both arms by rules is the second count; the pipeline checks that the two agree on all {arms} \
+arms.
 
 ## Uses
 
-*How is it scored?* `substrate score twin ANSWERS`: per-arm accuracy, joint accuracy (both arms right), and divergence detection (whether it is
+*How is it scored?* `substrate score twin ANSWERS`: per-arm accuracy, joint accuracy (both arms right), \
+and divergence detection (whether it is
 rightly said that the arms differ), with Wilson intervals, by linkage and by query. A line of ANSWERS is
-`{{"spec": 17, "arm": "a", "answer": "yes"}}`; an arm without an answer is written `"error"`, and counts as wrong.
+`{{"spec": 17, "arm": "a", "answer": "yes"}}`; an arm without an answer is written `"error"`, and counts \
+as wrong.
 
-*What should it not be used for?* Villages are small and schedules random: it says nothing of believable behaviour, of language, or of
-plans that people make. The world is closed and deterministic, so a replay of its rules is right by construction;
-the number that informs is another agent's. Who always says no gets {no} of the arms right, {no_joint} of the joint answers and
+*What should it not be used for?* Villages are small and schedules random: it says nothing of believable \
+behaviour, of language, or of
+plans that people make. The world is closed and deterministic, so a replay of its rules is right by \
+construction;
+the number that informs is another agent's. Who always says no gets {no} of the arms right, {no_joint} of \
+the joint answers and
 {no_divergence} of the divergences.
 
 ## Distribution and maintenance
 
-*Under which licence?* Apache-2.0, as the project. Generative Agents, whose names and places it uses, is Apache-2.0 too.
+*Under which licence?* Apache-2.0, as the project. Generative Agents, whose names and places it uses, is \
+Apache-2.0 too.
 
-*Will it change?* The file is pinned by its hash; new bytes are accepted only with a reason, in `pins/accepted.jsonl`.
+*Will it change?* The file is pinned by its hash; new bytes are accepted only with a reason, in \
+`pins/accepted.jsonl`.
 """

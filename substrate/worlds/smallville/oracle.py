@@ -30,28 +30,34 @@ CREATE TABLE known (tick, dusk, agent, fact, PRIMARY KEY (tick, dusk, agent, fac
 
 _DECIDE = """
 -- Who knows at dawn what a plan of theirs hangs on follows it.
-INSERT INTO move SELECT plan.agent, start, 1, goal FROM plan JOIN known USING (agent, fact) WHERE start = :first AND tick = :first AND NOT dusk
+INSERT INTO move SELECT plan.agent, start, 1, goal FROM plan JOIN known USING (agent, fact)
+WHERE start = :first AND tick = :first AND NOT dusk
 """
 
 _STAND = """
 -- The move with the largest (tick, rank) gives the place: SQLite takes a bare column from the row of max().
 INSERT INTO stand SELECT day, agent, place FROM (
-    SELECT n AS day, agent, place, max(2 * tick + rank) FROM tick JOIN move ON tick <= n WHERE n >= :first AND n < :last GROUP BY n, agent)
+    SELECT n AS day, agent, place, max(2 * tick + rank) FROM tick JOIN move ON tick <= n
+    WHERE n >= :first AND n < :last GROUP BY n, agent)
 """
 
 _KNOW = """
--- From dawn to dusk a fact goes from one to all at their place; from dusk to the next dawn it stays, unless it is lost.
+-- From dawn to dusk a fact goes from one to all at their place; from dusk to the next dawn it stays, unless
+-- it is lost.
 WITH RECURSIVE reach(tick, dusk, agent, fact) AS (
     SELECT tick, dusk, agent, fact FROM known WHERE tick = :first AND NOT dusk
     UNION
     SELECT tick, 0, agent, fact FROM given WHERE tick > :first AND tick <= :last
     UNION
     SELECT reach.tick, 1, there.agent, fact
-    FROM reach JOIN stand here ON here.tick = reach.tick AND here.agent = reach.agent JOIN stand there ON there.tick = here.tick AND there.place = here.place
+    FROM reach JOIN stand here ON here.tick = reach.tick AND here.agent = reach.agent
+    JOIN stand there ON there.tick = here.tick AND there.place = here.place
     WHERE NOT dusk
     UNION
     SELECT tick + 1, 0, agent, fact FROM reach
-    WHERE dusk AND NOT EXISTS (SELECT 1 FROM lost WHERE (lost.agent, lost.fact, lost.tick) = (reach.agent, reach.fact, reach.tick + 1)))
+    WHERE dusk AND NOT EXISTS (
+        SELECT 1 FROM lost
+        WHERE (lost.agent, lost.fact, lost.tick) = (reach.agent, reach.fact, reach.tick + 1)))
 INSERT OR IGNORE INTO known SELECT * FROM reach
 """
 
