@@ -4,6 +4,8 @@ A log is replayed, queried with SPARQL at any tick, forked at a tick and interve
 ancestry answers why something happened and what would not have happened without something else.
 """
 
+__version__ = "0.1.0"
+
 from substrate.ancestry import (
     Ancestry,
     Event,

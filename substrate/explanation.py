@@ -19,7 +19,11 @@ OWN = ""
 
 
 class Evidence(msgspec.Struct, frozen=True, order=True):
-    """A delta that a step rests on: its position in one of the explanation's logs."""
+    """A delta that a step rests on: its position in one of the explanation's logs.
+
+    >>> sorted([Evidence(4), Evidence(1)])[0].position
+    1
+    """
 
     position: int
     log: str = OWN
@@ -35,6 +39,9 @@ class ExplainedStep(msgspec.Struct, frozen=True):
         query: the SPARQL that read the state, and at which tick.
         evidence: the deltas behind what came out, in the order of their logs.
         missed: patterns that were looked for in vain, where that is the reason.
+
+    >>> ExplainedStep("count", "2", took=("cubes",), evidence=(Evidence(0), Evidence(3))).gave
+    '2'
     """
 
     name: str
@@ -52,6 +59,9 @@ class ExplainedPart(msgspec.Struct, frozen=True):
         title: the choice; empty for the whole.
         answer: what this part comes to; ``error: …`` where it cannot run.
         ground: how sure the answer is, if anything says so.
+
+    >>> ExplainedPart("", (ExplainedStep("count", "2"),), "2").answer
+    '2'
     """
 
     title: str

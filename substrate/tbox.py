@@ -75,7 +75,7 @@ class TBox:
             TBoxError: there is no such TBox, or it is not Turtle.
         """
         path = Path(source)
-        shipped = importlib.resources.files("tboxes") / f"{source}.ttl"
+        shipped = importlib.resources.files("substrate") / "tboxes" / f"{source}.ttl"
         try:
             return cls(path.stem, path.read_text("utf-8") if path.suffix else shipped.read_text("utf-8"))
         except (OSError, UnicodeDecodeError) as error:

@@ -256,7 +256,10 @@ KINDS: Mapping[str, Kind] = {
     ),
     "gqa_vision": Kind(vision_parts, ("gqa/dataset",), ("substrate/domains/gqa/format.py",), pictures=True),
     "gqa_extractor": Kind(
-        extractor_parts, ("gqa/dataset",), ("substrate/domains/gqa", "tboxes/gqa.ttl"), pictures=True
+        extractor_parts,
+        ("gqa/dataset",),
+        ("substrate/domains/gqa", "substrate/tboxes/gqa.ttl"),
+        pictures=True,
     ),
     **{
         name: Kind(

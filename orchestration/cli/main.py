@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 import typer
@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from orchestration.cli.log import log_app
-from orchestration.settings import parameters_of
+from substrate import __version__
 from substrate.domains.clevrer.parameters import Parameters as ClevrerParameters
 from substrate.errors import SubstrateError
 
@@ -38,6 +38,7 @@ app.add_typer(score_app, name="score")
 app.add_typer(generate_app, name="generate")
 app.add_typer(dvc_app, name="dvc")
 out, err = Console(), Console(stderr=True)
+T = TypeVar("T")
 
 ProfileOption = Annotated[
     str | None,
@@ -88,6 +89,34 @@ def _stage_bars(names: list[str]) -> Iterator[None]:
 
         with watching(report):
             yield
+
+
+def parameters_of(type_: type[T], benchmark: str, overrides: list[str]) -> T:
+    """A benchmark's parameters with a user's overrides; what reads them is loaded only now."""
+    from orchestration.settings import parameters_of as read
+
+    return read(type_, benchmark, overrides)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        sys.stdout.write(f"substrate {__version__}\n")
+        raise typer.Exit
+
+
+@app.callback()
+def common(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version",
+            callback=_print_version,
+            is_eager=True,
+            help="The version of the package, and no more.",
+        ),
+    ] = False,
+) -> None:
+    """What holds for every command."""
 
 
 @app.command()
@@ -733,7 +762,7 @@ def dvc_sync() -> None:
 
 
 def main() -> None:
-    """Run the command."""
+    """Run the command; :mod:`orchestration.launcher` says what is missing where not all is installed."""
     app()
 
 

@@ -485,7 +485,6 @@ def _commit() -> str | None:
             "--",
             "substrate",
             "orchestration",
-            "tboxes",
             LOCK,
         )
         else ""

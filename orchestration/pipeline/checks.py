@@ -218,7 +218,7 @@ def _shapes(stage: Stage, benchmark: str) -> dg.AssetChecksDefinition:
                 )
         text = (
             "; ".join(f"{file}: {what}" for file, what in found.items())
-            or f"{len(sample)} of {len(entries)} logs conform to tboxes/{SHAPES[benchmark]}.ttl"
+            or f"{len(sample)} of {len(entries)} logs conform to substrate/tboxes/{SHAPES[benchmark]}.ttl"
         )
         return dg.AssetCheckResult(passed=not found, description=text, metadata={"sample": sample})
 

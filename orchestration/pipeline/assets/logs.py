@@ -58,7 +58,7 @@ def clevrer_logs(workspace: Workspace, out: Path) -> dict[str, Any]:
         "substrate/domains/babi/deltas.py",
         "substrate/domains/babi/grammar.py",
         "substrate/domains/babi/format.py",
-        "tboxes/babi.ttl",
+        "substrate/tboxes/babi.ttl",
         *CORE,
     ],
     kinds=["spark", "rdf"],
@@ -78,7 +78,7 @@ def babi_logs(workspace: Workspace, out: Path) -> dict[str, Any]:
         "substrate/domains/gqa/deltas.py",
         "substrate/domains/gqa/format.py",
         "substrate/domains/gqa/ontology.py",
-        "tboxes/gqa.ttl",
+        "substrate/tboxes/gqa.ttl",
         *CORE,
     ],
     kinds=["spark", "rdf"],
@@ -120,7 +120,7 @@ TWIN = [
     "substrate/interventions.py",
     "substrate/rules.py",
     "substrate/tbox.py",
-    "tboxes/village.ttl",
+    "substrate/tboxes/village.ttl",
 ]
 
 

@@ -32,8 +32,8 @@ EXPLAINED = ("clevrer", "comphy_inferred", "babi", "gqa", "twin")
     code=[
         "orchestration",
         "substrate",
-        "tboxes/village.ttl",
-        "tboxes/clinical.ttl",
+        "substrate/tboxes/village.ttl",
+        "substrate/tboxes/clinical.ttl",
         "orchestration/rendering/report.html.j2",
         "orchestration/rendering/report.css",
     ],
