@@ -14,6 +14,7 @@ from substrate.ancestry import (
     ancestors_global_frame,
     causal_chain,
 )
+from substrate.display import show
 from substrate.duality import Condition, Conditions, Verdict, conditions, verdicts
 from substrate.errors import (
     FormatError,
@@ -42,6 +43,7 @@ from substrate.replay import Replay, State
 from substrate.rules import Firing, Rule, RuleEmitter, settle, unfold
 from substrate.tbox import TBox, Violation
 from substrate.tellings import Learning, chains, in_words
+from substrate.terms import Namespace, insert, record, retract
 
 __all__ = [
     "Ancestry",
@@ -68,6 +70,7 @@ __all__ = [
     "InterventionError",
     "Learning",
     "LogError",
+    "Namespace",
     "Occurrence",
     "Op",
     "OverrideLocation",
@@ -106,8 +109,11 @@ __all__ = [
     "histories",
     "history",
     "in_words",
+    "insert",
     "members",
     "occurrences",
+    "record",
+    "retract",
     "settle",
     "survey",
     "to_turtle",
@@ -115,3 +121,5 @@ __all__ = [
     "unfold",
     "verdicts",
 ]
+
+show()
