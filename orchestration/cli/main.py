@@ -750,6 +750,29 @@ def bench(
             out.print(str(figure), highlight=False, soft_wrap=True)
 
 
+@app.command()
+def mcp(
+    log: Annotated[
+        Path, typer.Argument(metavar="LOG", help="An event log; made where it is absent with --write.")
+    ],
+    write: Annotated[bool, typer.Option("--write", help="Let the client write to the log too.")] = False,
+    tbox: Annotated[
+        str | None,
+        typer.Option("--tbox", metavar="TBOX", help="A shipped TBox or a Turtle file, for its words."),
+    ] = None,
+    timeout: Annotated[float, typer.Option("--timeout", help="Seconds of one query.")] = 30.0,
+    limit: Annotated[int, typer.Option("--limit", min=1, help="Rows of one query.")] = 10_000,
+) -> None:
+    """Serve a log as an agent's memory over the Model Context Protocol, on standard input and output."""
+    from substrate.adapters.mcp_server import serve
+    from substrate.guard import QueryLimits
+    from substrate.tbox import TBox
+
+    with failing():
+        words = TBox.load(tbox) if tbox else None
+        serve(log, write=write, tbox=words, limits=QueryLimits(timeout=timeout, rows=limit))
+
+
 @dvc_app.command("sync")
 def dvc_sync() -> None:
     """Write dvc.yaml from the asset graph."""
