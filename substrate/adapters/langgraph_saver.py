@@ -5,8 +5,8 @@ checkpoint, write and node's result is a tick of it, in its chain and file. Lang
 after a checkpoint again when a thread is replayed or forked, and so asks the model again. With the cache, a
 node with a cache policy whose input is what it was is not run: only what the change reaches is.
 
-Needs the extra ``langgraph``. LangGraph names its checkpoints by the clock and writes from several threads, so
-that two runs give two logs.
+Needs the extra ``langgraph``. LangGraph names its checkpoints by the clock and writes from several threads:
+two runs give two logs.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ except ModuleNotFoundError as error:
     raise (missing_extra(error) or error) from error
 
 LG = Namespace("urn:substrate:langgraph:")
-"""Words for what LangGraph keeps: ``Checkpoint``, ``Channel`` (its value at a version), ``Write``, ``Result``."""
+"""Words for what LangGraph keeps: ``Checkpoint``, ``Channel`` (at a version), ``Write`` and ``Result``."""
 
 
 _TURN = threading.RLock()
