@@ -4,7 +4,7 @@ VENV := .venv
 STAMP := $(VENV)/.locked
 
 .DEFAULT_GOAL := help
-.PHONY: help setup reproduce test check wheel ui screenshots lock
+.PHONY: help setup reproduce test check wheel adapters ui screenshots lock
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 14
@@ -33,6 +33,9 @@ check: setup ## ruff, pyright, import-linter
 
 wheel: setup ## the wheel alone, tried on each Python that is here
 	sh scripts/wheel.sh
+
+adapters: setup ## the adapters against the real packages, in an environment of their own
+	sh scripts/adapters.sh
 
 ui: setup ## the Dagster UI on http://127.0.0.1:3000
 	$(VENV)/bin/substrate ui

@@ -568,19 +568,24 @@ def score_twin(
         typer.Option("--specs", metavar="FILE", help="Specifications with gold; the profile's unless given."),
     ] = None,
     profile: ProfileOption = None,
+    row: Annotated[
+        str | None, typer.Option("--row", metavar="SYSTEM", help="One leaderboard row of this name, as JSON.")
+    ] = None,
     json: JsonOption = False,
 ) -> None:
     """Per-arm, joint and divergence accuracy of any agent's answers, with Wilson intervals, by linkage and
     query too.
     """
     from orchestration.benchmarks.twin import specs_of
+    from orchestration.scoring.grading import leaderboard_row, scoreboard
     from orchestration.scoring.grading import score_twin as grade
-    from orchestration.scoring.grading import scoreboard
     from orchestration.workspace import open_workspace
 
     with failing():
-        scores = grade(answers, specs or specs_of(open_workspace(profile).data / "twin"))
-    sys.stdout.write((msgspec.json.encode(scores).decode() if json else scoreboard(scores)) + "\n")
+        asked = specs or specs_of(open_workspace(profile).data / "twin")
+        scores = grade(answers, asked)
+        said: Any = leaderboard_row(row, asked, scores) if row else scores
+    sys.stdout.write((msgspec.json.encode(said).decode() if json or row else scoreboard(scores)) + "\n")
 
 
 def _answer(answer: Callable[[Callable[[int, int], None]], Any], questions: Path, json: bool) -> None:

@@ -39,6 +39,7 @@ def _scores_of(benchmark: str, description: str) -> dg.AssetsDefinition:
         code=[
             "orchestration/scoring/scores.py",
             "orchestration/scoring/pairs.py",
+            "substrate/domains/smallville/judging.py",
             "orchestration/scoring/statistics.py",
             "orchestration/scoring/published.yaml",
         ],
@@ -104,6 +105,7 @@ twin_scores = _scores_of(
     code=[
         "orchestration/scoring/scores.py",
         "orchestration/scoring/pairs.py",
+        "substrate/domains/smallville/judging.py",
         "orchestration/scoring/statistics.py",
     ],
     kinds=["spark"],
