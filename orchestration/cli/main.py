@@ -399,6 +399,12 @@ def generate_twin(
     out_: WorldOption,
     specs: Annotated[int, typer.Option("--specs", min=1, help="How many specifications.")] = 500,
     seed: SeedOption = 20,
+    parquet: Annotated[
+        bool,
+        typer.Option(
+            "--parquet", help="Also as Parquet with a dataset card and Croissant metadata, to publish."
+        ),
+    ] = False,
 ) -> None:
     """Twin-EventLog: villages, interventions and questions with gold of their own, and their datasheet."""
     from substrate.worlds.smallville import spec_line, write_specs
@@ -409,6 +415,11 @@ def generate_twin(
             (spec_line(number, seed) for number in bars.track(range(specs), description="specifications")),
             seed,
         )
+        if parquet:
+            from substrate.adapters.twin_dataset import publish
+            from substrate.worlds.smallville import generate
+
+            publish(out_ / "published", (generate(number, seed) for number in range(specs)), seed)
     out.print(f"{specs} specifications in {out_}", soft_wrap=True)
 
 

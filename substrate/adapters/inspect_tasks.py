@@ -1,8 +1,8 @@
 """Twin-EventLog as a task of Inspect: `inspect eval substrate/twin_eventlog --model MODEL [--limit N]`.
 
 A sample is a specification. Its question is put twice, each time in a conversation of its own: of the village
-as planned (arm A), and with the intervention (arm B). The pair is judged by the code of `substrate score twin`.
-Needs the extra ``inspect``.
+as planned (arm A), and with the intervention (arm B). The pair is judged by the code of `substrate score
+twin`. Needs the extra ``inspect``.
 """
 
 from __future__ import annotations
