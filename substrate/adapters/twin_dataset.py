@@ -164,9 +164,9 @@ rules agree.
 
 ## Against contamination
 
-The gold follows from the public generator and the seed. For a test that nobody can have seen generate one from
-a seed of your own: `substrate generate twin --seed SEED --parquet --out DIR`, hand out `data/blind.parquet`, and
-grade with `substrate score twin`.
+The gold follows from the public generator and the seed. For a test that nobody can have seen generate one
+from a seed of your own: `substrate generate twin --seed SEED --parquet --out DIR`, hand out
+`data/blind.parquet`, and grade with `substrate score twin`.
 
 {datasheet}"""
 
