@@ -4,7 +4,7 @@ VENV := .venv
 STAMP := $(VENV)/.locked
 
 .DEFAULT_GOAL := help
-.PHONY: help setup reproduce test check wheel adapters ui screenshots lock
+.PHONY: help setup reproduce test check wheel adapters docs ui screenshots lock
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 14
@@ -36,6 +36,9 @@ wheel: setup ## the wheel alone, tried on each Python that is here
 
 adapters: setup ## the adapters against the real packages, in an environment of their own
 	sh scripts/adapters.sh
+
+docs: setup ## the documentation as a site in build/site; fails on a broken link
+	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --strict
 
 ui: setup ## the Dagster UI on http://127.0.0.1:3000
 	$(VENV)/bin/substrate ui

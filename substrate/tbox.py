@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pyoxigraph as ox
 
 from substrate.errors import TBoxError
+from substrate.extras import needed
 from substrate.log import EventLog, Op, Term
 from substrate.replay import State
 from substrate.vocabulary import EXOGENOUS, RDF_TYPE, RDFS_LABEL, SUBCLASS, SUBPROPERTY
@@ -205,8 +206,11 @@ class TBox:
         Args:
             state: the ABox to check.
             log: the log it came from; each violation then names the delta behind it.
+
+        Raises:
+            MissingExtraError: the extra ``shacl`` is not installed.
         """
-        import pyshacl
+        pyshacl = needed("pyshacl")
         import rdflib
         from rdflib.namespace import SH
 

@@ -68,6 +68,8 @@ def test_a_module_that_is_missing_is_asked_for_by_the_name_of_its_extra(
     with pytest.raises(MissingExtraError, match=r"pip install 'event-graph-substrate\[shacl\]'") as raised:
         needed("pyshacl")
     assert isinstance(raised.value, ImportError)
+    with pytest.raises(MissingExtraError, match="shacl"):
+        substrate.TBox.load("village").validate(substrate.EventLog().state())
     with pytest.raises(ModuleNotFoundError, match="no_such_module"):
         needed("no_such_module")
 
