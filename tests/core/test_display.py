@@ -52,10 +52,9 @@ def test_a_notebook_shows_a_table_that_is_escaped_and_does_not_grow(log: EventLo
 
 @pytest.mark.skipif(not find_spec("rich"), reason="needs the extra cli")
 def test_rich_shows_the_same_table(log: EventLog) -> None:
-    from rich.console import Console
-
+    console_type = pytest.importorskip("rich.console").Console
     insert(log, V.ann, V.says, "[red]not a colour[/]")
-    console = Console(width=200, record=True, file=open("/dev/null", "w"))  # noqa: SIM115
+    console = console_type(width=200, record=True, file=open("/dev/null", "w"))  # noqa: SIM115
     console.print(log)
     text = console.export_text()
     assert "EventLog: 4 deltas, ticks 1 to 3" in text
