@@ -4,7 +4,7 @@ VENV := .venv
 STAMP := $(VENV)/.locked
 
 .DEFAULT_GOAL := help
-.PHONY: help setup reproduce test check ui screenshots lock
+.PHONY: help setup reproduce test check wheel adapters docs ui screenshots lock
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 14
@@ -31,6 +31,15 @@ check: setup ## ruff, pyright, import-linter
 	$(VENV)/bin/pyright
 	$(VENV)/bin/lint-imports
 
+wheel: setup ## the wheel alone, tried on each Python that is here
+	sh scripts/wheel.sh
+
+adapters: setup ## the adapters against the real packages, in an environment of their own
+	sh scripts/adapters.sh
+
+docs: setup ## the documentation as a site in build/site; fails on a broken link
+	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --strict
+
 ui: setup ## the Dagster UI on http://127.0.0.1:3000
 	$(VENV)/bin/substrate ui
 
@@ -38,4 +47,4 @@ screenshots: setup ## the pictures of the UI in docs/images
 	SCREENSHOTS=docs/images $(VENV)/bin/python -m pytest tests/browser
 
 lock: setup ## requirements.lock anew from pyproject.toml
-	$(VENV)/bin/uv pip compile pyproject.toml --group dev --python-version 3.11 --universal --generate-hashes --no-header --quiet --output-file requirements.lock
+	$(VENV)/bin/uv pip compile pyproject.toml --extra platform --group dev --python-version 3.11 --universal --generate-hashes --no-header --quiet --output-file requirements.lock

@@ -187,4 +187,4 @@ def tbox_file(name: str) -> Path:
     >>> tbox_file("gqa").name
     'gqa.ttl'
     """
-    return ROOT / "tboxes" / f"{name}.ttl"
+    return ROOT / "substrate" / "tboxes" / f"{name}.ttl"

@@ -4,6 +4,8 @@ A log is replayed, queried with SPARQL at any tick, forked at a tick and interve
 ancestry answers why something happened and what would not have happened without something else.
 """
 
+__version__ = "0.1.0"
+
 from substrate.ancestry import (
     Ancestry,
     Event,
@@ -13,6 +15,7 @@ from substrate.ancestry import (
     causal_chain,
 )
 from substrate.delta import Delta, Op, Term, Triple
+from substrate.display import show
 from substrate.duality import Condition, Conditions, Verdict, conditions, verdicts
 from substrate.errors import (
     FormatError,
@@ -43,6 +46,7 @@ from substrate.rules import Firing, RuleEmitter, settle, unfold
 from substrate.state import State
 from substrate.tbox import TBox, Violation
 from substrate.tellings import Learning, chains, in_words
+from substrate.terms import Namespace, insert, record, retract
 
 __all__ = [
     "Ancestry",
@@ -69,6 +73,7 @@ __all__ = [
     "InterventionError",
     "Learning",
     "LogError",
+    "Namespace",
     "Occurrence",
     "Op",
     "OverrideLocation",
@@ -107,8 +112,11 @@ __all__ = [
     "histories",
     "history",
     "in_words",
+    "insert",
     "members",
     "occurrences",
+    "record",
+    "retract",
     "settle",
     "survey",
     "to_turtle",
@@ -116,3 +124,5 @@ __all__ = [
     "unfold",
     "verdicts",
 ]
+
+show()

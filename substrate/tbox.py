@@ -13,6 +13,7 @@ import pyoxigraph as ox
 
 from substrate.delta import Op, Term
 from substrate.errors import TBoxError
+from substrate.extras import needed
 from substrate.log import EventLog
 from substrate.rule import Rule, read_rules
 from substrate.state import State
@@ -75,7 +76,7 @@ class TBox:
             TBoxError: there is no such TBox, or it is not Turtle.
         """
         path = Path(source)
-        shipped = importlib.resources.files("tboxes") / f"{source}.ttl"
+        shipped = importlib.resources.files("substrate") / "tboxes" / f"{source}.ttl"
         try:
             return cls(path.stem, path.read_text("utf-8") if path.suffix else shipped.read_text("utf-8"))
         except (OSError, UnicodeDecodeError) as error:
@@ -204,8 +205,11 @@ class TBox:
         Args:
             state: the ABox to check.
             log: the log it came from; each violation then names the delta behind it.
+
+        Raises:
+            MissingExtraError: the extra ``shacl`` is not installed.
         """
-        import pyshacl
+        pyshacl = needed("pyshacl")
         import rdflib
         from rdflib.namespace import SH
 

@@ -84,7 +84,7 @@ def _reproduced_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as monkeypatch:
         write_project(root, scenes=3)
         enter(root, monkeypatch)
-        for name in ("substrate", "orchestration", "tboxes"):
+        for name in ("substrate", "orchestration"):
             (root / name).symlink_to(ROOT / name)
         subprocess.run([sys.executable, "-m", "dvc", "init", "--no-scm", "--quiet"], cwd=root, check=True)
         (root / "dvc.yaml").write_text(pins.render_dvc_yaml(STAGES), "utf-8")

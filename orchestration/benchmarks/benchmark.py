@@ -91,6 +91,7 @@ class World:
         write: writes all scenes, given in order, to a folder in the official layout.
         kinds: what it runs on, for the UI.
         counted: what its scenes are called, and how many `substrate generate` makes unless told.
+        publish: writes the scenes of some numbers and a seed as a dataset to share, where there is such a form.
     """
 
     numbers: Callable[[Any], Sequence[int]]
@@ -98,6 +99,7 @@ class World:
     write: Callable[[Path, Iterable[bytes], int], None]
     kinds: tuple[str, ...] = ("spark",)
     counted: tuple[str, int] = ("scenes", 100)
+    publish: Callable[[Path, Sequence[int], int], object] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,15 +19,15 @@ from orchestration.benchmarks.benchmark import (
     World,
     chosen,
 )
-from orchestration.scoring.pairs import Judgement
 from substrate.domains.smallville.format import Gold, Spec, read_gold, read_specs
+from substrate.domains.smallville.judging import Judgement
 from substrate.domains.smallville.twin import ARMS, Twin, answer_spec, parent_log, replay_twin, twin_rows
 from substrate.domains.smallville.twin_explain import explain as explain_arm
 from substrate.errors import InterventionError
 from substrate.explanation import Explanation
 from substrate.log import EventLog
 from substrate.rows import Row
-from substrate.worlds.smallville import spec_line, write_specs
+from substrate.worlds.smallville import generate, spec_line, write_specs
 
 _spec = msgspec.json.Decoder(Spec)
 _gold = msgspec.json.Decoder(Gold | None)
@@ -94,6 +94,13 @@ def write_all(out: Path, specs: Iterable[bytes], seed: int) -> None:
     write_specs(out, specs, seed)
 
 
+def publish(out: Path, numbers: Sequence[int], seed: int) -> None:
+    """Specifications as Parquet, with a dataset card and Croissant metadata."""
+    from substrate.adapters.twin_dataset import publish as write
+
+    write(out, (generate(number, seed) for number in numbers), seed)
+
+
 TWIN = Benchmark(
     name="twin",
     title="Twin-EventLog",
@@ -105,7 +112,11 @@ TWIN = Benchmark(
     inputs={"specs": ("specs.jsonl",)},
     official="generated",
     world=World(
-        numbers=lambda data: range(data.specs), make=make_spec, write=write_all, counted=("specs", 500)
+        numbers=lambda data: range(data.specs),
+        make=make_spec,
+        write=write_all,
+        counted=("specs", 500),
+        publish=publish,
     ),
     cases=cases,
     logs=logs,

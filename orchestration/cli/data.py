@@ -126,7 +126,11 @@ def _add_world(group: typer.Typer, benchmark: Benchmark, world: World) -> None:
         first = Annotated[int, typer.Option("--first", min=0, help="Number of the first scene.")]
         options["first_scene"] = first, 10000
 
-    def run(out_: Path, count: int, seed: int, **more: int) -> None:
+    if world.publish:
+        about = "Also as Parquet with a dataset card and Croissant metadata, to publish."
+        options["parquet"] = Annotated[bool, typer.Option("--parquet", help=about)], False
+
+    def run(out_: Path, count: int, seed: int, parquet: bool = False, **more: int) -> None:
         assert benchmark.data
         sizes: dict[str, Any] = {counted: count, **more}
         data = benchmark.data(source="generated", **sizes)
@@ -140,6 +144,8 @@ def _add_world(group: typer.Typer, benchmark: Benchmark, world: World) -> None:
                     shown.advance(task)
 
             world.write(out_, made(), seed)
+            if parquet and world.publish:
+                world.publish(out_ / "published", numbers, seed)
         say(f"{benchmark.size(data)} in {out_}")
 
     group.command(benchmark.name)(_command(run, options, benchmark.about["dataset"]))

@@ -24,6 +24,7 @@ from orchestration.cli.console import (
     stage_bars,
 )
 from orchestration.cli.log import log_app
+from substrate import __version__
 from substrate.errors import SubstrateError
 
 app = typer.Typer(
@@ -77,6 +78,27 @@ def _answer() -> None:
 @generate_app.callback()
 def _generate() -> None:
     """Typer leaves out a group that has nothing of its own."""
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        sys.stdout.write(f"substrate {__version__}\n")
+        raise typer.Exit
+
+
+@app.callback()
+def common(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version",
+            callback=_print_version,
+            is_eager=True,
+            help="The version of the package, and no more.",
+        ),
+    ] = False,
+) -> None:
+    """What holds for every command."""
 
 
 @app.command()
@@ -267,6 +289,9 @@ def score_twin(
         typer.Option("--specs", metavar="FILE", help="Specifications with gold; the profile's unless given."),
     ] = None,
     profile: ProfileOption = None,
+    row: Annotated[
+        str | None, typer.Option("--row", metavar="SYSTEM", help="One leaderboard row of this name, as JSON.")
+    ] = None,
     json: JsonOption = False,
 ) -> None:
     """Per-arm, joint and divergence accuracy of any agent's answers, with Wilson intervals, by linkage and
@@ -275,15 +300,16 @@ def score_twin(
     from orchestration.benchmarks.registry import BENCHMARKS
     from orchestration.benchmarks.twin import TWIN
     from orchestration.project import open_workspace
+    from orchestration.scoring.grading import leaderboard_row, scoreboard
     from orchestration.scoring.grading import score_twin as grade
-    from orchestration.scoring.grading import scoreboard
 
     paired = [name for name, benchmark in BENCHMARKS.items() if benchmark.paired]
     with failing():
         if specs is None:
             specs = open_workspace(profile).data / TWIN.name / TWIN.inputs["specs"][0]
         scores = grade(answers, specs, paired)
-    sys.stdout.write((msgspec.json.encode(scores).decode() if json else scoreboard(scores)) + "\n")
+        said: Any = leaderboard_row(row, specs, scores) if row else scores
+    sys.stdout.write((msgspec.json.encode(said).decode() if json or row else scoreboard(scores)) + "\n")
 
 
 @predict_app.command("clevrer")
@@ -410,6 +436,29 @@ def bench(
             sys.stdout.flush()
 
 
+@app.command()
+def mcp(
+    log: Annotated[
+        Path, typer.Argument(metavar="LOG", help="An event log; made where it is absent with --write.")
+    ],
+    write: Annotated[bool, typer.Option("--write", help="Let the client write to the log too.")] = False,
+    tbox: Annotated[
+        str | None,
+        typer.Option("--tbox", metavar="TBOX", help="A shipped TBox or a Turtle file, for its words."),
+    ] = None,
+    timeout: Annotated[float, typer.Option("--timeout", help="Seconds of one query.")] = 30.0,
+    limit: Annotated[int, typer.Option("--limit", min=1, help="Rows of one query.")] = 10_000,
+) -> None:
+    """Serve a log as an agent's memory over the Model Context Protocol, on standard input and output."""
+    from substrate.adapters.mcp_server import serve
+    from substrate.guard import QueryLimits
+    from substrate.tbox import TBox
+
+    with failing():
+        words = TBox.load(tbox) if tbox else None
+        serve(log, write=write, tbox=words, limits=QueryLimits(timeout=timeout, rows=limit))
+
+
 @dvc_app.command("sync")
 def dvc_sync() -> None:
     """Write dvc.yaml from the asset graph."""
@@ -423,7 +472,7 @@ def dvc_sync() -> None:
 
 
 def main() -> None:
-    """Run the command."""
+    """Run the command; :mod:`orchestration.launcher` says what is missing where not all is installed."""
     app()
 
 

@@ -22,10 +22,10 @@ from orchestration.benchmarks.registry import BENCHMARKS
 from orchestration.code import ROOT, short_hash
 from orchestration.files import sha256
 from orchestration.pins.records import LOCK, Fingerprint, lock_hash, parameter, read_records
-from orchestration.scoring.pairs import WEIGHTS, judge
 from orchestration.scoring.scores import Score, score_file, split_name
 from orchestration.tables import LogEntry, read_index
 from orchestration.workspace import Workspace
+from substrate.domains.smallville.judging import WEIGHTS, judge
 from substrate.errors import ParameterError
 from substrate.rows import Row, decode
 
@@ -489,7 +489,6 @@ def _commit() -> str | None:
             "--",
             "substrate",
             "orchestration",
-            "tboxes",
             LOCK,
         )
         else ""

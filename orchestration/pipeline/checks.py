@@ -195,7 +195,7 @@ def _shapes(stage: Stage, benchmark: Benchmark) -> dg.AssetChecksDefinition:
             if violations := tbox.validate(log.state(), log):
                 more = f"; and {len(violations) - 1} more" if len(violations) > 1 else ""
                 found[name] = f"{violations[0]}{more}"
-        text = f"{len(sample)} of {len(names)} logs conform to tboxes/{benchmark.shapes}.ttl"
+        text = f"{len(sample)} of {len(names)} logs conform to substrate/tboxes/{benchmark.shapes}.ttl"
         if found:
             text = "; ".join(f"{name}: {what}" for name, what in found.items())
         return dg.AssetCheckResult(passed=not found, description=text, metadata={"sample": sample})

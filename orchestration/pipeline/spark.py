@@ -102,7 +102,7 @@ def code_archive() -> bytes:
     """The project's packages as a zip that Python imports from; the same code, the same bytes."""
     data = io.BytesIO()
     with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
-        for package in (*PACKAGES, "tboxes"):
+        for package in PACKAGES:
             for file in sorted((ROOT / package).rglob("*")):
                 if file.is_file() and "__pycache__" not in file.parts:
                     info = zipfile.ZipInfo(file.relative_to(ROOT).as_posix())

@@ -2,34 +2,35 @@
 
 A line is a row as :mod:`substrate.rows` writes it (question 0 is arm A, question 1 arm B), or no more than
 ``{"spec": 17, "arm": "a", "answer": "yes"}``. The gold is taken from the specifications in either case. An
-answer is "yes" or "no", or "error" where none was given: that counts as wrong.
+answer is yes or no, however it is written ("No."), or "error" where none was given: that counts as wrong.
+Other keys of a line are passed over.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 from tabulate import tabulate
 
-from orchestration.scoring.pairs import WEIGHTS, Judgement, judge
 from orchestration.scoring.scores import Score, score
+from substrate import __version__
 from substrate.domains.smallville.format import LINKAGES, QUERIES, Gold, Spec, read_gold, read_specs
+from substrate.domains.smallville.judging import WEIGHTS, Judgement, Said, judge, normal
 from substrate.domains.smallville.twin import ARMS
 from substrate.errors import FormatError
 from substrate.reading import decode, lines
 
-Said = Literal["yes", "no", "error"]
 
-
-class Minimal(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The least that an answer needs to say."""
+class Minimal(msgspec.Struct, frozen=True):
+    """The least that an answer needs to say; other keys are passed over."""
 
     spec: int
     arm: Literal["a", "b"]
-    answer: Said
+    answer: str
 
 
 class _Row(msgspec.Struct, frozen=True):
@@ -38,7 +39,7 @@ class _Row(msgspec.Struct, frozen=True):
     benchmark: str
     scene: int
     question: Literal[0, 1]
-    predicted: Said
+    predicted: str
 
 
 class _Kind(msgspec.Struct, frozen=True):
@@ -75,17 +76,31 @@ def read_answers(
                 where=(where,),
                 hint=f"Keep this answer or that of {places[arm]}",
             )
-        said[arm], places[arm] = found.answer, where
+        said[arm], places[arm] = _said(found.answer, where), where
     if missing := [
         f"twin/{number}/{arm}" for number in sorted(wanted) for arm in ARMS if (number, arm) not in said
     ]:
-        hint = 'Answer every arm, with "error" where there is no answer; or name a file of only those specifications that were asked with --specs'
+        hint = (
+            'Answer every arm, with "error" where there is no answer; or name a file of only those '
+            "specifications that were asked with --specs"
+        )
         raise FormatError(
             f"{len(missing)} of {2 * len(wanted)} answers are missing, the first of them {missing[0]}",
             where=(path,),
             hint=hint,
         )
     return {number: (said[number, "a"], said[number, "b"]) for number in sorted(wanted)}
+
+
+def _said(text: str, where: str) -> Said:
+    answer = normal(text)
+    if answer is None:
+        raise FormatError(
+            f"{text[:80]!r} is no answer",
+            where=(where,),
+            hint='Write "yes" or "no", or "error" where none was given',
+        )
+    return answer
 
 
 def _read(line: bytes, where: str, benchmarks: Collection[str]) -> Minimal:
@@ -137,6 +152,36 @@ def score_twin(answers: Path, specs: Path, benchmarks: Collection[str]) -> list[
             hint="Give the specifications with their gold to grade against",
         )
     return grade(asked, gold, read_answers(answers, gold, benchmarks))
+
+
+class LeaderboardRow(msgspec.Struct, frozen=True):
+    """One line of a leaderboard: who answered what, and the three numbers with their 95 % intervals.
+
+    ``specs`` is the SHA-256 of the specifications' file, so that only like stands beside like.
+    """
+
+    system: str
+    benchmark: str
+    specs: str
+    n: int
+    per_arm: float | None
+    per_arm_interval: tuple[float, float] | None
+    joint: float | None
+    joint_interval: tuple[float, float] | None
+    divergence: float | None
+    divergence_interval: tuple[float, float] | None
+    substrate: str = __version__
+
+
+def leaderboard_row(system: str, specs: Path, scores: Iterable[Score]) -> LeaderboardRow:
+    """Scores of :func:`score_twin` as one line of a leaderboard."""
+    found = {s.metric: s for s in scores if not s.subset}
+    numbers: dict[str, Any] = {}
+    for metric in Judgement._fields:
+        numbers[metric] = found[metric].accuracy
+        numbers[f"{metric}_interval"] = found[metric].wilson
+    digest = f"sha256:{hashlib.sha256(specs.read_bytes()).hexdigest()}"
+    return LeaderboardRow(system, "twin-eventlog", digest, found["joint"].n, **numbers)
 
 
 def scoreboard(scores: Iterable[Score]) -> str:

@@ -13,8 +13,8 @@ import yaml
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sql
 
-from orchestration.scoring.pairs import WEIGHTS, Judgement, judge
 from orchestration.scoring.statistics import mcnemar_exact, newcombe_paired, wilson
+from substrate.domains.smallville.judging import WEIGHTS, Judgement, judge
 
 _DIGITS = 6
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,10 @@ def village(*lines: tuple[int, str]) -> EventLog:
     return log
 
 
+shapes = pytest.mark.skipif(not find_spec("pyshacl"), reason="needs the extra shacl")
+
+
+@shapes
 @pytest.mark.parametrize("name", ["village", "clinical"])
 def test_a_shipped_tbox_holds_at_every_tick_of_its_own_log(name: str) -> None:
     box = TBox.load(name)
@@ -26,6 +31,7 @@ def test_a_shipped_tbox_holds_at_every_tick_of_its_own_log(name: str) -> None:
         assert box.validate(log.state(tick), log) == []
 
 
+@shapes
 def test_a_violation_names_focus_path_value_and_the_delta() -> None:
     log = village(
         (1, f"A <{E}klaus> <{V}knows> <{E}cafe> ."),
@@ -42,12 +48,14 @@ def test_a_violation_names_focus_path_value_and_the_delta() -> None:
     assert earlier.tick == 1
 
 
+@shapes
 def test_a_count_violation_names_the_last_change_of_the_path() -> None:
     log = village((3, f"A <{E}klaus> <{V}at> <{E}cafe> ."), (5, f"A <{E}klaus> <{V}knows> <{E}party> ."))
     (found,) = TBox.load("village").validate(log.state(), log)
     assert (found.focus, found.path, found.tick) == (f"<{E}klaus>", f"<{V}at>", 3)
 
 
+@shapes
 def test_a_missing_value_names_what_brought_the_focus_node() -> None:
     log = village((6, f"A <{E}plan99> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <{V}Plan> ."))
     found = TBox.load("village").validate(log.state(), log)
@@ -56,6 +64,7 @@ def test_a_missing_value_names_what_brought_the_focus_node() -> None:
         require_conformance(found, "state")
 
 
+@shapes
 def test_terms_of_rdf_1_2_do_not_stop_a_check() -> None:
     log = village(
         (1, f"A <{E}klaus> <{V}says> <<( <{E}ann> <{V}at> <{E}cafe> )>> ."),
@@ -65,6 +74,7 @@ def test_terms_of_rdf_1_2_do_not_stop_a_check() -> None:
     assert TBox.load("village").validate(log.state(), log) == []
 
 
+@shapes
 def test_a_check_changes_nothing_and_applies_no_rule() -> None:
     log = village()
     text = log.state().nquads()

@@ -18,6 +18,7 @@ from pyoxigraph import NamedNode
 from runnable_pages import Block, Page
 
 from substrate import EventLog, OverrideLocation, RetractAwareness, RuleEmitter, TBox, ask, chains, fork
+from substrate.memory import Memory
 
 FILE = (
     Path(__file__).resolve().parents[2]
@@ -264,3 +265,23 @@ def test_conversion_is_the_same_under_any_hash_seed(raw: dict[int, dict[str, Any
         )
     assert files[0].read_bytes() == files[1].read_bytes()
     assert knowers(EventLog.read(files[0]), 3699) == {"Isabella Rodriguez", "Sam Moore", "Giorgio Rossi"}
+
+
+def test_a_recorded_simulation_is_a_memory(log: EventLog) -> None:
+    """Sam is told by Isabella, and tells his wife; without him she would not have known."""
+    memory = Memory(log, BOX)
+    sam, jennifer = persona("Sam Moore"), persona("Jennifer Moore")
+    assert [str(who) for who in memory.who_knew(PARTY, 4036)] == [
+        str(persona(name)) for name in ("Isabella Rodriguez", "Sam Moore", "Giorgio Rossi", "Klaus Mueller")
+    ]
+    chain = memory.told_by(jennifer, PARTY)
+    assert [(link.knower, link.tick) for link in chain] == [
+        (jennifer, 6396),
+        (sam, 3442),
+        (persona("Isabella Rodriguez"), 2159),
+    ]
+    branch = memory.imagine(6100, RetractAwareness(sam, PARTY, KNOWS), RuleEmitter(BOX, until=6400))
+    assert {who for who, word, _ in memory.compare(branch, 6400).retracted if word == KNOWS} == {
+        sam,
+        jennifer,
+    }

@@ -1,9 +1,9 @@
 """ComPhy's files ► typed deltas: one event log an example, a tick a frame of the target video.
 
 To CLEVRER's deltas of the target are added: the direction in which each object in view moves, where it
-changes; and, where asked for, the inferred mass and charge of each object with their probabilities and the
-evidence, at tick 0, since the reference videos are seen before the target. Classes and predicates are those
-of ``tboxes/comphy.ttl``.
+changes; and, where asked for, the inferred mass and charge of each object with the evidence, at tick 0, since
+the
+reference videos are seen before the target. Classes and predicates are those of ``substrate/tboxes/comphy.ttl``.
 """
 
 from __future__ import annotations

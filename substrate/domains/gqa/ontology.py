@@ -108,7 +108,7 @@ class Ontology:
             raise TBoxError(
                 "has no attribute family or no class",
                 where=(tbox.name,),
-                hint="Give a TBox of GQA scenes, such as tboxes/gqa.ttl",
+                hint="Give a TBox of GQA scenes, such as substrate/tboxes/gqa.ttl",
             )
         families_of: dict[str, list[str]] = {}
         for family, values in sorted(self.families.items()):

@@ -1,7 +1,7 @@
 """Twin-EventLog by the substrate: a specification's village as a log, both arms as forks, the question by
 SPARQL.
 
-The rules are those of ``tboxes/village.ttl``; what happens within a tick stands at
+The rules are those of ``substrate/tboxes/village.ttl``; what happens within a tick stands at
 :class:`substrate.domains.smallville.format.Village`. An arm is replayed over the ticks from the branch to the
 horizon, and the question is asked of the state at each.
 """

@@ -1,5 +1,4 @@
-"""A generated example: target and reference annotations, questions and the truth behind them, as files.
-"""
+"""A generated example: target and reference annotations, questions and the truth behind them, as files."""
 
 from __future__ import annotations
 

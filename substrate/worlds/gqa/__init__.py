@@ -14,4 +14,12 @@ from substrate.worlds.gqa.sampling import (
     write_records,
 )
 
-__all__ = ["AMBIGUOUS", "QUESTIONS_PER_SCENE", "generate", "sample", "scene_records", "write", "write_records"]
+__all__ = [
+    "AMBIGUOUS",
+    "QUESTIONS_PER_SCENE",
+    "generate",
+    "sample",
+    "scene_records",
+    "write",
+    "write_records",
+]

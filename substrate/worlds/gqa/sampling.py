@@ -142,9 +142,7 @@ def write_records(out: Path, scenes: Iterable[bytes]) -> int:
     return number
 
 
-def write(
-    out: Path, *, scenes: int, seed: int, questions: int = QUESTIONS_PER_SCENE
-) -> tuple[Path, Path]:
+def write(out: Path, *, scenes: int, seed: int, questions: int = QUESTIONS_PER_SCENE) -> tuple[Path, Path]:
     """Write so many scenes, from number 0 on, in the official format.
 
     Returns:

@@ -6,7 +6,7 @@ Villages, interventions and questions are drawn from a seed until one fits what 
 becomes of a village is asked of the oracle alone.
 """
 
-from substrate.worlds.smallville.datasheet import datasheet, write_specs
+from substrate.worlds.smallville.datasheet import CANARY, datasheet, write_specs
 from substrate.worlds.smallville.sampling import generate, spec_line
 
-__all__ = ["datasheet", "generate", "spec_line", "write_specs"]
+__all__ = ["CANARY", "datasheet", "generate", "spec_line", "write_specs"]

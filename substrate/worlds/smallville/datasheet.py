@@ -15,6 +15,9 @@ from substrate.domains.smallville.format import INTERVENTIONS, LINKAGES, QUERIES
 from substrate.journal import write_atomically
 from substrate.worlds.smallville.sampling import Graded
 
+CANARY = "twin-eventlog canary 2fd30533-ddcc-53b4-b210-a66c8510df73"
+"""Stands in every published file, so that a training set that holds one can be told by it."""
+
 OUTCOMES = ("yes yes", "no no", "yes no", "no yes")
 
 

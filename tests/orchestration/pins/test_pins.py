@@ -31,7 +31,7 @@ def pinned(make_project: Callable[..., Path]) -> Path:
     not.
     """
     root = make_project(scenes=2)
-    for name in ("substrate", "orchestration", "tboxes"):
+    for name in ("substrate", "orchestration"):
         (root / name).symlink_to(ROOT / name)
     dvc(root, "init", "--no-scm", "--quiet")
     (root / "dvc.yaml").write_text(pins.render_dvc_yaml(STAGES), "utf-8")

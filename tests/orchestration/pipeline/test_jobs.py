@@ -98,7 +98,7 @@ def test_the_nightly_job_recomputes_inside_its_run_and_fails_naming_what_drifted
 def test_a_run_of_the_ui_is_pinned_like_one_of_the_command(make_project: Callable[..., Path]) -> None:
     root = make_project()
     (root / "dvc.yaml").write_text(pins.render_dvc_yaml(STAGES), "utf-8")
-    for code in ("substrate", "orchestration", "tboxes"):
+    for code in ("substrate", "orchestration"):
         (root / code).symlink_to(ROOT / code)
     job = build_definitions().resolve_job_def("reproduce_clevrer_humans")
     with dg.instance_for_test() as instance:

@@ -1,10 +1,13 @@
-"""Questions asked twice, of two arms: what of a pair of answers is right."""
+"""A pair of answers to Twin-EventLog held against its gold, by whatever asks: one code for all."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
+Said = Literal["yes", "no", "error"]
+"""What an arm was answered; ``error`` where there is no answer."""
 ANSWERS = ("yes", "no")
 
 
@@ -40,3 +43,13 @@ def judge(predicted: Sequence[str], expected: Sequence[str]) -> Judgement:
         int((a, b) == (gold_a, gold_b)),
         int(told and (a != b) is (gold_a != gold_b)),
     )
+
+
+def normal(text: str) -> Said | None:
+    """What a reply says, where it is yes, no or error in any case of letters, with any quotes and full stops.
+
+    >>> normal(" No."), normal('"YES!"'), normal("error"), normal("yes and no")
+    ('no', 'yes', 'error', None)
+    """
+    word = re.sub(r"^\W+|\W+$", "", text).lower()
+    return word if word in ("yes", "no", "error") else None

@@ -1,0 +1,58 @@
+"""An RDF dataset's change sets: two releases of a vocabulary as one log, asked for any day and passed on.
+
+Run it with nothing but the library: `python docs/examples/change_sets.py`.
+"""
+
+from __future__ import annotations
+
+from pyoxigraph import NamedNode
+
+from substrate import Delta, EventLog, Op, difference, from_state
+from substrate.bridges import write_state
+
+MARCH = """
+@prefix skos: <http://www.w3.org/2004/02/skos/core#> . @prefix : <https://example.org/soil#> .
+:clay a skos:Concept ; skos:prefLabel "clay"@en .
+:loam a skos:Concept ; skos:prefLabel "loam"@en ; skos:broader :clay .
+"""
+APRIL = """
+@prefix skos: <http://www.w3.org/2004/02/skos/core#> . @prefix : <https://example.org/soil#> .
+:soil a skos:Concept ; skos:prefLabel "soil"@en .
+:clay a skos:Concept ; skos:prefLabel "clay"@en , "Ton"@de ; skos:broader :soil .
+:loam a skos:Concept ; skos:prefLabel "loam"@en ; skos:broader :soil .
+"""
+PREFIXES = {"skos": "http://www.w3.org/2004/02/skos/core#", "": "https://example.org/soil#"}
+
+
+def released(log: EventLog, turtle: str, tick: int) -> None:
+    """Append what must change for the log's state to be a release."""
+    change = difference(log.state(), from_state(turtle).state())
+    log.extend([Delta(tick, Op.RETRACT, said) for said in change.retracted])
+    log.extend([Delta(tick, Op.INSERT, said) for said in change.inserted])
+
+
+def main() -> None:
+    """Record both releases, and hand them on."""
+    log = EventLog()
+    released(log, MARCH, tick=202603)
+    released(log, APRIL, tick=202604)
+
+    change = log.diff(202603, 202604)
+    print(f"April: {len(change.inserted)} statements came, {len(change.retracted)} went")
+    for said in change.retracted:
+        print("  went:", *said)
+
+    broader = NamedNode(PREFIXES["skos"] + "broader")
+    for tick in (202603, 202604):
+        narrower = sorted(str(concept) for concept, _, _ in log.state(tick).match(None, broader))
+        print(f"{tick}: narrower than something: {' '.join(narrower)}")
+
+    print(write_state(log.state(202603), "turtle", PREFIXES), end="")
+
+    # A patch is the log as text; who gets it has the same digest, or is told where it was edited.
+    received = EventLog.from_patch(log.to_patch())
+    print("received as sent:", received.digest == log.digest)
+
+
+if __name__ == "__main__":
+    main()

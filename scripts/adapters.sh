@@ -1,0 +1,20 @@
+#!/bin/sh
+# The adapters against the real packages of the registry, in an environment of their own: some of them ask for other
+# versions of what the platform pins. Needs the project's own environment (make setup). VENV names a folder to keep.
+set -eu
+cd "$(dirname "$0")/.."
+UV=$(pwd)/.venv/bin/uv
+WORK=$(mktemp -d)
+trap 'rm -rf "$WORK"' EXIT
+VENV=${VENV:-$WORK/venv}
+
+.venv/bin/python -m hatchling build --target wheel --directory "$WORK/dist" >/dev/null
+[ -x "$VENV/bin/python" ] || "$UV" venv --quiet --python 3.11 "$VENV"
+"$UV" pip install --quiet --python "$VENV/bin/python" --reinstall-package event-graph-substrate \
+    "$(ls "$WORK"/dist/*.whl)[bridges,inspect,langgraph,mcp,shacl]" \
+    pytest hypothesis mesa gymnasium mlcroissant lm-eval
+
+# Away from the checkout, so that the installed package and its entry points are what is tried.
+cp -R tests/adapters "$WORK/adapters"
+cd "$WORK"
+"$VENV/bin/python" -m pytest -q -ra --import-mode=importlib -p no:cacheprovider -p no:langsmith_plugin adapters

@@ -1,0 +1,144 @@
+"""Twin-EventLog as a task of Inspect: `inspect eval substrate/twin_eventlog --model MODEL [--limit N]`.
+
+A sample is a specification. Its question is put twice, each time in a conversation of its own: of the village
+as planned (arm A), and with the intervention (arm B). The pair is judged by the code of `substrate score
+twin`. Needs the extra ``inspect``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from substrate import __version__
+from substrate.baselines.model import ReplyError, Request
+from substrate.baselines.twin import ARMS, request
+from substrate.domains.smallville.format import Gold, Spec, read_gold, read_specs
+from substrate.domains.smallville.judging import WEIGHTS, Judgement, Said, judge, normal
+from substrate.errors import FormatError
+from substrate.extras import missing_extra
+from substrate.worlds.smallville import CANARY, generate
+
+try:
+    from inspect_ai import Task, task  # pyright: ignore[reportMissingImports]
+    from inspect_ai.dataset import MemoryDataset, Sample  # pyright: ignore[reportMissingImports]
+    from inspect_ai.model import (  # pyright: ignore[reportMissingImports]
+        ChatMessageSystem,
+        ChatMessageUser,
+        get_model,
+    )
+    from inspect_ai.scorer import (  # pyright: ignore[reportMissingImports]
+        Score,
+        accuracy,
+        grouped,
+        scorer,
+        stderr,
+    )
+    from inspect_ai.solver import solver  # pyright: ignore[reportMissingImports]
+except ModuleNotFoundError as error:
+    raise (missing_extra(error) or error) from error
+
+REPLIES = "replies"
+"""Where a sample's two replies stand in its metadata, arm A's first."""
+
+
+@task
+def twin_eventlog(specs: str | None = None, count: int = 500, seed: int = 20) -> Any:
+    """Twin-EventLog: does a memory stay consistent under intervention?
+
+    Args:
+        specs: a file of specifications with gold; they are generated unless given.
+        count: how many are generated.
+        seed: what they are generated from; a new seed is a new test that nobody has seen.
+    """
+    found = _read(Path(specs)) if specs else _generated(count, seed)
+    return Task(
+        dataset=MemoryDataset([_sample(spec, gold) for spec, gold in found], name="twin-eventlog"),
+        solver=both_arms(),
+        scorer=pair(),
+        version=__version__,
+        metadata={"canary": CANARY, "seed": None if specs else seed},
+    )
+
+
+def _generated(count: int, seed: int) -> Iterator[tuple[Spec, Gold]]:
+    for number in range(count):
+        graded = generate(number, seed)
+        yield graded, graded.gold
+
+
+def _read(path: Path) -> Iterator[tuple[Spec, Gold]]:
+    gold = read_gold(path)
+    for spec in read_specs(path):
+        expected = gold[spec.spec]
+        if expected is None:
+            raise FormatError(
+                f"specification {spec.spec} has no gold",
+                where=(path,),
+                hint="Give the specifications with their gold",
+            )
+        yield spec, expected
+
+
+def _sample(spec: Spec, gold: Gold) -> Any:
+    asked = {arm: request(spec, arm) for arm in ARMS}
+    return Sample(
+        id=spec.spec,
+        # What is shown of a sample; the solver asks each arm by itself, and the gold stays out of both.
+        input=asked["b"].messages[-1].text,
+        target=[gold.a, gold.b],
+        metadata={
+            "linkage": spec.linkage,
+            "query": spec.query.type,
+            **{f"arm_{arm}": [message.text for message in asked[arm].messages] for arm in ARMS},
+        },
+    )
+
+
+@solver
+def both_arms() -> Any:
+    """Ask the model of each arm, in a conversation of its own."""
+
+    async def solve(state: Any, generate: Any) -> Any:
+        replies: list[str] = []
+        for arm in ARMS:
+            system, user = state.metadata[f"arm_{arm}"]
+            state.output = await get_model().generate(
+                [ChatMessageSystem(content=system), ChatMessageUser(content=user)]
+            )
+            replies.append(state.output.completion)
+        state.metadata[REPLIES] = replies
+        return state
+
+    return solve
+
+
+@scorer(
+    metrics={
+        metric: [accuracy(), stderr(), grouped(accuracy(), "linkage", all=False)]
+        for metric in Judgement._fields
+    }
+)
+def pair() -> Any:
+    """Per-arm, joint and divergence accuracy of a pair of replies."""
+
+    async def score(state: Any, target: Any) -> Any:
+        said = [said_in(reply) for reply in state.metadata[REPLIES]]
+        judged = judge(said, tuple(target))
+        parts = {name: getattr(judged, name) / getattr(WEIGHTS, name) for name in Judgement._fields}
+        return Score(value=parts, answer=" ".join(said), explanation=f"gold: {' '.join(target)}")
+
+    return score
+
+
+_FORM: Request = request(generate(0, 0), "a")
+"""Any request: the form of a reply is the same for all."""
+
+
+def said_in(reply: str) -> Said:
+    """What a reply says: the JSON that was asked for, or a bare yes or no; else ``error``, which is wrong."""
+    try:
+        return _FORM.read(reply).answer
+    except ReplyError:
+        return normal(reply) or "error"

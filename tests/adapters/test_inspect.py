@@ -1,0 +1,109 @@
+"""Twin-EventLog as a task of Inspect, run by Inspect itself."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from substrate.worlds.smallville import generate
+
+pytest.importorskip("inspect_ai")
+
+from inspect_ai import eval as evaluate  # pyright: ignore[reportMissingImports]
+from inspect_ai.model import ModelOutput, ModelUsage, get_model  # pyright: ignore[reportMissingImports]
+
+from substrate.adapters.inspect_tasks import said_in, twin_eventlog
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+COUNT = 18
+METRICS = ("per_arm", "joint", "divergence")
+
+
+def evaluated(reply: Callable[[str], str], folder: Path) -> tuple[Any, dict[str, dict[str, float]]]:
+    """The log of a run in which a model answers what a function says of the question's text."""
+
+    def answer(messages: Any, *_: Any) -> Any:
+        output = ModelOutput.from_content("mockllm/model", reply(messages[-1].text))
+        # Else the mock counts tokens with a vocabulary from the network.
+        output.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
+        return output
+
+    (log,) = evaluate(
+        twin_eventlog(count=COUNT),
+        model=get_model("mockllm/model", custom_outputs=answer),
+        log_dir=str(folder),
+        display="none",
+    )
+    assert log.status == "success", log.error
+    found = {score.name: {name: m.value for name, m in score.metrics.items()} for score in log.results.scores}
+    return log, found
+
+
+def test_who_always_says_no_gets_what_the_gold_gives_them(tmp_path: Path) -> None:
+    golds = [generate(number, 20).gold for number in range(COUNT)]
+    _, found = evaluated(lambda text: '{"answer": "no"}', tmp_path)
+    assert found["per_arm"]["accuracy"] == sum((g.a == "no") + (g.b == "no") for g in golds) / (2 * COUNT)
+    assert found["joint"]["accuracy"] == sum(g.a == g.b == "no" for g in golds) / COUNT
+    assert found["divergence"]["accuracy"] == sum(g.a == g.b for g in golds) / COUNT
+    assert {"grouped_control", "grouped_direct", "grouped_propagation"} <= set(found["joint"])
+
+
+def test_each_arm_is_asked_by_itself_and_never_sees_the_gold(tmp_path: Path) -> None:
+    specs = [generate(number, 20) for number in range(COUNT)]
+    texts: list[str] = []
+
+    def reply(text: str) -> str:
+        texts.append(text)
+        return "I cannot tell."
+
+    log, found = evaluated(reply, tmp_path)
+    assert len(texts) == 2 * COUNT
+    assert sum("before anything else of that tick" in text for text in texts) == COUNT
+    assert [found[metric]["accuracy"] for metric in METRICS] == [0, 0, 0]
+    # The linkage and the gold are in the log for the reader, and in no question.
+    assert all("propagation" not in text and "gold" not in text for text in texts)
+    assert log.samples[0].target == [specs[0].gold.a, specs[0].gold.b]
+    assert log.eval.metadata["canary"].startswith("twin-eventlog canary ")
+
+
+def test_a_reply_is_read_as_asked_for_or_as_a_bare_word() -> None:
+    said = [said_in(text) for text in ('Sure: {"answer": "yes"}', "No.", " YES ", "yes and no", "", "{}")]
+    assert said == ["yes", "no", "yes", "error", "error", "error"]
+
+
+def test_the_command_finds_the_task_by_its_entry_point(tmp_path: Path) -> None:
+    command = shutil.which("inspect", path=str(Path(sys.executable).parent))
+    if command is None or "substrate" not in {point.name for point in entry_points(group="inspect_ai")}:
+        pytest.skip("the package is not installed with its entry point")
+    # The mock counts tokens with a vocabulary from the network; here a token is a word.
+    (tmp_path / "sitecustomize.py").write_text(
+        "import tiktoken\n"
+        "class Words:\n"
+        "    def encode(self, text, **_):\n"
+        "        return text.split()\n"
+        "tiktoken.get_encoding = lambda name: Words()\n",
+        "utf-8",
+    )
+    task = ["eval", "substrate/twin_eventlog", "--model", "mockllm/model", "--limit", "10", "-T", "count=12"]
+    done = subprocess.run(
+        [command, *task, "--log-format", "json", "--log-dir", tmp_path / "logs", "--display", "plain"],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    (written,) = (tmp_path / "logs").glob("*.json")
+    log = json.loads(written.read_text("utf-8"))
+    assert (log["status"], len(log["samples"])) == ("success", 10)
+    assert {score["name"] for score in log["results"]["scores"]} == set(METRICS)

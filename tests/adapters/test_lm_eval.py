@@ -1,0 +1,58 @@
+"""Twin-EventLog as a task of lm-evaluation-harness, run by the harness itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import substrate.adapters
+from substrate.worlds.smallville import generate
+
+lm_eval = pytest.importorskip("lm_eval")
+
+from lm_eval.api.model import LM  # noqa: E402  # pyright: ignore[reportMissingImports]
+from lm_eval.tasks import TaskManager  # noqa: E402  # pyright: ignore[reportMissingImports]
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+TASKS = Path(substrate.adapters.__path__[0]) / "lm_eval"
+COUNT = 9
+
+
+class Saying(LM):
+    """A model with one reply."""
+
+    def __init__(self, reply: str) -> None:
+        super().__init__()
+        self.reply = reply
+
+    def generate_until(self, requests: Any, disable_tqdm: bool = False) -> list[str]:
+        return [self.reply for _ in requests]
+
+    def loglikelihood(self, requests: Any) -> Any:
+        raise NotImplementedError
+
+    def loglikelihood_rolling(self, requests: Any) -> Any:
+        raise NotImplementedError
+
+
+def scored(reply: str, **limits: Any) -> dict[str, float]:
+    manager = TaskManager(include_path=str(TASKS), metadata={"count": COUNT, "seed": 7})
+    done = lm_eval.simple_evaluate(Saying(reply), tasks=["twin_eventlog"], task_manager=manager, **limits)
+    found = done["results"]["twin_eventlog"]
+    return {name.partition(",")[0]: value for name, value in found.items()}
+
+
+@pytest.mark.parametrize("reply", ["No.", '{"answer": "no"}'])
+def test_who_always_says_no_gets_what_the_gold_gives_them(reply: str) -> None:
+    golds = [generate(number, 7).gold for number in range(COUNT)]
+    found = scored(reply)
+    assert found["per_arm"] == sum((g.a == "no") + (g.b == "no") for g in golds) / (2 * COUNT)
+    assert found["joint"] == sum(g.a == g.b == "no" for g in golds) / COUNT
+    assert found["divergence"] == sum(g.a == g.b for g in golds) / COUNT
+
+
+def test_who_says_neither_is_wrong_and_half_a_pair_is_none() -> None:
+    found = scored("who knows", limit=5)
+    assert (found["per_arm"], found["joint"], found["divergence"]) == (0, 0, 0)

@@ -1,0 +1,79 @@
+"""Twin-EventLog as it is published: Parquet, card, Croissant."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+
+from substrate.adapters.twin_dataset import COLUMNS, HIDDEN, baselines, publish
+from substrate.worlds.smallville import CANARY, generate
+
+parquet = pytest.importorskip("pyarrow.parquet")
+SPECS = [generate(number, 7) for number in range(9)]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("published")
+    publish(folder, SPECS, seed=7)
+    return folder
+
+
+def test_the_tables_hold_the_specifications_and_the_blind_one_no_gold(folder: Path) -> None:
+    test, blind = (parquet.read_table(folder / f"data/{split}.parquet") for split in ("test", "blind"))
+    assert test.column_names == list(COLUMNS)
+    assert set(test.column_names) - set(blind.column_names) == set(HIDDEN)
+    rows = test.to_pylist()
+    assert [(row["spec"], row["gold_a"], row["gold_b"]) for row in rows] == [
+        (spec.spec, spec.gold.a, spec.gold.b) for spec in SPECS
+    ]
+    assert {row["canary"] for row in rows} == {CANARY}
+    for row in blind.to_pylist():
+        shown = json.loads(row["specification"])
+        assert not {"gold", "linkage"} & set(shown)
+        assert not {"control", "direct", "propagation"} & set(row["specification"].split('"'))
+        assert shown["query"]["text"] in row["prompt_a"]
+        assert "before anything else of that tick" in row["prompt_b"]
+        assert "before anything else of that tick" not in row["prompt_a"]
+
+
+def test_the_baselines_are_measured_on_what_is_published(folder: Path) -> None:
+    found = baselines(SPECS)
+    assert found["always no"].joint == sum(spec.gold.a == spec.gold.b == "no" for spec in SPECS)
+    assert (found["substrate"].per_arm, found["substrate"].joint) == (18, 9)
+    card = (folder / "README.md").read_text("utf-8")
+    assert "| substrate | 100.0% | 100.0% | 100.0% |" in card
+    assert f"| always no | {found['always no'].per_arm / 18:.1%} |" in card
+    assert CANARY in card
+
+
+def test_the_same_seed_gives_the_same_bytes(folder: Path, tmp_path: Path) -> None:
+    publish(tmp_path, SPECS, seed=7)
+    files = sorted(path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
+    assert [str(path) for path in files] == [
+        "README.md",
+        "croissant.json",
+        "data/blind.parquet",
+        "data/test.parquet",
+    ]
+    assert all((tmp_path / path).read_bytes() == (folder / path).read_bytes() for path in files)
+
+
+def test_the_metadata_name_the_files_by_their_hash(folder: Path) -> None:
+    about = json.loads((folder / "croissant.json").read_text("utf-8"))
+    for file in about["distribution"]:
+        data = (folder / file["contentUrl"]).read_bytes()
+        assert file["sha256"] == hashlib.sha256(data).hexdigest()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_croissant_reads_it(folder: Path) -> None:
+    croissant = pytest.importorskip("mlcroissant")
+    dataset = croissant.Dataset(jsonld=str(folder / "croissant.json"))
+    assert not dataset.metadata.ctx.issues.errors
+    records = list(dataset.records("test"))
+    assert [int(record["test/spec"]) for record in records] == [spec.spec for spec in SPECS]
+    assert {record["test/gold_a"].decode() for record in records} <= {"yes", "no"}

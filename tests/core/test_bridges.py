@@ -1,0 +1,113 @@
+"""Logs and states in the hands of other libraries."""
+
+from __future__ import annotations
+
+import sys
+from datetime import UTC, datetime
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from pyoxigraph import BlankNode, Literal
+
+from substrate import EventLog, LogError, Namespace, ParameterError, TBox, insert, unfold
+from substrate.bridges import (
+    FORMATS,
+    from_arrow,
+    from_pandas,
+    from_rdflib,
+    read_state,
+    to_arrow,
+    to_pandas,
+    to_rdflib,
+    write_state,
+)
+from substrate.extras import MissingExtraError
+
+V = Namespace("https://example.org/v#")
+tables = pytest.mark.skipif(not find_spec("pyarrow"), reason="needs the extra bridges")
+graphs = pytest.mark.skipif(not find_spec("rdflib"), reason="needs the extra bridges")
+
+
+@pytest.fixture(scope="module")
+def log() -> EventLog:
+    box = TBox.load("village")
+    found = unfold(box, box.opening(), until=8)
+    for said in ('two\nlines, "quoted"', 7, 2.5, True, datetime(2026, 2, 14, tzinfo=UTC)):
+        insert(found, BlankNode("b"), V.says, said, tick=9)
+    insert(found, V.ann, V.says, Literal("שלום", language="he"))
+    insert(found, V.ann, V.says, Literal("01", datatype=Literal(1).datatype))
+    return found
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_state_is_written_and_read_back(log: EventLog, form: str) -> None:
+    state = log.state()
+    text = write_state(state, form, {"v": str(V)})
+    assert text == write_state(EventLog.from_patch(log.to_patch()).state(), form, {"v": str(V)})
+    assert read_state(text, form, tick=3).state(3).digest == state.digest
+
+
+def test_what_a_format_cannot_hold_is_refused(log: EventLog) -> None:
+    deep = EventLog(log)
+    insert(deep, V.bo, V.believes, (V.ann, V.at, V.cafe))
+    with pytest.raises(LogError, match="jsonld"):
+        write_state(deep.state(), "jsonld")
+    for text, form in (("{", "jsonld"), ("<urn:a> <urn:b> .", "turtle"), ("<urn:a> { }", "turtle")):
+        with pytest.raises(LogError, match=f"not {form}"):
+            read_state(text, form)
+    with pytest.raises(LogError, match="one graph"):
+        read_state("<urn:g> { <urn:a> <urn:b> <urn:c> }", "trig")
+    with pytest.raises(ParameterError, match="turtle"):
+        write_state(log.state(), "yaml")
+
+
+@graphs
+def test_a_state_goes_through_rdflib(log: EventLog) -> None:
+    graph = to_rdflib(log.state())
+    assert len(graph) == len(log.state())
+    assert from_rdflib(graph, tick=9).state(9).nquads() == log.state().nquads()
+    deep = EventLog()
+    insert(deep, V.bo, V.believes, (V.ann, V.at, V.cafe))
+    with pytest.raises(LogError, match="believes"):
+        to_rdflib(deep.state())
+
+
+@graphs
+def test_a_graph_that_is_not_rdf_is_refused() -> None:
+    rdflib = pytest.importorskip("rdflib")
+    graph = rdflib.Graph()
+    graph.add((rdflib.Literal("ann"), rdflib.URIRef("urn:p"), rdflib.URIRef("urn:o")))
+    with pytest.raises(LogError, match='"ann"'):
+        from_rdflib(graph)
+
+
+@tables
+def test_a_log_goes_through_parquet_and_an_edited_row_is_found(log: EventLog, tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    parquet.write_table(to_arrow(log), tmp_path / "log.parquet")
+    table = parquet.read_table(tmp_path / "log.parquet")
+    assert from_arrow(table).digest == log.digest
+    assert from_arrow(table.take(list(range(len(log)))[::-1])).digest == log.digest, "rows in any order"
+    with pytest.raises(LogError, match="edited"):
+        from_arrow(table.slice(0, len(log) - 1))
+    with pytest.raises(LogError, match="'tick'"):
+        from_arrow(table.drop_columns(["tick"]))
+
+
+@tables
+def test_a_log_goes_through_a_data_frame(log: EventLog) -> None:
+    frame = to_pandas(log)
+    assert from_pandas(frame).digest == log.digest
+    assert int((frame["op"] == "retract").sum()) == sum(delta.op.name == "RETRACT" for delta in log)
+    wrong = frame.copy()
+    wrong.loc[3, "op"] = "upsert"
+    with pytest.raises(LogError, match="position 3: no operation 'upsert'"):
+        from_pandas(wrong)
+
+
+def test_a_missing_library_is_asked_for_by_its_extra(monkeypatch: pytest.MonkeyPatch, log: EventLog) -> None:
+    for module, bridge in (("rdflib", lambda: to_rdflib(log.state())), ("pyarrow", lambda: to_arrow(log))):
+        monkeypatch.setitem(sys.modules, module, None)
+        with pytest.raises(MissingExtraError, match=r"event-graph-substrate\[bridges\]"):
+            bridge()

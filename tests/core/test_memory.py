@@ -1,0 +1,189 @@
+"""An agent's memory: two clocks, tellings, forgetting, and what would have been."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pyoxigraph import NamedNode
+
+from substrate import Assert, EventLog, LogError, Namespace, ParameterError, RetractAwareness
+from substrate.memory import Memory
+from substrate.records import AUTHOR, FORGETTING, PRIMARY, REIFIES, TIME
+from substrate.vocabulary import AWARE_OF
+
+V = Namespace("urn:v:")
+NOON = datetime(2026, 2, 14, 12, tzinfo=UTC)
+
+
+def places(memory: Memory, tick: int, about: int) -> set[str]:
+    return {str(o) for _, p, o in memory.as_of(tick, about=about) if p == V.at}
+
+
+def test_what_was_believed_at_one_tick_about_another() -> None:
+    memory = Memory()
+    memory.observe(V.ann, V.at, V.cafe, tick=3)
+    memory.end(V.ann, V.at, V.cafe, at=6, tick=7)
+    memory.observe(V.ann, V.at, V.home, valid_from=6, tick=7)
+    memory.forget(V.ann, V.at, V.cafe, tick=12)
+    memory.observe(V.ann, V.at, V.park, valid_from=3, valid_until=6, tick=12)
+    cafe, home, park = str(V.cafe), str(V.home), str(V.park)
+    assert places(memory, 2, 3) == set()
+    assert places(memory, 3, 2) == set()
+    assert places(memory, 3, 3) == places(memory, 6, 5) == {cafe}
+    assert places(memory, 6, 8) == {cafe}, "as far as was known, she was still there"
+    assert places(memory, 7, 6) == {home}
+    assert places(memory, 10, 3) == places(memory, 11, 5) == {cafe}
+    assert places(memory, 12, 3) == places(memory, 12, 5) == {park}
+    assert places(memory, 12, 6) == {home}
+    assert {str(o) for _, p, o in memory.as_of(12) if p == V.at} == {home}, "now she is at one place"
+
+
+def test_what_is_said_of_a_record_is_asked_in_sparql_and_kept_in_the_chain(tmp_path: Path) -> None:
+    def written(author: str) -> str:
+        memory = Memory()
+        memory.observe(V.ann, V.at, V.cafe, author=author, source=V.camera, time=NOON)
+        return memory.log.digest
+
+    assert written("bo") == written("bo") != written("cy")
+    with EventLog.open(tmp_path / "memory.rdfp") as log:
+        first = Memory(log).observe(V.ann, V.at, V.cafe, author=V.bo, source=V.camera, time=NOON)
+        Memory(log).observe(V.ann, V.mood, "fine", cause=first)
+    memory = Memory(EventLog.read(tmp_path / "memory.rdfp"))
+    found = memory.log.state().query(
+        f"""SELECT ?author ?time {{ ?record {REIFIES} <<( ?who {V.at} ?where )>> ;
+            {AUTHOR} ?author ; {PRIMARY} {V.camera} ; {TIME} ?time }}"""
+    )
+    ((author, time),) = ((row["author"], row["time"]) for row in found)  # pyright: ignore
+    assert (author, time.value) == (V.bo, "2026-02-14T12:00:00Z")
+    effect, cause = memory.why(V.ann, V.mood, "fine")
+    assert (cause.record, cause.author, cause.source, cause.time) == (first.node, V.bo, V.camera, NOON)
+    assert [memory.log[p].tick for p in (*effect.positions, *cause.positions)] == [1] * 5 + [0] * 7
+    assert memory.why(V.ann, V.mood, "bad") == ()
+
+
+def test_who_knew_when_and_from_whom() -> None:
+    memory = Memory()
+    memory.believe(V.isabella, V.party, tick=0)
+    memory.believe(V.sam, V.party, told_by=V.isabella, tick=4)
+    memory.believe(V.jennifer, V.party, told_by=V.sam, tick=9)
+    memory.believe(V.ryan, V.party, tick=9)
+    assert memory.who_knew(V.party, 3) == [V.isabella]
+    assert memory.who_knew(V.party) == [V.isabella, V.sam, V.jennifer, V.ryan]
+    chain = memory.told_by(V.jennifer, V.party)
+    assert [(link.knower, link.tick) for link in chain] == [(V.jennifer, 9), (V.sam, 4), (V.isabella, 0)]
+    assert [g.said[0] for g in memory.why(V.jennifer, AWARE_OF, V.party)] == [V.jennifer, V.sam, V.isabella]
+    assert memory.told_by(V.jennifer, V.party, 8) == ()
+    (alone,) = memory.told_by(V.ryan, V.party)
+    assert alone.source is None
+
+
+def test_a_belief_may_be_of_a_triple() -> None:
+    memory = Memory()
+    memory.believe(V.ann, (V.bo, V.likes, V.cy))
+    memory.believe(V.dee, (V.bo, V.likes, V.cy), told_by=V.ann)
+    assert memory.who_knew((V.bo, V.likes, V.cy)) == [V.ann, V.dee]
+    assert memory.who_knew((V.bo, V.likes, V.ann)) == []
+
+
+def test_what_is_forgotten_leaves_the_state_and_stays_in_the_log() -> None:
+    memory = Memory()
+    memory.observe(V.ann, V.secret, "tells", author=V.bo, tick=1)
+    memory.forget(V.ann, V.secret, "tells", author=V.dpo, source="a letter", time=NOON, tick=5)
+    assert "tells" not in memory.log.state().nquads()
+    assert "tells" in memory.as_of(4).nquads()
+    (gone,) = memory.forgotten()
+    assert (gone.kind, gone.tick, gone.author, gone.time) == (FORGETTING, 5, V.dpo, NOON)
+    assert gone.said[2].value == "tells"  # pyright: ignore
+    assert memory.forgotten(4) == []
+    assert [change.delta.tick for change in memory.log.history(gone.said).changes] == [1, 5]
+    with pytest.raises(LogError, match="tells"):
+        memory.forget(V.ann, V.secret, "tells")
+    with pytest.raises(LogError, match="tells"):
+        memory.end(V.ann, V.secret, "tells")
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda m: m.observe("ann", V.at, V.cafe), "subject"),
+        (lambda m: m.observe(V.ann, V.at, V.cafe, valid_from=4, valid_until=4), "ends at 4"),
+        (lambda m: m.observe(V.ann, V.at, V.cafe, time=datetime(2026, 2, 14)), "no time zone"),
+        (lambda m: m.observe(V.ann, V.at, V.cafe, cause=V.nothing), "no record"),
+        (lambda m: m.observe(V.ann, V.at, V.cafe, when=3), "'when'"),
+        (lambda m: m.believe(V.ann, V.party, told_by="bo"), "told_by"),
+        (lambda m: m.believe(V.ann, None), "object"),
+    ],
+)
+def test_a_wrong_argument_is_named_and_nothing_is_written(call: Any, message: str) -> None:
+    memory = Memory()
+    with pytest.raises(ParameterError, match=message):
+        call(memory)
+    assert len(memory.log) == 0
+    memory.observe(V.ann, V.at, V.cafe, tick=5)
+    with pytest.raises(LogError, match="valid_from"):
+        memory.observe(V.ann, V.at, V.cafe, tick=4)
+
+
+def test_what_was_caused_by_what_fell_away_falls_away_too() -> None:
+    memory = Memory()
+    memory.believe(V.ann, V.party, tick=0)
+    told = memory.believe(V.bo, V.party, told_by=V.ann, tick=2)
+    bought = memory.observe(V.bo, V.buys, V.flowers, cause=told, tick=3)
+    memory.observe(V.cy, V.sells, V.flowers, cause=bought, tick=4)
+    memory.observe(V.cy, V.sells, V.bread, tick=5)
+    memory.end(V.bo, V.buys, V.flowers, tick=6)
+    branch = memory.imagine(1, RetractAwareness(V.ann, V.party))
+    assert {o for _, p, o in branch.as_of() if p == V.sells} == {V.bread}
+    assert not any(p == V.buys for _, p, _ in branch.as_of(3))
+    lost = memory.compare(branch, 5)
+    assert {(s, o) for s, _, o in lost.retracted} == {
+        (V.ann, V.party),
+        (V.bo, V.party),
+        (V.bo, V.flowers),
+        (V.cy, V.flowers),
+    }
+    assert not lost.inserted
+    assert branch.log.parent_digest == memory.log.digest
+    assert places(memory.imagine(1, Assert((V.ann, V.at, V.cafe))), 6, 6) == set(), "no record says it"
+
+
+people = st.sampled_from("abcdef")
+
+
+@given(
+    st.lists(st.tuples(people, st.none() | people), min_size=1, max_size=12),
+    people,
+    st.data(),
+)
+def test_a_branch_holds_what_a_retelling_by_hand_holds(
+    tellings: list[tuple[str, str | None]], forgetful: str, data: st.DataObject
+) -> None:
+    memory, known = Memory(), set[str]()
+    history = []
+    for hearer, teller in tellings:
+        if teller is None or (teller in known and teller != hearer):
+            memory.believe(V[hearer], V.fact, told_by=None if teller is None else V[teller])
+            known.add(hearer)
+            history.append((hearer, teller, set(known)))
+    knowing = [tick for tick, (_, _, then) in enumerate(history) if forgetful in then]
+    if not knowing:
+        return
+    at = data.draw(st.sampled_from(knowing)) + 1
+    branch = memory.imagine(at, RetractAwareness(V[forgetful], V.fact))
+    left = history[at - 1][2] - {forgetful}
+    for hearer, teller, _ in history[at:]:
+        if teller is None or teller in left:
+            left.add(hearer)
+    assert set(branch.who_knew(V.fact)) == {V[name] for name in left}
+
+
+def test_records_of_two_memories_have_names_of_their_own() -> None:
+    def node(place: NamedNode) -> NamedNode:
+        return Memory().observe(V.ann, V.at, place).node
+
+    assert node(V.cafe) == node(V.cafe) != node(V.park)
