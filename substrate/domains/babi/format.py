@@ -61,8 +61,8 @@ class Story(msgspec.Struct, frozen=True):
         return self.file, f"line {line.line}", repr(line.text)
 
 
-_FILE = re.compile(r"(qa\d+)(?:_.*?)??(?:_(train|valid|test))?\.txt(?:\.gz)?")
-_LINE = re.compile(r"([1-9][0-9]*) +(\S.*)")
+_FILE = re.compile(r"(qa[0-9]{1,4})(?:_.*?)??(?:_(train|valid|test))?\.txt(?:\.gz)?")
+_LINE = re.compile(r"([1-9][0-9]{0,8}) +(\S.*)")
 _OFFICIAL = "Write `ID text` or `ID question<TAB>answer<TAB>supporting ids`"
 
 
@@ -108,7 +108,8 @@ def read_tasks(path: Path, *, split: str | None = None) -> list[Story]:
 def parse_stories(text: str, *, file: str, subset: str, split: str = "") -> list[Story]:
     """The stories of one file's text.
 
-    >>> parse_stories("1 Mary went to the park.\\n2 Where is Mary? \\tpark\\t1\\n", file="f", subset="qa1")[0].questions[0].answer
+    >>> text = "1 Mary went to the park.\\n2 Where is Mary? \\tpark\\t1\\n"
+    >>> parse_stories(text, file="f", subset="qa1")[0].questions[0].answer
     'park'
 
     Raises:
@@ -165,7 +166,7 @@ def _line(
     if len(gold) > 2 or not gold[0]:
         raise FormatError("not a question, an answer and supporting IDs", where=place, hint=_OFFICIAL)
     words = gold[1].split() if len(gold) == 2 else []
-    if not all(word.isascii() and word.isdigit() and int(word) in facts for word in words):
+    if not all(word.isascii() and word.isdigit() and len(word) < 10 and int(word) in facts for word in words):
         raise FormatError(
             "a supporting ID is not that of an earlier fact",
             where=place,
