@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
-import yaml
 
+from orchestration.yaml_text import parse_yaml, read_yaml
 from substrate.baselines.parameters import Parameters as BaselineParameters
 from substrate.domains.clevrer.parameters import Parameters as ClevrerParameters
 from substrate.domains.comphy.parameters import Parameters as ComphyParameters
@@ -16,21 +16,23 @@ from substrate.errors import ParameterError
 
 PARAMETERS_FILE = "params.yaml"
 T = TypeVar("T")
+Size = Annotated[int, msgspec.Meta(ge=0, le=10**9)]
+Seed = Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)]
 
 
 class Spark(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Where Spark runs and how the work is cut up; no result depends on either."""
 
     master: str = "local[*]"
-    partitions: int = 8
+    partitions: Annotated[int, msgspec.Meta(ge=1, le=10**6)] = 8
 
 
 class ClevrerData(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Where a profile's CLEVRER data come from: a generated world, or the official files."""
 
     source: Literal["generated", "official"]
-    first_scene: int = 10000
-    scenes: int = 0
+    first_scene: Size = 10000
+    scenes: Size = 0
     mirror: str | None = None
     """An address that holds the official files under their names, instead of the official ones."""
 
@@ -39,7 +41,7 @@ class BabiData(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Where a profile's bAbI data come from; ``questions`` is how many a generated task has."""
 
     source: Literal["generated", "official"]
-    questions: int = 0
+    questions: Size = 0
     mirror: str | None = None
 
 
@@ -47,7 +49,7 @@ class GqaData(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Where a profile's GQA data come from; ``scenes`` is how many are generated."""
 
     source: Literal["generated", "official"]
-    scenes: int = 0
+    scenes: Size = 0
     mirror: str | None = None
 
 
@@ -58,7 +60,7 @@ class ComphyData(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """
 
     source: Literal["generated"]
-    targets: int
+    targets: Size
 
 
 class HumansData(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -75,7 +77,7 @@ class TwinData(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     generated.
     """
 
-    specs: int = 500
+    specs: Size = 500
 
 
 class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -93,7 +95,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """All of `params.yaml`."""
 
     profile: str
-    seed: int
+    seed: Seed
     profiles: dict[str, Profile]
     spark: Spark = Spark()
     clevrer: ClevrerParameters = ClevrerParameters()
@@ -111,17 +113,14 @@ def load_settings(path: Path, overrides: Iterable[str] = (), profile: str | None
     """Settings from a file, with ``KEY=VALUE`` overrides on top.
 
     Raises:
-        ParameterError: the file is not YAML, a key is unknown, or a value is outside its range.
+        ParameterError: the file is not YAML, a key is unknown or there twice, or a value is outside its range.
     """
-    try:
-        raw = yaml.safe_load(path.read_text("utf-8"))
-    except (OSError, yaml.YAMLError) as error:
-        raise ParameterError(
-            f"cannot be read ({error})", where=(path,), hint="Restore it from the repository"
-        ) from error
-    raw = override(raw, overrides)
+    raw = override(read_yaml(path), overrides)
     if profile:
         raw["profile"] = profile
+    profiles = raw.get("profiles")
+    for name, given in profiles.items() if isinstance(profiles, dict) else ():
+        convert(given, Profile, str(path), f"profiles.{name}")  # an error of the whole would not name it
     settings = convert(raw, Settings, str(path))
     if settings.profile not in settings.profiles:
         raise ParameterError(
@@ -161,12 +160,7 @@ def override(raw: dict[str, Any], overrides: Iterable[str]) -> dict[str, Any]:
                 where=("--set",),
                 hint=f"Write KEY=VALUE with a key of {PARAMETERS_FILE}, such as clevrer.predictive.tau=0.4",
             )
-        try:
-            place[leaf] = yaml.safe_load(value)
-        except yaml.YAMLError as error:
-            raise ParameterError(
-                f"{key}: the value is not YAML ({error})", where=("--set",), hint="Quote the value"
-            ) from error
+        place[leaf] = parse_yaml(value, "--set", key)
     return copy
 
 
