@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import tarfile
-import zipfile
 from collections.abc import Callable, Iterable
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import msgspec
 
 from orchestration.benchmarks import twin
 from orchestration.benchmarks.gqa import questions_of, scene_graphs_of
+from orchestration.fetch.archives import extract
 from orchestration.fetch.downloads import fetch_shown
 from orchestration.pipeline.spark import Work, spark_session, write_lines
 from orchestration.pipeline.stage import stage
@@ -83,20 +82,20 @@ def babi_dataset(workspace: Workspace, out: Path) -> dict[str, Any]:
     out.mkdir()
     if data.source == "official":
         (archive,) = _official(workspace, "babi", data.mirror).values()
-        with tarfile.open(archive) as tar:
-            for member in tar:
-                path = Path(member.name)
-                if (
-                    path.parent.name == "en"
-                    and path.name.endswith("_test.txt")
-                    and (source := tar.extractfile(member))
-                ):
-                    (out / path.name).write_bytes(source.read())
+        extract(archive, _babi_task, out, what="en/qaN_…_test.txt")
         return {"source": "official"}
     from substrate.worlds.babi import write_tasks
 
     write_tasks(out, questions=data.questions, seed=workspace.settings.seed)
     return {"source": "generated", "questions": 20 * data.questions, "seed": workspace.settings.seed}
+
+
+def _babi_task(member: PurePosixPath) -> str | None:
+    return member.name if member.parent.name == "en" and member.name.endswith("_test.txt") else None
+
+
+def _only(wanted: str, name: str) -> Callable[[PurePosixPath], str | None]:
+    return lambda member: name if member.name == wanted else None
 
 
 _GQA_MEMBERS = {"sceneGraphs.zip": "val_sceneGraphs.json", "questions1.2.zip": "val_balanced_questions.json"}
@@ -118,9 +117,7 @@ def gqa_dataset(workspace: Workspace, out: Path) -> dict[str, Any]:
     if data.source == "official":
         for name, path in _official(workspace, "gqa", data.mirror).items():
             target = scene_graphs_of(out) if name == "sceneGraphs.zip" else questions_of(out)
-            with zipfile.ZipFile(path) as archive:
-                member = next(m for m in archive.namelist() if Path(m).name == _GQA_MEMBERS[name])
-                target.write_bytes(archive.read(member))
+            extract(path, _only(_GQA_MEMBERS[name], target.name), target.parent, what=_GQA_MEMBERS[name])
         return {"source": "official"}
     from substrate.worlds.gqa import write
 
