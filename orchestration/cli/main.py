@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from orchestration.cli.log import log_app
+from orchestration.files import filling
 from orchestration.settings import parameters_of
 from substrate.domains.clevrer.parameters import Parameters as ClevrerParameters
 from substrate.errors import SubstrateError
@@ -314,9 +315,9 @@ def generate_clevrer(
     """Rigid-body scenes in Bullet, as official annotation and question files with gold of their own."""
     from orchestration.pipeline.generate import generate_clevrer as generate
 
-    with failing(), _bars() as bars:
+    with failing(), _bars() as bars, filling(out_) as fresh:
         task = bars.add_task("scenes", total=scenes)
-        questions = generate(out_, range(first, first + scenes), seed, lambda: bars.advance(task))
+        questions = generate(fresh, range(first, first + scenes), seed, lambda: bars.advance(task))
     out.print(f"{scenes} scenes and {questions} questions in {out_}", soft_wrap=True)
 
 
@@ -329,8 +330,8 @@ def generate_babi(
     """Stories of bAbI's 20 tasks in the official format, with gold of their own."""
     from substrate.worlds.babi import write_tasks
 
-    with failing():
-        files = write_tasks(out_, questions=questions, seed=seed)
+    with failing(), filling(out_) as fresh:
+        files = write_tasks(fresh, questions=questions, seed=seed)
     out.print(f"{len(files)} tasks of {questions} questions in {out_}", soft_wrap=True)
 
 
@@ -343,8 +344,8 @@ def generate_gqa(
     """Everyday scenes as official scene graphs and questions, with gold of their own."""
     from substrate.worlds.gqa import write
 
-    with failing():
-        write(out_, scenes=scenes, seed=seed)
+    with failing(), filling(out_) as fresh:
+        write(fresh, scenes=scenes, seed=seed)
     out.print(f"{scenes} scenes in {out_}", soft_wrap=True)
 
 
@@ -359,9 +360,9 @@ def generate_comphy(
     """
     from orchestration.pipeline.generate import generate_comphy as generate
 
-    with failing(), _bars() as bars:
+    with failing(), _bars() as bars, filling(out_) as fresh:
         task = bars.add_task("targets", total=targets)
-        questions = generate(out_, range(targets), seed, lambda: bars.advance(task))
+        questions = generate(fresh, range(targets), seed, lambda: bars.advance(task))
     out.print(f"{targets} targets and {questions} questions in {out_}", soft_wrap=True)
 
 
@@ -374,9 +375,9 @@ def generate_twin(
     """Twin-EventLog: villages, interventions and questions with gold of their own, and their datasheet."""
     from substrate.worlds.smallville import spec_line, write_specs
 
-    with failing(), _bars() as bars:
+    with failing(), _bars() as bars, filling(out_) as fresh:
         write_specs(
-            out_,
+            fresh,
             (spec_line(number, seed) for number in bars.track(range(specs), description="specifications")),
             seed,
         )
