@@ -30,7 +30,9 @@ CORE_TERMS = frozenset(
 )
 """The terms that the core itself speaks."""
 _OWN = re.compile(rf"{NAMESPACE}[^:/#]+$")
-_QUERIES = ("construct", "select", "ask", "update")
+_QUERIES = frozenset(
+    {vocabulary.RETRACT.value} | {SHACL + name for name in ("construct", "select", "ask", "update")}
+)
 
 
 class Finding(NamedTuple):
@@ -55,7 +57,7 @@ def require_known_terms(tbox: TBox) -> None:
         TBoxError: names the term and the nearest that there is, or the query and why.
 
     >>> from substrate.tbox import TBox
-    >>> require_known_terms(TBox("t", "<urn:t:at> a <urn:substrate:locatoin> ."))
+    >>> TBox("t", "<urn:t:at> a <urn:substrate:locatoin> .")
     Traceback (most recent call last):
     substrate.errors.TBoxError: t: the core has no term 'locatoin'. Use one of awareOf, content, exogenous,
     location, participant, recipient, retract, source, tick, Event.
@@ -82,10 +84,7 @@ def require_known_terms(tbox: TBox) -> None:
 
 
 def _holds_query(quad: ox.Quad) -> bool:
-    predicate = quad.predicate.value
-    return isinstance(quad.object, ox.Literal) and (
-        quad.predicate == vocabulary.RETRACT or predicate in {SHACL + name for name in _QUERIES}
-    )
+    return quad.predicate.value in _QUERIES and isinstance(quad.object, ox.Literal)
 
 
 def lint(tbox: TBox) -> list[Finding]:

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import pyoxigraph as ox
 
 from substrate.errors import TBoxError
+from substrate.lint import require_known_terms
 from substrate.log import EventLog, Op, Term
 from substrate.replay import State
+from substrate.tokens import require_shallow
 from substrate.vocabulary import EXOGENOUS, RDF_TYPE, RDFS_LABEL, SUBCLASS, SUBPROPERTY
 
 if TYPE_CHECKING:
@@ -60,12 +62,14 @@ class TBox:
         self.turtle = turtle
         self._below: dict[ox.NamedNode, frozenset[ox.NamedNode]] = {}
         self._names: dict[Term, set[str]] = {}
+        require_shallow(turtle, TBoxError, name)
         try:
             parser = ox.parse(turtle, ox.RdfFormat.TURTLE)
             self.quads = list(parser)
             self.prefixes: dict[str, str] = dict(parser.prefixes)
         except SyntaxError as error:
             raise TBoxError(f"not Turtle ({error})", where=(name,), hint="Correct the TBox file") from error
+        require_known_terms(self)
 
     @classmethod
     def load(cls, source: str | Path) -> TBox:
