@@ -13,7 +13,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -29,12 +28,10 @@ SUBSTRATE = [sys.executable, "-m", "orchestration.cli.main"]
 
 def start(*arguments: object, room: int | None = None, code: str = "") -> subprocess.Popen[str]:
     """A command, or a little code, in a process of its own."""
-    limit: Callable[[], None] | None = None
-    if room is not None:
-        size = room
 
-        def limit() -> None:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+    def limit() -> None:
+        if room is not None:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
 
     command = [sys.executable, "-c", code] if code else SUBSTRATE
     return subprocess.Popen(
