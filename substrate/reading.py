@@ -6,6 +6,7 @@ import gzip
 import json
 import math
 import os
+import struct
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -47,6 +48,17 @@ class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Steps of a question's program."""
 
 
+ZIP_ERRORS = (
+    OSError,
+    BadZipFile,
+    zlib.error,
+    EOFError,
+    RuntimeError,
+    ValueError,
+    OverflowError,
+    struct.error,
+)
+"""What a damaged, encrypted or strangely packed zip archive raises when it is opened or read."""
 SMALL = 64 << 20
 """Bytes up to which nothing is called a compression bomb."""
 
@@ -138,7 +150,7 @@ def members(archive: ZipFile, where: Path) -> list[ZipInfo]:
         FormatError: too many members, one that is absolute, climbs out by ``..`` or occurs twice, or one that
             unpacks to more than :data:`LIMITS` allow.
     """
-    found = [info for info in archive.infolist() if not info.is_dir()]
+    found = [info for info in archive.infolist() if not info.filename.endswith("/")]
     require_members([info.filename for info in found], where)
     for info in found:
         _allow_unpacked(info.file_size, info.compress_size, (where, info.filename))
@@ -185,7 +197,7 @@ def read_member(archive: ZipFile, where: Path, name: str) -> bytes:
         info = archive.getinfo(name)
         _allow_unpacked(info.file_size, info.compress_size, (where, name))
         return archive.read(info)
-    except (BadZipFile, KeyError, zlib.error, EOFError, OSError, RuntimeError, ValueError) as error:
+    except (*ZIP_ERRORS, KeyError) as error:
         raise FormatError(
             f"cannot be read from the zip ({error})", where=(where, name), hint="Fetch the archive again"
         ) from error

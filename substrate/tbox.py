@@ -89,10 +89,21 @@ class TBox:
 
     @cached_property
     def graph(self) -> rdflib.Graph:
-        """The TBox as an rdflib graph."""
+        """The TBox as an rdflib graph.
+
+        Raises:
+            TBoxError: it uses what rdflib does not know: triple terms and other parts of RDF 1.2.
+        """
         import rdflib
 
-        return rdflib.Graph().parse(data=self.turtle, format="turtle")
+        try:
+            return rdflib.Graph().parse(data=self.turtle, format="turtle")
+        except (SyntaxError, ValueError, AssertionError) as error:
+            raise TBoxError(
+                f"its shapes cannot be read ({' '.join(str(error).split())[:200]})",
+                where=(self.name,),
+                hint="Write the TBox in Turtle 1.1",
+            ) from error
 
     @cached_property
     def vocabulary(self) -> frozenset[str]:

@@ -402,7 +402,9 @@ def verify(
         if parent:
             faults += _not_forked(log, _read(parent), parent)
         if tbox:
-            faults += map(str, TBox.load(tbox).validate(log.state(), log))
+            box = TBox.load(tbox)
+            _warn(box)
+            faults += map(str, box.validate(log.state(), log))
     if json:
         _print_json(
             {

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import tarfile
 import zipfile
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
 from substrate.errors import FormatError
-from substrate.reading import LIMITS, members, read_member, require_members
+from substrate.reading import LIMITS, ZIP_ERRORS, members, read_member, require_members
 
 Wanted = Callable[[PurePosixPath], str | None]
 """The name under which a member is written, ``None`` for one that is not."""
@@ -99,15 +98,7 @@ def _chosen(path: Path, names: list[str], wanted: Wanted) -> dict[str, str]:
 def _damage(archive: Path) -> Iterator[None]:
     try:
         yield
-    except (
-        tarfile.TarError,
-        zipfile.BadZipFile,
-        zlib.error,
-        EOFError,
-        OSError,
-        NotImplementedError,
-        ValueError,
-    ) as error:
+    except (*ZIP_ERRORS, tarfile.TarError) as error:
         raise FormatError(
             f"not a readable archive ({error})", where=(archive,), hint="Fetch the archive again"
         ) from error

@@ -18,8 +18,8 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "support")]
-BATCH = 250
-PATIENCE = 120
+BATCH = 1000
+PATIENCE = 180
 """Seconds for a batch."""
 
 

@@ -12,13 +12,14 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Literal, TypeVar
-from zipfile import BadZipFile, ZipFile
+from zipfile import ZipFile
 
 import msgspec
 
 from substrate.errors import FormatError
 from substrate.reading import (
     LIMITS,
+    ZIP_ERRORS,
     Measure,
     Source,
     Whole,
@@ -168,7 +169,7 @@ def annotation_names(where: Path) -> dict[int, str]:
         else:
             with ZipFile(where) as archive:
                 names = [info.filename for info in members(archive, where)]
-    except (OSError, BadZipFile, NotImplementedError, ValueError) as error:
+    except ZIP_ERRORS as error:
         raise FormatError(
             f"neither a folder nor a readable zip ({error})",
             where=(where,),

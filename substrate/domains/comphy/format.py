@@ -22,7 +22,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal, NamedTuple
-from zipfile import BadZipFile, ZipFile
+from zipfile import ZipFile
 
 import msgspec
 
@@ -35,7 +35,7 @@ from substrate.domains.clevrer.format import (
     decode_annotation,
 )
 from substrate.errors import FormatError
-from substrate.reading import LIMITS, Whole, decode, lines, members, read_bytes
+from substrate.reading import LIMITS, ZIP_ERRORS, Whole, decode, lines, members, read_bytes
 
 REFERENCES = 4
 MASSES = (1, 5)
@@ -171,7 +171,7 @@ def _names(where: Path) -> list[str]:
             return [path.relative_to(where).as_posix() for path in where.rglob("annotation_*.json*")]
         with ZipFile(where) as archive:
             return [info.filename for info in members(archive, where)]
-    except (OSError, BadZipFile, NotImplementedError, ValueError) as error:
+    except ZIP_ERRORS as error:
         raise FormatError(
             f"neither a folder nor a readable zip ({error})",
             where=(where,),

@@ -252,6 +252,26 @@ def test_the_rules_of_a_tbox_end_too(file: Path, tmp_path: Path) -> None:
     assert not out.exists()
 
 
+SUSPECT = """
+@prefix : <urn:t:> . @prefix sh: <http://www.w3.org/ns/shacl#> . @prefix core: <urn:substrate:> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . @prefix owl: <http://www.w3.org/2002/07/owl#> .
+:near a owl:ObjectProperty ; rdfs:subPropertyOf core:location .
+:r a sh:SPARQLRule ; sh:construct "CONSTRUCT { ?a :near ?b } WHERE { ?b :near ?a }" .
+"""
+
+
+def test_what_is_likely_not_meant_in_a_tbox_is_said(file: Path, tmp_path: Path) -> None:
+    tbox = tmp_path / "suspect.ttl"
+    tbox.write_text(SUSPECT, "utf-8")
+    said = run("fork", file, "--at", 3, "--rules", tbox, "--out", tmp_path / "branch.rdfp").stderr
+    assert "warning: suspect: rule r: gives <urn:t:near> whenever its condition holds" in said
+    assert "warning: suspect" in run("verify", file, "--tbox", tbox).stderr
+    tbox.write_text(SUSPECT.replace("core:location", "core:locatoin"), "utf-8")
+    assert "the core has no term 'locatoin'" in run("verify", file, "--tbox", tbox, code=1).stderr
+    tbox.write_text(SUSPECT + ":s :near <<( :a :near :b )>> .", "utf-8")
+    assert "its shapes cannot be read" in run("verify", file, "--tbox", tbox, code=1).stderr
+
+
 def test_a_nested_triple_term_in_a_file_is_an_error(tmp_path: Path) -> None:
     deep = "A <urn:s> <urn:p> " + "<<( <urn:s> <urn:p> " * 20000 + "<urn:o>" + " )>>" * 20000 + " ."
     path = tmp_path / "deep.rdfp"
