@@ -41,6 +41,7 @@ from orchestration.fetch.transfer import (
     Transfer,
     UnavailableError,
 )
+from orchestration.secrets_out import without_user
 from substrate.errors import FormatError, ParameterError
 from substrate.journal import write_atomically
 
@@ -396,7 +397,7 @@ def _from_any(file: SourceFile, path: Path, check: _Check, report: Report, patie
     for url in file.urls:
         transfer = Transfer(
             path.with_name(f"{path.name}.part"),
-            lambda part, url=url: check.accept(part, url),
+            lambda part, url=url: check.accept(part, without_user(url)),
             report,
             patience,
         )
@@ -406,7 +407,7 @@ def _from_any(file: SourceFile, path: Path, check: _Check, report: Report, patie
                 pooch.retrieve(
                     url, known_hash=None, fname=path.name, path=path.parent, downloader=cast(Any, transfer)
                 )
-            return url
+            return without_user(url)
         except (UnavailableError, RefusedError) as error:
             failures.append(error)
     if len(failures) == 1:
