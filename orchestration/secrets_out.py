@@ -1,4 +1,4 @@
-"""Keeping passwords and keys out of what is written and said, also where somebody repeats them in other letters."""
+"""Keeping passwords and keys out of what is written and said, also where they are repeated changed."""
 
 from __future__ import annotations
 

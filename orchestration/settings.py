@@ -113,7 +113,7 @@ def load_settings(path: Path, overrides: Iterable[str] = (), profile: str | None
     """Settings from a file, with ``KEY=VALUE`` overrides on top.
 
     Raises:
-        ParameterError: the file is not YAML, a key is unknown or there twice, or a value is outside its range.
+        ParameterError: the file is not YAML, a key is unknown or there twice, or a value is out of its range.
     """
     raw = override(read_yaml(path), overrides)
     if profile:
@@ -134,8 +134,8 @@ def load_settings(path: Path, overrides: Iterable[str] = (), profile: str | None
 def parameters_of(type_: type[T], benchmark: str, overrides: Iterable[str]) -> T:
     """A benchmark's parameters outside a project: the defaults, with ``BENCHMARK.KEY=VALUE`` overrides.
 
-    >>> parameters_of(ClevrerParameters, "clevrer", ["clevrer.explanatory.reference_frame=global"]).explanatory.reference_frame
-    'global'
+    >>> parameters_of(ClevrerParameters, "clevrer", ["clevrer.predictive.tau=0.4"]).predictive.tau
+    0.4
     """
     raw = override({benchmark: msgspec.to_builtins(type_())}, overrides)
     return convert(raw[benchmark], type_, "--set", benchmark)

@@ -111,7 +111,7 @@ def _require_distinct(node: yaml.Node | None, path: str, where: tuple[str, ...])
         for key, item in node.value:
             name = str(key.value) if isinstance(key, yaml.ScalarNode) else f"line {key.start_mark.line + 1}"
             here = f"{path}.{name}" if path else name
-            if not isinstance(key, yaml.ScalarNode):
+            if not isinstance(key, yaml.ScalarNode) or not key.tag.endswith(":str"):
                 raise _refused("a key is no word", where, here, "Write KEY: VALUE")
             if name in seen:
                 line = key.start_mark.line + 1

@@ -84,7 +84,7 @@ def parse(text: str, name: str) -> Iterator[tuple[Transaction, int]]:
     Prefixes (``PA``, ``PD``) carry no delta and are passed over, ``TA`` drops its transaction.
 
     Raises:
-        LogError: a line that RDF Patch does not have, or a triple that nests too deeply, named with its number.
+        LogError: a line that RDF Patch does not have, or a triple that nests too deeply; named by number.
     """
     header: dict[str, str] = {}
     body: list[str] | None = None

@@ -16,7 +16,7 @@ Wanted = Callable[[PurePosixPath], str | None]
 
 
 def extract(archive: Path, wanted: Wanted, out: Path, *, what: str) -> list[Path]:
-    """Write the wanted members of a zip or tar archive to a folder that is there, each under a name of its own.
+    """Write the wanted members of a zip or tar archive to a folder that is there, each under its own name.
 
     Args:
         archive: a ``.zip``, or a tar in any packing.

@@ -16,7 +16,8 @@ TERM = ox.NamedNode("urn:die")
 OPENING = """
 @prefix core: <urn:substrate:> . @prefix owl: <http://www.w3.org/2002/07/owl#> . @prefix : <urn:t:> .
 @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . @prefix sh: <http://www.w3.org/ns/shacl#> .
-:Person a owl:Class . :next a owl:ObjectProperty . :knows a owl:ObjectProperty ; rdfs:subPropertyOf core:awareOf .
+:Person a owl:Class . :next a owl:ObjectProperty .
+:knows a owl:ObjectProperty ; rdfs:subPropertyOf core:awareOf .
 """
 
 

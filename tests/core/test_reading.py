@@ -78,7 +78,10 @@ def test_a_record_with_unknown_keys_is_read_as_before() -> None:
     assert decode_annotation(("a", SCENE.encode())) == decode_annotation(("a", SCENE.encode()))
 
 
-QUESTION = '{"question_id": 1, "question": "q", "question_type": "descriptive", "program": ["objects"], "answer": "a"}'
+QUESTION = (
+    '{"question_id": 1, "question": "q", "question_type": "descriptive", '
+    '"program": ["objects"], "answer": "a"}'
+)
 GQA = '{"7": {"question": "q", "imageId": "1", "semantic": [], "answer": "yes"}}'
 
 
@@ -173,7 +176,7 @@ def test_a_compression_bomb_is_found_before_it_has_grown(tmp_path: Path) -> None
 def test_limits_can_be_set(limits: str, message: str, tmp_path: Path) -> None:
     packed = tmp_path / "file.gz"
     packed.write_bytes(gzip.compress(os.urandom(150).hex().encode()))
-    code = f"from pathlib import Path; from substrate.reading import read_bytes; read_bytes(Path({str(packed)!r}))"
+    code = f"from pathlib import Path; import substrate.reading as r; r.read_bytes(Path({str(packed)!r}))"
     result = limited(code, limits)
     assert message in result.stderr
     assert (result.returncode == 0) is (message == "")

@@ -1,4 +1,4 @@
-"""The page of promises: every test that it names is there, every error has its line, every limit its number."""
+"""The page of promises: every test that it names is there, every error and limit has its line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Faults of the system under a command, a full disk or a kill: what was there stays, the error names the path.
+"""Faults of the system under a command, a full disk or a kill: what was there stays, the path is named.
 
 The disk is full for a process that may write no file beyond some size (RLIMIT_FSIZE): the system refuses the
 write in the middle of a file, as a full disk does.

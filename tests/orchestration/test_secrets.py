@@ -1,4 +1,4 @@
-"""A password in an address is used and nowhere kept; a key that a server repeats changed is hidden all the same."""
+"""A password in an address is used and nowhere kept; a key that a server repeats changed is hidden."""
 
 from __future__ import annotations
 

@@ -39,6 +39,8 @@ BOMB = b"a: &a [x, x]\n" + b"".join(
         (b"- 1", "holds no keys and values"),
         (b"", "holds no keys and values"),
         (b"? [a]\n: 1", "a key is no word"),
+        (b"null: 1", "null: a key is no word"),
+        (b"2026-01-01: 1", "2026-01-01: a key is no word"),
         (b"a: 2026-99-99", "not YAML"),
         (b"a: !!python/name:os.system", "not YAML"),
     ],

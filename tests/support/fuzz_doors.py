@@ -147,11 +147,17 @@ MOVEMENTS = {
         }
     }
 }
-STORIES = b"1 Mary went to the park.\n2 John took the ball.\n3 Where is Mary? \tpark\t1\n1 Bo is a cat.\n2 Is Bo a cat?\tyes\t1\n"
+STORIES = (
+    b"1 Mary went to the park.\n2 John took the ball.\n"
+    b"3 Where is Mary? \tpark\t1\n1 Bo is a cat.\n2 Is Bo a cat?\tyes\t1\n"
+)
 SPARQL = [
-    b"SELECT ?s (COUNT(?o) AS ?n) WHERE { ?s <urn:p> ?o . OPTIONAL { ?o :a/:b* ?x } FILTER(?x < 3 && !BOUND(?y)) } GROUP BY ?s",
-    b'PREFIX ex: <urn:x#> ASK { ?s ex:p \'a\\u0041\'@en-GB , """b"c""" ; a ex:C . { } UNION { VALUES ?s { 1 2.5 true } } }',
-    b"CONSTRUCT { ?s ?p <<( ?a ?b ?c )>> } WHERE { ?s ?p ?o MINUS { ?o ?q ( 1 [ ?r 2 ] ) } } ORDER BY ?s LIMIT 3 # end",
+    b"SELECT ?s (COUNT(?o) AS ?n) WHERE { ?s <urn:p> ?o . OPTIONAL { ?o :a/:b* ?x } "
+    b"FILTER(?x < 3 && !BOUND(?y)) } GROUP BY ?s",
+    b'PREFIX ex: <urn:x#> ASK { ?s ex:p \'a\\u0041\'@en-GB , """b"c""" ; a ex:C . { } '
+    b"UNION { VALUES ?s { 1 2.5 true } } }",
+    b"CONSTRUCT { ?s ?p <<( ?a ?b ?c )>> } WHERE { ?s ?p ?o MINUS { ?o ?q ( 1 [ ?r 2 ] ) } } "
+    b"ORDER BY ?s LIMIT 3 # end",
 ]
 
 

@@ -240,7 +240,8 @@ def test_a_wrong_input_ends_with_exit_1_and_a_message(
 
 ENDLESS = """
 @prefix : <urn:t:> . @prefix sh: <http://www.w3.org/ns/shacl#> .
-:r a sh:SPARQLRule ; sh:construct "CONSTRUCT { ?a :n ?g } WHERE { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l }" .
+:r a sh:SPARQLRule ;
+    sh:construct "CONSTRUCT { ?a :n ?g } WHERE { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l }" .
 """
 
 
