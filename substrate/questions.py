@@ -78,7 +78,8 @@ def occurrences(log: EventLog, tbox: TBox) -> list[Occurrence]:
         if op is Op.INSERT and quad.predicate == RDF_TYPE and quad.object in kinds:
             found.setdefault(quad.subject, (quad.object, position))  # pyright: ignore[reportArgumentType]
         elif op is Op.INSERT and quad.predicate in roles:
-            taking_part.setdefault(quad.subject, set()).add(quad.object)  # pyright: ignore
+            others = taking_part.setdefault(quad.subject, set())  # pyright: ignore[reportArgumentType]
+            others.add(quad.object)
     return [
         Occurrence(node, kind, log[position].tick, frozenset(taking_part.get(node, ())), position)
         for node, (kind, position) in found.items()
@@ -252,10 +253,10 @@ def survey(tbox: TBox, log: EventLog) -> list[Answer]:
     had they forgotten it a tick later.
 
     >>> from substrate.rules import unfold
-    >>> box = TBox.load("clinical")
-    >>> answers = survey(box, unfold(box, box.opening(), until=12))
-    >>> len({answer.template for answer in answers})
-    6
+    >>> boxes = map(TBox.load, ("village", "clinical"))
+    >>> logs = [(box, unfold(box, box.opening(), until=12)) for box in boxes]
+    >>> [len({answer.template for answer in survey(box, log)}) for box, log in logs]
+    [6, 6]
     """
     told = occurrences(log, tbox)
     first = {o.kind: o for o in reversed(told)}

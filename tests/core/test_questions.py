@@ -60,8 +60,8 @@ def test_the_village_in_words() -> None:
     what_if = ask(box, log, "without_knowing", agent=john, fact=party, tick=6)
     assert (
         what_if.answer
-        == "telling of Klaus Mueller, Maria Lopez instead of telling of John Lin, Maria Lopez; telling of John Lin, Sam Moore"
-        "; unknown to Sam Moore"
+        == "telling of Klaus Mueller, Maria Lopez instead of telling of John Lin, Maria Lopez; "
+        "telling of John Lin, Sam Moore; unknown to Sam Moore"
     )
     assert {log[p].tick for p in what_if.evidence} == {8}
 
