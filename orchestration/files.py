@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import glob
 import hashlib
@@ -15,6 +16,28 @@ from typing import Any
 
 import msgspec
 
+from substrate.errors import SubstrateError
+
+_REFUSED = frozenset(
+    {
+        errno.ENOSPC,
+        errno.EDQUOT,
+        errno.EFBIG,
+        errno.EROFS,
+        errno.EACCES,
+        errno.EPERM,
+        errno.EIO,
+        errno.ENOTDIR,
+        errno.EISDIR,
+        errno.EEXIST,
+        errno.ENAMETOOLONG,
+    }
+)
+
+
+class OutputError(SubstrateError):
+    """The system refuses to write; what was there before is still there."""
+
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
@@ -22,15 +45,61 @@ def replacing(path: Path) -> Iterator[Path]:
 
     Where the block fails, what was at ``path`` stays and nothing else is left. Where the process is
     killed, its scratch folder stays until :func:`clear_leftovers` or the next replacement of ``path``.
+
+    Raises:
+        OutputError: the disk is full, or the system refuses to write there.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    clear_leftovers(path)
-    with _scratch(path) as scratch:
-        fresh = scratch / path.name
-        yield fresh
-        if path.is_dir():
-            path.rename(scratch / "old")
-        fresh.replace(path)
+    with _naming(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        clear_leftovers(path)
+        with _scratch(path) as scratch:
+            fresh = scratch / path.name
+            yield fresh
+            if path.is_dir():
+                path.rename(scratch / "old")
+            fresh.replace(path)
+
+
+@contextmanager
+def filling(folder: Path) -> Iterator[Path]:
+    """A fresh folder; its files go into ``folder``, beside what is there, when the block ends well.
+
+    Where the block fails nothing is left, and ``folder`` is as it was; errors as :func:`replacing`.
+    """
+    folder = folder.absolute()
+    with _naming(folder):
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        clear_leftovers(folder)
+        with _scratch(folder) as scratch:
+            fresh = scratch / folder.name
+            fresh.mkdir()
+            yield fresh
+            if not folder.exists():
+                fresh.rename(folder)
+                return
+            for file in sorted(path for path in fresh.rglob("*") if path.is_file()):
+                target = folder / file.relative_to(fresh)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                file.replace(target)
+
+
+@contextmanager
+def _naming(path: Path) -> Iterator[None]:
+    """Say which path it is that the system refuses to write."""
+    try:
+        yield
+    except (OSError, SubstrateError) as error:
+        # What is written inside of a scratch folder says so of a path that the user does not know.
+        ours = isinstance(error, OSError) or f".{path.name}." in str(error.where)
+        refusal = error if isinstance(error, OSError) else error.__cause__
+        if not (ours and isinstance(refusal, OSError) and refusal.errno in _REFUSED):
+            raise
+        full = refusal.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+        raise OutputError(
+            f"cannot be written ({'the disk is full: ' if full else ''}{refusal.strerror})",
+            where=(path,),
+            hint="Nothing was changed there; free space, or give another path",
+        ) from error
 
 
 def clear_leftovers(path: Path) -> None:

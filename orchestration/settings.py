@@ -7,20 +7,22 @@ from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 import msgspec
-import yaml
 
+from orchestration.yaml_text import parse_yaml, read_yaml
 from substrate.errors import ParameterError
 
 PARAMETERS_FILE = "params.yaml"
 T = TypeVar("T")
+Size = Annotated[int, msgspec.Meta(ge=0, le=10**9)]
+Seed = Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)]
 
 
 class Spark(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Where Spark runs and how the work is cut up; no byte of a result depends on any of it."""
 
     master: str = "local[*,4]"
-    partitions: Annotated[int, msgspec.Meta(ge=1)] = 8
-    shard: Annotated[int, msgspec.Meta(ge=1)] = 1000
+    partitions: Annotated[int, msgspec.Meta(ge=1, le=10**6)] = 8
+    shard: Annotated[int, msgspec.Meta(ge=1, le=10**6)] = 1000
     """How many cases are computed, and kept, at a time."""
     config: dict[str, str | int | float | bool] = {}
     """Any keys of Spark's own configuration."""
@@ -30,7 +32,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     """All of `params.yaml`; what belongs to a benchmark is added by :func:`settings_type`."""
 
     profile: str
-    seed: int
+    seed: Seed
     profiles: dict[str, Any]
     spark: Spark = Spark()
     storage: str | None = None
@@ -68,16 +70,15 @@ def load_settings(
     """Settings from a file, with ``KEY=VALUE`` overrides on top.
 
     Raises:
-        ParameterError: the file is not YAML, a key is unknown, or a value is outside its range.
+        ParameterError: the file is not YAML, a key is unknown or there twice, or a value is out of its range.
     """
-    try:
-        raw = yaml.safe_load(path.read_text("utf-8"))
-    except (OSError, yaml.YAMLError) as error:
-        hint = "Restore it from the repository"
-        raise ParameterError(f"cannot be read ({error})", where=(path,), hint=hint) from error
-    raw = override(raw, overrides)
+    raw = override(read_yaml(path), overrides)
     if profile:
         raw["profile"] = profile
+    profiles = raw.get("profiles")
+    of_profile = type_.__annotations__["profiles"].__args__[1]
+    for name, given in profiles.items() if isinstance(profiles, dict) else ():
+        convert(given, of_profile, str(path), f"profiles.{name}")  # an error of the whole would not name it
     settings = convert(raw, type_, str(path))
     if settings.profile not in settings.profiles:
         hint = f"Choose one of {', '.join(settings.profiles)}"
@@ -114,12 +115,7 @@ def override(raw: dict[str, Any], overrides: Iterable[str]) -> dict[str, Any]:
                 where=("--set",),
                 hint=f"Write KEY=VALUE with a key of {PARAMETERS_FILE}, such as clevrer.predictive.tau=0.4",
             )
-        try:
-            place[leaf] = yaml.safe_load(value)
-        except yaml.YAMLError as error:
-            raise ParameterError(
-                f"{key}: the value is not YAML ({error})", where=("--set",), hint="Quote the value"
-            ) from error
+        place[leaf] = parse_yaml(value, "--set", key)
     return copy
 
 

@@ -16,6 +16,7 @@ from substrate.errors import LogError
 from substrate.log import EventLog
 from substrate.patch import Descent
 from substrate.state import State
+from substrate.tokens import require_shallow
 from substrate.vocabulary import NAMESPACE, RDF_TYPE, TICK
 
 _LDES = "https://w3id.org/ldes#"
@@ -71,6 +72,7 @@ def from_state(text: str, format: str = "turtle", tick: int = 0, name: str = "st
         raise LogError(
             f"no format {format!r}", where=(name,), hint=f"Choose one of {', '.join(sorted(_FORMATS))}"
         )
+    require_shallow(text, LogError, name)
     try:
         quads = set(ox.parse(text, _FORMATS[format], without_named_graphs=True))
     except SyntaxError as error:
@@ -151,6 +153,7 @@ def from_members(text: str, name: str = "stream") -> EventLog:
         ox.NamedNode | ox.BlankNode, dict[ox.NamedNode, ox.NamedNode | ox.BlankNode | ox.Literal | ox.Triple]
     ] = {}
     listed = []
+    require_shallow(text, LogError, name)
     try:
         for quad in ox.parse(text, ox.RdfFormat.TURTLE):
             if quad.predicate.value == _TREE + "member":
@@ -175,8 +178,8 @@ def from_members(text: str, name: str = "stream") -> EventLog:
             isinstance(triple, ox.Triple)
             and isinstance(tick, ox.Literal)
             and isinstance(place, ox.Literal)
-            and tick.value.isdigit()
-            and place.value.isdigit()
+            and _is_count(tick.value)
+            and _is_count(place.value)
         ):
             raise LogError(
                 f"the member {member} lacks its operation, triple, tick or position",
@@ -196,6 +199,10 @@ def from_members(text: str, name: str = "stream") -> EventLog:
             where=(name,),
             hint="The stream is incomplete or was edited; fetch it again",
         )
-    if isinstance(parent, ox.Literal) and isinstance(branch, ox.Literal):
+    if isinstance(parent, ox.Literal) and isinstance(branch, ox.Literal) and _is_count(branch.value):
         log.descent = Descent(parent.value, int(branch.value))
     return log
+
+
+def _is_count(digits: str) -> bool:
+    return digits.isascii() and digits.isdigit() and len(digits) < 19

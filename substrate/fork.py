@@ -10,6 +10,7 @@ from substrate.delta import Delta, Op, Triple, quads_of, text_of, triple_of
 from substrate.errors import LogError
 from substrate.history import Difference
 from substrate.interventions import Intervention
+from substrate.lint import require_steady
 from substrate.log import EventLog
 from substrate.patch import Descent
 from substrate.replay import Replay
@@ -92,18 +93,24 @@ class Simulation:
 
 
 def fork(
-    log: EventLog, at: int, intervention: Intervention | None = None, emitter: Emitter | None = None
+    log: EventLog,
+    at: int,
+    intervention: Intervention | None = None,
+    emitter: Emitter | None = None,
+    *,
+    check: bool = False,
 ) -> EventLog:
     """The log that would be, had ``intervention`` happened at tick ``at``; the parent is unchanged.
 
     Keeps the deltas with tick < ``at``, applies the intervention at ``at``, then the emitter's deltas.
     Without an emitter the observed deltas from ``at`` on are applied again, as set operations; a fork
     with neither is the log itself. The branch names its parent's digest and the branch tick, in its
-    file too; a fork may be forked again.
+    file too; a fork may be forked again. With ``check`` the emitter is run twice and has to give the
+    same deltas.
 
     Raises:
         LogError: ``at`` is negative or lies behind the log's last tick by more than one, or the
-            emitter goes back in time.
+            emitter goes back in time; with ``check``, the first delta that differs between two runs.
         InterventionError: the intervention's pre-condition does not hold before ``at``.
 
     >>> from pyoxigraph import NamedNode
@@ -115,6 +122,10 @@ def fork(
     >>> len(log.state()), len(branch.state()), branch.parent_digest == log.digest, branch.branch_tick
     (2, 1, True, 3)
     """
+    if check and emitter:
+        branch = fork(log, at, intervention, emitter)
+        require_steady(branch, fork(log, at, intervention, emitter))
+        return branch
     end = log.last_tick + 1
     if not 0 <= at <= end:
         raise LogError(f"branch tick {at} lies outside the log", hint=f"Name a tick from 0 to {end}")

@@ -29,6 +29,7 @@ from typing import NamedTuple
 from weakref import WeakSet
 
 from substrate.errors import LogError
+from substrate.reading import LIMITS, SMALL
 
 try:
     import fcntl
@@ -44,6 +45,8 @@ _HEAD = len(_FIXED) + _EXTRA.size + 2
 _TICK = re.compile(r'^H tick "(\d{1,18})" \.$', re.MULTILINE)
 _FOREIGN = 4
 """Bytes in which another program's header differs from ours at least."""
+_SALVAGED = 1 << 24
+"""Bytes of a damaged member that are unpacked to find its tick."""
 MEMBER = 1 << 18
 """Characters of text that share a gzip member in a file written at once."""
 
@@ -205,6 +208,10 @@ def read_contents(path: Path) -> Contents:
         LogError: the file cannot be read.
     """
     try:
+        if path.stat().st_size > LIMITS.bytes:
+            raise LogError(
+                f"has more than {LIMITS.bytes} bytes", where=(path,), hint="Raise bytes in SUBSTRATE_LIMITS"
+            )
         raw = path.read_bytes()
     except OSError as error:
         raise LogError(f"cannot be read ({error.strerror})", where=(path,), hint="Check the path") from error
@@ -233,10 +240,10 @@ def write_atomically(path: Path, *texts: str) -> None:
     In a ``.gz`` file each text becomes a member.
 
     Raises:
-        LogError: another writer has the file open as its journal.
+        LogError: another writer has the file open as its journal, or the system refuses the write.
     """
     data = b"".join(map(_pack, texts)) if path.suffix == ".gz" else "".join(texts).encode()
-    with _unopened(path):
+    with _refusals(path), _unopened(path):
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         try:
             with os.fdopen(handle, "wb") as file:
@@ -249,6 +256,20 @@ def write_atomically(path: Path, *texts: str) -> None:
             os.unlink(name)
             raise
         _sync_folder(path.parent)
+
+
+@contextmanager
+def _refusals(path: Path) -> Iterator[None]:
+    """Say which path it is that the system refuses to write."""
+    try:
+        yield
+    except OSError as error:
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+        raise LogError(
+            f"cannot be written ({'the disk is full: ' if full else ''}{error.strerror})",
+            where=(path,),
+            hint="What was there is unchanged; free space, or give another path",
+        ) from error
 
 
 def _pack(text: str) -> bytes:
@@ -296,10 +317,13 @@ def _first_tick(raw: bytes, offset: int) -> int | None:
 def _inflate(data: bytes, end: int) -> tuple[bytes, int | None, str]:
     """A member by what gzip itself checks; ``end`` is where ``data`` ends in the file."""
     unpacker = zlib.decompressobj(wbits=31)
+    most = min(LIMITS.unpacked, max(SMALL, LIMITS.ratio * len(data)))
     try:
-        text = unpacker.decompress(data)
+        text = unpacker.decompress(data, most)
     except zlib.error as error:
         return b"", None, str(error)
+    if unpacker.unconsumed_tail and not unpacker.eof:
+        return b"", None, f"it unpacks to more than {most} bytes; if it is meant to, set SUBSTRATE_LIMITS"
     return text, end - len(unpacker.unused_data) if unpacker.eof else None, ""
 
 
@@ -311,7 +335,7 @@ def _salvage(raw: bytes, offset: int) -> str:
         try:
             for byte in range(start, len(raw)):
                 found += unpacker.decompress(raw[byte : byte + 1])
-                if unpacker.eof:
+                if unpacker.eof or len(found) > _SALVAGED:
                     break
         except zlib.error:
             pass

@@ -26,6 +26,7 @@ import pyoxigraph as ox
 
 from substrate.chain import Chain
 from substrate.errors import LogError
+from substrate.tokens import DEPTH, nests_too_deeply
 
 _HEADER = re.compile(r'H (\w+) (?:<([^<>\s]*)>|"([^"\\]*)"(?:\^\^<[^<>\s]*>)?|(_:\S+)) \.')
 _DESCENT = re.compile(
@@ -95,16 +96,23 @@ def parse(text: str, name: str) -> Iterator[tuple[Transaction, int]]:
     Prefixes (``PA``, ``PD``) carry no delta and are passed over, ``TA`` drops its transaction.
 
     Raises:
-        LogError: a line that RDF Patch does not have, named with its number.
+        LogError: a line that RDF Patch does not have, or a triple that nests too deeply; named by number.
     """
     header: dict[str, str] = {}
     body: list[str] | None = None
     tick, read = -1, 0
+    deep = text.count("<<") > DEPTH
     # Only a line feed ends a line: literals may hold the other characters that str.splitlines takes for one.
     for number, line in enumerate(text.split("\n")[:-1], start=1):
         read += len(line) + 1
         statement = line.strip(" \t\r")
         if body is not None and statement[:2] in ("A ", "D "):
+            if deep and nests_too_deeply(statement):
+                raise LogError(
+                    f"its triple terms stand more than {DEPTH} deep inside one another",
+                    where=(name, f"line {number}"),
+                    hint="Write it flatter: a parser would run out of its stack",
+                )
             body.append(statement)
         elif body is not None and statement == "TC .":
             tick = _whole(header["tick"], name, number) if "tick" in header else tick + 1
@@ -137,9 +145,9 @@ def parse(text: str, name: str) -> Iterator[tuple[Transaction, int]]:
 
 
 def _whole(digits: str, name: str, number: int) -> int:
-    if not (digits.isascii() and digits.isdigit()):
+    if not (digits.isascii() and digits.isdigit() and len(digits) < 19):
         raise LogError(
-            f"not a tick: {digits!r}", where=(name, f"line {number}"), hint="Write a whole number from 0"
+            f"not a tick: {digits[:40]!r}", where=(name, f"line {number}"), hint="Write a whole number from 0"
         )
     return int(digits)
 
@@ -244,6 +252,8 @@ def _belongs(line: str) -> bool:
     if not line.startswith(("A ", "D ")):
         return line == "TX ." or line.startswith("H ")
     try:
+        if nests_too_deeply(line):
+            return False
         return [f"{line[:2]}{quad} ." for quad in ox.parse(line[2:], ox.RdfFormat.N_TRIPLES)] == [line]
     except (SyntaxError, UnicodeEncodeError):
         return False

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, TypeVar
 
 import pyoxigraph as ox
@@ -95,7 +95,8 @@ def ask(tbox: TBox, log: EventLog, template: str, **about: Any) -> Answer:
         template: a name of :data:`TEMPLATES`: ``happened`` and ``when`` take ``kind`` and
             ``participants``, ``who_knew`` and ``learned_from`` take ``fact`` and ``tick``, ``where`` takes
             ``entity`` and
-            ``tick``, ``without_knowing`` takes ``agent``, ``fact`` and ``tick``.
+            ``tick``, ``without_knowing`` takes ``agent``, ``fact`` and ``tick``: which events differ, and to
+            whom what is unknown, or known, from then on.
         about: what the template takes.
 
     Raises:
@@ -106,8 +107,9 @@ def ask(tbox: TBox, log: EventLog, template: str, **about: Any) -> Answer:
     >>> box = TBox.load("clinical")
     >>> log = unfold(box, box.opening(), until=12)
     >>> kim, allergy = ox.NamedNode("urn:clinical:kim"), ox.NamedNode("urn:clinical:allergy")
-    >>> ask(box, log, "without_knowing", agent=kim, fact=allergy, tick=3).answer
-    'allergic reaction of Mr Reyes instead of briefing of Dr Osei, Nurse Kim; recovery of Mr Reyes'
+    >>> print(ask(box, log, "without_knowing", agent=kim, fact=allergy, tick=3).answer)
+    allergic reaction of Mr Reyes instead of briefing of Dr Osei, Nurse Kim; recovery of Mr Reyes;
+    unknown to Dr Osei
     """
     if template not in TEMPLATES:
         raise ParameterError(f"no question {template!r}", hint=f"Choose one of {', '.join(TEMPLATES)}")
@@ -195,14 +197,40 @@ def _without_knowing(tbox: TBox, log: EventLog, agent: Node, fact: Term, tick: i
         [_event(tbox, *key[:2]) for key in here if key not in there] for here, there in (told, told[::-1])
     )
     texts = [("; ".join(sorted(events))) for events in (gained, lost)]
-    answer = f"{texts[0] or 'nothing'} instead of {texts[1]}" if lost else texts[0] or "nothing else"
-    evidence = tuple(o.position for key, o in told[0].items() if key not in told[1])
+    happens = f"{texts[0] or 'nothing'} instead of {texts[1]}" if lost else texts[0]
+    knowing = [_knowing_from(tbox, arm, tick) for arm in pair]
+    gone, new = (
+        {known: at for known, at in here.items() if known not in there and known != (agent, fact)}
+        for here, there in (knowing, knowing[::-1])
+    )
+    parts = [happens, *_unlike(tbox, "unknown to", gone, fact), *_unlike(tbox, "known to", new, fact)]
+    evidence = {o.position for key, o in told[0].items() if key not in told[1]} | set(gone.values())
     return Answer(
         "without_knowing",
         f"What if {tbox.label(agent)} had forgotten at tick {tick} that {tbox.label(fact)}?",
-        answer,
-        evidence,
+        "; ".join(filter(None, parts)) or "nothing else",
+        tuple(sorted(evidence)),
     )
+
+
+def _knowing_from(tbox: TBox, log: EventLog, tick: int) -> dict[tuple[Term, Term], int]:
+    """Who knows what at some tick from ``tick`` on, and the delta that first let them know."""
+    found: dict[tuple[Term, Term], int] = {}
+    for predicate in _sorted(tbox.below(AWARE_OF)):
+        for h in histories(log, None, predicate):
+            if any(i.end is None or i.end > tick for i in h.intervals):
+                found.setdefault((h.triple[0], h.triple[2]), h.changes[0].position)
+    return found
+
+
+def _unlike(tbox: TBox, how: str, known: Iterable[tuple[Term, Term]], asked: Term) -> Iterator[str]:
+    """By fact, who knows it in one arm only; the fact that was asked about is not named again."""
+    knowers: dict[Term, list[Term]] = {}
+    for who, what in known:
+        knowers.setdefault(what, []).append(who)
+    for what in sorted(knowers, key=lambda what: (what != asked, str(what))):
+        which = "" if what == asked else f": {tbox.label(what)}"
+        yield f"{how} {_names(tbox, knowers[what])}{which}"
 
 
 TEMPLATES: Mapping[str, Callable[..., Answer]] = {

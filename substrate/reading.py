@@ -1,33 +1,106 @@
-"""Reading files and JSON records so that an error names file, record and path."""
+"""Reading files and JSON records: an error names file, record and path, and nothing grows past its limits."""
 
 from __future__ import annotations
 
 import gzip
 import json
 import math
+import os
+import struct
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import IO, Annotated, Any, TypeVar
+from zipfile import BadZipFile, ZipFile, ZipInfo
 
 import msgspec
 
-from substrate.errors import FormatError
+from substrate.errors import FormatError, ParameterError
 
 T = TypeVar("T")
 Source = tuple[str, bytes]
 """A record's name (file, and member or line inside it) and its bytes."""
+
+Whole = Annotated[int, msgspec.Meta(ge=-(2**53), le=2**53)]
+"""A whole number of a file: what a double can count to."""
+Measure = Annotated[float, msgspec.Meta(ge=-1e9, le=1e9)]
+"""A measured number of a file: squares and products of it stay finite."""
+
+
+class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What may be read. The largest official file, GQA's full set of questions, unpacks to under 2 GiB.
+
+    ``SUBSTRATE_LIMITS`` in the environment sets others: ``unpacked=8589934592,members=1000000``.
+
+    >>> Limits().members
+    200000
+    """
+
+    bytes: int = 8 << 30
+    """Bytes of a file."""
+    unpacked: int = 4 << 30
+    """Bytes of a file or of a member of an archive, unpacked."""
+    ratio: int = 200
+    """How many times its packed size a file may have where it unpacks to more than :data:`SMALL`."""
+    members: int = 200_000
+    """Members of an archive."""
+    steps: int = 10_000
+    """Steps of a question's program."""
+
+
+ZIP_ERRORS = (
+    OSError,
+    BadZipFile,
+    zlib.error,
+    EOFError,
+    RuntimeError,
+    ValueError,
+    OverflowError,
+    struct.error,
+)
+"""What a damaged, encrypted or strangely packed zip archive raises when it is opened or read."""
+SMALL = 64 << 20
+"""Bytes up to which nothing is called a compression bomb."""
+
+
+def limits_of(text: str) -> Limits:
+    """The limits that ``NAME=NUMBER,…`` sets, the others as they are.
+
+    >>> limits_of("members=3").members
+    3
+
+    Raises:
+        ParameterError: a name is unknown, or a number is none.
+    """
+    pairs = (part.partition("=") for part in text.split(",") if part.strip())
+    try:
+        return msgspec.convert({name.strip(): int(value) for name, _, value in pairs}, Limits)
+    except (ValueError, msgspec.ValidationError) as error:
+        raise ParameterError(
+            f"not limits: {text[:80]!r} ({error})",
+            where=("SUBSTRATE_LIMITS",),
+            hint=f"Write NAME=NUMBER,… with names of {', '.join(Limits.__struct_fields__)}",
+        ) from error
+
+
+LIMITS = limits_of(os.environ.get("SUBSTRATE_LIMITS", ""))
+"""The limits in force, for every file that is read."""
 
 
 def read_bytes(path: Path) -> bytes:
     """The bytes of a file, gunzipped where it is gzip.
 
     Raises:
-        FormatError: the file is absent, empty, or its gzip stream is cut off or damaged.
+        FormatError: the file is absent, empty, or larger than :data:`LIMITS` allow, or its gzip stream is cut
+            off or damaged.
     """
     try:
-        raw = path.read_bytes()
-        data = gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw
+        with path.open("rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            _allow(size, LIMITS.bytes, "bytes", "", (path,))
+            packed = file.read(2) == b"\x1f\x8b"
+            file.seek(0)
+            data = _gunzip(file, size, path) if packed else file.read()
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise FormatError(
             f"the gzip stream is cut off or damaged ({error})", where=(path,), hint="Fetch it again"
@@ -39,6 +112,95 @@ def read_bytes(path: Path) -> bytes:
     if not data.strip():
         raise FormatError("the file is empty", where=(path,), hint="Give a file with at least one record")
     return data
+
+
+def _gunzip(file: IO[bytes], size: int, path: Path) -> bytes:
+    """All of a gzip stream, taken in parts so that a bomb is found before it has grown."""
+    data = bytearray()
+    with gzip.open(file) as stream:
+        while part := stream.read(1 << 22):
+            data += part
+            _allow_unpacked(len(data), size, (path,))
+    return bytes(data)
+
+
+def _allow_unpacked(size: int, packed: int, where: tuple[object, ...]) -> None:
+    _allow(size, LIMITS.unpacked, "unpacked", " unpacked", where)
+    if size > SMALL and size > LIMITS.ratio * packed:
+        raise FormatError(
+            f"unpacks to more than {LIMITS.ratio} times its size",
+            where=where,
+            hint="It is a compression bomb; if it is not, raise ratio in SUBSTRATE_LIMITS",
+        )
+
+
+def _allow(size: int, most: int, name: str, how: str, where: tuple[object, ...]) -> None:
+    if size > most:
+        raise FormatError(
+            f"has more than {most} bytes{how}",
+            where=where,
+            hint=f"If it is meant to, raise {name} in SUBSTRATE_LIMITS",
+        )
+
+
+def members(archive: ZipFile, where: Path) -> list[ZipInfo]:
+    """The files of a zip archive, each with a name of its own inside the archive's folder.
+
+    Raises:
+        FormatError: too many members, one that is absolute, climbs out by ``..`` or occurs twice, or one that
+            unpacks to more than :data:`LIMITS` allow.
+    """
+    found = [info for info in archive.infolist() if not info.filename.endswith("/")]
+    require_members([info.filename for info in found], where)
+    for info in found:
+        _allow_unpacked(info.file_size, info.compress_size, (where, info.filename))
+    return found
+
+
+def require_members(names: Iterable[str], where: Path) -> None:
+    """Hold the names of an archive's members against what may be unpacked.
+
+    >>> require_members(["a/1.json", "../2.json"], Path("a.zip"))
+    Traceback (most recent call last):
+    substrate.errors.FormatError: a.zip: '../2.json': leads out of the archive. Fetch the archive again: no
+    official one has such a member.
+
+    Raises:
+        FormatError: there are too many, one is absolute, climbs out by ``..``, or occurs twice.
+    """
+    seen: set[str] = set()
+    for name in names:
+        parts = name.replace("\\", "/").split("/")
+        outside = parts[0] == "" or ".." in parts or (parts[0].endswith(":") and len(parts[0]) == 2)
+        if outside or name in seen:
+            raise FormatError(
+                "leads out of the archive" if outside else "occurs twice in the archive",
+                where=(where, repr(name)),
+                hint="Fetch the archive again: no official one has such a member",
+            )
+        seen.add(name)
+        if len(seen) > LIMITS.members:
+            raise FormatError(
+                f"has more than {LIMITS.members} members",
+                where=(where,),
+                hint="If it is meant to, raise members in SUBSTRATE_LIMITS",
+            )
+
+
+def read_member(archive: ZipFile, where: Path, name: str) -> bytes:
+    """The bytes of one member of a zip archive.
+
+    Raises:
+        FormatError: it is not there, damaged, encrypted, packed in an unknown way or too large.
+    """
+    try:
+        info = archive.getinfo(name)
+        _allow_unpacked(info.file_size, info.compress_size, (where, name))
+        return archive.read(info)
+    except (*ZIP_ERRORS, KeyError) as error:
+        raise FormatError(
+            f"cannot be read from the zip ({error})", where=(where, name), hint="Fetch the archive again"
+        ) from error
 
 
 def read_text(path: Path) -> str:
@@ -56,8 +218,19 @@ def lines(path: Path) -> Iterator[Source]:
             yield f"{path}:{number}", line
 
 
-def decode(decoder: msgspec.json.Decoder[T], data: bytes | msgspec.Raw, *where: object) -> T:
+def decode(
+    decoder: msgspec.json.Decoder[T],
+    data: bytes | msgspec.Raw,
+    *where: object,
+    keys: Callable[[T], int] | None = None,
+) -> T:
     """One typed record from JSON; ``where`` names it, outermost first.
+
+    Args:
+        decoder: for the record's type.
+        data: its text.
+        where: its names.
+        keys: how many keys a record has where no key is optional; spares a second look at a large text.
 
     >>> decode(msgspec.json.Decoder(dict[str, int]), b'{"a": "b"}', "file.json", "record 7")
     Traceback (most recent call last):
@@ -65,10 +238,11 @@ def decode(decoder: msgspec.json.Decoder[T], data: bytes | msgspec.Raw, *where: 
     with the official format.
 
     Raises:
-        FormatError: names the path of what is missing, mistyped or not finite, or the line that is not JSON.
+        FormatError: names the path of what is missing, mistyped, not finite or there twice, or the line that
+            is not JSON.
     """
     try:
-        return decoder.decode(data)
+        record = decoder.decode(data)
     except msgspec.ValidationError as error:
         what, _, path = str(error).partition(" - at ")
         raise FormatError(
@@ -76,12 +250,114 @@ def decode(decoder: msgspec.json.Decoder[T], data: bytes | msgspec.Raw, *where: 
         ) from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise _malformed(bytes(data), str(error), where) from error
+    except RecursionError as error:
+        raise _too_deep(where) from error
+    text = bytes(data)
+    # As many colons as a record has keys: no key is there twice, and none that the type does not know.
+    if (keys(record) if keys else _keys(record)) != text.count(b":") or b"\\" in text:
+        require_distinct_keys(text, *where)
+    return record
+
+
+def _keys(record: object) -> int:
+    """The colons of a record written anew, -1 where they tell nothing about its text.
+
+    A key that was there twice is written once. They tell nothing of a type that writes a key which its text
+    may have lacked; see :func:`_is_tight`.
+    """
+    return msgspec.json.encode(record).count(b":") if _is_tight(type(record), record) else -1
+
+
+_TIGHT: dict[Any, bool] = {}
+
+
+def _is_tight(kind: type, record: object) -> bool:
+    """Whether records of a type write no key that their JSON text lacked."""
+    if not issubclass(kind, msgspec.Struct):
+        return isinstance(record, dict) and all(type(value) is msgspec.Raw for value in record.values())
+    if kind not in _TIGHT:
+        _TIGHT[kind] = all(map(_writes_no_more, _structs(msgspec.inspect.type_info(kind))))
+    return _TIGHT[kind]
+
+
+def _structs(info: object) -> Iterator[msgspec.inspect.StructType]:
+    """The struct types that a type is made of."""
+    if isinstance(info, msgspec.inspect.StructType):
+        yield info
+        for field in info.fields:
+            yield from _structs(field.type)
+    elif isinstance(info, msgspec.Struct):
+        for part in (getattr(info, name) for name in info.__struct_fields__):
+            for one in part if isinstance(part, tuple) else (part,):
+                yield from _structs(one)
+
+
+def _writes_no_more(info: msgspec.inspect.StructType) -> bool:
+    return info.cls.__struct_config__.omit_defaults or all(field.required for field in info.fields)
+
+
+def require_distinct_keys(data: bytes, *where: object) -> None:
+    """Refuse JSON in which an object has a key twice; a parser would take the last without a word.
+
+    >>> require_distinct_keys(b'[{"a": 1}, {"b": {"a": 1, "a": 2}}]', "file.json")
+    Traceback (most recent call last):
+    substrate.errors.FormatError: file.json: $[1].b.a: occurs twice. Keep one of the two.
+
+    Raises:
+        FormatError: names the key and where it stands.
+    """
+    found: list[str] = []
+
+    def look(pairs: list[tuple[str, Any]]) -> None:
+        if not found and len({key for key, _ in pairs}) < len(pairs):
+            keys = [key for key, _ in pairs]
+            found.append(next(key for index, key in enumerate(keys) if key in keys[:index]))
+
+    _parse(data, look, where)
+    if found:
+        path = _duplicate(_parse(data, _Pairs, where), "$")
+        raise FormatError("occurs twice", where=(*where, path), hint="Keep one of the two")
+
+
+def _parse(data: bytes, pairs: Any, where: tuple[object, ...]) -> Any:
+    try:
+        return json.loads(data, object_pairs_hook=pairs, parse_int=_no_number, parse_float=_no_number)
+    except RecursionError as error:
+        raise _too_deep(where) from error
+    except ValueError as error:
+        raise FormatError(str(error), where=where, hint="The file is not JSON; fetch it again") from error
+
+
+def _no_number(_: str) -> None:
+    """Numbers are not looked at."""
+
+
+class _Pairs(list[tuple[str, Any]]):
+    """An object of JSON with its keys as they come."""
+
+
+def _duplicate(value: Any, path: str) -> str:
+    """The path of the first key that an object has twice; empty where there is none."""
+    seen: set[str] = set()
+    for index, item in enumerate(value if isinstance(value, list) else ()):
+        key, inner = item if isinstance(value, _Pairs) else (f"[{index}]", item)
+        here = f"{path}.{key}" if isinstance(value, _Pairs) else f"{path}{key}"
+        if key in seen:
+            return here
+        seen.add(key)
+        if deeper := _duplicate(inner, here):
+            return deeper
+    return ""
+
+
+def _too_deep(where: tuple[object, ...]) -> FormatError:
+    return FormatError("nested too deeply", where=where, hint="Compare the record with the official format")
 
 
 def _malformed(data: bytes, reason: str, where: tuple[object, ...]) -> FormatError:
     """Malformed JSON is often a NaN that a lenient encoder wrote: look where it sits."""
     try:
-        path = _first_not_finite(json.loads(data.decode()), "$")
+        path = _first_not_finite(json.loads(data.decode(), parse_int=_no_number), "$")
     except UnicodeDecodeError as error:
         return _not_utf8(error, where)
     except json.JSONDecodeError as error:
@@ -91,9 +367,7 @@ def _malformed(data: bytes, reason: str, where: tuple[object, ...]) -> FormatErr
             hint="The file is cut off or not JSON; fetch it again",
         )
     except RecursionError:
-        return FormatError(
-            "nested too deeply", where=where, hint="Compare the record with the official format"
-        )
+        return _too_deep(where)
     if path:
         return FormatError(
             "number is not finite", where=(*where, path), hint="Replace NaN or Infinity by a measured value"

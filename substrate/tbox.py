@@ -14,9 +14,11 @@ import pyoxigraph as ox
 from substrate.delta import Op, Term
 from substrate.errors import TBoxError
 from substrate.extras import needed
+from substrate.lint import require_known_terms
 from substrate.log import EventLog
 from substrate.rule import Rule, read_rules
 from substrate.state import State
+from substrate.tokens import require_shallow
 from substrate.vocabulary import EXOGENOUS, RDF_TYPE, RDFS_LABEL, SUBCLASS, SUBPROPERTY
 
 if TYPE_CHECKING:
@@ -61,12 +63,14 @@ class TBox:
         self.turtle = turtle
         self._below: dict[ox.NamedNode, frozenset[ox.NamedNode]] = {}
         self._names: dict[Term, set[str]] = {}
+        require_shallow(turtle, TBoxError, name)
         try:
             parser = ox.parse(turtle, ox.RdfFormat.TURTLE)
             self.quads = list(parser)
             self.prefixes: dict[str, str] = dict(parser.prefixes)
         except SyntaxError as error:
             raise TBoxError(f"not Turtle ({error})", where=(name,), hint="Correct the TBox file") from error
+        require_known_terms(self)
 
     @classmethod
     def load(cls, source: str | Path) -> TBox:
@@ -86,10 +90,21 @@ class TBox:
 
     @cached_property
     def graph(self) -> rdflib.Graph:
-        """The TBox as an rdflib graph."""
+        """The TBox as an rdflib graph.
+
+        Raises:
+            TBoxError: it uses what rdflib does not know: triple terms and other parts of RDF 1.2.
+        """
         import rdflib
 
-        return rdflib.Graph().parse(data=self.turtle, format="turtle")
+        try:
+            return rdflib.Graph().parse(data=self.turtle, format="turtle")
+        except (SyntaxError, ValueError, AssertionError) as error:
+            raise TBoxError(
+                f"its shapes cannot be read ({' '.join(str(error).split())[:200]})",
+                where=(self.name,),
+                hint="Write the TBox in Turtle 1.1",
+            ) from error
 
     @cached_property
     def vocabulary(self) -> frozenset[str]:

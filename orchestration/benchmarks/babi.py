@@ -5,9 +5,8 @@ A case holds the stories of one number, one a task. Its rows are sorted by quest
 
 from __future__ import annotations
 
-import tarfile
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Annotated, Any
 
 import msgspec
@@ -25,6 +24,7 @@ from orchestration.benchmarks.benchmark import (
     World,
     chosen,
 )
+from orchestration.fetch.archives import extract
 from substrate.domains.babi.deltas import story_log
 from substrate.domains.babi.explain import explain_answer
 from substrate.domains.babi.format import SUBSETS, Story, read_tasks
@@ -97,12 +97,12 @@ def write_all(out: Path, tasks: Iterable[bytes], _: int) -> None:
 def unpack(downloads: Mapping[str, Path], out: Path) -> None:
     """The English test files out of the official archive."""
     (archive,) = downloads.values()
-    with tarfile.open(archive) as tar:
-        for member in tar:
-            path = Path(member.name)
-            english = path.parent.name == "en" and path.name.endswith("_test.txt")
-            if english and (source := tar.extractfile(member)):
-                (out / path.name).write_bytes(source.read())
+
+    def wanted(member: PurePosixPath) -> str | None:
+        english = member.parent.name == "en" and member.name.endswith("_test.txt")
+        return member.name if english else None
+
+    extract(archive, wanted, out, what="en/qaN_…_test.txt")
 
 
 BABI = Benchmark(

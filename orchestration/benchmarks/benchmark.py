@@ -21,7 +21,7 @@ from substrate.rows import Row
 
 Files = Mapping[str, Path]
 """A benchmark's input files or folders by what they are, such as ``annotations`` and ``questions``."""
-Natural = msgspec.Meta(ge=0)
+Natural = msgspec.Meta(ge=0, le=10**9)
 
 
 class Case(NamedTuple):

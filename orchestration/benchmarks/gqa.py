@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -21,6 +20,7 @@ from orchestration.benchmarks.benchmark import (
     World,
     chosen,
 )
+from orchestration.fetch.archives import extract
 from substrate.domains.gqa.deltas import scene_log
 from substrate.domains.gqa.explain import explain as explain_question
 from substrate.domains.gqa.format import (
@@ -104,9 +104,7 @@ def unpack(downloads: Mapping[str, Path], out: Path) -> None:
     """The scene graphs and the balanced questions of the validation split out of their archives."""
     for name, path in downloads.items():
         wanted, target = _MEMBERS[name]
-        with zipfile.ZipFile(path) as archive:
-            member = next(m for m in archive.namelist() if Path(m).name == wanted)
-            (out / target).write_bytes(archive.read(member))
+        extract(path, lambda member, n=wanted, t=target: t if member.name == n else None, out, what=wanted)
 
 
 GQA = Benchmark(

@@ -15,6 +15,7 @@ from orchestration.benchmarks.benchmark import Benchmark, World
 from orchestration.benchmarks.registry import BENCHMARKS
 from orchestration.benchmarks.tally import answer_files
 from orchestration.cli.console import NOTHING_SET, JsonOption, SetOption, bars, err, failing, plain, say
+from orchestration.files import filling
 from orchestration.settings import parameters_of
 
 INPUTS = {
@@ -134,7 +135,7 @@ def _add_world(group: typer.Typer, benchmark: Benchmark, world: World) -> None:
         assert benchmark.data
         sizes: dict[str, Any] = {counted: count, **more}
         data = benchmark.data(source="generated", **sizes)
-        with failing(), bars() as shown:
+        with failing(), bars() as shown, filling(out_) as fresh:
             numbers = world.numbers(data)
             task = shown.add_task(counted, total=len(numbers))
 
@@ -143,9 +144,9 @@ def _add_world(group: typer.Typer, benchmark: Benchmark, world: World) -> None:
                     yield world.make(scene, seed, data)
                     shown.advance(task)
 
-            world.write(out_, made(), seed)
+            world.write(fresh, made(), seed)
             if parquet and world.publish:
-                world.publish(out_ / "published", numbers, seed)
+                world.publish(fresh / "published", numbers, seed)
         say(f"{benchmark.size(data)} in {out_}")
 
     group.command(benchmark.name)(_command(run, options, benchmark.about["dataset"]))

@@ -19,7 +19,11 @@ import pyoxigraph as ox
 import typer
 
 from substrate.errors import InterventionError, LogError, ParameterError, SubstrateError
+from substrate.guard import QueryLimits, Solutions, confined
+from substrate.guard import query as guarded
 from substrate.log import Delta, EventLog, TornTailWarning
+from substrate.reading import LIMITS
+from substrate.tokens import require_shallow
 
 if TYPE_CHECKING:
     from substrate.tbox import TBox
@@ -43,7 +47,15 @@ TBoxOption = Annotated[
     str | None,
     typer.Option("--tbox", metavar="TBOX", help="A shipped TBox or a Turtle file: its prefixes hold."),
 ]
+TimeoutOption = Annotated[
+    float, typer.Option("--timeout", metavar="SECONDS", min=0.01, help="Seconds after which it is ended.")
+]
+RowsOption = Annotated[int, typer.Option("--limit", metavar="ROWS", min=0, help="Most rows of an answer.")]
+MemoryOption = Annotated[
+    int, typer.Option("--memory", metavar="MIB", min=1, help="Most memory that it may take, in MiB.")
+]
 NO_PREFIXES: list[str] = []
+DEFAULTS = QueryLimits()
 
 
 class Format(StrEnum):
@@ -119,26 +131,25 @@ def query(
     tick: TickOption = None,
     prefix: PrefixOption = NO_PREFIXES,
     tbox: TBoxOption = None,
+    timeout: TimeoutOption = DEFAULTS.timeout,
+    limit: RowsOption = DEFAULTS.rows,
+    memory: MemoryOption = DEFAULTS.memory >> 20,
     json: JsonOption = False,
 ) -> None:
     """Run a SPARQL query on the state at a tick; rows in the order of their text unless the query orders
-    them.
+    them. It reads the state alone, and ends within its limits.
     """
     with _failing():
         text = _text_of(Path(sparql[1:])) if sparql.startswith("@") else sparql
-        try:
-            found = _read(file).state(tick).query(text, prefixes=_prefixes(prefix, tbox))
-            if isinstance(found, ox.QueryBoolean):
-                _print_json({"head": {}, "boolean": bool(found)}) if json else _print(
-                    ["true" if found else "false"]
-                )
-            elif isinstance(found, ox.QuerySolutions):
-                _print_rows(found, "order by" in text.lower(), json)
-            else:
-                lines = sorted(f"{triple} ." for triple in found)
-                _print_json(lines) if json else _print(lines)
-        except SyntaxError as error:
-            raise ParameterError(f"not SPARQL ({error})", hint="Correct the query") from error
+        limits = QueryLimits(timeout, limit, memory << 20)
+        found = guarded(_read(file).state(tick), text, prefixes=_prefixes(prefix, tbox), limits=limits)
+        if isinstance(found, bool):
+            _print_json({"head": {}, "boolean": found}) if json else _print(["true" if found else "false"])
+        elif isinstance(found, Solutions):
+            _print_rows(found, "order by" in text.lower(), json)
+        else:
+            lines = sorted(f"{triple} ." for triple in found)
+            _print_json(lines) if json else _print(lines)
 
 
 @log_app.command()
@@ -234,12 +245,16 @@ def fork(
     ] = None,
     prefix: PrefixOption = NO_PREFIXES,
     tbox: TBoxOption = None,
+    timeout: TimeoutOption = DEFAULTS.timeout,
+    memory: MemoryOption = DEFAULTS.memory >> 20,
     json: JsonOption = False,
 ) -> None:
-    """The log that would be, had one thing been otherwise; FILE is left alone."""
+    """The log that would be, had one thing been otherwise; FILE is left alone. The rules of a TBox end within
+    the limits of a query.
+    """
+    from orchestration.cli.log_domains import fork_by_rules
     from substrate.fork import fork as branch_off
     from substrate.interventions import Assert, AssertAwareness, OverrideLocation, Retract, RetractAwareness
-    from substrate.rules import RuleEmitter
     from substrate.tbox import TBox
 
     with _failing():
@@ -263,12 +278,20 @@ def fork(
         log = _read(file)
         if rules and motion:
             raise typer.BadParameter("give --rules or --motion")
-        emitter = RuleEmitter(TBox.load(rules), until) if rules else None
-        if motion:
+        if rules:
+            box = TBox.load(rules)
+            _warn(box)
+            limits = QueryLimits(timeout, memory=memory << 20)
+            patch = confined(
+                fork_by_rules, log.to_patch(), at, intervention, (box.name, box.turtle), until, limits=limits
+            )
+            branch = EventLog.from_patch(patch, str(out))
+        elif motion:
             from substrate.domains.clevrer.emitter import MotionEmitter
 
-            emitter = MotionEmitter(until)
-        branch = branch_off(log, at, intervention, emitter)
+            branch = branch_off(log, at, intervention, MotionEmitter(until))
+        else:
+            branch = branch_off(log, at, intervention)
         branch.save(out)
     about = {
         "out": str(out),
@@ -332,7 +355,9 @@ def _diff_logs(a: EventLog, b: EventLog, json: bool) -> bool:
         for t in ticks:
             _print(
                 [
-                    f"tick {t.tick}: {len(t.a)} and {len(t.b)} deltas; after it {len(t.difference.retracted)} triples stand in A only, {len(t.difference.inserted)} in B only"
+                    f"tick {t.tick}: {len(t.a)} and {len(t.b)} deltas; "
+                    f"after it {len(t.difference.retracted)} triples stand in A only, "
+                    f"{len(t.difference.inserted)} in B only"
                 ]
             )
             _print(
@@ -377,7 +402,9 @@ def verify(
         if parent:
             faults += _not_forked(log, _read(parent), parent)
         if tbox:
-            faults += map(str, TBox.load(tbox).validate(log.state(), log))
+            box = TBox.load(tbox)
+            _warn(box)
+            faults += map(str, box.validate(log.state(), log))
     if json:
         _print_json(
             {
@@ -449,7 +476,8 @@ def import_(
         list[str],
         typer.Argument(
             metavar="[DOMAIN] SOURCE",
-            help="RDF Patch, N-Quads, Turtle, or an event stream; behind a domain's name, a file of that domain.",
+            help="RDF Patch, N-Quads, Turtle, or an event stream; "
+            "behind a domain's name, a file of that domain.",
         ),
     ],
     out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The event log to write.")],
@@ -533,9 +561,13 @@ def ask(
     ] = None,
     tick: TickOption = None,
     prefix: PrefixOption = NO_PREFIXES,
+    timeout: TimeoutOption = DEFAULTS.timeout,
+    memory: MemoryOption = DEFAULTS.memory >> 20,
     json: JsonOption = False,
 ) -> None:
-    """Ask a question that any domain can be asked; with the deltas behind the answer, and who knew from whom."""
+    """Ask a question that any domain can be asked; with the deltas behind the answer, and who knew from whom.
+    The rules of the TBox end within the limits of a query.
+    """
     from orchestration.cli.log_domains import put_question
     from substrate.tbox import TBox
     from substrate.tellings import in_words
@@ -546,7 +578,11 @@ def ask(
         about: dict[str, Any] = {name: _term(text, names) for name, text in terms.items() if text}
         if participant:
             about["participants"] = [_term(text, names) for text in participant]
-        answer, known = put_question(box, log, template, about, tick)
+        _warn(box)
+        limits = QueryLimits(timeout, memory=memory << 20)
+        answer, known = confined(
+            put_question, (box.name, box.turtle), log.to_patch(), template, about, tick, limits=limits
+        )
     box = box.naming(log)
     if json:
         links = [[_link(log, box, link) for link in chain] for chain in known]
@@ -567,11 +603,17 @@ def ask(
 
 @contextmanager
 def _failing() -> Iterator[None]:
-    """Turn the project's own errors into a message and exit code 1."""
+    """Turn the project's own errors, and a system that refuses, into a message and exit code 1."""
     try:
         yield
     except SubstrateError as error:
         sys.stderr.write(f"error: {error}\n")
+        raise typer.Exit(1) from None
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        place = error.filename or "standard output"
+        sys.stderr.write(f"error: {place}: {error.strerror or error}. Nothing was written there.\n")
         raise typer.Exit(1) from None
 
 
@@ -597,8 +639,20 @@ def _named(name: str) -> EventLog:
     return open_workspace().logs(benchmark).read(log)
 
 
+def _warn(box: TBox) -> None:
+    """Say what in a TBox is likely not meant, on standard error."""
+    from substrate.lint import lint
+
+    for finding in lint(box):
+        sys.stderr.write(f"warning: {box.name}: {finding}\n")
+
+
 def _text_of(path: Path) -> str:
     try:
+        if path.stat().st_size > LIMITS.bytes:
+            raise LogError(
+                f"has more than {LIMITS.bytes} bytes", where=(path,), hint="Raise bytes in SUBSTRATE_LIMITS"
+            )
         return path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise LogError(
@@ -622,19 +676,19 @@ def _term(text: str, prefixes: dict[str, str]) -> Any:
     name, _, rest = text.partition(":")
     if not text.startswith(("<", '"', "_:")):
         text = f"<{prefixes[name]}{rest}>" if name in prefixes else f"<{text}>"
+    require_shallow(text, ParameterError, text[:40])
     try:
         (quad,) = ox.parse(f"<urn:s> <urn:p> {text} .", ox.RdfFormat.N_TRIPLES)
-    except (SyntaxError, ValueError) as error:
+    except (SyntaxError, ValueError) as error:  # a lone surrogate is a ValueError
         raise ParameterError(
-            f"not a term: {text} ({error})",
+            f"not a term: {text!a} ({error})",
             hint="Write an IRI, a literal, a blank node or a triple term as in N-Triples",
         ) from error
     return quad.object
 
 
-def _print_rows(found: ox.QuerySolutions, ordered: bool, json: bool) -> None:
-    names = [variable.value for variable in found.variables]
-    rows = [[row[name] for name in names] for row in found]
+def _print_rows(found: Solutions, ordered: bool, json: bool) -> None:
+    names, rows = found.variables, [*found.rows]
     if not ordered:
         rows.sort(key=lambda row: [str(term or "") for term in row])
     if json:

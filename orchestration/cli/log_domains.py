@@ -10,8 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from substrate.errors import ParameterError
+from substrate.fork import fork
+from substrate.interventions import Intervention
 from substrate.log import EventLog
 from substrate.questions import TEMPLATES, Answer, ask
+from substrate.rules import RuleEmitter
 from substrate.tbox import TBox
 from substrate.tellings import Learning, chains
 
@@ -71,12 +74,27 @@ KNOWING = ("who_knew", "learned_from")
 
 
 def put_question(
-    box: TBox, log: EventLog, template: str, about: Mapping[str, Any], tick: int | None
+    tbox: tuple[str, str], patch: str, template: str, about: Mapping[str, Any], tick: int | None
 ) -> tuple[Answer, Sequence[tuple[Learning, ...]]]:
     """An answer, and for :data:`KNOWING` the chains behind it; the log's last tick holds where a question
     needs one and none is given.
+
+    Args:
+        tbox: a TBox's name and Turtle.
+        patch: the log as RDF Patch.
+        template: a name of :data:`substrate.questions.TEMPLATES`.
+        about: what it takes.
+        tick: when.
     """
+    box, log = TBox(*tbox), EventLog.from_patch(patch)
     if "tick" in inspect.signature(TEMPLATES.get(template, lambda: None)).parameters:
         about = {**about, "tick": log.last_tick if tick is None else tick}
     answer = ask(box, log, template, **about)
     return answer, chains(box, log, about["fact"], about["tick"]) if template in KNOWING else ()
+
+
+def fork_by_rules(
+    patch: str, at: int, intervention: Intervention | None, tbox: tuple[str, str], until: int | None
+) -> str:
+    """The branch of a log as RDF Patch, where the rules of a TBox (its name and Turtle) say what follows."""
+    return fork(EventLog.from_patch(patch), at, intervention, RuleEmitter(TBox(*tbox), until)).to_patch()

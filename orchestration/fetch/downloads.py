@@ -41,6 +41,7 @@ from orchestration.fetch.transfer import (
     Transfer,
     UnavailableError,
 )
+from orchestration.secrets_out import without_user
 from substrate.errors import FormatError, ParameterError
 from substrate.journal import write_atomically
 
@@ -62,7 +63,7 @@ __all__ = [
 
 
 class SourceFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One official file: its name, its addresses in the order they are tried, its git blob hash if published."""
+    """One official file: name, addresses in the order they are tried, git blob hash where it is published."""
 
     name: str
     urls: tuple[str, ...]
@@ -71,7 +72,7 @@ class SourceFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
 
 class Source(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A benchmark's official files; ``manual`` is where a person has to go when there is no direct address."""
+    """A benchmark's official files; ``manual`` is where a person has to go if there is no direct address."""
 
     files: tuple[SourceFile, ...] = ()
     licence: str = ""
@@ -111,7 +112,7 @@ class Fetched(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Digest(msgspec.Struct, frozen=True):
-    """A file's SHA-256, its git blob hash (SHA-1 over ``blob <size>``, a zero byte and the bytes), its size."""
+    """A file's SHA-256, git blob hash (SHA-1 over ``blob <size>``, a zero byte and the bytes), and size."""
 
     sha256: str
     blob: str
@@ -297,7 +298,10 @@ class _Check:
     def _advice(self) -> str:
         if self.file.blob:
             return "Fetch again or give a mirror as the base address: the source does not serve the published file"
-        return f"Fetch again; if the source has published a new version and you accept it, remove the entry {self.key} from {self.pins} first"
+        return (
+            "Fetch again; if the source has published a new version and you accept it, "
+            f"remove the entry {self.key} from {self.pins} first"
+        )
 
     def _check_whole(self, part: Path, url: str) -> None:
         """A pin outlives its download, so what is pinned has to be readable to its last byte."""
@@ -396,7 +400,7 @@ def _from_any(file: SourceFile, path: Path, check: _Check, report: Report, patie
     for url in file.urls:
         transfer = Transfer(
             path.with_name(f"{path.name}.part"),
-            lambda part, url=url: check.accept(part, url),
+            lambda part, url=url: check.accept(part, without_user(url)),
             report,
             patience,
         )
@@ -406,7 +410,7 @@ def _from_any(file: SourceFile, path: Path, check: _Check, report: Report, patie
                 pooch.retrieve(
                     url, known_hash=None, fname=path.name, path=path.parent, downloader=cast(Any, transfer)
                 )
-            return url
+            return without_user(url)
         except (UnavailableError, RefusedError) as error:
             failures.append(error)
     if len(failures) == 1:

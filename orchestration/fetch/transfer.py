@@ -17,10 +17,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
+from urllib.parse import urlsplit
 
 import httpx
 import msgspec
 
+from orchestration.secrets_out import hide, without_user
 from substrate.errors import SubstrateError
 
 _CONTENT_RANGE = re.compile(r"bytes (\d+)-\d+/(\d+)$")
@@ -144,13 +146,15 @@ class Transfer:
                         else "Check the connection and fetch again later"
                     )
                     raise UnavailableError(
-                        f"{error} ({failures} tries in a row)", where=(self.name, url), hint=hint
+                        f"{error} ({failures} tries in a row)",
+                        where=(self.name, without_user(url)),
+                        hint=hint,
                     ) from error
                 time.sleep(self._patience.wait(failures))
             except (httpx.UnsupportedProtocol, httpx.InvalidURL, httpx.TooManyRedirects) as error:
                 raise UnavailableError(
-                    f"not a usable address ({error})",
-                    where=(self.name, url),
+                    f"not a usable address ({hide(str(error), (url, urlsplit(url).password or ''))})",
+                    where=(self.name, without_user(url)),
                     hint="Give an http or https address",
                 ) from error
 
@@ -200,7 +204,7 @@ class Transfer:
             "no such file at this address" if status in (404, 410) else "the source does not give this file"
         )
         hint = "It may have moved: look for it on the benchmark's page, or give a mirror as the base address"
-        raise UnavailableError(f"{what} (HTTP {status})", where=(self.name, url), hint=hint)
+        raise UnavailableError(f"{what} (HTTP {status})", where=(self.name, without_user(url)), hint=hint)
 
     def _receive(self, response: httpx.Response, file: IO[bytes], start: int, total: int | None) -> int:
         missing, free = (total or 0) - start, shutil.disk_usage(self.part.parent).free
@@ -224,7 +228,7 @@ class Transfer:
             note = msgspec.json.decode(self._note.read_bytes(), type=Remains)
         except (FileNotFoundError, msgspec.DecodeError):
             return None
-        return note if note.url == url and note.validator else None
+        return note if note.url == without_user(url) and note.validator else None
 
     def _start_over(self, file: IO[bytes]) -> int:
         self._forget()
@@ -279,7 +283,9 @@ def _describe(url: str, response: httpx.Response) -> Remains:
     validator = tag if tag and not tag.startswith("W/") else response.headers.get("Last-Modified")
     span = _CONTENT_RANGE.match(response.headers.get("Content-Range", ""))
     length = span[2] if span else response.headers.get("Content-Length", "")
-    return Remains(url=url, total=int(length) if length.isdecimal() else None, validator=validator)
+    return Remains(
+        url=without_user(url), total=int(length) if length.isdecimal() else None, validator=validator
+    )
 
 
 def _continues(remains: Remains, found: Remains) -> bool:

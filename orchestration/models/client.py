@@ -25,6 +25,7 @@ import msgspec
 
 from orchestration.fetch.transfer import Patience
 from orchestration.models.transcript import Journal, Record, Records, Reply, address, canonical, make_record
+from orchestration.secrets_out import hide
 from substrate.baselines.model import Message, ReplyError, Request
 from substrate.baselines.parameters import Baseline
 from substrate.errors import SubstrateError
@@ -33,7 +34,6 @@ URL, KEY = "SUBSTRATE_MODEL_URL", "SUBSTRATE_MODEL_KEY"
 LONGEST_PAUSE = 600.0
 """Seconds that a server may ask us to wait; for more, the run ends and can be resumed."""
 MINUTE = 60.0
-_SECRET_LENGTH = 8
 _TRY_AGAIN = frozenset({408, 425, 429})
 _REFUSED_FORMAT = frozenset({400, 422})
 
@@ -64,16 +64,12 @@ class Endpoint:
         self.completions = parsed
         self.headers = {"Authorization": f"Bearer {key}"} if key else {}
         secrets = (url.rstrip("/"), parsed.netloc.decode(), parsed.password, key)
-        # A key such as "none", for a server that wants any, is a word of the language and no secret.
-        self._secrets = sorted(
-            (secret for secret in secrets if len(secret) >= _SECRET_LENGTH), key=len, reverse=True
-        )
+        user = f"{parsed.username}:{parsed.password}" if parsed.password else ""
+        self._secrets = tuple(filter(None, (*secrets, user)))
 
     def hide(self, text: str) -> str:
         """A text of the server's without the address and the key."""
-        for secret in self._secrets:
-            text = text.replace(secret, "[hidden]")
-        return text
+        return hide(text, self._secrets)
 
 
 def endpoint(environment: Mapping[str, str] | None = None) -> Endpoint | None:

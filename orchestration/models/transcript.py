@@ -22,7 +22,7 @@ from orchestration.files import replacing
 from substrate.baselines.model import Image, Request
 from substrate.baselines.parameters import Baseline
 from substrate.errors import FormatError, SubstrateError
-from substrate.reading import read_bytes
+from substrate.reading import read_bytes, require_distinct_keys
 
 
 class TranscriptError(SubstrateError):
@@ -132,7 +132,8 @@ def _records(lines: bytes, path: Path) -> Records:
 def _record(line: bytes, where: str) -> Record:
     try:
         record = _decoder.decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        require_distinct_keys(line, where)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise FormatError(
             f"not a record of a transcript ({error})",
             where=(where,),

@@ -71,6 +71,10 @@ class Oracle:
                 )  # pyright: ignore
         return found
 
+    def ever_aware(self, start: int) -> set[tuple[Term, Term]]:
+        """Who knows what at a tick from ``start`` on."""
+        return {pair for tick in range(start, UNTIL + 1) for pair in self.pairs(tick, AWARE_OF)}
+
     def chains(self, who: Term, fact: Term, tick: int) -> set[str]:
         """How one who knows a fact at a tick may have come to: a text for each teller of the tick, and each
         of theirs.
@@ -186,9 +190,14 @@ class TestEveryDomain:
                         )
                         for events in (here - there, there - here)
                     )
-                    expected = (
-                        f"{gained or 'nothing'} instead of {lost}" if lost else gained or "nothing else"
-                    )
+                    parts = [f"{gained or 'nothing'} instead of {lost}" if lost else gained]
+                    ever = [Oracle(box, arm).ever_aware(tick) for arm in (log, branch)]
+                    for how, known in (("unknown to", ever[0] - ever[1]), ("known to", ever[1] - ever[0])):
+                        for what in sorted({o for _, o in known}, key=lambda o: (o != fact, str(o))):
+                            who = oracle.names(s for s, o in known - {(agent, fact)} if o == what)
+                            label = "" if what == fact else f": {box.label(what)}"
+                            parts.append(f"{how} {who}{label}" if who else "")
+                    expected = "; ".join(filter(None, parts)) or "nothing else"
                     assert (
                         ask(box, log, "without_knowing", agent=agent, fact=fact, tick=tick).answer == expected
                     )

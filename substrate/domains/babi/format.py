@@ -61,8 +61,8 @@ class Story(msgspec.Struct, frozen=True):
         return self.file, f"line {line.line}", repr(line.text)
 
 
-_FILE = re.compile(r"(qa\d+)(?:_.*?)??(?:_(train|valid|test))?\.txt(?:\.gz)?")
-_LINE = re.compile(r"([1-9][0-9]*) +(\S.*)")
+_FILE = re.compile(r"(qa[0-9]{1,4})(?:_.*?)??(?:_(train|valid|test))?\.txt(?:\.gz)?")
+_LINE = re.compile(r"([1-9][0-9]{0,8}) +(\S.*)")
 _OFFICIAL = "Write `ID text` or `ID question<TAB>answer<TAB>supporting ids`"
 
 
@@ -166,7 +166,7 @@ def _line(
     if len(gold) > 2 or not gold[0]:
         raise FormatError("not a question, an answer and supporting IDs", where=place, hint=_OFFICIAL)
     words = gold[1].split() if len(gold) == 2 else []
-    if not all(word.isascii() and word.isdigit() and int(word) in facts for word in words):
+    if not all(word.isascii() and word.isdigit() and len(word) < 10 and int(word) in facts for word in words):
         raise FormatError(
             "a supporting ID is not that of an earlier fact",
             where=place,

@@ -9,16 +9,26 @@ from __future__ import annotations
 
 import math
 import re
-import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Literal, TypeVar
-from zipfile import BadZipFile, ZipFile
+from zipfile import ZipFile
 
 import msgspec
 
 from substrate.errors import FormatError
-from substrate.reading import Source, decode, lines, read_bytes
+from substrate.reading import (
+    LIMITS,
+    ZIP_ERRORS,
+    Measure,
+    Source,
+    Whole,
+    decode,
+    lines,
+    members,
+    read_bytes,
+    read_member,
+)
 
 FRAMES = 128
 SECONDS_PER_FRAME = 0.028
@@ -33,13 +43,13 @@ Color = Literal["gray", "red", "blue", "green", "brown", "yellow", "cyan", "purp
 Material = Literal["metal", "rubber"]
 Shape = Literal["cube", "sphere", "cylinder"]
 Subset = Literal["descriptive", "explanatory", "predictive", "counterfactual"]
-Vector = tuple[float, float, float]
+Vector = tuple[Measure, Measure, Measure]
 
 
 class ObjectProperty(msgspec.Struct, frozen=True):
     """One object of an annotation: its number in the scene and its three attributes."""
 
-    object_id: int
+    object_id: Whole
     color: Color
     material: Material
     shape: Shape
@@ -48,7 +58,7 @@ class ObjectProperty(msgspec.Struct, frozen=True):
 class MotionState(msgspec.Struct, frozen=True):
     """Where one object is at one frame and how it moves (units, radians, units/s, radians/s)."""
 
-    object_id: int
+    object_id: Whole
     location: Vector
     orientation: Vector
     velocity: Vector
@@ -59,22 +69,22 @@ class MotionState(msgspec.Struct, frozen=True):
 class Frame(msgspec.Struct, frozen=True):
     """All objects at one frame of the video."""
 
-    frame_id: int
+    frame_id: Whole
     objects: list[MotionState]
 
 
 class Collision(msgspec.Struct, frozen=True):
     """First contact of two objects."""
 
-    object_ids: tuple[int, int]
-    frame_id: int
+    object_ids: tuple[Whole, Whole]
+    frame_id: Whole
     location: Vector
 
 
 class Annotation(msgspec.Struct, frozen=True):
     """An official ``annotation_NNNNN.json``: one video of :data:`FRAMES` frames."""
 
-    scene_index: int
+    scene_index: Whole
     video_filename: str
     object_property: list[ObjectProperty]
     motion_trajectory: list[Frame]
@@ -87,29 +97,29 @@ class CompactObject(msgspec.Struct, frozen=True):
     color: Color
     material: Material
     shape: Shape
-    id: int
+    id: Whole
 
 
 class InOut(msgspec.Struct, frozen=True):
     """An object enters (``in``) or leaves (``out``) the camera's view; ``object`` may be a list of one."""
 
-    frame: int
-    object: int | list[int]
+    frame: Whole
+    object: Whole | list[Whole]
     type: Literal["in", "out"]
 
 
 class CompactCollision(msgspec.Struct, frozen=True):
     """A collision of a compact event record."""
 
-    object: tuple[int, int]
-    frame: int
+    object: tuple[Whole, Whole]
+    frame: Whole
 
 
 class SceneEvents(msgspec.Struct, frozen=True):
     """A line of a compact event file: objects and events, no motion."""
 
-    scene_index: int
-    n_frames: int
+    scene_index: Whole
+    n_frames: Whole
     objects: list[CompactObject]
     in_outs: list[InOut]
     collisions: list[CompactCollision]
@@ -118,7 +128,7 @@ class SceneEvents(msgspec.Struct, frozen=True):
 class Choice(msgspec.Struct, frozen=True, omit_defaults=True):
     """One option of a multiple-choice question; ``answer`` is absent where there is no gold."""
 
-    choice_id: int
+    choice_id: Whole
     choice: str
     program: list[str]
     answer: Literal["correct", "wrong"] | None = None
@@ -127,7 +137,7 @@ class Choice(msgspec.Struct, frozen=True, omit_defaults=True):
 class Question(msgspec.Struct, frozen=True, omit_defaults=True):
     """A question with its postfix program; descriptive ones have ``answer``, the others ``choices``."""
 
-    question_id: int
+    question_id: Whole
     question: str
     question_type: Subset
     program: list[str]
@@ -139,12 +149,12 @@ class Question(msgspec.Struct, frozen=True, omit_defaults=True):
 class SceneQuestions(msgspec.Struct, frozen=True):
     """All questions about one scene."""
 
-    scene_index: int
+    scene_index: Whole
     questions: list[Question]
     video_filename: str = ""
 
 
-_ANNOTATION = re.compile(r"annotation_(\d+)\.json(\.gz)?$")
+_ANNOTATION = re.compile(r"annotation_([0-9]{1,9})\.json(\.gz)?$")
 _annotations = msgspec.json.Decoder(Annotation)
 _scene_events = msgspec.json.Decoder(SceneEvents)
 
@@ -158,8 +168,8 @@ def annotation_names(where: Path) -> dict[int, str]:
             )
         else:
             with ZipFile(where) as archive:
-                names = archive.namelist()
-    except (OSError, BadZipFile) as error:
+                names = [info.filename for info in members(archive, where)]
+    except ZIP_ERRORS as error:
         raise FormatError(
             f"neither a folder nor a readable zip ({error})",
             where=(where,),
@@ -193,14 +203,7 @@ def annotation_sources(where: Path, names: Iterable[str]) -> Iterator[Source]:
         return
     with ZipFile(where) as archive:
         for name in names:
-            try:
-                yield f"{where}:{name}", archive.read(name)
-            except (BadZipFile, KeyError, zlib.error) as error:
-                raise FormatError(
-                    f"cannot be read from the zip ({error})",
-                    where=(where, name),
-                    hint="Fetch the archive again",
-                ) from error
+            yield f"{where}:{name}", read_member(archive, where, name)
 
 
 def decode_annotation(source: Source) -> Annotation:
@@ -209,7 +212,7 @@ def decode_annotation(source: Source) -> Annotation:
     Raises:
         FormatError: the record breaks the format; the message names file, path and fault.
     """
-    annotation = decode(_annotations, source[1], source[0])
+    annotation = decode(_annotations, source[1], source[0], keys=_keys)
     declared = _declared(source[0], "$.object_property", [o.object_id for o in annotation.object_property])
     if not annotation.motion_trajectory:
         raise FormatError(
@@ -230,6 +233,18 @@ def decode_annotation(source: Source) -> Annotation:
             len(annotation.motion_trajectory),
         )
     return annotation
+
+
+def _keys(annotation: Annotation) -> int:
+    """How many keys the JSON of an annotation has."""
+    states = sum(len(frame.objects) for frame in annotation.motion_trajectory)
+    return (
+        len(Annotation.__struct_fields__)
+        + len(ObjectProperty.__struct_fields__) * len(annotation.object_property)
+        + len(Frame.__struct_fields__) * len(annotation.motion_trajectory)
+        + len(MotionState.__struct_fields__) * states
+        + len(Collision.__struct_fields__) * len(annotation.collision)
+    )
 
 
 def _bad_frame(name: str, frame: Frame, index: int) -> FormatError:
@@ -354,6 +369,12 @@ def _check_questions(name: str, record: SceneQuestions) -> None:
                 f"question {question.question_id} occurs twice",
                 where=place,
                 hint="Number a scene's questions once",
+            )
+        if max(map(len, (question.program, *(c.program for c in question.choices or ())))) > LIMITS.steps:
+            raise FormatError(
+                f"its program has more than {LIMITS.steps} steps",
+                where=place,
+                hint="If it is meant to, raise steps in SUBSTRATE_LIMITS",
             )
         seen.add(question.question_id)
         if (question.question_type == "descriptive") == bool(question.choices):

@@ -28,7 +28,7 @@ from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.clevrer.scene import Event, Scene
 from substrate.errors import FormatError, ProgramError
 from substrate.log import EventLog
-from substrate.reading import decode, read_bytes
+from substrate.reading import Whole, decode, read_bytes
 from substrate.rows import Row
 
 T = TypeVar("T")
@@ -65,7 +65,7 @@ _TOUCH = frozenset({"collided", "collides"})
 class HumanChoice(msgspec.Struct, frozen=True):
     """A possible cause, in words; ``answer`` is absent where there is no gold."""
 
-    choice_id: int
+    choice_id: Whole
     choice: str
     answer: str | None = None
 
@@ -73,7 +73,7 @@ class HumanChoice(msgspec.Struct, frozen=True):
 class HumanQuestion(msgspec.Struct, frozen=True):
     """An effect, in words, and its possible causes."""
 
-    question_id: int
+    question_id: Whole
     question: str
     question_type: str
     choices: list[HumanChoice]
@@ -101,9 +101,9 @@ def read_human_questions(path: Path) -> dict[int, HumanScene]:
     """
     records = decode(msgspec.json.Decoder(dict[str, HumanScene]), read_bytes(path), path)
     for name, record in records.items():
-        if not name.isdecimal():
+        if not (name.isascii() and name.isdecimal() and len(name) < 10 and str(int(name)) == name):
             raise FormatError(
-                f"{name!r} is no scene number", where=(path,), hint="Scenes are named by number"
+                f"{name[:40]!r} is no scene number", where=(path,), hint="Scenes are named by number"
             )
         for index, question in enumerate(record.questions):
             if not question.choices:

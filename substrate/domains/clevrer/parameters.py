@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 
 Engine = Literal["calibrated", "bullet"]
+Frames = Annotated[int, msgspec.Meta(ge=1, le=100_000)]
+Distance = Annotated[float, msgspec.Meta(gt=0, le=1e6)]
 
 
 class Explanatory(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -32,9 +34,9 @@ class Counterfactual(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Kinematics(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Algorithm 3: frames averaged, distance threshold τ in units, horizon T in frames."""
 
-    frames: int
-    tau: float
-    horizon: int
+    frames: Frames
+    tau: Distance
+    horizon: Frames
 
 
 CONFIGURATIONS = {
@@ -60,9 +62,9 @@ class Predictive(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """
 
     configuration: Literal["A", "B", "C", "S"] = "C"
-    frames: int | None = None
-    tau: float | None = None
-    horizon: int | None = None
+    frames: Frames | None = None
+    tau: Distance | None = None
+    horizon: Frames | None = None
 
     def __post_init__(self) -> None:
         """Refuse what S does not read."""

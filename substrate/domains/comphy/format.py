@@ -22,7 +22,7 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Literal, NamedTuple
-from zipfile import BadZipFile, ZipFile
+from zipfile import ZipFile
 
 import msgspec
 
@@ -35,7 +35,7 @@ from substrate.domains.clevrer.format import (
     decode_annotation,
 )
 from substrate.errors import FormatError
-from substrate.reading import Source, decode, lines, read_bytes
+from substrate.reading import LIMITS, ZIP_ERRORS, Source, Whole, decode, lines, members, read_bytes
 
 REFERENCES = 4
 MASSES = (1, 5)
@@ -55,7 +55,7 @@ Look = tuple[str, str, str]
 class Question(msgspec.Struct, frozen=True, omit_defaults=True):
     """A question with its postfix program; factual ones have ``answer``, the others ``choices``."""
 
-    question_id: int
+    question_id: Whole
     question: str
     program: list[str]
     question_type: str = ""
@@ -74,7 +74,7 @@ class Question(msgspec.Struct, frozen=True, omit_defaults=True):
 class TargetQuestions(msgspec.Struct, frozen=True):
     """All questions about one target video."""
 
-    scene_index: int
+    scene_index: Whole
     questions: list[Question]
     video_filename: str = ""
 
@@ -94,7 +94,7 @@ class TargetNames(NamedTuple):
     references: tuple[str, ...]
 
 
-_NAME = re.compile(r"annotation_(\d+)(?:_(\d+))?\.json(\.gz)?$")
+_NAME = re.compile(r"annotation_([0-9]{1,9})(?:_([0-9]{1,9}))?\.json(\.gz)?$")
 
 
 def look(thing: ObjectProperty) -> Look:
@@ -172,8 +172,8 @@ def _names(where: Path) -> list[str]:
         if where.is_dir():
             return [path.relative_to(where).as_posix() for path in where.rglob("annotation_*.json*")]
         with ZipFile(where) as archive:
-            return archive.namelist()
-    except (OSError, BadZipFile) as error:
+            return [info.filename for info in members(archive, where)]
+    except ZIP_ERRORS as error:
         raise FormatError(
             f"neither a folder nor a readable zip ({error})",
             where=(where,),
@@ -256,6 +256,12 @@ def _faults(record: TargetQuestions) -> Iterator[tuple[str, str, str]]:
         if question.question_id in seen:
             yield place, f"question {question.question_id} occurs twice", "Number a target's questions once"
         seen.add(question.question_id)
+        if max(map(len, (question.program, *(c.program for c in question.choices or ())))) > LIMITS.steps:
+            yield (
+                place,
+                f"its program has more than {LIMITS.steps} steps",
+                "If it is meant to, raise steps in SUBSTRATE_LIMITS",
+            )
         if question.choices and question.answer is not None:
             yield place, "has an answer and choices", "A question has one or the other"
         numbers = [choice.choice_id for choice in question.choices or ()]

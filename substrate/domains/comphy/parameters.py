@@ -24,7 +24,7 @@ class Parameters(clevrer.Parameters, frozen=True, forbid_unknown_fields=True):
     infer_properties: bool = False
     least_probability: float = 0.9
     emitter: Literal["kinematic", "motion"] = "kinematic"
-    horizon: int = clevrer.RECORDED_AFTER
+    horizon: clevrer.Frames = clevrer.RECORDED_AFTER
 
     def __post_init__(self) -> None:
         """Refuse CLEVRER's S, whose simulator knows no charge."""

@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from substrate.errors import FormatError
-from substrate.reading import decode, read_bytes
+from substrate.reading import LIMITS, Whole, decode, read_bytes
 
 SCENE_GRAPHS_FILE = "sceneGraphs.json"
 QUESTIONS_FILE = "questions.json"
@@ -47,10 +47,10 @@ class SceneObject(msgspec.Struct, frozen=True):
     """One object of a scene: its class name, box (pixels), attributes and outgoing relations."""
 
     name: str
-    x: int
-    y: int
-    w: int
-    h: int
+    x: Whole
+    y: Whole
+    w: Whole
+    h: Whole
     attributes: list[str] = []
     relations: list[Relation] = []
 
@@ -58,8 +58,8 @@ class SceneObject(msgspec.Struct, frozen=True):
 class SceneGraph(msgspec.Struct, frozen=True, omit_defaults=True):
     """One image: its size in pixels, its objects by id, and where it was taken in which weather."""
 
-    width: int
-    height: int
+    width: Whole
+    height: Whole
     objects: dict[str, SceneObject]
     location: str | None = None
     weather: str | None = None
@@ -70,7 +70,7 @@ class Step(msgspec.Struct, frozen=True):
 
     operation: str
     argument: str
-    dependencies: list[int]
+    dependencies: list[Whole]
 
 
 class Question(msgspec.Struct, frozen=True, omit_defaults=True, rename={"image_id": "imageId"}):
@@ -203,9 +203,9 @@ def _question_records(path: Path) -> Iterator[tuple[str, bytes | msgspec.Raw]]:
         # An object of records, as the official files have it; anything else is a list or JSON lines.
         records = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode(data)
         if not ({"semantic", "imageId"} <= set(records)):
-            yield from records.items()
+            yield from decode(_raw_by_id, data, path).items()
             return
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         pass
     if data.lstrip()[:1] == b"[":
         listed: Iterable[tuple[tuple[object, ...], bytes | msgspec.Raw]] = (
@@ -233,7 +233,7 @@ def _question_records(path: Path) -> Iterator[tuple[str, bytes | msgspec.Raw]]:
 def _first_line_is_a_record(data: bytes) -> bool:
     try:
         return "imageId" in msgspec.json.decode(data.lstrip().split(b"\n", 1)[0], type=dict[str, msgspec.Raw])
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return False
 
 
@@ -260,6 +260,12 @@ def check_program(steps: list[Step], where: tuple[object, ...] = ()) -> None:
     if not steps:
         raise FormatError(
             "the program is empty", where=(*where, "$.semantic"), hint="A program has at least one step"
+        )
+    if len(steps) > LIMITS.steps:
+        raise FormatError(
+            f"the program has more than {LIMITS.steps} steps",
+            where=(*where, "$.semantic"),
+            hint="If it is meant to, raise steps in SUBSTRATE_LIMITS",
         )
     for index, step in enumerate(steps):
         path = f"$.semantic[{index}]"
@@ -296,32 +302,36 @@ def order(steps: list[Step], where: tuple[object, ...] = ()) -> list[int]:
     Raises:
         FormatError: steps depend on one another; the cycle is written out.
     """
-    done: dict[int, None] = {}
-    waiting = list(range(len(steps)))
-    while waiting:
-        for index in waiting:
-            if all(dependency in done for dependency in steps[index].dependencies):
-                done[index] = None
-        left = [index for index in waiting if index not in done]
-        if len(left) == len(waiting):
-            cycle = _cycle(steps, done)
-            place = f"$.semantic[{cycle[0]}].dependencies"
-            shown = " -> ".join(map(str, cycle))
-            raise FormatError(
-                f"steps depend on one another: {shown}",
-                where=(*where, place),
-                hint="A step depends on others' results only",
-            )
-        waiting = left
-    return list(done)
+    rounds: dict[int, int] = {}
+    for first in range(len(steps)):
+        path = [first]
+        on_path: set[int] = set()
+        while path:
+            index = path[-1]
+            waits_for = [d for d in steps[index].dependencies if d not in rounds]
+            if index in rounds or not waits_for:
+                rounds.setdefault(index, _round(index, steps[index], rounds))
+                on_path.discard(path.pop())
+            elif waits_for[0] in on_path or waits_for[0] == index:
+                raise _circular([*path[path.index(waits_for[0]) :], waits_for[0]], where)
+            else:
+                on_path.add(index)
+                path.append(waits_for[0])
+    return sorted(rounds, key=lambda index: (rounds[index], index))
 
 
-def _cycle(steps: list[Step], done: dict[int, None]) -> list[int]:
-    """A way from a step back to itself, among steps of which each waits for another."""
-    path = [next(index for index in range(len(steps)) if index not in done)]
-    while path.count(path[-1]) == 1:
-        path.append(next(d for d in steps[path[-1]].dependencies if d not in done))
-    return path[path.index(path[-1]) :]
+def _round(index: int, step: Step, rounds: Mapping[int, int]) -> int:
+    """In which reading of the program from its first step to its last a step can run."""
+    return max((rounds[d] + (d > index) for d in step.dependencies), default=0)
+
+
+def _circular(cycle: list[int], where: tuple[object, ...]) -> FormatError:
+    shown = [*map(str, cycle)] if len(cycle) <= 20 else [*map(str, cycle[:10]), "…", *map(str, cycle[-9:])]
+    return FormatError(
+        f"steps depend on one another: {' -> '.join(shown)}",
+        where=(*where, f"$.semantic[{cycle[0]}].dependencies"),
+        hint="A step depends on others' results only",
+    )
 
 
 def require_scenes(questions: Mapping[str, Mapping[str, Question]], graphs: SceneGraphs) -> None:

@@ -14,7 +14,7 @@ from typing import Literal, TypeVar, get_args
 import msgspec
 
 from substrate.errors import FormatError
-from substrate.reading import decode, lines
+from substrate.reading import Whole, decode, lines
 
 Yes = Literal["yes", "no"]
 Linkage = Literal["control", "direct", "propagation"]
@@ -40,7 +40,7 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
     could reach an agent's places through others.
     """
 
-    start: int
+    start: Whole
     goal: str
     if_knows: str | None = None
 
@@ -73,7 +73,7 @@ class Village(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     again, in steps 2 to 4 of the same tick.
     """
 
-    horizon: int
+    horizon: Whole
     places: list[Named]
     facts: list[Named]
     agents: list[Agent]
@@ -119,10 +119,10 @@ class Spec(msgspec.Struct, frozen=True):
     (``control``: it does not), so who is graded should not be shown it.
     """
 
-    spec: int
+    spec: Whole
     linkage: Linkage
     village: Village
-    branch: int
+    branch: Whole
     intervention: Intervention
     query: Query
 
@@ -135,7 +135,7 @@ class Gold(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class _Graded(msgspec.Struct, frozen=True):
-    spec: int
+    spec: Whole
     gold: Gold | None = None
 
 

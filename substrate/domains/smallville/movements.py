@@ -19,7 +19,7 @@ from typing import NamedTuple
 import msgspec
 
 from substrate.errors import FormatError
-from substrate.reading import decode, read_bytes
+from substrate.reading import Whole, decode, read_bytes
 
 Chat = tuple[tuple[str, str], ...]
 """Utterances in their order: who speaks, and the words."""
@@ -33,7 +33,7 @@ class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ('drinking coffee', ('the Ville', 'Hobbs Cafe', 'cafe', 'counter'))
     """
 
-    movement: tuple[int, int]
+    movement: tuple[Whole, Whole]
     """The tile: column, row."""
     pronunciatio: str
     description: str
@@ -93,9 +93,9 @@ def parse_movements(data: bytes, name: str = "movements") -> Movements:
     records = msgspec.json.Decoder(Record)
     steps: dict[int, dict[str, Record]] = {}
     for key, raw in decode(msgspec.json.Decoder(_File), data, name).items():
-        if not (key.isascii() and key.isdigit()) or int(key) in steps:
+        if not (key.isascii() and key.isdigit() and len(key) < 16) or int(key) in steps:
             raise FormatError(
-                f"step {key!r} is no whole number, or there twice",
+                f"step {key[:40]!r} is no whole number, or there twice",
                 where=(name,),
                 hint="Name each step once, by its number",
             )

@@ -17,6 +17,7 @@ from substrate.domains.clevrer.deltas import annotation_log
 from substrate.domains.clevrer.format import decode_annotation
 
 runner = CliRunner()
+CROSS = "SELECT (COUNT(*) AS ?n) { " + " . ".join(f"?a{i} ?b{i} ?c{i}" for i in range(6)) + " }"
 COMMANDS = ("show", "state", "query", "history", "fork", "diff", "verify", "export", "import", "ask")
 
 
@@ -217,6 +218,14 @@ def test_exports_are_read_back(file: Path, tmp_path: Path) -> None:
             "more than one intervention",
         ),
         (["import", "FILE", "--out", "OUT"], "cannot be read"),
+        (["query", "FILE", "ASK { SERVICE <urn:x> {} }"], "would reach the network"),
+        (["query", "FILE", "SELECT * { ?a ?b ?c . ?d ?e ?f }", "--limit", "99"], "more than 99 rows"),
+        (["query", "FILE", CROSS, "--timeout", "0.8"], "did not end within 0.8 seconds"),
+        (["query", "FILE", "ASK " + "{" * 5000 + "}" * 5000], "keywords and operators"),
+        (
+            ["history", "FILE", "<<( <urn:a> <urn:b> " * 20000 + "<urn:c>" + " )>>" * 20000],
+            "inside one another",
+        ),
     ],
 )
 def test_a_wrong_input_ends_with_exit_1_and_a_message(
@@ -227,6 +236,53 @@ def test_a_wrong_input_ends_with_exit_1_and_a_message(
     assert message in result.stderr
     assert "Traceback" not in result.output
     assert not (tmp_path / "out.rdfp").exists()
+
+
+ENDLESS = """
+@prefix : <urn:t:> . @prefix sh: <http://www.w3.org/ns/shacl#> .
+:r a sh:SPARQLRule ;
+    sh:construct "CONSTRUCT { ?a :n ?g } WHERE { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l }" .
+"""
+
+
+def test_the_rules_of_a_tbox_end_too(file: Path, tmp_path: Path) -> None:
+    tbox, out = tmp_path / "endless.ttl", tmp_path / "branch.rdfp"
+    tbox.write_text(ENDLESS, "utf-8")
+    result = run("fork", file, "--at", 3, "--rules", tbox, "--timeout", 1.5, "--out", out, code=1)
+    assert "did not end within 1.5 seconds" in result.stderr
+    assert not out.exists()
+
+
+SUSPECT = """
+@prefix : <urn:t:> . @prefix sh: <http://www.w3.org/ns/shacl#> . @prefix core: <urn:substrate:> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . @prefix owl: <http://www.w3.org/2002/07/owl#> .
+:near a owl:ObjectProperty ; rdfs:subPropertyOf core:location .
+:r a sh:SPARQLRule ; sh:construct "CONSTRUCT { ?a :near ?b } WHERE { ?b :near ?a }" .
+"""
+
+
+def test_what_is_likely_not_meant_in_a_tbox_is_said(file: Path, tmp_path: Path) -> None:
+    tbox = tmp_path / "suspect.ttl"
+    tbox.write_text(SUSPECT, "utf-8")
+    said = run("fork", file, "--at", 3, "--rules", tbox, "--out", tmp_path / "branch.rdfp").stderr
+    assert "warning: suspect: rule r: gives <urn:t:near> whenever its condition holds" in said
+    assert "warning: suspect" in run("verify", file, "--tbox", tbox).stderr
+    tbox.write_text(SUSPECT.replace("core:location", "core:locatoin"), "utf-8")
+    assert "the core has no term 'locatoin'" in run("verify", file, "--tbox", tbox, code=1).stderr
+    tbox.write_text(SUSPECT + ":s :near <<( :a :near :b )>> .", "utf-8")
+    assert "its shapes cannot be read" in run("verify", file, "--tbox", tbox, code=1).stderr
+
+
+def test_a_nested_triple_term_in_a_file_is_an_error(tmp_path: Path) -> None:
+    deep = "A <urn:s> <urn:p> " + "<<( <urn:s> <urn:p> " * 20000 + "<urn:o>" + " )>>" * 20000 + " ."
+    path = tmp_path / "deep.rdfp"
+    path.write_text(f"TX .\n{deep}\nTC .\n", "utf-8")
+    assert "inside one another" in run("import", path, "--out", tmp_path / "out.rdfp", code=1).stderr
+    assert "does not hold" in run("show", path, code=1).stderr
+    path.write_text(deep[2:], "utf-8")
+    for form in ("nquads", "turtle", "ldes"):
+        result = run("import", path, "--format", form, "--out", tmp_path / "out.rdfp", code=1)
+        assert "inside one another" in result.stderr
 
 
 def test_bad_usage_ends_with_exit_2(file: Path) -> None:

@@ -1,0 +1,104 @@
+"""Members of official archives as files: every member is looked at before anything is written."""
+
+from __future__ import annotations
+
+import tarfile
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+
+from substrate.errors import FormatError
+from substrate.reading import LIMITS, ZIP_ERRORS, members, read_member, require_members
+
+Wanted = Callable[[PurePosixPath], str | None]
+"""The name under which a member is written, ``None`` for one that is not."""
+
+
+def extract(archive: Path, wanted: Wanted, out: Path, *, what: str) -> list[Path]:
+    """Write the wanted members of a zip or tar archive to a folder that is there, each under its own name.
+
+    Args:
+        archive: a ``.zip``, or a tar in any packing.
+        wanted: chooses and names.
+        out: the folder.
+        what: what is looked for, as an error says it.
+
+    Returns:
+        The files written, in the order of their names.
+
+    Raises:
+        FormatError: the archive is damaged or larger than the limits of :mod:`substrate.reading` allow, a
+            member leads out of it or occurs twice, no member is wanted, or two would bear one name.
+    """
+    with _damage(archive):
+        reader = _from_zip if archive.suffix == ".zip" else _from_tar
+        found = reader(archive, wanted)
+    if not found:
+        raise FormatError(
+            f"holds no {what}", where=(archive,), hint="Fetch the archive again, or give the official one"
+        )
+    for name, data in sorted(found.items()):
+        (out / name).write_bytes(data)
+    return [out / name for name in sorted(found)]
+
+
+def _from_zip(path: Path, wanted: Wanted) -> dict[str, bytes]:
+    with zipfile.ZipFile(path) as archive:
+        chosen = _chosen(path, [info.filename for info in members(archive, path)], wanted)
+        return {name: read_member(archive, path, member) for name, member in chosen.items()}
+
+
+def _from_tar(path: Path, wanted: Wanted) -> dict[str, bytes]:
+    found: dict[str, bytes] = {}
+    with tarfile.open(path) as archive:
+        files: dict[str, tarfile.TarInfo] = {}
+        names: list[str] = []
+        room = min(LIMITS.unpacked, max(LIMITS.ratio * path.stat().st_size, 64 << 20))
+        for member in archive:
+            room -= member.size
+            if room < 0 or len(names) > LIMITS.members:
+                raise FormatError(
+                    "unpacks to more than is allowed",
+                    where=(path, member.name),
+                    hint="If it is meant to, raise unpacked, ratio or members in SUBSTRATE_LIMITS",
+                )
+            if not member.isdir():
+                names.append(member.name)
+                files[member.name] = member
+        require_members(names, path)
+        for name, member in _chosen(path, names, wanted).items():
+            source = archive.extractfile(files[member]) if files[member].isfile() else None
+            if source is None:
+                raise FormatError(
+                    "is a link or a device, not a file",
+                    where=(path, member),
+                    hint="Fetch the archive again: no official one has such a member",
+                )
+            found[name] = source.read()
+    return found
+
+
+def _chosen(path: Path, names: list[str], wanted: Wanted) -> dict[str, str]:
+    chosen: dict[str, str] = {}
+    for member in names:
+        name = wanted(PurePosixPath(member))
+        if name in chosen:
+            raise FormatError(
+                f"{chosen[name]} and {member} would both be {name}",
+                where=(path,),
+                hint="Fetch the archive again: the official one has one of them",
+            )
+        if name is not None:
+            chosen[name] = member
+    return chosen
+
+
+@contextmanager
+def _damage(archive: Path) -> Iterator[None]:
+    try:
+        yield
+    except (*ZIP_ERRORS, tarfile.TarError) as error:
+        raise FormatError(
+            f"not a readable archive ({error})", where=(archive,), hint="Fetch the archive again"
+        ) from error

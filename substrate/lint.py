@@ -1,0 +1,209 @@
+"""What in a TBox is likely not meant: words the core does not know, rules that cannot fire, rules that undo
+an intervention; and whether an emitter gives the same deltas twice.
+
+Nothing here runs a rule. A finding is a reason to look, and its absence is no proof.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import zip_longest
+from typing import TYPE_CHECKING, NamedTuple
+
+import pyoxigraph as ox
+
+from substrate import vocabulary
+from substrate.errors import LogError, SubstrateError, TBoxError
+from substrate.guard import checked
+from substrate.tokens import tokens
+from substrate.vocabulary import AWARE_OF, EXOGENOUS, LOCATION, NAMESPACE, RDF_TYPE, SHACL
+
+if TYPE_CHECKING:
+    from substrate.log import Delta, EventLog
+    from substrate.rules import Rule
+    from substrate.tbox import TBox
+
+CORE_TERMS = frozenset(
+    {term.value for term in vars(vocabulary).values() if isinstance(term, ox.NamedNode)}
+    | {NAMESPACE + name for name in ("position", "parent", "branch", "digest", "Insertion", "Retraction")}
+)
+"""The terms that the core itself speaks."""
+_OWN = re.compile(rf"{NAMESPACE}[^:/#]+$")
+_QUERIES = frozenset(
+    {vocabulary.RETRACT.value} | {SHACL + name for name in ("construct", "select", "ask", "update")}
+)
+
+
+class Finding(NamedTuple):
+    """What was found: its kind (``unfirable`` or ``undoing``), the rule, and why.
+
+    >>> str(Finding("undoing", "tell", "gives back what was taken"))
+    'rule tell: gives back what was taken'
+    """
+
+    kind: str
+    rule: str
+    why: str
+
+    def __str__(self) -> str:
+        return f"rule {self.rule}: {self.why}"
+
+
+def require_known_terms(tbox: TBox) -> None:
+    """Refuse a TBox that uses a ``core:`` term which there is not, or a query that :func:`checked` refuses.
+
+    Raises:
+        TBoxError: names the term and the nearest that there is, or the query and why.
+
+    >>> from substrate.tbox import TBox
+    >>> TBox("t", "<urn:t:at> a <urn:substrate:locatoin> .")
+    Traceback (most recent call last):
+    substrate.errors.TBoxError: t: the core has no term 'locatoin'. Use one of awareOf, content, exogenous,
+    location, participant, recipient, retract, source, tick, Event.
+    """
+    names = [quad.predicate for quad in tbox.quads]
+    names += [term for quad in tbox.quads for term in (quad.subject, quad.object)]  # pyright: ignore
+    named = {term.value for term in names if isinstance(term, ox.NamedNode)}
+    texts = [quad.object.value for quad in tbox.quads if _holds_query(quad)]
+    for text in texts:
+        try:
+            checked(text, tbox.name)
+        except SubstrateError as error:
+            raise TBoxError(error.what, where=error.where, hint=error.hint) from error
+        named |= _iris(text, tbox.prefixes)
+    # A TBox may call itself by its own namespace: urn:substrate:village.
+    own = {iri.rstrip(":/#") for iri in tbox.prefixes.values()} | CORE_TERMS
+    for unknown in sorted(name for name in named if _OWN.match(name) and name not in own):
+        known = "awareOf, content, exogenous, location, participant, recipient, retract, source, tick, Event"
+        raise TBoxError(
+            f"the core has no term {unknown.removeprefix(NAMESPACE)!r}",
+            where=(tbox.name,),
+            hint=f"Use one of {known}",
+        )
+
+
+def _holds_query(quad: ox.Quad) -> bool:
+    return quad.predicate.value in _QUERIES and isinstance(quad.object, ox.Literal)
+
+
+def lint(tbox: TBox) -> list[Finding]:
+    """Rules that cannot fire, and rules that undo an intervention, in the order of the rules.
+
+    A rule cannot fire where it asks for a property or class that is declared nowhere in the TBox, stands in
+    no individual of it, and is given by no rule. A rule undoes an intervention where it gives a property of
+    place or awareness on no ground that passes (neither ``$tick`` nor a condition of absence): what is
+    retracted it gives back in the same tick.
+
+    >>> from substrate.tbox import TBox
+    >>> lint(TBox.load("village"))
+    []
+    """
+    given = _declared(tbox)
+    for rule in tbox.rules:
+        given |= _iris(_template(rule.construct or ""), dict(rule.prefixes))
+    felt = {term.value for upper in (LOCATION, AWARE_OF) for term in tbox.below(upper)}
+    return [finding for rule in tbox.rules for finding in _of_rule(rule, given, felt)]
+
+
+def _declared(tbox: TBox) -> set[str]:
+    """Terms that a log of the TBox may hold: declared as a class or property, or used by an individual."""
+    found = {quad.predicate.value for quad in tbox.quads}
+    for quad in tbox.quads:
+        if quad.predicate in (RDF_TYPE, EXOGENOUS) and isinstance(quad.subject, ox.NamedNode):
+            found.add(quad.subject.value)
+        if quad.predicate == RDF_TYPE and isinstance(quad.object, ox.NamedNode):
+            found.add(quad.object.value)
+    return found | {RDF_TYPE.value}
+
+
+def _of_rule(rule: Rule, given: set[str], felt: set[str]) -> Iterator[Finding]:
+    for query in filter(None, (rule.construct, rule.retract)):
+        asked = _demanded(query[len(_template(query)) + 1 :], dict(rule.prefixes))
+        if missing := sorted(asked - given):
+            yield Finding(
+                "unfirable", rule.name, f"cannot fire: nothing gives <{missing[0]}>, which it asks for"
+            )
+            break
+    construct = rule.construct or ""
+    gives = _iris(_template(construct), dict(rule.prefixes)) & felt
+    words = {token.text.upper() for token in tokens(construct)}
+    if gives and not rule.retract and not {"$TICK", "?TICK", "NOT"} & words:
+        yield Finding(
+            "undoing",
+            rule.name,
+            f"gives <{min(gives)}> whenever its condition holds: "
+            "what an intervention retracts, it gives back",
+        )
+
+
+def _template(query: str) -> str:
+    """A CONSTRUCT query up to its WHERE."""
+    end = re.search(r"\}\s*WHERE\b", query, re.IGNORECASE)
+    return query[: end.start()] if end else ""
+
+
+def _iris(text: str, prefixes: dict[str, str]) -> set[str]:
+    """The IRIs that a query names, prefixed or not."""
+    found: set[str] = set()
+    for kind, token in tokens(text):
+        if kind == "iri":
+            found.add(token[1:-1])
+        elif kind == "name":
+            prefix, _, local = token.partition(":")
+            if prefix in prefixes:
+                found.add(prefixes[prefix] + local.rstrip("."))
+    return found
+
+
+def _demanded(where: str, prefixes: dict[str, str]) -> set[str]:
+    """The properties and classes without which a condition cannot hold: none inside NOT EXISTS, OPTIONAL,
+    UNION or MINUS, nor in a function's brackets.
+    """
+    found: set[str] = set()
+    depth, free, before = 0, 0, ""
+    verb = False
+    for kind, token in tokens(where):
+        if token in "{(":
+            depth += 1
+            free = free or (depth if token == "(" or (depth > 1) else 0)
+        elif token in "})":
+            free = 0 if free == depth else free
+            depth -= 1
+        elif not free and kind in ("name", "iri") and depth == 1 and (verb or before == "a"):
+            found |= _iris(token, prefixes)
+        # A property follows `;`, or the first term after `.`, a bracket or the beginning.
+        verb = kind in ("variable", "name", "iri") and before in ("", ".", "{", "}", ")")
+        verb = verb or token == ";"
+        before = token
+    return found
+
+
+def require_steady(one: EventLog, other: EventLog) -> None:
+    """Refuse two branches that differ although nothing was changed between them.
+
+    Raises:
+        LogError: names the first delta that differs: the emitter draws on something beside state and tick.
+
+    >>> from substrate.log import EventLog
+    >>> a, b = EventLog(), EventLog()
+    >>> a.extend_lines([(1, "A <urn:s> <urn:p> <urn:o> .")])
+    >>> require_steady(a, b)
+    Traceback (most recent call last):
+    substrate.errors.LogError: delta 0: the emitter gave A <urn:s> <urn:p> <urn:o> at tick 1, then nothing.
+    Seed it in start(): same state and same tick, same deltas.
+    """
+    for position, (first, second) in enumerate(zip_longest(one, other)):
+        if first != second:
+            raise LogError(
+                f"the emitter gave {_in_words(first)}, then {_in_words(second)}",
+                where=(f"delta {position}",),
+                hint="Seed it in start(): same state and same tick, same deltas",
+            )
+
+
+def _in_words(delta: Delta | None) -> str:
+    if delta is None:
+        return "nothing"
+    subject, predicate, object_ = delta.triple
+    return f"{delta.op.value} {ox.Triple(subject, predicate, object_)} at tick {delta.tick}"

@@ -1,0 +1,95 @@
+"""What in a TBox is likely not meant, and emitters that are not steady."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+import pyoxigraph as ox
+import pytest
+
+from substrate import Delta, EventLog, Op, Simulation, State, TBox, TBoxError, Triple, fork
+from substrate.errors import LogError
+from substrate.lint import lint
+
+TERM = ox.NamedNode("urn:die")
+OPENING = """
+@prefix core: <urn:substrate:> . @prefix owl: <http://www.w3.org/2002/07/owl#> . @prefix : <urn:t:> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . @prefix sh: <http://www.w3.org/ns/shacl#> .
+:Person a owl:Class . :next a owl:ObjectProperty .
+:knows a owl:ObjectProperty ; rdfs:subPropertyOf core:awareOf .
+"""
+
+
+def rule(construct: str) -> TBox:
+    return TBox("t", f'{OPENING} :spread a sh:SPARQLRule ; sh:construct "{construct}" .')
+
+
+@pytest.mark.parametrize("name", ["clevrer", "comphy", "gqa", "babi", "village", "clinical"])
+def test_shipped_tboxes_are_clean(name: str) -> None:
+    box = TBox.load(name)
+    assert lint(box) == []
+
+
+@pytest.mark.parametrize(
+    "turtle",
+    [
+        ":at rdfs:subPropertyOf core:locatoin .",
+        ":Party rdfs:subClassOf core:event .",
+        ":plans core:exogeneous true .",
+        ':r a sh:SPARQLRule ; sh:construct "CONSTRUCT { ?a core:awareof ?b } WHERE { ?a :next ?b }" .',
+    ],
+)
+def test_a_misspelt_core_term_is_named(turtle: str) -> None:
+    with pytest.raises(TBoxError, match=r"the core has no term '(locatoin|event|exogeneous|awareof)'"):
+        TBox("t", OPENING + turtle)
+
+
+@pytest.mark.parametrize("how", ["sh:construct", "core:retract", "sh:select", "sh:ask"])
+def test_a_query_of_a_tbox_reaches_no_network(how: str) -> None:
+    text = "CONSTRUCT { ?a :next ?b } WHERE { SERVICE <http://192.0.2.1/> { ?a :next ?b } }"
+    with pytest.raises(TBoxError, match="would reach the network"):
+        TBox("t", f'{OPENING} :x {how} "{text}" .')
+
+
+def test_a_rule_that_cannot_fire_is_named() -> None:
+    (found,) = lint(rule("CONSTRUCT { ?b :next ?a } WHERE { ?a a :Person ; :nxet ?b FILTER(1 < $tick) }"))
+    assert (found.kind, found.rule) == ("unfirable", "spread")
+    assert "<urn:t:nxet>" in found.why
+    assert lint(rule("CONSTRUCT { ?b :next ?a } WHERE { ?a :next ?b OPTIONAL { ?a :nxet ?c } }")) == []
+
+
+def test_a_rule_that_gives_back_what_was_retracted_is_named() -> None:
+    (found,) = lint(rule("CONSTRUCT { ?b :knows ?f } WHERE { ?a :next ?b ; :knows ?f }"))
+    assert (found.kind, found.rule) == ("undoing", "spread")
+    assert lint(rule("CONSTRUCT { ?b :knows ?f } WHERE { ?a :next ?b ; :knows ?f FILTER(?b < $tick) }")) == []
+
+
+class Dice:
+    """A simulator whose throws depend on its seed; without one, on nothing that a log holds."""
+
+    def __init__(self, seed: int | None) -> None:
+        self.seed, self.random = seed, random.Random(1)
+
+    def start(self, state: State, tick: int) -> None:
+        if self.seed is not None:
+            self.random = random.Random(self.seed)
+
+    def step(self, tick: int) -> Iterator[tuple[Op, Triple]]:
+        yield Op.INSERT, (TERM, TERM, ox.Literal(self.random.random()))
+
+
+def test_an_emitter_that_draws_without_a_seed_is_found() -> None:
+    log = EventLog([Delta(0, Op.INSERT, (TERM, TERM, TERM)), Delta(5, Op.INSERT, (TERM, TERM, TERM))])
+    loose = Simulation(Dice(None))
+    assert len(fork(log, 2, emitter=loose)) == 5
+    with pytest.raises(LogError, match=r"delta 1: the emitter gave A <urn:die>.*at tick 2, then"):
+        fork(log, 2, emitter=loose, check=True)
+    held = Simulation(Dice(20))
+    assert fork(log, 2, emitter=held, check=True).digest == fork(log, 2, emitter=held).digest
+
+
+def test_brackets_that_nest_too_deeply_are_refused() -> None:
+    for opening, closing in (("<<( :s :p ", ")>>"), ("[ :p ", "]"), ("( ", ")")):
+        with pytest.raises(TBoxError, match="inside one another"):
+            TBox("t", f"{OPENING} :s :p {opening * 20000} :o {closing * 20000} .")

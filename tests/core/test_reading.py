@@ -1,0 +1,223 @@
+"""What is read from files: bounded, every key once, and an error that says where."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from clevrer_scenes import annotation
+
+from substrate.domains.babi.format import parse_stories
+from substrate.domains.clevrer.format import (
+    annotation_names,
+    annotation_sources,
+    decode_annotation,
+    decode_scene_events,
+    read_questions,
+)
+from substrate.domains.gqa import format as gqa
+from substrate.domains.gqa.format import Step, order
+from substrate.domains.smallville.format import read_specs
+from substrate.domains.smallville.movements import parse_movements
+from substrate.errors import FormatError
+from substrate.reading import read_bytes, require_members
+
+SCENE = json.dumps(annotation([(0, 1, 30)]))
+EVENTS = (
+    '{"scene_index": 3, "n_frames": 9, "objects": [{"color": "red", "material": "metal", "shape": "cube", '
+    '"id": 0}], "in_outs": [], "collisions": []}'
+)
+
+
+def limited(code: str, limits: str) -> subprocess.CompletedProcess[str]:
+    """Run a little code under limits of its own."""
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | {"SUBSTRATE_LIMITS": limits},
+        capture_output=True,
+        text=True,
+    )
+
+
+@pytest.mark.parametrize(
+    ("read", "text", "place"),
+    [
+        (
+            decode_annotation,
+            SCENE.replace('"scene_index"', '"scene_index": 1, "scene_index"', 1),
+            "scene_index",
+        ),
+        (
+            decode_annotation,
+            SCENE.replace('"color"', '"color": "red", "color"', 1),
+            "object_property[0].color",
+        ),
+        (decode_annotation, SCENE.replace('"color"', '"x": {"y": 1, "y": 1}, "color"', 1), "[0].x.y"),
+        (decode_annotation, SCENE.replace('"color"', '"c\\u006flor": "red", "color"', 1), "[0].color"),
+        (decode_scene_events, EVENTS.replace('"id"', '"id": 1, "id"'), "$.objects[0].id"),
+        (decode_scene_events, EVENTS.replace('"n_frames"', '"n_frames": 2, "n_frames"'), "$.n_frames"),
+    ],
+)
+def test_a_key_that_occurs_twice_is_named(read: Callable[..., Any], text: str, place: str) -> None:
+    with pytest.raises(FormatError, match="occurs twice") as caught:
+        read(("file.json", text.encode()))
+    assert "file.json" in str(caught.value)
+    assert place in str(caught.value)
+
+
+def test_a_record_with_unknown_keys_is_read_as_before() -> None:
+    assert decode_annotation(("a", SCENE.replace('"color"', '"x": {"a": 1}, "color"', 1).encode()))
+    assert decode_annotation(("a", SCENE.encode())) == decode_annotation(("a", SCENE.encode()))
+
+
+QUESTION = (
+    '{"question_id": 1, "question": "q", "question_type": "descriptive", '
+    '"program": ["objects"], "answer": "a"}'
+)
+GQA = '{"7": {"question": "q", "imageId": "1", "semantic": [], "answer": "yes"}}'
+
+
+@pytest.mark.parametrize(
+    ("read", "text"),
+    [
+        (read_questions, f'[{{"scene_index": 1, "scene_index": 2, "questions": [{QUESTION}]}}]'),
+        (
+            read_questions,
+            f'{{"scene_index": 1, "questions": [{QUESTION.replace("}", ", " + QUESTION[1:])}]}}',
+        ),
+        (gqa.read_questions, GQA.replace('"answer"', '"answer": "no", "answer"')),
+        (gqa.read_questions, GQA[:-1] + ", " + GQA[1:]),
+        (gqa.read_scene_graphs, '{"1": {}, "1": {}}'),
+        (read_specs, '{"spec": 1, "spec": 2}'),
+    ],
+)
+def test_questions_and_graphs_with_a_key_twice(read: Callable[..., Any], text: str, tmp_path: Path) -> None:
+    (tmp_path / "file.json").write_text(text, "utf-8")
+    with pytest.raises(FormatError, match=r"file\.json"):
+        read(tmp_path / "file.json")
+
+
+DEEP = "[" * 2000 + "]" * 2000
+LONG = "1" * 5000
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        SCENE.replace('"color"', f'"x": {DEEP}, "color"', 1),
+        DEEP,
+        SCENE.replace('"scene_index": ', f'"scene_index": {LONG}', 1),
+        SCENE.replace('"scene_index"', f'"x": {LONG}, "scene_index"', 1).replace('"color"', "color", 1),
+        SCENE.replace('"velocity": [', '"velocity": [1e308, ', 1).replace(", 0.0]", "]", 1),
+        SCENE.replace('"velocity": [0.0', '"velocity": [1e308', 1),
+        SCENE.replace('"velocity": [0.0', '"velocity": [NaN', 1),
+        SCENE.replace('"velocity": [0.0', f'"velocity": [{LONG}', 1),
+        SCENE[:-3],
+        "\ud800".encode("utf-8", "surrogatepass").decode("latin-1"),
+    ],
+)
+def test_an_annotation_past_all_measure_is_an_error_with_its_file(text: str) -> None:
+    if '"velocity": [0.0' not in SCENE:
+        pytest.fail("the scene rests nowhere: this test would change nothing")
+    assert text != SCENE
+    with pytest.raises(FormatError, match=r"^file\.json: "):
+        decode_annotation(("file.json", text.encode("latin-1")))
+
+
+@pytest.mark.parametrize(
+    "text", [DEEP, '{"1": ' + DEEP + "}", '{"1": {"imageId": ' + LONG + "}}", "[" + DEEP]
+)
+@pytest.mark.parametrize("read", [gqa.read_questions, gqa.read_scene_graphs, read_questions, read_specs])
+def test_questions_past_all_measure(read: Callable[..., Any], text: str, tmp_path: Path) -> None:
+    (tmp_path / "file.json").write_text(text, "utf-8")
+    with pytest.raises(FormatError, match=r"file\.json"):
+        dict(read(tmp_path / "file.json"))
+
+
+def test_numbers_of_5000_digits_in_other_files() -> None:
+    with pytest.raises(FormatError, match="line 1"):
+        parse_stories(f"{LONG} Mary went home.\n", file="f", subset="qa1")
+    with pytest.raises(FormatError, match="no whole number"):
+        parse_movements(f'{{"{LONG}": {{}}}}'.encode())
+
+
+def test_a_compression_bomb_is_found_before_it_has_grown(tmp_path: Path) -> None:
+    bomb = tmp_path / "bomb.json.gz"
+    with gzip.open(bomb, "wb", compresslevel=1) as file:
+        for _ in range(80):
+            file.write(b" " * (1 << 20))
+    with pytest.raises(FormatError, match="compression bomb"):
+        read_bytes(bomb)
+    archive = tmp_path / "annotations.zip"
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as made:
+        made.writestr("annotation_00001.json", b" " * (80 << 20))
+    with pytest.raises(FormatError, match="compression bomb"):
+        annotation_names(archive)
+
+
+@pytest.mark.parametrize(
+    ("limits", "message"),
+    [
+        ("bytes=100", "has more than 100 bytes. If it is meant to, raise bytes in SUBSTRATE_LIMITS"),
+        ("unpacked=100", "has more than 100 bytes unpacked"),
+        ("unpacked=9999", ""),
+        ("unpacke=1", "unknown field"),
+        ("unpacked=x", "not limits"),
+    ],
+)
+def test_limits_can_be_set(limits: str, message: str, tmp_path: Path) -> None:
+    packed = tmp_path / "file.gz"
+    packed.write_bytes(gzip.compress(os.urandom(150).hex().encode()))
+    code = f"from pathlib import Path; import substrate.reading as r; r.read_bytes(Path({str(packed)!r}))"
+    result = limited(code, limits)
+    assert message in result.stderr
+    assert (result.returncode == 0) is (message == "")
+
+
+@pytest.mark.parametrize("name", ["../a.json", "/a.json", "x/../../a.json", "C:\\a.json", "..\\a.json"])
+def test_a_member_that_leads_out_of_the_archive(name: str, tmp_path: Path) -> None:
+    archive = tmp_path / "a.zip"
+    with zipfile.ZipFile(archive, "w") as made:
+        made.writestr("annotation_00001.json", SCENE)
+        made.writestr(name, "x")
+    with pytest.raises(FormatError, match="leads out of the archive"):
+        annotation_names(archive)
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_a_member_that_occurs_twice_or_is_damaged(tmp_path: Path) -> None:
+    archive = tmp_path / "a.zip"
+    with zipfile.ZipFile(archive, "w") as made:
+        made.writestr("annotation_00001.json", SCENE)
+        made.writestr("annotation_00001.json", SCENE)
+    with pytest.raises(FormatError, match="occurs twice"):
+        annotation_names(archive)
+    with zipfile.ZipFile(archive, "w") as made:
+        made.writestr("annotation_00001.json", SCENE)
+    raw = bytearray(archive.read_bytes())
+    raw[200] ^= 1
+    archive.write_bytes(raw)
+    with pytest.raises(FormatError, match="cannot be read from the zip"):
+        list(annotation_sources(archive, annotation_names(archive).values()))
+    with pytest.raises(FormatError, match="more than 200000 members"):
+        require_members((f"{n}.json" for n in range(200_001)), archive)
+
+
+def test_the_order_of_a_program_listed_backwards() -> None:
+    steps = [Step("exist", "", [index + 1]) for index in range(3999)] + [Step("select", "cup", [])]
+    assert order(steps) == list(range(3999, -1, -1))
+    circle = [Step("exist", "", [(index + 1) % 4000]) for index in range(4000)]
+    with pytest.raises(FormatError, match=r"depend on one another: 0 -> 1 .* -> 0"):
+        order(circle)
+    with pytest.raises(FormatError, match="more than 10000 steps"):
+        gqa.check_program([Step("select", "cup", [])] * 10_001)
+    with pytest.raises(FormatError, match="0 -> 0"):
+        order([Step("exist", "", [0])])

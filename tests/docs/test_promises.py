@@ -1,0 +1,36 @@
+"""The page of promises: every test that it names is there, every error and limit has its line."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from substrate.reading import Limits
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "promises.md").read_text("utf-8")
+
+
+def test_every_test_that_is_named_is_there() -> None:
+    named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", PAGE)
+    assert named
+    for file, name in named:
+        assert f"def {name}(" in (ROOT / file).read_text("utf-8"), f"{file}::{name}"
+
+
+def test_every_promise_names_a_test() -> None:
+    rows = [line for line in PAGE.partition("## Limits")[0].splitlines() if line.startswith("| ")]
+    promises = [row for row in rows if not row.startswith("| fault or input")]
+    assert all("`tests/" in row for row in promises), promises
+
+
+def test_every_error_has_a_line() -> None:
+    sources = [path for name in ("substrate", "orchestration") for path in (ROOT / name).rglob("*.py")]
+    texts = "\n".join(path.read_text("utf-8") for path in sources)
+    errors = set(re.findall(r"^class ([A-Z]\w*Error)\((?:Substrate|Download)Error\)", texts, re.MULTILINE))
+    assert errors == set(re.findall(r"`(\w+Error)`", PAGE.partition("## Errors")[2]))
+
+
+def test_every_limit_has_a_line() -> None:
+    table = PAGE.partition("## Limits")[2].partition("Fixed:")[0]
+    assert re.findall(r"^\| `(\w+)`", table, re.MULTILINE) == list(Limits.__struct_fields__)

@@ -1,0 +1,188 @@
+"""Faults of the system under a command, a full disk or a kill: what was there stays, the path is named.
+
+The disk is full for a process that may write no file beyond some size (RLIMIT_FSIZE): the system refuses the
+write in the middle of a file, as a full disk does.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from clevrer_scenes import annotation
+
+from orchestration.files import clear_leftovers
+from substrate import EventLog, TBox, unfold
+
+ROOM = 8 << 10
+"""Bytes that a process with a full disk can write to a file."""
+SUBSTRATE = [sys.executable, "-m", "orchestration.cli.main"]
+
+
+def start(*arguments: object, room: int | None = None, code: str = "") -> subprocess.Popen[str]:
+    """A command, or a little code, in a process of its own."""
+
+    def limit() -> None:
+        if room is not None:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
+
+    command = [sys.executable, "-c", code] if code else SUBSTRATE
+    return subprocess.Popen(
+        [*command, *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=limit,
+    )
+
+
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Inputs of every command: a log of 2,000 deltas, a scene of many questions."""
+    folder = tmp_path_factory.mktemp("inputs")
+    log = EventLog()
+    log.extend_lines((i, f"A <urn:s{i}> <urn:p> <urn:o> .") for i in range(2000))
+    log.save(folder / "log.rdfp")
+    box = TBox.load("village")
+    unfold(box, box.opening(), until=13).save(folder / "village.rdfp")
+    (folder / "annotations").mkdir()
+    (folder / "annotations" / "annotation_00007.json").write_text(
+        json.dumps(annotation([(0, 1, 30)])), "utf-8"
+    )
+    question = {"question": "How many?", "question_type": "descriptive", "program": ["objects", "count"]}
+    many = [question | {"question_id": number, "answer": "2"} for number in range(200)]
+    record = [{"scene_index": 7, "video_filename": "video_00007.mp4", "questions": many}]
+    (folder / "questions.json").write_text(json.dumps(record), "utf-8")
+    return folder
+
+
+COMMANDS = {
+    "log import": ("log", "import", "IN/log.rdfp", "--out", "OUT"),
+    "log import gz": ("log", "import", "IN/log.rdfp", "--out", "OUT.gz"),
+    "log export": ("log", "export", "IN/log.rdfp", "--format", "ldes", "--out", "OUT"),
+    "log fork": ("log", "fork", "IN/log.rdfp", "--at", "9", "--out", "OUT"),
+    "answer": (
+        *("answer", "clevrer", "--annotations", "IN/annotations", "--questions", "IN/questions.json"),
+        *("--out", "OUT"),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_full_disk_is_named_and_leaves_the_old_bytes(name: str, inputs: Path, tmp_path: Path) -> None:
+    out = tmp_path / ("out.gz" if name.endswith("gz") else "out")
+    arguments = [
+        text.replace("IN", str(inputs)).replace("OUT.gz", str(out)).replace("OUT", str(out))
+        for text in COMMANDS[name]
+    ]
+    out.write_bytes(b"what was there")
+    process = start(*arguments, room=ROOM)
+    said = "".join(process.communicate())
+    assert process.returncode == 1, said
+    assert str(out) in said
+    assert "the disk is full" in said
+    assert "Traceback" not in said
+    assert out.read_bytes() == b"what was there"
+    assert [path.name for path in tmp_path.iterdir()] == [out.name]
+
+
+def test_generate_on_a_full_disk_leaves_the_folder_as_it_was(tmp_path: Path) -> None:
+    out = tmp_path / "world"
+    out.mkdir()
+    (out / "mine.txt").write_text("mine", "utf-8")
+    for world in ("babi", "gqa"):
+        process = start("generate", world, "--out", out, room=ROOM)
+        said = "".join(process.communicate())
+        assert process.returncode == 1, said
+        assert str(out) in said
+        assert "the disk is full" in said
+        assert "Traceback" not in said
+        assert [path.name for path in tmp_path.iterdir()] == ["world"]
+        assert [path.name for path in out.iterdir()] == ["mine.txt"]
+    process = start("generate", "babi", "--questions", 2, "--out", out)
+    assert process.wait() == 0, process.communicate()
+    assert (out / "mine.txt").read_text("utf-8") == "mine"
+    assert len(list(out.iterdir())) == 21
+
+
+SAVE = """
+import sys
+from substrate import EventLog
+log = EventLog.read(sys.argv[1])
+log.save(sys.argv[2])
+"""
+
+
+def test_save_on_a_full_disk(inputs: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.rdfp"
+    EventLog().save(out)
+    before = out.read_bytes()
+    process = start(inputs / "log.rdfp", out, room=ROOM, code=SAVE)
+    said = process.communicate()[1]
+    assert "LogError" in said
+    assert f"{out}: cannot be written (the disk is full" in said
+    assert out.read_bytes() == before
+    assert [path.name for path in tmp_path.iterdir()] == [out.name]
+
+
+def test_standard_output_that_is_full(inputs: Path) -> None:
+    if not os.path.exists("/dev/full"):
+        pytest.skip("there is no /dev/full")
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [*SUBSTRATE, "log", "export", str(inputs / "log.rdfp")],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+    assert done.returncode != 0
+    assert "Traceback" not in done.stderr
+
+
+KILLED = {
+    "log import": COMMANDS["log import"],
+    "log export": COMMANDS["log export"],
+    "answer": COMMANDS["answer"],
+}
+
+
+@pytest.mark.parametrize("name", KILLED)
+def test_a_kill_leaves_the_old_file_or_the_new_one(name: str, inputs: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    arguments = [text.replace("IN", str(inputs)).replace("OUT", str(out)) for text in KILLED[name]]
+    assert start(*arguments).wait() == 0
+    new, old = out.read_bytes(), b"what was there"
+    begun = time.monotonic()
+    assert start(*arguments).wait() == 0
+    lasts = time.monotonic() - begun
+    for part in range(1, 7):
+        out.write_bytes(old)
+        process = start(*arguments)
+        time.sleep(lasts * part / 6)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        assert out.read_bytes() in (old, new)
+    clear_leftovers(out)
+    assert start(*arguments).wait() == 0
+    assert out.read_bytes() == new
+
+
+def test_generate_that_is_killed_leaves_no_half_of_a_world(tmp_path: Path) -> None:
+    out = tmp_path / "world"
+    process = start("generate", "babi", "--questions", 1000, "--out", out)
+    deadline = time.monotonic() + 60
+    while not list(tmp_path.glob(".world.*/world/*")) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    assert not out.exists()
+    assert start("generate", "babi", "--questions", 2, "--out", out).wait() == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["world"]
+    assert len(list(out.iterdir())) == 20

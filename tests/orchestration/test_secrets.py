@@ -1,0 +1,76 @@
+"""A password in an address is used and nowhere kept; a key that a server repeats changed is hidden."""
+
+from __future__ import annotations
+
+import base64
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+
+from orchestration.fetch.downloads import Source, SourceFile, fetch
+from orchestration.fetch.transfer import DownloadError, Patience
+from orchestration.models.client import Endpoint
+
+PASSWORD = "open/sesame+1"
+
+
+@pytest.fixture
+def mirror() -> Iterator[str]:
+    """A mirror that asks for a user and a password, with one file."""
+    expected = "Basic " + base64.b64encode(f"ann:{PASSWORD}".encode()).decode()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            there = self.headers.get("Authorization") == expected and self.path == "/a.txt"
+            self.send_response(200 if there else 404)
+            self.end_headers()
+            self.wfile.write(b"content" if there else b"")
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Quiet."""
+
+    server = HTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://ann:{quote(PASSWORD, '')}@127.0.0.1:{server.server_port}"
+    server.shutdown()
+
+
+def test_a_mirror_with_a_password(mirror: str, tmp_path: Path) -> None:
+    sources = {"b": Source(files=tuple(SourceFile(name=name, urls=()) for name in ("a.txt", "b.txt")))}
+    pins, patience = tmp_path / "pins.json", Patience(attempts=1)
+    (found,) = fetch(
+        "b", tmp_path, pins=pins, sources=sources, base=mirror, only=["a.txt"], patience=patience
+    )
+    with pytest.raises(DownloadError) as caught:
+        fetch("b", tmp_path, pins=pins, sources=sources, base=mirror, only=["b.txt"], patience=patience)
+    assert (tmp_path / "a.txt").read_bytes() == b"content"
+    kept = [path.read_text("utf-8") for path in tmp_path.iterdir()]
+    for said in (str(found), str(found.url), str(caught.value), *kept):
+        assert "ann" not in said
+        assert "sesame" not in said
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        PASSWORD,
+        PASSWORD.upper(),
+        quote(PASSWORD, ""),
+        quote(PASSWORD, "").lower(),
+        json.dumps(PASSWORD),
+        base64.b64encode(PASSWORD.encode()).decode(),
+        base64.b64encode(f"ann:{PASSWORD}".encode()).decode(),
+        PASSWORD[::-1],
+        f"http://ann:{quote(PASSWORD, '')}@192.0.2.1:80/v1",
+    ],
+)
+def test_what_a_server_repeats_is_hidden(changed: str) -> None:
+    server = Endpoint(f"http://ann:{quote(PASSWORD, '')}@192.0.2.1:80/v1", key=PASSWORD)
+    assert changed not in server.hide(f"no such key: {changed}, try again")
+    assert "try again" in server.hide(f"no such key: {changed}, try again")
+    assert server.hide("nothing of that kind") == "nothing of that kind"

@@ -1,0 +1,81 @@
+"""`params.yaml` and `--set`: what is not meant is an error that names the key."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from orchestration.project import SETTINGS
+from orchestration.settings import load_settings
+from substrate.errors import ParameterError
+
+PARAMETERS = (Path(__file__).parents[2] / "params.yaml").read_bytes()
+BOMB = b"a: &a [x, x]\n" + b"".join(
+    b"%c: &%c [*%c, *%c]\n" % (98 + i, 98 + i, 97 + i, 97 + i) for i in range(24)
+)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"\xff" + PARAMETERS, "not UTF-8 (byte 0)"),
+        (PARAMETERS + b'\nimages: "\\ud800"\n', "not YAML"),
+        (BOMB, "line 2: *a stands for something else"),
+        (b"a: &a [*a]", "line 1: *a stands for something else"),
+        (b"a: " + b"[" * 5000, "nests more than 50 deep"),
+        (b"a: " + b"9" * 5000, "not YAML"),
+        (PARAMETERS + b"\nseed: 21\n", "seed: occurs twice"),
+        (
+            PARAMETERS.replace(b"    tau: null", b"    tau: 1.0\n    tau: 2.0"),
+            "clevrer.predictive.tau: occurs twice",
+        ),
+        (PARAMETERS.replace(b"tau: null", b"tau: .nan"), "clevrer.predictive.tau: nan is not finite"),
+        (PARAMETERS.replace(b"tau: null", b"tau: -.inf"), "clevrer.predictive.tau: -inf is not finite"),
+        (PARAMETERS.replace(b"tau: null", b"tau: -1.0"), "clevrer.predictive.tau"),
+        (PARAMETERS.replace(b"scenes: 200", b"scenes: -5"), "profiles.sample: clevrer.scenes"),
+        (PARAMETERS.replace(b"specs: 500", b"specs: -5"), "profiles.sample: twin.specs"),
+        (PARAMETERS.replace(b"partitions: 8", b"partitions: -1"), "spark.partitions"),
+        (PARAMETERS.replace(b"seed: 20\n", b"seed: -1\n", 1), "seed"),
+        (b"- 1", "holds no keys and values"),
+        (b"", "holds no keys and values"),
+        (b"? [a]\n: 1", "a key is no word"),
+        (b"null: 1", "null: a key is no word"),
+        (b"2026-01-01: 1", "2026-01-01: a key is no word"),
+        (b"a: 2026-99-99", "not YAML"),
+        (b"a: !!python/name:os.system", "not YAML"),
+    ],
+)
+def test_a_file_that_is_not_meant_so(data: bytes, message: str, tmp_path: Path) -> None:
+    assert data != PARAMETERS
+    (tmp_path / "params.yaml").write_bytes(data)
+    with pytest.raises(ParameterError) as caught:
+        load_settings(tmp_path / "params.yaml", SETTINGS)
+    assert f"{tmp_path / 'params.yaml'}: " in str(caught.value)
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("seed=.nan", "--set: seed: nan is not finite"),
+        ("seed=&a [*a]", "--set: seed: line 1: *a stands for something else"),
+        ("seed=" + "[" * 5000, "--set: seed: line 1: nests"),
+        ("seed={a: 1, a: 2}", "--set: seed: a: occurs twice"),
+        ("seed=\ud800", "--set: seed: not YAML"),
+        ("spark.partitions=0", "spark.partitions"),
+        ("profiles.sample.babi.questions=-1", "profiles.sample: babi.questions"),
+        ("clevrer.predictive.tau=9e99", "clevrer.predictive.tau"),
+    ],
+)
+def test_an_override_that_is_not_meant_so(override: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "params.yaml").write_bytes(PARAMETERS)
+    with pytest.raises(ParameterError) as caught:
+        load_settings(tmp_path / "params.yaml", SETTINGS, [override])
+    assert message in str(caught.value)
+
+
+def test_the_file_as_it_is_shipped_is_read(tmp_path: Path) -> None:
+    (tmp_path / "params.yaml").write_bytes(PARAMETERS)
+    settings = load_settings(tmp_path / "params.yaml", SETTINGS, ["clevrer.predictive.tau=0.4"])
+    assert settings.of("clevrer").predictive.tau == 0.4

@@ -1,0 +1,368 @@
+"""Every door through which something comes in from outside: what reads it, and inputs that it takes."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import random
+import zipfile
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+import pyoxigraph as ox
+from clevrer_scenes import annotation
+
+from orchestration.models.transcript import Reply, make_record, read_transcript
+from orchestration.project import SETTINGS
+from orchestration.scoring.grading import read_answers
+from orchestration.settings import load_settings
+from substrate import EventLog, TBox, from_members, from_state, members, to_turtle, unfold
+from substrate.domains.babi.format import parse_stories
+from substrate.domains.clevrer.deltas import annotation_log, events_log
+from substrate.domains.clevrer.format import (
+    annotation_names,
+    annotation_sources,
+    decode_annotation,
+    read_questions,
+    read_scene_events,
+)
+from substrate.domains.clevrer.humans import read_human_questions
+from substrate.domains.clevrer.motion.trajectories import read_trajectories
+from substrate.domains.comphy import format as comphy
+from substrate.domains.gqa import format as gqa
+from substrate.domains.smallville.format import read_gold, read_specs
+from substrate.domains.smallville.movements import parse_movements
+from substrate.guard import QueryError, checked
+from substrate.lint import lint
+from substrate.worlds.smallville import spec_line
+
+ROOT = Path(__file__).parents[2]
+
+
+class Door(NamedTuple):
+    """What reads a file of bytes, and bytes that it takes; it raises nothing but the project's own errors."""
+
+    read: Callable[[Path], object]
+    seeds: Callable[[], list[bytes]]
+    name: str = "input"
+    """What the file is called."""
+
+
+@cache
+def village() -> EventLog:
+    """A small log."""
+    box = TBox.load("village")
+    return unfold(box, box.opening(), until=3)
+
+
+def _annotation() -> bytes:
+    return json.dumps(annotation([(0, 1, 3)], frames=5)).encode()
+
+
+def _zip() -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("annotation_00001.json", _annotation())
+    return buffer.getvalue()
+
+
+EVENTS = {
+    "scene_index": 3,
+    "n_frames": 128,
+    "objects": [
+        {"color": c, "material": "metal", "shape": "cube", "id": i} for i, c in ((0, "red"), (1, "blue"))
+    ],
+    "in_outs": [{"frame": 4, "object": [0], "type": "in"}, {"frame": 60, "object": 1, "type": "out"}],
+    "collisions": [{"object": [0, 1], "frame": 20}],
+}
+QUESTIONS = [
+    {
+        "scene_index": 3,
+        "video_filename": "video_00003.mp4",
+        "questions": [
+            {
+                "question_id": 0,
+                "question": "How many?",
+                "question_type": "descriptive",
+                "question_subtype": "count",
+                "program": ["objects", "count"],
+                "answer": "2",
+            },
+            {
+                "question_id": 1,
+                "question": "Why?",
+                "question_type": "explanatory",
+                "program": ["events", "belong_to"],
+                "choices": [{"choice_id": 0, "choice": "a", "program": ["events"], "answer": "correct"}],
+            },
+        ],
+    }
+]
+HUMANS = {
+    "3": {
+        "questions": [
+            {
+                "question_id": 0,
+                "question": "Which of the following is responsible for the red cube's stop?",
+                "question_type": "explanatory",
+                "choices": [{"choice_id": 0, "choice": "the blue cube moves", "answer": "wrong"}],
+            }
+        ]
+    }
+}
+TRAJECTORIES = {
+    "scene_index": 3,
+    "objects": EVENTS["objects"],
+    "trajectory": {"0": [[0, 0.1, 0.2], [5, 0.2, 0.3]], "1": [[0, 1.0, 1.0]]},
+}
+CUP = {"name": "cup", "x": 0, "y": 0, "w": 2, "h": 2, "attributes": ["red"], "relations": []}
+GRAPHS = {
+    "7": {
+        "width": 9,
+        "height": 9,
+        "objects": {"1": CUP, "2": CUP | {"relations": [{"name": "on", "object": "1"}]}},
+    }
+}
+GQA = {
+    "11": {
+        "question": "What color?",
+        "imageId": "7",
+        "answer": "red",
+        "semantic": [
+            {"operation": "select", "argument": "cup (1)", "dependencies": []},
+            {"operation": "query", "argument": "color", "dependencies": [0]},
+        ],
+    }
+}
+MOVEMENTS = {
+    "0": {
+        "Ann": {
+            "movement": [1, 2],
+            "pronunciatio": "x",
+            "description": "tea @ the Ville:Cafe:cafe:counter",
+            "chat": [["Ann", "hello"]],
+        }
+    }
+}
+STORIES = (
+    b"1 Mary went to the park.\n2 John took the ball.\n"
+    b"3 Where is Mary? \tpark\t1\n1 Bo is a cat.\n2 Is Bo a cat?\tyes\t1\n"
+)
+SPARQL = [
+    b"SELECT ?s (COUNT(?o) AS ?n) WHERE { ?s <urn:p> ?o . OPTIONAL { ?o :a/:b* ?x } "
+    b"FILTER(?x < 3 && !BOUND(?y)) } GROUP BY ?s",
+    b'PREFIX ex: <urn:x#> ASK { ?s ex:p \'a\\u0041\'@en-GB , """b"c""" ; a ex:C . { } '
+    b"UNION { VALUES ?s { 1 2.5 true } } }",
+    b"CONSTRUCT { ?s ?p <<( ?a ?b ?c )>> } WHERE { ?s ?p ?o MINUS { ?o ?q ( 1 [ ?r 2 ] ) } } "
+    b"ORDER BY ?s LIMIT 3 # end",
+]
+
+
+def _sparql(path: Path) -> None:
+    store = ox.Store()
+    text = checked(path.read_bytes().decode("utf-8", "replace"))
+    try:
+        list(store.query(text))  # pyright: ignore
+    except (SyntaxError, ValueError, TypeError):
+        pass
+    except (OSError, RuntimeError) as error:
+        if "HTTP" in str(error) or "SERVICE" in str(error).upper():
+            raise AssertionError(f"the guard let a query reach out: {error}") from error
+        raise QueryError(str(error)) from error
+
+
+def _tbox(path: Path) -> None:
+    box = TBox.load(path)
+    lint(box)
+    box.opening()
+
+
+def _annotations(path: Path) -> None:
+    names = annotation_names(path)
+    for source in annotation_sources(path, names.values()):
+        annotation_log(decode_annotation(source))
+
+
+def _events(path: Path) -> None:
+    for scene in read_scene_events(path).values():
+        events_log(scene)
+
+
+def _log(path: Path) -> None:
+    EventLog.read(path).state()
+
+
+def _params(path: Path) -> None:
+    load_settings(path, SETTINGS)
+
+
+def _transcript() -> list[bytes]:
+    record = make_record({"model": "m", "messages": []}, Reply("yes", "stop", "text"))
+    return [msgspec.json.encode(record, order="sorted") + b"\n"]
+
+
+def _text(path: Path) -> str:
+    return path.read_bytes().decode("utf-8", "replace")
+
+
+def _json(*values: object) -> Callable[[], list[bytes]]:
+    return lambda: [json.dumps(value).encode() for value in values]
+
+
+def _specs() -> list[bytes]:
+    return [spec_line(number, 20).encode() for number in range(3)]
+
+
+DOORS: dict[str, Door] = {
+    "annotation": Door(
+        lambda path: annotation_log(decode_annotation((str(path), path.read_bytes()))),
+        lambda: [_annotation()],
+    ),
+    "annotations zip": Door(_annotations, lambda: [_zip()], "annotations.zip"),
+    "events": Door(_events, lambda: [*_json(EVENTS)(), gzip.compress(json.dumps(EVENTS).encode(), mtime=0)]),
+    "questions": Door(read_questions, _json(QUESTIONS, QUESTIONS[0])),
+    "comphy questions": Door(comphy.read_questions, _json(QUESTIONS, QUESTIONS[0])),
+    "human questions": Door(read_human_questions, _json(HUMANS)),
+    "trajectories": Door(read_trajectories, _json(TRAJECTORIES)),
+    "babi tasks": Door(
+        lambda path: parse_stories(_text(path), file=str(path), subset="qa1"), lambda: [STORIES]
+    ),
+    "gqa graphs": Door(lambda path: dict(gqa.read_scene_graphs(path)), _json(GRAPHS)),
+    "gqa questions": Door(gqa.read_questions, _json(GQA, [GQA["11"] | {"questionId": 3}])),
+    "specs": Door(lambda path: (read_specs(path), read_gold(path)), _specs),
+    "movements": Door(lambda path: parse_movements(path.read_bytes(), str(path)), _json(MOVEMENTS)),
+    "log": Door(_log, lambda: [village().to_patch().encode()], "log.rdfp"),
+    "packed log": Door(_log, lambda: [gzip.compress(village().to_patch().encode(), mtime=0)], "log.rdfp.gz"),
+    "patch": Door(lambda path: EventLog.from_patch(_text(path)), lambda: [village().to_patch().encode()]),
+    "turtle": Door(lambda path: from_state(_text(path)), lambda: [to_turtle(village().state()).encode()]),
+    "event stream": Door(
+        lambda path: from_members(_text(path)),
+        lambda: ["\n".join(members(EventLog([*village()][:8]))).encode()],
+    ),
+    "sparql": Door(_sparql, lambda: SPARQL),
+    "tbox": Door(
+        _tbox,
+        lambda: [
+            (ROOT / "substrate" / "tboxes" / f"{name}.ttl").read_bytes() for name in ("clinical", "clevrer")
+        ],
+        "tbox.ttl",
+    ),
+    "parameters": Door(_params, lambda: [(ROOT / "params.yaml").read_bytes()], "params.yaml"),
+    "transcript": Door(read_transcript, _transcript),
+    "answers": Door(
+        lambda path: read_answers(path, [0, 1], ["twin"]),
+        lambda: [
+            b'{"spec": 0, "arm": "a", "answer": "yes"}\n{"spec": 0, "arm": "b", "answer": "no"}\n',
+            b'{"benchmark": "twin", "scene": 1, "question": 0, "predicted": "no"}\n',
+        ],
+    ),
+}
+"""Every door by name."""
+
+WORDS = [
+    *(
+        b"{",
+        b"}",
+        b"[",
+        b"]",
+        b"(",
+        b")",
+        b"<<(",
+        b")>>",
+        b'"',
+        b"'",
+        b"\\",
+        b"\\u0000",
+        b"\\ud800",
+        b"\n",
+        b"\r",
+        b"\t",
+    ),
+    *(
+        b":",
+        b",",
+        b".",
+        b";",
+        b"#",
+        b"<",
+        b">",
+        b"null",
+        b"true",
+        b"NaN",
+        b"-Infinity",
+        b"1e308",
+        b"1e999",
+        b"-1",
+    ),
+    *(
+        b"9" * 400,
+        b"9" * 5000,
+        b"9223372036854775808",
+        b"[" * 1500,
+        b"{" * 200,
+        b"\xff",
+        b"\x00",
+        b"\xef\xbb\xbf",
+        b"\x1f\x8b",
+    ),
+    *(
+        b"SERVICE <http://127.0.0.1:1/> {}",
+        b"&a ",
+        b"*a",
+        b"!!python/none",
+        b"<<: ",
+        b".nan",
+        b"A ",
+        b"D ",
+        b"TX .\n",
+        b"TC .\n",
+    ),
+    *(
+        b"H id <sha256:00> .\n",
+        b"@prefix ",
+        b"../",
+        b"\xe2\x80\xa8",
+        b"\xc5\xbf",
+        b"?tick",
+        b"$this",
+        b"_:b ",
+        b"core:",
+    ),
+]
+
+
+def mutated(seeds: list[bytes], source: random.Random) -> bytes:
+    """An input somewhat like those that a door takes."""
+    data = bytearray(source.choice(seeds))
+    for _ in range(source.randint(1, 6)):
+        start = source.randint(0, len(data))
+        stop = min(len(data), start + source.choice((0, 1, 2, 8, 64, 512)))
+        how = source.randrange(6)
+        if how == 0 and start < len(data):
+            data[start] ^= 1 << source.randrange(8)
+        elif how == 1:
+            del data[start:stop]
+        elif how == 2:
+            data[start:stop] = source.choice(WORDS)
+        elif how == 3:
+            data[stop:stop] = data[start:stop] * source.choice((1, 2, 40))
+        elif how == 4:
+            other = source.choice(seeds)
+            at = source.randint(0, len(other))
+            data[start:stop] = other[at : at + source.choice((1, 8, 64, 512))]
+        elif data:
+            word = source.choice((b"{", b'"', b":", b",", b" ", b"\n", b"<"))
+            at = data.find(word, start)
+            if at >= 0:
+                data[at : at + 1] = source.choice(WORDS)
+    return bytes(data)
+
+
+def corpus(name: str) -> list[bytes]:
+    """Inputs of a door that once broke something."""
+    folder = ROOT / "tests" / "fuzz" / "corpus" / name.replace(" ", "_")
+    return [path.read_bytes() for path in sorted(folder.glob("*"))] if folder.is_dir() else []
