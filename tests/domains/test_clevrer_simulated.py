@@ -252,7 +252,8 @@ def test_the_branch_is_a_log_that_can_be_kept_checked_and_asked(blocked: Scene, 
     assert EventLog.read(tmp_path / "without.rdfp").digest == branch.digest != digest
     assert bool(
         branch.state().query(
-            "PREFIX : <urn:substrate:clevrer:> ASK { ?e a :Collision ; :simulated true ; :participant ?o . ?o :shape :cylinder }"
+            "PREFIX : <urn:substrate:clevrer:> "
+            "ASK { ?e a :Collision ; :simulated true ; :participant ?o . ?o :shape :cylinder }"
         )
     )
     assert not bool(branch.state().query("PREFIX : <urn:substrate:clevrer:> ASK { ?o :shape :cube }"))
@@ -353,7 +354,8 @@ QUESTION = Question(
 def test_an_explanation_shows_the_ground_and_the_forks_events(blocked: Scene) -> None:
     grounds = {}
     for method in ("partner", "simulated"):
-        first, second = explain(blocked.log, 7, QUESTION, Parameters(counterfactual=Counterfactual(method)))  # pyright: ignore[reportArgumentType]
+        asked = Counterfactual(method)  # pyright: ignore[reportArgumentType]
+        first, second = explain(blocked.log, 7, QUESTION, Parameters(counterfactual=asked))
         grounds[method] = (first.answer, first.ground, second.answer, second.ground)
         (step,) = [step for step in first.steps if step.token == "get_counterfact"]
         simulated = [e for e in step.evidence if "simulated" in e.triple]
@@ -384,7 +386,9 @@ def test_rows_are_the_same_whatever_the_hash_seed(blocked: Scene) -> None:
     code = (
         "import sys; sys.path[:0] = ['tests/support', 'tests/domains']\n"
         "import test_clevrer_simulated as t\n"
-        "s = t.scene({t.BALL: [(0, -1.0, 0.0, 2.0, 0.0), (11, -0.4, 0.0, 0.0, 0.0)], t.CUBE: [(0, 0.0, 0.0, 0.0, 0.0)], t.CAN: [(0, 1.2, 0.0, 0.0, 0.0)]}, [(0, 1, 11)])\n"
+        "ball = [(0, -1.0, 0.0, 2.0, 0.0), (11, -0.4, 0.0, 0.0, 0.0)]\n"
+        "cube, can = [(0, 0.0, 0.0, 0.0, 0.0)], [(0, 1.2, 0.0, 0.0, 0.0)]\n"
+        "s = t.scene({t.BALL: ball, t.CUBE: cube, t.CAN: can}, [(0, 1, 11)])\n"
         "print([t.without(s, n).log.digest for n in (2, 0, 1, 3)], t.future(s, 51).log.digest)"
     )
     seeds = [

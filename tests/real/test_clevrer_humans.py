@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -30,7 +31,7 @@ from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.clevrer.scene import Scene
 from substrate.errors import FormatError
 
-LOOKS = [
+LOOKS: list[tuple[Any, Any, Any]] = [
     ("red", "metal", "sphere"),
     ("green", "rubber", "cube"),
     ("gray", "metal", "cylinder"),
@@ -38,9 +39,9 @@ LOOKS = [
 ]
 
 
-def scene_of(in_outs: Sequence[tuple[int, int, str]], collisions: Sequence[tuple[int, int, int]]) -> Scene:
-    objects = [CompactObject(*look, number) for number, look in enumerate(LOOKS)]  # pyright: ignore[reportArgumentType]
-    flips = [InOut(frame, number, kind) for frame, number, kind in in_outs]  # pyright: ignore[reportArgumentType]
+def scene_of(in_outs: Sequence[tuple[int, int, Any]], collisions: Sequence[tuple[int, int, int]]) -> Scene:
+    objects = [CompactObject(*look, number) for number, look in enumerate(LOOKS)]
+    flips = [InOut(frame, number, kind) for frame, number, kind in in_outs]
     return Scene(
         events_log(
             SceneEvents(
@@ -52,7 +53,7 @@ def scene_of(in_outs: Sequence[tuple[int, int, str]], collisions: Sequence[tuple
 
 @pytest.fixture(scope="module")
 def scene() -> Scene:
-    """The red metal ball enters at 10, hits the cube at 30, which hits the cylinder at 60 and leaves at 90."""
+    """The red metal ball enters at 10, hits the cube at 30; that hits the cylinder at 60 and leaves at 90."""
     return scene_of([(10, 0, "in"), (90, 1, "out")], [(0, 1, 30), (1, 2, 60)])
 
 

@@ -53,8 +53,10 @@ def annotation_log(annotation: Annotation) -> EventLog:
     >>> from substrate.domains.clevrer.format import MotionState, Frame, ObjectProperty
     >>> at = lambda x, seen: MotionState(0, (x, 0.0, 0.2), (0.0,) * 3, (1.0, 0.0, 0.0), (0.0,) * 3, seen)
     >>> frames = [Frame(0, [at(9.0, False)]), Frame(1, [at(8.0, True)])]
-    >>> log = annotation_log(Annotation(7, "video_00007.mp4", [ObjectProperty(0, "red", "metal", "cube")], frames, []))
-    >>> bool(log.state(1).query("ASK { ?event a <urn:substrate:clevrer:Entry> ; <urn:substrate:clevrer:frame> 1 }"))
+    >>> cube = ObjectProperty(0, "red", "metal", "cube")
+    >>> log = annotation_log(Annotation(7, "video_00007.mp4", [cube], frames, []))
+    >>> c = "urn:substrate:clevrer:"
+    >>> bool(log.state(1).query(f"ASK {{ ?event a <{c}Entry> ; <{c}frame> 1 }}"))
     True
     """
     frames = len(annotation.motion_trajectory)

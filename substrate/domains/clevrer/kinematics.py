@@ -25,7 +25,8 @@ def predict_collisions(
         ``(a, b, t)`` with a < b, sorted; t is the closest approach in frames after ``last_frame``.
 
     >>> track = lambda x, vx: [Sample(127, vx, 0.0, x, 0.0)]
-    >>> [(a, b, frames)] = predict_collisions({0: track(-1.0, 1.0), 1: track(1.0, 0.0)}, 127, Kinematics(frames=1, tau=0.4, horizon=300))
+    >>> samples = {0: track(-1.0, 1.0), 1: track(1.0, 0.0)}
+    >>> [(a, b, frames)] = predict_collisions(samples, 127, Kinematics(frames=1, tau=0.4, horizon=300))
     >>> a, b, round(frames, 2)
     (0, 1, 71.43)
     """

@@ -254,7 +254,7 @@ def report(annotations: Path, trajectories: Path | None = None, events: Path | N
     watched = watch(read_trajectories(trajectories), read_scene_events(events))
     for at in AT:
         yield (
-            f"\n| F = {at} | half | precision | recall | F1 | Brier | scenes exact | of those with collisions |"
+            f"\n| F = {at} | half | precision | recall | F1 | Brier | scenes exact | of those with any |"
             "\n|---|---|---|---|---|---|---|---|"
         )
         for name, half in zip(("fitted", "kept out"), halves(watched), strict=True):

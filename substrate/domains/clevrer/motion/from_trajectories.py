@@ -268,7 +268,7 @@ def _errors(watched: Sequence[Watched], law: Law, sight: Sight) -> Sight:
 
 
 def _state_errors(watched: Sequence[Watched], law: Law, sight: Sight) -> Iterator[_Error]:
-    """Of moving bodies, two intervals before a seam, that nothing hits until the seam's fit shows them again."""
+    """Of moving bodies, two intervals before a seam, which nothing hits until the new fit shows them."""
     for w, seam in product(watched, sight.seams):
         at, later = seam - 2 * sight.interval, seam + sight.interval
         for thing in w.scene.objects:
