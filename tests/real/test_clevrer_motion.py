@@ -126,7 +126,7 @@ def test_bodies_differ_in_mass_and_impulses_balance_with_it(clevrer: Path) -> No
 # Real trajectories; odd scenes are kept out of every fit
 
 
-@pytest.mark.parametrize(("at", "reached"), [(80, 0.8), (100, 0.9)])
+@pytest.mark.parametrize(("at", "reached"), [(80, 0.83), (100, 0.935)])
 def test_collisions_foretold_in_scenes_kept_out_of_the_fit(
     watched: list[Watched], at: int, reached: float
 ) -> None:
@@ -136,7 +136,6 @@ def test_collisions_foretold_in_scenes_kept_out_of_the_fit(
     """
     kept = halves(watched)[1]
     assert len(kept) == 1000
-    kept = kept[::5]
     known, lines = cast(kept, at, LAW, SIGHT), straight(kept, at)
     got = score(kept, at, known, BELIEF)
     assert got.f1 >= reached
