@@ -60,8 +60,14 @@ def bullet_engine(client: int, *, hull: bool, restitution: float, radius: float)
                 physicsClientId=client,
             )
             bullet.changeDynamics(
-                handle, -1, lateralFriction=0 if body.shape == "sphere" else rough, restitution=math.sqrt(restitution),
-                linearDamping=LAW.drag, angularDamping=LAW.drag, spinningFriction=0.03, physicsClientId=client,
+                handle,
+                -1,
+                lateralFriction=0 if body.shape == "sphere" else rough,
+                restitution=math.sqrt(restitution),
+                linearDamping=LAW.drag,
+                angularDamping=LAW.drag,
+                spinningFriction=0.03,
+                physicsClientId=client,
             )  # fmt: skip
             bullet.resetBaseVelocity(handle, (body.vx, body.vy, 0), (0, 0, body.spin), physicsClientId=client)
             handles[body.id] = handle
@@ -151,7 +157,8 @@ def _slowed(friction: float) -> Callable[..., None]:
     def update(body: object, _gravity: object, _damping: float, step: float) -> None:
         speed = body.velocity.length  # type: ignore[attr-defined]
         if speed:
-            body.velocity = body.velocity * max(0.0, 1 - step * (friction / speed + LAW.drag * (1 + speed)))  # type: ignore[attr-defined]
+            lost = step * (friction / speed + LAW.drag * (1 + speed))
+            body.velocity = body.velocity * max(0.0, 1 - lost)  # type: ignore[attr-defined]
         rate = abs(body.angular_velocity)  # type: ignore[attr-defined]
         if rate:
             body.angular_velocity *= max(
@@ -217,9 +224,8 @@ def main() -> int:
     films = read_annotations(parser.parse_args().annotations)
     seen = impacts(films, LAW)
     sys.stdout.write(
-        "| engine | constants | impact error: mean | median | pairs found | within 3 frames | extra | ms a scene |\n"
-        + "|---" * 8
-        + "|\n"
+        "| engine | constants | impact error: mean | median | pairs found "
+        "| within 3 frames | extra | ms a scene |\n" + "|---" * 8 + "|\n"
     )
     for name, grid in candidates():
         tried = [(impact_errors(engine, seen), label, engine) for label, engine in grid]
@@ -234,7 +240,8 @@ def main() -> int:
             close += sum(abs(recorded[pair] - simulated[pair]) <= 3 for pair in both)
         spent = (time.perf_counter() - began) / len(films) * 1000
         sys.stdout.write(
-            f"| {name} | {label} | {fmean(errors):.3f} | {median(errors):.3f} | {found} of {true} | {close} | {extra} | {spent:.1f} |\n"
+            f"| {name} | {label} | {fmean(errors):.3f} | {median(errors):.3f} "
+            f"| {found} of {true} | {close} | {extra} | {spent:.1f} |\n"
         )
     return 0
 

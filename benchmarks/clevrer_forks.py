@@ -122,11 +122,15 @@ def answers(worlds: list[World]) -> Iterator[str]:
                     good=sum(c.predicted == c.expected for c in row.choices or ()),
                 )
         spent = (time.perf_counter() - start) / len(worlds) * 1000
-        yield f"| {subset} | {name} | {_share(count['right'], count['questions'])} | {_share(count['good'], count['options'])} | {spent:.1f} |"
+        questions, options = (
+            _share(count["right"], count["questions"]),
+            _share(count["good"], count["options"]),
+        )
+        yield f"| {subset} | {name} | {questions} | {options} | {spent:.1f} |"
 
 
 def grounds(worlds: list[World]) -> Iterator[str]:
-    """Of the options of imagined questions: how many answers rest on what, and how many of those are right."""
+    """Of the options of imagined questions: how many answers rest on what, and how many are right."""
     yield "\n| method | ground | options right |\n|---|---|---|"
     for name in ("duality", "partner", "simulated"):
         count: Counter[tuple[str, bool]] = Counter()
@@ -138,7 +142,8 @@ def grounds(worlds: list[World]) -> Iterator[str]:
                     for choice, part in zip(in_order(question.choices or ()), why.parts, strict=True):
                         count[part.ground, labels[part.answer] == choice.answer] += 1
         for ground in sorted({ground for ground, _ in count}):
-            yield f"| {name} | {ground} | {_share(count[ground, True], count[ground, True] + count[ground, False])} |"
+            right, wrong = count[ground, True], count[ground, False]
+            yield f"| {name} | {ground} | {_share(right, right + wrong)} |"
 
 
 Forks = Callable[[World, int | None], Pairs]
@@ -223,7 +228,8 @@ def agreement(worlds: list[World]) -> Iterator[str]:
                         worlds=1,
                         whole=true == found,
                     )
-            yield f"| {title}: {name} | {count['right']} | {count['missed']} | {count['more']} | {_share(count['whole'], count['worlds'])} |"
+            whole = _share(count["whole"], count["worlds"])
+            yield f"| {title}: {name} | {count['right']} | {count['missed']} | {count['more']} | {whole} |"
 
 
 def _share(part: int, whole: int) -> str:

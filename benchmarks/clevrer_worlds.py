@@ -1,8 +1,11 @@
 """The generated CLEVRER world beside real scenes.
 
-    python benchmarks/clevrer_worlds.py fit     REAL                               # writes substrate/worlds/clevrer/measured.py
-    python benchmarks/clevrer_worlds.py select  REAL [--scenes N]                  # generates scenes, and adds which to keep
-    python benchmarks/clevrer_worlds.py compare REAL [--scenes N] [--figure FILE]  # the table of docs/design/worlds.md, and its figure
+    python benchmarks/clevrer_worlds.py fit     REAL
+    python benchmarks/clevrer_worlds.py select  REAL [--scenes N]
+    python benchmarks/clevrer_worlds.py compare REAL [--scenes N] [--figure FILE]
+
+``fit`` writes substrate/worlds/clevrer/measured.py; ``select`` generates scenes, and adds which to keep;
+``compare`` prints the table of docs/design/worlds.md, and draws its figure.
 
 REAL holds ``ground_truth_train.jsonl.gz``, ``ground_truth_test.jsonl.gz``, ``trajectories_test.jsonl.gz`` and
 ``annotations/``.
@@ -121,7 +124,10 @@ def table(clips: Sequence[Clip], real: Real) -> Iterator[str]:
             "–" if one.kolmogorov_smirnov is None else f"{one.kolmogorov_smirnov:.3f}"
             for one in (found, floor)
         ]
-        yield f"| {histogram.title} | {found.total_variation:.3f} | {floor.total_variation:.3f} | {ks[0]} | {ks[1]} |"
+        yield (
+            f"| {histogram.title} | {found.total_variation:.3f} | {floor.total_variation:.3f} "
+            f"| {ks[0]} | {ks[1]} |"
+        )
 
 
 def figure(path: Path, clips: Sequence[Clip], real: Real) -> None:

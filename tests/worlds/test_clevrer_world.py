@@ -21,6 +21,7 @@ from substrate.domains.clevrer.format import (
     Collision,
     MotionState,
     ObjectProperty,
+    Shape,
     annotation_names,
     annotation_sources,
     decode_annotation,
@@ -70,7 +71,9 @@ def test_same_seed_gives_same_bytes_in_another_order_and_process(scenes: list[Wo
     wanted = [2, 0]
     program = (
         "import msgspec, sys; from substrate.worlds.clevrer import generate_scene\n"
-        f"for place in {wanted}: sys.stdout.buffer.write(msgspec.json.encode(generate_scene({SCENES.start} + place, {SEED})) + b'\\n')"
+        f"for place in {wanted}:\n"
+        f"    scene = generate_scene({SCENES.start} + place, {SEED})\n"
+        "    sys.stdout.buffer.write(msgspec.json.encode(scene) + b'\\n')"
     )
     done = subprocess.run(
         [sys.executable, "-c", program],
@@ -113,15 +116,17 @@ def test_free_sphere_loses_speed_as_in_the_real_data(speed: float, percent: floa
 
 @pytest.mark.parametrize("shape", ["cube", "cylinder"])
 @pytest.mark.parametrize(("speed", "loss"), [(2.8, 0.0195), (0.7, 0.0094)])
-def test_free_cube_and_cylinder_lose_speed_as_in_the_real_data(shape: str, speed: float, loss: float) -> None:
-    run = simulate([Body(0, shape, (0.0, 0.0), 0.3, (0.0, speed))], frames=12)  # pyright: ignore[reportArgumentType]
+def test_free_cube_and_cylinder_lose_speed_as_in_the_real_data(
+    shape: Shape, speed: float, loss: float
+) -> None:
+    run = simulate([Body(0, shape, (0.0, 0.0), 0.3, (0.0, speed))], frames=12)
     before, after = (ground_speed(run.frames[frame].objects[0]) for frame in (2, 10))
     assert (before - after) / 8 == pytest.approx(loss, abs=0.0008)
 
 
 @pytest.mark.parametrize("shape", ["cube", "sphere", "cylinder"])
-def test_resting_objects_stay_put_and_upright(shape: str) -> None:
-    run = simulate([Body(0, shape, (0.3, -0.4), 0.0, (0.0, 0.0))])  # pyright: ignore[reportArgumentType]
+def test_resting_objects_stay_put_and_upright(shape: Shape) -> None:
+    run = simulate([Body(0, shape, (0.3, -0.4), 0.0, (0.0, 0.0))])
     assert len(run.frames) == FRAMES + HIDDEN_FRAMES
     for frame in run.frames:
         state = frame.objects[0]

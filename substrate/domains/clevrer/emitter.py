@@ -1,14 +1,14 @@
 """Simulated forks of a scene's log: the future that was not filmed, and the video without one of its objects.
 
 A branch is an event log like any other: what holds as observed is taken over, the rest is simulated by the
-calibrated law of
-motion (:mod:`substrate.domains.clevrer.motion`) from the poses that the log records.
+calibrated law of motion (:mod:`substrate.domains.clevrer.motion`) from the poses that the log records.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import pyoxigraph as ox
 
@@ -48,25 +48,27 @@ class MotionEmitter:
     """The emitter of a scene's motion, for a fork that takes objects away, or that goes on after the video.
 
     An object that the intervention retracts as ``:Object`` leaves with all that was said of it. Who is
-    reached by its absence,
-    through contacts that are missing and contacts that are new, is simulated from then on, and marked
-    ``:simulated``, as are
-    the collisions that come of it; everyone else moves, and collides, as observed. After the video all are
-    simulated. No
-    camera is modelled: of a simulated object it is not said whether it is in view, nor do entries and exits
-    of it occur.
+    reached by its absence, through contacts that are missing and contacts that are new, is simulated from
+    then on, and marked ``:simulated``, as are the collisions that come of it; everyone else moves, and
+    collides, as observed. After the video all are simulated. No camera is modelled: of a simulated object it
+    is not said whether it is in view, nor do entries and exits of it occur.
 
     Args:
         until: last tick; the parent's last one unless given.
         engine: what moves the bodies.
+        scene: the parent as it was read already, which saves reading it again.
     """
 
     until: int | None = None
     engine: Engine = "calibrated"
+    scene: Scene | None = None
 
     def emit(self, branch: EventLog, parent: EventLog, at: int) -> Iterator[Delta]:
         """The deltas from tick ``at`` on; the parent is a scene's log with motion."""
-        scene, state = Scene(parent), branch.state(at)
+        scene = self.scene
+        if scene is None or scene.log is not parent:
+            scene = Scene(parent)
+        state = branch.state(at)
         if not scene.poses:
             raise LogError("the log records no pose to simulate from", hint="Fork the log of an annotation")
         end = parent.last_tick if self.until is None else self.until
@@ -109,7 +111,7 @@ def future(scene: Scene, horizon: int, engine: Engine = "calibrated") -> Scene:
     return _branch(
         scene,
         ("future", horizon, engine),
-        lambda: fork(scene.log, scene.end + 1, emitter=MotionEmitter(scene.end + horizon, engine)),
+        lambda: fork(scene.log, scene.end + 1, emitter=MotionEmitter(scene.end + horizon, engine, scene)),
     )
 
 
@@ -125,7 +127,7 @@ def without(scene: Scene, removed: int, engine: Engine = "calibrated") -> Scene:
     return _branch(
         scene,
         ("without", removed, engine),
-        lambda: fork(scene.log, max(1, first), retracted, MotionEmitter(engine=engine)),
+        lambda: fork(scene.log, max(1, first), retracted, MotionEmitter(engine=engine, scene=scene)),
     )
 
 
@@ -145,7 +147,7 @@ def recorded_bodies(scene: Scene, masses: Mapping[int, float]) -> dict[int, dict
     """The recorded poses as bodies, by frame and object; yaw and spin count for cubes only, and who has no
     mass has 1.
     """
-    shapes: dict[int, Shape] = {number: thing.shape for number, thing in scene.objects.items()}  # pyright: ignore[reportAssignmentType]  # checked when read
+    shapes = cast(dict[int, Shape], {number: thing.shape for number, thing in scene.objects.items()})
     found: dict[int, dict[int, Body]] = {}
     for frame, poses in scene.poses.items():
         here = found[frame] = {}
@@ -216,7 +218,8 @@ def _as_observed(scene: Scene, parent: EventLog, at: int, found: Course) -> Iter
         ):
             ends[ox.NamedNode(event.iri)] = at
     for delta in (parent[position] for position in range(parent.position(at - 1), len(parent))):
-        if delta.tick < ends.get(delta.triple[0], delta.tick + 1):  # pyright: ignore[reportArgumentType,reportCallIssue]  # a subject that is none of them is not found
+        # A subject that is no object or event, such as a blank node, is not found.
+        if delta.tick < ends.get(cast(ox.NamedNode, delta.triple[0]), delta.tick + 1):
             yield delta
 
 

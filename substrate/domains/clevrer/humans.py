@@ -5,20 +5,22 @@ There is no program to run: "the red ball came from the left" is read as a momen
 by few rules over few words, written from the wordings alone. Two objects named are their collision; one
 that comes, enters, or moves *from* somewhere is its entry; one that leaves, its exit; one that stops is
 what its last collision did to it, one that is pushed or changes its way what its first did. An object
-said to be in a path or to keep moving is its presence. What fits no object, several objects or no event
-is an error that says so, and is counted as a wrong answer.
+said to be in a path or to keep moving is its presence.
 
 A moment is responsible for a later one of which it is an ancestor, by the same closure that answers
-CLEVRER's own explanatory questions; a collision is responsible for what it did to those it moved.
+CLEVRER's own explanatory questions; a collision is responsible for what it did to those it moved. The log
+records every collision, entry and exit: what it does not record did not happen, brings nothing about and is
+brought about by nothing. Words that fit several moments have an answer where all of these agree. Words that
+fit no object, that no rule reads, or whose moments disagree cannot be resolved: an error that says so, which
+scores count as wrong.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import msgspec
 
@@ -30,8 +32,6 @@ from substrate.errors import FormatError, ProgramError
 from substrate.log import EventLog
 from substrate.reading import Whole, decode, read_bytes
 from substrate.rows import Row
-
-T = TypeVar("T")
 
 BENCHMARK = "clevrer_humans"
 _STEM = "Which of the following is responsible for "
@@ -86,11 +86,15 @@ class HumanScene(msgspec.Struct, frozen=True):
 
 
 class Moment(NamedTuple):
-    """What a wording stands for: an event, or what it did to an object, or an object's presence."""
+    """What a wording stands for: an event, or what it did to an object, or an object's presence.
+
+    ``happens`` is false for what the log would record and does not.
+    """
 
     object: int
     event: Event | None = None
     outcome: bool = False
+    happens: bool = True
 
 
 def read_human_questions(path: Path) -> dict[int, HumanScene]:
@@ -146,23 +150,27 @@ def answer_humans(
 
 
 def _outcome(cause: str, effect: str, scene: Scene, variant: str) -> str | ProgramError:
+    asked = effect.removeprefix(_STEM).rstrip("?")
     try:
-        return (
-            "yes"
-            if responsible(
-                resolve(cause, scene), resolve(effect.removeprefix(_STEM).rstrip("?"), scene), scene, variant
-            )
-            else "no"
-        )
+        causes, effects = resolve(cause, scene), resolve(asked, scene)
     except ProgramError as error:
         return error
+    answers = {responsible(one, other, scene, variant) for one in causes for other in effects}
+    if len(answers) > 1:
+        return ProgramError(
+            f"fits several moments that answer differently: {cause!r} for {asked!r}",
+            hint="The description must be of one event",
+        )
+    return "yes" if answers.pop() else "no"
 
 
-def resolve(words: str, scene: Scene) -> Moment:
-    """The moment of a scene that a wording stands for.
+def resolve(words: str, scene: Scene) -> list[Moment]:
+    """The moments of a scene that a wording may stand for, one or more.
+
+    Of several objects alike, those it happens to; where it happens to none, one moment that does not happen.
 
     Raises:
-        ProgramError: the words name no object, several, or something that the scene's log has no event for.
+        ProgramError: the words name no object of the scene, more than two, or no rule reads them.
     """
     text = " ".join(words.lower().split())
     named = [_fitting(wanted, words, scene) for wanted in _mentions(text)]
@@ -170,19 +178,15 @@ def resolve(words: str, scene: Scene) -> Moment:
     if not named or len(named) > 2:
         raise ProgramError(f"names {len(named)} objects: {words!r}", hint="Name one object, or two that meet")
     if said & _STATE:
-        return Moment(_only(named[0], words))
+        return [Moment(number) for number in named[0]]
     if len(named) == 2:
-        return _meeting(named[0], named[1], words, scene)
+        return _meetings(named[0], named[1], scene)
     if "not" in said:
         raise ProgramError(f"says what did not happen: {words!r}", hint="Only what happened has an event")
-    if len(named[0]) == 1:
-        return _alone(named[0][0], said, words, scene)
-    moments: list[Moment] = []
-    for number in named[0]:
-        with suppress(ProgramError):
-            moments.append(_alone(number, said, words, scene))
-    # Of several alike, the one it happens to.
-    return _only([moment for moment in moments if moment.event], words)
+    found = [_alone(number, said, words, scene) for number in named[0]]
+    if len(found) > 1:
+        found = [moment for moment in found if moment.event]
+    return found or [Moment(named[0][0], happens=False)]
 
 
 def _mentions(text: str) -> list[Mapping[str, str]]:
@@ -214,68 +218,51 @@ def _fitting(wanted: Mapping[str, str], words: str, scene: Scene) -> list[int]:
     return fitting
 
 
-def _only(found: Sequence[T], words: str) -> T:
-    if len(found) != 1:
-        raise ProgramError(
-            f"fits {len(found)} objects: {words!r}", hint="The description fits none or several"
-        )
-    return found[0]
-
-
-def _meeting(one: Sequence[int], other: Sequence[int], words: str, scene: Scene) -> Moment:
-    """The first collision of the two; of several alike, of the two that do collide."""
+def _meetings(one: Sequence[int], other: Sequence[int], scene: Scene) -> list[Moment]:
+    """The first collision of each two that fit and do collide."""
     pairs = {frozenset((a, b)): a for a in one for b in other if a != b}
-    hits = [event for event in scene.events if event.kind == "Collision" and event.objects in pairs]
-    if not hits:
-        raise ProgramError(
-            f"the two do not collide in the log: {words!r}", hint="Only what happened has an event"
-        )
-    _only(sorted({tuple(sorted(event.objects)) for event in hits}), words)
-    return Moment(pairs[hits[0].objects], hits[0])
+    found: dict[frozenset[int], Moment] = {}
+    for event in scene.events:
+        if event.kind == "Collision" and event.objects in pairs:
+            found.setdefault(event.objects, Moment(pairs[event.objects], event))
+    return list(found.values()) or [Moment(one[0], happens=False)]
 
 
 def _alone(number: int, said: frozenset[str], words: str, scene: Scene) -> Moment:
     """What one object does or undergoes."""
-    entry = next((event for event in scene.events if event.kind == "Entry" and number in event.objects), None)
-    hits = [event for event in scene.events if event.kind == "Collision" and number in event.objects]
+    own = [event for event in scene.events if number in event.objects]
+    entry = next((event for event in own if event.kind == "Entry"), None)
+    hits = [event for event in own if event.kind == "Collision"]
     if said & _STOP:
-        return Moment(number, _any_of(hits[::-1], words), outcome=True)
+        return _first(number, hits[::-1], outcome=True)
     if said & _EXIT:
-        return Moment(
-            number,
-            _any_of(
-                [event for event in scene.events if event.kind == "Exit" and number in event.objects], words
-            ),
-        )
+        return _first(number, [event for event in own if event.kind == "Exit"])
     if said & _TOUCH:
-        return Moment(number, _any_of(hits, words))
+        return _first(number, hits)
     if said & _STRUCK and not said & {"came", "comes"}:
-        return Moment(number, _any_of(hits, words), outcome=True)
+        return _first(number, hits, outcome=True)
     if said & _ENTRY or (said & _MOVE and (entry or "from" in said)):
         return Moment(number, entry)
     if said & _MOVE:
-        return Moment(number, _any_of(hits, words), outcome=True)
+        return _first(number, hits, outcome=True)
     raise ProgramError(
         f"no rule reads {words!r}", hint="Say that it enters, leaves, moves, stops, or whom it hits"
     )
 
 
-def _any_of(events: list[Event], words: str) -> Event:
-    if not events:
-        raise ProgramError(
-            f"nothing of the kind happens in the log: {words!r}", hint="Only what happened has an event"
-        )
-    return events[0]
+def _first(number: int, events: Sequence[Event], *, outcome: bool = False) -> Moment:
+    """A moment of the first of the events, which does not happen if there is none."""
+    return Moment(number, events[0], outcome) if events else Moment(number, happens=False)
 
 
 def responsible(cause: Moment, effect: Moment, scene: Scene, variant: str) -> bool:
     """Whether a moment brings another about; nothing does so to what has no event, such as being there from
-    the start.
+    the start or what did not happen.
 
     Args:
         variant: the reference frame of the ancestor closure, as in the explanatory parameters.
     """
-    if effect.event is None:
+    if effect.event is None or not cause.happens:
         return False
     ancestry = scene.ancestry(variant)[effect.event.iri]
     if cause.event is None:

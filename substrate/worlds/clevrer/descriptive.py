@@ -36,7 +36,7 @@ class Descriptive:
 
 @dataclass(frozen=True)
 class Moment:
-    """A moment of the video: the program of its frame, who is then in which state, and the objects it names."""
+    """A moment of the video: the program of its frame, who is then in which state, and whom it names."""
 
     text: str
     program: tuple[str, ...]
@@ -263,7 +263,8 @@ def _query_partners(tale: Tale) -> Iterator[Descriptive]:
                     named=span.named,
                 )
             if len(hits) == 1:
-                words = f"the object {tale.rng.choice(('to collide', 'that collides'))} with {phrase.text}{span.text}"
+                collides = tale.rng.choice(("to collide", "that collides"))
+                words = f"the object {collides} with {phrase.text}{span.text}"
                 yield from _queries(
                     tale,
                     Phrase(words, (*source, "unique", *partner)),

@@ -59,7 +59,8 @@ def causes(events: Sequence[Event]) -> list[frozenset[int]]:
     A cause is linked to its effect by a chain of events of strictly growing frames, neighbours
     sharing an object.
 
-    >>> chain = [Event("in", (0,), 3), Event("collision", (0, 1), 9), Event("out", (2,), 9), Event("collision", (1, 2), 20)]
+    >>> first, last = Event("collision", (0, 1), 9), Event("collision", (1, 2), 20)
+    >>> chain = [Event("in", (0,), 3), first, Event("out", (2,), 9), last]
     >>> [sorted(found) for found in causes(chain)]
     [[], [0], [], [0, 1, 2]]
     """

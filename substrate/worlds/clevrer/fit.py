@@ -177,7 +177,7 @@ def _hits(clip: Clip, number: int) -> list[Event]:
 
 
 def _gaps(clips: Sequence[Clip]) -> dict[str, dict[int, int]]:
-    """Frames from the first collision of the video to that of the third and fourth actor, by role and number."""
+    """Frames from the first collision of the video to that of the third and fourth actor, by role and place."""
     found: dict[str, Counter[int]] = {
         f"{role}{number}": Counter() for role in "LR" for number in range(2, _ACTORS)
     }
@@ -277,24 +277,33 @@ def render(measured: Measured) -> str:
 
 def _literal(value: object) -> str:
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{_literal(key)}: {_literal(item)}" for key, item in value.items()) + "}"
+        items = [f"{_literal(key)}: {_literal(item)}" for key, item in value.items()]
+        line = "{" + ", ".join(items) + "}"
+        return line if len(line) <= _WIDTH else "{\n" + "".join(f"    {item},\n" for item in items) + "}"
     return f'"{value}"' if isinstance(value, str) else repr(value)
 
 
-_MODULE = '''"""What official scenes show of how they were made. Written by ``benchmarks/clevrer_worlds.py fit``: do not edit.
+_WIDTH = 100  # of a table on one line
 
-How each is read off stands in :mod:`.fit`; docs/design/worlds.md shows what comes of it. Shares are counts, lengths units.
+
+_MODULE = '''"""What official scenes show of how they were made.
+
+Written by ``benchmarks/clevrer_worlds.py fit``: do not edit.
+
+How each is read off stands in :mod:`.fit`; docs/design/worlds.md shows what comes of it. Shares are counts,
+lengths units.
 """
 
 # fmt: off
-# ruff: noqa: E501
 
 from substrate.domains.clevrer.format import Shape
 
 OBJECTS = {objects}
 SHAPES: dict[Shape, int] = {shapes}
 CASTS = {casts}
-"""The actors of a scene by their number: L is launched, R rests; a small letter is first hit after the video, if ever."""
+"""The actors of a scene by their number: L is launched, R rests; a small letter is first hit after the video,
+if ever.
+"""
 FIRST = {first}
 """Frame of the first collision."""
 GAPS: dict[str, dict[int, int]] = {gaps}
@@ -314,5 +323,7 @@ MASS = {mass}
 """Spread of the logarithm of a mass."""
 KEPT_COLLISIONS: dict[int, float] = {kept_collisions}
 KEPT_EXITS: dict[int, float] = {kept_exits}
-"""Shares of the generated scenes that are kept, by their collisions and by their exits; larger numbers as the largest here."""
+"""Shares of the generated scenes that are kept, by their collisions and by their exits; larger numbers as the
+largest here.
+"""
 '''

@@ -66,7 +66,8 @@ class Group:
 class Names:
     """The ways to name the objects of a scene.
 
-    >>> names = Names((ObjectProperty(0, "red", "metal", "cube"), ObjectProperty(1, "red", "metal", "sphere")))
+    >>> cube, ball = ObjectProperty(0, "red", "metal", "cube"), ObjectProperty(1, "red", "metal", "sphere")
+    >>> names = Names((cube, ball))
     >>> names.of(1, Random(0))
     Phrase(text='the sphere', program=('objects', 'sphere', 'filter_shape', 'unique'))
     """

@@ -139,7 +139,8 @@ def simulate(
         forces: called once with Bullet's client and the handles by object; what it gives is called before
             every substep.
 
-    >>> run = simulate([Body(0, "sphere", (0.0, 0.0), 0.0, (-2.0, 0.0)), Body(1, "cube", (-1.0, 0.0), 0.0, (0.0, 0.0))], frames=20)
+    >>> ball = Body(0, "sphere", (0.0, 0.0), 0.0, (-2.0, 0.0))
+    >>> run = simulate([ball, Body(1, "cube", (-1.0, 0.0), 0.0, (0.0, 0.0))], frames=20)
     >>> [contact.object_ids for contact in run.contacts]
     [(0, 1)]
     """

@@ -24,9 +24,12 @@ from substrate.domains.clevrer.motion.law import Belief, Law, Sight
 from substrate.domains.clevrer.motion.trajectories import read_trajectories
 from substrate.errors import SubstrateError
 
-_HEAD = '''"""Constants of the law of motion. Written by ``python -m substrate.domains.clevrer.motion.calibrate``: do not edit.
+_HEAD = '''"""Constants of the law of motion.
 
-What each means stands in :mod:`.law`; how each is derived, in :mod:`.from_annotations` and :mod:`.from_trajectories`.
+Written by ``python -m substrate.domains.clevrer.motion.calibrate``: do not edit.
+
+What each means stands in :mod:`.law`; how each is derived, in :mod:`.from_annotations` and
+:mod:`.from_trajectories`.
 """
 
 from typing import Any

@@ -16,10 +16,8 @@ class Course(Struct, frozen=True):
     """What happens after the start.
 
     ``contacts`` are the simulated collisions, of pairs that had not met; ``standing`` the observed ones that
-    still happen,
-    both in time order. ``departed`` has the frame from which a body no longer moves as observed; ``states``
-    the
-    simulated bodies at the frames at which bodies were recorded, and at the last.
+    still happen, both in time order. ``departed`` has the frame from which a body no longer moves as
+    observed; ``states`` the simulated bodies at the frames at which bodies were recorded, and at the last.
     """
 
     contacts: list[Contact]
@@ -41,10 +39,9 @@ def course(
     """From a frame on, simulate the bodies that depart from what was observed, and whomever they reach.
 
     A body departs when one that has departed touches it, or was observed to touch it: then that contact is
-    missing, or comes
-    otherwise. Who has not departed is set back to where it was observed whenever that was recorded, and its
-    collisions
-    with its like are those observed. A pair's first contact alone counts, as in an annotation.
+    missing, or comes otherwise. Who has not departed is set back to where it was observed whenever that was
+    recorded, and its collisions with its like are those observed. A pair's first contact alone counts, as in
+    an annotation.
 
     Args:
         recorded: where bodies were observed; who is first recorded after ``start`` joins there.
@@ -58,7 +55,8 @@ def course(
 
     A ball that was stopped rolls on and hits what it was not seen to hit:
 
-    >>> ball, wall, post = Body(0, "sphere", 0.0, 0.0, 2.0), Body(1, "cube", 1.0, 0.0), Body(2, "cylinder", 2.0, 0.0)
+    >>> ball, wall = Body(0, "sphere", 0.0, 0.0, 2.0), Body(1, "cube", 1.0, 0.0)
+    >>> post = Body(2, "cylinder", 2.0, 0.0)
     >>> found = course({0: {0: ball, 1: wall, 2: post}}, [(11, 0, 1)], 0, 60, [], without=[1])
     >>> found.contacts, found.departed
     ([(30, 0, 2)], {1: 0, 0: 11, 2: 30})

@@ -17,6 +17,8 @@ from substrate.domains.clevrer.motion.law import LAW, Law
 from substrate.errors import ParameterError
 
 _SWEEPS = 10  # of the impulse solver over all contacts; two bodies need one, a chain of five fewer than ten
+_FOREVER = 1000  # frames; a simulation that is longer looks again after so many
+_CAREFUL = 0.999  # rounding must not let a pair come near a frame early
 Contact = tuple[int, int, int]
 """Frame and two bodies, the lower id first."""
 _X, _Y, _YAW, _VX, _VY, _SPIN, _MASS, _INERTIA = range(8)
@@ -101,6 +103,7 @@ class _World:
         self.friction = [0.0 if shape == "sphere" else law.friction for shape in shapes]
         self.turning = [0.0 if shape == "sphere" else law.turning for shape in shapes]
         self.pairs: list[_Pair] = []
+        self.quiet = 0  # frames ahead in which no pair can come near
         for i, j in combinations(range(len(rows)), 2):
             wide = (shapes[i] == "cube") + (shapes[j] == "cube")
             flat = "sphere" not in (shapes[i], shapes[j])
@@ -111,7 +114,11 @@ class _World:
     def advance(self, frame: int) -> None:
         """One frame: ``substeps`` times find contacts, slow bodies down, exchange impulses, move."""
         rows, law = self.rows, self.law
-        near = self._near()
+        if self.quiet:
+            self.quiet -= 1
+            near: list[_Pair] = []
+        else:
+            near = self._near()
         busy = sorted({k for pair in near for k in (pair.i, pair.j)})
         for k in range(len(rows)):
             if k not in busy:
@@ -138,27 +145,40 @@ class _World:
 
     def _near(self) -> list[_Pair]:
         """Pairs that can come into reach of each other within a frame: one of them moves, or is about to be
-        pushed.
+        pushed. Where there is none, ``quiet`` says for how long.
         """
-        speeds = [hypot(row[_VX], row[_VY]) for row in self.rows]
+        rows = self.rows
+        speeds = [hypot(row[_VX], row[_VY]) for row in rows]
         fastest = max(speeds, default=0.0)
-        if not fastest and not any(row[_SPIN] for row in self.rows):
+        awake = [bool(speed or row[_SPIN]) for speed, row in zip(speeds, rows, strict=True)]
+        if not any(awake):
+            self.quiet = _FOREVER
             return []
-        margin = max(0.1, 2 * fastest * self.law.frame)  # a push passes on at most the speed of the fastest
-        close = [
-            p
-            for p in self.pairs
-            if hypot(self.rows[p.i][_X] - self.rows[p.j][_X], self.rows[p.i][_Y] - self.rows[p.j][_Y])
-            < p.reach + margin
-        ]
-        awake = {k for k, row in enumerate(self.rows) if speeds[k] or row[_SPIN]}
-        pushed = {k for pair in close if pair.i in awake or pair.j in awake for k in (pair.i, pair.j)}
+        way = 2 * fastest * self.law.frame
+        margin = max(0.1, way)  # a push passes on at most the speed of the fastest
+        close: list[_Pair] = []
+        room = _FOREVER * way
+        for pair in self.pairs:
+            a, b = rows[pair.i], rows[pair.j]
+            gap = hypot(a[_X] - b[_X], a[_Y] - b[_Y])
+            if gap < pair.reach + margin:
+                close.append(pair)
+            elif awake[pair.i] or awake[pair.j]:
+                room = min(room, gap - pair.reach - margin)
+        pushed = {k for pair in close if awake[pair.i] or awake[pair.j] for k in (pair.i, pair.j)}
+        if not pushed and way:
+            self.quiet = int(room / way * _CAREFUL)  # bodies that glide come no nearer than this
         return [pair for pair in close if pair.i in pushed or pair.j in pushed]
 
     def _brake(self, k: int) -> None:
         row, law = self.rows[k], self.law
         vx, vy, spin = row[_VX], row[_VY], row[_SPIN]
-        if not (vx or vy or spin):
+        if not spin:
+            if vx or vy:
+                speed = hypot(vx, vy)
+                keep = max(0.0, 1 - law.step * (self.friction[k] / speed + law.drag * (1 + speed)))
+                row[_VX] = vx * keep
+                row[_VY] = vy * keep
             return
         speed = hypot(vx, vy)
         rim = 1.4142 * law.radius * spin
@@ -167,15 +187,13 @@ class _World:
             keep = max(0.0, 1 - law.step * (self.friction[k] / total + law.drag * (1 + speed)))
             row[_VX] = vx * keep
             row[_VY] = vy * keep
-        if spin:
-            rate = abs(spin)
-            torque = self.turning[k] + self.friction[k] * 1.4142 * law.radius * abs(rim) / (
-                total * law.inertia
-            )
-            row[_SPIN] = spin * max(0.0, 1 - law.step * (torque / rate + law.drag * (1 + rate)))
+        rate = abs(spin)
+        torque = self.turning[k] + self.friction[k] * 1.4142 * law.radius * abs(rim) / (total * law.inertia)
+        row[_SPIN] = spin * max(0.0, 1 - law.step * (torque / rate + law.drag * (1 + rate)))
 
     def _glide(self, k: int, steps: int) -> None:
         row, law = self.rows[k], self.law
+        vx, vy = row[_VX], row[_VY]
         if row[_SPIN]:
             for _ in range(steps):
                 self._brake(k)
@@ -183,10 +201,9 @@ class _World:
                 row[_Y] += law.step * row[_VY]
                 row[_YAW] += law.step * row[_SPIN]
             return
-        vx, vy = row[_VX], row[_VY]
-        speed = hypot(vx, vy)
-        if not speed:
+        if not (vx or vy):
             return
+        speed = hypot(vx, vy)
         # On a straight line only the speed changes: follow it alone.
         now, travelled, friction, drag, step = speed, 0.0, self.friction[k], law.drag, law.step
         for _ in range(steps):

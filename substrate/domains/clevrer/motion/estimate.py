@@ -38,14 +38,13 @@ def estimate(
     """The state at frame ``at``; points after it are not read, and without any before it there is no state.
 
     Position is the last point's. Velocity is the mean of the last interval, slowed down by the law from its
-    middle to
-    its end: trajectories are piecewise fits, smooth to the last digit between seams and wrong by a whole
-    piece where they
-    are wrong, so a longer window averages nothing out (``docs/design/motion.md`` has the comparison).
-    A body that has been still stays still. ``None`` also for a body that has left: its points end before
-    ``at``.
+    middle to its end: trajectories are piecewise fits, smooth to the last digit between seams and wrong by a
+    whole piece where they are wrong, so a longer window averages nothing out (``docs/design/motion.md`` has
+    the comparison). A body that has been still stays still. ``None`` also for a body that has left: its
+    points end before ``at``.
 
-    >>> found = estimate(4, "sphere", [(70, 0.0, 0.0), (75, 0.14, 0.0), (80, 0.28, 0.0), (85, 9.0, 9.0)], at=80)
+    >>> points = [(70, 0.0, 0.0), (75, 0.14, 0.0), (80, 0.28, 0.0), (85, 9.0, 9.0)]
+    >>> found = estimate(4, "sphere", points, at=80)
     >>> round(found.body.x, 2), round(found.body.vx, 3), found.trust
     (0.28, 0.994, 'steady')
     """

@@ -22,10 +22,28 @@ from substrate.domains.clevrer.format import FRAMES, Annotation, read_scene_even
 from substrate.domains.clevrer.motion.engine import Body, simulate
 from substrate.domains.clevrer.motion.estimate import estimate
 from substrate.domains.clevrer.motion.from_annotations import fit_law, read_annotations
-from substrate.domains.clevrer.motion.from_trajectories import AT, Score, Watched, cast, halves, score, watch
+from substrate.domains.clevrer.motion.from_trajectories import (
+    AT,
+    Score,
+    Watched,
+    brier,
+    cast,
+    halves,
+    judged,
+    score,
+    watch,
+)
 from substrate.domains.clevrer.motion.law import BELIEF, LAW, SIGHT, Belief, Law
 from substrate.domains.clevrer.motion.observe import bodies, masses
-from substrate.domains.clevrer.motion.predict import Pair, Votes, apart, met_pairs, states, vote
+from substrate.domains.clevrer.motion.predict import (
+    Outlook,
+    Pair,
+    Votes,
+    apart,
+    met_pairs,
+    outlook,
+    states,
+)
 from substrate.domains.clevrer.motion.trajectories import read_trajectories
 from substrate.errors import SubstrateError
 
@@ -97,9 +115,9 @@ def recovered(pairs: Sequence[tuple[Annotation, Law]], *, weighed: bool) -> Reco
     return Recovered(true, found, close, extra)
 
 
-def straight(watched: Sequence[Watched], at: int, law: Law = LAW) -> list[Votes]:
+def straight(watched: Sequence[Watched], at: int, law: Law = LAW) -> list[Outlook]:
     """The baseline: straight lines from the last interval's velocity, as a vote of one."""
-    found: list[Votes] = []
+    found: list[Outlook] = []
     for w in watched:
         known = {thing.id: thing for thing in w.scene.objects}
         here = [
@@ -117,7 +135,7 @@ def straight(watched: Sequence[Watched], at: int, law: Law = LAW) -> list[Votes]
                 and hypot(dx + time * dvx, dy + time * dvy) < _STRAIGHT
             ):
                 close[a.id, b.id] = (1.0, 0.5)
-        found.append(close)
+        found.append(Outlook(close))
     return found
 
 
@@ -129,12 +147,12 @@ def _mean_velocity(w: Watched, body: Body, at: int, law: Law) -> tuple[float, fl
     return (x1 - x0) / (f1 - f0) / law.frame, (y1 - y0) / (f1 - f0) / law.frame
 
 
-def hindsight(watched: Sequence[Watched], at: int) -> list[Votes]:
+def hindsight(watched: Sequence[Watched], at: int) -> list[Outlook]:
     """One simulation from states that the fit after the next seam gives, for bodies nothing hits until then.
 
     Not a prediction: it reads later frames, to show what the positions up to ``at`` cost.
     """
-    found: list[Votes] = []
+    found: list[Outlook] = []
     for w in watched:
         known = {thing.id: thing for thing in w.scene.objects}
         later = next((seam for seam in SIGHT.seams if seam > at), at) + SIGHT.interval
@@ -149,7 +167,7 @@ def hindsight(watched: Sequence[Watched], at: int) -> list[Votes]:
             known_later = then is not None and then.trust != "new" and not w.struck(state.body.id, at, later)
             start.append(_rewound(then.body, later - at) if then is not None and known_later else state.body)
         contacts = simulate(apart(start, 2 * LAW.radius), FRAMES - 1 - at).contacts
-        found.append({(a, b): (1.0, 0.5) for _, a, b in contacts})
+        found.append(Outlook({(a, b): (1.0, 0.5) for _, a, b in contacts}))
     return found
 
 
@@ -177,61 +195,111 @@ def set_off_unseen(w: Watched, pair: Pair, at: int) -> bool:
     return not chain <= set(seen)
 
 
-_SURE = Belief(
-    constant=0.0, share=1.0, late=0.0, few_met=0.0, three_met=0.0, more_met=0.0, shared=0.0, cut=0.5
-)
+AS_VOTED = Belief(share=1.0)
 """Takes the vote as it is: a pair collides that does in half of the draws."""
 
 
-def predictions(watched: Sequence[Watched], at: int) -> Iterator[tuple[str, Score]]:
-    """A row for each way to foretell, all but the last told which pairs met by ``at``."""
+def predictions(watched: Sequence[Watched], at: int) -> Iterator[tuple[str, Score, float]]:
+    """A row for each way to foretell, with its Brier score; all but the last but one are told which pairs met
+    by ``at``.
+    """
     frames = FRAMES - 1 - at
     known = [{thing.id: thing for thing in w.scene.objects} for w in watched]
-    once = [vote(states(k, w.seen(at), at), frames, draws=1) for k, w in zip(known, watched, strict=True)]
-    votes = cast(watched, at, LAW, SIGHT)
-    yield "straight lines, τ = 0.4", score(watched, at, straight(watched, at), _SURE)
-    yield "one simulation", score(watched, at, once, _SURE)
-    yield "vote of simulations, half of them", score(watched, at, votes, _SURE)
-    yield "vote, weighed", score(watched, at, votes, BELIEF)
-    yield (
-        "vote, weighed, met pairs inferred",
-        score(
-            watched,
-            at,
-            votes,
-            BELIEF,
-            [met_pairs(k, w.seen(at)) for k, w in zip(known, watched, strict=True)],
-        ),
+    here = [states(k, w.seen(at), at) for k, w in zip(known, watched, strict=True)]
+    once = [outlook(found, frames, draws=1) for found in here]
+    many = cast(watched, at, LAW, SIGHT)
+    ways = (
+        ("straight lines, τ = 0.4", straight(watched, at), AS_VOTED),
+        ("one simulation", once, AS_VOTED),
+        ("vote of simulations, half of them", many, AS_VOTED),
+        ("vote, weighed", many, BELIEF),
+        ("(one simulation, states in hindsight)", hindsight(watched, at), AS_VOTED),
     )
-    yield "(one simulation, states in hindsight)", score(watched, at, hindsight(watched, at), _SURE)
+    for name, given, belief in ways:
+        yield name, score(watched, at, given, belief), brier(judged(watched, at, given, belief))
+    inferred = [met_pairs(k, w.seen(at)) for k, w in zip(known, watched, strict=True)]
+    got = score(watched, at, many, BELIEF, inferred)
+    yield "vote, weighed, met pairs inferred", got, brier(judged(watched, at, many, BELIEF, inferred))
+
+
+class Bin(Struct, frozen=True):
+    """Pairs of like probability: how many, their mean probability, and the share of them that collide."""
+
+    pairs: int
+    said: float
+    came: float
+
+
+def reliability(chances: Sequence[tuple[float, bool]], bins: int = 10) -> list[Bin]:
+    """The pairs in bins of equal width by probability, empty ones left out.
+
+    >>> reliability([(0.05, False), (0.95, True), (0.85, False), (0.95, True)], bins=2)
+    [Bin(pairs=1, said=0.05, came=0.0), Bin(pairs=3, said=0.9166666666666666, came=0.6666666666666666)]
+    """
+    found: list[Bin] = []
+    for place in range(bins):
+        here = [pair for pair in chances if min(int(pair[0] * bins), bins - 1) == place]
+        if here:
+            said, came = fmean(chance for chance, _ in here), fmean(came for _, came in here)
+            found.append(Bin(len(here), said, came))
+    return found
 
 
 def report(annotations: Path, trajectories: Path | None = None, events: Path | None = None) -> Iterator[str]:
     """The report, line by line, in Markdown."""
     films = read_annotations(annotations)
-    judged = others(films)
-    steps = [error for film, law in judged for error in one_step_errors(film, law)]
-    yield f"One frame ahead, {len(steps)} states of moving bodies: mean {fmean(steps):.5f}, 95 % below {quantiles(steps, n=20)[-1]:.5f} units."
-    yield f"\n| from frame 0 | {FAR} frames on: median | mean | 90 % below | pairs found | within {CLOSE} frames | extra pairs |\n|---|---|---|---|---|---|---|"
-    for weighed, name in ((False, "equal masses"), (True, "masses from the video")):
-        far = [error for film, law in judged for error in far_errors(film, law, weighed=weighed)]
-        got = recovered(judged, weighed=weighed)
-        tenths = quantiles(far, n=10)
-        yield f"| {name} | {tenths[4]:.3f} | {fmean(far):.3f} | {tenths[8]:.3f} | {got.found} of {got.true} | {got.close} | {got.extra} |"
-    own = recovered([(film, LAW) for film in films], weighed=True)
-    yield f"\nWith the constants in force (fitted to these scenes): {own.found} of {own.true} pairs, {own.close} within {CLOSE} frames, {own.extra} extra."
+    yield from _motion_report(films)
     if trajectories is None or events is None:
         return
     watched = watch(read_trajectories(trajectories), read_scene_events(events))
     for at in AT:
-        yield f"\n| F = {at} | half | precision | recall | F1 |\n|---|---|---|---|---|"
+        yield (
+            f"\n| F = {at} | half | precision | recall | F1 | Brier | scenes exact | of those with any |"
+            "\n|---|---|---|---|---|---|---|---|"
+        )
         for name, half in zip(("fitted", "kept out"), halves(watched), strict=True):
-            for way, got in predictions(half, at):
-                yield f"| {way} | {name} | {got.precision:.3f} | {got.recall:.3f} | {got.f1:.3f} |"
+            for way, got, squares in predictions(half, at):
+                yield (
+                    f"| {way} | {name} | {got.precision:.3f} | {got.recall:.3f} | {got.f1:.3f} "
+                    f"| {squares:.4f} | {got.whole} of {got.scenes} | {got.busy_whole} of {got.busy} |"
+                )
         kept = halves(watched)[1]
         pairs = [(w, pair) for w in kept for pair in sorted(w.truth(at))]
         hidden = sum(set_off_unseen(w, pair, at) for w, pair in pairs)
-        yield f"\nKept out: {len(pairs)} pairs collide after frame {at}; {hidden} of them hang on an object not yet in view."
+        yield (
+            f"\nKept out: {len(pairs)} pairs collide after frame {at}; "
+            f"{hidden} of them hang on an object not yet in view."
+        )
+        yield "\n| probability said | pairs | mean | share that collides |\n|---|---|---|---|"
+        chances = judged(kept, at, cast(kept, at, LAW, SIGHT), BELIEF)
+        for place, found in enumerate(reliability(chances)):
+            yield f"| bin {place + 1} | {found.pairs} | {found.said:.3f} | {found.came:.3f} |"
+
+
+def _motion_report(films: Sequence[Annotation]) -> Iterator[str]:
+    left_out = others(films)
+    steps = [error for film, law in left_out for error in one_step_errors(film, law)]
+    yield (
+        f"One frame ahead, {len(steps)} states of moving bodies: mean {fmean(steps):.5f}, "
+        f"95 % below {quantiles(steps, n=20)[-1]:.5f} units."
+    )
+    yield (
+        f"\n| from frame 0 | {FAR} frames on: median | mean | 90 % below | pairs found "
+        f"| within {CLOSE} frames | extra pairs |\n|---|---|---|---|---|---|---|"
+    )
+    for weighed, name in ((False, "equal masses"), (True, "masses from the video")):
+        far = [error for film, law in left_out for error in far_errors(film, law, weighed=weighed)]
+        got = recovered(left_out, weighed=weighed)
+        tenths = quantiles(far, n=10)
+        yield (
+            f"| {name} | {tenths[4]:.3f} | {fmean(far):.3f} | {tenths[8]:.3f} "
+            f"| {got.found} of {got.true} | {got.close} | {got.extra} |"
+        )
+    own = recovered([(film, LAW) for film in films], weighed=True)
+    yield (
+        f"\nWith the constants in force (fitted to these scenes): {own.found} of {own.true} pairs, "
+        f"{own.close} within {CLOSE} frames, {own.extra} extra."
+    )
 
 
 def main(arguments: list[str] | None = None) -> int:

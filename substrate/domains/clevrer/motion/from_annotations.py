@@ -59,7 +59,7 @@ SOLVER = Law(
 
 
 class Free(Struct, frozen=True):
-    """A body alone at a frame and at the next: speeds (units/s), way between them (units), spins (radians/s)."""
+    """A body alone at a frame and at the next: speeds (units/s), way between (units), spins (radians/s)."""
 
     shape: Shape
     speed: float
@@ -232,7 +232,7 @@ def _turning(free: Free, law: Law) -> float:
 
 
 def _inertias(seen: Sequence[Impact], law: Law) -> Iterator[float]:
-    """Impulse times arm over spin gained, of every cube that was hit well off its centre: per unit of mass."""
+    """Impulse times arm over spin gained, of every cube that was hit well off its centre, per mass."""
     for impact in seen:
         track = tracks(impact.annotation)
         for name, shape, (dx, dy, spin) in zip(
@@ -253,7 +253,7 @@ def _least(seen: Sequence[Impact], laws: Sequence[Law]) -> Law:
 
 
 def impact_error(impact: Impact, law: Law) -> float:
-    """Mean distance between simulated and recorded velocity of the two bodies, three frames after (units/s)."""
+    """Mean distance of simulated and recorded velocity of the two bodies, three frames after (units/s)."""
     a, b = impact.collision.object_ids
     first, last = (
         impact.collision.frame_id - _WINDOW,

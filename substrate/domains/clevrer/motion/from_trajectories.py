@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import product
-from math import atan2, hypot, pi, remainder
+from itertools import combinations, product
+from math import atan2, exp, fsum, hypot, log, pi, remainder
 from statistics import NormalDist, fmean, median
 
 import numpy as np
@@ -20,13 +20,13 @@ from substrate.domains.clevrer.motion.estimate import Sampled, estimate, velocit
 from substrate.domains.clevrer.motion.law import Belief, Law, Sight
 from substrate.domains.clevrer.motion.predict import (
     BAD,
+    Outlook,
     Pair,
-    Votes,
     believe,
     features,
     met_pairs,
+    outlook,
     states,
-    vote,
 )
 from substrate.domains.clevrer.motion.trajectories import TrajectoryScene
 
@@ -41,6 +41,8 @@ _NEAR = (0.56, 0.62, 0.68, 0.74)
 _BLOWS = (0.05, 0.08, 0.12)
 _AIMS = [k / 4 for k in range(-12, 9)]
 _CUTS = [k / 40 for k in range(8, 29)]
+_AIMED = [k / 20 for k in range(18)]
+_AIMED_SPREADS = (0.04, 0.06, 0.08, 0.1, 0.12)
 _RIDGE = 0.5
 
 # Read off the files, not fitted.
@@ -59,6 +61,8 @@ UNSEEN = Sight(
     entry_speed=(2.3, 0.3),
     entry_aim=(-1.0, 0.0),
     entry_spread=0.3,
+    entry_aimed=0.0,
+    entry_aimed_spread=0.1,
     mass=0.2,
 )
 
@@ -141,37 +145,76 @@ def _seams(watched: Sequence[Watched], law: Law, sight: Sight) -> tuple[int, ...
     )
 
 
+class _Entry(Struct, frozen=True):
+    """A body's first place in view, its speed there and direction, and the directions of the others."""
+
+    x: float
+    y: float
+    speed: float
+    heading: float
+    others: list[float]
+
+    def off(self, aim: tuple[float, float]) -> float:
+        """From the direction of a place (radians)."""
+        return remainder(atan2(aim[1] - self.y, aim[0] - self.x) - self.heading, 2 * pi)
+
+
 def _entries(watched: Sequence[Watched], law: Law, sight: Sight) -> Sight:
     """How fast bodies come into view and where they head: from their first two points, where nothing hit them
     in between.
     """
-    speeds: list[float] = []
-    flights: list[tuple[float, float, float]] = []
-    for w in watched:
-        shapes: dict[int, Shape] = {thing.id: thing.shape for thing in w.scene.objects}
-        for name, points in sorted(w.scene.trajectory.items()):
-            if (
-                len(points) > 1
-                and 0 < points[0][0] < points[1][0] < FRAMES
-                and not w.struck(name, 0, points[1][0])
-            ):
-                (f0, x, y), (f1, x1, y1) = points[:2]
-                time = (f1 - f0) * law.frame
-                mean = hypot(x1 - x, y1 - y) / time
-                speeds.append(mean + law.deceleration(shapes[name], mean) * time / 2)
-                flights.append((x, y, atan2(y1 - y, x1 - x)))
-
-    def off(aim: tuple[float, float]) -> list[float]:
-        return [abs(remainder(atan2(aim[1] - y, aim[0] - x) - heading, 2 * pi)) for x, y, heading in flights]
-
-    aim = min(product(_AIMS, _AIMS), key=lambda a: median(off(a)))
-    spread = median(abs(speed - median(speeds)) for speed in speeds) / _HALF
-    return replace(
+    found = [entry for w in watched for entry in _entered(w, law)]
+    usual = median(entry.speed for entry in found)
+    spread = median(abs(entry.speed - usual) for entry in found) / _HALF
+    aim = min(product(_AIMS, _AIMS), key=lambda a: median(abs(entry.off(a)) for entry in found))
+    sight = replace(
         sight,
-        entry_speed=(round(median(speeds), 2), round(spread, 2)),
+        entry_speed=(round(usual, 2), round(spread, 2)),
         entry_aim=aim,
-        entry_spread=round(median(off(aim)) / _HALF, 2),
+        entry_spread=round(median(abs(entry.off(aim)) for entry in found) / _HALF, 2),
     )
+    aimed = (
+        replace(sight, entry_aimed=share, entry_aimed_spread=near)
+        for share, near in product(_AIMED, _AIMED_SPREADS)
+    )
+    return max(aimed, key=lambda s: fsum(log(_entry_likelihood(entry, s)) for entry in found))
+
+
+def _entered(w: Watched, law: Law) -> Iterator[_Entry]:
+    shapes: dict[int, Shape] = {thing.id: thing.shape for thing in w.scene.objects}
+    for name, points in sorted(w.scene.trajectory.items()):
+        if len(points) < 2 or not 0 < points[0][0] < points[1][0] < FRAMES:
+            continue
+        (frame, x, y), (until, x1, y1) = points[:2]
+        if w.struck(name, 0, until):
+            continue
+        time = (until - frame) * law.frame
+        mean = hypot(x1 - x, y1 - y) / time
+        speed = mean + law.deceleration(shapes[name], mean) * time / 2
+        others = [
+            atan2(there[2] - y, there[1] - x)
+            for other, known in sorted(w.scene.trajectory.items())
+            for there in known
+            if other != name and there[0] == frame
+        ]
+        yield _Entry(x, y, speed, atan2(y1 - y, x1 - x), others)
+
+
+def _entry_likelihood(entry: _Entry, sight: Sight) -> float:
+    """Of a direction: a mixture of the general aim and of the directions of the other bodies."""
+
+    def bell(off: float, spread: float) -> float:
+        return exp(-((off / spread) ** 2) / 2) / spread
+
+    off = entry.off(sight.entry_aim)
+    general = bell(off, sight.entry_spread)
+    ways = [remainder(way - entry.heading, 2 * pi) for way in entry.others]
+    weights = [bell(way - off, sight.entry_spread) for way in ways]
+    if not sum(weights):
+        return max(general, 1e-9)
+    near = [bell(way, sight.entry_aimed_spread) for way in ways]
+    aimed = sum(w * n for w, n in zip(weights, near, strict=True)) / sum(weights)
+    return max((1 - sight.entry_aimed) * general + sight.entry_aimed * aimed, 1e-9)
 
 
 def _met_score(watched: Sequence[Watched], law: Law, sight: Sight) -> float:
@@ -225,7 +268,7 @@ def _errors(watched: Sequence[Watched], law: Law, sight: Sight) -> Sight:
 
 
 def _state_errors(watched: Sequence[Watched], law: Law, sight: Sight) -> Iterator[_Error]:
-    """Of moving bodies, two intervals before a seam, that nothing hits until the seam's fit shows them again."""
+    """Of moving bodies, two intervals before a seam, which nothing hits until the new fit shows them."""
     for w, seam in product(watched, sight.seams):
         at, later = seam - 2 * sight.interval, seam + sight.interval
         for thing in w.scene.objects:
@@ -249,31 +292,30 @@ def fit_belief(watched: Sequence[Watched], law: Law, sight: Sight) -> Belief:
     """Logistic regression (ridge) of collisions on votes, then the cut at which the mean F1 over the
     benchmark's frames is highest.
     """
-    votes = {at: cast(watched, at, law, sight) for at in AT}
+    known = {at: cast(watched, at, law, sight) for at in AT}
     rows: list[tuple[float, ...]] = []
     came: list[bool] = []
     for at in AT:
-        for w, given in zip(watched, votes[at], strict=True):
+        for w, given in zip(watched, known[at], strict=True):
             truth = w.truth(at)
             for pair, row in sorted(features(given, w.met(at)).items()):
                 rows.append(row)
                 came.append(pair in truth)
     weights = _logistic(np.array(rows), np.array(came, dtype=float))
-    belief = Belief(*(round(float(weight), 2) for weight in weights), cut=0.5)
+    belief = Belief(*(round(float(weight), 2) for weight in weights))
     cut = max(
-        _CUTS, key=lambda c: fmean(score(watched, at, votes[at], replace(belief, cut=c)).f1 for at in AT)
+        _CUTS, key=lambda c: fmean(score(watched, at, known[at], replace(belief, cut=c)).f1 for at in AT)
     )
     return replace(belief, cut=cut)
 
 
-def cast(watched: Sequence[Watched], at: int, law: Law, sight: Sight) -> list[Votes]:
-    """The vote of every scene."""
-    found: list[Votes] = []
+def cast(watched: Sequence[Watched], at: int, law: Law, sight: Sight) -> list[Outlook]:
+    """The outlook of every scene at a frame."""
+    found: list[Outlook] = []
     for w in watched:
         known = {thing.id: thing for thing in w.scene.objects}
-        found.append(
-            vote(states(known, w.seen(at), at, law=law, sight=sight), FRAMES - 1 - at, law=law, sight=sight)
-        )
+        here = states(known, w.seen(at), at, law=law, sight=sight)
+        found.append(outlook(here, FRAMES - 1 - at, law=law, sight=sight))
     return found
 
 
@@ -288,11 +330,17 @@ def _logistic(rows: np.ndarray, came: np.ndarray) -> np.ndarray:
 
 
 class Score(Struct, frozen=True):
-    """Pairs predicted and true."""
+    """Pairs predicted and true; ``whole`` of ``scenes`` had no wrong and no missed pair, ``busy`` of them had
+    a true or predicted one at all, ``busy_whole`` of those were right.
+    """
 
     right: int
     wrong: int
     missed: int
+    scenes: int = 0
+    whole: int = 0
+    busy: int = 0
+    busy_whole: int = 0
 
     @property
     def precision(self) -> float:
@@ -317,19 +365,58 @@ class Score(Struct, frozen=True):
 def score(
     watched: Sequence[Watched],
     at: int,
-    votes: Sequence[Votes],
+    known: Sequence[Outlook],
     belief: Belief,
     past: Sequence[set[Pair]] | None = None,
 ) -> Score:
     """Predictions against truth; ``past`` holds the pairs taken to have met, the truth where ``None``."""
-    right = wrong = missed = 0
-    for k, (w, given) in enumerate(zip(watched, votes, strict=True)):
+    count = Counter[str]()
+    for k, (w, given) in enumerate(zip(watched, known, strict=True)):
         chances = believe(given, w.met(at) if past is None else past[k], belief=belief)
         found = {pair for pair, chance in chances.items() if chance >= belief.cut}
         truth = w.truth(at)
-        right, wrong, missed = (
-            right + len(found & truth),
-            wrong + len(found - truth),
-            missed + len(truth - found),
-        )
-    return Score(right, wrong, missed)
+        count["right"] += len(found & truth)
+        count["wrong"] += len(found - truth)
+        count["missed"] += len(truth - found)
+        count["whole"] += found == truth
+        count["busy"] += bool(found | truth)
+        count["busy_whole"] += found == truth and bool(found)
+    return Score(
+        count["right"],
+        count["wrong"],
+        count["missed"],
+        len(watched),
+        count["whole"],
+        count["busy"],
+        count["busy_whole"],
+    )
+
+
+def judged(
+    watched: Sequence[Watched],
+    at: int,
+    known: Sequence[Outlook],
+    belief: Belief,
+    past: Sequence[set[Pair]] | None = None,
+) -> list[tuple[float, bool]]:
+    """Probability and truth of every pair that was seen by ``at`` and has not met; 0 where no draw collides.
+
+    ``past`` as in :func:`score`.
+    """
+    found: list[tuple[float, bool]] = []
+    for k, (w, given) in enumerate(zip(watched, known, strict=True)):
+        met = w.met(at)
+        chances = believe(given, met if past is None else past[k], belief=belief)
+        truth = w.truth(at)
+        unmet = (pair for pair in combinations(sorted(w.seen(at)), 2) if pair not in met)
+        found.extend((chances.get(pair, 0.0), pair in truth) for pair in unmet)
+    return found
+
+
+def brier(chances: Sequence[tuple[float, bool]]) -> float:
+    """Mean squared distance of probability and truth.
+
+    >>> brier([(1.0, True), (0.5, False)])
+    0.125
+    """
+    return fmean((chance - came) ** 2 for chance, came in chances)

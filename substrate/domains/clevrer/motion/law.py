@@ -60,8 +60,8 @@ class Law(Struct, frozen=True):
     def deceleration(self, shape: Shape, speed: float) -> float:
         """Of a free body that does not spin (units/s²).
 
-        >>> round(LAW.deceleration("sphere", 1.0), 3), LAW.deceleration("cube", 1.0) > LAW.deceleration("sphere", 1.0)
-        (0.08, True)
+        >>> round(LAW.deceleration("sphere", 1.0), 3), round(LAW.deceleration("cube", 1.0), 3)
+        (0.08, 0.372)
         """
         return (0.0 if shape == "sphere" else self.friction) + self.drag * speed * (1 + speed)
 
@@ -104,6 +104,10 @@ class Sight(Struct, frozen=True):
     """Where such bodies head for on the ground plane (units)."""
     entry_spread: float
     """Spread of their direction about that aim (radians)."""
+    entry_aimed: float
+    """Share of such bodies that head for another body instead."""
+    entry_aimed_spread: float
+    """Spread of their direction about that body (radians)."""
     mass: float
     """Spread of the logarithm of a body's mass."""
 
@@ -120,19 +124,31 @@ class Belief(Struct, frozen=True):
     fitted on the same half.
     """
 
-    constant: float
-    share: float
+    constant: float = 0.0
+    share: float = 0.0
     """Weight of the log-odds of the share."""
-    late: float
+    late: float = 0.0
     """Weight of how late the draws collide: 0 now, 1 at the end."""
-    few_met: float
+    few_met: float = 0.0
     """Where at most one pair has collided yet: the generator kept few scenes with less than two."""
-    three_met: float
+    three_met: float = 0.0
     """Where exactly three pairs have: it kept few with more."""
-    more_met: float
-    shared: float
+    more_met: float = 0.0
+    shared: float = 0.0
     """Weight of the number of collisions the two bodies already had with others."""
-    cut: float
+    launched: float = 0.0
+    """Weight of the number of the two that move without having been hit: somebody aimed them."""
+    entering: float = 0.0
+    """Weight of the number of the two that have just come into view."""
+    scattered: float = 0.0
+    """Where both move because they were hit: nobody aimed them at each other."""
+    rival: float = 0.0
+    """Weight of the largest share that another collision of either has."""
+    forestalled: float = 0.0
+    """Weight of the largest share that an earlier collision of either has."""
+    late_share: float = 0.0
+    """Weight of the product of log-odds and lateness: late collisions are less sure."""
+    cut: float = 0.5
     """Probability from which a collision is predicted: where F1 was highest."""
 
 

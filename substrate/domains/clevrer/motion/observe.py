@@ -20,7 +20,8 @@ _DOUBT = (
 def observed(state: MotionState, shape: Shape, mass: float = 1.0) -> Body:
     """The body of a recorded state. Yaw and spin count for cubes only: a disc's change nothing.
 
-    >>> observed(MotionState(3, (1.0, 2.0, 0.2), (0.0, 0.0, 0.5), (0.1, 0.0, 0.0), (0.0, 0.0, 2.0), True), "cube")
+    >>> place, turned, velocity, turning = (1.0, 2.0, 0.2), (0.0, 0.0, 0.5), (0.1, 0.0, 0.0), (0.0, 0.0, 2.0)
+    >>> observed(MotionState(3, place, turned, velocity, turning, True), "cube")
     Body(id=3, shape='cube', x=1.0, y=2.0, vx=0.1, vy=0.0, yaw=0.5, spin=2.0, mass=1.0)
     """
     yaw, spin = (state.orientation[2], state.angular_velocity[2]) if shape == "cube" else (0.0, 0.0)

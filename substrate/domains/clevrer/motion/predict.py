@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import combinations
-from math import atan2, cos, exp, hypot, log, pi, sin, sqrt
+from itertools import accumulate, combinations
+from math import atan2, cos, exp, hypot, log, pi, remainder, sin, sqrt
 from statistics import NormalDist, fmean
+
+from msgspec import Struct
+from msgspec.structs import astuple
 
 from substrate.domains.clevrer.format import FRAMES, CompactObject
 from substrate.domains.clevrer.motion.engine import Body, simulate
@@ -13,11 +17,12 @@ from substrate.domains.clevrer.motion.estimate import Estimate, Sampled, estimat
 from substrate.domains.clevrer.motion.law import BELIEF, LAW, SIGHT, Belief, Law, Sight
 from substrate.errors import ParameterError
 
-DRAWS = 32
+DRAWS = 64
 Pair = tuple[int, int]
 Votes = dict[Pair, tuple[float, float]]
 """By pair: the share of draws in which it collides, and when on average (0 at once, 1 at the end)."""
 
+_MOVING = 0.05  # units/s; below that a body is as good as at rest
 _CHANCES = 6  # numbers a body takes from one draw
 _normal = NormalDist().inv_cdf
 BAD = 0.25  # share of struck bodies whose velocity is badly wrong; see Sight.struck_badly
@@ -68,7 +73,7 @@ def probabilities(
     """
     known, seen = _known(objects, trajectory, at, until)
     past = met_pairs(known, seen) if met is None else {(min(pair), max(pair)) for pair in met}
-    return believe(vote(states(known, seen, at), until - at), past)
+    return believe(outlook(states(known, seen, at), until - at), past)
 
 
 def _known(
@@ -110,6 +115,25 @@ def states(
     return [state for state in found if state is not None]
 
 
+class Outlook(Struct, frozen=True):
+    """What is known of the collisions to come before it is weighed: the vote, and who moves or has just come
+    into view.
+    """
+
+    votes: Votes
+    moving: frozenset[int] = frozenset()
+    entering: frozenset[int] = frozenset()
+
+
+def outlook(
+    found: Sequence[Estimate], frames: int, *, draws: int = DRAWS, law: Law = LAW, sight: Sight = SIGHT
+) -> Outlook:
+    """The vote over so many frames, beside what the states say themselves."""
+    fast = (state.body.id for state in found if hypot(state.body.vx, state.body.vy) > _MOVING)
+    new = (state.body.id for state in found if state.trust == "new")
+    return Outlook(vote(found, frames, draws=draws, law=law, sight=sight), frozenset(fast), frozenset(new))
+
+
 def vote(
     found: Sequence[Estimate], frames: int, *, draws: int = DRAWS, law: Law = LAW, sight: Sight = SIGHT
 ) -> Votes:
@@ -120,9 +144,16 @@ def vote(
     same on every run, without a seed.
     """
     frames_of: dict[Pair, list[int]] = {}
+    targets = [_targets(state, found, sight) if state.trust == "new" else [] for state in found]
     for draw in range(draws):
         world = [
-            _drawn(state, [_chance(draw, _CHANCES * place + k) for k in range(_CHANCES)], law, sight)
+            _drawn(
+                state,
+                [_chance(draw, _CHANCES * place + k) for k in range(_CHANCES)],
+                targets[place],
+                law,
+                sight,
+            )
             for place, state in enumerate(found)
         ]
         for frame, a, b in simulate(apart(world, 2 * law.radius), frames, law=law).contacts:
@@ -146,56 +177,67 @@ def _chance(draw: int, dimension: int) -> float:
     return min(max((0.5 + draw * _ROOTS[dimension % len(_ROOTS)]) % 1, 1e-9), 1 - 1e-9)
 
 
-def _drawn(state: Estimate, chance: Sequence[float], law: Law, sight: Sight) -> Body:
+Target = tuple[float, float]
+"""A direction (radians), and the share of the bodies that head for a target whose direction is at most this
+one in the list.
+"""
+
+
+def _targets(state: Estimate, found: Sequence[Estimate], sight: Sight) -> list[Target]:
+    """Where the others are, as likely as the general aim makes each."""
+    body, aim = state.body, _aim(state.body, sight)
+    ways = [
+        atan2(other.body.y - body.y, other.body.x - body.x) for other in found if other.body.id != body.id
+    ]
+    weights = [exp(-((remainder(way - aim, 2 * pi) / sight.entry_spread) ** 2) / 2) for way in ways]
+    total = sum(weights)
+    if not total:
+        return []
+    return [(way, upto / total) for way, upto in zip(ways, accumulate(weights), strict=True)]
+
+
+def _aim(body: Body, sight: Sight) -> float:
+    return atan2(sight.entry_aim[1] - body.y, sight.entry_aim[0] - body.x)
+
+
+def _drawn(
+    state: Estimate, chance: Sequence[float], targets: Sequence[Target], law: Law, sight: Sight
+) -> Body:
     """One body that the estimate allows; a cube's yaw cannot be seen in positions, so it is anything."""
     body = state.body
     yaw = chance[0] * pi / 2 if body.shape == "cube" else 0.0
-    x, y, vx, vy = _ERRORS[state.trust](state, chance, law, sight)
+    if state.trust == "new":
+        vx, vy = _entering(body, chance, targets, sight)
+        x, y = body.x, body.y
+    else:
+        place, velocity = _spreads(state, chance, sight)
+        x, y = body.x + place * _normal(chance[2]), body.y + place * _normal(chance[3])
+        vx, vy = body.vx + velocity * _normal(chance[4]), body.vy + velocity * _normal(chance[5])
     return Body(body.id, body.shape, x, y, vx, vy, yaw, 0.0, exp(sight.mass * _normal(chance[1])))
 
 
-def _steady(
-    state: Estimate, chance: Sequence[float], law: Law, sight: Sight
-) -> tuple[float, float, float, float]:
-    body = state.body
-    scale = min(1.0, hypot(body.vx, body.vy) / 0.3)  # what hardly moves is well known
-    place, velocity = (
-        scale * spread[min(state.fit, len(spread) - 1)] for spread in (sight.place, sight.velocity)
-    )
-    return (
-        body.x + place * _normal(chance[2]),
-        body.y + place * _normal(chance[3]),
-        body.vx + velocity * _normal(chance[4]),
-        body.vy + velocity * _normal(chance[5]),
-    )
+def _spreads(state: Estimate, chance: Sequence[float], sight: Sight) -> tuple[float, float]:
+    """Standard errors of this draw's place and velocity."""
+    if state.trust == "struck":
+        badly = (7 * chance[0] + chance[1]) % 1 < BAD
+        return sight.struck_place, sight.struck_badly if badly else sight.struck_velocity
+    scale = min(1.0, hypot(state.body.vx, state.body.vy) / 0.3)  # what hardly moves is well known
+    fit = min(state.fit, len(sight.place) - 1)
+    return scale * sight.place[fit], scale * sight.velocity[fit]
 
 
-def _struck(
-    state: Estimate, chance: Sequence[float], law: Law, sight: Sight
-) -> tuple[float, float, float, float]:
-    body = state.body
-    spread = sight.struck_badly if (7 * chance[0] + chance[1]) % 1 < BAD else sight.struck_velocity
-    return (
-        body.x + sight.struck_place * _normal(chance[2]),
-        body.y + sight.struck_place * _normal(chance[3]),
-        body.vx + spread * _normal(chance[4]),
-        body.vy + spread * _normal(chance[5]),
-    )
-
-
-def _new(
-    state: Estimate, chance: Sequence[float], law: Law, sight: Sight
-) -> tuple[float, float, float, float]:
-    body = state.body
+def _entering(
+    body: Body, chance: Sequence[float], targets: Sequence[Target], sight: Sight
+) -> tuple[float, float]:
+    """The velocity of a body of which one position is known: at another body, or into the picture."""
     mean, spread = sight.entry_speed
     speed = max(0.0, mean + spread * _normal(chance[2]))
-    heading = atan2(sight.entry_aim[1] - body.y, sight.entry_aim[0] - body.x) + sight.entry_spread * _normal(
-        chance[3]
-    )
-    return body.x, body.y, speed * cos(heading), speed * sin(heading)
-
-
-_ERRORS = {"steady": _steady, "struck": _struck, "new": _new}
+    if targets and chance[4] < sight.entry_aimed:
+        way = next((way for way, upto in targets if chance[5] <= upto), targets[-1][0])
+        way += sight.entry_aimed_spread * _normal(chance[3])
+    else:
+        way = _aim(body, sight) + sight.entry_spread * _normal(chance[3])
+    return speed * cos(way), speed * sin(way)
 
 
 def apart(bodies: Sequence[Body], distance: float) -> list[Body]:
@@ -245,35 +287,44 @@ def met_pairs(
     return found
 
 
-def features(votes: Votes, past: Iterable[Pair]) -> dict[Pair, tuple[float, ...]]:
+def features(known: Outlook, past: Iterable[Pair]) -> dict[Pair, tuple[float, ...]]:
     """What :class:`Belief` weighs, in its order, for each pair that has not met."""
-    met = sorted(set(past))
+    met = set(past)
+    hits = Counter(name for pair in met for name in pair)
     counts = (float(len(met) < 2), float(len(met) == 3), float(len(met) > 3))
+    launched = {name for name in known.moving if name not in hits}
+    scattered = {name for name in known.moving if name in hits}
+    open_votes = {pair: said for pair, said in known.votes.items() if pair not in met}
     found: dict[Pair, tuple[float, ...]] = {}
-    for pair, (share, late) in votes.items():
-        if pair not in met:
-            odds = log((share + 0.02) / (1.02 - share))
-            found[pair] = (1.0, odds, late, *counts, float(sum(1 for other in met if set(other) & set(pair))))
+    for pair, (share, late) in open_votes.items():
+        odds = log((share + 0.02) / (1.02 - share))
+        rivals = [v for other, v in open_votes.items() if other != pair and set(other) & set(pair)]
+        found[pair] = (
+            1.0,
+            odds,
+            late,
+            *counts,
+            float(hits[pair[0]] + hits[pair[1]]),
+            float(len(launched.intersection(pair))),
+            float(len(known.entering.intersection(pair))),
+            float(scattered.issuperset(pair)),
+            max((rival for rival, _ in rivals), default=0.0),
+            max((rival for rival, when in rivals if when < late), default=0.0),
+            odds * late,
+        )
     return found
 
 
-def believe(votes: Votes, past: Iterable[Pair], *, belief: Belief = BELIEF) -> dict[Pair, float]:
+def believe(known: Outlook, past: Iterable[Pair], *, belief: Belief = BELIEF) -> dict[Pair, float]:
     """The probability of each pair's collision.
 
-    >>> chances = believe({(0, 1): (1.0, 0.3), (0, 2): (0.2, 0.9)}, past=[(1, 2)])
+    >>> votes = {(0, 1): (1.0, 0.3), (0, 2): (0.2, 0.9)}
+    >>> chances = believe(Outlook(votes, moving=frozenset({0})), past=[(1, 2)])
     >>> chances[0, 1] > 0.9, chances[0, 2] < 0.3
     (True, True)
     """
-    weights = (
-        belief.constant,
-        belief.share,
-        belief.late,
-        belief.few_met,
-        belief.three_met,
-        belief.more_met,
-        belief.shared,
-    )
-    return {
-        pair: 1 / (1 + exp(-sum(w * v for w, v in zip(weights, row, strict=True))))
-        for pair, row in features(votes, past).items()
-    }
+    *weights, _ = astuple(belief)
+    found: dict[Pair, float] = {}
+    for pair, row in features(known, past).items():
+        found[pair] = 1 / (1 + exp(-sum(w * v for w, v in zip(weights, row, strict=True))))
+    return found

@@ -14,7 +14,7 @@ from substrate.reading import Source, decode, lines
 
 
 class TrajectoryScene(msgspec.Struct, frozen=True):
-    """A line of a trajectory file: by object number, ``[frame, x, y]`` for the frames it was seen at (units)."""
+    """A line of a trajectory file: by object number, ``[frame, x, y]`` where it was seen (units)."""
 
     scene_index: int
     objects: list[CompactObject]
