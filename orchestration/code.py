@@ -136,9 +136,9 @@ def _source(module: str) -> _Source:
             always.add("*")
         for name in names:
             references.setdefault(name, set()).update(used)
-        for decorator in getattr(statement, "decorator_list", ()):
-            words = {node.id for node in ast.walk(decorator) if isinstance(node, ast.Name)}
-            decorated.setdefault(statement.name, set()).update(words)
+        if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            nodes = (node for decorator in statement.decorator_list for node in ast.walk(decorator))
+            decorated[statement.name] = {node.id for node in nodes if isinstance(node, ast.Name)}
         if not (names or isinstance(statement, ast.Import | ast.ImportFrom) or _is_docstring(statement)):
             always |= used or {"<statement>"}
     # A decorator of the project may keep what it decorates in a table, by which any function finds it.
@@ -158,7 +158,7 @@ def _bound(statement: ast.stmt) -> set[str]:
 
 
 def _imports(statement: ast.stmt, module: str) -> Iterator[tuple[str, str]]:
-    """The names that imports in a statement bind, each with the module of this project that it may come from."""
+    """The names that imports in a statement bind, each with the module of this project that it is of."""
     package = module if _path(module).name == "__init__.py" else module.rpartition(".")[0]
     for node in ast.walk(statement):
         if isinstance(node, ast.ImportFrom):

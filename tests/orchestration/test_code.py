@@ -270,7 +270,7 @@ TOY = {
 
 @pytest.fixture
 def code_in(tmp_path: Path) -> Callable[..., set[str]]:
-    """The code that is found of `STAGE`, a value of a module of the given text, without that module itself."""
+    """The code that is found of a function, `stage` in a module of some text; without that module itself."""
 
     def found(text: str, value: str = "stage", **more: str) -> set[str]:
         modules = {f"orchestration/{name}.py": body for name, body in more.items()}
@@ -362,7 +362,8 @@ def code_in(tmp_path: Path) -> Callable[..., set[str]]:
             id="a data file that is named beside a module",
         ),
         pytest.param(
-            "from functools import partial\nfrom substrate.three import THREE\nfrom substrate.four import FOUR\n"
+            "from functools import partial\n"
+            "from substrate.three import THREE\nfrom substrate.four import FOUR\n"
             "def work(one, two): return one()\ndef given(): return THREE\ndef other(): return FOUR\n"
             "stage = partial(partial(work, given), two=2)",
             {"substrate/three.py"},
