@@ -332,7 +332,9 @@ def _diff_logs(a: EventLog, b: EventLog, json: bool) -> bool:
         for t in ticks:
             _print(
                 [
-                    f"tick {t.tick}: {len(t.a)} and {len(t.b)} deltas; after it {len(t.difference.retracted)} triples stand in A only, {len(t.difference.inserted)} in B only"
+                    f"tick {t.tick}: {len(t.a)} and {len(t.b)} deltas; after it "
+                    f"{len(t.difference.retracted)} triples stand in A only, {len(t.difference.inserted)} "
+                    "in B only"
                 ]
             )
             _print(
@@ -449,7 +451,10 @@ def import_(
         list[str],
         typer.Argument(
             metavar="[DOMAIN] SOURCE",
-            help="RDF Patch, N-Quads, Turtle, or an event stream; behind a domain's name, a file of that domain.",
+            help=(
+                "RDF Patch, N-Quads, Turtle, or an event stream; behind a domain's name, a file of that "
+                "domain."
+            ),
         ),
     ],
     out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The event log to write.")],
@@ -535,7 +540,7 @@ def ask(
     prefix: PrefixOption = NO_PREFIXES,
     json: JsonOption = False,
 ) -> None:
-    """Ask a question that any domain can be asked; with the deltas behind the answer, and who knew from whom."""
+    """Ask a question that any domain can be asked; with the deltas behind it, and who knew from whom."""
     from orchestration.cli.log_domains import put_question
     from substrate.tbox import TBox
     from substrate.tellings import in_words

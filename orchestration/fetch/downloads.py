@@ -62,7 +62,7 @@ __all__ = [
 
 
 class SourceFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One official file: its name, its addresses in the order they are tried, its git blob hash if published."""
+    """One official file: its name, its addresses in the order of trying, its git blob hash if published."""
 
     name: str
     urls: tuple[str, ...]
@@ -71,7 +71,7 @@ class SourceFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
 
 class Source(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A benchmark's official files; ``manual`` is where a person has to go when there is no direct address."""
+    """A benchmark's official files; ``manual`` is where a person has to go without a direct address."""
 
     files: tuple[SourceFile, ...] = ()
     licence: str = ""
@@ -111,7 +111,7 @@ class Fetched(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Digest(msgspec.Struct, frozen=True):
-    """A file's SHA-256, its git blob hash (SHA-1 over ``blob <size>``, a zero byte and the bytes), its size."""
+    """A file's SHA-256, git blob hash (SHA-1 over ``blob <size>``, a zero byte and the bytes) and size."""
 
     sha256: str
     blob: str
@@ -296,8 +296,14 @@ class _Check:
 
     def _advice(self) -> str:
         if self.file.blob:
-            return "Fetch again or give a mirror as the base address: the source does not serve the published file"
-        return f"Fetch again; if the source has published a new version and you accept it, remove the entry {self.key} from {self.pins} first"
+            return (
+                "Fetch again or give a mirror as the base address: the source does not serve the published "
+                "file"
+            )
+        return (
+            "Fetch again; if the source has published a new version and you accept it, remove the entry "
+            f"{self.key} from {self.pins} first"
+        )
 
     def _check_whole(self, part: Path, url: str) -> None:
         """A pin outlives its download, so what is pinned has to be readable to its last byte."""

@@ -224,7 +224,8 @@ class Lineage:
         return sorted({path for stage in stages for path in self.records[stage].inputs if wanted(path)})
 
     def _relative(self, path: Path) -> str:
-        return f"artifacts/{self.workspace.settings.profile}/{path.relative_to(self.workspace.artifacts).as_posix()}"
+        below = path.relative_to(self.workspace.artifacts).as_posix()
+        return f"artifacts/{self.workspace.settings.profile}/{below}"
 
 
 def trace_number(lineage: Lineage, number: str, *, rows: bool = True) -> Trace:
@@ -331,7 +332,7 @@ class Tally(msgspec.Struct, frozen=True):
 
 
 def tallies(number: str, rows: list[Row]) -> list[Tally]:
-    """What each row that counts adds to a number; rows that come in pairs of one scene are judged together."""
+    """What each row that counts adds to a number; rows in pairs of one scene are judged together."""
     metric = split_name(number)[1]
     if not BENCHMARKS[benchmark_of(number)].paired:
         count = _TALLIES.get(metric, lambda row: (int(bool(row.correct)), 1))

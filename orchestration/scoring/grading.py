@@ -79,7 +79,10 @@ def read_answers(
     if missing := [
         f"twin/{number}/{arm}" for number in sorted(wanted) for arm in ARMS if (number, arm) not in said
     ]:
-        hint = 'Answer every arm, with "error" where there is no answer; or name a file of only those specifications that were asked with --specs'
+        hint = (
+            'Answer every arm, with "error" where there is no answer; or name a file of only those '
+            "specifications that were asked with --specs"
+        )
         raise FormatError(
             f"{len(missing)} of {2 * len(wanted)} answers are missing, the first of them {missing[0]}",
             where=(path,),

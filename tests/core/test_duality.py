@@ -71,7 +71,7 @@ def test_ancobj_without_the_events_own_participants_fails_on_one_event() -> None
 
 
 def test_a_shared_participant_is_no_dependence() -> None:
-    """Counter-example 2: two events and two objects for which C1, C2, C3 hold and the proposition does not."""
+    """Counter-example 2: two events and two objects: C1, C2, C3 hold and the proposition does not."""
     log = [event("touch", 1, "xa"), event("leave", 2, "a")]
     world = [event("leave", 2, "a")]
     found = conditions(log, "x", declared="xa", without=world)

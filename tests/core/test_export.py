@@ -53,7 +53,11 @@ def test_an_event_stream_is_a_stream_of_immutable_members_with_a_timestamp_path(
     rows: list[Any] = list(
         store.query("""PREFIX ldes: <https://w3id.org/ldes#> PREFIX tree: <https://w3id.org/tree#>
         SELECT ?member ?time ?place
-        WHERE { ?stream a ldes:EventStream ; ldes:timestampPath ?path ; ldes:sequencePath ?order ; tree:member ?member . ?member ?path ?time ; ?order ?place } ORDER BY ?place""")  # pyright: ignore[reportArgumentType]  # a SELECT query
+        WHERE {
+            ?stream a ldes:EventStream ; ldes:timestampPath ?path ; ldes:sequencePath ?order ;
+                tree:member ?member .
+            ?member ?path ?time ; ?order ?place
+        } ORDER BY ?place""")  # pyright: ignore[reportArgumentType]  # a SELECT query
     )
     assert len(rows) == len(log)
     assert [row["time"].value for row in rows] == [

@@ -116,7 +116,8 @@ def test_another_programs_patch_is_read() -> None:
         ("A <urn:s> <urn:p> <urn:o> .\n", "line 1"),
         ('H tick "x" .\nTX .\nTC .\n', "not a tick"),
         (
-            'H tick "4" .\nTX .\nA <urn:s> <urn:p> <urn:o> .\nTC .\nH tick "2" .\nTX .\nA <urn:s> <urn:p> <urn:o> .\nTC .\n',
+            'H tick "4" .\nTX .\nA <urn:s> <urn:p> <urn:o> .\nTC .\nH tick "2" .\nTX .\nA <urn:s> <urn:p> '
+            "<urn:o> .\nTC .\n",
             "tick 2 lies before",
         ),
     ],

@@ -15,10 +15,13 @@ GARDEN = """
 @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . @prefix sh: <http://www.w3.org/ns/shacl#> .
 :Bee a owl:Class . :Flower a owl:Class .
 :Dance a owl:Class ; rdfs:subClassOf core:Event ; rdfs:label "dance" .
-:dancer rdfs:subPropertyOf core:participant . :on rdfs:subPropertyOf core:location . :smells rdfs:subPropertyOf core:awareOf .
+:dancer rdfs:subPropertyOf core:participant . :on rdfs:subPropertyOf core:location .
+:smells rdfs:subPropertyOf core:awareOf .
 :Bee sh:rule [ a sh:SPARQLRule ; rdfs:label "dance" ;
-    sh:construct "CONSTRUCT { ?dance a :Dance ; :dancer $this } WHERE { $this :smells ?f . FILTER($tick = 2) BIND(IRI(CONCAT(STR($this), ':dance')) AS ?dance) }" ] .
-:maya a :Bee ; rdfs:label "Maya" ; :on :rose ; :smells :rose . :rose a :Flower ; rdfs:label "the rose is open" .
+    sh:construct '''CONSTRUCT { ?dance a :Dance ; :dancer $this } WHERE {
+        $this :smells ?f . FILTER($tick = 2) BIND(IRI(CONCAT(STR($this), ':dance')) AS ?dance) }''' ] .
+:maya a :Bee ; rdfs:label "Maya" ; :on :rose ; :smells :rose .
+:rose a :Flower ; rdfs:label "the rose is open" .
 """
 
 
@@ -60,7 +63,8 @@ def test_the_village_in_words() -> None:
     what_if = ask(box, log, "without_knowing", agent=john, fact=party, tick=6)
     assert (
         what_if.answer
-        == "telling of Klaus Mueller, Maria Lopez instead of telling of John Lin, Maria Lopez; telling of John Lin, Sam Moore"
+        == "telling of Klaus Mueller, Maria Lopez instead of telling of John Lin, Maria Lopez; "
+        "telling of John Lin, Sam Moore"
     )
     assert [log[p].tick for p in what_if.evidence] == [8, 8]
 
@@ -165,7 +169,8 @@ def test_a_chain_goes_back_through_the_last_time_each_came_to_know() -> None:
     assert [ask(box, log, "learned_from", fact=party, tick=t).answer for t in (1, 2, 6)] == [
         "ann untold since tick 0; bo from ann at tick 1, untold since tick 0",
         "ann untold since tick 0",
-        "ann untold since tick 0; bo from cy at tick 4, from ann at tick 3, untold since tick 0; cy from ann at tick 3, untold since tick 0; dee untold since tick 6",
+        "ann untold since tick 0; bo from cy at tick 4, from ann at tick 3, untold since tick 0; cy from "
+        "ann at tick 3, untold since tick 0; dee untold since tick 6",
     ]
     bo = next(chain for chain in chains(box, log, party, 6) if chain[0].knower == NamedNode("urn:village:bo"))
     assert [(link.tick, len(link.deltas)) for link in bo] == [(4, 4), (3, 4), (0, 0)]

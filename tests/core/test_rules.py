@@ -35,9 +35,12 @@ def test_rules_are_applied_to_a_fixpoint() -> None:
 
 def test_rules_go_by_order_then_name_and_each_sees_the_one_before() -> None:
     ordered = box("""
-        :z a sh:SPARQLRule ; sh:order 1 ; sh:construct "CONSTRUCT { :x :first :z } WHERE { FILTER NOT EXISTS { :x :first ?any } }" .
-        :b a sh:SPARQLRule ; sh:order 2 ; sh:construct "CONSTRUCT { :x :first :b } WHERE { FILTER NOT EXISTS { :x :first ?any } }" .
-        :a a sh:SPARQLRule ; sh:order 2 ; sh:construct "CONSTRUCT { :x :second :a } WHERE { FILTER NOT EXISTS { :x :second ?any } }" .""")
+        :z a sh:SPARQLRule ; sh:order 1 ; sh:construct
+            "CONSTRUCT { :x :first :z } WHERE { FILTER NOT EXISTS { :x :first ?any } }" .
+        :b a sh:SPARQLRule ; sh:order 2 ; sh:construct
+            "CONSTRUCT { :x :first :b } WHERE { FILTER NOT EXISTS { :x :first ?any } }" .
+        :a a sh:SPARQLRule ; sh:order 2 ; sh:construct
+            "CONSTRUCT { :x :second :a } WHERE { FILTER NOT EXISTS { :x :second ?any } }" .""")
     assert [rule.name for rule in ordered.rules] == ["z", "a", "b"]
     state = EventLog().state()
     assert [(f.rule, f.delta.triple[1].value) for f in settle(ordered.rules, ordered, state, 0)] == [
@@ -47,10 +50,14 @@ def test_rules_go_by_order_then_name_and_each_sees_the_one_before() -> None:
 
 
 def test_a_rule_says_what_ends_to_hold() -> None:
-    moving = box("""
-        :Walker a owl:Class . :Shape a sh:NodeShape ; sh:targetClass :Walker ; sh:rule [ a sh:SPARQLRule ; rdfs:label "walk" ;
-            sh:construct "CONSTRUCT { $this :at ?next } WHERE { ?next :opens $tick . FILTER NOT EXISTS { $this :at ?next } }" ;
-            core:retract "CONSTRUCT { $this :at ?last } WHERE { $this :at ?last . ?next :opens $tick . FILTER(?last != ?next) }" ] .""")
+    moving = box('''
+        :Walker a owl:Class . :Shape a sh:NodeShape ; sh:targetClass :Walker ; sh:rule [
+            a sh:SPARQLRule ; rdfs:label "walk" ; sh:construct
+            """CONSTRUCT { $this :at ?next }
+                WHERE { ?next :opens $tick . FILTER NOT EXISTS { $this :at ?next } }""" ;
+            core:retract
+            """CONSTRUCT { $this :at ?last }
+                WHERE { $this :at ?last . ?next :opens $tick . FILTER(?last != ?next) }""" ] .''')
     opening = given(
         f"<urn:t:w> {A} <urn:t:Walker>",
         "<urn:t:w> <urn:t:at> <urn:t:p0>",
@@ -67,7 +74,8 @@ def test_a_rule_says_what_ends_to_hold() -> None:
 def test_subclasses_are_targets_too() -> None:
     zoo = box("""
         :Animal a owl:Class . :Dog a owl:Class ; rdfs:subClassOf :Animal .
-        :Animal sh:rule [ a sh:SPARQLRule ; rdfs:label "live" ; sh:construct "CONSTRUCT { $this :alive true } WHERE {}" ] .""")
+        :Animal sh:rule [ a sh:SPARQLRule ; rdfs:label "live" ; sh:construct
+            "CONSTRUCT { $this :alive true } WHERE {}" ] .""")
     log = unfold(
         zoo, given("<urn:t:rex> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <urn:t:Dog>"), until=0
     )
@@ -78,16 +86,19 @@ def test_subclasses_are_targets_too() -> None:
     ("rules", "still"),
     [
         (
-            ':on a sh:SPARQLRule ; sh:construct "CONSTRUCT { :lamp :is :on } WHERE {}" . :off a sh:SPARQLRule ; core:retract "CONSTRUCT { :lamp :is :on } WHERE {}" . '
+            ':on a sh:SPARQLRule ; sh:construct "CONSTRUCT { :lamp :is :on } WHERE {}" . :off a '
+            'sh:SPARQLRule ; core:retract "CONSTRUCT { :lamp :is :on } WHERE {}" . '
             ':calm a sh:SPARQLRule ; sh:construct "CONSTRUCT { :sea :is :calm } WHERE {}" .',
             "still firing: off, on",
         ),
         (
-            ':grow a sh:SPARQLRule ; sh:construct "CONSTRUCT { :n :is ?m } WHERE { :n :is ?k . BIND(?k + 1 AS ?m) }" .',
+            ':grow a sh:SPARQLRule ; sh:construct "CONSTRUCT { :n :is ?m } WHERE { :n :is ?k . BIND(?k + 1 '
+            'AS ?m) }" .',
             "still firing: grow",
         ),
         (
-            ':a a sh:SPARQLRule ; sh:construct "CONSTRUCT { :n :is ?m } WHERE { :n :is ?k . BIND(3 - ?k AS ?m) }" ; core:retract "CONSTRUCT { :n :is ?k } WHERE { :n :is ?k }" .',
+            ':a a sh:SPARQLRule ; sh:construct "CONSTRUCT { :n :is ?m } WHERE { :n :is ?k . BIND(3 - ?k AS '
+            '?m) }" ; core:retract "CONSTRUCT { :n :is ?k } WHERE { :n :is ?k }" .',
             "still firing: a",
         ),
     ],
@@ -180,7 +191,8 @@ def test_what_is_exogenous_is_taken_over_and_the_rest_derived_again() -> None:
 
 def test_a_state_that_comes_back_is_found_at_once() -> None:
     blinking = box(
-        ':on a sh:SPARQLRule ; sh:construct "CONSTRUCT { :lamp :is :on } WHERE {}" . :off a sh:SPARQLRule ; core:retract "CONSTRUCT { :lamp :is :on } WHERE {}" .'
+        ':on a sh:SPARQLRule ; sh:construct "CONSTRUCT { :lamp :is :on } WHERE {}" . :off a sh:SPARQLRule '
+        '; core:retract "CONSTRUCT { :lamp :is :on } WHERE {}" .'
     )
     with pytest.raises(TBoxError, match="still firing: off, on"):
         settle(blinking.rules, blinking, EventLog().state(), 0, rounds=10**15)

@@ -28,7 +28,10 @@ from substrate.domains.babi.queries import parse_question
 from substrate.domains.babi.sentences import parse_sentence
 from substrate.explanation import Evidence
 
-TWO = "1 Mary moved to the bathroom.\n2 Where is Mary? \tbathroom\t1\n1 John went to the hallway.\n2 Where is John? \thallway\t1\n"
+TWO = (
+    "1 Mary moved to the bathroom.\n2 Where is Mary? \tbathroom\t1\n1 John went to the hallway.\n2 Where "
+    "is John? \thallway\t1\n"
+)
 
 
 def tell(*lines: str) -> Story:
@@ -431,9 +434,12 @@ def test_an_explanation_names_the_sentences_behind_an_answer() -> None:
 def test_the_tbox_names_every_predicate_and_class_of_a_log_and_shapes_bite() -> None:
     tbox = TBox.load("babi")
     story = tell(
-        "Mary and John went to the park.", "Then they went to the office.", "Mary took the milk.", "Mary gave the milk to John.", "John left the milk there.",
-        "Mary is either in the park or the office.", "John is no longer in the office.", "Mary is tired.", "The cup fits inside the box.",
-        "Ann is a wolf.", "Ann is gray.", "Wolves are afraid of mice.", "The park is north of the office.", "This morning Bill went to the park.",
+        "Mary and John went to the park.", "Then they went to the office.", "Mary took the milk.",
+        "Mary gave the milk to John.", "John left the milk there.",
+        "Mary is either in the park or the office.", "John is no longer in the office.",
+        "Mary is tired.", "The cup fits inside the box.",
+        "Ann is a wolf.", "Ann is gray.", "Wolves are afraid of mice.",
+        "The park is north of the office.", "This morning Bill went to the park.",
     )  # fmt: skip
     log = story_log(story)
     assert tbox.validate(log.state()) == []
@@ -483,10 +489,12 @@ def test_any_story_leaves_states_in_which_nothing_is_twice(sentences: list[str])
             "ASK { ?a <urn:substrate:babi:carries> ?x . ?b <urn:substrate:babi:carries> ?x FILTER(?a != ?b) }"
         )
         assert not state.query(
-            "ASK { ?x <urn:substrate:babi:at> ?a ; <urn:substrate:babi:mayBeAt>|<urn:substrate:babi:notAt> ?b }"
+            "ASK { ?x <urn:substrate:babi:at> ?a ; <urn:substrate:babi:mayBeAt>|<urn:substrate:babi:notAt> "
+            "?b }"
         )
         assert not state.query(
-            "ASK { ?a <urn:substrate:babi:carries> ?x . ?a <urn:substrate:babi:at> ?p . ?x <urn:substrate:babi:at> ?q FILTER(?p != ?q) }"
+            "ASK { ?a <urn:substrate:babi:carries> ?x . ?a <urn:substrate:babi:at> ?p . ?x "
+            "<urn:substrate:babi:at> ?q FILTER(?p != ?q) }"
         )
 
 

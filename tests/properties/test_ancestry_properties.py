@@ -218,7 +218,7 @@ def _one(data: Any, plan: list[Event]) -> Event:
 
 
 def test_its_failure_is_found_where_events_are_hidden() -> None:
-    """C1 broken: a link is not in the log; what hung on it is taken for independent, which C2's check sees."""
+    """C1 broken: a link is not in the log; what hung on it seems independent, which C2's check sees."""
     _broken(
         lambda plan, data: World(
             [*plan, Event("h", 3, frozenset("xa"))],

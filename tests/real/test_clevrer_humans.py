@@ -52,7 +52,7 @@ def scene_of(in_outs: Sequence[tuple[int, int, str]], collisions: Sequence[tuple
 
 @pytest.fixture(scope="module")
 def scene() -> Scene:
-    """The red metal ball enters at 10, hits the cube at 30, which hits the cylinder at 60 and leaves at 90."""
+    """The red metal ball enters at 10, hits the cube at 30, which hits the cylinder at 60, leaves at 90."""
     return scene_of([(10, 0, "in"), (90, 1, "out")], [(0, 1, 30), (1, 2, 60)])
 
 

@@ -238,7 +238,8 @@ def test_order_of_bodies_and_hash_seed_change_nothing() -> None:
     assert simulate(start, 60) == simulate(start[::-1], 60)
     code = (
         "from substrate.domains.clevrer.motion import *\n"
-        "s=[Body(k, n, 0.5*k, 0.03*k*k, 1.5-k, 0.2, 0.3*k) for k, n in enumerate(('sphere','cube','cylinder','cube'))]\n"
+        "s=[Body(k, n, 0.5*k, 0.03*k*k, 1.5-k, 0.2, 0.3*k) for k, n in "
+        "enumerate(('sphere','cube','cylinder','cube'))]\n"
         "print(repr(simulate(s, 60)))"
     )
     seeds = [{**os.environ, "PYTHONHASHSEED": seed} for seed in ("0", "1", "77")]

@@ -49,7 +49,10 @@ def test_files_read_back_with_as_many_questions_as_asked_for(tmp_path: Path) -> 
 
 
 def test_same_seed_same_bytes_in_another_process_and_another_seed_others() -> None:
-    code = "from substrate.worlds.babi import TASKS, tell_task\nfor task in TASKS: print(tell_task(task, questions=9, seed=4), end='')"
+    code = (
+        "from substrate.worlds.babi import TASKS, tell_task\nfor task in TASKS: print(tell_task(task, "
+        "questions=9, seed=4), end='')"
+    )
     paths = ":".join(sys.path)
     runs = [
         subprocess.run(

@@ -70,7 +70,8 @@ def test_same_seed_gives_same_bytes_in_another_order_and_process(scenes: list[Wo
     wanted = [2, 0]
     program = (
         "import msgspec, sys; from substrate.worlds.clevrer import generate_scene\n"
-        f"for place in {wanted}: sys.stdout.buffer.write(msgspec.json.encode(generate_scene({SCENES.start} + place, {SEED})) + b'\\n')"
+        f"for place in {wanted}: sys.stdout.buffer.write(msgspec.json.encode(generate_scene({SCENES.start} "
+        f"+ place, {SEED})) + b'\\n')"
     )
     done = subprocess.run(
         [sys.executable, "-c", program],
