@@ -316,7 +316,9 @@ def _options(row: Row) -> tuple[int, int]:
 
 def _facts(row: Row) -> tuple[int, int]:
     expected = row.expected_supporting or ()
-    return int(bool(expected) and sorted(row.supporting or ()) == sorted(expected)), int(bool(expected))
+    if not expected:
+        return 0, 0
+    return int(sorted(row.supporting or ()) == sorted(expected)), 1
 
 
 _TALLIES: Mapping[str, Callable[[Row], tuple[int, int]]] = {"per_option": _options, "supporting": _facts}
@@ -340,11 +342,11 @@ def tallies(number: str, rows: list[Row]) -> list[Tally]:
     pairs: dict[str, list[Row]] = {}
     for row in sorted(rows, key=lambda row: (str(row.scene), row.question)):
         pairs.setdefault(str(row.scene), []).append(row)
-    judged = (
-        (pair, judge([row.predicted for row in pair], [str(row.expected) for row in pair]))
-        for pair in pairs.values()
-    )
-    return [Tally(pair, getattr(judgement, metric), getattr(WEIGHTS, metric)) for pair, judgement in judged]
+    found: list[Tally] = []
+    for pair in pairs.values():
+        judgement = judge([row.predicted for row in pair], [str(row.expected) for row in pair])
+        found.append(Tally(pair, getattr(judgement, metric), getattr(WEIGHTS, metric)))
+    return found
 
 
 def counted_rows(path: Path, number: str) -> list[Row]:
