@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import ast
 import hashlib
-from collections.abc import Callable, Iterable, Iterator
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, partial
+from importlib.util import resolve_name
 from pathlib import Path
+from types import CodeType
 from typing import Any, NamedTuple
 
 import grimp
@@ -25,18 +28,26 @@ def code_of(*functions: Callable[..., Any]) -> tuple[str, ...]:
     """The files that some functions depend on, by path in the project, sorted.
 
     Args:
-        functions: functions or classes of this project at the top of their modules, or partials of them.
+        functions: functions or classes of this project, or partials of them. A value that a partial is given,
+            such as a benchmark, counts by the file that declares it, for its names and titles; not by what
+            its own functions reach.
 
     >>> from substrate.rows import encode
     >>> [file for file in code_of(encode) if file.endswith("rows.py")]
     ['substrate/rows.py']
     """
-    own = {(function.__module__, function.__qualname__.partition(".")[0]) for function in _plain(functions)}
-    modules = {module for module, _ in own}
-    for module in sorted(modules):
-        found = _source(module).reached({name for where, name in own if where == module})
-        modules |= {upstream for name in found for upstream in _closure(name)}
-    files = {file for module in modules for file in _files(module)}
+    own: dict[str, set[str]] = {}
+    values: list[object] = []
+    for part in _parts(functions):
+        if hasattr(part, "__qualname__"):
+            own.setdefault(part.__module__, set()).update(_names(part))
+        else:
+            values.append(part)
+    modules = set(own)
+    for module, names in own.items():
+        for name in _source(module).reached(names):
+            modules |= _closure(name)
+    files = {file for module in modules | _declaring(values) for file in _files(module)}
     return tuple(sorted(file.relative_to(ROOT).as_posix() for file in files))
 
 
@@ -52,14 +63,38 @@ def hashes(files: Iterable[str]) -> dict[str, str]:
     return {file: short_hash(file) for file in sorted(files)}
 
 
-def _plain(functions: Iterable[Any]) -> Iterator[Any]:
-    """The functions themselves: those that a partial holds, and that it is given."""
-    for function in functions:
-        if isinstance(function, partial):
-            given = (*function.args, *function.keywords.values())
-            yield from _plain((function.func, *(value for value in given if hasattr(value, "__qualname__"))))
-        else:
-            yield function
+def _parts(given: Iterable[Any]) -> Iterator[Any]:
+    """The functions and values of this project themselves: what partials and tuples hold."""
+    for part in given:
+        if isinstance(part, partial):
+            yield from _parts((part.func, *part.args, *part.keywords.values()))
+        elif isinstance(part, tuple | list):
+            yield from _parts(part)
+        elif getattr(part, "__module__", "").split(".")[0] in PACKAGES:
+            yield part
+
+
+def _names(function: Any) -> set[str]:
+    """The name by which a module's text has a function; of one without a name, all that its code names."""
+    name = function.__qualname__.partition(".")[0]
+    return _named_in(function.__code__) if name == "<lambda>" else {name}
+
+
+def _named_in(code: CodeType) -> set[str]:
+    inner = [constant for constant in code.co_consts if isinstance(constant, CodeType)]
+    return set(code.co_names).union(*map(_named_in, inner))
+
+
+def _declaring(values: Sequence[object]) -> set[str]:
+    """The modules that assign some values to names."""
+    wanted = {id(value) for value in values}
+    found: set[str] = set()
+    for name, module in list(sys.modules.items()):
+        if wanted and name.split(".")[0] in PACKAGES:
+            here = {key for key, value in vars(module).items() if id(value) in wanted}
+            if here and here & _source(name).references.keys():
+                found.add(name)
+    return found
 
 
 class _Source(NamedTuple):
@@ -70,7 +105,7 @@ class _Source(NamedTuple):
     always: set[str]
     """What statements that bind no name refer to: they run whenever the module is imported."""
     strings: set[str]
-    tboxes: set[str]
+    loads_tboxes: bool
 
     def reached(self, names: set[str]) -> set[str]:
         """The modules that the definitions of some names refer to, through others of the same module too."""
@@ -89,20 +124,28 @@ def _source(module: str) -> _Source:
     references: dict[str, set[str]] = {}
     imported: dict[str, set[str]] = {}
     always: set[str] = set()
+    decorated: dict[str, set[str]] = {}
     for statement in tree.body:
         used = {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
         names = _bound(statement)
         # An import inside a function is one of what that function refers to.
-        for name, modules in _imports(statement):
-            imported.setdefault(name, set()).update(modules)
+        for name, source in _imports(statement, module):
+            imported.setdefault(name, set()).add(source)
             used.add(name)
+        if "*" in used:
+            always.add("*")
         for name in names:
             references.setdefault(name, set()).update(used)
+        if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            nodes = (node for decorator in statement.decorator_list for node in ast.walk(decorator))
+            decorated[statement.name] = {node.id for node in nodes if isinstance(node, ast.Name)}
         if not (names or isinstance(statement, ast.Import | ast.ImportFrom) or _is_docstring(statement)):
             always |= used or {"<statement>"}
+    # A decorator of the project may keep what it decorates in a table, by which any function finds it.
+    always |= {name for name, words in decorated.items() if words & (references.keys() | imported.keys())}
     constants = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
     strings = {value for value in constants if isinstance(value, str)}
-    return _Source(references, imported, always, strings, set(_tboxes(tree)))
+    return _Source(references, imported, always, strings, _loads_tboxes(tree))
 
 
 def _bound(statement: ast.stmt) -> set[str]:
@@ -114,32 +157,31 @@ def _bound(statement: ast.stmt) -> set[str]:
     return set()
 
 
-def _imports(statement: ast.stmt) -> Iterator[tuple[str, set[str]]]:
-    """The names that imports in a statement bind, with the modules of this project that each may come from."""
+def _imports(statement: ast.stmt, module: str) -> Iterator[tuple[str, str]]:
+    """The names that imports in a statement bind, each with the module of this project that it is of."""
+    package = module if _path(module).name == "__init__.py" else module.rpartition(".")[0]
     for node in ast.walk(statement):
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] in PACKAGES:
-            for alias in node.names:
-                inner = f"{node.module}.{alias.name}"
-                yield alias.asname or alias.name, {inner if inner in _graph().modules else node.module}
+        if isinstance(node, ast.ImportFrom):
+            source = resolve_name("." * node.level + (node.module or ""), package)
+            if source.split(".")[0] in PACKAGES:
+                for alias in node.names:
+                    inner = f"{source}.{alias.name}"
+                    yield alias.asname or alias.name, inner if inner in _graph().modules else source
         elif isinstance(node, ast.Import):
             for alias in node.names:
                 if alias.name.split(".")[0] in PACKAGES:
-                    yield alias.asname or alias.name.split(".")[0], {alias.name}
+                    yield alias.asname or alias.name.split(".")[0], alias.name
 
 
 def _is_docstring(statement: ast.stmt) -> bool:
-    return isinstance(statement, ast.Expr) and _is_string(statement.value)
+    value = statement.value if isinstance(statement, ast.Expr) else None
+    return isinstance(value, ast.Constant) and isinstance(value.value, str)
 
 
-def _is_string(node: ast.AST) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, str)
-
-
-def _tboxes(tree: ast.AST) -> Iterator[str]:
-    """The names in calls of ``TBox.load("name")``."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and ast.unparse(node.func) == "TBox.load" and _is_string(node.args[0]):
-            yield ast.literal_eval(node.args[0])
+def _loads_tboxes(tree: ast.AST) -> bool:
+    """Whether a module names the class of TBoxes, and so may load those that its text names."""
+    names = {node.name for node in ast.walk(tree) if isinstance(node, ast.alias)}
+    return "TBox" in names | {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
 
 
 @cache
@@ -169,7 +211,7 @@ def _path(module: str) -> Path:
 
 @cache
 def _files(module: str) -> frozenset[Path]:
-    """A module's file, the files beside it that its text names, and the TBoxes it loads.
+    """A module's file, the files beside it that its text names, and the TBoxes that it names and may load.
 
     A package that only hands on names of its modules has no file of its own: who takes one gets its module.
     """
@@ -178,13 +220,16 @@ def _files(module: str) -> frozenset[Path]:
         return frozenset()
     beside = {path.parent / name for name in source.strings if name.find(".") > 0 and "\n" not in name}
     named = {file for file in beside if file.suffix != ".py" and len(file.name) < 100 and file.is_file()}
-    return frozenset({path, *named, *(tbox_file(name) for name in source.tboxes)})
+    boxes = (
+        {tbox_file(name) for name in source.strings if name.isidentifier()} if source.loads_tboxes else set()
+    )
+    return frozenset({path, *named, *(box for box in boxes if box.is_file())})
 
 
 def tbox_file(name: str) -> Path:
     """The file of a TBox that ships with the package.
 
-    >>> tbox_file("gqa").name
-    'gqa.ttl'
+    >>> tbox_file("village").name
+    'village.ttl'
     """
     return ROOT / "substrate" / "tboxes" / f"{name}.ttl"

@@ -1,7 +1,7 @@
 """Tables of cases and of event logs: Parquet shards under one storage that the driver and the workers reach.
 
-A table is never pinned and never hashed: it can be made again from what is. The driver writes it, a shard at a
-time, and a shard is there whole or not at all, so that a run that was killed goes on with the next one.
+A table is never pinned and never hashed: it can be made again from what is. The driver writes it, a shard
+at a time, and a shard is there whole or not at all, so that a run that was killed goes on with the next one.
 """
 
 from __future__ import annotations

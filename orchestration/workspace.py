@@ -35,7 +35,7 @@ class Workspace:
 
     @property
     def storage(self) -> Storage:
-        """Where tables lie: on the URI of the settings, else in the project, beside a recomputation's artifacts."""
+        """Where tables lie: on the URI of the settings, else in the project, or beside scratch artifacts."""
         own = self.scratch or self.root
         return Storage((not self.scratch and self.settings.storage) or (own / "storage").as_uri())
 

@@ -143,7 +143,8 @@ ABLATIONS = Benchmark(
     rows=partial(rows, VARIANTS),
     explain=explain,
     about={
-        "answers": "A row for each question and each variant: reference frame, removed-partner rule, kinematics.",
+        "answers": "A row for each question and each variant: reference frame, removed-partner rule, "
+        "kinematics.",
         "scores": "Per-question and per-option accuracy of each variant, with Wilson's interval.",
     },
 )

@@ -66,7 +66,7 @@ class NamedLog(NamedTuple):
 
 
 class Data(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Where a profile's data of a benchmark come from; a benchmark adds sizes, and the files a user may name."""
+    """Where a profile's data of a benchmark come from; a benchmark adds sizes, and files a user may name."""
 
     source: Literal["generated", "official", "local", "none"] = "none"
     mirror: str | None = None
@@ -121,8 +121,8 @@ class Benchmark:
         official: the split that the paper reports; ``split_text`` says it in words.
         unpack: lays the official files, by name, into a dataset's folder.
         world: generates data in the official format.
-        cases: the cases of some files; only those of some scenes, where these are given, and those that nothing
-            is asked about only where that is wanted.
+        cases: the cases of some files; only those of some scenes, where these are given, and those that
+            nothing is asked about only where that is wanted.
         logs: the logs of a case.
         rows: the rows of a case, given its logs, the parameters and the split.
         explain: why the answer of a subset (or "") and question of a case is what it is.

@@ -1,4 +1,4 @@
-"""A user's own files ► rows, with the pipeline's functions and without the pipeline; and what came out, counted."""
+"""A user's own files ► rows, with the pipeline's functions but no pipeline; and what came out, counted."""
 
 from __future__ import annotations
 
@@ -54,7 +54,8 @@ class Tally(msgspec.Struct):
             parts.append(f"{self.correct} of {self.graded} correct ({self.correct / self.graded:.2%})")
         if self.choices_graded:
             parts.append(
-                f"{self.choices_correct} of {self.choices_graded} choices correct ({self.choices_correct / self.choices_graded:.2%})"
+                f"{self.choices_correct} of {self.choices_graded} choices correct "
+                f"({self.choices_correct / self.choices_graded:.2%})"
             )
         if self.graded < self.questions:
             parts.append(f"{self.questions - self.graded} without gold")
@@ -97,5 +98,5 @@ def answer_files(
 
 
 def split_of(files: Files) -> str:
-    """The split that rows of a user's files name: what the question file is called; empty where there is none."""
+    """The split that rows of a user's files name: what the question file is called, or nothing."""
     return files["questions"].name.partition(".")[0] if "questions" in files else ""

@@ -1,4 +1,4 @@
-"""Data in the official format, fetched or generated, and a user's own files answered: a command a benchmark."""
+"""Official data fetched, data in its format generated, and a user's own files answered."""
 
 from __future__ import annotations
 

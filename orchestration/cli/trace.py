@@ -79,22 +79,24 @@ def _tree(way: Trace) -> Tree:
     tree = Tree(f"[bold]{escape(way.number)}[/] {accuracy} (profile {way.profile})")
     _cells(tree, way, steps)
     score = tree.add(
-        f"[bold]score[/] {_file(way.score_file.path, way.score_file.sha256)}: {way.score.correct:,} of {way.score.n:,}"
+        f"[bold]score[/] {_file(way.score_file.path, way.score_file.sha256)}: {way.score.correct:,} of "
+        f"{way.score.n:,}"
     )
     _step(score, steps[way.score_file.stage])
     if way.rows:
         rows = score.add(
-            f"[bold]rows[/] {_file(way.rows.file.path, way.rows.file.sha256)}: {way.rows.rows:,} rows, {way.rows.counted:,} count: {_rows(way)}"
+            f"[bold]rows[/] {_file(way.rows.file.path, way.rows.file.sha256)}: {way.rows.rows:,} rows, "
+            f"{way.rows.counted:,} count: {_rows(way)}"
         )
         if way.rows.wrong:
-            rows.add(
-                f"not right: {escape(', '.join(way.rows.wrong))}{' …' if way.rows.n - way.rows.correct > len(way.rows.wrong) else ''}"
-            )
+            more = " …" if way.rows.n - way.rows.correct > len(way.rows.wrong) else ""
+            rows.add(f"not right: {escape(', '.join(way.rows.wrong))}{more}")
         _step(rows, steps[way.rows.file.stage])
         score = rows
     for logs in way.logs:
         folder = score.add(
-            f"[bold]logs[/] {_file(logs.file.path, logs.file.sha256)}: {logs.used:,} of {logs.logs:,} logs are behind these rows"
+            f"[bold]logs[/] {_file(logs.file.path, logs.file.sha256)}: {logs.used:,} of {logs.logs:,} logs "
+            "are behind these rows"
         )
         _step(folder, steps[logs.file.stage])
         score = folder
@@ -111,7 +113,8 @@ def _tree(way: Trace) -> Tree:
     locks = way.environment
     tree.add(
         escape(
-            f"code {locks.commit or 'without a commit'}, requirements.lock {_short(locks.requirements_lock)}, dvc.lock {_short(locks.dvc_lock)}"
+            f"code {locks.commit or 'without a commit'}, requirements.lock "
+            f"{_short(locks.requirements_lock)}, dvc.lock {_short(locks.dvc_lock)}"
         )
     )
     return tree
@@ -150,7 +153,8 @@ def _step(branch: Tree, step: Step) -> None:
         if value is not None
     )
     made = branch.add(
-        f"[cyan]stage {escape(step.stage)}[/], code {step.code_version} ({len(step.code)} files){f', {escape(parameters)}' if parameters else ''}"
+        f"[cyan]stage {escape(step.stage)}[/], code {step.code_version} ({len(step.code)} "
+        f"files){f', {escape(parameters)}' if parameters else ''}"
     )
     if step.changed_since:
         made.add(f"[yellow]other ones now: {escape(', '.join(step.changed_since))}[/]")
@@ -161,7 +165,8 @@ def _answer_tree(answer: AnswerTrace, again: Any) -> Tree:
     tree = Tree(f"[bold]{escape(answer.name)}[/] adds {right} of {n}")
     row = answer.row
     tree.add(
-        f"[bold]row[/] {escape(answer.file)}:{answer.line}: predicted “{escape(str(row['predicted']))}”, expected “{escape(str(row['expected']))}”"
+        f"[bold]row[/] {escape(answer.file)}:{answer.line}: predicted “{escape(str(row['predicted']))}”, "
+        f"expected “{escape(str(row['expected']))}”"
     )
     intact = (
         "reads back to this digest" if answer.log_intact else "[bold red]does not read back to this digest[/]"
@@ -180,7 +185,8 @@ def _answer_tree(answer: AnswerTrace, again: Any) -> Tree:
     if again:
         said = {True: "[green]the same[/]", False: "[bold red]another one[/]"}
         computed = tree.add(
-            f"[bold]computed again from the input[/] row: {said[again.same_row]}, log digest: {said[again.same_log]}, log file: {said[again.same_log_file]}"
+            f"[bold]computed again from the input[/] row: {said[again.same_row]}, log digest: "
+            f"{said[again.same_log]}, log file: {said[again.same_log_file]}"
         )
         if not again.same_row:
             computed.add(escape(again.row or "no row"))

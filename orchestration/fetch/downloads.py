@@ -106,8 +106,10 @@ class Fetched(msgspec.Struct, frozen=True, kw_only=True):
 
     def __str__(self) -> str:
         notes = [self.status, f"{self.size} bytes", f"sha256:{self.sha256}"]
-        notes += ["pinned at this first download"] * self.pinned
-        notes += [f"the file that was there differed and is kept as {self.aside.name}"] if self.aside else []
+        if self.pinned:
+            notes.append("pinned at this first download")
+        if self.aside:
+            notes.append(f"the file that was there differed and is kept as {self.aside.name}")
         return f"{self.name}: {', '.join(notes)}"
 
 

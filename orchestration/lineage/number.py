@@ -224,7 +224,8 @@ class Lineage:
         return sorted({path for stage in stages for path in self.records[stage].inputs if wanted(path)})
 
     def _relative(self, path: Path) -> str:
-        return f"artifacts/{self.workspace.settings.profile}/{path.relative_to(self.workspace.artifacts).as_posix()}"
+        below = path.relative_to(self.workspace.artifacts).as_posix()
+        return f"artifacts/{self.workspace.settings.profile}/{below}"
 
 
 def trace_number(lineage: Lineage, number: str, *, rows: bool = True) -> Trace:
@@ -315,7 +316,9 @@ def _options(row: Row) -> tuple[int, int]:
 
 def _facts(row: Row) -> tuple[int, int]:
     expected = row.expected_supporting or ()
-    return int(bool(expected) and sorted(row.supporting or ()) == sorted(expected)), int(bool(expected))
+    if not expected:
+        return 0, 0
+    return int(sorted(row.supporting or ()) == sorted(expected)), 1
 
 
 _TALLIES: Mapping[str, Callable[[Row], tuple[int, int]]] = {"per_option": _options, "supporting": _facts}
@@ -331,7 +334,7 @@ class Tally(msgspec.Struct, frozen=True):
 
 
 def tallies(number: str, rows: list[Row]) -> list[Tally]:
-    """What each row that counts adds to a number; rows that come in pairs of one scene are judged together."""
+    """What each row that counts adds to a number; rows in pairs of one scene are judged together."""
     metric = split_name(number)[1]
     if not BENCHMARKS[benchmark_of(number)].paired:
         count = _TALLIES.get(metric, lambda row: (int(bool(row.correct)), 1))
@@ -339,11 +342,11 @@ def tallies(number: str, rows: list[Row]) -> list[Tally]:
     pairs: dict[str, list[Row]] = {}
     for row in sorted(rows, key=lambda row: (str(row.scene), row.question)):
         pairs.setdefault(str(row.scene), []).append(row)
-    judged = (
-        (pair, judge([row.predicted for row in pair], [str(row.expected) for row in pair]))
-        for pair in pairs.values()
-    )
-    return [Tally(pair, getattr(judgement, metric), getattr(WEIGHTS, metric)) for pair, judgement in judged]
+    found: list[Tally] = []
+    for pair in pairs.values():
+        judgement = judge([row.predicted for row in pair], [str(row.expected) for row in pair])
+        found.append(Tally(pair, getattr(judgement, metric), getattr(WEIGHTS, metric)))
+    return found
 
 
 def counted_rows(path: Path, number: str) -> list[Row]:

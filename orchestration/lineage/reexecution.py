@@ -1,4 +1,4 @@
-"""One answer computed again from its input, through its log, with the pipeline's own functions and without Spark."""
+"""One answer computed again from its input, through its log, by the pipeline's functions without Spark."""
 
 from __future__ import annotations
 

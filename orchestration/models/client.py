@@ -214,7 +214,10 @@ class Client:
             return reply
         raise ModelError(
             refusal,
-            hint="Look at the server's own log: the request may be longer than the model's context, or hold a picture that it cannot see",
+            hint=(
+                "Look at the server's own log: the request may be longer than the model's context, or hold "
+                "a picture that it cannot see"
+            ),
         )
 
     def _try(self, request: Request, format: str) -> Reply:
@@ -254,7 +257,10 @@ class Client:
                     hint="Run again then: what was answered is kept",
                 )
             raise _TryAgainError(f"HTTP {status}", wait)
-        what = f"the model's server refuses the request (HTTP {status}): {self._server.hide(response.text)[:300]}"
+        what = (
+            f"the model's server refuses the request (HTTP {status}): "
+            f"{self._server.hide(response.text)[:300]}"
+        )
         if status in _REFUSED_FORMAT:
             raise _RefusedError(what)
         raise ModelError(what, hint=_HINTS.get(status, f"Check {URL}"))
@@ -275,7 +281,9 @@ class Client:
 _HINTS = {
     401: f"Set {KEY} to a key that the server takes",
     403: f"Set {KEY} to a key that the server takes",
-    404: f"Set {URL} to the base of the API, with its /v1, and name a model in params.yaml that the server has",
+    404: (
+        f"Set {URL} to the base of the API, with its /v1, and name a model in params.yaml that the server has"
+    ),
 }
 
 RESPONSE_FORMATS: Mapping[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
@@ -305,7 +313,8 @@ def _messages(request: Request, *, in_words: bool) -> list[dict[str, Any]]:
     written = [{"role": message.role, "content": _content(message)} for message in request.messages]
     if in_words:
         written[0]["content"] = (
-            f"{request.messages[0].text}\nThe JSON Schema of the reply: {msgspec.json.encode(request.schema, order='sorted').decode()}"
+            f"{request.messages[0].text}\nThe JSON Schema of the reply: "
+            f"{msgspec.json.encode(request.schema, order='sorted').decode()}"
         )
     return written
 

@@ -122,20 +122,25 @@ _GRADES = {True: "right", False: "wrong", None: "without gold"}
 def _brief(was: PinnedRow | None, is_: PinnedRow | None) -> tuple[str, str]:
     """Two rows in words; each says whatever the two do not share."""
     if was is None or is_ is None:
-        before, after = (
-            "no row" if row is None else f'"{row.predicted}" {_GRADES[row.correct]}' for row in (was, is_)
-        )
-        return before, after
-    texts: list[str] = []
-    for row in (was, is_):
-        parts = [f'"{row.predicted}" {_GRADES[row.correct]}']
-        parts += [f'expected "{row.expected}"'] * (was.expected != is_.expected)
-        parts += [f"log {row.log}"] * (was.log != is_.log)
-        parts += [f"row {row.row}, in its options or supporting facts"] * (
-            msgspec.structs.replace(was, row="") == msgspec.structs.replace(is_, row="")
-        )
-        texts.append(", ".join(parts))
-    return texts[0], texts[1] + ("" if was.log != is_.log else ", log unchanged")
+        return _alone(was), _alone(is_)
+    before, after = _beside(was, is_), _beside(is_, was)
+    return before, after if was.log != is_.log else f"{after}, log unchanged"
+
+
+def _alone(row: PinnedRow | None) -> str:
+    return "no row" if row is None else f'"{row.predicted}" {_GRADES[row.correct]}'
+
+
+def _beside(row: PinnedRow, other: PinnedRow) -> str:
+    """A row in words, with what another has differently."""
+    parts = [_alone(row)]
+    if row.expected != other.expected:
+        parts.append(f'expected "{row.expected}"')
+    if row.log != other.log:
+        parts.append(f"log {row.log}")
+    if msgspec.structs.replace(row, row="") == msgspec.structs.replace(other, row=""):
+        parts.append(f"row {row.row}, in its options or supporting facts")
+    return ", ".join(parts)
 
 
 _KINDS = (_cells, _scores, _rows)

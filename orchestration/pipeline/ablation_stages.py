@@ -1,4 +1,4 @@
-"""What the ablations have beside answers and scores: curves over two parameters, and the same bytes in five ways."""
+"""What the ablations have beside answers and scores: two curves, and the same bytes in five ways."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ def ablation_stages(ablations: Benchmark, base: Benchmark) -> Iterator[Stage]:
         "ablations/curves",
         ("artifacts/{profile}/ablations/curves.jsonl", "artifacts/{profile}/ablations/curves.json"),
         partial(make_curves, ablations),
-        "Predictive accuracy per question as τ and the horizon move: the rows, and the counts a figure is drawn "
+        "Predictive accuracy per question as τ and the horizon move: the rows, and the counts a figure is "
+        "drawn "
         "from.",
         needs=needs,
         parameters=("clevrer",),
@@ -39,7 +40,8 @@ def ablation_stages(ablations: Benchmark, base: Benchmark) -> Iterator[Stage]:
         "ablations/determinism",
         ("artifacts/{profile}/ablations/determinism.json",),
         partial(make_determinism, base),
-        "The same answers computed twice, in two numbers of partitions and under two hash seeds, with the hash "
+        "The same answers computed twice, in two numbers of partitions and under two hash seeds, with the "
+        "hash "
         "of each.",
         needs=needs,
         parameters=("clevrer",),

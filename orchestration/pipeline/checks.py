@@ -46,7 +46,7 @@ def _check(
 
 
 def _pinned(stages: Stages, stage: Stage) -> dg.AssetChecksDefinition:
-    """Input data are what data.dvc pins; data that are not pinned pass: another profile, or other parameters."""
+    """Input data are what data.dvc pins; data that are not pinned, such as of another profile, pass."""
 
     def judge(resource: WorkspaceResource) -> dg.AssetCheckResult:
         changed = _modified(stage, resource)
@@ -246,7 +246,10 @@ class _Compared(NamedTuple):
         return 100 * (self.here - self.paper)
 
     def __str__(self) -> str:
-        return f"{self.name}: {self.here:.2%} here, {self.paper:.2%} in the paper, {self.difference:+.2f} pp, intervals {'overlap' if self.overlap else 'are apart'}"
+        return (
+            f"{self.name}: {self.here:.2%} here, {self.paper:.2%} in the paper, {self.difference:+.2f} pp, "
+            f"intervals {'overlap' if self.overlap else 'are apart'}"
+        )
 
 
 def _compare(scores: Mapping[str, Score]) -> Iterator[_Compared]:

@@ -49,7 +49,8 @@ def reproductions() -> list[dg.UnresolvedAssetJobDefinition]:
             f"reproduce_{benchmark}",
             selection=dg.AssetSelection.assets(*_keys(benchmark)),
             config=profile_config("sample"),
-            description=f"{benchmark} and all it needs, on the sample profile unless the launchpad names another",
+            description=f"{benchmark} and all it needs, on the sample profile "
+            "unless the launchpad names another",
         )
         for benchmark in sorted(BENCHMARKS)
     ]
@@ -97,7 +98,10 @@ nightly_drift = dg.ScheduleDefinition(
 @dg.run_status_sensor(
     run_status=dg.DagsterRunStatus.SUCCESS,
     default_status=dg.DefaultSensorStatus.RUNNING,
-    description="Records new stages and changed inputs in dvc.lock after a run of the default profile, as the command does; never a changed result.",
+    description=(
+        "Records new stages and changed inputs in dvc.lock after a run of the default profile, as the "
+        "command does; never a changed result."
+    ),
 )
 def settled_pins(context: dg.RunStatusSensorContext) -> dg.SkipReason | None:
     """What `substrate reproduce` does at its end, for runs that were launched in the UI."""
@@ -125,7 +129,10 @@ def settled_pins(context: dg.RunStatusSensorContext) -> dg.SkipReason | None:
     job_name="reproduce_paper",
     minimum_interval_seconds=60,
     default_status=dg.DefaultSensorStatus.STOPPED,
-    description="Runs reproduce_paper for a benchmark whose official files have all arrived in downloads/, or have changed there; off until it is turned on.",
+    description=(
+        "Runs reproduce_paper for a benchmark whose official files have all arrived in downloads/, or have "
+        "changed there; off until it is turned on."
+    ),
 )
 def new_official_data(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
     """A run for each benchmark whose official files are whole and not those seen last; the cursor holds what

@@ -78,7 +78,7 @@ def _of_scores(scores: Sequence[Score]) -> Metadata:
 
 
 def _of_rows(path: Path) -> Metadata:
-    """Answers: how many, how many of them right with Wilson's interval, the first ones, accuracy by subset."""
+    """Answers: how many, how many of them right with Wilson's interval, the first, accuracy by subset."""
     counted: dict[str, tuple[int, int]] = {}
     number, decoder = 0, msgspec.json.Decoder(_Graded)
     with path.open("rb") as file:

@@ -91,7 +91,8 @@ def describing_stages(benchmarks: Benchmarks, stages: Iterable[Stage]) -> Iterat
         "provenance/crate",
         ("artifacts/{profile}/provenance/prov.ttl", "artifacts/{profile}/provenance/crate"),
         partial(make_provenance, tuple(benchmarks), needs),
-        "The way of every number to its sources: PROV-O for SPARQL, and a Workflow Run RO-Crate with the tables "
+        "The way of every number to its sources: PROV-O for SPARQL, and a Workflow Run RO-Crate with the "
+        "tables "
         "and scores in it.",
         needs=needs,
         parameters=keys,
@@ -192,13 +193,15 @@ _TABLES = {
         ("comphy", "comphy_inferred"),
     ),
     "twin": _TableStage(
-        "Table 2: Twin-EventLog, the substrate beside two language-model baselines, and the paired difference.",
+        "Table 2: Twin-EventLog, the substrate beside two language-model baselines, and the paired "
+        "difference.",
         make_twin_table,
         ("baselines.twin_direct", "baselines.twin_concordia"),
         ("twin/comparisons",),
     ),
     "ablations": _TableStage(
-        "The ablations: each algorithm's variants side by side, and whether the bytes of answers depend on how "
+        "The ablations: each algorithm's variants side by side, and whether the bytes of answers depend on "
+        "how "
         "they are computed.",
         make_ablations_table,
         ("clevrer",),

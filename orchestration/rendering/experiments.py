@@ -1,4 +1,4 @@
-"""Two figures that the paper leaves blank, as data: the same questions in two domains, and a twin experiment."""
+"""Two figures that the paper leaves blank, as data: one set of questions in two domains, and a twin."""
 
 from __future__ import annotations
 
@@ -176,7 +176,10 @@ def _done(spec: Spec) -> str:
     act, village = spec.intervention, spec.village
     names = {named.id: named.name for named in (*village.places, *village.facts, *village.agents)}
     planned = [f"from tick {act.plan.start} at {names[act.plan.goal]}"] if act.plan else []
-    return f"do({act.type}): {'; '.join([names[name] for name in (act.agent, act.place, act.fact) if name] + planned)}"
+    return (
+        f"do({act.type}): "
+        f"{'; '.join([names[name] for name in (act.agent, act.place, act.fact) if name] + planned)}"
+    )
 
 
 def _by_tick(tbox: TBox, log: EventLog) -> dict[int, Counter[str]]:

@@ -121,7 +121,8 @@ def accuracy_by_subset(name: str, scores: Mapping[str, Score], subsets: Sequence
 
     return _svg(
         name,
-        "Accuracy per question on CLEVRER by subset: NS-DR, ALOE and the substrate as published, and the substrate measured here with its interval.",
+        "Accuracy per question on CLEVRER by subset: NS-DR, ALOE and the substrate as published, and the "
+        "substrate measured here with its interval.",
         draw,
     )
 
@@ -179,7 +180,9 @@ def _svg(name: str, description: str, draw: Callable[[Axes], None]) -> str:
 def _page_ready(svg: str, name: str, description: str) -> str:
     """The SVG element alone: sized by the page, ids of its own, the page's colours and letters.
 
-    >>> _page_ready('<?xml?><svg width="3pt" viewBox="0 0 3 3"><g id="a" style="fill: #0072b2; font-size: 10px; font-family: \\'DejaVu Sans\\'; x: 0"/></svg>', "f", "A b.")
+    >>> style = "fill: #0072b2; font-size: 10px; font-family: 'DejaVu Sans'; x: 0"
+    >>> drawn = f'<?xml?><svg width="3pt" viewBox="0 0 3 3"><g id="a" style="{style}"/></svg>'
+    >>> _page_ready(drawn, "f", "A b.")
     '<svg role="img" aria-label="A b." viewBox="0 0 3 3"><g id="f-a" style="fill: var(--measured); font-size:
     10px; x: 0"/></svg>'
     """

@@ -1,4 +1,4 @@
-"""The report: one HTML page that holds a run's tables, figures, explanations and traces, and loads nothing."""
+"""The report: one HTML page with a run's tables, figures, explanations and traces, that loads nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tables say: the paper's results as measured here, each captioned with the data it was computed on."""
+"""What the tables say: the paper's results as measured here, each captioned with its data."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ def clevrer_table(shown: Benchmarks, scores: Mapping[str, Score], settings: Sett
         f"CLEVRER, {_source(shown[0], settings)}. "
         "n counts questions, or options where the row says so; intervals are Wilson, 95 %. "
         "The rows of a dotted name are not the paper's: forks simulated by the calibrated law of motion. "
-        f"NS-DR ({cited['ns_dr']}) and ALOE ({cited['aloe']}) are as published, on the official validation split."
+        f"NS-DR ({cited['ns_dr']}) and ALOE ({cited['aloe']}) are as published, on the official validation "
+        "split."
     )
     return Table(
         caption,
@@ -54,7 +55,8 @@ def transfer_table(shown: Benchmarks, scores: Mapping[str, Score], settings: Set
         f"{one.title.partition(',')[0]}, {_source(one, settings)}{one.note}" for one in shown if one.world
     ]
     caption = (
-        f"Transfer: {'; '.join(sources)}. Intervals are Wilson, 95 %. Paper: {cited['transfer']}, on official "
+        f"Transfer: {'; '.join(sources)}. Intervals are Wilson, 95 %. Paper: {cited['transfer']}, on "
+        "official "
         f"data; MemN2N: {cited['memn2n']}; PCR: {cited['pcr']}."
     )
     rows: list[list[str]] = []
@@ -152,7 +154,8 @@ def twin_table(scores: Mapping[str, Score], comparisons: Sequence[Comparison], s
     models = sorted({getattr(settings.of("baselines"), rival).model for rival in _RIVALS})
     specifications = f"{scores['twin/joint'].n:,}, seed {settings.seed} (profile {settings.profile})"
     caption = (
-        f"Twin-EventLog, generated specifications, not the paper's: {specifications}. Their gold comes from an "
+        f"Twin-EventLog, generated specifications, not the paper's: {specifications}. Their gold comes "
+        "from an "
         f"oracle that shares no code with the substrate. Models: {', '.join(models)}. "
         "Intervals are Wilson, 95 %; of the paired difference, Newcombe's method 10. "
         f"Paper: {published()['citations']['twin']}."
@@ -202,7 +205,10 @@ def _difference(comparison: Comparison) -> str:
     interval = " [{:.2f}, {:.2f}]".format(*cited["newcombe"]) if "newcombe" in cited else ""
     here = "not measured here"
     if comparison.difference is not None and comparison.newcombe:
-        here = f"{100 * comparison.difference:+.2f} pp [{100 * comparison.newcombe[0]:.2f}, {100 * comparison.newcombe[1]:.2f}]"
+        here = (
+            f"{100 * comparison.difference:+.2f} pp [{100 * comparison.newcombe[0]:.2f}, "
+            f"{100 * comparison.newcombe[1]:.2f}]"
+        )
     return f"{here}; published {cited['difference']:+.2f} pp{interval}"
 
 
@@ -219,7 +225,10 @@ def _source(benchmark: Benchmark, settings: Settings) -> str:
         return f"official {benchmark.split_text} (profile {settings.profile})"
     if data.source == "generated":
         size = benchmark.size(data)
-        return f"generated world, not the official data: {size}, seed {settings.seed} (profile {settings.profile})"
+        return (
+            f"generated world, not the official data: {size}, seed {settings.seed} (profile "
+            f"{settings.profile})"
+        )
     return "not measured"
 
 

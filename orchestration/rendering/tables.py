@@ -63,7 +63,10 @@ def _html(table: Table) -> str:
     body = tabulate(table.rows, table.heads, tablefmt="html", colalign=_align(table), disable_numparse=True)
     titled = body.replace("<table>", f"<table>\n<caption>{html.escape(table.caption)}</caption>", 1)
     title = html.escape(table.caption.partition(",")[0])
-    head = f'<meta charset="utf-8">\n<meta name="viewport" content="width=device-width">\n<title>{title}</title>\n<style>{_STYLE}</style>'
+    head = (
+        '<meta charset="utf-8">\n<meta name="viewport" '
+        f'content="width=device-width">\n<title>{title}</title>\n<style>{_STYLE}</style>'
+    )
     return f'<!doctype html>\n<html lang="en">\n{head}\n<div class="scroll">\n{titled}\n</div>\n</html>\n'
 
 

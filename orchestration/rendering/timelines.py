@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from substrate.domains.clevrer.scene import Event, Scene
-from substrate.domains.gqa.format import SceneGraph
 from substrate.explanation import ExplainedStep, Explanation
 from substrate.log import EventLog, Op
 from substrate.vocabulary import RDF_TYPE
@@ -288,9 +287,30 @@ def story_timeline(log: EventLog, told: Sequence[tuple[int, str, bool]]) -> Time
     )
 
 
-def scene_boxes(graph: SceneGraph, used: set[str]) -> Boxes:
-    """An image's objects as boxes; ``used`` holds the ids of those that the answer rests on."""
-    across, down = 100 / graph.width, 100 / graph.height
+class Annotated(Protocol):
+    """An object of an image: its name, and its box in pixels from the upper left corner."""
+
+    @property
+    def name(self) -> str: ...  # noqa: D102
+    @property
+    def x(self) -> int: ...  # noqa: D102
+    @property
+    def y(self) -> int: ...  # noqa: D102
+    @property
+    def w(self) -> int: ...  # noqa: D102
+    @property
+    def h(self) -> int: ...  # noqa: D102
+
+
+def image_boxes(width: int, height: int, objects: Mapping[str, Annotated], used: set[str]) -> Boxes:
+    """An image's objects as boxes.
+
+    Args:
+        width: of the image, in pixels, as ``height``.
+        objects: by id.
+        used: the ids of those that the answer rests on.
+    """
+    across, down = 100 / width, 100 / height
     boxes = [
         Box(
             thing.name,
@@ -300,6 +320,6 @@ def scene_boxes(graph: SceneGraph, used: set[str]) -> Boxes:
             round(thing.h * down, 2),
             number in used,
         )
-        for number, thing in sorted(graph.objects.items(), key=lambda item: (-item[1].w * item[1].h, item[0]))
+        for number, thing in sorted(objects.items(), key=lambda item: (-item[1].w * item[1].h, item[0]))
     ]
-    return Boxes(boxes, graph.width, graph.height)
+    return Boxes(boxes, width, height)

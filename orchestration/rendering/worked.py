@@ -12,7 +12,7 @@ from pyoxigraph import NamedNode
 
 from orchestration.benchmarks.benchmark import Benchmark, Case, Shown
 from orchestration.lineage.explain import EXPLAINED, Input, case_of, explain_answer
-from orchestration.rendering.timelines import Boxes, Timeline, scene_boxes, scene_timeline, story_timeline
+from orchestration.rendering.timelines import Boxes, Timeline, image_boxes, scene_timeline, story_timeline
 from orchestration.workspace import Workspace
 from substrate.domains.babi.format import Story
 from substrate.domains.clevrer.scene import Scene
@@ -107,7 +107,7 @@ def _picture_image(case: Case, why: Explanation, row: Row) -> Pictured:
     triples = [why.logs[OWN][position].triple for position in why.evidence()]
     named = {term for subject, _, value in triples for term in (subject, value)}
     used = {number for number in graph.objects if NamedNode(object_iri(image, number)) in named}
-    return Pictured(scene_boxes(graph, used))
+    return Pictured(image_boxes(graph.width, graph.height, graph.objects, used))
 
 
 def _eventful(example: Worked) -> bool:

@@ -1,1 +1,1 @@
-"""Counts, pairs, statistics and published numbers; it knows rows and benchmarks, never how they were computed."""
+"""Counts, pairs, statistics, published numbers; it knows rows and numbers by name, and no benchmark."""

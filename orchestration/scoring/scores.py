@@ -77,7 +77,10 @@ def published() -> dict[str, Any]:
 
 
 _PAIR = "scene string, question string, predicted string, expected string, correct boolean"
-_SCHEMA = "subset string, correct boolean, choices array<struct<predicted:string,expected:string>>, supporting array<int>, expected_supporting array<int>"
+_SCHEMA = (
+    "subset string, correct boolean, choices array<struct<predicted:string,expected:string>>, supporting "
+    "array<int>, expected_supporting array<int>"
+)
 _TOTALS = {
     "accuracy": "questions",
     "per_question": "questions",

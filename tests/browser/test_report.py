@@ -64,7 +64,9 @@ def test_a_phone_scrolls_down_and_not_sideways(opened: _Opener) -> None:
     page = opened(width=360)
     page.evaluate("document.querySelectorAll('details').forEach(part => part.open = true)")
     assert page.evaluate("document.documentElement.scrollWidth") == 360
-    outside = """elements => elements.filter(e => e.getBoundingClientRect().right > 360 && !e.closest('.scroll')).map(e => e.outerHTML.slice(0, 80))"""
+    outside = """elements => elements
+        .filter(e => e.getBoundingClientRect().right > 360 && !e.closest('.scroll'))
+        .map(e => e.outerHTML.slice(0, 80))"""
     assert (
         page.locator(
             "main p, main li, main h2, main h3, main td, main figcaption, main summary"
@@ -108,6 +110,7 @@ def test_a_number_leads_to_its_trace_and_opens_it(opened: _Opener) -> None:
 def test_every_link_arrives(opened: _Opener) -> None:
     page = opened()
     broken = page.evaluate(
-        "[...document.querySelectorAll('a[href]')].map(a => a.getAttribute('href')).filter(h => !h.startsWith('#') || !document.getElementById(h.slice(1)))"
+        "[...document.querySelectorAll('a[href]')].map(a => a.getAttribute('href')).filter(h => "
+        "!h.startsWith('#') || !document.getElementById(h.slice(1)))"
     )
     assert broken == []

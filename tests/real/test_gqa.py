@@ -121,7 +121,8 @@ QUESTIONS = [
     ("2375429", "select: cow (-)->exist: ? [0]->select: horse (722308)->exist: ? [2]->and: [1, 3]", "no"),
     (
         "2375429",
-        "select: window (722323)->filter: framed [0]->choose rel: wall,to the left of|to the right of,s (722333) [1]",
+        "select: window (722323)->filter: framed [0]->choose rel: wall,to the left of|to the right of,s "
+        "(722333) [1]",
         "right",
     ),
     ("2375429", "select: door (722329)->verify rel: building,in front of,o (722310) [0]", "yes"),
@@ -148,12 +149,14 @@ QUESTIONS = [
     ),
     (
         "2336498",
-        "select: lamp (968669)->relate: sofa,to the left of,s (968675) [0]->relate: pillows,with,o (968676) [1]->query: name [2]",
+        "select: lamp (968669)->relate: sofa,to the left of,s (968675) [0]->relate: pillows,with,o "
+        "(968676) [1]->query: name [2]",
         "pillows",
     ),
     (
         "2336498",
-        "select: bowl (968670)->relate: furniture,same material,_ (968671) [0]->filter: not(brown) [1]->query: name [2]",
+        "select: bowl (968670)->relate: furniture,same material,_ (968671) [0]->filter: not(brown) "
+        "[1]->query: name [2]",
         "table",
     ),
     (

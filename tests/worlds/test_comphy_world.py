@@ -47,7 +47,8 @@ def gap(run: Run, frame: int) -> float:
 def test_same_seed_gives_same_bytes_in_another_order_and_process(targets: list[WorldTarget]) -> None:
     program = (
         "import msgspec, sys; from substrate.worlds.comphy import generate_target\n"
-        f"for index in (2, 0): sys.stdout.buffer.write(msgspec.json.encode(generate_target(index, {SEED})) + b'\\n')"
+        f"for index in (2, 0): sys.stdout.buffer.write(msgspec.json.encode(generate_target(index, {SEED})) "
+        "+ b'\\n')"
     )
     done = subprocess.run(
         [sys.executable, "-c", program],

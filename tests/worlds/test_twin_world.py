@@ -126,7 +126,7 @@ BO = Agent("bo", "Bo", "park", [], [Plan(2, "pub", "news"), Plan(3, "pub", "news
 
 
 def test_what_happens_within_a_tick() -> None:
-    """Read off by hand: Ann reaches Bo at tick 2, too late for his plan of that tick, in time for the next."""
+    """Read off by hand: Ann reaches Bo at tick 2, too late for his plan then, in time for the next."""
     told = history(day(ANN, BO))
     assert told.places == {
         "ann": ["cafe", "cafe", "park", "park", "park"],
@@ -147,7 +147,7 @@ def test_what_happens_within_a_tick() -> None:
     ids=lambda value: value.type if isinstance(value, Intervention) else "",
 )
 def test_interventions_come_before_anything_else_of_their_tick(act: Intervention, places: list[str]) -> None:
-    """At tick 2: a plan of that tick moves whoever was put elsewhere; who is told there and then goes by it."""
+    """At tick 2: a plan of that tick moves whoever was put elsewhere; who is told then goes by it."""
     assert history(day(ANN, BO), 2, act).places["bo"] == places
 
 

@@ -1,0 +1,1 @@
+"""bAbI: stories told in sentences, and questions about them."""

@@ -1,0 +1,1 @@
+"""CLEVRER: colliding objects; what happened, why, what will happen and what would."""

@@ -1,0 +1,1 @@
+"""ComPhy: CLEVRER's language with mass and charge that only motion shows."""

@@ -1,0 +1,1 @@
+"""Smallville: a village, who tells what to whom, and what were if somebody did not."""

@@ -1,4 +1,4 @@
-"""Ablations: the same questions with one thing changed, and the bytes of answers however they are computed."""
+"""Ablations: the same questions with one thing changed, and the same bytes however they are computed."""
 
 from __future__ import annotations
 

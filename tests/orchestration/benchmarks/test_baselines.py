@@ -231,7 +231,8 @@ from pathlib import Path
 sys.path[:0] = ["tests/support", "tests/orchestration/benchmarks"]
 from test_baselines import make_inputs, record
 from orchestration.models.client import endpoint
-record("twin_direct", endpoint(), Path(sys.argv[1]) / "twin_direct.jsonl", make_inputs(Path(sys.argv[1]), concurrency=1))
+root = Path(sys.argv[1])
+record("twin_direct", endpoint(), root / "twin_direct.jsonl", make_inputs(root, concurrency=1))
 """
 
 

@@ -127,7 +127,7 @@ def whole(
     etag: str | None = None,
     label: str = "ETag",
 ) -> None:
-    """The file as a well-kept server gives it; ``cut`` closes the connection after so many bytes of the body."""
+    """The file as a well-kept server gives it; ``cut`` closes the connection after so many bytes."""
     if data is None:
         status(404)(request, data)
         return
@@ -413,7 +413,10 @@ def test_a_full_disk_is_seen_before_the_bytes_are_asked_for(
     monkeypatch.setattr(shutil, "disk_usage", lambda path: shutil._ntuple_diskusage(10, 5, 5))  # pyright: ignore[reportAttributeAccessIssue]
     with pytest.raises(
         DownloadError,
-        match=rf"annotation_validation\.zip\.part: the disk is full \({len(ARCHIVE)} bytes are still to come and 5 are free\)",
+        match=(
+            rf"annotation_validation\.zip\.part: the disk is full \({len(ARCHIVE)} bytes are still to come "
+            r"and 5 are free\)"
+        ),
     ):
         get(server, out, pins, NAMES[1])
     assert listing(out) == []
@@ -632,8 +635,8 @@ def test_the_bar_shows_on_a_terminal_only(
 def test_a_fetched_record_reads_as_one_line(server: Server, out: Path, pins: Path) -> None:
     (fetched,) = get(server, out, pins, NAMES[1])
     assert (
-        str(fetched)
-        == f"{NAMES[1]}: downloaded, {len(ARCHIVE)} bytes, sha256:{hashlib.sha256(ARCHIVE).hexdigest()}, pinned at this first download"
+        str(fetched) == f"{NAMES[1]}: downloaded, {len(ARCHIVE)} bytes, "
+        f"sha256:{hashlib.sha256(ARCHIVE).hexdigest()}, pinned at this first download"
     )
 
 

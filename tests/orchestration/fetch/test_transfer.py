@@ -13,7 +13,10 @@ from typer.testing import CliRunner
 from orchestration.cli.main import app
 from substrate.worlds.comphy import target_files
 
-STORY = "1 Mary went to the kitchen.\n2 Mary took the milk.\n3 Where is the milk? \tkitchen\t1 2\n4 Mary went to the garden.\n5 Where is the milk? \tgarden\t2 4\n"
+STORY = (
+    "1 Mary went to the kitchen.\n2 Mary took the milk.\n3 Where is the milk? \tkitchen\t1 2\n4 Mary went "
+    "to the garden.\n5 Where is the milk? \tgarden\t2 4\n"
+)
 
 
 def run(*arguments: str) -> Any:

@@ -1,4 +1,4 @@
-"""Provenance in the terms of others: PROV-O that SPARQL can walk, and an RO-Crate that keeps to its profiles."""
+"""Provenance in others' terms: PROV-O that SPARQL can walk, and an RO-Crate that keeps to its profiles."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ from orchestration.pipeline.resources import WorkspaceResource
 from orchestration.pipeline.run import run_stages
 
 MEASURED = {name: benchmark.numbers for name, benchmark in BENCHMARKS.items()}
-PREFIXES = "PREFIX prov: <http://www.w3.org/ns/prov#> PREFIX schema: <https://schema.org/> PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#> "
+PREFIXES = (
+    "PREFIX prov: <http://www.w3.org/ns/prov#> PREFIX schema: <https://schema.org/> PREFIX rdfs: "
+    "<http://www.w3.org/2000/01/rdf-schema#> "
+)
 
 
 def ask(path: Path, query: str) -> list[list[str]]:
@@ -33,7 +36,8 @@ def test_every_number_derives_from_its_input_by_stages_with_code_and_parameters(
     path = reproduced / "artifacts/sample/provenance/prov.ttl"
     derived = ask(
         path,
-        "SELECT DISTINCT ?name ?input WHERE { ?number <urn:substrate:n> ?n ; rdfs:label ?name ; prov:wasDerivedFrom+ ?file . ?file rdfs:label ?input }",
+        "SELECT DISTINCT ?name ?input WHERE { ?number <urn:substrate:n> ?n ; rdfs:label ?name ; "
+        "prov:wasDerivedFrom+ ?file . ?file rdfs:label ?input }",
     )
     for benchmark, numbers in MEASURED.items():
         data = {"ablations": "clevrer", "comphy_inferred": "comphy"}.get(benchmark, benchmark)
@@ -44,7 +48,8 @@ def test_every_number_derives_from_its_input_by_stages_with_code_and_parameters(
         path,
         """SELECT DISTINCT ?code ?parameter ?value WHERE {
             ?file rdfs:label "artifacts/sample/clevrer/answers.jsonl" ; prov:wasGeneratedBy ?run .
-            ?run prov:qualifiedAssociation/prov:hadPlan/prov:hadMember/rdfs:label ?code ; prov:used ?used . ?used rdfs:label ?parameter ; prov:value ?value }""",
+            ?run prov:qualifiedAssociation/prov:hadPlan/prov:hadMember/rdfs:label ?code ; prov:used ?used .
+            ?used rdfs:label ?parameter ; prov:value ?value }""",
     )
     assert "substrate/domains/clevrer/interpreter.py" in {code for code, _, _ in runs}
     assert ("clevrer.predictive.configuration", '"C"') in {(parameter, value) for _, parameter, value in runs}
@@ -54,7 +59,8 @@ def test_every_number_derives_from_its_input_by_stages_with_code_and_parameters(
     assert cited[0][0].startswith("Yi et al.")
     worlds = ask(
         path,
-        'SELECT ?world WHERE { ?data rdfs:label "data/sample/comphy" ; prov:hadPrimarySource ?world } ORDER BY ?world',
+        'SELECT ?world WHERE { ?data rdfs:label "data/sample/comphy" ; prov:hadPrimarySource ?world } '
+        "ORDER BY ?world",
     )
     assert worlds == [["urn:substrate:world:clevrer"], ["urn:substrate:world:comphy"]]
 
@@ -67,7 +73,8 @@ def test_one_answer_as_prov_goes_down_to_its_deltas(reproduced: Path, tmp_path: 
     assert result.exit_code == 0, result.output
     deltas = ask(
         out,
-        'SELECT ?delta ?text WHERE { ?row rdfs:label "clevrer/10001/0" ; prov:wasDerivedFrom ?delta . ?log prov:hadMember ?delta . ?delta rdfs:label ?text }',
+        'SELECT ?delta ?text WHERE { ?row rdfs:label "clevrer/10001/0" ; prov:wasDerivedFrom ?delta . ?log '
+        "prov:hadMember ?delta . ?delta rdfs:label ?text }",
     )
     assert deltas
     assert all("log:clevrer/10001#position=" in delta and text.startswith("tick ") for delta, text in deltas)

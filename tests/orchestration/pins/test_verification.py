@@ -70,7 +70,8 @@ def test_a_clone_names_the_changed_gold_label_and_the_changed_parameter(reproduc
     assert "clevrer/dataset: data/sample/clevrer: questions.json:" in text
     (row,) = [line for line in text.splitlines() if line.startswith("clevrer/answers: ")]
     assert row.startswith(
-        f'clevrer/answers: scene {scene}, question {question} (descriptive): "{old}" right, expected "{old}" -> "{old}" wrong, expected '
+        f'clevrer/answers: scene {scene}, question {question} (descriptive): "{old}" right, expected '
+        f'"{old}" -> "{old}" wrong, expected '
     )
     assert row.endswith("log unchanged")
     assert "clevrer/scores: clevrer/descriptive/per_question: " in text
@@ -154,7 +155,8 @@ def test_changed_code_is_named_by_its_file(reproduced: Path, monkeypatch: pytest
     )
     (difference,) = differences(old, new)
     assert str(difference).startswith(
-        f'babi/answers: scene {row["scene"]}, question {row["question"]} ({row["subset"]}): "{row["predicted"]}" right -> "elsewhere" wrong'
+        f"babi/answers: scene {row['scene']}, question {row['question']} ({row['subset']}): "
+        f'"{row["predicted"]}" right -> "elsewhere" wrong'
     )
     assert [str(cause) for cause in causes(old, new)] == [f"code of babi/answers changed: {changed}"]
 

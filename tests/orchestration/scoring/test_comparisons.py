@@ -1,4 +1,4 @@
-"""The substrate beside language models: what both were asked, who got it right, and what Table 2 says of it."""
+"""The substrate beside language models: what both were asked, who got it right, what Table 2 says."""
 
 from __future__ import annotations
 

@@ -1,0 +1,401 @@
+"""A stage's code is what runs: nothing that its functions execute or open is missing from it, and a stage
+runs again where its code changed and only there.
+"""
+
+from __future__ import annotations
+
+import functools
+import gc
+import json
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import pytest
+from model_server import KEY, model_server, some_answer
+from releases import write_logs
+
+from orchestration import code
+from orchestration.benchmarks.ablations import POINTS
+from orchestration.benchmarks.baselines import LanguageModel
+from orchestration.benchmarks.benchmark import Benchmark, Case
+from orchestration.benchmarks.registry import BENCHMARKS
+from orchestration.models.client import URL
+from orchestration.pipeline.graph import STAGES
+from orchestration.pipeline.resources import WorkspaceResource
+from orchestration.pipeline.run import run_stages
+from orchestration.project import open_workspace
+from substrate.log import EventLog
+from substrate.rows import encode
+
+ROOT = code.ROOT
+HOUSE = tuple(f"{ROOT / name}/" for name in (*code.PACKAGES, "tboxes"))
+WORKED = [name for name, stage in STAGES.items() if stage.functions]
+"""Every stage that calls functions in workers, or those of a language model."""
+
+_heard: set[str] | None = None
+
+
+def _on_audit(event: str, arguments: tuple[Any, ...]) -> None:
+    if _heard is not None and event == "open" and isinstance(arguments[0], str | os.PathLike):
+        _heard.add(os.fspath(arguments[0]))
+
+
+@functools.cache
+def _listen() -> None:
+    """An audit hook stays until the process ends, so there is one."""
+    sys.addaudithook(_on_audit)
+
+
+@contextmanager
+def touched() -> Iterator[set[str]]:
+    """The files of the house that are executed or opened inside, by path in the project."""
+    global _heard
+    files, found = set[str](), set[str]()
+
+    def on_call(frame: FrameType, event: str, _: Any) -> None:
+        files.add(frame.f_code.co_filename)
+
+    _listen()
+    forget()
+    _heard = files
+    threading.settrace(on_call)
+    sys.settrace(on_call)
+    try:
+        yield found
+    finally:
+        sys.settrace(None)
+        threading.settrace(None)
+        _heard = None
+        inside = {file for file in files if file.startswith(HOUSE) and "__pycache__" not in file}
+        found |= {Path(file).relative_to(ROOT).as_posix() for file in inside}
+
+
+def forget() -> None:
+    """Empty the caches of the house, so that what is kept from before is computed, and opened, again."""
+    for kept in gc.get_objects():
+        if isinstance(kept, functools._lru_cache_wrapper) and kept.__module__.startswith("substrate"):
+            kept.cache_clear()
+
+
+class Project:
+    """A project with a few scenes of everything, and what is made of them."""
+
+    def __init__(self) -> None:
+        few = [f"baselines.{name}.n=2" for name, one in BENCHMARKS.items() if isinstance(one, LanguageModel)]
+        self.workspace = open_workspace(None, ("baselines.images=photographs", *few))
+        self.settings = self.workspace.settings
+
+    def make(self, benchmark: Benchmark, out: Path) -> None:
+        """Its dataset: the scenes of its world, or CLEVRER's with a question for each."""
+        out.mkdir(parents=True, exist_ok=True)
+        data = self.settings.data(benchmark.name)
+        if world := benchmark.world:
+            made = [world.make(number, self.settings.seed, data) for number in world.numbers(data)]
+            world.write(out, made, self.settings.seed)
+            return
+        files = self.files(BENCHMARKS["clevrer"])
+        scenes = [case.scene for case in _cases(BENCHMARKS["clevrer"], files)]
+        (out / "annotations").symlink_to(files["annotations"])
+        (out / "questions").write_text(json.dumps({str(scene): ASKED for scene in scenes}), "utf-8")
+
+    def files(self, benchmark: Benchmark) -> dict[str, Path]:
+        folder = self.workspace.data / benchmark.data_of
+        if not folder.is_dir():
+            self.make(BENCHMARKS[benchmark.data_of], folder)
+        return benchmark.files(folder)
+
+    def parameters(self, benchmark: Benchmark) -> Any:
+        return self.settings.of(benchmark.parameters[0]) if benchmark.parameters else None
+
+    def logs(self, benchmark: Benchmark) -> list[tuple[Case, dict[str, EventLog]]]:
+        cases = _cases(benchmark, self.files(benchmark))
+        assert benchmark.logs
+        built: list[tuple[Case, dict[str, EventLog]]] = []
+        for case in cases:
+            named = benchmark.logs(case, self.parameters(benchmark))
+            built.append((case, {one.name: one.log for one in named}))
+        return built
+
+    def answer(self, benchmark: Benchmark, rows: Any) -> list[bytes]:
+        lines: list[bytes] = []
+        for case, logs in self.logs(BENCHMARKS[benchmark.logs_of]):
+            read = [EventLog.from_patch(log.to_patch()) for log in logs.values()]
+            lines += map(encode, rows(case, read, self.parameters(benchmark), "generated"))
+        return lines
+
+
+ASKED = {
+    "questions": [
+        {
+            "question_id": number,
+            "question": f"Which of the following is responsible for the {color} {shape}'s {what}?",
+            "question_type": "explanatory",
+            "choices": [
+                {"choice_id": 0, "choice": f"the presence of the {color} {shape}", "answer": "wrong"},
+                {"choice_id": 1, "choice": f"the {shape} hit the {color} one", "answer": "correct"},
+            ],
+        }
+        for number, (color, shape, what) in enumerate(
+            (color, shape, what)
+            for color in ("red", "blue", "gray")
+            for shape in ("cube", "ball", "cylinder")
+            for what in ("moving", "entering", "colliding with the cube")
+        )
+    ]
+}
+"""What people might ask about any scene."""
+
+
+def _cases(benchmark: Benchmark, files: dict[str, Path]) -> list[Case]:
+    assert benchmark.cases
+    return list(benchmark.cases(files, None, False).each)
+
+
+def work_of(project: Project, name: str, out: Path) -> Callable[[], object]:
+    """What a stage's workers do, on a few cases; what it needs is there."""
+    out.mkdir()
+    stage = STAGES[name]
+    benchmark, step = BENCHMARKS[stage.benchmark], name.partition("/")[2]
+    if isinstance(benchmark, LanguageModel):
+        asked = BENCHMARKS[benchmark.asks]
+        write_logs(asked.name, {name: log for _, logs in project.logs(asked) for name, log in logs.items()})
+        folder = project.workspace.data / benchmark.name
+        if step == "answers" and not folder.is_dir():
+            STAGES[f"{benchmark.name}/dataset"].run(project.workspace, folder)
+        return lambda: stage.run(project.workspace, out / "made")
+    project.files(benchmark)
+    if step == "dataset":
+        return lambda: project.make(benchmark, out / "made")
+    if step == "logs":
+        return lambda: project.logs(benchmark)
+    rows = stage.functions[2]
+    if step == "curves":
+        rows = functools.partial(rows, POINTS[:4])
+    return lambda: project.answer(benchmark, rows)
+
+
+@pytest.fixture(scope="module")
+def project(
+    tmp_path_factory: pytest.TempPathFactory, small_project: Callable[..., Path]
+) -> Iterator[Project]:
+    root = small_project(tmp_path_factory.mktemp("few") / "project", scenes=2)
+    (root / "photographs").mkdir()
+    for image in range(3):
+        (root / "photographs" / f"{image}.jpg").write_bytes(b"\xff\xd8 picture %d" % image)
+    with pytest.MonkeyPatch.context() as patch, model_server(some_answer) as server:
+        patch.chdir(root)
+        patch.setenv(URL, server.url)
+        patch.setenv("SUBSTRATE_MODEL_KEY", KEY)
+        yield Project()
+
+
+@pytest.mark.parametrize("name", WORKED)
+def test_what_workers_execute_or_open_is_code_of_the_stage(
+    name: str, project: Project, tmp_path: Path
+) -> None:
+    # Once before, so that what is imported late is there.
+    work_of(project, name, tmp_path / "before")()
+    work = work_of(project, name, tmp_path / "again")
+    with touched() as found:
+        made = work()
+    assert made is None or made
+    assert len(found) > 3, "nothing was seen"
+    assert found - set(STAGES[name].code) == set()
+
+
+STEPS = ("gqa/dataset", "gqa/logs", "gqa/answers")
+
+
+def ran(root: Path, work: Callable[[], object]) -> set[str]:
+    """The stages that leave a new record of their run."""
+
+    def records() -> dict[str, int]:
+        files = {name: root / f"artifacts/sample/.stages/{name.replace('/', '.')}.json" for name in STEPS}
+        return {name: file.stat().st_mtime_ns if file.is_file() else 0 for name, file in files.items()}
+
+    before = records()
+    work()
+    return {name for name, written in records().items() if written != before[name]}
+
+
+def test_a_stage_runs_again_where_its_code_changed_and_only_there(
+    make_project: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root, changed, short_hash = make_project(scenes=0), set[str](), code.short_hash
+    monkeypatch.setattr(code, "short_hash", lambda file: "edited" if file in changed else short_hash(file))
+    dataset, logs, answers = (set(STAGES[name].code) for name in STEPS)
+
+    def run() -> None:
+        run_stages(list(STEPS), WorkspaceResource(profile="sample"))
+
+    assert ran(root, run) == set(STEPS)
+    assert ran(root, run) == set()
+    elsewhere = {file for stage in STAGES.values() for file in stage.code} - dataset - logs - answers
+    changed.update(elsewhere)
+    assert elsewhere
+    assert ran(root, run) == set()
+    # A file of the interpreter makes answers anew, and no log; one of a world makes data anew, and what was
+    # made of the same data stays.
+    changed.add(min(file for file in answers - logs - dataset if file.startswith("substrate/")))
+    assert ran(root, run) == {"gqa/answers"}
+    changed.add(min(file for file in dataset - logs - answers if file.startswith("substrate/worlds/")))
+    assert ran(root, run) == {"gqa/dataset"}
+    changed.add("tboxes/gqa.ttl")
+    assert ran(root, run) == {name for name in STEPS if "tboxes/gqa.ttl" in STAGES[name].code}
+
+
+TOY = {
+    "substrate/__init__.py": "",
+    "substrate/errors.py": "class SubstrateError(Exception): pass",
+    "substrate/tbox.py": "class TBox:\n    @classmethod\n    def load(cls, name): ...",
+    "substrate/one.py": "ONE = 1",
+    "substrate/two.py": "from substrate.one import ONE\nTWO = ONE + 1",
+    "substrate/three.py": "THREE = 3",
+    "substrate/four.py": "FOUR = 4",
+    "substrate/data.txt": "some data",
+    "substrate/named.py": "from pathlib import Path\nTEXT = Path(__file__).with_name('data.txt')",
+    "tboxes/meadow.ttl": "",
+    "orchestration/__init__.py": "",
+}
+"""A house of its own, into which each test puts the module that it asks about."""
+
+
+@pytest.fixture
+def code_in(tmp_path: Path) -> Callable[..., set[str]]:
+    """The code that is found of a function, `stage` in a module of some text; without that module itself."""
+
+    def found(text: str, value: str = "stage", **more: str) -> set[str]:
+        modules = {f"orchestration/{name}.py": body for name, body in more.items()}
+        for file, body in (TOY | modules | {"orchestration/module.py": text}).items():
+            path = tmp_path / file
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(body, "utf-8")
+        shutil.copy(code.__file__, tmp_path / "orchestration/code.py")
+        program = (
+            f"from orchestration.code import code_of; from orchestration import module as m\n"
+            f"print('\\n'.join(code_of(m.{value})))"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        return set(done.stdout.split()) - {"orchestration/module.py"}
+
+    return found
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param(
+            "from substrate.two import TWO\ndef stage(): return TWO",
+            {"substrate/one.py", "substrate/two.py"},
+            id="what an import imports",
+        ),
+        pytest.param(
+            "def stage():\n    from substrate.three import THREE\n    return THREE",
+            {"substrate/three.py"},
+            id="an import inside a function",
+        ),
+        pytest.param(
+            "from substrate import three\nfrom substrate.four import FOUR\n"
+            "def other(): return FOUR\ndef stage(): return three.THREE",
+            {"substrate/three.py"},
+            id="an import that only another function uses",
+        ),
+        pytest.param(
+            "from substrate.four import FOUR\nfrom substrate.three import THREE\n"
+            "def _helper(): return FOUR\nTABLE = {'a': _helper}\ndef stage(): return TABLE['a']()",
+            {"substrate/four.py"},
+            id="through a table and a helper of the same module",
+        ),
+        pytest.param(
+            "import substrate.two\ndef stage(): return substrate.two.TWO",
+            {"substrate/one.py", "substrate/two.py"},
+            id="an import by its whole name",
+        ),
+        pytest.param(
+            "from substrate.four import *\ndef stage(): return FOUR",
+            {"substrate/four.py"},
+            id="an import of everything",
+        ),
+        pytest.param(
+            "from .helpers import help_\ndef stage(): return help_()",
+            {"orchestration/helpers.py", "substrate/three.py"},
+            id="a relative import",
+        ),
+        pytest.param(
+            "from substrate.three import THREE\nKNOWN = {}\n"
+            "def known(function):\n    KNOWN[function.__name__] = function\n    return function\n"
+            "@known\ndef one(): return THREE\ndef stage(): return KNOWN['one']()",
+            {"substrate/three.py"},
+            id="a function that a decorator puts into a table",
+        ),
+        pytest.param(
+            "from substrate.three import THREE\nfrom substrate.four import FOUR\n"
+            "try:\n    from substrate.two import TWO\nexcept ImportError:\n    TWO = 2\n"
+            "def stage(): return THREE",
+            {"substrate/three.py", "substrate/two.py", "substrate/one.py"},
+            id="an import that may fail runs always",
+        ),
+        pytest.param(
+            "from substrate.tbox import TBox\ndef stage(): return TBox.load('meadow')",
+            {"substrate/tbox.py", "tboxes/meadow.ttl"},
+            id="a TBox",
+        ),
+        pytest.param(
+            "from substrate.tbox import TBox as T\nNAME = 'meadow'\ndef stage(): return T.load(NAME)",
+            {"substrate/tbox.py", "tboxes/meadow.ttl"},
+            id="a TBox by other names",
+        ),
+        pytest.param(
+            "from substrate.named import TEXT\ndef stage(): return TEXT.read_text()",
+            {"substrate/named.py", "substrate/data.txt"},
+            id="a data file that is named beside a module",
+        ),
+        pytest.param(
+            "from functools import partial\n"
+            "from substrate.three import THREE\nfrom substrate.four import FOUR\n"
+            "def work(one, two): return one()\ndef given(): return THREE\ndef other(): return FOUR\n"
+            "stage = partial(partial(work, given), two=2)",
+            {"substrate/three.py"},
+            id="a partial and what it is given",
+        ),
+        pytest.param(
+            "from substrate.three import THREE\nfrom substrate.four import FOUR\n"
+            "def other(): return FOUR\nstage = lambda: THREE",
+            {"substrate/three.py"},
+            id="a function without a name",
+        ),
+        pytest.param(
+            "from substrate.three import THREE\nclass Kind:\n    def work(self): return THREE\n"
+            "    @classmethod\n    def make(cls): return cls()\nstage = Kind.make",
+            {"substrate/three.py"},
+            id="a method counts with its whole class",
+        ),
+        pytest.param(
+            "from functools import partial\nfrom orchestration.declared import MEADOW\n"
+            "def work(shown): return [one.title for one in shown]\nstage = partial(work, (MEADOW,))",
+            {"orchestration/declared.py"},
+            id="a value that a partial is given counts by the text that declares it",
+        ),
+    ],
+)
+def test_the_code_of_a_function_is_what_it_reaches(
+    text: str, expected: set[str], code_in: Callable[..., set[str]]
+) -> None:
+    helpers = "from substrate.three import THREE\ndef help_(): return THREE"
+    declared = (
+        "from dataclasses import dataclass\nfrom substrate.four import FOUR\n"
+        "@dataclass(frozen=True)\nclass Kind:\n    title: str\n    work: object\n"
+        "MEADOW = Kind('A meadow', lambda: FOUR)"
+    )
+    assert code_in(text, helpers=helpers, declared=declared) == expected

@@ -1,0 +1,86 @@
+"""No circle of imports: a module can be read, and loaded, after all that it imports.
+
+Imports inside functions count, since they only hide a circle; those for type checkers do not.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import grimp
+import networkx
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def imports() -> networkx.DiGraph:
+    found = grimp.build_graph(
+        "substrate", "orchestration", exclude_type_checking_imports=True, cache_dir=None
+    )
+    graph = networkx.DiGraph()
+    for module in found.modules:
+        graph.add_node(module)
+        for imported in found.find_modules_directly_imported_by(module):
+            graph.add_edge(module, imported)
+    return graph
+
+
+def test_no_module_imports_itself_by_way_of_others(imports: networkx.DiGraph) -> None:
+    assert imports.number_of_edges() > 500
+    circles = [found for found in networkx.strongly_connected_components(imports) if len(found) > 1]
+    assert [sorted(circle) for circle in circles] == []
+
+
+def test_no_room_imports_itself_by_way_of_others(imports: networkx.DiGraph) -> None:
+    rooms = networkx.DiGraph()
+    for module, imported in imports.edges:
+        here, there = (name.split(".")[:2] for name in (module, imported))
+        if here[0] == there[0] == "orchestration" and here != there:
+            rooms.add_edge(here[1], there[1])
+    assert list(networkx.simple_cycles(rooms)) == []
+
+
+def test_the_order_of_imports_changes_no_stage() -> None:
+    """The benchmarks, stages and settings are values: which module is loaded first does not matter."""
+    orders = (
+        ("orchestration.definitions",),
+        ("orchestration.cli.main", "orchestration.rendering.report", "orchestration.definitions"),
+        ("orchestration.pipeline.jobs", "orchestration.benchmarks.registry", "orchestration.lineage.prov"),
+    )
+    program = (
+        "import importlib, sys\n"
+        "for name in sys.argv[1:]: importlib.import_module(name)\n"
+        "from orchestration.pipeline.graph import STAGES\n"
+        "print([(name, stage.outs, stage.needs) for name, stage in STAGES.items()])"
+    )
+    said = {
+        subprocess.run(
+            [sys.executable, "-c", program, *order], cwd=ROOT, capture_output=True, text=True, check=True
+        ).stdout.splitlines()[-1]
+        for order in orders
+    }
+    assert len(said) == 1
+
+
+@pytest.mark.parametrize(
+    ("room", "last_names", "core"),
+    [
+        # Truth that is computed by the code under test proves nothing.
+        ("substrate.worlds", {"format"}, {"errors", "journal", "reading"}),
+        ("substrate.baselines", {"format", "deltas"}, None),
+    ],
+)
+def test_a_world_shares_the_format_alone_and_a_baseline_the_log_too(
+    room: str, last_names: set[str], core: set[str] | None, imports: networkx.DiGraph
+) -> None:
+    inside = {module for module in imports if module.startswith(room)}
+    reached = {found for module in inside for found in networkx.descendants(imports, module)} - inside
+    of_domains = {module for module in reached if module.startswith("substrate.domains.")}
+    assert len(of_domains) > 2
+    assert {module for module in of_domains if module.rpartition(".")[2] not in last_names} == set()
+    if core is not None:
+        assert {module.partition(".")[2] for module in reached - of_domains} <= core
