@@ -2,9 +2,9 @@
 
     python benchmarks/clevrer_counterfactuals.py ANNOTATIONS TRAJECTORIES EVENTS
 
-On the tracked scenes nothing tells what would have happened: the table shows how often two of the three agree,
-and what the simulation's answer rests on. On the official annotations Bullet moves the same bodies from frame 0
-without the object: a reference that shares no code with the planar engine, and is no truth either.
+On the tracked scenes nothing tells what would have happened: the table shows how often two of the three
+agree, and what the simulation's answer rests on. On the official annotations Bullet moves the same bodies from
+frame 0 without the object: a reference that shares no code with the planar engine, and is no truth either.
 """
 
 from __future__ import annotations
@@ -147,7 +147,8 @@ def agreement(cases: Iterable[tuple[bool, Verdicts]]) -> Iterator[str]:
         cells = [(count[one, other, seen, True], count[one, other, seen, False]) for seen in (True, False)]
         shares = " | ".join(f"{yes} of {yes + no} ({100 * yes / (yes + no):.2f} %)" for yes, no in cells)
         yield f"| {one}, {other} | {shares} |"
-    yield "\n| the pair was | the simulation's ground | verdicts | the duality says the same |\n|---|---|---|---|"
+    yield "\n| the pair was | the simulation's ground | verdicts | the duality says the same |"
+    yield "|---|---|---|---|"
     for observed, ground in sorted({(seen, ground) for seen, ground, _ in grounds}, reverse=True):
         same, other = grounds[observed, ground, True], grounds[observed, ground, False]
         yield f"| {'observed' if observed else 'not observed'} | {ground} | {same + other} | {same} |"

@@ -91,7 +91,7 @@ class World:
         write: writes all scenes, given in order, to a folder in the official layout.
         kinds: what it runs on, for the UI.
         counted: what its scenes are called, and how many `substrate generate` makes unless told.
-        publish: writes the scenes of some numbers and a seed as a dataset to share, where there is such a form.
+        publish: writes the scenes of some numbers and a seed as a dataset to share, if there is such a form.
     """
 
     numbers: Callable[[Any], Sequence[int]]

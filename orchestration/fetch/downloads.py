@@ -299,7 +299,10 @@ class _Check:
 
     def _advice(self) -> str:
         if self.file.blob:
-            return "Fetch again or give a mirror as the base address: the source does not serve the published file"
+            return (
+                "Fetch again or give a mirror as the base address: the source does not serve the published "
+                "file"
+            )
         return (
             "Fetch again; if the source has published a new version and you accept it, "
             f"remove the entry {self.key} from {self.pins} first"

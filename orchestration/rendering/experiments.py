@@ -191,7 +191,8 @@ def _by_tick(tbox: TBox, log: EventLog) -> dict[int, Counter[str]]:
     }
     found: dict[int, Counter[str]] = {}
     for event in occurrences(log, tbox):
-        who = ", ".join(sorted(names.get(node) or tbox.label(node) for node in event.participants))  # pyright: ignore[reportArgumentType]  # nodes take part
+        said = [names.get(node) or tbox.label(node) for node in event.participants]  # pyright: ignore
+        who = ", ".join(sorted(said))
         found.setdefault(event.tick, Counter())[f"{tbox.label(event.kind)}: {who}"] += 1
     return found
 

@@ -25,8 +25,8 @@ def encode_scene(files: Mapping[str, Any]) -> bytes:
 def write_release(out: Path, scenes: Iterable[bytes]) -> int:
     """Write scenes as a release does: ``annotation.zip``, ``truth.zip`` and the list ``questions.json``.
 
-    A file ``KIND/…`` of a scene becomes a member of ``KIND.zip``. The same scenes give the same bytes: members
-    are stored as they are, in order and without a date.
+    A file ``KIND/…`` of a scene becomes a member of ``KIND.zip``. The same scenes give the same bytes:
+    members are stored as they are, in order and without a date.
 
     Args:
         out: the folder, made where it is absent.

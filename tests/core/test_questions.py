@@ -105,12 +105,14 @@ def test_events_of_any_domain_have_an_ancestry() -> None:
 
 
 SILENT = """
-@prefix core: <urn:substrate:> . @prefix owl: <http://www.w3.org/2002/07/owl#> . @prefix sh: <http://www.w3.org/ns/shacl#> .
+@prefix core: <urn:substrate:> . @prefix owl: <http://www.w3.org/2002/07/owl#> .
+@prefix sh: <http://www.w3.org/ns/shacl#> .
 @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . @prefix : <urn:silent:> .
 :Person a owl:Class . :Secret a owl:Class . :next a owl:ObjectProperty ; core:exogenous true .
 :knows a owl:ObjectProperty ; rdfs:subPropertyOf core:awareOf .
 :spread a sh:SPARQLRule ;
-    sh:construct "CONSTRUCT { ?b :knows ?f } WHERE { ?a :next ?b ; :knows ?f . FILTER NOT EXISTS { ?b :knows ?f } }" .
+    sh:construct '''CONSTRUCT { ?b :knows ?f }
+        WHERE { ?a :next ?b ; :knows ?f . FILTER NOT EXISTS { ?b :knows ?f } }''' .
 :secret a :Secret . :bob a :Person ; :knows :secret .
 """
 

@@ -175,7 +175,8 @@ class TestEveryDomain:
         for tick in range(1, log.last_tick + 1):
             for predicate in predicates:
                 for agent, _, fact in oracle.states[tick - 1].match(None, predicate, None):
-                    branch = fork(log, tick, RetractAwareness(agent, fact, predicate), RuleEmitter(box))  # pyright: ignore
+                    change = RetractAwareness(agent, fact, predicate)  # pyright: ignore
+                    branch = fork(log, tick, change, RuleEmitter(box))
                     here, there = (
                         Counter(
                             (kind, who) for kind, at, who in Oracle(box, arm).events().values() if at >= tick

@@ -132,9 +132,8 @@ def test_everyone_is_on_the_recorded_tile_and_who_stands_still_is_where_it_acts(
             continue
         state = log.state(step)
         for name, record in current.items():
-            assert [o.value for _, _, o in state.match(persona(name), NamedNode(V + "tile"))] == [  # pyright: ignore[reportAttributeAccessIssue]
-                "{},{}".format(*record["movement"])
-            ]
+            tiles = [o.value for _, _, o in state.match(persona(name), NamedNode(V + "tile"))]  # pyright: ignore
+            assert tiles == ["{},{}".format(*record["movement"])]
             address = record["description"].split(" @ ")[1].split(":")
             if before[name]["movement"] == record["movement"] and len(address) > 1:
                 (place,) = (
@@ -174,7 +173,8 @@ def test_from_whom(log: EventLog, told: dict[str, tuple[int, str | None]]) -> No
         assert log[link.position].triple == (link.knower, KNOWS, PARTY)
         assert all(log[p].tick == link.tick for p in link.evidence)
     (said,) = (log[p].triple[2] for p in jennifer[0].deltas if log[p].triple[1] == NamedNode(V + "said"))
-    (words,) = (words.value for _, _, words in log.state().match(said, NamedNode(V + "words")))  # pyright: ignore
+    ((_, _, literal),) = log.state().match(said, NamedNode(V + "words"))  # pyright: ignore
+    words = literal.value  # pyright: ignore
     assert "Isabella has invited us to a Valentine's Day party at Hobbs Cafe" in words
     assert [name for name, c in found.items() if c[-1].source is None and len(c) == 1] == [
         "Isabella Rodriguez",
@@ -229,8 +229,9 @@ def test_who_is_elsewhere_talks_to_nobody_until_the_record_moves_it(log: EventLo
     )
     assert ask(BOX, log, "where", entity=isabella, tick=3439).answer == "Hobbs Cafe, cafe"
     branch = fork(log, 3440, OverrideLocation(isabella, home, AT), RuleEmitter(BOX, until=4082))
-    held = {s.value for s, _, _ in log.state(4082).match(None, None, NamedNode(V + "Conversation"))}  # pyright: ignore
-    lost = held - {s.value for s, _, _ in branch.state(4082).match(None, None, NamedNode(V + "Conversation"))}  # pyright: ignore
+    talk = NamedNode(V + "Conversation")
+    held = {s.value for s, _, _ in log.state(4082).match(None, None, talk)}  # pyright: ignore
+    lost = held - {s.value for s, _, _ in branch.state(4082).match(None, None, talk)}  # pyright: ignore
     assert {name.split(":")[3] for name in lost} == {"3442", "3656", "4036"}
     assert knowers(branch, 4081) == {"Isabella Rodriguez"}
     assert knowers(branch, 4082) == {"Isabella Rodriguez", "Eddy Lin"}, (

@@ -3,7 +3,7 @@
 To CLEVRER's deltas of the target are added: the direction in which each object in view moves, where it
 changes; and, where asked for, the inferred mass and charge of each object with the evidence, at tick 0, since
 the
-reference videos are seen before the target. Classes and predicates are those of ``substrate/tboxes/comphy.ttl``.
+reference videos are seen before the target. Classes and predicates are those of the TBox ``comphy``.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 The tick before the first step holds who and what there is: personas, places, facts, and who knows a fact
 from the start. Then the record is given (:func:`recorded`): tile, action, place, conversations with their
 utterances and the facts those mention. What comes of it (who is at a place, visits, meetings, tellings, who
-knows) is left to the rules of ``substrate/tboxes/village.ttl``, so that a fork derives it by the very same rules.
+knows) is left to the rules of the TBox ``village``, so that a fork derives it by the very same rules.
 
 Where a persona is has to be read off, for a record names the place of the action and a persona may still be
 on its way there. Tiles tell: where somebody stood still during an action in an arena, the tile belongs to it

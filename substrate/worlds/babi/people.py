@@ -231,7 +231,7 @@ def _hands(tale: Tale, question: str, answer: Callable[[list[str]], str], *, giv
 
 
 def negation(tale: Tale) -> None:
-    """Task 9: ``known`` holds a person's place, whether the person is there, and the sentence that says so."""
+    """Task 9: ``known`` holds a person's place, whether they are there, and the sentence that says so."""
     known: dict[str, tuple[str, bool, int]] = {}
     rng = tale.rng
     while tale.asked < QUESTIONS:

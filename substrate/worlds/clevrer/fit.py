@@ -177,7 +177,7 @@ def _hits(clip: Clip, number: int) -> list[Event]:
 
 
 def _gaps(clips: Sequence[Clip]) -> dict[str, dict[int, int]]:
-    """Frames from the first collision of the video to that of the third and fourth actor, by role and place."""
+    """Frames from the video's first collision to that of the third and fourth actor, by role and place."""
     found: dict[str, Counter[int]] = {
         f"{role}{number}": Counter() for role in "LR" for number in range(2, _ACTORS)
     }

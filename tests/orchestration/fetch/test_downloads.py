@@ -410,7 +410,8 @@ def test_nobody_listening_is_a_clear_error(server: Server, out: Path, pins: Path
 def test_a_full_disk_is_seen_before_the_bytes_are_asked_for(
     server: Server, out: Path, pins: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(shutil, "disk_usage", lambda path: shutil._ntuple_diskusage(10, 5, 5))  # pyright: ignore[reportAttributeAccessIssue]
+    full = shutil._ntuple_diskusage(10, 5, 5)  # pyright: ignore[reportAttributeAccessIssue]
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: full)
     with pytest.raises(
         DownloadError,
         match=(

@@ -27,11 +27,9 @@ def snapshot(folder: Path) -> dict[str, bytes]:
     }
 
 
-def run(partitions: int, benchmark: str | None = None, **resource: object) -> None:
-    run_stages(
-        stages_of(benchmark),
-        WorkspaceResource(profile="sample", overrides=[f"spark.partitions={partitions}"], **resource),  # pyright: ignore[reportArgumentType]
-    )
+def run(partitions: int, benchmark: str | None = None, *, force: bool = False) -> None:
+    overrides = [f"spark.partitions={partitions}"]
+    run_stages(stages_of(benchmark), WorkspaceResource(profile="sample", overrides=overrides, force=force))
 
 
 def test_a_run_ends_in_a_table_and_neither_repetition_nor_partitions_change_a_byte(
