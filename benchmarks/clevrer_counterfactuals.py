@@ -3,8 +3,8 @@
     python benchmarks/clevrer_counterfactuals.py ANNOTATIONS TRAJECTORIES EVENTS
 
 On the tracked scenes nothing tells what would have happened: the table shows how often two of the three
-agree, and what the simulation's answer rests on. On the official annotations Bullet moves the same bodies from
-frame 0 without the object: a reference that shares no code with the planar engine, and is no truth either.
+agree, and what the simulation's answer rests on. On the official annotations Bullet moves the same bodies
+from frame 0 without the object: a reference that shares no code with the planar engine, and is no truth.
 """
 
 from __future__ import annotations

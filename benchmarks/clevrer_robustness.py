@@ -3,8 +3,8 @@
     python benchmarks/clevrer_robustness.py DATA [--scenes 30]     # DATA: official and tracked files
 
 Three tables: causal questions from event lists with collisions missed and frames off; collisions foretold
-from tracked positions with noise, gaps and missed collisions; questions about generated worlds with new seeds,
-other friction and restitution, and noisy poses. What is changed is drawn from a seed; nothing is fitted.
+from tracked positions with noise, gaps and missed collisions; questions about generated worlds with new
+seeds, other friction and restitution, and noisy poses. What is changed comes from a seed; nothing is fitted.
 """
 
 from __future__ import annotations

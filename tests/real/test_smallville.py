@@ -132,7 +132,8 @@ def test_everyone_is_on_the_recorded_tile_and_who_stands_still_is_where_it_acts(
             continue
         state = log.state(step)
         for name, record in current.items():
-            tiles = [o.value for _, _, o in state.match(persona(name), NamedNode(V + "tile"))]  # pyright: ignore
+            found = state.match(persona(name), NamedNode(V + "tile"))
+            tiles = [o.value for _, _, o in found]  # pyright: ignore
             assert tiles == ["{},{}".format(*record["movement"])]
             address = record["description"].split(" @ ")[1].split(":")
             if before[name]["movement"] == record["movement"] and len(address) > 1:
