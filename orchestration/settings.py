@@ -75,6 +75,9 @@ def load_settings(
     except (OSError, yaml.YAMLError) as error:
         hint = "Restore it from the repository"
         raise ParameterError(f"cannot be read ({error})", where=(path,), hint=hint) from error
+    # Where it runs may be set from outside though the file leaves it at what it is by default.
+    raw["spark"] = msgspec.to_builtins(Spark()) | (raw.get("spark") or {})
+    raw.setdefault("storage", None)
     raw = override(raw, overrides)
     if profile:
         raw["profile"] = profile
