@@ -72,7 +72,11 @@ def load_settings(
     Raises:
         ParameterError: the file is not YAML, a key is unknown or there twice, or a value is out of its range.
     """
-    raw = override(read_yaml(path), overrides)
+    raw = read_yaml(path)
+    # Where it runs may be set from outside though the file leaves it at what it is by default.
+    raw["spark"] = msgspec.to_builtins(Spark()) | (raw.get("spark") or {})
+    raw.setdefault("storage", None)
+    raw = override(raw, overrides)
     if profile:
         raw["profile"] = profile
     profiles = raw.get("profiles")

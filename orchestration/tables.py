@@ -101,6 +101,17 @@ class Storage:
         system, path = self._place(*parts)
         return pq.read_table(path, columns=columns, filters=filters, filesystem=system)
 
+    def copy(self, file: Path, *parts: str) -> str:
+        """Copy a file of this machine's disk into the storage.
+
+        Returns:
+            The copy's URI.
+        """
+        system, path = self._place(*parts)
+        system.makedirs(path.rpartition("/")[0], exist_ok=True)
+        system.put_file(str(file), path)
+        return self.uri(*parts)
+
     def write_record(self, record: Any, *parts: str) -> None:
         """Write a record as JSON."""
         system, path = self._place(*parts)

@@ -459,6 +459,50 @@ def mcp(
         serve(log, write=write, tbox=words, limits=QueryLimits(timeout=timeout, rows=limit))
 
 
+@app.command()
+def logs(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A benchmark with logs.")],
+    sparql: Annotated[
+        str | None, typer.Option("--sparql", help="SELECT or ASK, of the state of each log.")
+    ] = None,
+    sql: Annotated[
+        str | None,
+        typer.Option(
+            "--sql", help="SELECT, of deltas(scene, log, position, tick, op, subject, predicate, object)."
+        ),
+    ] = None,
+    tick: Annotated[int | None, typer.Option("--tick", help="For --sparql; the last unless given.")] = None,
+    timeout: Annotated[float, typer.Option("--timeout", min=0.1, help="Seconds.")] = 30,
+    limit: Annotated[int, typer.Option("--limit", min=1, help="Rows.")] = 10_000,
+    profile: ProfileOption = None,
+    set_: SetOption = NOTHING_SET,
+    json: JsonOption = False,
+) -> None:
+    """Ask all logs of a benchmark at once, on Spark."""
+    from orchestration.benchmarks.registry import BENCHMARKS
+    from orchestration.pipeline.all_logs import ask_deltas, ask_each
+    from orchestration.project import open_workspace
+
+    if (sparql is None) == (sql is None):
+        raise typer.BadParameter("give either --sparql or --sql")
+    with failing():
+        workspace = open_workspace(profile, tuple(set_))
+        if (benchmark := BENCHMARKS.get(name)) is None or not benchmark.logs:
+            known = ", ".join(one.name for one in BENCHMARKS.values() if one.logs)
+            raise SubstrateError(f"no logs of {name!r}", hint=f"Choose one of {known}")
+        found = (
+            ask_each(workspace, benchmark, sparql, tick, timeout, limit)
+            if sparql is not None
+            else ask_deltas(workspace, benchmark, sql or "", timeout, limit)
+        )
+    if json:
+        rows = [dict(zip(found.columns, row, strict=True)) for row in found.rows]
+        sys.stdout.write(msgspec.json.encode(rows).decode() + "\n")
+        return
+    for row in [found.columns, *found.rows]:
+        sys.stdout.write("\t".join("" if value is None else str(value) for value in row) + "\n")
+
+
 @dvc_app.command("sync")
 def dvc_sync() -> None:
     """Write dvc.yaml from the asset graph."""

@@ -12,7 +12,7 @@ from orchestration.benchmarks.benchmark import Benchmark
 from orchestration.files import write_json
 from orchestration.pipeline import determinism
 from orchestration.pipeline.cases import answer_cases
-from orchestration.pipeline.spark import spark_session
+from orchestration.pipeline.spark import readable, spark_session
 from orchestration.scoring.scores import count
 from orchestration.stage import Stage
 from orchestration.workspace import Workspace
@@ -54,7 +54,8 @@ def make_curves(ablations: Benchmark, workspace: Workspace, answers: Path, out: 
     """Answer the predictive questions at every point of every curve, and count."""
     answer_cases(workspace, ablations, "ablations/curves", answers, rows=partial(rows, POINTS))
     session = spark_session(workspace.settings.spark)
-    counts = count(session, answers, {_number(variant) for variant in POINTS})
+    with readable(workspace, answers) as (given,):
+        counts = count(session, given, {_number(variant) for variant in POINTS})
     drawn: list[dict[str, Any]] = []
     for curve in CURVES:
         series: list[dict[str, Any]] = []

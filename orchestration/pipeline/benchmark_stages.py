@@ -12,7 +12,7 @@ from orchestration.benchmarks.benchmark import Benchmark, Data
 from orchestration.fetch.downloads import fetch_shown
 from orchestration.files import write_json
 from orchestration.pipeline.cases import answer_cases, build_logs, make_scenes
-from orchestration.pipeline.spark import spark_session
+from orchestration.pipeline.spark import readable, spark_session
 from orchestration.scoring.scores import count, score, score_file
 from orchestration.stage import Stage
 from orchestration.workspace import Workspace
@@ -132,7 +132,8 @@ def make_scores(benchmark: Benchmark, workspace: Workspace, *outs: Path) -> dict
     """A file a number: counts of correct rows, with intervals, beside what was published."""
     session = spark_session(workspace.settings.spark)
     answers = workspace.artifacts / benchmark.name / "answers.jsonl"
-    counts = count(session, answers, benchmark.numbers, paired=benchmark.paired)
+    with readable(workspace, answers) as (rows,):
+        counts = count(session, rows, benchmark.numbers, paired=benchmark.paired)
     metadata: dict[str, Any] = {}
     for name, out in zip(benchmark.numbers, outs, strict=True):
         record = score(name, *counts[name])

@@ -20,8 +20,9 @@ from orchestration.benchmarks.benchmark import Benchmark, NamedLog
 from orchestration.code import code_of, hashes
 from orchestration.files import replacing, sha256
 from orchestration.pipeline.progress import advance
-from orchestration.pipeline.spark import NUMBER, map_rows, numbers_frame, spark_session
+from orchestration.pipeline.spark import NUMBER, columns_of, map_rows, numbers_frame, spark_session
 from orchestration.tables import (
+    CASES,
     LOGS,
     LogEntry,
     Manifest,
@@ -57,8 +58,11 @@ def _shards(
             advance(stage, number + 1, count)
 
 
-def _read_frame(session: SparkSession, storage: Storage, folder: str, number: int) -> DataFrame:
-    return session.read.parquet(storage.uri(folder, shard_name(number)))
+def _read_frame(
+    session: SparkSession, storage: Storage, folder: str, number: int, schema: pa.Schema
+) -> DataFrame:
+    # With its schema given Spark opens no file before the job, whose errors name the stage.
+    return session.read.schema(columns_of(schema)).parquet(storage.uri(folder, shard_name(number)))
 
 
 def _made(make: Callable[[int, int, Any], bytes], seed: int, data: Any, row: dict[str, Any]) -> Iterator[Any]:
@@ -178,7 +182,7 @@ def _mapped(
 ) -> pa.Table:
     """A function over one shard of cases, or over the first of them."""
     asked = storage.read(cases.folder, shard_name(number), columns=[NUMBER, "source"])
-    frame = join(_read_frame(session, storage, cases.folder, number))
+    frame = join(_read_frame(session, storage, cases.folder, number, CASES))
     if first is not None:
         asked, frame = asked.slice(0, first), frame.where(sql.col(NUMBER) < first)
     numbers, names = asked[NUMBER].to_pylist(), asked["source"].to_pylist()
@@ -255,7 +259,7 @@ def answer_cases(
     key = short_key(cases.folder, logs.folder, parameters, split, partitions, first, hashes(code_of(rows)))
 
     def compute(number: int) -> pa.Table:
-        of_shard = _read_frame(session, storage, logs.folder, number)
+        of_shard = _read_frame(session, storage, logs.folder, number, LOGS)
 
         def join(frame: DataFrame) -> DataFrame:
             joined = _with_logs(of_shard, frame)

@@ -17,7 +17,7 @@ from orchestration.files import write_json
 from orchestration.lineage.crate import write_crate
 from orchestration.lineage.number import Lineage, trace_number
 from orchestration.lineage.prov import write_prov
-from orchestration.pipeline.spark import spark_session
+from orchestration.pipeline.spark import readable, spark_session
 from orchestration.rendering.report import render
 from orchestration.rendering.results import (
     BEYOND,
@@ -131,7 +131,8 @@ def make_comparisons(
     found: list[Comparison] = []
     for pair in pairs:
         answers = [workspace.artifacts / one.name / "answers.jsonl" for one in pair]
-        found.append(compare(session, *answers, paired=pair[1].paired))
+        with readable(workspace, *answers) as given:
+            found.append(compare(session, *answers, paired=pair[1].paired, read_from=given))
     write_json(out, found, indent=1)
     return {f"{one.first} - {one.second}": one.difference or "not measured" for one in found}
 

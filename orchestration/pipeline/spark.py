@@ -12,19 +12,25 @@ import os
 import re
 import sys
 import threading
+import traceback
+import uuid
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
+import msgspec
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from orchestration.code import PACKAGES, ROOT
 from orchestration.pipeline.progress import advance
 from orchestration.settings import Spark
+from orchestration.workspace import Workspace
+from substrate import errors
 from substrate.errors import SubstrateError
 
 Work = Callable[[dict[str, Any]], Iterable[dict[str, Any]]]
@@ -43,10 +49,10 @@ def spark_session(settings: Spark) -> SparkSession:
     # Workers must run this interpreter: another one has other packages, or none.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-    remote, master = os.environ.get("SPARK_REMOTE"), os.environ.get("SPARK_MASTER", settings.master)
+    remote, master = os.environ.get("SPARK_REMOTE"), _master(settings)
     builder = SparkSession.builder.appName("substrate")
     builder = builder.remote(remote) if remote else builder.master(master)
-    local = not remote and master.startswith("local")
+    local = is_local(settings)
     if local:
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     for key, value in (_configuration(settings, local, bool(remote)) | settings.config).items():
@@ -57,6 +63,31 @@ def spark_session(settings: Spark) -> SparkSession:
     if not local:
         _ship_code(session)
     return session
+
+
+def _master(settings: Spark) -> str:
+    return os.environ.get("SPARK_MASTER") or settings.master
+
+
+def is_local(settings: Spark) -> bool:
+    """Whether Spark runs in this process's machine alone, so that workers see the driver's disk."""
+    return not os.environ.get("SPARK_REMOTE") and _master(settings).startswith("local")
+
+
+@contextmanager
+def readable(workspace: Workspace, *files: Path) -> Iterator[list[str]]:
+    """The URIs under which workers read some files of the driver's disk.
+
+    On a cluster they are copies in the storage, which are gone afterwards.
+    """
+    if is_local(workspace.settings.spark):
+        yield [file.as_uri() for file in files]
+        return
+    folder = f"{workspace.settings.profile}/lent/{uuid.uuid4()}"
+    try:
+        yield [workspace.storage.copy(file, folder, f"{n}-{file.name}") for n, file in enumerate(files)]
+    finally:
+        workspace.storage.keep_only(folder, ())
 
 
 def _configuration(settings: Spark, local: bool, remote: bool) -> dict[str, str]:
@@ -84,29 +115,32 @@ def _configuration(settings: Spark, local: bool, remote: bool) -> dict[str, str]
     return of_queries | own
 
 
-_shipped: set[int] = set()
+_shipped: list[tuple[SparkSession, TemporaryDirectory[str]]] = []
+"""The sessions whose executors have the code, and the folders they fetch it from as they come up."""
 
 
 def _ship_code(session: SparkSession) -> None:
     """Send this project's code to the executors, once a session: nothing of it has to be installed there."""
-    if id(session) in _shipped:
+    if any(session is known for known, _ in _shipped):
         return
-    archive = ROOT / "artifacts" / ".code" / "project.zip"
-    archive.parent.mkdir(parents=True, exist_ok=True)
+    folder = TemporaryDirectory(prefix="substrate-")
+    archive = Path(folder.name) / "substrate-code.zip"
     archive.write_bytes(code_archive())
     session.addArtifacts(str(archive), pyfile=True)
-    _shipped.add(id(session))
+    _shipped.append((session, folder))
 
 
 def code_archive() -> bytes:
     """The project's packages as a zip that Python imports from; the same code, the same bytes."""
-    data = io.BytesIO()
+    data, files = io.BytesIO(), set[Path]()
     with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
         for package in PACKAGES:
-            for file in sorted((ROOT / package).rglob("*")):
+            for file in (ROOT / package).rglob("*"):
                 if file.is_file() and "__pycache__" not in file.parts:
-                    info = zipfile.ZipInfo(file.relative_to(ROOT).as_posix())
-                    archive.writestr(info, file.read_bytes(), zipfile.ZIP_DEFLATED)
+                    files.add(file)
+        for file in sorted(files):
+            info = zipfile.ZipInfo(file.relative_to(ROOT).as_posix())
+            archive.writestr(info, file.read_bytes(), zipfile.ZIP_DEFLATED)
     return data.getvalue()
 
 
@@ -132,7 +166,6 @@ def map_rows(
     Raises:
         SubstrateError: one that ``work`` raised in a worker; or a number is missing, or was never asked for.
     """
-    columns = [(field.name, _SPARK_TYPES[field.type]) for field in schema]
 
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
@@ -140,7 +173,7 @@ def map_rows(
             yield pa.RecordBatch.from_pylist(found, schema=schema)
 
     with _watched(frame.sparkSession, stage), _plain_errors(stage):
-        back = frame.mapInArrow(run, ", ".join(f"{name} {type_}" for name, type_ in columns)).toArrow()
+        back = frame.mapInArrow(run, columns_of(schema)).toArrow()
     _nothing_lost(back, asked, names, stage)
     order = [(key, "ascending") for key in _keys(back)]
     return back.sort_by(order).cast(schema)
@@ -159,15 +192,46 @@ _SPARK_TYPES = {
 }
 
 
+def columns_of(schema: pa.Schema) -> str:
+    """A schema as Spark takes it.
+
+    >>> columns_of(pa.schema([("number", pa.int64()), ("scene", pa.string())]))
+    'number long, scene string'
+    """
+    return ", ".join(f"{field.name} {_SPARK_TYPES[field.type]}" for field in schema)
+
+
+class _Told(msgspec.Struct, frozen=True):
+    """An error as a worker tells it: what it is made from, and the end of its traceback."""
+
+    kind: str
+    what: str
+    where: tuple[str, ...]
+    hint: str
+    traceback: str
+
+
+_TOLD = "the error as JSON: "
+_told = msgspec.json.Decoder(_Told)
+
+
 def _guarded(work: Work, row: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """The rows of one input; an error that is not ours says which input it came from."""
     try:
         yield from work(row)
-    except SubstrateError:
-        raise
     except Exception as error:
-        where = row.get("source") or f"number {row[NUMBER]}"
-        raise SubstrateError(f"{type(error).__name__}: {error}", where=(where,)) from error
+        lines = traceback.format_exc().splitlines()[-TRACEBACK_LINES:]
+        if isinstance(error, SubstrateError):
+            ours = error
+        else:
+            where = row.get("source") or f"number {row[NUMBER]}"
+            ours = SubstrateError(f"{type(error).__name__}: {error}", where=(where,))
+        told = _Told(type(ours).__name__, ours.what, ours.where, ours.hint, "\n".join(lines))
+        # A note stands in the text of the traceback, which is all that Spark hands on.
+        ours.add_note(_TOLD + msgspec.json.encode(told).decode())
+        if ours is error:
+            raise
+        raise ours from error
 
 
 def _nothing_lost(back: pa.Table, asked: Sequence[int], names: Sequence[str], stage: str) -> None:
@@ -188,6 +252,10 @@ def _nothing_lost(back: pa.Table, asked: Sequence[int], names: Sequence[str], st
         raise SubstrateError("; ".join(said), where=(stage,), hint=hint)
 
 
+class WorkerError(Exception):
+    """The end of the Python traceback that a worker left, as the cause of the error that reaches the user."""
+
+
 @contextmanager
 def _plain_errors(stage: str) -> Iterator[None]:
     """Give an error that a worker raised its own words back, without the stack of the JVM around it."""
@@ -196,10 +264,24 @@ def _plain_errors(stage: str) -> Iterator[None]:
     except SubstrateError:
         raise
     except Exception as error:
-        if match := re.search(r"substrate\.errors\.\w+: (.+)", str(error)):
-            raise SubstrateError(match[1]) from error
-        lines = [line for line in str(error).splitlines() if line.strip()]
-        raise SubstrateError(lines[0] if lines else type(error).__name__, where=(stage,)) from error
+        said = str(error)
+        if match := re.search(rf"{_TOLD}(.+)", said):
+            told = _told.decode(match[1])
+            kind = getattr(errors, told.kind, SubstrateError)
+            raise kind(told.what, where=told.where, hint=told.hint) from WorkerError(told.traceback)
+        raise SubstrateError(_cause(said), where=(stage,), hint="The run's log has all of it") from error
+
+
+def _cause(said: str) -> str:
+    """What Spark says in many lines about a job that failed, in one."""
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]
+    told = [line.removeprefix(": ") for line in lines if not line.startswith("An error occurred while")]
+    return causes[-1] if causes else " ".join(told[:1]) or "Spark gave no reason"
+
+
+TRACEBACK_LINES = 60
+"""How many lines of a worker's traceback are kept."""
 
 
 def _watched(session: SparkSession, stage: str) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.resources
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -90,11 +90,12 @@ _TOTALS = {
 
 
 def count(
-    session: SparkSession, answers: Path, names: Iterable[str], *, paired: bool = False
+    session: SparkSession, answers: Path | str, names: Iterable[str], *, paired: bool = False
 ) -> dict[str, tuple[int, int]]:
     """Correct and total by number's name, counted by Spark over the rows of an answers file.
 
     Args:
+        answers: the file, or a URI of it that Spark's workers reach.
         names: the numbers; ``mean`` pools the subsets, which have equally many questions.
         paired: whether rows come in pairs of one scene, which are judged together.
 
@@ -102,8 +103,8 @@ def count(
     """
     names = list(names)
     if paired:
-        return _count_pairs(session.read.json(answers.as_uri(), schema=_PAIR), names)
-    rows = session.read.json(answers.as_uri(), schema=_SCHEMA)
+        return _count_pairs(session.read.json(_uri(answers), schema=_PAIR), names)
+    rows = session.read.json(_uri(answers), schema=_SCHEMA)
     right = sql.filter("choices", lambda choice: choice["predicted"] == choice["expected"])
     same_facts = sql.sort_array("supporting") == sql.sort_array("expected_supporting")
     counted = (
@@ -128,6 +129,10 @@ def count(
         of_name = list(found.values()) if subset == "mean" else [found[subset]] if subset in found else []
         counts[name] = sum(row[f"right_{total}"] for row in of_name), sum(row[total] for row in of_name)
     return counts
+
+
+def _uri(file: Path | str) -> str:
+    return file if isinstance(file, str) else file.as_uri()
 
 
 def _count_pairs(rows: DataFrame, names: Iterable[str]) -> dict[str, tuple[int, int]]:
@@ -186,14 +191,20 @@ class Comparison(msgspec.Struct, frozen=True):
         return self.both + self.first_only + self.second_only + self.neither
 
 
-def compare(session: SparkSession, first: Path, second: Path, *, paired: bool) -> Comparison:
+def compare(
+    session: SparkSession, first: Path, second: Path, *, paired: bool, read_from: Sequence[str] = ()
+) -> Comparison:
     """Compare two answers files, question by question; pair by pair, where the second's rows come in pairs:
     there both arms must be right.
+
+    Args:
+        read_from: URIs of both that Spark's workers reach; the files' own unless given.
     """
     names = first.parent.name, second.parent.name
+    uris = read_from or (_uri(first), _uri(second))
 
-    def right(answers: Path, column: str) -> DataFrame:
-        rows = session.read.json(answers.as_uri(), schema=_PAIR)
+    def right(answers: str, column: str) -> DataFrame:
+        rows = session.read.json(answers, schema=_PAIR)
         if paired:
             return _judged_pairs(rows).select(
                 "scene", sql.lit("").alias("question"), (sql.col("right.joint") == 1).alias(column)
@@ -201,8 +212,8 @@ def compare(session: SparkSession, first: Path, second: Path, *, paired: bool) -
         return rows.where("correct is not null").select("scene", "question", sql.col("correct").alias(column))
 
     cells = (
-        right(first, "one")
-        .join(right(second, "other"), ["scene", "question"])
+        right(uris[0], "one")
+        .join(right(uris[1], "other"), ["scene", "question"])
         .groupBy("one", "other")
         .count()
         .collect()

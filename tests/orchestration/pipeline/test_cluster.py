@@ -1,0 +1,230 @@
+"""The pipeline on a cluster whose machines share one folder and nothing else: the same bytes, or an error."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pytest
+from spark_cluster import ROOT, Cluster, cluster, why_not
+
+from orchestration.pipeline.spark import NUMBER, PLACE, map_rows, numbers_frame, spark_session
+from orchestration.settings import Spark
+from substrate.errors import FormatError, SubstrateError
+
+BENCHMARKS = ("clevrer", "twin", "gqa")
+SMALL = "spark.config={spark.executor.memory: 512m, spark.cores.max: 3}"
+"""A driver takes a core of each of up to three workers, and leaves the others to a Connect server."""
+PATIENCE = 600
+MADE = pa.schema([(NUMBER, pa.int64()), ("scene", pa.string())])
+PLACED = pa.schema([(NUMBER, pa.int64()), (PLACE, pa.int64())])
+
+
+class Driven(NamedTuple):
+    """What a driver left: its project, its exit code, and what it said last."""
+
+    project: Path
+    code: int
+    said: str
+
+    @property
+    def results(self) -> dict[str, bytes]:
+        """Answers, scores and indices of logs, by path in the project."""
+        folder = self.project / "artifacts"
+        files = sorted(file for file in folder.rglob("*") if file.suffix in {".jsonl", ".json"})
+        return {str(file.relative_to(folder)): file.read_bytes() for file in files}
+
+
+class Field(NamedTuple):
+    """Where drivers run: folders that workers do not see, one that they do, and data to start from."""
+
+    machines: Cluster
+    projects: Path
+    shared: Path
+    local: Driven
+
+    def new(self, name: str, small_project: Callable[..., Path]) -> Path:
+        """A project with the same data as the local one."""
+        root = small_project(self.projects / name, scenes=3)
+        shutil.copytree(self.local.project / "data", root / "data")
+        return root
+
+
+def start(root: Path, storage: Path, *arguments: str, **environment: str) -> subprocess.Popen[str]:
+    """A driver in a project."""
+    storage.mkdir(parents=True, exist_ok=True)
+    command = [sys.executable, str(ROOT / "tests/support/drive.py"), f"storage={storage.as_uri()}"]
+    if "SPARK_MASTER" in environment:
+        command.append(SMALL)
+    inherited = {key: value for key, value in os.environ.items() if not key.startswith("SPARK_")}
+    return subprocess.Popen(
+        [*command, *arguments],
+        cwd=root,
+        env=inherited | {"PYTHONPATH": str(ROOT)} | environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def end(root: Path, driver: subprocess.Popen[str]) -> Driven:
+    """Wait for a driver."""
+    _, said = driver.communicate(timeout=PATIENCE)
+    return Driven(root, driver.returncode, said)
+
+
+@pytest.fixture(scope="module")
+def field(tmp_path_factory: pytest.TempPathFactory, small_project: Callable[..., Path]) -> Iterator[Field]:
+    if reason := why_not():
+        pytest.skip(reason)
+    base = tmp_path_factory.mktemp("cluster")
+    projects, shared = base / "projects", base / "shared"
+    root = small_project(projects / "local", scenes=3)
+    local = end(root, start(root, shared / "local", *BENCHMARKS))
+    assert local.code == 0, local.said
+    with cluster(base / "machines", (ROOT, projects)) as machines:
+        yield Field(machines, projects, shared, local)
+
+
+def test_workers_that_see_only_the_storage_give_the_same_bytes(
+    field: Field, small_project: Callable[..., Path]
+) -> None:
+    root = field.new("cluster", small_project)
+    # A scene that is generated there is compared too.
+    shutil.rmtree(root / "data/sample/gqa")
+    driver = start(root, field.shared / "cluster", *BENCHMARKS, SPARK_MASTER=field.machines.master)
+    found = end(root, driver)
+    assert found.code == 0, found.said
+    assert found.results == field.local.results
+    assert all(len(rows) for name, rows in found.results.items() if name.endswith("answers.jsonl"))
+    made, first = (project / "data/sample/gqa" for project in (root, field.local.project))
+    assert {file.name: file.read_bytes() for file in made.iterdir()} == {
+        file.name: file.read_bytes() for file in first.iterdir()
+    }
+
+
+def test_a_worker_with_a_disk_of_its_own_ends_the_stage(
+    field: Field, small_project: Callable[..., Path]
+) -> None:
+    root = field.new("alone", small_project)
+    driver = start(root, root / "storage", "gqa", SPARK_MASTER=field.machines.master)
+    found = end(root, driver)
+    assert found.code == 1
+    assert "error: gqa/logs: " in found.said
+    assert "storage" in found.said.splitlines()[-1]
+    assert not list((root / "artifacts").rglob("*.jsonl"))
+
+
+def test_spark_connect_gives_the_same_bytes(field: Field, small_project: Callable[..., Path]) -> None:
+    root = field.new("connect", small_project)
+    address = field.machines.start_connect()
+    found = end(root, start(root, field.shared / "connect", *BENCHMARKS, SPARK_REMOTE=address))
+    assert found.code == 0, found.said
+    assert found.results == field.local.results
+
+
+def test_a_worker_that_is_killed_in_the_middle_changes_no_byte(
+    field: Field, small_project: Callable[..., Path]
+) -> None:
+    root = field.new("killed", small_project)
+    storage = field.shared / "killed"
+    doomed = field.machines.start_worker()
+    driver = start(root, storage, "spark.shard=1", "twin", SPARK_MASTER=field.machines.master)
+    try:
+        # The logs of a case, as one of many shards: the next ones are asked for while the worker dies.
+        while not list(storage.glob("sample/logs/twin/*/00001.parquet")):
+            assert driver.poll() is None, driver.communicate()
+            time.sleep(0.05)
+        assert list(doomed.log.parent.glob("work/app-*")), "the worker has no part in it"
+        doomed.kill()
+    finally:
+        found = end(root, driver)
+    assert found.code == 0, found.said
+    expected = {name: value for name, value in field.local.results.items() if "twin" in name}
+    assert found.results == expected
+
+
+def local_rows(work: Callable[[dict[str, Any]], Any], schema: pa.Schema = MADE, count: int = 9) -> pa.Table:
+    """A function over some numbers on this machine."""
+    numbers = range(count)
+    frame = numbers_frame(spark_session(Spark()), numbers, 2)
+    names = [f"scene {number}" for number in numbers]
+    return map_rows(frame, work, schema, numbers, stage="a/stage", names=names)
+
+
+def test_a_case_that_a_task_drops_is_named() -> None:
+    def drops(row: dict[str, Any]) -> list[dict[str, Any]]:
+        return [] if row[NUMBER] == 4 else [{NUMBER: row[NUMBER], "scene": ""}]
+
+    with pytest.raises(SubstrateError, match="a/stage: 1 of 9 did not come back, scene 4 first"):
+        local_rows(drops)
+
+
+def test_a_case_that_comes_twice_is_named() -> None:
+    def doubles(row: dict[str, Any]) -> list[dict[str, Any]]:
+        return [{NUMBER: row[NUMBER], "scene": ""}] * (2 if row[NUMBER] == 4 else 1)
+
+    with pytest.raises(SubstrateError, match="1 of 9 came back twice, scene 4 first"):
+        local_rows(doubles)
+
+
+def test_a_case_that_nobody_asked_for_is_named() -> None:
+    def strays(row: dict[str, Any]) -> list[dict[str, Any]]:
+        return [{NUMBER: row[NUMBER], PLACE: 0}, {NUMBER: row[NUMBER] + 1, PLACE: 1}]
+
+    with pytest.raises(SubstrateError, match="came back though nobody asked, number 9 first"):
+        local_rows(strays, PLACED)
+
+
+def test_an_error_in_a_batch_is_the_error_it_was() -> None:
+    def fails(row: dict[str, Any]) -> list[dict[str, Any]]:
+        if row[NUMBER] == 4:
+            raise FormatError("names object 9", where=("scene 4", "$.collision[0]"), hint="Declare it")
+        return [{NUMBER: row[NUMBER], "scene": ""}]
+
+    with pytest.raises(FormatError) as caught:
+        local_rows(fails)
+    assert str(caught.value) == "scene 4: $.collision[0]: names object 9. Declare it."
+
+
+def test_any_other_error_says_its_type_its_case_and_where_it_was_raised() -> None:
+    def breaks(row: dict[str, Any]) -> list[dict[str, Any]]:
+        if row[NUMBER] == 4:
+            raise KeyError("velocity")
+        return [{NUMBER: row[NUMBER], "scene": ""}]
+
+    with pytest.raises(SubstrateError, match="number 4: KeyError: 'velocity'") as caught:
+        local_rows(breaks)
+    told = str(caught.value.__cause__)
+    assert "in breaks" in told
+    assert "org.apache.spark" not in told
+
+
+def test_a_worker_that_dies_ends_the_stage_by_name() -> None:
+    def dies(row: dict[str, Any]) -> list[dict[str, Any]]:
+        if row[NUMBER] == 4:
+            os._exit(13)
+        return [{NUMBER: row[NUMBER], "scene": ""}]
+
+    with pytest.raises(SubstrateError, match=r"^a/stage: "):
+        local_rows(dies)
+
+
+def test_any_key_of_sparks_own_may_be_set(make_project: Callable[..., Path]) -> None:
+    from orchestration.project import open_workspace
+
+    make_project()
+    overrides = ("spark.config={spark.sql.session.timeZone: Asia/Tokyo, spark.app.name: mine}",)
+    settings = open_workspace(overrides=overrides).settings.spark
+    session = spark_session(settings)
+    try:
+        assert session.conf.get("spark.sql.session.timeZone") == "Asia/Tokyo"
+    finally:
+        session.conf.set("spark.sql.session.timeZone", "UTC")

@@ -1,0 +1,50 @@
+"""A driver: makes some benchmarks' data, logs, answers and scores in the project around the current folder.
+
+    python drive.py BENCHMARK …
+
+What is in the project already is taken as it is. A process of its own, since one process has one Spark.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+
+from orchestration.benchmarks.registry import BENCHMARKS
+from orchestration.files import replacing
+from orchestration.pipeline.graph import STAGES
+from orchestration.project import open_workspace
+from orchestration.stage import Stage
+from orchestration.workspace import Workspace
+from substrate.errors import SubstrateError
+
+STEPS = ("dataset", "logs", "answers", "scores")
+
+
+def main() -> None:
+    """Run the stages in order; the project's own errors are the last line, without a stack."""
+    overrides = [text for text in sys.argv[1:] if "=" in text]
+    workspace = open_workspace(overrides=tuple(overrides))
+    try:
+        for benchmark in (BENCHMARKS[name] for name in sys.argv[1:] if "=" not in name):
+            for step in STEPS:
+                stage = STAGES[f"{benchmark.name}/{step}"]
+                paths = [workspace.path(out) for out in stage.outs]
+                if not all(path.exists() for path in paths):
+                    run(stage, workspace, paths)
+    except SubstrateError as error:
+        sys.exit(f"error: {error}")
+
+
+def run(stage: Stage, workspace: Workspace, paths: list[Path]) -> None:
+    """One stage, its outs whole or not there."""
+    with ExitStack() as stack:
+        stage.run(workspace, *(stack.enter_context(replacing(path)) for path in paths))
+
+
+if __name__ == "__main__":
+    main()
+    sys.stdout.flush()
+    os._exit(0)

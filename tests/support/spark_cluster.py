@@ -1,0 +1,176 @@
+"""A standalone Spark cluster of processes on loopback, whose machines see no more than real ones would.
+
+Every machine is a process group in a mount namespace of its own. There the checkout and the project are
+empty folders; the Python environment's packages and one shared folder are all that is left of them.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pyspark
+
+ROOT = Path(__file__).resolve().parents[2]
+SPARK = Path(pyspark.__path__[0])
+STARTING = 120
+"""Seconds that a machine may take to come up."""
+
+
+def why_not() -> str:
+    """Why this machine cannot give a process a mount namespace; empty where it can."""
+    try:
+        tried = subprocess.run(["unshare", "-m", "true"], capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        return "there is no unshare(1)"
+    return f"unshare -m is not allowed: {tried.stderr.strip()}" if tried.returncode else ""
+
+
+def free_port() -> int:
+    """A port that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def isolated(command: Sequence[str], hidden: Iterable[Path], scratch: Path) -> list[str]:
+    """A command in a mount namespace where some folders are empty, but for the Python environment in them.
+
+    Args:
+        hidden: the folders.
+        scratch: an empty folder of this command's own.
+    """
+    environment, kept = Path(sys.prefix), scratch / "environment"
+    kept.mkdir(parents=True, exist_ok=True)
+    lines = ["set -e", "mount --make-rprivate /"]
+    for folder in hidden:
+        inside = environment.is_relative_to(folder)
+        if inside:
+            lines.append(f"mount --bind {shlex.quote(str(environment))} {shlex.quote(str(kept))}")
+        lines.append(f"mount -t tmpfs none {shlex.quote(str(folder))}")
+        if inside:
+            lines.append(f"mkdir -p {shlex.quote(str(environment))}")
+            lines.append(f"mount --bind {shlex.quote(str(kept))} {shlex.quote(str(environment))}")
+    lines.append(f"cd / && exec {shlex.join(command)}")
+    return ["unshare", "-m", "sh", "-c", "\n".join(lines)]
+
+
+@dataclass
+class Machine:
+    """A running process group, and where it says what it does."""
+
+    process: subprocess.Popen[bytes]
+    log: Path
+
+    def kill(self) -> None:
+        """End it at once, with all that it started."""
+        if self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+
+    def wait_for(self, text: str) -> None:
+        """Wait until its log has a text."""
+        deadline = time.monotonic() + STARTING
+        while text not in (said := self.log.read_text("utf-8", "replace")):
+            assert self.process.poll() is None, f"it ended:\n{said[-3000:]}"
+            assert time.monotonic() < deadline, f"{text!r} was never said:\n{said[-3000:]}"
+            time.sleep(0.1)
+
+
+@dataclass
+class Cluster:
+    """A master and its workers."""
+
+    folder: Path
+    hidden: tuple[Path, ...]
+    master: str = ""
+    workers: list[Machine] = field(default_factory=list)
+    stack: ExitStack = field(default_factory=ExitStack)
+
+    def start(self, name: str, command: Sequence[str], environment: dict[str, str] | None = None) -> Machine:
+        """A machine that runs a command of Spark's."""
+        scratch = self.folder / name
+        (scratch / "local").mkdir(parents=True)
+        log = scratch / "log"
+        own = {
+            "SPARK_HOME": str(SPARK),
+            "SPARK_LOCAL_DIRS": str(scratch / "local"),
+            "SPARK_LOCAL_IP": "127.0.0.1",
+            "SPARK_NO_DAEMONIZE": "1",
+            "SPARK_DAEMON_MEMORY": "256m",
+            "PYSPARK_PYTHON": sys.executable,
+        }
+        inherited = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+        with log.open("wb") as out:
+            process = subprocess.Popen(
+                isolated(command, self.hidden, scratch),
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                env=inherited | own | (environment or {}),
+                start_new_session=True,
+            )
+        machine = Machine(process, log)
+        self.stack.callback(machine.kill)
+        return machine
+
+    def start_master(self) -> None:
+        """The master, on a free port."""
+        port = free_port()
+        daemon = [str(SPARK / "bin/spark-class"), "org.apache.spark.deploy.master.Master"]
+        where = ["--host", "127.0.0.1", "--port", str(port), "--webui-port", "0"]
+        self.start("master", [*daemon, *where]).wait_for("I have been elected leader")
+        self.master = f"spark://127.0.0.1:{port}"
+
+    def start_worker(self, environment: dict[str, str] | None = None) -> Machine:
+        """One more worker."""
+        name = f"worker{len(self.workers)}"
+        daemon = [str(SPARK / "bin/spark-class"), "org.apache.spark.deploy.worker.Worker", self.master]
+        has = ["--host", "127.0.0.1", "--webui-port", "0", "--cores", "2", "--memory", "2g"]
+        work = ["--work-dir", str(self.folder / name / "work")]
+        worker = self.start(name, [*daemon, *has, *work], environment)
+        worker.wait_for("Successfully registered with master")
+        self.workers.append(worker)
+        return worker
+
+    def start_connect(self) -> str:
+        """A Spark Connect server on the cluster; gives its address."""
+        port = free_port()
+        configuration = {
+            "spark.connect.grpc.binding.address": "127.0.0.1",
+            "spark.connect.grpc.binding.port": str(port),
+            "spark.executor.memory": "512m",
+            "spark.cores.max": "2",  # half of what two workers have: a server never gives its own back
+            "spark.ui.enabled": "false",
+        }
+        submit = [str(SPARK / "bin/spark-submit"), "--master", self.master]
+        submit += ["--class", "org.apache.spark.sql.connect.service.SparkConnectServer"]
+        for key, value in configuration.items():
+            submit += ["--conf", f"{key}={value}"]
+        server = self.start("connect", [*submit, "spark-internal"], {"SPARK_DAEMON_MEMORY": "640m"})
+        server.wait_for("Spark Connect server started at")
+        return f"sc://127.0.0.1:{port}"
+
+
+@contextmanager
+def cluster(folder: Path, hidden: Iterable[Path], workers: int = 2) -> Iterator[Cluster]:
+    """A master and some workers, gone at the end with all they started.
+
+    Args:
+        folder: for their logs and scratch space; not in ``hidden``.
+        hidden: folders that are empty for every one of them.
+    """
+    made = Cluster(folder, tuple(hidden))
+    with made.stack:
+        made.start_master()
+        for _ in range(workers):
+            made.start_worker()
+        yield made
