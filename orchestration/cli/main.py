@@ -134,7 +134,7 @@ def _tables(workspace: Any, names: list[str], only: str | None) -> list[str]:
         return [workspace.path(out).read_text("utf-8") for out in made]
     benchmark = BENCHMARKS[only]
     scores = read_scores(workspace.artifacts / "scores", benchmark.numbers)
-    return [transfer_table([benchmark], scores, workspace.settings).render("md")]
+    return [transfer_table([benchmark], scores, workspace).render("md")]
 
 
 @app.command()
