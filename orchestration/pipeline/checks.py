@@ -13,6 +13,7 @@ from typing import NamedTuple
 import dagster as dg
 
 from orchestration.benchmarks.benchmark import Benchmark, Data
+from orchestration.benchmarks.named import kind_of
 from orchestration.benchmarks.registry import BENCHMARKS
 from orchestration.pins.drift import explain_data
 from orchestration.pins.dvc import md5, recorded
@@ -122,13 +123,16 @@ def _modified(stage: Stage, resource: WorkspaceResource) -> list[str]:
 
 def _counts(stage: Stage, benchmark: Benchmark) -> dg.AssetChecksDefinition:
     """As many questions as the paper printed on official data, as many items as the profile declares on
-    generated ones.
+    generated ones, as many scenes as a user's own files ask about.
     """
 
     def judge(resource: WorkspaceResource) -> dg.AssetCheckResult:
         workspace = resource.open()
         data: Data = workspace.settings.data(benchmark.data_of)
-        if data.source == "official":
+        kind = kind_of(workspace, benchmark)
+        if kind == "local":
+            expected, found = _asked_and_answered(workspace, benchmark)
+        elif kind == "official":
             scores = read_scores(workspace.artifacts / "scores", benchmark.numbers)
             # The paper's n beside a per-option accuracy counts questions; ours counts options.
             paper = {name: published().n(name) for name in scores if not name.endswith("/per_option")}
@@ -137,7 +141,7 @@ def _counts(stage: Stage, benchmark: Benchmark) -> dg.AssetChecksDefinition:
         else:
             assert benchmark.declared
             what, declared = benchmark.declared
-            expected = {what: declared(data) if data.source == "generated" else 0}
+            expected = {what: declared(data) if kind == "generated" else 0}
             file = "logs/index.jsonl" if what == "logs" else ROWS
             found = {what: _lines(workspace.artifacts / benchmark.name / file)}
         wrong = [
@@ -148,6 +152,14 @@ def _counts(stage: Stage, benchmark: Benchmark) -> dg.AssetChecksDefinition:
 
     about = "The paper's n on official data, the profile's declared size on generated data."
     return _check(stage, "counts", about, judge, blocking=True)
+
+
+def _asked_and_answered(workspace: Workspace, benchmark: Benchmark) -> tuple[dict[str, int], dict[str, int]]:
+    """Scenes that a user's files ask about, and scenes with rows."""
+    asked = _asked(workspace, benchmark)
+    path = workspace.artifacts / benchmark.name / ROWS
+    answered = {str(decode(line).scene) for line in path.read_bytes().splitlines()}
+    return {"scenes": len(asked)}, {"scenes": len(answered)}
 
 
 def _complete(stage: Stage, benchmark: Benchmark) -> dg.AssetChecksDefinition:
