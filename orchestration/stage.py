@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from graphlib import TopologicalSorter
+from pathlib import Path
 from typing import Any
 
 from orchestration.code import code_of
@@ -31,6 +32,7 @@ class Stage:
         pinned_by: ``data.dvc`` for input data, ``dvc.yaml`` for results, ``nothing`` for what describes a run
             and is not pinned, because the output changes with any code change.
         always: run it each time: what it reads lies outside the project, where no fingerprint reaches.
+        outside: the files outside the project that it reads in a workspace; their bytes count as inputs.
     """
 
     name: str
@@ -44,6 +46,7 @@ class Stage:
     kinds: tuple[str, ...] = ()
     pinned_by: str = "dvc.yaml"
     always: bool = False
+    outside: Callable[[Any], Mapping[str, Path]] | None = None
 
     @cached_property
     def code(self) -> tuple[str, ...]:

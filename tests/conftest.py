@@ -60,8 +60,9 @@ def write_project(root: Path, scenes: int) -> None:
         "comphy": {"source": "generated", "targets": 2},
         "clevrer_humans": {"events": None, "questions": None},
     }
-    for profile in parameters["profiles"].values():
-        profile["twin"] = {"specs": 9}
+    for name, profile in parameters["profiles"].items():
+        if name != "local":
+            profile["twin"] = {"specs": 9}
     (root / "params.yaml").write_text(yaml.safe_dump(parameters), "utf-8")
 
 

@@ -156,7 +156,7 @@ def _tables(workspace: Any, names: list[str], only: str | None) -> list[str]:
         return [workspace.path(out).read_text("utf-8") for out in made]
     benchmark = BENCHMARKS[only]
     scores = read_scores(workspace.artifacts / "scores", benchmark.numbers)
-    return [transfer_table([benchmark], scores, workspace.settings).render("md")]
+    return [transfer_table([benchmark], scores, workspace).render("md")]
 
 
 @app.command()
@@ -379,15 +379,19 @@ def explain(
     sys.stdout.write(record or explained.text(full))
 
 
-@app.command()
+@app.command(context_settings={"ignore_unknown_options": True})  # a figure may be negative
 def trace(
     number: Annotated[
-        str,
+        str | None,
         typer.Argument(
             metavar="NUMBER",
-            help="BENCHMARK/SUBSET/METRIC, as in scores and tables: clevrer/explanatory/per_question.",
+            help="BENCHMARK/SUBSET/METRIC, as in scores and tables: clevrer/explanatory/per_question; a row or "
+            "a cell of a table, or a figure of the paper, such as 99.86.",
         ),
-    ],
+    ] = None,
+    list_: Annotated[
+        bool, typer.Option("--list", help="Every number: the paper's figures and what was measured here.")
+    ] = False,
     question: Annotated[
         str | None,
         typer.Option(
@@ -409,9 +413,14 @@ def trace(
     """From a table cell down to rows, log, input file, source and code version; exit 1 where they do not fit
     together.
     """
-    from orchestration.cli.trace import print_trace
+    from orchestration.cli.trace import print_list, print_trace
 
+    if list_ == (number is not None):
+        raise typer.BadParameter("give a NUMBER or --list")
     with failing():
+        if number is None:
+            print_list(profile, json=json)
+            raise typer.Exit
         fits = print_trace(number, question, profile, reexecute=reexecute, prov=prov, json=json)
     raise typer.Exit(0 if fits else 1)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +11,15 @@ import msgspec
 from rich.console import Console
 from rich.markup import escape
 from rich.tree import Tree
+from tabulate import tabulate
 
 from orchestration.lineage.answer import AnswerTrace, row_line, trace_answer
+from orchestration.lineage.listing import Entry, Listing, Made
 from orchestration.lineage.number import Lineage, Step, Trace, trace_number
 from orchestration.lineage.reexecution import Reexecution, reexecute
 from orchestration.pins.records import flattened
 from orchestration.project import open_workspace
+from orchestration.scoring.published import FILE
 from substrate.errors import ParameterError
 
 
@@ -31,7 +35,19 @@ def print_trace(
         raise ParameterError(
             "no answer is named", where=("--reexecute",), hint="Give --question SCENE/QUESTION"
         )
-    lineage = Lineage(open_workspace(profile))
+    workspace = open_workspace(profile)
+    listing = Listing(workspace)
+    found = listing.find(number)
+    if len(found) > 1:
+        if question:
+            hint = f"Name one of {', '.join(found)}"
+            raise ParameterError(f"{number!r} means {len(found)} numbers", where=("--question",), hint=hint)
+        _print_entries([listing.entry(name) for name in found], json=json)
+        return True
+    (number,) = found or [number]
+    if found and number not in listing.numbers:
+        return _print_derived(listing, number, json=json)
+    lineage = Lineage(workspace)
     way = trace_number(lineage, number)
     answer = trace_answer(lineage, number, question) if question else None
     again = _reexecute(lineage, answer) if answer and reexecute else None
@@ -52,6 +68,68 @@ def print_trace(
     )
 
 
+def print_list(profile: str | None, *, json: bool) -> None:
+    """Print every number: what the paper prints of it, and what was measured here."""
+    _print_entries(Listing(open_workspace(profile)).entries(), json=json)
+
+
+def _print_entries(entries: Sequence[Entry], *, json: bool) -> None:
+    if json:
+        sys.stdout.write(msgspec.json.encode(entries).decode() + "\n")
+        return
+    heads = ("name", "where", "paper", "measured", "n", "interval", "data")
+    rows = [
+        (
+            entry.name,
+            entry.where,
+            entry.paper or "",
+            "" if entry.measured is None else f"{entry.measured:.6g}",
+            "" if entry.n is None else f"{entry.n:,}",
+            "" if entry.interval is None else "[{:.2f}, {:.2f}]".format(*entry.interval),
+            entry.data,
+        )
+        for entry in entries
+    ]
+    sys.stdout.write(tabulate(rows, heads, tablefmt="github", disable_numparse=True) + "\n")
+
+
+def _print_derived(listing: Listing, name: str, *, json: bool) -> bool:
+    """Print a figure that is no count of right answers: what it is made of, down to the counts; says whether
+    their
+    files fit together.
+    """
+    entry, made = listing.entry(name), listing.made(name)
+    numbers = [count.number for count in made.counts if count.number in listing.numbers]
+    lineage = Lineage(listing.workspace) if numbers else None
+    ways = [trace_number(lineage, number) for number in numbers] if lineage else []
+    if json:
+        record = {"number": entry, "how": made.how, "counts": made.counts, "traces": ways}
+        sys.stdout.write(msgspec.json.encode(record).decode() + "\n")
+    else:
+        _console().print(_derived_tree(listing, entry, made))
+        for way in ways:
+            _print(way, None, None)
+    return not any(way.problems for way in ways)
+
+
+def _derived_tree(listing: Listing, entry: Entry, made: Made) -> Tree:
+    here = made.how if entry.measured is None else f"{entry.measured:.6g}"
+    tree = Tree(
+        f"[bold]{escape(entry.name)}[/] {escape(here)} (profile {listing.workspace.settings.profile})"
+    )
+    if entry.paper is not None:
+        branch = tree.add(f"[bold]paper[/] {entry.paper}: {escape(entry.where)}")
+        branch.add(escape(f"{FILE}: {entry.citation}"))
+        for side in listing.figures[entry.name].sides or ():
+            figure = listing.figures.get(side)
+            branch.add(escape(f"{side} {figure.printed if figure else 'not printed'}"))
+    if made.counts:
+        branch = tree.add(f"[bold]made of[/] {escape(made.how)}")
+        for count in made.counts:
+            branch.add(escape(f"{count.number}: {count.correct:,} of {count.n:,} ({count.file})"))
+    return tree
+
+
 _WIDE = 2_000
 
 
@@ -62,14 +140,18 @@ def _reexecute(lineage: Lineage, answer: AnswerTrace) -> Reexecution:
 
 
 def _print(way: Trace, answer: AnswerTrace | None, again: Any) -> None:
-    # IRIs have parts that rich takes for emoji; and a file has no width to fit into.
-    console = Console(highlight=False, emoji=False, width=None if sys.stdout.isatty() else _WIDE)
+    console = _console()
     console.print(_tree(way))
     if answer:
         console.print(_answer_tree(answer, again))
         sys.stdout.write(answer.explanation)
     for problem in way.problems:
         console.print(f"[bold red]problem:[/] {escape(problem)}")
+
+
+def _console() -> Console:
+    # IRIs have parts that rich takes for emoji; and a file has no width to fit into.
+    return Console(highlight=False, emoji=False, width=None if sys.stdout.isatty() else _WIDE)
 
 
 def _tree(way: Trace) -> Tree:
@@ -131,11 +213,7 @@ def _cells(tree: Tree, way: Trace, steps: dict[str, Step]) -> None:
     for cell in way.cells:
         if cell.file not in by_table:
             by_table[cell.file] = tree.add(f"[bold]cells[/] {escape(cell.file)}, row “{escape(cell.row)}”")
-        cited = (
-            f"  [dim](orchestration/scoring/published.yaml: {escape('; '.join(cell.citations.values()))})[/]"
-            if cell.citations
-            else ""
-        )
+        cited = f"  [dim]({FILE}: {escape('; '.join(cell.citations.values()))})[/]" if cell.citations else ""
         if cell.text != cell.row:
             by_table[cell.file].add(f"{escape(cell.column)}: {escape(cell.text or '(empty)')}{cited}")
     for file, branch in by_table.items():

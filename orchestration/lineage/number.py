@@ -18,6 +18,7 @@ from typing import Any
 
 import msgspec
 
+from orchestration.benchmarks.named import NAMED
 from orchestration.benchmarks.registry import BENCHMARKS
 from orchestration.code import ROOT, short_hash
 from orchestration.files import sha256
@@ -71,7 +72,10 @@ class Logs(msgspec.Struct, frozen=True):
 
 
 class Source(msgspec.Struct, frozen=True):
-    """Where a dataset comes from: a generated world, official files, or files a user named."""
+    """Where a dataset comes from: a generated world, official files, or files a user named; ``official``
+    names
+    the files, with their hashes.
+    """
 
     file: File
     kind: str
@@ -403,16 +407,21 @@ def source_of(lineage: Lineage, stage: str, path: str) -> Source:
     worlds = sorted({parts[2] for parts in folders if len(parts) > 3})
     settings = next((value for key, value in record.parameters.items() if key.startswith("profiles.")), None)
     official = isinstance(settings, dict) and settings.get("source") == "official"
-    kind = (
-        "official" if official else "generated" if worlds and settings is not None else "files a user named"
-    )
-    return Source(
-        lineage.file(path),
-        kind,
-        worlds if kind == "generated" else [],
-        record.parameters,
-        _official(lineage.workspace, benchmark) if official else [],
-    )
+    # What a dataset reads from outside the project are the files that a user named.
+    named = {file: digest for file, digest in record.inputs.items() if file not in lineage.makers}
+    if official:
+        kind, files = "official", _official(lineage.workspace, benchmark)
+    elif named and (lineage.workspace.path(path) / NAMED).is_file():
+        kind = "official files of the user"
+        files = [
+            {"name": Path(file).name, "file": file, "sha256": digest}
+            for file, digest in sorted(named.items())
+        ]
+    elif worlds and isinstance(settings, dict) and settings.get("source") != "local":
+        kind, files = "generated", []
+    else:
+        kind, files = "no files are named: nothing is measured", []
+    return Source(lineage.file(path), kind, worlds if kind == "generated" else [], record.parameters, files)
 
 
 def _official(workspace: Workspace, benchmark: str) -> list[dict[str, str]]:
@@ -464,6 +473,9 @@ def problems_of(lineage: Lineage, stage: str) -> Iterator[str]:
         maker = lineage.makers.get(path)
         if maker and lineage.records[maker].outs[path] != read:
             yield f"{stage} read another {path} than the one that {maker} made last"
+        if maker is None and stage.endswith("/dataset") and lineage.hash_of(path) != read:
+            there = lineage.hash_of(path)
+            yield f"{path} is {'not what' if there else 'not there any more, which'} {stage} read"
 
 
 def environment(workspace: Workspace) -> Environment:

@@ -159,10 +159,12 @@ def _file(lineage: Lineage, path: str, digest: str) -> Iterator[Statement]:
 
 def _source(source: Source) -> Iterator[Statement]:
     for file in source.official:
-        yield from _is_a(file["url"], "Entity", label=file["name"])
-        yield file_iri(source.file.path), f"{PROV}hadPrimarySource", file["url"]
+        # A user's own file has no address: it is what its hash says.
+        iri = file.get("url") or f"urn:sha256:{file['sha256'].removeprefix('sha256:')}"
+        yield from _is_a(iri, "Entity", label=file["name"])
+        yield file_iri(source.file.path), f"{PROV}hadPrimarySource", iri
         if "sha256" in file:
-            yield file["url"], f"{SCHEMA}sha256", ox.Literal(file["sha256"])
+            yield iri, f"{SCHEMA}sha256", ox.Literal(file["sha256"])
     for world in source.worlds:
         iri = f"{BASE}world:{world}"
         yield from _is_a(iri, "Entity", "Plan", label=f"generated world {world}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from orchestration.benchmarks.named import split_of
 from orchestration.benchmarks.registry import BENCHMARKS
 from orchestration.lineage.explain import Input, case_of
 from orchestration.workspace import Workspace
@@ -46,7 +47,7 @@ def reexecute(workspace: Workspace, line: bytes, kept_patch: str) -> Reexecution
     parameters = given.parameters(benchmark)
     logs = [named.log for named in benchmark.logs(case, parameters)]
     wanted = row.subset, row.question
-    split = benchmark.split(workspace.settings.data(benchmark.data_of))
+    split = split_of(workspace, benchmark)
     fresh = next(
         (
             again

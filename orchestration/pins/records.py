@@ -87,6 +87,8 @@ def fingerprint(stages: Stages, stage: Stage, workspace: Workspace) -> Fingerpri
     for outs in (inputs_of(stages, stage), stage.outs):
         paths = {out.format(profile=profile): workspace.path(out) for out in outs}
         found.append({name: sha256(path) for name, path in paths.items() if path.exists()})
+    outside = stage.outside(workspace) if stage.outside else {}
+    found[0] |= {str(path): sha256(path) for path in outside.values() if path.exists()}
     return Fingerprint(hashes(stage.code), parameters, *found)
 
 

@@ -21,6 +21,7 @@ from orchestration.pipeline.spark import NUMBER, PLACE, columns_of, map_rows, sp
 from orchestration.tables import LOGS, shard_name
 from orchestration.workspace import Workspace
 from substrate.errors import ParameterError, SubstrateError
+from substrate.guard import checked
 from substrate.log import EventLog
 
 FOUND = pa.schema([(NUMBER, pa.int64()), (PLACE, pa.int64()), ("lines", pa.list_(pa.string()))])
@@ -47,20 +48,6 @@ class Answered(NamedTuple):
     rows: list[list[Any]]
 
 
-def guard_query(sparql: str) -> None:
-    """Refuse a query that may not run in a worker; the place for every rule about users' queries.
-
-    Raises:
-        ParameterError: it is not SPARQL, or it would reach the network.
-    """
-    try:
-        ox.Store().query(sparql)
-    except SyntaxError as error:
-        raise ParameterError(f"not SPARQL ({error})", hint="Correct the query") from error
-    except (OSError, RuntimeError) as error:
-        raise ParameterError(f"cannot be asked ({error})", hint="A query reads logs alone") from error
-
-
 def ask_each(
     workspace: Workspace, benchmark: Benchmark, sparql: str, tick: int | None, timeout: float, limit: int
 ) -> Answered:
@@ -75,7 +62,7 @@ def ask_each(
         ParameterError: the query is refused.
         SubstrateError: it takes longer, or gives more.
     """
-    guard_query(sparql)
+    sparql = checked(sparql)
     session, manifest = spark_session(workspace.settings.spark), ensure_logs(workspace, benchmark, "logs")
     cases, storage = cases_of(workspace, benchmark, "logs"), workspace.storage
     columns, rows = ["scene", "log"], list[list[Any]]()

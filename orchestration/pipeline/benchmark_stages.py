@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from orchestration.benchmarks.benchmark import Benchmark, Data
+from orchestration.benchmarks.named import NAMED, NamedFile, kind_of, split_of
 from orchestration.fetch.downloads import fetch_shown
-from orchestration.files import write_json
+from orchestration.files import sha256, write_json
 from orchestration.pipeline.cases import answer_cases, build_logs, make_scenes
 from orchestration.pipeline.spark import readable, spark_session
 from orchestration.scoring.scores import count, score, score_file
@@ -19,8 +20,12 @@ from orchestration.workspace import Workspace
 from substrate.errors import ParameterError
 
 
-def stages_of_benchmark(benchmark: Benchmark) -> Iterator[Stage]:
-    """Its stages, as far as it has them: some are asked on another's data or answered from another's logs."""
+def stages_of_benchmark(benchmark: Benchmark, measured_on: Benchmark | None = None) -> Iterator[Stage]:
+    """Its stages, as far as it has them: some are asked on another's data or answered from another's logs.
+
+    Args:
+        measured_on: the benchmark on whose cases its numbers are measured, where that is another one.
+    """
     name, about = benchmark.name, benchmark.about
     if benchmark.data:
         world = benchmark.world
@@ -35,6 +40,7 @@ def stages_of_benchmark(benchmark: Benchmark) -> Iterator[Stage]:
             functions=tuple(f for f in (world and world.make, world and world.write, benchmark.unpack) if f),
             kinds=world.kinds if world else (),
             pinned_by="data.dvc",
+            outside=partial(files_outside, benchmark),
         )
     if benchmark.cases and benchmark.logs and benchmark.logs_of == name:
         yield Stage(
@@ -58,12 +64,14 @@ def stages_of_benchmark(benchmark: Benchmark) -> Iterator[Stage]:
             functions=(benchmark.cases, benchmark.logs or benchmark.cases, benchmark.rows),
             kinds=("spark", "rdf"),
         )
+    of_data = measured_on or benchmark
     yield Stage(
         f"{name}/scores",
         tuple(f"artifacts/{{profile}}/scores/{score_file(number)}" for number in benchmark.numbers),
-        partial(make_scores, benchmark),
+        partial(make_scores, benchmark, of_data),
         about["scores"],
-        needs=(f"{name}/answers",),
+        needs=(f"{name}/answers", f"{of_data.data_of}/dataset"),
+        parameters=(f"profiles.{{profile}}.{of_data.data_of}",),
         kinds=("spark",),
     )
 
@@ -77,6 +85,12 @@ def named_files(benchmark: Benchmark, data: Data) -> dict[str, str]:
     """The files that a profile names, by what they are."""
     named = {name: getattr(data, name, None) for name in benchmark.inputs}
     return {name: path for name, path in named.items() if isinstance(path, str)}
+
+
+def files_outside(benchmark: Benchmark, workspace: Workspace) -> dict[str, Path]:
+    """The files that a profile names, by what they are; a relative path begins in the project."""
+    named = named_files(benchmark, workspace.settings.data(benchmark.name))
+    return {name: workspace.root / path for name, path in named.items()}
 
 
 def make_dataset(benchmark: Benchmark, workspace: Workspace, out: Path) -> dict[str, Any]:
@@ -93,8 +107,13 @@ def make_dataset(benchmark: Benchmark, workspace: Workspace, out: Path) -> dict[
         made = make_scenes(workspace, benchmark, f"{benchmark.name}/dataset", out)
         return {"source": "generated", benchmark.world.counted[0]: made, "seed": workspace.settings.seed}
     if named := named_files(benchmark, data):
-        for name, path in named.items():
-            _place(workspace.root / path, name, benchmark, out)
+        for name, path in files_outside(benchmark, workspace).items():
+            _place(path, name, benchmark, out)
+        files = {
+            name: NamedFile(path.name, sha256(path))
+            for name, path in files_outside(benchmark, workspace).items()
+        }
+        write_json(out / NAMED, files, indent=1)
         return {"source": "files that a user named", **named}
     return {"source": "no data are named: nothing is measured"}
 
@@ -128,15 +147,19 @@ def make_answers(benchmark: Benchmark, workspace: Workspace, out: Path) -> dict[
     return {"cases": answer_cases(workspace, benchmark, f"{benchmark.name}/answers", out)}
 
 
-def make_scores(benchmark: Benchmark, workspace: Workspace, *outs: Path) -> dict[str, Any]:
-    """A file a number: counts of correct rows, with intervals, beside what was published."""
+def make_scores(
+    benchmark: Benchmark, measured_on: Benchmark, workspace: Workspace, *outs: Path
+) -> dict[str, Any]:
+    """A file a number: counts of correct rows, with intervals, and the data they were measured on."""
+    data, split = kind_of(workspace, measured_on), split_of(workspace, measured_on)
     session = spark_session(workspace.settings.spark)
     answers = workspace.artifacts / benchmark.name / "answers.jsonl"
     with readable(workspace, answers) as (rows,):
         counts = count(session, rows, benchmark.numbers, paired=benchmark.paired)
     metadata: dict[str, Any] = {}
     for name, out in zip(benchmark.numbers, outs, strict=True):
-        record = score(name, *counts[name])
+        _, asked = counts.get(name.replace("/per_option", "/per_question"), counts[name])
+        record = score(name, *counts[name], data, split, asked)
         write_json(out, record, indent=2)
         metadata[name] = "no questions" if record.accuracy is None else record.accuracy
     return metadata

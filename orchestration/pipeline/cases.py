@@ -17,6 +17,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sql
 
 from orchestration.benchmarks.benchmark import Benchmark, NamedLog
+from orchestration.benchmarks.named import split_of
 from orchestration.code import code_of, hashes
 from orchestration.files import replacing, sha256
 from orchestration.pipeline.progress import advance
@@ -253,7 +254,7 @@ def answer_cases(
     logs = ensure_logs(workspace, benchmark, stage)
     storage, session = workspace.storage, spark_session(workspace.settings.spark)
     parameters = parameters_of(workspace, benchmark)
-    split = split or benchmark.split(workspace.settings.data(benchmark.data_of))
+    split = split or split_of(workspace, benchmark)
     work = partial(_answer_lines, rows, parameters, split)
     folder = f"{workspace.settings.profile}/answers/{stage.replace('/', '.')}"
     key = short_key(cases.folder, logs.folder, parameters, split, partitions, first, hashes(code_of(rows)))

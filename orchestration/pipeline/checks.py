@@ -13,12 +13,15 @@ from typing import NamedTuple
 import dagster as dg
 
 from orchestration.benchmarks.benchmark import Benchmark, Data
+from orchestration.benchmarks.named import kind_of
 from orchestration.benchmarks.registry import BENCHMARKS
 from orchestration.pins.drift import explain_data
 from orchestration.pins.dvc import md5, recorded
 from orchestration.pins.pinned import ROWS
 from orchestration.pipeline.resources import WorkspaceResource
-from orchestration.scoring.scores import Score, published, read_scores
+from orchestration.scoring.likeness import why_not
+from orchestration.scoring.published import PAPER, published
+from orchestration.scoring.scores import Score, read_scores
 from orchestration.scoring.statistics import wilson
 from orchestration.stage import Stage, Stages
 from orchestration.tables import read_index
@@ -120,25 +123,25 @@ def _modified(stage: Stage, resource: WorkspaceResource) -> list[str]:
 
 def _counts(stage: Stage, benchmark: Benchmark) -> dg.AssetChecksDefinition:
     """As many questions as the paper printed on official data, as many items as the profile declares on
-    generated ones.
+    generated ones, as many scenes as a user's own files ask about.
     """
 
     def judge(resource: WorkspaceResource) -> dg.AssetCheckResult:
         workspace = resource.open()
         data: Data = workspace.settings.data(benchmark.data_of)
-        if data.source == "official":
+        kind = kind_of(workspace, benchmark)
+        if kind == "local":
+            expected, found = _asked_and_answered(workspace, benchmark)
+        elif kind == "official":
             scores = read_scores(workspace.artifacts / "scores", benchmark.numbers)
             # The paper's n beside a per-option accuracy counts questions; ours counts options.
-            expected = {
-                name: numbers["n"]
-                for name, numbers in published()["numbers"].items()
-                if name in scores and "n" in numbers and not name.endswith("/per_option")
-            }
+            paper = {name: published().n(name) for name in scores if not name.endswith("/per_option")}
+            expected = {name: n for name, n in paper.items() if n is not None}
             found = {name: scores[name].n for name in expected}
         else:
             assert benchmark.declared
             what, declared = benchmark.declared
-            expected = {what: declared(data) if data.source == "generated" else 0}
+            expected = {what: declared(data) if kind == "generated" else 0}
             file = "logs/index.jsonl" if what == "logs" else ROWS
             found = {what: _lines(workspace.artifacts / benchmark.name / file)}
         wrong = [
@@ -149,6 +152,14 @@ def _counts(stage: Stage, benchmark: Benchmark) -> dg.AssetChecksDefinition:
 
     about = "The paper's n on official data, the profile's declared size on generated data."
     return _check(stage, "counts", about, judge, blocking=True)
+
+
+def _asked_and_answered(workspace: Workspace, benchmark: Benchmark) -> tuple[dict[str, int], dict[str, int]]:
+    """Scenes that a user's files ask about, and scenes with rows."""
+    asked = _asked(workspace, benchmark)
+    path = workspace.artifacts / benchmark.name / ROWS
+    answered = {str(decode(line).scene) for line in path.read_bytes().splitlines()}
+    return {"scenes": len(asked)}, {"scenes": len(answered)}
 
 
 def _complete(stage: Stage, benchmark: Benchmark) -> dg.AssetChecksDefinition:
@@ -211,16 +222,21 @@ def _agreement(stage: Stage, benchmark: Benchmark) -> dg.AssetChecksDefinition:
     """
 
     def judge(resource: WorkspaceResource) -> dg.AssetCheckResult:
-        workspace = resource.open()
-        compared = list(_compare(read_scores(workspace.artifacts / "scores", benchmark.numbers)))
-        official = workspace.settings.data(benchmark.data_of).source == "official"
-        lines = list(map(str, compared)) or ["nothing was measured"]
-        if not official:
-            lines.insert(0, "computed on other data than the paper's, so the two need not agree")
-        agree = all(one.overlap for one in compared)
-        differences = {f"{one.name} (pp)": round(one.difference, 2) for one in compared}
+        scores = read_scores(resource.open().artifacts / "scores", benchmark.numbers)
+        alike = list(_compare(scores))
+        reasons = {name: why_not(score, PAPER) for name, score in scores.items()}
+        apart = [
+            f"{name}: not compared: {reason}"
+            for name, reason in reasons.items()
+            if reason and PAPER in scores[name].published
+        ]
+        lines = [*map(str, alike), *apart]
+        differences = {f"{one.name} (pp)": round(one.difference, 2) for one in alike}
         return dg.AssetCheckResult(
-            passed=agree or not official, severity=WARN, description="; ".join(lines), metadata=differences
+            passed=all(one.overlap for one in alike),
+            severity=WARN,
+            description="; ".join(lines),
+            metadata=differences,
         )
 
     return _check(
@@ -253,12 +269,12 @@ class _Compared(NamedTuple):
 
 
 def _compare(scores: Mapping[str, Score]) -> Iterator[_Compared]:
-    """Each measured number of which the paper printed its own."""
+    """Each measured number beside the paper's own, where the two may be compared."""
     for name, score in scores.items():
-        paper = score.published.get("substrate")
-        if paper is None or score.accuracy is None or score.wilson is None:
+        if why_not(score, PAPER) or score.accuracy is None or score.wilson is None:
             continue
-        n = published()["numbers"][name]["n"]
+        # Where the paper names no count, ours stands for it: that the splits are one was checked.
+        paper, n = score.published[PAPER], published().n(name) or score.n
         low, high = wilson(round(paper * n), n)
         yield _Compared(name, score.accuracy, paper, low <= score.wilson[1] and score.wilson[0] <= high)
 
@@ -269,7 +285,6 @@ def checks_of(stages: Stages) -> list[dg.AssetChecksDefinition]:
 
 
 def _checks(stages: Stages) -> Iterator[dg.AssetChecksDefinition]:
-    known = published()["numbers"]
     for stage in stages.values():
         benchmark, step = BENCHMARKS.get(stage.benchmark), stage.name.partition("/")[2]
         if stage.pinned_by == "data.dvc":
@@ -286,5 +301,5 @@ def _checks(stages: Stages) -> Iterator[dg.AssetChecksDefinition]:
                 yield _golds_agree(stage, benchmark)
         if step == "scores" and benchmark.declared:
             yield _counts(stage, benchmark)
-        if step == "scores" and any("substrate" in known.get(name, {}) for name in benchmark.numbers):
+        if step == "scores" and any(PAPER in published().accuracies(name) for name in benchmark.numbers):
             yield _agreement(stage, benchmark)

@@ -16,7 +16,8 @@ from substrate.errors import ParameterError
 
 def _collected() -> Iterator[Stage]:
     for benchmark in BENCHMARKS.values():
-        yield from stages_of_benchmark(benchmark)
+        asked = BENCHMARKS[benchmark.asks] if isinstance(benchmark, LanguageModel) else None
+        yield from stages_of_benchmark(benchmark, asked)
         if isinstance(benchmark, LanguageModel):
             yield from model_stages(benchmark, BENCHMARKS[benchmark.asks])
     ablations = BENCHMARKS["ablations"]

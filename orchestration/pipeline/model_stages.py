@@ -10,6 +10,7 @@ from typing import Any
 from orchestration.benchmarks.baselines import Inputs as Asked
 from orchestration.benchmarks.baselines import LanguageModel, Pictures, pictures_in, pictures_of
 from orchestration.benchmarks.benchmark import Benchmark
+from orchestration.benchmarks.named import split_of
 from orchestration.benchmarks.tally import write_rows
 from orchestration.models.asking import Part, record, replay
 from orchestration.models.client import URL, endpoint
@@ -63,7 +64,7 @@ def parts_of(
     assert asked.cases
     cases = asked.cases(asked.files(workspace.data / asked.name), None, True).each
     logs = workspace.logs(asked.name)
-    split = asked.split(workspace.settings.data(asked.name))
+    split = split_of(workspace, asked)
     return model.parts(Asked(cases, logs.read, split, pictures), baseline), baseline
 
 

@@ -57,7 +57,11 @@ def result_stages(benchmarks: Benchmarks) -> Iterator[Stage]:
             tuple(f"artifacts/{{profile}}/tables/{name}.{suffix}" for suffix in FORMATS),
             partial(table.make, shown),
             table.about,
-            needs=(*(f"{benchmark.name}/scores" for benchmark in shown), *table.needs),
+            needs=(
+                *(f"{benchmark.name}/scores" for benchmark in shown),
+                *(f"{data}/dataset" for data in asked),
+                *table.needs,
+            ),
             parameters=("seed", *(f"profiles.{{profile}}.{data}" for data in asked), *table.parameters),
         )
     yield Stage(
@@ -145,25 +149,25 @@ def _scores(workspace: Workspace, benchmarks: Benchmarks) -> dict[str, Score]:
 def make_clevrer_table(shown: Benchmarks, workspace: Workspace, *outs: Path) -> dict[str, Any]:
     """Table 1: accuracy on CLEVRER by subset, and what simulated forks reach."""
     scores = _scores(workspace, shown) | read_scores(workspace.artifacts / "scores", BEYOND)
-    return _render(clevrer_table(shown, scores, workspace.settings), outs)
+    return _render(clevrer_table(shown, scores, workspace), outs)
 
 
 def make_transfer_table(shown: Benchmarks, workspace: Workspace, *outs: Path) -> dict[str, Any]:
     """The other benchmarks, and the language models on them."""
-    return _render(transfer_table(shown, _scores(workspace, shown), workspace.settings), outs)
+    return _render(transfer_table(shown, _scores(workspace, shown), workspace), outs)
 
 
 def make_twin_table(shown: Benchmarks, workspace: Workspace, *outs: Path) -> dict[str, Any]:
     """Table 2: Twin-EventLog, the substrate beside two language models."""
     compared = msgspec.json.decode(workspace.path(COMPARISONS).read_bytes(), type=list[Comparison])
-    return _render(twin_table(_scores(workspace, shown), compared, workspace.settings), outs)
+    return _render(twin_table(_scores(workspace, shown), compared, workspace), outs)
 
 
 def make_ablations_table(shown: Benchmarks, workspace: Workspace, *outs: Path) -> dict[str, Any]:
     """Each algorithm's variants side by side."""
     path = workspace.artifacts / "ablations" / "determinism.json"
     repeated = msgspec.json.decode(path.read_bytes(), type=list[Repetition])
-    return _render(ablations_table(shown, _scores(workspace, shown), repeated, workspace.settings), outs)
+    return _render(ablations_table(shown, _scores(workspace, shown), repeated, workspace), outs)
 
 
 def _render(table: Table, outs: Sequence[Path]) -> dict[str, Any]:

@@ -69,9 +69,9 @@ def accuracy_by_subset(name: str, scores: Mapping[str, Score], subsets: Sequence
     percent per question.
     """
     systems = (
-        ("NS-DR, published", "ns_dr", NS_DR),
-        ("ALOE, published", "aloe", ALOE),
-        ("substrate, published", "substrate", PAPER),
+        ("NS-DR (pixels), published", "ns_dr", NS_DR),
+        ("ALOE (pixels), published", "aloe", ALOE),
+        ("paper (annotations), published", "substrate", PAPER),
     )
 
     def draw(axes: Axes) -> None:

@@ -12,15 +12,17 @@ import jinja2
 import msgspec
 from markupsafe import Markup, escape
 
+from orchestration.benchmarks.named import kind_of
 from orchestration.benchmarks.registry import BENCHMARKS
 from orchestration.lineage.number import Lineage, environment, trace_number
 from orchestration.rendering.experiments import HORIZON, cross_domain, twin_of
 from orchestration.rendering.figures import Curve, ablation_curve, accuracy_by_subset
-from orchestration.rendering.results import NAMES
 from orchestration.rendering.tables import Table
 from orchestration.rendering.timelines import STATES
 from orchestration.rendering.worked import worked_examples
-from orchestration.scoring.scores import Score, published, read_scores, score_file
+from orchestration.scoring.likeness import marked, stated
+from orchestration.scoring.published import published
+from orchestration.scoring.scores import Score, read_scores, score_file
 from orchestration.workspace import Workspace
 
 SUBSETS = ("descriptive", "explanatory", "counterfactual", "predictive")
@@ -91,7 +93,8 @@ def render(workspace: Workspace) -> str:
     jinja.globals |= {
         "STATES": STATES,
         "TITLES": {name: benchmark.title for name, benchmark in BENCHMARKS.items()},
-        "NAMES": NAMES,
+        "marked": marked,
+        "stated": stated,
         "MARKED": MARKED,
         "HORIZON": HORIZON,
         "zip": zip,
@@ -116,7 +119,7 @@ def _content(workspace: Workspace) -> dict[str, Any]:
     return {
         "profile": workspace.settings.profile,
         "seed": workspace.settings.seed,
-        "clevrer_official": workspace.settings.data("clevrer").source == "official",
+        "clevrer_on": _MEASURED_ON[kind_of(workspace, BENCHMARKS["clevrer"])],
         "sources": sources,
         "summary": _summary(workspace, every, sources),
         "official": {source.kind for source in sources} == {"official"},
@@ -134,8 +137,16 @@ def _content(workspace: Workspace) -> dict[str, Any]:
             benchmark: [trace_number(lineage, name) for name in found] for benchmark, found in scores.items()
         },
         "environment": environment(workspace),
-        "citations": published()["citations"],
+        "citations": {who: system.citation for who, system in published().systems.items()},
     }
+
+
+_MEASURED_ON = {
+    "official": "the official validation split",
+    "generated": "a generated world, which may be easier or harder",
+    "local": "official files of the user",
+    "none": "nothing",
+}
 
 
 def data_sources(workspace: Workspace) -> list[Source]:
@@ -147,7 +158,8 @@ def data_sources(workspace: Workspace) -> list[Source]:
         if benchmark.data:
             data = workspace.settings.data(benchmark.name)
             size = benchmark.size(data) if data.source == "generated" else ""
-            found.append(Source(benchmark.title.partition(",")[0], data.source, size))
+            kind = kind_of(workspace, benchmark)
+            found.append(Source(benchmark.title.partition(",")[0], kind, size))
     return found
 
 
@@ -180,10 +192,7 @@ def _lines(path: Path) -> int:
 
 
 def _tables(workspace: Workspace, scores: Mapping[str, Mapping[str, Score]]) -> list[PrintedTable]:
-    """The run's tables.
-
-    On generated data a gap to a rival on official data would compare nothing, and its column is left out.
-    """
+    """The run's tables, with every cell that the other formats have."""
     made = []
     every = {key: score for found in scores.values() for key, score in found.items()}
     for name, title in TABLES.items():
@@ -198,20 +207,7 @@ def _tables(workspace: Workspace, scores: Mapping[str, Mapping[str, Score]]) -> 
                 ]
                 for row, numbers in rows
             ]
-            kept = [
-                i
-                for i, head in enumerate(table.heads)
-                if not (head.startswith("gap") and "not the official data" in table.caption)
-            ]
-            made.append(
-                PrintedTable(
-                    name,
-                    title,
-                    [table.heads[i] for i in kept],
-                    [[row[i] for i in kept] for row in linked],
-                    table.caption,
-                )
-            )
+            made.append(PrintedTable(name, title, list(table.heads), linked, table.caption))
     return made
 
 
@@ -275,10 +271,7 @@ def forest(scores: Mapping[str, Mapping[str, Score]]) -> Forest:
                     f"{score.subset} {score.metric}".replace("_", " ").strip(),
                     None if score.accuracy is None else place(score.accuracy),
                     score.wilson and (place(score.wilson[0]), place(score.wilson[1])),
-                    [
-                        (who, place(value), f"{NAMES[who]} {100 * value:.2f} %")
-                        for who, value in score.published.items()
-                    ],
+                    [(who, place(value), stated(score, who)) for who, value in score.published.items()],
                 )
                 for score in found.values()
             ],
@@ -287,4 +280,4 @@ def forest(scores: Mapping[str, Mapping[str, Score]]) -> Forest:
     ]
     axis = [(place(tick / 100), f"{tick}") for tick in range(100, round(100 * low) - 1, -20)]
     there = {who for score in every for who in score.published}
-    return Forest(groups, axis, [who for who in NAMES if who in there])
+    return Forest(groups, axis, [who for who in published().systems if who in there])

@@ -5,9 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from orchestration.benchmarks.benchmark import Benchmark, Data
+from orchestration.benchmarks.named import kind_of, read_named
 from orchestration.rendering.tables import Table
-from orchestration.scoring.scores import Comparison, Repetition, Score, published
-from orchestration.settings import Settings
+from orchestration.scoring.likeness import (
+    NOT_MEASURED,
+    NOT_REPORTED,
+    READS,
+    best_rival,
+    compared,
+    interval,
+    marked,
+    own,
+    printed,
+    printed_n,
+    reads,
+    rivals,
+)
+from orchestration.scoring.published import MINUS, PAPER, published
+from orchestration.scoring.scores import Comparison, Repetition, Score
+from orchestration.workspace import Workspace
 
 Benchmarks = Sequence[Benchmark]
 
@@ -19,66 +35,99 @@ BEYOND = tuple(
 """What stands below the paper's rows in Table 1: calibrated simulation behind a fork."""
 
 
-def clevrer_table(shown: Benchmarks, scores: Mapping[str, Score], settings: Settings) -> Table:
-    """Table 1 of the paper: subset, n, substrate, interval, NS-DR, ALOE, gap to the better of the two; and
-    the rows that go past it.
+def clevrer_table(shown: Benchmarks, scores: Mapping[str, Score], workspace: Workspace) -> Table:
+    """Table 1 of the paper: what was measured, then what was published, each system with what it reads, and
+    the
+    differences between like and like; and the rows that go past the paper.
     """
-    cited = published()["citations"]
     caption = (
-        f"CLEVRER, {_source(shown[0], settings)}. "
-        "n counts questions, or options where the row says so; intervals are Wilson, 95 %. "
+        f"CLEVRER, {_source(shown[0], workspace)}. "
+        "n counts questions, or options where the row says so; the paper's n counts questions in every row. "
+        "Intervals are Wilson, 95 %. "
         "The rows of a dotted name are not the paper's: forks simulated by the calibrated law of motion. "
-        f"NS-DR ({cited['ns_dr']}) and ALOE ({cited['aloe']}) are as published, on the official validation "
-        "split."
+        f"Published on the official validation split: {_cited('substrate', 'ns_dr', 'aloe')}. {READS}"
     )
-    return Table(
-        caption,
-        ("subset", "n", "substrate", "95 % interval", "NS-DR", "ALOE", "gap (substrate vs. best)"),
-        [_clevrer_row(s) for s in scores.values()],
-        [[name] * 7 for name in scores],
-        [
-            {},
-            {},
-            {},
-            {},
-            {"ns_dr": cited["ns_dr"]},
-            {"aloe": cited["aloe"]},
-            {who: cited[who] for who in ("ns_dr", "aloe")},
-        ],
-    )
-
-
-def transfer_table(shown: Benchmarks, scores: Mapping[str, Score], settings: Settings) -> Table:
-    """The other benchmarks: number, n, substrate, interval, what the paper printed, what others did."""
-    cited = published()["citations"]
-    sources = [
-        f"{one.title.partition(',')[0]}, {_source(one, settings)}{one.note}" for one in shown if one.world
+    rivals_shown = ("ns_dr", "aloe")
+    columns = _Columns("subset")
+    columns.add("n", "substrate", "95 % interval")
+    columns.add("paper's n", marked(PAPER), cited=(PAPER,))
+    for who in rivals_shown:
+        columns.add(marked(who), cited=(who,))
+    columns.add("paper's gap", cited=(PAPER, *rivals_shown))
+    columns.add("substrate minus paper", cited=(PAPER,))
+    columns.add("gap (substrate vs. best)", cited=rivals_shown)
+    rows = [
+        [f"{s.subset} {s.metric.replace('_', '-')}", *_clevrer_row(s, rivals_shown)] for s in scores.values()
     ]
+    return columns.table(caption, rows, [[name] * len(columns.heads) for name in scores])
+
+
+def _clevrer_row(score: Score, shown: Sequence[str]) -> list[str]:
+    best = best_rival(score.name)
+    return [
+        *_measured(score),
+        printed_n(score.name) if PAPER in published().accuracies(score.name) else "",
+        printed(score.name, PAPER),
+        *(printed(score.name, who) for who in shown),
+        _printed_gap(score.name, best),
+        compared(score, PAPER),
+        compared(score, best, named=True) if best else NOT_REPORTED,
+    ]
+
+
+def _printed_gap(name: str, rival: str | None) -> str:
+    """The difference to a rival that the paper prints beside its own figure."""
+    number = published().numbers.get(name)
+    figure = number.figures.get(f"{MINUS}{rival}") if number else None
+    if figure is None or rival is None:
+        return NOT_REPORTED
+    return f"{'+' if figure.value > 0 else ''}{figure.printed} pp vs. {published().systems[rival].title}"
+
+
+def transfer_table(shown: Benchmarks, scores: Mapping[str, Score], workspace: Workspace) -> Table:
+    """The other benchmarks: what was measured, of whom; what the paper printed of it; what others did; and
+    the
+    differences between like and like.
+    """
+    sources = [
+        f"{one.title.partition(',')[0]}, {_source(one, workspace)}{one.note}" for one in shown if one.data
+    ]
+    models = ", ".join(marked(own(one.numbers[0])) for one in shown if one.by_model)
+    others = {who for one in shown for name in one.numbers for who in rivals(name)}
+    cited = _cited(PAPER, *(who for who in published().systems if who in others))
     caption = (
-        f"Transfer: {'; '.join(sources)}. Intervals are Wilson, 95 %. Paper: {cited['transfer']}, on "
-        "official "
-        f"data; MemN2N: {cited['memn2n']}; PCR: {cited['pcr']}."
+        f"Transfer: {'; '.join(sources)}. Intervals are Wilson, 95 %. Published on official data: {cited}. "
+        + (f"A language model's number is its own, not the substrate's: {models}. " if models else "")
+        + READS
     )
+    columns = _Columns("number")
+    columns.add("measured of", "n", "measured", "95 % interval")
+    columns.add("paper's n", "paper", "paper's 95 % interval", "measured minus paper", cited=(PAPER,))
+    systems = tuple(who for who in published().systems if who != PAPER)
+    columns.add("others", "paper's gap", "measured minus others", cited=systems)
     rows: list[list[str]] = []
     numbers: list[list[str]] = []
     for benchmark in sorted(shown, key=lambda benchmark: benchmark.table[1]):
         for name in benchmark.numbers:
-            rows.append(_transfer_row(scores[name], benchmark.by_model))
-            numbers.append([name] * len(rows[-1]))
-    return Table(
-        caption,
-        ("number", "n", "substrate", "95 % interval", "paper", "others"),
-        rows,
-        numbers,
-        [
-            {},
-            {},
-            {},
-            {},
-            {"substrate": cited["transfer"]},
-            {who: cited.get(who, cited["transfer"]) for who in NAMES},
-        ],
-    )
+            rows.append([name, *_transfer_row(scores[name])])
+            numbers.append([name] * len(columns.heads))
+    return columns.table(caption, rows, numbers)
+
+
+def _transfer_row(score: Score) -> list[str]:
+    name, whose = score.name, own(score.name)
+    others = rivals(name)
+    return [
+        f"substrate ({reads(whose, name)})" if whose == PAPER else marked(whose),
+        *_measured(score),
+        printed_n(name) if whose in published().accuracies(name) else "",
+        printed(name, whose),
+        interval(name, whose),
+        compared(score, whose),
+        "; ".join(f"{printed(name, who)} {marked(who, name)}" for who in others),
+        "; ".join(_printed_gap(name, who) for who in others),
+        "; ".join(compared(score, who, named=True) for who in others),
+    ]
 
 
 _STUDIES = {
@@ -89,7 +138,7 @@ _STUDIES = {
 
 
 def ablations_table(
-    shown: Benchmarks, scores: Mapping[str, Score], repeated: Sequence[Repetition], settings: Settings
+    shown: Benchmarks, scores: Mapping[str, Score], repeated: Sequence[Repetition], workspace: Workspace
 ) -> Table:
     """Section 6 of the paper: each variant per question and per option, beside what was published; and hashes
     of answers computed in several ways.
@@ -100,46 +149,34 @@ def ablations_table(
         f"{repeated[0].rows:,} answers, computed in {len(repeated)} ways ({ways}), have {hashes} distinct "
         f"{'hash' if hashes == 1 else 'hashes'}"
     )
-    cited = published()["citations"]["ablations"]
     caption = (
-        f"Ablations on CLEVRER, {_source(shown[0], settings)}. Intervals are Wilson, 95 %. "
-        f"Paper: {cited}, on the official validation split. Determinism: {same}."
+        f"Ablations on CLEVRER, {_source(shown[0], workspace)}. Intervals are Wilson, 95 %. "
+        f"Published on the official validation split: {_cited(PAPER)}, section 6. Determinism: {same}."
     )
-    heads = (
-        "variant",
-        "n",
-        "per question",
-        "95 % interval",
-        "paper",
-        "options",
-        "per option",
-        "95 % interval",
-        "paper",
-    )
+    columns = _Columns("variant")
+    for n, metric in (("n", "per question"), ("options", "per option")):
+        columns.add(n, metric, "95 % interval")
+        columns.add("paper's n", marked(PAPER), f"{metric} minus paper", cited=(PAPER,))
     rows: list[list[str]] = []
     numbers: list[list[str]] = []
     # A variant has two numbers, one after the other.
     for question, option in zip(shown[0].numbers[::2], shown[0].numbers[1::2], strict=True):
         rows.append(_ablation_row(scores[question], scores[option]))
-        numbers.append([question] * 5 + [option] * 4)
-    columns = [{"substrate": cited} if head == "paper" else {} for head in heads]
-    return Table(caption, heads, rows, numbers, columns)
+        numbers.append([question] * 7 + [option] * 6)
+    return columns.table(caption, rows, numbers)
 
 
 def _ablation_row(question: Score, option: Score) -> list[str]:
     study, _, label = question.subset.partition(".")
     cells = [f"{_STUDIES[study]}: {label}"]
     for score in (question, option):
-        cells += [*_measured(score), _published(score)]
+        reported = PAPER in published().accuracies(score.name)
+        cells += [*_measured(score), printed_n(score.name) if reported else ""]
+        cells += [printed(score.name, PAPER), compared(score, PAPER)]
     return cells
 
 
-def _published(score: Score) -> str:
-    paper = score.published.get("substrate")
-    return "not reported" if paper is None else _percent(paper, 2)
-
-
-_RIVALS = {"twin_direct": "Llama-3.1-8B direct", "twin_concordia": "Concordia-style"}
+_RIVALS = ("twin_direct", "twin_concordia")
 _TWIN_METRICS = {
     "per_arm": "per-arm accuracy",
     "joint": "joint accuracy (A and B)",
@@ -147,139 +184,130 @@ _TWIN_METRICS = {
 }
 
 
-def twin_table(scores: Mapping[str, Score], comparisons: Sequence[Comparison], settings: Settings) -> Table:
-    """Table 2 of the paper: the substrate and two language-model baselines, and on joint accuracy the paired
-    difference.
+def twin_table(scores: Mapping[str, Score], comparisons: Sequence[Comparison], workspace: Workspace) -> Table:
+    """Table 2 of the paper: the substrate and two language-model baselines, each measured and as published;
+    and on
+    joint accuracy the paired difference.
     """
+    settings = workspace.settings
     models = sorted({getattr(settings.of("baselines"), rival).model for rival in _RIVALS})
-    specifications = f"{scores['twin/joint'].n:,}, seed {settings.seed} (profile {settings.profile})"
+    measured = scores["twin/joint"]
+    made = (
+        f"{measured.n:,}, seed {settings.seed} (profile {settings.profile})" if measured.n else NOT_MEASURED
+    )
+    systems = [own(f"{rival}/joint") for rival in _RIVALS]
     caption = (
-        f"Twin-EventLog, generated specifications, not the paper's: {specifications}. Their gold comes "
-        "from an "
+        f"Twin-EventLog, generated specifications, not the paper's: {made}. Their gold comes from an "
         f"oracle that shares no code with the substrate. Models: {', '.join(models)}. "
-        "Intervals are Wilson, 95 %; of the paired difference, Newcombe's method 10. "
-        f"Paper: {published()['citations']['twin']}."
+        "Intervals are Wilson, 95 %; of the paired difference, Newcombe's method 10. A measured difference "
+        "is between systems that were asked the same specifications here; none is made to a published "
+        f"figure, whose specifications are not public. Published: {_cited(PAPER, *systems)}."
     )
+    columns = _Columns("metric")
+    columns.add("substrate")
+    columns.add(marked(PAPER, "twin/joint"), cited=(PAPER,))
+    for who in systems:
+        columns.add(published().systems[who].title)
+        columns.add(f"{marked(who)}, published", cited=(who,))
+    names = ("twin", *_RIVALS)
     by_second = {comparison.second: comparison for comparison in comparisons}
-    rows = [
-        [
-            label,
-            _with_interval(scores[f"twin/{metric}"]),
-            *(_beside(scores[f"{rival}/{metric}"]) for rival in _RIVALS),
-        ]
-        for metric, label in _TWIN_METRICS.items()
-    ]
-    rows.append(["specifications", *(f"{scores[f'{name}/joint'].n:,}" for name in ("twin", *_RIVALS))])
-    rows.append(["joint: substrate minus this", "", *(_difference(by_second[rival]) for rival in _RIVALS)])
-    rows.append(["McNemar, exact, two-sided p", "", *(_p_value(by_second[rival]) for rival in _RIVALS)])
-    numbers = [
-        [f"twin/{metric}", *(f"{name}/{metric}" for name in ("twin", *_RIVALS))] for metric in _TWIN_METRICS
-    ]
-    joint = [f"{rival}/joint" for rival in _RIVALS]
-    numbers += [["", "twin/joint", *joint], ["", "", *joint], ["", "", *joint]]
-    paper = published()["citations"]["twin"]
-    return Table(
-        caption,
-        ("metric", "substrate", *_RIVALS.values()),
-        rows,
-        numbers,
-        [{}, {}, {"llama_direct": paper}, {"concordia": paper}],
-    )
+    rows: list[list[str]] = []
+    numbers: list[list[str]] = []
+    for metric, label in _TWIN_METRICS.items():
+        row, of_row = [label], [f"twin/{metric}"]
+        for name in names:
+            number = f"{name}/{metric}"
+            whose = own(number)
+            row += [
+                _with_interval(scores[number]),
+                " ".join((printed(number, whose), interval(number, whose))).strip(),
+            ]
+            of_row += [number] * 2
+        rows.append(row)
+        numbers.append(of_row)
+    joint = [f"{name}/joint" for name in names]
+    counts = [cell for name in joint for cell in (f"{scores[name].n:,}", printed_n(name))]
+    rows.append(["specifications", *counts])
+    numbers.append(["", *(name for name in joint for _ in range(2))])
+    against = [cell for rival in _RIVALS for cell in _difference(by_second[rival])]
+    rows.append(["joint: substrate minus this", "", "", *against])
+    chance = [cell for rival in _RIVALS for cell in _p_value(by_second[rival])]
+    rows.append(["McNemar, exact, two-sided p", "", "", *chance])
+    numbers += [["", "", "", *(name for name in joint[1:] for _ in range(2))]] * 2
+    return columns.table(caption, rows, numbers)
 
 
 def _with_interval(score: Score) -> str:
     return " ".join(_measured(score)[1:]).strip()
 
 
-def _beside(score: Score) -> str:
-    """A model's number as measured, and as published."""
-    cited = next(
-        (f"published {_percent(value, 2)}" for who, value in score.published.items() if who != "substrate"),
-        "not reported",
-    )
-    return f"{_with_interval(score) if score.n else 'not measured here'}; {cited}"
+def _joint_figure(comparison: Comparison, edge: str = "") -> str | None:
+    """What the paper prints of the paired difference on joint accuracy."""
+    figures = published().numbers[f"{comparison.first}/joint"].figures
+    found = figures.get(f"{MINUS}{comparison.second}/joint{edge}")
+    return found and found.printed
 
 
-def _difference(comparison: Comparison) -> str:
-    cited = published()["comparisons"][comparison.second]
-    interval = " [{:.2f}, {:.2f}]".format(*cited["newcombe"]) if "newcombe" in cited else ""
-    here = "not measured here"
+def _difference(comparison: Comparison) -> list[str]:
+    """The paired difference as measured, and as published."""
+    here = NOT_MEASURED
     if comparison.difference is not None and comparison.newcombe:
-        here = (
-            f"{100 * comparison.difference:+.2f} pp [{100 * comparison.newcombe[0]:.2f}, "
-            f"{100 * comparison.newcombe[1]:.2f}]"
-        )
-    return f"{here}; published {cited['difference']:+.2f} pp{interval}"
+        low, high = (100 * bound for bound in comparison.newcombe)
+        here = f"{100 * comparison.difference:+.2f} pp [{low:.2f}, {high:.2f}]"
+    low, high = (_joint_figure(comparison, edge) for edge in ("/low", "/high"))
+    bounds = f" [{low}, {high}]" if low and high else ""
+    return [here, f"+{_joint_figure(comparison)} pp{bounds}"]
 
 
-def _p_value(comparison: Comparison) -> str:
-    cited = published()["comparisons"][comparison.second].get("mcnemar")
-    here = "not measured here" if comparison.mcnemar is None else f"{comparison.mcnemar:.2g}"
-    return f"{here}; {'not reported' if cited is None else f'published {cited:.0e}'}"
+def _p_value(comparison: Comparison) -> list[str]:
+    here = NOT_MEASURED if comparison.mcnemar is None else f"{comparison.mcnemar:.2g}"
+    return [here, _joint_figure(comparison, "/p") or NOT_REPORTED]
 
 
-def _source(benchmark: Benchmark, settings: Settings) -> str:
+class _Columns:
+    """The heads of a table as it is laid out, each with whose published figures stand below it."""
+
+    def __init__(self, label: str) -> None:
+        self.heads = [label]
+        self.cited: list[dict[str, str]] = [{}]
+
+    def add(self, *heads: str, cited: Sequence[str] = ()) -> None:
+        """Further columns, all with the same citations."""
+        self.heads += heads
+        sources = {who: published().systems[who].citation for who in cited}
+        self.cited += [sources] * len(heads)
+
+    def table(self, caption: str, rows: list[list[str]], numbers: list[list[str]]) -> Table:
+        """The table of these columns."""
+        return Table(caption, self.heads, rows, numbers, self.cited)
+
+
+def _cited(*systems: str) -> str:
+    return "; ".join(f"{marked(who)}: {published().systems[who].citation}" for who in systems)
+
+
+def _source(benchmark: Benchmark, workspace: Workspace) -> str:
     """Which data a benchmark was measured on, in words."""
-    data: Data = settings.data(benchmark.data_of)
-    if data.source == "official":
-        return f"official {benchmark.split_text} (profile {settings.profile})"
-    if data.source == "generated":
-        size = benchmark.size(data)
-        return (
-            f"generated world, not the official data: {size}, seed {settings.seed} (profile "
-            f"{settings.profile})"
+    settings, kind = workspace.settings, kind_of(workspace, benchmark)
+    if kind == "local":
+        named = read_named(workspace.data / benchmark.data_of).items()
+        files = ", ".join(
+            f"{what} {file.name} sha256 {file.sha256.removeprefix('sha256:')[:12]}" for what, file in named
         )
-    return "not measured"
+        return f"official files of the user, {files} (profile {settings.profile})"
+    data: Data = settings.data(benchmark.data_of)
+    if kind == "official":
+        return f"official {benchmark.split_text} (profile {settings.profile})"
+    if kind == "generated":
+        size = benchmark.size(data)
+        where = f"seed {settings.seed} (profile {settings.profile})"
+        return f"generated world, not the official data: {size}, {where}"
+    return NOT_MEASURED
 
 
 def _measured(score: Score) -> list[str]:
     """n, accuracy and interval, as cells."""
     if score.accuracy is None or score.wilson is None:
-        return ["0", "not measured", ""]
-    return [
-        f"{score.n:,}",
-        _percent(score.accuracy, 2),
-        f"[{100 * score.wilson[0]:.2f}, {100 * score.wilson[1]:.2f}]",
-    ]
-
-
-def _clevrer_row(score: Score) -> list[str]:
-    rivals = {"NS-DR": score.published.get("ns_dr"), "ALOE": score.published.get("aloe")}
-    cells = [_percent(value, 1) if value is not None else "not reported" for value in rivals.values()]
-    gap = ""
-    if score.accuracy is not None:
-        best = max(
-            (name for name, value in rivals.items() if value is not None), key=lambda name: rivals[name] or 0
-        )
-        gap = f"{100 * (score.accuracy - (rivals[best] or 0)):+.2f} pp vs. {best}"
-    return [f"{score.subset} {score.metric.replace('_', '-')}", *_measured(score), *cells, gap]
-
-
-NAMES = {
-    "substrate": "substrate",
-    "ns_dr": "NS-DR",
-    "aloe": "ALOE",
-    "memn2n": "MemN2N",
-    "pcr": "PCR",
-    "llama": "Llama-3.1-8B",
-    "llama_direct": "Llama-3.1-8B direct",
-    "concordia": "Concordia-style",
-    "qwen_vl": "Qwen2.5-VL-3B",
-    "extractor": "language model as extractor",
-}
-"""Whose published numbers are cited, in words and in the order of a legend."""
-
-
-def _transfer_row(score: Score, by_model: bool) -> list[str]:
-    if by_model:
-        # Not the substrate's number: it stands among the others.
-        others = f"{_beside(score)} {', '.join(NAMES[who] for who in score.published)}"
-        return [score.name, f"{score.n:,}", "", "", "", others]
-    others = ", ".join(
-        f"{_percent(value, 1)} {NAMES[who]}" for who, value in score.published.items() if who != "substrate"
-    )
-    return [score.name, *_measured(score), _published(score), others]
-
-
-def _percent(value: float, digits: int) -> str:
-    return f"{100 * value:.{digits}f} %"
+        return ["0", NOT_MEASURED, ""]
+    low, high = (100 * bound for bound in score.wilson)
+    return [f"{score.n:,}", f"{100 * score.accuracy:.2f} %", f"[{low:.2f}, {high:.2f}]"]

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import importlib.resources
 from collections.abc import Iterable, Sequence
-from functools import cache
 from pathlib import Path
-from typing import Any
 
 import msgspec
-import yaml
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sql
 
+from orchestration.scoring.published import Kind, published
 from orchestration.scoring.statistics import mcnemar_exact, newcombe_paired, wilson
 from substrate.domains.smallville.judging import WEIGHTS, Judgement, judge
 
@@ -23,7 +20,8 @@ class Score(msgspec.Struct, frozen=True):
     """One number: ``correct`` of ``n``, as a proportion with its 95 % interval; published ones are
     proportions too.
 
-    ``subset`` is empty for a number that takes in the whole benchmark.
+    ``subset`` is empty for a number that takes in the whole benchmark. ``data`` and ``split`` say what it was
+    measured on, and so what it may be compared with.
     """
 
     name: str
@@ -34,9 +32,15 @@ class Score(msgspec.Struct, frozen=True):
     accuracy: float | None
     wilson: tuple[float, float] | None
     published: dict[str, float]
+    data: Kind = "none"
+    split: str = ""
+    questions: int = 0
+    """How many questions were asked: ``n`` of them, or as many as have the ``n`` options."""
 
 
-def score(name: str, correct: int, n: int) -> Score:
+def score(
+    name: str, correct: int, n: int, data: Kind = "none", split: str = "", questions: int | None = None
+) -> Score:
     """The score of a number's counts; without a question there is no accuracy.
 
     >>> score("clevrer/descriptive/per_question", 153, 300).wilson
@@ -45,7 +49,7 @@ def score(name: str, correct: int, n: int) -> Score:
     subset, metric = split_name(name)
     accuracy = round(correct / n, _DIGITS) if n else None
     interval = tuple(round(bound, _DIGITS) for bound in wilson(correct, n)) if n else None
-    numbers = published()["numbers"].get(name, {})
+    known = published().accuracies(name)
     return Score(
         name,
         subset,
@@ -54,7 +58,10 @@ def score(name: str, correct: int, n: int) -> Score:
         correct,
         accuracy,
         interval,  # pyright: ignore[reportArgumentType]
-        {who: round(value / 100, _DIGITS) for who, value in numbers.items() if who != "n"},
+        {who: round(figure.value / 100, _DIGITS) for who, figure in known.items()},
+        data,
+        split,
+        n if questions is None else questions,
     )
 
 
@@ -66,14 +73,6 @@ def split_name(name: str) -> tuple[str, str]:
     """
     _, *subset, metric = name.split("/")
     return "/".join(subset), metric
-
-
-@cache
-def published() -> dict[str, Any]:
-    """Published numbers, in percent, and their citations."""
-    return yaml.safe_load(
-        (importlib.resources.files("orchestration.scoring") / "published.yaml").read_text("utf-8")
-    )
 
 
 _PAIR = "scene string, question string, predicted string, expected string, correct boolean"

@@ -104,8 +104,8 @@ def test_a_trace_names_score_rows_logs_input_world_parameters_and_locks(reproduc
 
 def test_a_published_cell_traces_to_its_citation(reproduced: Path) -> None:
     cells = {cell["column"]: cell for cell in trace(DESCRIPTIVE)["trace"]["cells"]}
-    assert cells["ALOE"]["citations"]["aloe"].startswith("Ding et al.")
-    assert cells["NS-DR"]["citations"]["ns_dr"].startswith("Yi et al.")
+    assert cells["ALOE (pixels)"]["citations"]["aloe"].startswith("Ding et al.")
+    assert cells["NS-DR (pixels)"]["citations"]["ns_dr"].startswith("Yi et al.")
     assert cells["substrate"]["citations"] == {}
     (paper,) = [cell for cell in trace("babi/mean/accuracy")["trace"]["cells"] if cell["column"] == "paper"]
     assert paper["citations"]["substrate"].startswith("Rovai")

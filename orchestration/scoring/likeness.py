@@ -1,0 +1,138 @@
+"""Like beside like: which published figures a number may be compared with, and what a cell says of it.
+
+Every rendering asks here: tables in the terminal, Markdown, LaTeX, HTML and JSON, the previews of the UI, the
+report, and the check of agreement.
+"""
+
+from __future__ import annotations
+
+from orchestration.scoring.published import PAPER, published
+from orchestration.scoring.scores import Score
+
+NOT_REPORTED = "not reported"
+NOT_MEASURED = "not measured"
+READS = (
+    "Published systems are marked with what they read: a rival that reads pixels has a task before it that "
+    "one that reads annotations has not. NS-DR's released executor, given the same 564 real explanatory "
+    "questions and events of the training split, answers 564 of 564, as this interpreter does."
+)
+"""What stands under every table that sets rivals beside the substrate."""
+
+
+def why_not(score: Score, system: str) -> str:
+    """Why a measured number is not compared with a system's published one; empty where it is.
+
+    Only numbers on official data, or on a user's copy of them, are compared, and only of one split with as
+    many
+    questions.
+
+    >>> from orchestration.scoring.scores import score
+    >>> why_not(score("clevrer/descriptive/per_question", 54000, 54990, "official", "validation"), "aloe")
+    ''
+    >>> why_not(score("clevrer/descriptive/per_question", 2199, 2199, "generated", "generated"), "aloe")
+    'generated data'
+    """
+    known = published()
+    if score.accuracy is None:
+        return NOT_MEASURED
+    if system not in known.accuracies(score.name):
+        return NOT_REPORTED
+    if score.data not in ("official", "local"):
+        return "generated data" if score.data == "generated" else "data of unknown origin"
+    there, n = known.split(score.name, system), known.n(score.name)
+    if there != score.split:
+        return f"split {there} there, {score.split} here"
+    # The n that the paper prints beside a per-option accuracy counts questions too.
+    if n is not None and n != score.questions:
+        return f"{n:,} questions there, {score.questions:,} here"
+    return ""
+
+
+def difference(score: Score, system: str) -> float | None:
+    """The measured number minus a system's, in percentage points; ``None`` where they are not compared."""
+    if why_not(score, system) or score.accuracy is None:
+        return None
+    return 100 * score.accuracy - published().accuracies(score.name)[system].value
+
+
+def compared(score: Score, system: str, named: bool = False) -> str:
+    """A cell: the difference to a system's figure, or why there is none.
+
+    Args:
+        named: whether to add the system's name.
+    """
+    reason = why_not(score, system)
+    if reason == NOT_REPORTED:
+        return NOT_REPORTED
+    if reason:
+        return f"not compared: {reason}"
+    value = difference(score, system)
+    return f"{value:+.2f} pp" + (f" vs. {published().systems[system].title}" if named else "")
+
+
+def rivals(name: str) -> list[str]:
+    """The systems, other than the one that a number measures, that have a figure beside it."""
+    known = published()
+    return [who for who in known.accuracies(name) if who != own(name)]
+
+
+def own(name: str) -> str:
+    """The system that a measured number is the accuracy of: the substrate, or the model that it is about."""
+    number = published().numbers.get(name)
+    return number.measured if number and number.measured else PAPER
+
+
+def best_rival(name: str) -> str | None:
+    """The rival with the highest published figure; ``None`` where there is none."""
+    known = published().accuracies(name)
+    return max(rivals(name), key=lambda who: known[who].value, default=None)
+
+
+def printed(name: str, system: str) -> str:
+    """A cell: a system's figure as it was printed."""
+    figure = published().accuracies(name).get(system)
+    return NOT_REPORTED if figure is None else f"{figure.printed} %"
+
+
+def interval(name: str, system: str) -> str:
+    """A cell: the 95 % interval that was printed with a figure; empty where there was none."""
+    known = published()
+    number = known.numbers.get(known.beside.get(name, (name,))[0])
+    if number is None or system not in known.accuracies(name) or f"{system}/low" not in number.figures:
+        return ""
+    low, high = (number.figures[f"{system}/{edge}"].printed for edge in ("low", "high"))
+    return f"[{low}, {high}]"
+
+
+def printed_n(name: str) -> str:
+    """A cell: how many questions the paper says were asked."""
+    n = published().n(name)
+    return "" if n is None else f"{n:,}"
+
+
+def reads(system: str, name: str = "") -> str:
+    """What a system reads to answer what a number counts.
+
+    >>> reads("ns_dr"), reads("substrate", "babi/mean/accuracy")
+    ('pixels', 'text')
+    """
+    known = published()
+    usual = known.systems[system].sees
+    return known.reads.get(name.partition("/")[0], usual) if system == PAPER else usual
+
+
+def marked(system: str, name: str = "") -> str:
+    """A system's name with what it reads.
+
+    >>> marked("ns_dr"), marked("substrate", "clevrer/descriptive/per_question")
+    ('NS-DR (pixels)', 'paper (annotations)')
+    """
+    return f"{published().systems[system].title} ({reads(system, name)})"
+
+
+def stated(score: Score, system: str) -> str:
+    """A published figure in a phrase: whose, what it reads, the figure, how the measured one compares."""
+    how = compared(score, system)
+    return f"{marked(system, score.name)} {printed(score.name, system)}" + (
+        "" if how == NOT_REPORTED else f", {how}"
+    )

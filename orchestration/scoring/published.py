@@ -1,0 +1,167 @@
+"""Published figures: what the paper and its rivals printed, on which split, and what each system reads."""
+
+from __future__ import annotations
+
+import importlib.resources
+from collections.abc import Iterator
+from functools import cache
+from typing import Any, Literal
+
+import msgspec
+import yaml
+
+Kind = Literal["generated", "official", "local", "none"]
+"""What a number was measured on: a generated world, official files, a user's copies of them, or nothing."""
+FILE = "orchestration/scoring/published.yaml"
+PAPER = "substrate"
+"""The system whose figures are the paper's own."""
+MINUS = "minus/"
+_EDGES = ("/low", "/high")
+
+
+class System(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Whose figures: its name, what it reads, and where its figures come from.
+
+    ``split`` is the one that its figures are of; empty where each number says it.
+    """
+
+    title: str
+    sees: str
+    citation: str
+    split: str = ""
+
+
+class Figure(msgspec.Struct, frozen=True):
+    """A figure as printed, and the places in the paper where it stands.
+
+    ``name`` is its number's name and what it is of it, such as ``twin/joint/minus/twin_direct/joint/low``.
+    """
+
+    number: str
+    what: str
+    printed: str
+    where: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """The number's own name where it is the accuracy that the number measures."""
+        return self.number if self.is_measured else f"{self.number}/{self.what}"
+
+    @property
+    def value(self) -> float:
+        """The figure as a number, in the unit in which it is printed."""
+        return float(self.printed)
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether measuring the number measures this figure: its accuracy by the system it is about."""
+        return self.what == published().numbers[self.number].measured
+
+    @property
+    def system(self) -> str:
+        """The system whose figure it is; the paper's for its counts and differences."""
+        whose = self.what.partition("/")[0]
+        return whose if whose in published().systems else PAPER
+
+    @property
+    def sides(self) -> tuple[str, str] | None:
+        """Of a difference, or of a bound or p of one, the names of the two figures it is made of."""
+        if not self.what.startswith(MINUS):
+            return None
+        second = self.what.removeprefix(MINUS)
+        for edge in (*_EDGES, "/p"):
+            second = second.removesuffix(edge)
+        return self.number, f"{self.number}/{second}" if second in published().systems else second
+
+
+class Number(msgspec.Struct, frozen=True):
+    """What is published of a number, figure by figure."""
+
+    split: str
+    figures: dict[str, Figure]
+
+    @property
+    def n(self) -> int | None:
+        """How many the paper says were asked."""
+        return int(self.figures["n"].printed) if "n" in self.figures else None
+
+    @property
+    def measured(self) -> str:
+        """The system that a measurement of the number measures: the substrate, or the model it is about."""
+        return next((who for who in published().systems if who in self.figures), "")
+
+    def accuracy(self, system: str) -> float | None:
+        """A system's accuracy as a proportion; ``None`` where it printed none."""
+        found = self.figures.get(system)
+        return None if found is None else round(found.value / 100, 6)
+
+
+class Published(msgspec.Struct, frozen=True):
+    """Everything that is published, and what is known to be missing.
+
+    Attributes:
+        reads: what the substrate reads, by benchmark, where that is not annotations.
+        beside: for a measured number, whose figures of which other number stand beside it.
+        missing: what could not be looked up, with the reason.
+        no_results: passages of the paper whose figures are no results, with the reason.
+    """
+
+    systems: dict[str, System]
+    numbers: dict[str, Number]
+    reads: dict[str, str]
+    beside: dict[str, tuple[str, tuple[str, ...]]]
+    missing: dict[str, str]
+    no_results: dict[str, str]
+
+    def figures(self) -> Iterator[Figure]:
+        """Every figure, in the order of the file."""
+        for number in self.numbers.values():
+            yield from number.figures.values()
+
+    def accuracies(self, number: str) -> dict[str, Figure]:
+        """The published accuracies that stand beside a measured number, by system."""
+        source, systems = self.beside.get(number, (number, tuple(self.systems)))
+        found = self.numbers[source].figures if source in self.numbers else {}
+        return {who: found[who] for who in self.systems if who in systems and who in found}
+
+    def n(self, number: str) -> int | None:
+        """How many the paper says were asked of a measured number."""
+        source = self.beside.get(number, (number,))[0]
+        return self.numbers[source].n if source in self.numbers else None
+
+    def split(self, number: str, system: str) -> str:
+        """The split that a system's figure beside a measured number is of."""
+        source = self.beside.get(number, (number,))[0]
+        return self.systems[system].split or self.numbers[source].split
+
+    def citation(self, figure: Figure) -> str:
+        """Where a figure comes from: its system's citation, and for the paper's own the places."""
+        cited = self.systems[figure.system].citation
+        return f"{cited}, {figure.where[0]}" if figure.system == PAPER else cited
+
+
+@cache
+def published() -> Published:
+    """What is published.
+
+    >>> published().numbers["clevrer/predictive/per_question"].figures["substrate"].printed
+    '69.50'
+    """
+    text = (importlib.resources.files("orchestration.scoring") / "published.yaml").read_text("utf-8")
+    # As text, since 69.50 is not printed as 69.5.
+    raw = yaml.load(text, Loader=yaml.BaseLoader)
+    return Published(
+        systems=msgspec.convert(raw["systems"], dict[str, System]),
+        numbers={name: _number(name, lines) for name, lines in raw["numbers"].items()},
+        reads=raw["reads"],
+        beside={name: (one["number"], tuple(one["systems"])) for name, one in raw["beside"].items()},
+        missing=raw["missing"],
+        no_results=raw["no_results"],
+    )
+
+
+def _number(name: str, lines: dict[str, Any]) -> Number:
+    figures = {
+        what: Figure(name, what, line[0], tuple(line[1:])) for what, line in lines.items() if what != "split"
+    }
+    return Number(lines["split"], figures)

@@ -1,0 +1,153 @@
+"""`substrate trace --list`, and what `substrate trace` takes beside a number's name."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from typer.testing import CliRunner
+
+from orchestration.benchmarks.registry import BENCHMARKS
+from orchestration.cli.main import app
+from orchestration.scoring.published import Kind
+from orchestration.scoring.scores import Comparison, score, score_file
+
+KEYS = ["name", "where", "paper", "citation", "measured", "n", "interval", "data"]
+JOINT = "twin/joint/minus/twin_direct/joint"
+NS_DR = "clevrer/explanatory/per_question/minus/ns_dr"
+
+
+def trace(*arguments: str) -> Any:
+    result = CliRunner().invoke(app, ["trace", *arguments, "--json"])
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+def listed() -> dict[str, dict[str, Any]]:
+    return {entry["name"]: entry for entry in trace("--list")}
+
+
+@pytest.fixture
+def project(make_project: Callable[..., Path]) -> Path:
+    """A project that was not reproduced."""
+    return make_project()
+
+
+def write_scores(root: Path, kind: Kind, split: str) -> None:
+    folder = root / "artifacts/sample/scores"
+    folder.mkdir(parents=True)
+    for name, right, n in (
+        ("clevrer/explanatory/per_question", 7727, 7738),
+        ("ablations/explanatory.global/per_question", 7141, 7738),
+        ("comphy/factual/per_question", 4300, 5882),
+        ("twin/joint", 500, 500),
+        ("twin_direct/joint", 406, 500),
+    ):
+        (folder / score_file(name)).write_bytes(msgspec.json.encode(score(name, right, n, kind, split)))
+    pair = Comparison("twin", "twin_direct", 406, 94, 0, 0, 0.188, (0.155279, 0.224578), 1.00974e-28)
+    (root / "artifacts/sample/twin").mkdir()
+    (root / "artifacts/sample/twin/comparisons.json").write_bytes(msgspec.json.encode([pair]))
+
+
+def test_every_number_is_listed_before_anything_was_measured(project: Path) -> None:
+    entries = listed()
+    assert all(list(entry) == KEYS for entry in entries.values())
+    assert sum(entry["paper"] is not None for entry in entries.values()) >= 107
+    assert {name for benchmark in BENCHMARKS.values() for name in benchmark.numbers} <= set(entries)
+    assert {entry["measured"] for entry in entries.values()} == {None}
+    assert all(entry["citation"] for entry in entries.values() if entry["paper"] is not None)
+    predictive = entries["clevrer/predictive/per_question"]
+    assert (predictive["paper"], predictive["n"], predictive["where"]) == (
+        "69.50",
+        3557,
+        "section 1, table 1, section 6",
+    )
+    text = CliRunner().invoke(app, ["trace", "--list"]).stdout
+    assert "clevrer/predictive/per_question" in text
+
+
+def test_differences_bounds_and_p_stand_beside_the_papers(project: Path) -> None:
+    write_scores(project, "official", "validation")
+    entries = listed()
+    assert entries[NS_DR] | {"where": "", "citation": ""} == {
+        "name": NS_DR,
+        "where": "",
+        "paper": "20.26",
+        "citation": "",
+        "measured": pytest.approx(20.2578, abs=1e-3),
+        "n": 7738,
+        "interval": None,
+        "data": "official",
+    }
+    reference = "clevrer/explanatory/per_question/minus/ablations/explanatory.global/per_question"
+    assert entries[reference]["measured"] == pytest.approx(7.573, abs=1e-3)
+    bounds = [entries[f"comphy/factual/per_question/substrate/{edge}"] for edge in ("low", "high")]
+    assert [bound["paper"] for bound in bounds] == ["71.94", "74.23"]
+    assert [round(bound["measured"], 2) for bound in bounds] == [71.96, 74.22]
+    assert (entries[JOINT]["paper"], entries[JOINT]["measured"]) == ("18.80", 18.8)
+    assert entries[JOINT]["interval"] == pytest.approx([15.5279, 22.4578])
+    assert entries[f"{JOINT}/p"]["measured"] == pytest.approx(1e-28, rel=0.02)
+
+
+def test_a_difference_to_unlike_data_is_not_measured(project: Path) -> None:
+    write_scores(project, "generated", "generated")
+    assert listed()[NS_DR]["measured"] is None
+    assert trace(JOINT)["counts"] == [
+        {"number": "twin", "correct": 500, "n": 500, "file": "artifacts/sample/twin/comparisons.json"},
+        {"number": "twin_direct", "correct": 406, "n": 500, "file": "artifacts/sample/twin/comparisons.json"},
+    ]
+
+
+def test_a_figure_of_the_paper_finds_its_number_or_the_several_that_match(project: Path) -> None:
+    assert (
+        trace("46.99")["number"]["name"]
+        == "clevrer/descriptive/per_question/minus/controlled/descriptive/accuracy"
+    )
+    assert trace("-15.75")["number"]["paper"] == "-15.75"
+    assert [entry["name"] for entry in trace("99.86")] == [
+        "clevrer/explanatory/per_question",
+        "ablations/explanatory.event/per_question",
+    ]
+    assert trace("5,882")["number"]["name"] == "comphy/factual/per_question/n"
+
+
+def test_what_a_table_prints_is_what_trace_takes(reproduced: Path) -> None:
+    assert trace("explanatory per-question")["trace"]["number"] == "clevrer/explanatory/per_question"
+    refused = CliRunner().invoke(app, ["trace", "12.3456"])
+    assert refused.exit_code == 1
+    assert "no number is named '12.3456'" in refused.stderr
+    for path in sorted((reproduced / "artifacts/sample/tables").glob("*.json")):
+        table = json.loads(path.read_bytes())
+        row, names = table["rows"][0], table["numbers"][0]
+        for cell, name in zip(row, names, strict=True):
+            result = CliRunner().invoke(app, ["trace", cell, "--json"]) if cell else None
+            assert result is None or (result.exit_code == 0 and name in result.stdout), cell
+
+
+@pytest.mark.parametrize(
+    ("name", "counted"),
+    [
+        ("clevrer/explanatory/per_option/n", ["clevrer/explanatory/per_option"]),
+        ("clevrer/explanatory/per_question/low", ["clevrer/explanatory/per_question"]),
+        (
+            "clevrer/counterfactual/per_question/minus/ablations/counterfactual.duality/per_question",
+            ["clevrer/counterfactual/per_question", "ablations/counterfactual.duality/per_question"],
+        ),
+    ],
+)
+def test_a_derived_number_walks_down_through_the_counts_it_is_made_of(
+    reproduced: Path, name: str, counted: list[str]
+) -> None:
+    found = trace(name)
+    assert [count["number"] for count in found["counts"]] == counted
+    for count, way in zip(found["counts"], found["traces"], strict=True):
+        assert way["problems"] == []
+        assert (way["rows"]["correct"], way["rows"]["n"]) == (count["correct"], count["n"])
+        assert json.loads((reproduced / count["file"]).read_bytes())["n"] == count["n"]
+    text = CliRunner().invoke(app, ["trace", name]).stdout
+    assert "made of" in text
+    assert "answers.jsonl" in text

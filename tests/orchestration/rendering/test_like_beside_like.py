@@ -1,0 +1,148 @@
+"""A difference stands only between like and like, and every rendering says the same."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from orchestration.benchmarks.named import NAMED
+from orchestration.benchmarks.registry import BENCHMARKS
+from orchestration.cli.main import app
+from orchestration.pipeline.previews import preview
+from orchestration.project import SETTINGS
+from orchestration.rendering.results import BEYOND, ablations_table, clevrer_table, transfer_table
+from orchestration.rendering.tables import FORMATS, Table
+from orchestration.scoring.published import Kind, published
+from orchestration.scoring.scores import Repetition, Score, score
+from orchestration.settings import load_settings
+from orchestration.workspace import Workspace
+
+ROOT = Path(__file__).resolve().parents[3]
+CLEVRER, TRANSFER = BENCHMARKS["clevrer"], [one for one in BENCHMARKS.values() if one.table[0] == "transfer"]
+UNLIKE = {
+    "generated data": ("generated", "generated", 1.0),
+    "split validation there, explanatory_train here": ("local", "explanatory_train", 1.0),
+    "54,990 questions there, 27,495 here": ("local", "validation", 0.5),
+}
+
+
+def workspace(root: Path, profile: str, kind: Kind) -> Workspace:
+    for benchmark in ("clevrer", "babi", "gqa", "comphy", "clevrer_humans", "twin"):
+        folder = root / "data" / profile / benchmark
+        folder.mkdir(parents=True)
+        if kind == "local":
+            named = {"questions": {"name": "validation.json", "sha256": "sha256:0123456789abcdef"}}
+            (folder / NAMED).write_text(json.dumps(named), "utf-8")
+    return Workspace(root, load_settings(ROOT / "params.yaml", SETTINGS, profile=profile))
+
+
+def scores_of(names: Iterator[str] | list[str], kind: Kind, split: str, share: float) -> dict[str, Score]:
+    found: dict[str, Score] = {}
+    for name in names:
+        n = int((published().n(name) or 1000) * share)
+        found[name] = score(name, n - 1, n, kind, split)
+    return found
+
+
+def tables(at: Workspace, kind: Kind, split: str, share: float = 1.0) -> list[Table]:
+    transfer = [name for one in TRANSFER for name in one.numbers]
+    ablations = BENCHMARKS["ablations"]
+    return [
+        clevrer_table([CLEVRER], scores_of([*CLEVRER.numbers, *BEYOND], kind, split, share), at),
+        transfer_table(TRANSFER, scores_of(transfer, kind, split, share), at),
+        ablations_table(
+            [ablations],
+            scores_of(list(ablations.numbers), kind, split, share),
+            [Repetition("once", 1, "sha256:0")],
+            at,
+        ),
+    ]
+
+
+def of_difference(table: Table) -> set[str]:
+    """What stands in the columns of differences to what is published."""
+    columns = [i for i, head in enumerate(table.heads) if "minus" in head or head.startswith("gap")]
+    assert columns
+    return {cell for row in table.rows for i in columns for cell in row[i].split("; ") if row[i]}
+
+
+@pytest.mark.parametrize("reason", UNLIKE)
+def test_no_difference_is_made_between_unlike_data(tmp_path: Path, reason: str) -> None:
+    kind, split, share = UNLIKE[reason]
+    profile = "sample" if kind == "generated" else "paper"
+    found = tables(workspace(tmp_path, profile, kind), kind, split, share)  # pyright: ignore[reportArgumentType]
+    assert f"not compared: {reason}" in of_difference(found[0])
+    for table in found:
+        assert not [cell for cell in of_difference(table) if "pp" in cell]
+
+
+@pytest.mark.parametrize("kind", ["official", "local"])
+def test_a_difference_is_made_on_the_split_that_both_were_measured_on(tmp_path: Path, kind: Kind) -> None:
+    at = workspace(tmp_path, "paper", kind)
+    first, transfer, ablations = tables(at, kind, "validation")
+    column = first.heads.index("gap (substrate vs. best)")
+    gaps = {row[0]: row[column] for row in first.rows}
+    assert gaps["descriptive per-question"] == "+6.00 pp vs. ALOE"
+    assert gaps["explanatory per-option"] == "+12.39 pp vs. NS-DR"
+    assert "+2.01 pp" in of_difference(first), "to the paper's own figure"
+    assert "not compared: split not named there" in " ".join(of_difference(transfer)), "ComPhy"
+    assert "not compared: split test there" in " ".join(of_difference(transfer)), "PCR, and bAbI"
+    assert any("pp" in cell for cell in of_difference(ablations))
+    says = "official validation split" if kind == "official" else "official files of the user"
+    assert says in first.caption
+    assert ("sha256 0123456789ab" in first.caption) == (kind == "local")
+
+
+def test_published_figures_stand_in_columns_of_their_own_marked_with_what_is_read(tmp_path: Path) -> None:
+    first, transfer, _ = tables(workspace(tmp_path, "sample", "generated"), "generated", "generated")
+    assert {"paper's n", "paper (annotations)", "NS-DR (pixels)", "ALOE (pixels)"} <= set(first.heads)
+    row = dict(zip(first.heads, first.rows[0], strict=True))
+    assert (row["paper's n"], row["paper (annotations)"], row["paper's gap"]) == (
+        "54,990",
+        "97.99 %",
+        "+3.99 pp vs. ALOE",
+    )
+    rows = {row[0]: dict(zip(transfer.heads, row, strict=True)) for row in transfer.rows}
+    comphy = rows["comphy/factual/per_question"]
+    assert (comphy["paper"], comphy["paper's 95 % interval"]) == ("73.10 %", "[71.94, 74.23]")
+    assert comphy["others"] == "62.0 % PCR (pixels)"
+    assert rows["controlled/descriptive/accuracy"]["measured of"] == "Llama-3.1-8B (event log as text)"
+    for table in (first, transfer):
+        assert "answers 564 of 564" in table.caption
+
+
+def plain(rendered: str) -> str:
+    """The text of a rendering, without its escapes."""
+    return re.sub(
+        r"\s+", " ", html.unescape(rendered).replace("\\_", "_").replace(r"\%", "%").replace("\\'", "'")
+    )
+
+
+def test_the_renderings_say_the_same(reproduced: Path) -> None:
+    page = plain(
+        re.sub(r"<[^>]+>", " ", (reproduced / "artifacts/sample/report/index.html").read_text("utf-8"))
+    )
+    for path in sorted((reproduced / "artifacts/sample/tables").glob("*.json")):
+        found = json.loads(path.read_bytes())
+        cells = {cell for row in found["rows"] for cell in row if cell.startswith("not compared")}
+        assert cells or path.stem == "twin"
+        shown = {suffix: plain(path.with_suffix(f".{suffix}").read_text("utf-8")) for suffix in FORMATS}
+        shown["UI"] = plain(str(preview([path.with_suffix(".md")])["table"].value))
+        shown["report"] = page
+        for where, text in shown.items():
+            for cell in cells:
+                assert cell in text, (path.stem, where)
+            assert not re.search(r"\d pp vs\. (?!NS-DR|ALOE|PCR)", text), (path.stem, where)
+    terminal = CliRunner().invoke(app, ["reproduce", "--only", "comphy"])
+    assert terminal.exit_code == 0, terminal.output
+    assert "not compared: generated data" in plain(terminal.stdout)
+    scores = preview([reproduced / "artifacts/sample/scores/clevrer.descriptive.per_question.json"])
+    (row,) = scores["preview"].records
+    assert row.data["data"] == "generated"
+    assert "ALOE (pixels) 94.0 %, not compared: generated data" in f"{row.data['published']}"

@@ -1,0 +1,153 @@
+"""A user's own official files through the whole platform: Dagster, Spark, scores, tables, report, trace."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from orchestration.cli.main import app
+from orchestration.files import sha256
+from orchestration.pipeline.resources import WorkspaceResource
+from orchestration.pipeline.run import run_stages
+from substrate.rows import decode
+
+EXPLANATORY = "clevrer/explanatory/per_question"
+
+
+def named(**benchmarks: dict[str, Path]) -> list[str]:
+    """The options that name files of some benchmarks."""
+    return [
+        f"profiles.local.{benchmark}.{what}={path}"
+        for benchmark, files in benchmarks.items()
+        for what, path in files.items()
+    ]
+
+
+def clevrer_files(real_data: Path, folder: Path) -> dict[str, Path]:
+    """The real questions, and the events of the scenes that they ask about; copies that may be changed."""
+    given = real_data / "clevrer"
+    questions = folder / "explanatory_train.jsonl.gz"
+    shutil.copy(given / questions.name, questions)
+    with gzip.open(questions, "rt", encoding="utf-8") as lines:
+        asked = {json.loads(line)["scene_index"] for line in lines}
+    events = folder / "ground_truth_train.jsonl"
+    with gzip.open(given / "ground_truth_train.jsonl.gz", "rt", encoding="utf-8") as lines:
+        events.write_text(
+            "".join(line for line in lines if json.loads(line)["scene_index"] in asked), "utf-8"
+        )
+    return {"events": events, "questions": questions}
+
+
+def read_score(root: Path, number: str) -> dict[str, Any]:
+    path = root / "artifacts/local/scores" / f"{number.replace('/', '.')}.json"
+    return json.loads(path.read_bytes())
+
+
+def test_real_questions_run_through_the_whole_platform(
+    real_data: Path, make_project: Callable[..., Path], tmp_path: Path
+) -> None:
+    root = make_project()
+    files = clevrer_files(real_data, tmp_path)
+    options = [option for override in named(clevrer=files) for option in ("--set", override)]
+    done = CliRunner().invoke(app, ["reproduce", "--profile", "local", *options])
+    assert done.exit_code == 0, done.output
+
+    explanatory = read_score(root, EXPLANATORY)
+    assert (explanatory["correct"], explanatory["n"]) == (564, 564)
+    assert (explanatory["data"], explanatory["split"]) == ("local", "explanatory_train")
+    options_ = read_score(root, "clevrer/explanatory/per_option")
+    assert (options_["correct"], options_["n"]) == (2256, 2256)
+    assert read_score(root, "clevrer/predictive/per_question")["n"] == 0
+    for number in ("babi/mean/accuracy", "gqa/by_id/accuracy", "twin/joint", "comphy/factual/per_question"):
+        assert (read_score(root, number)["n"], read_score(root, number)["data"]) == (0, "none")
+    variant = read_score(root, "ablations/explanatory.global/per_question")
+    assert (variant["correct"], variant["n"]) == (490, 564)
+
+    table = (root / "artifacts/local/tables/clevrer.md").read_text("utf-8")
+    assert "official files of the user" in table
+    for path in files.values():
+        assert f"{path.name} sha256 {sha256(path).removeprefix('sha256:')[:12]}" in table
+    assert "not compared: split validation there, explanatory_train here" in table
+    assert "official files of the user" in (root / "artifacts/local/report/index.html").read_text("utf-8")
+    assert "official files of the user" in done.output
+
+    traced = CliRunner().invoke(app, ["trace", EXPLANATORY, "--profile", "local", "--json"])
+    assert traced.exit_code == 0, traced.output
+    way = json.loads(traced.stdout)["trace"]
+    assert way["problems"] == []
+    (source,) = way["sources"]
+    assert source["kind"] == "official files of the user"
+    assert {file["file"]: file["sha256"] for file in source["official"]} == {
+        str(path): sha256(path) for path in files.values()
+    }
+    rows = (root / "artifacts/local/clevrer/answers.jsonl").read_bytes().splitlines()
+    row = decode(rows[0])
+    asked = f"{row.scene}/{row.question}"
+    again = CliRunner().invoke(
+        app, ["trace", EXPLANATORY, "--profile", "local", "--question", asked, "--reexecute", "--json"]
+    )
+    assert again.exit_code == 0, again.output
+    assert json.loads(again.stdout)["reexecution"]["same_row"]
+
+
+def test_a_changed_file_is_seen(real_data: Path, make_project: Callable[..., Path], tmp_path: Path) -> None:
+    root = make_project()
+    files = clevrer_files(real_data, tmp_path)
+    stages = [f"clevrer/{stage}" for stage in ("dataset", "logs", "answers", "scores")]
+
+    def run() -> int:
+        run_stages(stages, WorkspaceResource(profile="local", overrides=named(clevrer=files)))
+        return read_score(root, EXPLANATORY)["n"]
+
+    assert run() == 564
+    with gzip.open(files["questions"], "rb") as lines:
+        kept = lines.readlines()[:100]
+    with gzip.open(files["questions"], "wb") as lines:
+        lines.writelines(kept)
+    changed = CliRunner().invoke(app, ["trace", EXPLANATORY, "--profile", "local"])
+    assert changed.exit_code == 1
+    assert "is not what clevrer/dataset read" in " ".join(changed.stdout.split())
+    assert 0 < run() < 564
+
+
+def test_babi_and_clevrer_humans_are_measured_where_they_are_named(
+    real_data: Path, make_project: Callable[..., Path], tmp_path: Path
+) -> None:
+    root = make_project()
+    tasks = tmp_path / "tasks"
+    tasks.mkdir()
+    for path in (real_data / "babi/en").glob("qa*_train.txt.gz"):
+        shutil.copy(path, tasks / path.name)
+    humans = {
+        "events": real_data / "clevrer/ground_truth_train.jsonl.gz",
+        "questions": real_data / "clevrer_humans/train.json.gz",
+    }
+    benchmarks = ("babi", "clevrer_humans")
+    stages = [f"{name}/{stage}" for name in benchmarks for stage in ("dataset", "logs", "answers", "scores")]
+    overrides = named(babi={"tasks": tasks}, clevrer_humans=humans)
+    run_stages(stages, WorkspaceResource(profile="local", overrides=overrides))
+    people = read_score(root, "clevrer_humans/explanatory/per_question")
+    assert (people["n"], people["data"], people["split"]) == (564, "local", "train")
+    first = read_score(root, "babi/qa1/accuracy")
+    assert first["n"] > 0
+    assert (first["data"], first["split"]) == ("local", "tasks")
+
+
+@pytest.mark.parametrize("what", ["events", "questions"])
+def test_a_file_that_is_not_there_is_named(
+    make_project: Callable[..., Path], tmp_path: Path, what: str
+) -> None:
+    make_project()
+    override = f"profiles.local.clevrer.{what}={tmp_path / 'absent.json'}"
+    done = CliRunner().invoke(
+        app, ["reproduce", "--profile", "local", "--only", "clevrer", "--set", override]
+    )
+    assert done.exit_code == 1
+    assert "absent.json" in done.output
