@@ -74,7 +74,9 @@ def load_settings(
     """
     raw = read_yaml(path)
     # Where it runs may be set from outside though the file leaves it at what it is by default.
-    raw["spark"] = msgspec.to_builtins(Spark()) | (raw.get("spark") or {})
+    spark = raw.get("spark") or {}
+    if isinstance(spark, dict):
+        raw["spark"] = msgspec.to_builtins(Spark()) | spark
     raw.setdefault("storage", None)
     raw = override(raw, overrides)
     if profile:

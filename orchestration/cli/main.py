@@ -385,8 +385,8 @@ def trace(
         str | None,
         typer.Argument(
             metavar="NUMBER",
-            help="BENCHMARK/SUBSET/METRIC, as in scores and tables: clevrer/explanatory/per_question; a row or "
-            "a cell of a table, or a figure of the paper, such as 99.86.",
+            help="BENCHMARK/SUBSET/METRIC, as in scores and tables: clevrer/explanatory/per_question; a row "
+            "or a cell of a table, or a figure of the paper, such as 99.86.",
         ),
     ] = None,
     list_: Annotated[

@@ -121,7 +121,7 @@ class Listing:
                 yield entry.name
 
     def split_name(self, name: str) -> tuple[str, str]:
-        """The number that a name is about, and what of it: ``n``, a bound, a difference, a system's figure."""
+        """The number that a name is about, and what of it: ``n``, a bound, a difference, a system."""
         known = {*self.numbers, *published().numbers}
         parts = name.split("/")
         # A difference names a second number, so the shortest one that fits is the first.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
-from orchestration.benchmarks.named import split_of
 from orchestration.benchmarks.registry import BENCHMARKS
 from orchestration.lineage.explain import Input, case_of
+from orchestration.named import split_of
 from orchestration.workspace import Workspace
 from substrate.errors import ParameterError
 from substrate.rows import decode, encode

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from orchestration.benchmarks.benchmark import Benchmark, Data
-from orchestration.benchmarks.named import NAMED, NamedFile, kind_of, split_of
 from orchestration.fetch.downloads import fetch_shown
 from orchestration.files import sha256, write_json
+from orchestration.named import NAMED, NamedFile, kind_of, split_of
 from orchestration.pipeline.cases import answer_cases, build_logs, make_scenes
 from orchestration.pipeline.spark import readable, spark_session
 from orchestration.scoring.scores import count, score, score_file

@@ -17,9 +17,9 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sql
 
 from orchestration.benchmarks.benchmark import Benchmark, NamedLog
-from orchestration.benchmarks.named import split_of
 from orchestration.code import code_of, hashes
 from orchestration.files import replacing, sha256
+from orchestration.named import split_of
 from orchestration.pipeline.progress import advance
 from orchestration.pipeline.spark import NUMBER, columns_of, map_rows, numbers_frame, spark_session
 from orchestration.tables import (

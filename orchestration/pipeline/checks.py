@@ -13,8 +13,8 @@ from typing import NamedTuple
 import dagster as dg
 
 from orchestration.benchmarks.benchmark import Benchmark, Data
-from orchestration.benchmarks.named import kind_of
 from orchestration.benchmarks.registry import BENCHMARKS
+from orchestration.named import kind_of
 from orchestration.pins.drift import explain_data
 from orchestration.pins.dvc import md5, recorded
 from orchestration.pins.pinned import ROWS

@@ -10,11 +10,11 @@ from typing import Any
 from orchestration.benchmarks.baselines import Inputs as Asked
 from orchestration.benchmarks.baselines import LanguageModel, Pictures, pictures_in, pictures_of
 from orchestration.benchmarks.benchmark import Benchmark
-from orchestration.benchmarks.named import split_of
 from orchestration.benchmarks.tally import write_rows
 from orchestration.models.asking import Part, record, replay
 from orchestration.models.client import URL, endpoint
 from orchestration.models.transcript import TranscriptError, read_transcript, write_transcript
+from orchestration.named import split_of
 from orchestration.pipeline.progress import advance
 from orchestration.stage import Stage
 from orchestration.workspace import Workspace

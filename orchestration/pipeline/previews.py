@@ -16,7 +16,7 @@ from typing import Any
 import dagster as dg
 import msgspec
 
-from orchestration.scoring.likeness import stated
+from orchestration.scoring.likeness import beside, marked
 from orchestration.scoring.scores import Score
 from orchestration.scoring.statistics import wilson
 from orchestration.tables import read_index
@@ -66,8 +66,8 @@ def _of_scores(scores: Sequence[Score]) -> Metadata:
             "correct": score.correct,
             "accuracy": "not measured" if score.accuracy is None else f"{score.accuracy:.2%}",
             "95 % interval": "" if score.wilson is None else f"{score.wilson[0]:.2%} – {score.wilson[1]:.2%}",
-            "data": f"{score.data}, {score.split}" if score.split != score.data else score.data,
-            "published": "; ".join(stated(score, who) for who in score.published),
+            "data": f"{score.data}, {score.split}" if score.data in ("official", "local") else score.data,
+            **{marked(who, score.name): beside(score, who) for who in score.published},
         }
         for score in scores
     ]

@@ -12,9 +12,9 @@ import jinja2
 import msgspec
 from markupsafe import Markup, escape
 
-from orchestration.benchmarks.named import kind_of
 from orchestration.benchmarks.registry import BENCHMARKS
 from orchestration.lineage.number import Lineage, environment, trace_number
+from orchestration.named import kind_of
 from orchestration.rendering.experiments import HORIZON, cross_domain, twin_of
 from orchestration.rendering.figures import Curve, ablation_curve, accuracy_by_subset
 from orchestration.rendering.tables import Table

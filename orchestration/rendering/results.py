@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from orchestration.benchmarks.benchmark import Benchmark, Data
-from orchestration.benchmarks.named import kind_of, read_named
+from orchestration.named import kind_of, read_named
 from orchestration.rendering.tables import Table
 from orchestration.scoring.likeness import (
     NOT_MEASURED,

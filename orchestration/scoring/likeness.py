@@ -130,9 +130,12 @@ def marked(system: str, name: str = "") -> str:
     return f"{published().systems[system].title} ({reads(system, name)})"
 
 
+def beside(score: Score, system: str) -> str:
+    """A published figure, and how the measured number compares."""
+    how = compared(score, system)
+    return printed(score.name, system) + ("" if how == NOT_REPORTED else f", {how}")
+
+
 def stated(score: Score, system: str) -> str:
     """A published figure in a phrase: whose, what it reads, the figure, how the measured one compares."""
-    how = compared(score, system)
-    return f"{marked(system, score.name)} {printed(score.name, system)}" + (
-        "" if how == NOT_REPORTED else f", {how}"
-    )
+    return f"{marked(system, score.name)} {beside(score, system)}"
