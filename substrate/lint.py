@@ -1,5 +1,5 @@
-"""What in a TBox is likely not meant: words the core does not know, rules that cannot fire, rules that undo
-an intervention; and whether an emitter gives the same deltas twice.
+"""What in a TBox is likely not meant: rules that cannot fire, rules that undo an intervention; and whether
+an emitter gives the same deltas twice.
 
 Nothing here runs a rule. A finding is a reason to look, and its absence is no proof.
 """
@@ -13,26 +13,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pyoxigraph as ox
 
-from substrate import vocabulary
-from substrate.errors import LogError, SubstrateError, TBoxError
-from substrate.guard import checked
+from substrate.errors import LogError
+from substrate.known_terms import iris
 from substrate.tokens import tokens
-from substrate.vocabulary import AWARE_OF, EXOGENOUS, LOCATION, NAMESPACE, RDF_TYPE, SHACL
+from substrate.vocabulary import AWARE_OF, EXOGENOUS, LOCATION, RDF_TYPE
 
 if TYPE_CHECKING:
     from substrate.log import Delta, EventLog
     from substrate.rules import Rule
     from substrate.tbox import TBox
-
-CORE_TERMS = frozenset(
-    {term.value for term in vars(vocabulary).values() if isinstance(term, ox.NamedNode)}
-    | {NAMESPACE + name for name in ("position", "parent", "branch", "digest", "Insertion", "Retraction")}
-)
-"""The terms that the core itself speaks."""
-_OWN = re.compile(rf"{NAMESPACE}[^:/#]+$")
-_QUERIES = frozenset(
-    {vocabulary.RETRACT.value} | {SHACL + name for name in ("construct", "select", "ask", "update")}
-)
 
 
 class Finding(NamedTuple):
@@ -50,43 +39,6 @@ class Finding(NamedTuple):
         return f"rule {self.rule}: {self.why}"
 
 
-def require_known_terms(tbox: TBox) -> None:
-    """Refuse a TBox that uses a ``core:`` term which there is not, or a query that :func:`checked` refuses.
-
-    Raises:
-        TBoxError: names the term and the nearest that there is, or the query and why.
-
-    >>> from substrate.tbox import TBox
-    >>> TBox("t", "<urn:t:at> a <urn:substrate:locatoin> .")
-    Traceback (most recent call last):
-    substrate.errors.TBoxError: t: the core has no term 'locatoin'. Use one of awareOf, content, exogenous,
-    location, participant, recipient, retract, source, tick, Event.
-    """
-    names = [quad.predicate for quad in tbox.quads]
-    names += [term for quad in tbox.quads for term in (quad.subject, quad.object)]  # pyright: ignore
-    named = {term.value for term in names if isinstance(term, ox.NamedNode)}
-    texts = [quad.object.value for quad in tbox.quads if _holds_query(quad)]
-    for text in texts:
-        try:
-            checked(text, tbox.name)
-        except SubstrateError as error:
-            raise TBoxError(error.what, where=error.where, hint=error.hint) from error
-        named |= _iris(text, tbox.prefixes)
-    # A TBox may call itself by its own namespace: urn:substrate:village.
-    own = {iri.rstrip(":/#") for iri in tbox.prefixes.values()} | CORE_TERMS
-    for unknown in sorted(name for name in named if _OWN.match(name) and name not in own):
-        known = "awareOf, content, exogenous, location, participant, recipient, retract, source, tick, Event"
-        raise TBoxError(
-            f"the core has no term {unknown.removeprefix(NAMESPACE)!r}",
-            where=(tbox.name,),
-            hint=f"Use one of {known}",
-        )
-
-
-def _holds_query(quad: ox.Quad) -> bool:
-    return quad.predicate.value in _QUERIES and isinstance(quad.object, ox.Literal)
-
-
 def lint(tbox: TBox) -> list[Finding]:
     """Rules that cannot fire, and rules that undo an intervention, in the order of the rules.
 
@@ -101,7 +53,7 @@ def lint(tbox: TBox) -> list[Finding]:
     """
     given = _declared(tbox)
     for rule in tbox.rules:
-        given |= _iris(_template(rule.construct or ""), dict(rule.prefixes))
+        given |= iris(_template(rule.construct or ""), dict(rule.prefixes))
     felt = {term.value for upper in (LOCATION, AWARE_OF) for term in tbox.below(upper)}
     return [finding for rule in tbox.rules for finding in _of_rule(rule, given, felt)]
 
@@ -126,7 +78,7 @@ def _of_rule(rule: Rule, given: set[str], felt: set[str]) -> Iterator[Finding]:
             )
             break
     construct = rule.construct or ""
-    gives = _iris(_template(construct), dict(rule.prefixes)) & felt
+    gives = iris(_template(construct), dict(rule.prefixes)) & felt
     words = {token.text.upper() for token in tokens(construct)}
     if gives and not rule.retract and not {"$TICK", "?TICK", "NOT"} & words:
         yield Finding(
@@ -141,19 +93,6 @@ def _template(query: str) -> str:
     """A CONSTRUCT query up to its WHERE."""
     end = re.search(r"\}\s*WHERE\b", query, re.IGNORECASE)
     return query[: end.start()] if end else ""
-
-
-def _iris(text: str, prefixes: dict[str, str]) -> set[str]:
-    """The IRIs that a query names, prefixed or not."""
-    found: set[str] = set()
-    for kind, token in tokens(text):
-        if kind == "iri":
-            found.add(token[1:-1])
-        elif kind == "name":
-            prefix, _, local = token.partition(":")
-            if prefix in prefixes:
-                found.add(prefixes[prefix] + local.rstrip("."))
-    return found
 
 
 def _demanded(where: str, prefixes: dict[str, str]) -> set[str]:
@@ -171,7 +110,7 @@ def _demanded(where: str, prefixes: dict[str, str]) -> set[str]:
             free = 0 if free == depth else free
             depth -= 1
         elif not free and kind in ("name", "iri") and depth == 1 and (verb or before == "a"):
-            found |= _iris(token, prefixes)
+            found |= iris(token, prefixes)
         # A property follows `;`, or the first term after `.`, a bracket or the beginning.
         verb = kind in ("variable", "name", "iri") and before in ("", ".", "{", "}", ")")
         verb = verb or token == ";"

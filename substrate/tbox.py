@@ -14,7 +14,7 @@ import pyoxigraph as ox
 from substrate.delta import Op, Term
 from substrate.errors import TBoxError
 from substrate.extras import needed
-from substrate.lint import require_known_terms
+from substrate.known_terms import require_known_terms
 from substrate.log import EventLog
 from substrate.rule import Rule, read_rules
 from substrate.state import State
@@ -70,7 +70,7 @@ class TBox:
             self.prefixes: dict[str, str] = dict(parser.prefixes)
         except SyntaxError as error:
             raise TBoxError(f"not Turtle ({error})", where=(name,), hint="Correct the TBox file") from error
-        require_known_terms(self)
+        require_known_terms(name, self.quads, self.prefixes)
 
     @classmethod
     def load(cls, source: str | Path) -> TBox:

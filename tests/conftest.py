@@ -106,3 +106,11 @@ def reproduced(_reproduced_once: Path, tmp_path: Path, monkeypatch: pytest.Monke
     shutil.copytree(_reproduced_once, root, symlinks=True)
     enter(root, monkeypatch)
     return root
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests of the reproduced project run on one worker, so that the project is reproduced once."""
+    for item in items:
+        if "reproduced" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.xdist_group("reproduced"))

@@ -408,7 +408,7 @@ def test_without_photographs_nothing_is_measured_and_a_transcript_needs_none(
         line for line in result.stdout.splitlines() if line.startswith("| gqa_vision/photograph/accuracy")
     ]
     assert "not measured" in line
-    assert "69.00 % Qwen2.5-VL-3B" in line
+    assert "69.0 %" in line
 
     answers = root / "artifacts/sample/gqa_vision/answers.jsonl"
 

@@ -44,7 +44,7 @@ def test_a_story_is_answered_with_the_facts_it_rests_on(tasks: Path, tmp_path: P
 def test_why_names_sentences_and_ticks(tasks: Path) -> None:
     result = run("explain", "babi/qa2/0/5", "--tasks", str(tasks))
     assert result.exit_code == 0, result.output
-    assert "sentence 4: Mary went to the garden." in result.stdout
+    assert "Mary went to the garden. => tick 4" in result.stdout
     assert "answer: garden" in result.stdout
 
 
