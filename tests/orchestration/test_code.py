@@ -248,8 +248,8 @@ def test_a_stage_runs_again_where_its_code_changed_and_only_there(
     assert ran(root, run) == {"gqa/answers"}
     changed.add(min(file for file in dataset - logs - answers if file.startswith("substrate/worlds/")))
     assert ran(root, run) == {"gqa/dataset"}
-    changed.add("tboxes/gqa.ttl")
-    assert ran(root, run) == {name for name in STEPS if "tboxes/gqa.ttl" in STAGES[name].code}
+    changed.add("substrate/tboxes/gqa.ttl")
+    assert ran(root, run) == {name for name in STEPS if "substrate/tboxes/gqa.ttl" in STAGES[name].code}
 
 
 TOY = {
@@ -262,7 +262,7 @@ TOY = {
     "substrate/four.py": "FOUR = 4",
     "substrate/data.txt": "some data",
     "substrate/named.py": "from pathlib import Path\nTEXT = Path(__file__).with_name('data.txt')",
-    "tboxes/meadow.ttl": "",
+    "substrate/tboxes/meadow.ttl": "",
     "orchestration/__init__.py": "",
 }
 """A house of its own, into which each test puts the module that it asks about."""
@@ -348,12 +348,12 @@ def code_in(tmp_path: Path) -> Callable[..., set[str]]:
         ),
         pytest.param(
             "from substrate.tbox import TBox\ndef stage(): return TBox.load('meadow')",
-            {"substrate/tbox.py", "tboxes/meadow.ttl"},
+            {"substrate/tbox.py", "substrate/tboxes/meadow.ttl"},
             id="a TBox",
         ),
         pytest.param(
             "from substrate.tbox import TBox as T\nNAME = 'meadow'\ndef stage(): return T.load(NAME)",
-            {"substrate/tbox.py", "tboxes/meadow.ttl"},
+            {"substrate/tbox.py", "substrate/tboxes/meadow.ttl"},
             id="a TBox by other names",
         ),
         pytest.param(
