@@ -28,7 +28,7 @@ from substrate.tokens import deepest, tokens
 if TYPE_CHECKING:
     import pyoxigraph as ox
 
-    from substrate.log import Term
+    from substrate.delta import Term
     from substrate.replay import State
 
 T = TypeVar("T")

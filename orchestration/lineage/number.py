@@ -20,6 +20,7 @@ import msgspec
 
 from orchestration.benchmarks.registry import BENCHMARKS
 from orchestration.code import ROOT, short_hash
+from orchestration.fetch.downloads import official_sources, read_pins
 from orchestration.files import sha256
 from orchestration.named import NAMED
 from orchestration.pins.records import LOCK, Fingerprint, lock_hash, parameter, read_records
@@ -425,8 +426,6 @@ def source_of(lineage: Lineage, stage: str, path: str) -> Source:
 
 
 def _official(workspace: Workspace, benchmark: str) -> list[dict[str, str]]:
-    from orchestration.fetch.downloads import official_sources, read_pins
-
     pins = read_pins(workspace.root / "pins" / "downloads.json")
     found = []
     for file in official_sources()[benchmark].files:

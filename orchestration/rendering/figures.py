@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from orchestration.scoring.scores import Score
+from orchestration.scoring.statistics import wilson
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -129,7 +130,6 @@ def accuracy_by_subset(name: str, scores: Mapping[str, Score], subsets: Sequence
 
 def ablation_curve(name: str, curve: Curve) -> str:
     """Accuracy with its Wilson band over a parameter, a line a series."""
-    from orchestration.scoring.statistics import wilson
 
     def draw(axes: Axes) -> None:
         for series, colour, marker in zip(curve.series, (MEASURED, NS_DR, ALOE, PAPER), "os^D", strict=False):
