@@ -21,7 +21,7 @@ from orchestration.pipeline.spark import NUMBER, PLACE, columns_of, map_rows, sp
 from orchestration.tables import LOGS, shard_name
 from orchestration.workspace import Workspace
 from substrate.errors import ParameterError, SubstrateError
-from substrate.guard import checked
+from substrate.guard import query
 from substrate.log import EventLog
 
 FOUND = pa.schema([(NUMBER, pa.int64()), (PLACE, pa.int64()), ("lines", pa.list_(pa.string()))])
@@ -59,10 +59,13 @@ def ask_each(
         limit: how many rows there may be.
 
     Raises:
-        ParameterError: the query is refused.
+        QueryError: the query is refused, or is not SPARQL.
+        ParameterError: it asks for a graph.
         SubstrateError: it takes longer, or gives more.
     """
-    sparql = checked(sparql)
+    # What a parser refuses, and what a query gives, shows on an empty state.
+    if isinstance(query(EventLog().state(), sparql), list):
+        raise ParameterError("a graph cannot be united with its scene", hint="Ask a SELECT or an ASK query")
     session, manifest = spark_session(workspace.settings.spark), ensure_logs(workspace, benchmark, "logs")
     cases, storage = cases_of(workspace, benchmark, "logs"), workspace.storage
     columns, rows = ["scene", "log"], list[list[Any]]()
@@ -95,7 +98,8 @@ def _solutions(sparql: str, tick: int | None, limit: int, row: dict[str, Any]) -
     lines: list[str] = []
     if isinstance(found, ox.QueryBoolean):
         lines.append(msgspec.json.encode({"answer": str(bool(found)).lower()}).decode())
-    elif isinstance(found, ox.QuerySolutions):
+    else:
+        assert isinstance(found, ox.QuerySolutions)
         names = [variable.value for variable in found.variables]
         for solution in found:
             terms = (solution[name] for name in names)
@@ -103,8 +107,6 @@ def _solutions(sparql: str, tick: int | None, limit: int, row: dict[str, Any]) -
             lines.append(msgspec.json.encode(values).decode())
             if len(lines) > limit:
                 break
-    else:
-        raise ParameterError("a graph cannot be united with its scene", hint="Ask a SELECT or an ASK query")
     yield {NUMBER: row[NUMBER], PLACE: row[PLACE], "lines": sorted(lines)}
 
 

@@ -10,6 +10,7 @@ from orchestration.rendering.tables import Table
 from orchestration.scoring.likeness import (
     NOT_MEASURED,
     NOT_REPORTED,
+    NS_DR_EXECUTOR,
     READS,
     best_rival,
     compared,
@@ -45,7 +46,8 @@ def clevrer_table(shown: Benchmarks, scores: Mapping[str, Score], workspace: Wor
         "n counts questions, or options where the row says so; the paper's n counts questions in every row. "
         "Intervals are Wilson, 95 %. "
         "The rows of a dotted name are not the paper's: forks simulated by the calibrated law of motion. "
-        f"Published on the official validation split: {_cited('substrate', 'ns_dr', 'aloe')}. {READS}"
+        f"Published on the official validation split: {_cited('substrate', 'ns_dr', 'aloe')}. "
+        f"{READS} {NS_DR_EXECUTOR}"
     )
     rivals_shown = ("ns_dr", "aloe")
     columns = _Columns("subset")

@@ -13,18 +13,21 @@ NOT_REPORTED = "not reported"
 NOT_MEASURED = "not measured"
 READS = (
     "Published systems are marked with what they read: a rival that reads pixels has a task before it that "
-    "one that reads annotations has not. NS-DR's released executor, given the same 564 real explanatory "
-    "questions and events of the training split, answers 564 of 564, as this interpreter does."
+    "one that reads annotations has not."
 )
 """What stands under every table that sets rivals beside the substrate."""
+NS_DR_EXECUTOR = (
+    "NS-DR's released executor, given the same 564 real explanatory questions and events of the training "
+    "split, answers 564 of 564, as this interpreter does."
+)
+"""What stands under CLEVRER's table too."""
 
 
 def why_not(score: Score, system: str) -> str:
     """Why a measured number is not compared with a system's published one; empty where it is.
 
     Only numbers on official data, or on a user's copy of them, are compared, and only of one split with as
-    many
-    questions.
+    many questions.
 
     >>> from orchestration.scoring.scores import score
     >>> why_not(score("clevrer/descriptive/per_question", 54000, 54990, "official", "validation"), "aloe")

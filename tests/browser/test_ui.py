@@ -135,8 +135,11 @@ def test_one_click_reproduces_the_sample_on_a_project_without_data(page: Page) -
     picture(page, "run")
     assert ended.inner_text() == "Success"
     page.goto("/locations/substrate/asset-groups/clevrer/lineage")
-    expect(page.get_by_text("scores", exact=True).first).to_be_visible()
+    expect(page.get_by_text("answers", exact=True).first).to_be_visible()
     picture(page, "graph")
+    page.goto("/locations/substrate/asset-groups/clevrer/list")
+    for stage in ("dataset", "logs", "answers", "scores"):
+        expect(page.get_by_role("link", name=f"clevrer / {stage}").first).to_be_visible()
 
 
 def test_an_asset_shows_its_table_its_plot_and_its_checks(page: Page) -> None:

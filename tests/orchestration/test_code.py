@@ -36,7 +36,7 @@ from substrate.log import EventLog
 from substrate.rows import encode
 
 ROOT = code.ROOT
-HOUSE = tuple(f"{ROOT / name}/" for name in (*code.PACKAGES, "tboxes"))
+HOUSE = tuple(f"{ROOT / name}/" for name in code.PACKAGES)
 WORKED = [name for name, stage in STAGES.items() if stage.functions]
 """Every stage that calls functions in workers, or those of a language model."""
 

@@ -14,6 +14,7 @@ from orchestration.pipeline.benchmark_stages import make_dataset, make_logs
 from orchestration.project import open_workspace
 from orchestration.tables import read_index
 from substrate.errors import ParameterError, SubstrateError
+from substrate.guard import QueryError
 
 LONG = 300
 
@@ -44,5 +45,7 @@ def test_all_logs_are_asked_at_once(make_project: Callable[..., Path]) -> None:
         ask_deltas(workspace, benchmark, "SELECT * FROM csv.`/etc/hosts`", LONG, 1)
     with pytest.raises(ParameterError, match="PARSE_SYNTAX_ERROR"):
         ask_deltas(workspace, benchmark, "DROP TABLE deltas", LONG, 1)
-    with pytest.raises(ParameterError, match="not SPARQL"):
+    with pytest.raises(QueryError, match="not SPARQL"):
         ask_each(workspace, benchmark, "SELECT", None, LONG, 1)
+    with pytest.raises(ParameterError, match="a graph cannot be united"):
+        ask_each(workspace, benchmark, "CONSTRUCT WHERE { ?s ?p ?o }", None, LONG, 1)
