@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -125,7 +126,7 @@ def _data_pins(text: bytes) -> dict[str, str]:
 
 def commit(root: Path, *targets: str) -> None:
     """Record what is there as the pins; of everything, where no target is named."""
-    _dvc(root, "commit", "--force", *targets)
+    _run(root, "-P", str(Path(__file__).with_name("dvc_commit.py")), *targets)
 
 
 def settle(workspace: Workspace, stages: Stages, ran: Iterable[str]) -> dict[str, str]:
@@ -156,19 +157,22 @@ def settle(workspace: Workspace, stages: Stages, ran: Iterable[str]) -> dict[str
 
 
 def _dvc(root: Path, *arguments: str) -> str:
-    environment = os.environ | {"DVC_NO_ANALYTICS": "1"}
+    return _run(root, "-m", "dvc", *arguments)
+
+
+def _run(root: Path, *arguments: str) -> str:
     finished = subprocess.run(
-        [sys.executable, "-m", "dvc", *arguments],
+        [sys.executable, *arguments],
         cwd=root,
-        env=environment,
+        env=os.environ | {"DVC_NO_ANALYTICS": "1"},
         capture_output=True,
         text=True,
         check=False,
     )
     if finished.returncode:
         raise PinError(
-            f"dvc {arguments[0]} failed: {finished.stderr.strip()}",
+            f"DVC failed: {finished.stderr.strip()}",
             where=(root,),
-            hint="Run it by hand to see more",
+            hint=f"Run it by hand to see more: {shlex.join(['python', *arguments])}",
         )
     return finished.stdout
