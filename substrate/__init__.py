@@ -39,6 +39,7 @@ from substrate.interventions import (
     RetractAwareness,
 )
 from substrate.log import EventLog, TornTailWarning
+from substrate.merge import Conflict, MergeError, conflicts, merge, merge_base
 from substrate.questions import Answer, Occurrence, ask, occurrences, survey
 from substrate.replay import Replay
 from substrate.rule import Rule
@@ -56,6 +57,7 @@ __all__ = [
     "Change",
     "Condition",
     "Conditions",
+    "Conflict",
     "Delta",
     "Difference",
     "Emitter",
@@ -73,6 +75,7 @@ __all__ = [
     "InterventionError",
     "Learning",
     "LogError",
+    "MergeError",
     "Namespace",
     "Occurrence",
     "Op",
@@ -104,6 +107,7 @@ __all__ = [
     "causal_chain",
     "chains",
     "conditions",
+    "conflicts",
     "diff",
     "difference",
     "fork",
@@ -114,6 +118,8 @@ __all__ = [
     "in_words",
     "insert",
     "members",
+    "merge",
+    "merge_base",
     "occurrences",
     "record",
     "retract",
