@@ -47,7 +47,9 @@ from substrate.rules import Firing, RuleEmitter, settle, unfold
 from substrate.state import State
 from substrate.tbox import TBox, Violation
 from substrate.tellings import Learning, chains, in_words
-from substrate.terms import Namespace, insert, record, retract
+from substrate.terms import Namespace
+
+insert, retract, record = EventLog.insert, EventLog.retract, EventLog.record
 
 __all__ = [
     "Ancestry",

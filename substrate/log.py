@@ -10,7 +10,7 @@ from __future__ import annotations
 import warnings
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import repeat
 from operator import index, le
 from os import PathLike
@@ -27,6 +27,8 @@ from substrate.journal import MEMBER, Damage, Journal, TornTail, read_contents, 
 from substrate.locking import MEMORY
 from substrate.patch import EDITED, Descent, Transaction, Verified, parse, render, verify
 from substrate.replay import Checkpoints, Timeline
+from substrate.simulator import Simulator
+from substrate.terms import Value, triple
 from substrate.triples import KEPT, Triples
 
 __all__ = ["Delta", "EventLog", "Op", "Term", "TornTailWarning", "Triple", "triple_of"]
@@ -97,9 +99,9 @@ class EventLog(Timeline):
         ticks: list[int] = []
         inserts = bytearray()
         texts: list[str] = []
-        for tick, op, triple in deltas:
+        for tick, op, said in deltas:
             try:
-                texts.append(text_of(triple))
+                texts.append(text_of(said))
                 inserts.append(Op(op) is Op.INSERT)
             except (TypeError, ValueError) as error:
                 raise LogError(
@@ -109,6 +111,80 @@ class EventLog(Timeline):
                 ) from error
             ticks.append(tick)
         self._grow(ticks, inserts, texts)
+
+    def insert(self, subject: Value, predicate: Value, object: Value, *, tick: int | None = None) -> Delta:
+        """Append the insertion of a triple whose terms may be Python values; gives the delta.
+
+        Who says so, from which source and because of what is remembered by
+        :meth:`substrate.memory.Memory.observe`, which writes to a log as well.
+
+        Args:
+            subject: an IRI or a blank node.
+            predicate: an IRI.
+            object: any value that :func:`substrate.terms.term` takes.
+            tick: when; the log's last tick unless given.
+
+        Raises:
+            ParameterError: the three are no triple; says which is wrong.
+            LogError: as :meth:`extend`.
+
+        >>> from substrate import Namespace
+        >>> log, V = EventLog(), Namespace("urn:v:")
+        >>> log.insert(V.ann, V.age, 7, tick=2).tick, len(log.state(2))
+        (2, 1)
+        """
+        return self._say(Op.INSERT, triple(subject, predicate, object), tick)
+
+    def retract(self, subject: Value, predicate: Value, object: Value, *, tick: int | None = None) -> Delta:
+        """Append the retraction of a triple; arguments and errors as :meth:`insert`.
+
+        >>> from substrate import Namespace
+        >>> log, V = EventLog(), Namespace("urn:v:")
+        >>> _ = log.insert(V.ann, V.age, 7, tick=2)
+        >>> log.retract(V.ann, V.age, 7, tick=3).op.name, len(log.state(3))
+        ('RETRACT', 0)
+        """
+        return self._say(Op.RETRACT, triple(subject, predicate, object), tick)
+
+    def _say(self, op: Op, said: Triple, tick: int | None) -> Delta:
+        journal = self._journal
+        # No other thread may move the last tick before the delta is in
+        with journal.lock if journal else MEMORY:
+            delta = Delta(self.last_tick if tick is None else tick, op, said)
+            self.append(delta)
+        return delta
+
+    def record(self, simulator: Simulator, ticks: Iterable[int]) -> None:
+        """Let a simulator run, and append what changes, a tick at a time.
+
+        Args:
+            simulator: what :class:`substrate.fork.Simulation` takes, run in the open; it starts from the
+                log's last state.
+            ticks: when it is stepped, ascending, without a gap, from the log's last tick or later.
+
+        Raises:
+            LogError: as :meth:`extend`, and where the ticks have a gap.
+
+        >>> from substrate import Namespace
+        >>> V = Namespace("urn:v:")
+        >>> class Clock:
+        ...     def start(self, state, tick):
+        ...         pass
+        ...     def step(self, tick):
+        ...         return [(Op.INSERT, (V.clock, V.struck, ox.Literal(tick)))]
+        >>> log = EventLog()
+        >>> log.record(Clock(), range(3))
+        >>> log.ticks
+        [0, 1, 2]
+        """
+        last: int | None = None
+        for tick in ticks:
+            if last is None:
+                simulator.start(self.state(), tick)
+            elif tick != last + 1:
+                raise LogError(f"tick {tick} does not follow tick {last}", hint="Give range(first, last + 1)")
+            self.extend([Delta(tick, op, said) for op, said in simulator.step(tick)])
+            last = tick
 
     def extend_lines(self, lines: Iterable[tuple[int, str]]) -> None:
         """Add deltas given as ``(tick, RDF Patch line)``, as one step.
@@ -256,6 +332,36 @@ class EventLog(Timeline):
         self._chain = chain
         if chain.fed - self._marks[-1].fed >= _MARK:
             self._marks.append(chain)
+
+    # As a value
+
+    def __eq__(self, other: object) -> bool:
+        """Whether two logs have the same deltas; where they are kept and come from does not matter."""
+        if not isinstance(other, EventLog):
+            return NotImplemented
+        return self is other or (len(self) == len(other) and self.digest == other.digest)
+
+    __hash__ = None  # pyright: ignore[reportAssignmentType]  # it grows: take its digest
+
+    def __copy__(self) -> Self:
+        """A log in memory with the same deltas, which the two share; each grows by itself.
+
+        >>> from copy import copy
+        >>> log = EventLog()
+        >>> log.extend_lines([(0, "A <urn:ann> <urn:in> <urn:cafe> .")])
+        >>> other = copy(log)
+        >>> other.extend_lines([(1, "D <urn:ann> <urn:in> <urn:cafe> .")])
+        >>> len(log), len(other), log == other
+        (1, 2, False)
+        """
+        return self.branch(len(self), self.descent)
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self.__copy__()
+
+    def __reduce__(self) -> tuple[Callable[..., EventLog], tuple[object, ...]]:
+        """For pickle: the log as RDF Patch; it comes back in memory, its chain checked, without its file."""
+        return _restored, (type(self), self.to_patch(), self.descent)
 
     # Files
 
@@ -436,6 +542,12 @@ class EventLog(Timeline):
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _restored(kind: type[EventLog], text: str, descent: Descent | None) -> EventLog:
+    log = kind.from_patch(text, "pickle")
+    log.descent = descent
+    return log
 
 
 def _fed(chain: Chain) -> int:
