@@ -336,12 +336,13 @@ class EventLog(Timeline):
     # As a value
 
     def __eq__(self, other: object) -> bool:
-        """Whether two logs have the same deltas; where they are kept and come from does not matter."""
+        """Whether two logs have the same deltas; where they are kept and come from does not matter.
+
+        As it grows, a log has no hash: take its digest for a key.
+        """
         if not isinstance(other, EventLog):
             return NotImplemented
         return self is other or (len(self) == len(other) and self.digest == other.digest)
-
-    __hash__ = None  # pyright: ignore[reportAssignmentType]  # it grows: take its digest
 
     def __copy__(self) -> Self:
         """A log in memory with the same deltas, which the two share; each grows by itself.

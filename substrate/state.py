@@ -163,8 +163,6 @@ class State:
             return NotImplemented
         return self is other or (len(self) == len(other) and self.texts() == other.texts())
 
-    __hash__ = None  # pyright: ignore[reportAssignmentType]  # it changes: take its digest
-
     def __copy__(self) -> State:
         """A state of its own: what is applied to one is not seen by the other. A head's copy stands still."""
         other = State(self._log, self._position, self.tick, self._reach)
