@@ -15,7 +15,7 @@ from itertools import repeat
 from operator import index, le
 from os import PathLike
 from pathlib import Path
-from typing import Self
+from typing import NamedTuple, Self
 
 import pyoxigraph as ox
 
@@ -44,6 +44,14 @@ class TornTailWarning(UserWarning):
     """A log's last append was cut off; what was whole has been read."""
 
 
+class _Source(NamedTuple):
+    """The file that a log was read from, how many characters of it, and how many deltas stand there."""
+
+    path: Path
+    end: int
+    deltas: int
+
+
 class EventLog(Timeline):
     """An ordered, append-only log of deltas whose ticks never go back.
 
@@ -64,6 +72,8 @@ class EventLog(Timeline):
     """Where a fork comes from; ``None`` for a log of its own. It is kept in the log's file."""
     torn: TornTail | None = None
     """What had to be dropped at the file's end when it was read; ``None`` where it was whole."""
+
+    _source: _Source | None = None
 
     def __init__(self, deltas: Iterable[Delta] = ()) -> None:
         super().__init__()
@@ -385,7 +395,7 @@ class EventLog(Timeline):
         except BaseException:
             journal.close()
             raise
-        log._journal = journal
+        log._journal, log._source = journal, None
         return log
 
     @classmethod
@@ -398,6 +408,7 @@ class EventLog(Timeline):
         path = Path(path)
         text, ends, size, damage = read_contents(path)
         log = cls()
+        log._source = _Source(path, 0, 0)
         whole = log._take_verified(verify(text, str(path)), path)
         if damage:
             raise _damaged(path, text, damage)
@@ -425,6 +436,7 @@ class EventLog(Timeline):
             self._take_batch(found, path)
             self._keep(found.chain)
             end = found.end
+            self._source = _Source(path, end, len(self))
         return end
 
     def _take_batch(self, found: Verified, path: Path) -> None:
@@ -456,6 +468,47 @@ class EventLog(Timeline):
                 hint="Read it with EventLog.from_patch and save it",
             )
         self._own.take(column, inserts, numbers)
+        if self._head is not None:
+            self._head.follow(zip(inserts, numbers, strict=True), self.last_tick)
+
+    def refresh(self) -> int:
+        """Take in what a writer has appended to the file since this log was read; how many deltas that are.
+
+        What is new is verified from where this log ends. An append that is only half there is left for the
+        next time. The file is read whole, and only what is new is parsed.
+
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> with tempfile.TemporaryDirectory() as folder, EventLog.open(Path(folder, "a.rdfp")) as writer:
+        ...     reader = EventLog.read(Path(folder, "a.rdfp"))
+        ...     writer.extend_lines([(3, "A <urn:ann> <urn:in> <urn:cafe> .")])
+        ...     reader.refresh(), reader.refresh(), reader == writer
+        (1, 0, True)
+
+        Raises:
+            LogError: the log was not made by :meth:`read`, it was appended to in memory, or the file does not
+                go on from where it ends (names the tick).
+        """
+        source, count = self._source, len(self)
+        if source is None:
+            raise LogError("the log was not read from a file", hint="Make it by EventLog.read")
+        if source.deltas != count:
+            raise LogError(
+                "the log was appended to since it was read",
+                where=(source.path,),
+                hint="Append to a fork of it",
+            )
+        text, _, _, damage = read_contents(source.path)
+        if len(text) < source.end:
+            raise LogError(
+                "the file has become shorter", where=(source.path,), hint="Read it anew by EventLog.read"
+            )
+        with MEMORY:
+            new = verify(text, str(source.path), source.end, self._fed_chain())
+            self._take_verified(new, source.path)
+        if damage:
+            raise _damaged(source.path, text, damage)
+        return len(self) - count
 
     @classmethod
     def from_patch(cls, text: str, name: str = "patch") -> Self:
