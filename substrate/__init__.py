@@ -39,6 +39,7 @@ from substrate.interventions import (
     RetractAwareness,
 )
 from substrate.log import EventLog, TornTailWarning
+from substrate.merge import Conflict, MergeError, conflicts, merge, merge_base
 from substrate.questions import Answer, Occurrence, ask, occurrences, survey
 from substrate.replay import Replay
 from substrate.rule import Rule
@@ -46,7 +47,9 @@ from substrate.rules import Firing, RuleEmitter, settle, unfold
 from substrate.state import State
 from substrate.tbox import TBox, Violation
 from substrate.tellings import Learning, chains, in_words
-from substrate.terms import Namespace, insert, record, retract
+from substrate.terms import Namespace
+
+insert, retract, record = EventLog.insert, EventLog.retract, EventLog.record
 
 __all__ = [
     "Ancestry",
@@ -56,6 +59,7 @@ __all__ = [
     "Change",
     "Condition",
     "Conditions",
+    "Conflict",
     "Delta",
     "Difference",
     "Emitter",
@@ -73,6 +77,7 @@ __all__ = [
     "InterventionError",
     "Learning",
     "LogError",
+    "MergeError",
     "Namespace",
     "Occurrence",
     "Op",
@@ -104,6 +109,7 @@ __all__ = [
     "causal_chain",
     "chains",
     "conditions",
+    "conflicts",
     "diff",
     "difference",
     "fork",
@@ -114,6 +120,8 @@ __all__ = [
     "in_words",
     "insert",
     "members",
+    "merge",
+    "merge_base",
     "occurrences",
     "record",
     "retract",

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-from substrate.delta import Delta, Op, Triple, quads_of, text_of, triple_of
+from substrate.delta import Delta, Triple, quads_of, text_of, triple_of
 from substrate.errors import LogError
 from substrate.history import Difference
 from substrate.interventions import Intervention
@@ -14,6 +14,7 @@ from substrate.lint import require_steady
 from substrate.log import EventLog
 from substrate.patch import Descent
 from substrate.replay import Replay
+from substrate.simulator import Simulator
 from substrate.state import State
 
 
@@ -40,28 +41,6 @@ class Emitter(Protocol):
         ...
 
 
-class Simulator(Protocol):
-    """A deterministic simulator outside the substrate, driven tick by tick.
-
-    Same state and same tick, same deltas: nothing else may enter.
-
-    >>> class Still:
-    ...     def start(self, state: State, tick: int) -> None:
-    ...         self.size = len(state)
-    ...     def step(self, tick: int) -> list[tuple[Op, Triple]]:
-    ...         return []
-    >>> simulator: Simulator = Still()
-    """
-
-    def start(self, state: State, tick: int) -> None:
-        """Take up the intervened state; ``tick`` is the first that will be stepped."""
-        ...
-
-    def step(self, tick: int) -> Iterable[tuple[Op, Triple]]:
-        """What changes at a tick; ticks come one after the other."""
-        ...
-
-
 @dataclass(frozen=True)
 class Simulation:
     """The emitter that drives a :class:`Simulator` from the branch tick on.
@@ -71,6 +50,7 @@ class Simulation:
         until: last tick to simulate; the parent's last one unless given.
 
     >>> import pyoxigraph as ox
+    >>> from substrate import Op
     >>> class Clock:
     ...     def start(self, state, tick):
     ...         pass

@@ -10,12 +10,12 @@ from __future__ import annotations
 import warnings
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import repeat
 from operator import index, le
 from os import PathLike
 from pathlib import Path
-from typing import Self
+from typing import NamedTuple, Self
 
 import pyoxigraph as ox
 
@@ -27,6 +27,8 @@ from substrate.journal import MEMBER, Damage, Journal, TornTail, read_contents, 
 from substrate.locking import MEMORY
 from substrate.patch import EDITED, Descent, Transaction, Verified, parse, render, verify
 from substrate.replay import Checkpoints, Timeline
+from substrate.simulator import Simulator
+from substrate.terms import Value, triple
 from substrate.triples import KEPT, Triples
 
 __all__ = ["Delta", "EventLog", "Op", "Term", "TornTailWarning", "Triple", "triple_of"]
@@ -40,6 +42,14 @@ _DEPTH = 16
 
 class TornTailWarning(UserWarning):
     """A log's last append was cut off; what was whole has been read."""
+
+
+class _Source(NamedTuple):
+    """The file that a log was read from, how many characters of it, and how many deltas stand there."""
+
+    path: Path
+    end: int
+    deltas: int
 
 
 class EventLog(Timeline):
@@ -62,6 +72,8 @@ class EventLog(Timeline):
     """Where a fork comes from; ``None`` for a log of its own. It is kept in the log's file."""
     torn: TornTail | None = None
     """What had to be dropped at the file's end when it was read; ``None`` where it was whole."""
+
+    _source: _Source | None = None
 
     def __init__(self, deltas: Iterable[Delta] = ()) -> None:
         super().__init__()
@@ -97,9 +109,9 @@ class EventLog(Timeline):
         ticks: list[int] = []
         inserts = bytearray()
         texts: list[str] = []
-        for tick, op, triple in deltas:
+        for tick, op, said in deltas:
             try:
-                texts.append(text_of(triple))
+                texts.append(text_of(said))
                 inserts.append(Op(op) is Op.INSERT)
             except (TypeError, ValueError) as error:
                 raise LogError(
@@ -109,6 +121,80 @@ class EventLog(Timeline):
                 ) from error
             ticks.append(tick)
         self._grow(ticks, inserts, texts)
+
+    def insert(self, subject: Value, predicate: Value, object: Value, *, tick: int | None = None) -> Delta:
+        """Append the insertion of a triple whose terms may be Python values; gives the delta.
+
+        Who says so, from which source and because of what is remembered by
+        :meth:`substrate.memory.Memory.observe`, which writes to a log as well.
+
+        Args:
+            subject: an IRI or a blank node.
+            predicate: an IRI.
+            object: any value that :func:`substrate.terms.term` takes.
+            tick: when; the log's last tick unless given.
+
+        Raises:
+            ParameterError: the three are no triple; says which is wrong.
+            LogError: as :meth:`extend`.
+
+        >>> from substrate import Namespace
+        >>> log, V = EventLog(), Namespace("urn:v:")
+        >>> log.insert(V.ann, V.age, 7, tick=2).tick, len(log.state(2))
+        (2, 1)
+        """
+        return self._say(Op.INSERT, triple(subject, predicate, object), tick)
+
+    def retract(self, subject: Value, predicate: Value, object: Value, *, tick: int | None = None) -> Delta:
+        """Append the retraction of a triple; arguments and errors as :meth:`insert`.
+
+        >>> from substrate import Namespace
+        >>> log, V = EventLog(), Namespace("urn:v:")
+        >>> _ = log.insert(V.ann, V.age, 7, tick=2)
+        >>> log.retract(V.ann, V.age, 7, tick=3).op.name, len(log.state(3))
+        ('RETRACT', 0)
+        """
+        return self._say(Op.RETRACT, triple(subject, predicate, object), tick)
+
+    def _say(self, op: Op, said: Triple, tick: int | None) -> Delta:
+        journal = self._journal
+        # No other thread may move the last tick before the delta is in
+        with journal.lock if journal else MEMORY:
+            delta = Delta(self.last_tick if tick is None else tick, op, said)
+            self.append(delta)
+        return delta
+
+    def record(self, simulator: Simulator, ticks: Iterable[int]) -> None:
+        """Let a simulator run, and append what changes, a tick at a time.
+
+        Args:
+            simulator: what :class:`substrate.fork.Simulation` takes, run in the open; it starts from the
+                log's last state.
+            ticks: when it is stepped, ascending, without a gap, from the log's last tick or later.
+
+        Raises:
+            LogError: as :meth:`extend`, and where the ticks have a gap.
+
+        >>> from substrate import Namespace
+        >>> V = Namespace("urn:v:")
+        >>> class Clock:
+        ...     def start(self, state, tick):
+        ...         pass
+        ...     def step(self, tick):
+        ...         return [(Op.INSERT, (V.clock, V.struck, ox.Literal(tick)))]
+        >>> log = EventLog()
+        >>> log.record(Clock(), range(3))
+        >>> log.ticks
+        [0, 1, 2]
+        """
+        last: int | None = None
+        for tick in ticks:
+            if last is None:
+                simulator.start(self.state(), tick)
+            elif tick != last + 1:
+                raise LogError(f"tick {tick} does not follow tick {last}", hint="Give range(first, last + 1)")
+            self.extend([Delta(tick, op, said) for op, said in simulator.step(tick)])
+            last = tick
 
     def extend_lines(self, lines: Iterable[tuple[int, str]]) -> None:
         """Add deltas given as ``(tick, RDF Patch line)``, as one step.
@@ -257,6 +343,37 @@ class EventLog(Timeline):
         if chain.fed - self._marks[-1].fed >= _MARK:
             self._marks.append(chain)
 
+    # As a value
+
+    def __eq__(self, other: object) -> bool:
+        """Whether two logs have the same deltas; where they are kept and come from does not matter.
+
+        As it grows, a log has no hash: take its digest for a key.
+        """
+        if not isinstance(other, EventLog):
+            return NotImplemented
+        return self is other or (len(self) == len(other) and self.digest == other.digest)
+
+    def __copy__(self) -> Self:
+        """A log in memory with the same deltas, which the two share; each grows by itself.
+
+        >>> from copy import copy
+        >>> log = EventLog()
+        >>> log.extend_lines([(0, "A <urn:ann> <urn:in> <urn:cafe> .")])
+        >>> other = copy(log)
+        >>> other.extend_lines([(1, "D <urn:ann> <urn:in> <urn:cafe> .")])
+        >>> len(log), len(other), log == other
+        (1, 2, False)
+        """
+        return self.branch(len(self), self.descent)
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self.__copy__()
+
+    def __reduce__(self) -> tuple[Callable[..., EventLog], tuple[object, ...]]:
+        """For pickle: the log as RDF Patch; it comes back in memory, its chain checked, without its file."""
+        return _restored, (type(self), self.to_patch(), self.descent)
+
     # Files
 
     @classmethod
@@ -278,7 +395,7 @@ class EventLog(Timeline):
         except BaseException:
             journal.close()
             raise
-        log._journal = journal
+        log._journal, log._source = journal, None
         return log
 
     @classmethod
@@ -291,6 +408,7 @@ class EventLog(Timeline):
         path = Path(path)
         text, ends, size, damage = read_contents(path)
         log = cls()
+        log._source = _Source(path, 0, 0)
         whole = log._take_verified(verify(text, str(path)), path)
         if damage:
             raise _damaged(path, text, damage)
@@ -318,6 +436,7 @@ class EventLog(Timeline):
             self._take_batch(found, path)
             self._keep(found.chain)
             end = found.end
+            self._source = _Source(path, end, len(self))
         return end
 
     def _take_batch(self, found: Verified, path: Path) -> None:
@@ -349,6 +468,47 @@ class EventLog(Timeline):
                 hint="Read it with EventLog.from_patch and save it",
             )
         self._own.take(column, inserts, numbers)
+        if self._head is not None:
+            self._head.follow(zip(inserts, numbers, strict=True), self.last_tick)
+
+    def refresh(self) -> int:
+        """Take in what a writer has appended to the file since this log was read; how many deltas that are.
+
+        What is new is verified from where this log ends. An append that is only half there is left for the
+        next time. The file is read whole, and only what is new is parsed.
+
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> with tempfile.TemporaryDirectory() as folder, EventLog.open(Path(folder, "a.rdfp")) as writer:
+        ...     reader = EventLog.read(Path(folder, "a.rdfp"))
+        ...     writer.extend_lines([(3, "A <urn:ann> <urn:in> <urn:cafe> .")])
+        ...     reader.refresh(), reader.refresh(), reader == writer
+        (1, 0, True)
+
+        Raises:
+            LogError: the log was not made by :meth:`read`, it was appended to in memory, or the file does not
+                go on from where it ends (names the tick).
+        """
+        source, count = self._source, len(self)
+        if source is None:
+            raise LogError("the log was not read from a file", hint="Make it by EventLog.read")
+        if source.deltas != count:
+            raise LogError(
+                "the log was appended to since it was read",
+                where=(source.path,),
+                hint="Append to a fork of it",
+            )
+        text, _, _, damage = read_contents(source.path)
+        if len(text) < source.end:
+            raise LogError(
+                "the file has become shorter", where=(source.path,), hint="Read it anew by EventLog.read"
+            )
+        with MEMORY:
+            new = verify(text, str(source.path), source.end, self._fed_chain())
+            self._take_verified(new, source.path)
+        if damage:
+            raise _damaged(source.path, text, damage)
+        return len(self) - count
 
     @classmethod
     def from_patch(cls, text: str, name: str = "patch") -> Self:
@@ -436,6 +596,12 @@ class EventLog(Timeline):
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _restored(kind: type[EventLog], text: str, descent: Descent | None) -> EventLog:
+    log = kind.from_patch(text, "pickle")
+    log.descent = descent
+    return log
 
 
 def _fed(chain: Chain) -> int:

@@ -15,7 +15,7 @@ triple itself, so that the present state can be asked without any record.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Unpack
 
 import pyoxigraph as ox
@@ -25,6 +25,7 @@ from substrate.fork import Emitter, fork
 from substrate.history import Difference, difference
 from substrate.interventions import Intervention
 from substrate.log import Delta, EventLog, Op, Term, Triple
+from substrate.merge import Conflict, Side, merge
 from substrate.records import (
     ABOUT,
     AUTHOR,
@@ -375,6 +376,37 @@ class Memory:
         (3, 0)
         """
         return Memory(fork(self.log, at, intervention, emitter or Consequences()), self.tbox)
+
+    def merge(
+        self,
+        other: Memory,
+        *,
+        functional: Iterable[ox.NamedNode] = (),
+        choose: Callable[[Conflict], Side | None] | None = None,
+    ) -> Memory:
+        """The memory in which both have happened: this one and another branch of it; both are unchanged.
+
+        The records of both are kept, each with its author, source and deltas.
+
+        Args:
+            other: mostly a branch, or what this one was imagined from.
+            functional: predicates that have one object at a time, beside those of the TBox.
+            choose: whose word counts where the two say otherwise; see :func:`substrate.merge.merge`.
+
+        Raises:
+            MergeError: they say otherwise of the same thing, and ``choose`` does not choose.
+
+        >>> from substrate import Namespace
+        >>> V, memory = Namespace("urn:v:"), Memory()
+        >>> _ = memory.believe(V.isabella, V.party)
+        >>> one, two = memory.imagine(1), memory.imagine(1)
+        >>> _ = one.believe(V.sam, V.party, told_by=V.isabella)
+        >>> _ = two.believe(V.jennifer, V.party, told_by=V.isabella)
+        >>> [who.value for who in one.merge(two).who_knew(V.party)]
+        ['urn:v:isabella', 'urn:v:jennifer', 'urn:v:sam']
+        """
+        words = {*self.tbox.functional, *functional, FROM, UNTIL}
+        return Memory(merge(self.log, other.log, functional=words, choose=choose), self.tbox)
 
     def compare(self, other: Memory, tick: int | None = None) -> Difference:
         """What the other memory holds and this does not (inserted), and the reverse; records are left out."""

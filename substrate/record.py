@@ -10,7 +10,7 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Iterator
 from itertools import chain
-from typing import NamedTuple
+from typing import NamedTuple, overload
 
 import pyoxigraph as ox
 
@@ -127,8 +127,27 @@ class Record:
     def __len__(self) -> int:
         return self._settled + len(self._own)
 
-    def __getitem__(self, position: int) -> Delta:
+    @overload
+    def __getitem__(self, position: int) -> Delta: ...
+
+    @overload
+    def __getitem__(self, position: slice) -> tuple[Delta, ...]: ...
+
+    def __getitem__(self, position: int | slice) -> Delta | tuple[Delta, ...]:
+        """The delta at a position, or those of a slice of positions; :meth:`between` goes by ticks.
+
+        >>> from substrate import EventLog
+        >>> log = EventLog()
+        >>> log.extend_lines((tick, f'A <urn:s> <urn:p> "{tick}" .') for tick in range(0, 50, 10))
+        >>> log[1].tick, [delta.tick for delta in log[1:3]], [delta.tick for delta in log[:-3:-1]]
+        (10, [10, 20], [40, 30])
+        """
         length = len(self)
+        if isinstance(position, slice):
+            start, stop, step = position.indices(length)
+            if step == 1:
+                return tuple(self._deltas(start, stop))
+            return tuple(map(self.__getitem__, range(start, stop, step)))
         if not -length <= position < length:
             raise IndexError(f"no delta at position {position}: there are {length}")
         columns, place, _ = self._place(position % length)
@@ -141,13 +160,27 @@ class Record:
         return columns.ticks[place], _OPS[columns.inserts[place]]
 
     def __iter__(self) -> Iterator[Delta]:
-        position = 0
-        while position < len(self):
-            stop = min(len(self), position + _CHUNK)
-            ticks = chain.from_iterable(c.ticks[a:b] for c, a, b in self._pieces(position, stop))
-            for tick, (op, quad) in zip(ticks, self.changes(position, stop), strict=True):
+        return self._deltas(0, None)
+
+    def between(self, first: int, last: int) -> tuple[Delta, ...]:
+        """The deltas of the ticks from ``first`` to ``last``, both included.
+
+        >>> from substrate import EventLog
+        >>> log = EventLog()
+        >>> log.extend_lines((tick, f'A <urn:s> <urn:p> "{tick}" .') for tick in range(0, 50, 10))
+        >>> [delta.tick for delta in log.between(10, 29)]
+        [10, 20]
+        """
+        return tuple(self._deltas(self.position(first - 1), self.position(last)))
+
+    def _deltas(self, position: int, stop: int | None) -> Iterator[Delta]:
+        """The deltas from a position to before another, or to the end that there is when it is reached."""
+        while position < (end := len(self) if stop is None else stop):
+            end = min(end, position + _CHUNK)
+            ticks = chain.from_iterable(c.ticks[a:b] for c, a, b in self._pieces(position, end))
+            for tick, (op, quad) in zip(ticks, self.changes(position, end), strict=True):
                 yield Delta(tick, op, triple_of(quad))
-            position = stop
+            position = end
 
     @property
     def last_tick(self) -> int:

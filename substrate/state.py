@@ -149,6 +149,36 @@ class State:
             sparql, prefixes=dict(prefixes or {}), substitutions=dict(substitutions or {})
         )
 
+    def __eq__(self, other: object) -> bool:
+        """Whether two states have the same triples, to the letter; for blank nodes compare :attr:`digest`.
+
+        >>> from substrate import EventLog
+        >>> log = EventLog()
+        >>> fact = "A <urn:ann> <urn:in> <urn:cafe> ."
+        >>> log.extend_lines([(0, fact), (4, fact)])
+        >>> log.state(0) == log.state(4), log.state(0) == EventLog().state()
+        (True, False)
+        """
+        if not isinstance(other, State):
+            return NotImplemented
+        return self is other or (len(self) == len(other) and self.texts() == other.texts())
+
+    def __copy__(self) -> State:
+        """A state of its own: what is applied to one is not seen by the other. A head's copy stands still."""
+        other = State(self._log, self._position, self.tick, self._reach)
+        with MEMORY:
+            other._triples = self._triples
+            other._set = dict(self._standing)
+        return other
+
+    def __deepcopy__(self, memo: object) -> State:
+        return self.__copy__()
+
+    def __reduce__(self) -> tuple[Callable[..., State], tuple[object, ...]]:
+        """For pickle: the tick and the triples, without the log."""
+        with MEMORY:
+            return _restored, (self.tick, self._triples.texts(self._standing))
+
     def __len__(self) -> int:
         return len(self._standing)
 
@@ -220,6 +250,13 @@ class State:
         (True, False)
         """
         return f"sha256:{hashlib.sha256(self.canonical().encode()).hexdigest()}"
+
+
+def _restored(tick: int, texts: list[str]) -> State:
+    """A state from its triples, on a log that holds nothing else."""
+    log = Record()
+    standing = dict.fromkeys(log.triples.numbers(texts))
+    return State(log, 0, tick, lambda _: dict(standing))
 
 
 class Head(State):

@@ -25,6 +25,14 @@ if TYPE_CHECKING:
     import rdflib
     from rdflib.term import Node
 
+_FUNCTIONAL = """
+PREFIX owl: <http://www.w3.org/2002/07/owl#>
+PREFIX sh: <http://www.w3.org/ns/shacl#>
+SELECT DISTINCT ?property {
+  { ?property a owl:FunctionalProperty } UNION { ?shape sh:path ?property ; sh:maxCount 1 }
+  FILTER isIRI(?property)
+}"""
+
 
 class Violation(NamedTuple):
     """One broken shape: the focus node, the path and value that break it, what the shape says.
@@ -132,6 +140,18 @@ class TBox:
             for quad in self.quads
             if quad.predicate == EXOGENOUS and quad.object == ox.Literal(True)
         )
+
+    @cached_property
+    def functional(self) -> frozenset[ox.NamedNode]:
+        """The properties that have one object at a time: an ``owl:FunctionalProperty``, or the path of a
+        shape with ``sh:maxCount 1``, whatever the shape's class.
+
+        >>> ox.NamedNode("urn:substrate:village:at") in TBox.load("village").functional
+        True
+        """
+        found = self.store.query(_FUNCTIONAL)
+        assert isinstance(found, ox.QuerySolutions)
+        return frozenset(row["property"] for row in found)
 
     def below(self, term: ox.NamedNode) -> frozenset[ox.NamedNode]:
         """A class or property and everything under it by ``rdfs:subClassOf`` or ``rdfs:subPropertyOf``.

@@ -21,16 +21,15 @@ A ``str`` is always a text, never an IRI: an IRI is a ``NamedNode``, or comes fr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
 import pyoxigraph as ox
 
-from substrate.errors import LogError, ParameterError
-from substrate.fork import Simulator
-from substrate.log import Delta, EventLog, Op, Term, Triple
+from substrate.delta import Term, Triple
+from substrate.errors import ParameterError
 
 Value = Any
 """What :func:`term` takes: a term of pyoxigraph, or a Python value of the table above."""
@@ -201,76 +200,3 @@ _READERS: Mapping[str, Callable[[str], Value]] = {
     f"{_XSD}dateTime": datetime.fromisoformat,
     f"{_XSD}date": date.fromisoformat,
 }
-
-
-def insert(
-    log: EventLog, subject: Value, predicate: Value, object: Value, *, tick: int | None = None
-) -> Delta:
-    """Append the insertion of a triple whose terms may be Python values.
-
-    Args:
-        log: grows by one delta.
-        subject: an IRI or a blank node.
-        predicate: an IRI.
-        object: any value that :func:`term` takes.
-        tick: when; the log's last tick unless given.
-
-    Raises:
-        ParameterError: the three are no triple.
-        LogError: as :meth:`EventLog.extend`.
-
-    >>> log, V = EventLog(), Namespace("urn:v:")
-    >>> insert(log, V.ann, V.age, 7, tick=2).tick, len(log.state(2))
-    (2, 1)
-    """
-    return _append(log, Op.INSERT, triple(subject, predicate, object), tick)
-
-
-def retract(
-    log: EventLog, subject: Value, predicate: Value, object: Value, *, tick: int | None = None
-) -> Delta:
-    """Append the retraction of a triple; arguments and errors as :func:`insert`.
-
-    >>> log, V = EventLog(), Namespace("urn:v:")
-    >>> _ = insert(log, V.ann, V.age, 7, tick=2)
-    >>> retract(log, V.ann, V.age, 7, tick=3).op.name, len(log.state(3))
-    ('RETRACT', 0)
-    """
-    return _append(log, Op.RETRACT, triple(subject, predicate, object), tick)
-
-
-def _append(log: EventLog, op: Op, said: Triple, tick: int | None) -> Delta:
-    delta = Delta(log.last_tick if tick is None else tick, op, said)
-    log.append(delta)
-    return delta
-
-
-def record(log: EventLog, simulator: Simulator, ticks: Iterable[int]) -> None:
-    """Let a simulator run, and append what changes, a tick at a time.
-
-    Args:
-        log: grows; the simulator starts from its last state.
-        simulator: what :func:`substrate.fork` takes as an emitter, run in the open.
-        ticks: when it is stepped, ascending, without a gap, from the log's last tick or later.
-
-    Raises:
-        LogError: as :meth:`EventLog.extend`, and where the ticks have a gap.
-
-    >>> class Clock:
-    ...     def start(self, state, tick):
-    ...         pass
-    ...     def step(self, tick):
-    ...         return [(Op.INSERT, triple(V.clock, V.struck, tick))]
-    >>> log, V = EventLog(), Namespace("urn:v:")
-    >>> record(log, Clock(), range(3))
-    >>> log.ticks
-    [0, 1, 2]
-    """
-    last: int | None = None
-    for tick in ticks:
-        if last is None:
-            simulator.start(log.state(), tick)
-        elif tick != last + 1:
-            raise LogError(f"tick {tick} does not follow tick {last}", hint="Give range(first, last + 1)")
-        log.extend([Delta(tick, op, said) for op, said in simulator.step(tick)])
-        last = tick

@@ -129,7 +129,7 @@ def grade(
         expected = gold[spec.spec]
         judged = judge(answers[spec.spec], (expected.a, expected.b))
         for group in ("", spec.linkage, spec.query.type):
-            groups[group].append(judged)
+            groups.setdefault(group, []).append(judged)
     return [
         score(
             "/".join(filter(None, ("twin", group, metric))),

@@ -44,27 +44,28 @@ REPLIES = "replies"
 
 
 @task
-def twin_eventlog(specs: str | None = None, count: int = 500, seed: int = 20) -> Any:
+def twin_eventlog(specs: str | None = None, count: int = 500, seed: int = 20, level: str = "village") -> Any:
     """Twin-EventLog: does a memory stay consistent under intervention?
 
     Args:
         specs: a file of specifications with gold; they are generated unless given.
         count: how many are generated.
         seed: what they are generated from; a new seed is a new test that nobody has seen.
+        level: of what is generated: ``village``, ``belief`` or ``town``.
     """
-    found = _read(Path(specs)) if specs else _generated(count, seed)
+    found = _read(Path(specs)) if specs else _generated(count, seed, level)
     return Task(
         dataset=MemoryDataset([_sample(spec, gold) for spec, gold in found], name="twin-eventlog"),
         solver=both_arms(),
         scorer=pair(),
         version=__version__,
-        metadata={"canary": CANARY, "seed": None if specs else seed},
+        metadata={"canary": CANARY, "seed": None if specs else seed, "level": None if specs else level},
     )
 
 
-def _generated(count: int, seed: int) -> Iterator[tuple[Spec, Gold]]:
+def _generated(count: int, seed: int, level: str) -> Iterator[tuple[Spec, Gold]]:
     for number in range(count):
-        graded = generate(number, seed)
+        graded = generate(number, seed, level)
         yield graded, graded.gold
 
 

@@ -220,12 +220,21 @@ def _visited_location(query: Query, after: Simulation) -> bool:
     return after[-1][query.agent].place == query.place
 
 
+def _knows_that(query: Query, day: Simulation) -> bool:
+    return any(
+        standing[query.agent].place == standing[query.other or ""].place
+        and query.fact in standing[query.other or ""].knows
+        for standing in day
+    )
+
+
 QUERIES: Mapping[str, Callable[[Query, Simulation], bool]] = {
     "did_meet": _did_meet,
     "learned_fact": _learned_fact,
     "visited_location": _visited_location,
+    "knows_that": _knows_that,
 }
-"""A query read off the ticks from the branch on."""
+"""A query read off the ticks from the branch on; what one knows of another, off the whole day."""
 
 
 def concordia(model: Model, spec: Spec, arm: Arm) -> str | ReplyError:
@@ -234,4 +243,5 @@ def concordia(model: Model, spec: Spec, arm: Arm) -> str | ReplyError:
         simulation = simulate(Sampler(model), spec, arm)
     except ReplyError as error:
         return error
-    return "yes" if QUERIES[spec.query.type](spec.query, simulation[spec.branch :]) else "no"
+    start = 0 if spec.query.type == "knows_that" else spec.branch
+    return "yes" if QUERIES[spec.query.type](spec.query, simulation[start:]) else "no"

@@ -34,7 +34,7 @@ from substrate.domains.smallville.twin import (
 from substrate.domains.smallville.twin_explain import explain
 from substrate.errors import FormatError, InterventionError
 from substrate.tbox import TBox
-from substrate.worlds.smallville import oracle
+from substrate.worlds.smallville import generate, oracle
 
 
 def replayed(spec: Spec, tbox: TBox | None = None) -> tuple[str, ...] | None:
@@ -47,6 +47,11 @@ def replayed(spec: Spec, tbox: TBox | None = None) -> tuple[str, ...] | None:
 
 def test_replay_and_oracle_agree_on_generated_specifications() -> None:
     assert [spec.spec for spec in twin_specs() if replayed(spec) != (spec.gold.a, spec.gold.b)] == []
+
+
+def test_replay_and_oracle_agree_at_harder_levels() -> None:
+    specs = [generate(number, 20, "belief") for number in range(12)] + [generate(3, 20, "town")]
+    assert [spec for spec in specs if replayed(spec) != (spec.gold.a, spec.gold.b)] == []
 
 
 @settings(max_examples=150, deadline=None)
@@ -250,3 +255,16 @@ def test_why_shows_the_intervention_the_events_and_the_deltas() -> None:
     assert (a.answer, last.missed) == ("no", ("bo :at cafe",))
     assert [twin.a[position].tick for position in a.evidence()] == [2] * len(a.evidence())
     assert a.text().splitlines()[1] == "answer: no"
+
+
+def test_why_one_knows_what_another_knows_names_both_deltas() -> None:
+    query = Query("knows_that", "", "ann", other="bo", fact="news")
+    spec = asked(Intervention("assert_awareness", "bo", fact="news"), query)
+    twin = replay_twin(spec)
+    a, b = (explain(spec, arm, twin) for arm in ARMS)
+    assert (a.answer, b.answer) == ("yes", "no")
+    last, missed = a.parts[0].steps[-1], b.parts[0].steps[-1]
+    assert last.took == ("ticks 0 to 6",)
+    said = [twin.a[evidence.position].triple for evidence in last.evidence]
+    assert {(s, p) for s, p, _ in said} == {(entity("ann"), term("with")), (entity("bo"), term("knows"))}
+    assert missed.missed == ("ann :with bo and bo :knows news",)

@@ -68,6 +68,7 @@ def small_specs(draw: st.DrawFn) -> Spec:
                 Query("did_meet", "", asked[0], other=asked[1]),
                 Query("learned_fact", "", asked[0], fact=draw(st.sampled_from(FACTS))),
                 Query("visited_location", "", asked[0], place=draw(st.sampled_from(PLACES))),
+                Query("knows_that", "", asked[0], other=asked[1], fact=draw(st.sampled_from(FACTS))),
             ]
         )
     )

@@ -25,7 +25,8 @@ from substrate.domains.smallville.format import (
     read_gold,
     read_specs,
 )
-from substrate.worlds.smallville import datasheet, spec_line, write_specs
+from substrate.errors import ParameterError
+from substrate.worlds.smallville import LEVELS, datasheet, generate, spec_line, write_specs
 from substrate.worlds.smallville.oracle import answer, history
 from substrate.worlds.smallville.sampling import CELLS, OUTCOMES
 
@@ -45,7 +46,12 @@ def test_the_oracle_knows_the_format_and_the_standard_library_alone() -> None:
     ours = {module for module in imported(FOLDER / "oracle.py") if module.startswith("substrate")}
     assert ours == {"substrate.domains.smallville.format"}
     for file in FOLDER.glob("*.py"):
-        allowed = ("substrate.worlds.smallville", "substrate.domains.smallville.format", "substrate.journal")
+        allowed = (
+            "substrate.worlds.smallville",
+            "substrate.domains.smallville.format",
+            "substrate.errors",
+            "substrate.journal",
+        )
         assert all(
             module.startswith(allowed) for module in imported(file) if module.startswith("substrate")
         ), file
@@ -157,3 +163,47 @@ def test_questions_look_from_the_branch_on() -> None:
     assert answer(found, Query("did_meet", "", "ann", other="bo"), 2) == "yes"
     assert answer(found, Query("did_meet", "", "ann", other="bo"), 3) == "no"
     assert answer(found, Query("learned_fact", "", "bo", fact="news"), 4) == "yes"
+
+
+def test_what_one_knows_of_another_is_seen_and_not_forgotten() -> None:
+    """Ann is with Bo from tick 2 on: he knows by then, whoever told whom; what was seen at tick 2 stays."""
+    bo, ann = (
+        Query("knows_that", "", one, other=two, fact="news") for one, two in (("bo", "ann"), ("ann", "bo"))
+    )
+    for query in (bo, ann):
+        assert answer(history(day(ANN, BO)), query, 4) == "yes"
+        assert (
+            answer(history(day(ANN, BO), 4, Intervention("retract_awareness", "bo", fact="news")), query, 4)
+            == "yes"
+        )
+        stays = Intervention("retract", "ann", plan=Plan(2, "park"))
+        assert answer(history(day(ANN, BO), 2, stays), query, 2) == "no"
+    apart = history(day(ANN, BO), 2, Intervention("assert_awareness", "bo", fact="news"))
+    assert answer(apart, ann, 2) == "no", "who is told elsewhere is not seen to know"
+
+
+def test_a_town_has_everybody_and_a_longer_day_and_asks_what_one_knows_of_another() -> None:
+    assert [len(LEVELS[name].cells) for name in ("village", "belief", "town")] == [9, 3, 12]
+    for number in (3, 7):
+        spec = generate(number, 20, "town")
+        check(spec)
+        assert len(spec.village.agents) == 25
+        assert 40 <= spec.village.horizon <= 60
+        assert (spec.linkage, spec.query.type) == LEVELS["town"].cells[number]
+        a, b = history(spec.village), history(spec.village, spec.branch, spec.intervention)
+        assert spec.gold == Gold(answer(a, spec.query, spec.branch), answer(b, spec.query, spec.branch))
+
+
+def test_every_level_is_drawn_by_itself_and_its_datasheet_says_so(tmp_path: Path) -> None:
+    belief = [generate(number, 20, "belief") for number in range(12)]
+    assert [spec_line(number, 20, "village") for number in range(3)] == [spec_line(n, 20) for n in range(3)]
+    assert {spec.query.type for spec in belief} == {"knows_that"}
+    assert len({(spec.gold.a, spec.gold.b) for spec in belief}) == 4
+    write_specs(tmp_path, [spec_line(number, 20, "belief") for number in range(12)], 20, "belief")
+    assert [spec.spec for spec in read_specs(tmp_path / "specs.jsonl")] == list(range(12))
+    told = (tmp_path / "DATASHEET.md").read_text("utf-8")
+    assert told.startswith("# Datasheet: Twin-EventLog, level belief\n")
+    assert "| linkage | did_meet | learned_fact | visited_location | knows_that |" in told
+    assert '`spec_line(number, 20, "belief")`' in told
+    with pytest.raises(ParameterError, match="no level 'city'"):
+        generate(0, 20, "city")

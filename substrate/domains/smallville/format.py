@@ -18,10 +18,11 @@ from substrate.reading import Whole, decode, lines
 
 Yes = Literal["yes", "no"]
 Linkage = Literal["control", "direct", "propagation"]
-QueryType = Literal["did_meet", "learned_fact", "visited_location"]
+QueryType = Literal["did_meet", "learned_fact", "visited_location", "knows_that"]
 InterventionType = Literal["assert", "retract", "override_location", "assert_awareness", "retract_awareness"]
 LINKAGES: tuple[Linkage, ...] = get_args(Linkage)
-QUERIES: tuple[QueryType, ...] = get_args(QueryType)
+QUERIES: tuple[QueryType, ...] = ("did_meet", "learned_fact", "visited_location")
+"""The paper's three; ``knows_that`` is asked at harder levels."""
 INTERVENTIONS: tuple[InterventionType, ...] = get_args(InterventionType)
 
 
@@ -99,6 +100,9 @@ class Query(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     """A yes-or-no question about ticks from the branch to the horizon, with its English wording.
 
     ``did_meet``: do ``agent`` and ``other`` share a place at one of these ticks, newly or still?
+    ``knows_that``: does ``agent`` know by the horizon that ``other`` knows ``fact``? One knows it of another
+    from the first tick on, be it before the branch, at which the two share a place and the other knows the
+    fact. What others know is not told on, and who has seen it does not forget it, whatever they forget.
     ``visited_location``: is ``agent`` at ``place`` at one of them, newly or still? ``learned_fact``: does
     ``agent`` know ``fact`` at one of them (as nobody forgets, at the horizon), whenever they learned it?
     """
@@ -229,6 +233,7 @@ _NEEDS = {
     "did_meet": ["other"],
     "learned_fact": ["fact"],
     "visited_location": ["place"],
+    "knows_that": ["other", "fact"],
     "assert": ["plan"],
     "retract": ["plan"],
     "override_location": ["place"],

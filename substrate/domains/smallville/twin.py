@@ -169,30 +169,40 @@ def replay_twin(spec: Spec, tbox: TBox | None = None) -> Twin:
     return Twin(*arms(parent_log(spec, tbox), spec.branch, change(spec.intervention), RuleEmitter(tbox)))
 
 
-_PATTERNS: Mapping[str, tuple[str, str]] = {
-    "did_meet": ("with", "other"),
-    "learned_fact": ("knows", "fact"),
-    "visited_location": ("at", "place"),
+_PATTERNS: Mapping[str, tuple[tuple[str, str, str], ...]] = {
+    "did_meet": (("agent", "with", "other"),),
+    "learned_fact": (("agent", "knows", "fact"),),
+    "visited_location": (("agent", "at", "place"),),
+    "knows_that": (("agent", "with", "other"), ("other", "knows", "fact")),
 }
-"""By query type: the property that must hold of the agent, and the field that names its value."""
+"""By query type, what must hold at one tick: the fields that name subject and object, and the property."""
 
 
-def asked_triple(spec: Spec) -> tuple[ox.NamedNode, ox.NamedNode, ox.NamedNode]:
-    """The triple that makes the answer yes where it holds at a tick from the branch on."""
-    name, field = _PATTERNS[spec.query.type]
-    return entity(spec.query.agent), term(name), entity(getattr(spec.query, field))
+def asked_triples(spec: Spec) -> tuple[tuple[ox.NamedNode, ox.NamedNode, ox.NamedNode], ...]:
+    """The triples that make the answer yes where they all hold at one of :func:`asked_ticks`."""
+    query = spec.query
+    return tuple(
+        (entity(getattr(query, subject)), term(name), entity(getattr(query, object_)))
+        for subject, name, object_ in _PATTERNS[query.type]
+    )
+
+
+def asked_ticks(spec: Spec) -> range:
+    """The ticks that a question is about: from the branch on; all, for what one knows of another."""
+    return range(0 if spec.query.type == "knows_that" else spec.branch, spec.village.horizon + 1)
 
 
 def ask_query(spec: Spec) -> str:
     """A specification's question in SPARQL, for the state at one tick."""
-    return "ASK {{ {} {} {} }}".format(*asked_triple(spec))
+    pattern = " . ".join("{} {} {}".format(*triple) for triple in asked_triples(spec))
+    return f"ASK {{ {pattern} }}"
 
 
 def answer(spec: Spec, arm: EventLog) -> Yes:
-    """A specification's question, asked of an arm's state at every tick from the branch to the horizon."""
-    question = ask_query(spec)
+    """A specification's question, asked of an arm's state at every tick that it is about."""
+    question, asked = ask_query(spec), asked_ticks(spec)
     replay = Replay(arm)
-    ticks = [spec.branch, *(tick for tick in arm.ticks if spec.branch < tick <= spec.village.horizon)]
+    ticks = [asked.start, *(tick for tick in arm.ticks if tick in asked and tick > asked.start)]
     return "yes" if any(bool(replay.seek(tick).query(question)) for tick in ticks) else "no"
 
 

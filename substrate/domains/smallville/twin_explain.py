@@ -16,7 +16,8 @@ from substrate.domains.smallville.twin import (
     Twin,
     answer,
     ask_query,
-    asked_triple,
+    asked_ticks,
+    asked_triples,
     change,
     entity,
     village_tbox,
@@ -67,18 +68,19 @@ def _forked(spec: Spec, twin: Twin, arm: str) -> ExplainedStep:
 
 
 def _asked(spec: Spec, log: EventLog, said: str) -> ExplainedStep:
-    """The question, asked at each tick from the branch to the horizon."""
-    branch, horizon = spec.branch, spec.village.horizon
-    asked = asked_triple(spec)
-    past = log.history(asked)
-    ticks = [str(tick) for tick in range(branch, horizon + 1) if past.holds(tick)]
-    pattern = " ".join(short(term, _NAMES) for term in asked)
+    """The question, asked at each tick that it is about."""
+    asked = asked_ticks(spec)
+    triples = asked_triples(spec)
+    pasts = [log.history(triple) for triple in triples]
+    ticks = [str(tick) for tick in asked if all(past.holds(tick) for past in pasts)]
+    pattern = " and ".join(" ".join(short(term, _NAMES) for term in triple) for triple in triples)
+    span = f"{asked.start} to {spec.village.horizon}"
     return ExplainedStep(
         "ask",
         f"{said}: it holds at {', '.join(ticks) or 'none'} of these ticks",
-        (f"ticks {branch} to {horizon}",),
-        f"at each tick from {branch} to {horizon}:\n{ask_query(spec)}",
-        tuple(Evidence(made.position) for made in past.changes),
+        (f"ticks {span}",),
+        f"at each tick from {span}:\n{ask_query(spec)}",
+        tuple(Evidence(made.position) for past in pasts for made in past.changes),
         () if ticks else (pattern,),
     )
 

@@ -7,6 +7,6 @@ becomes of a village is asked of the oracle alone.
 """
 
 from substrate.worlds.smallville.datasheet import CANARY, datasheet, write_specs
-from substrate.worlds.smallville.sampling import generate, spec_line
+from substrate.worlds.smallville.sampling import LEVELS, generate, spec_line
 
-__all__ = ["CANARY", "datasheet", "generate", "spec_line", "write_specs"]
+__all__ = ["CANARY", "LEVELS", "datasheet", "generate", "spec_line", "write_specs"]

@@ -21,24 +21,26 @@ CANARY = "twin-eventlog canary 2fd30533-ddcc-53b4-b210-a66c8510df73"
 OUTCOMES = ("yes yes", "no no", "yes no", "no yes")
 
 
-def write_specs(out: Path, lines: Iterable[str | bytes], seed: int) -> None:
+def write_specs(out: Path, lines: Iterable[str | bytes], seed: int, level: str = "village") -> None:
     """Write ``specs.jsonl`` and its ``DATASHEET.md`` to a folder.
 
     Args:
         out: the folder, made where it is absent.
         lines: the specifications as JSON, in order.
         seed: what they were generated from.
+        level: at which, one of :data:`substrate.worlds.smallville.LEVELS`.
     """
     specs = list(map(msgspec.json.Decoder(Graded).decode, lines))
     out.mkdir(parents=True, exist_ok=True)
     write_atomically(
         out / "specs.jsonl", "".join(f"{msgspec.json.encode(spec).decode()}\n" for spec in specs)
     )
-    write_atomically(out / "DATASHEET.md", datasheet(specs, seed))
+    write_atomically(out / "DATASHEET.md", datasheet(specs, seed, level))
 
 
-def datasheet(specs: Sequence[Graded], seed: int) -> str:
-    """The datasheet of some specifications, as Markdown."""
+def datasheet(specs: Sequence[Graded], seed: int, level: str = "village") -> str:
+    """The datasheet of some specifications of one level, as Markdown."""
+    queries = [*QUERIES, *sorted({s.query.type for s in specs} - set(QUERIES))]
     sizes = {
         "agents": [len(s.village.agents) for s in specs],
         "places": [len(s.village.places) for s in specs],
@@ -54,16 +56,19 @@ def datasheet(specs: Sequence[Graded], seed: int) -> str:
     said_yes = sum((s.gold.a == "yes") + (s.gold.b == "yes") for s in specs)
     cast = {agent.id for s in specs for agent in s.village.agents}
     return _TEXT.format(
+        title="" if level == "village" else f", level {level}",
+        small="Schedules are" if level == "town" else "Villages are small and schedules",
+        again=_again(len(specs), seed, level),
         n=len(specs),
         seed=seed,
         arms=2 * len(specs),
-        cells=_table("linkage", LINKAGES, QUERIES, Counter((s.linkage, s.query.type) for s in specs)),
+        cells=_table("linkage", LINKAGES, queries, Counter((s.linkage, s.query.type) for s in specs)),
         types=_table(
             "linkage", LINKAGES, INTERVENTIONS, Counter((s.linkage, s.intervention.type) for s in specs)
         ),
         golds=_table(
             "linkage, query",
-            [f"{x}, {y}" for x in LINKAGES for y in QUERIES],
+            [f"{x}, {y}" for x in LINKAGES for y in queries],
             OUTCOMES,
             Counter((f"{s.linkage}, {s.query.type}", f"{s.gold.a} {s.gold.b}") for s in specs),
         ),
@@ -79,6 +84,16 @@ def datasheet(specs: Sequence[Graded], seed: int) -> str:
         no_joint=_share(sum(s.gold == Gold("no", "no") for s in specs), len(specs)),
         no_divergence=_share(len(specs) - differing, len(specs)),
     )
+
+
+def _again(count: int, seed: int, level: str) -> str:
+    """How the specifications are made again."""
+    if level == "village":
+        return (
+            f"`substrate generate twin --specs {count} --seed {seed} --out DIR` writes the same bytes again"
+        )
+    line = f'spec_line(number, {seed}, "{level}")'
+    return f"`{line}` of `substrate.worlds.smallville` gives the same lines again"
 
 
 def _least(found: Sequence[int], which: Callable[[Sequence[int]], int]) -> int:
@@ -98,7 +113,7 @@ def _table(corner: str, down: Sequence[str], across: Sequence[str], counts: Coun
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-_TEXT = """# Datasheet: Twin-EventLog
+_TEXT = """# Datasheet: Twin-EventLog{title}
 
 `specs.jsonl`, {n} specifications, seed {seed}. Every count below was measured from that file when it was \
 written.
@@ -168,8 +183,7 @@ Generative Agents (Park et al., 2023).
 
 *How was it made?* Villages, interventions and questions are drawn at random until one fits what its \
 number asks for: cell and answers in turn,
-and the type of intervention in turn for the first eight villages that are tried. `substrate generate twin \
---specs {n} --seed {seed} --out DIR` writes the same bytes again.
+and the type of intervention in turn for the first eight villages that are tried. {again}.
 
 *Whose are names and facts?* Names, places, families, the Valentine's party and the mayor's race are those \
 of Generative Agents.
@@ -190,7 +204,7 @@ rightly said that the arms differ), with Wilson intervals, by linkage and by que
 `{{"spec": 17, "arm": "a", "answer": "yes"}}`; an arm without an answer is written `"error"`, and counts \
 as wrong.
 
-*What should it not be used for?* Villages are small and schedules random: it says nothing of believable \
+*What should it not be used for?* {small} random: it says nothing of believable \
 behaviour, of language, or of
 plans that people make. The world is closed and deterministic, so a replay of its rules is right by \
 construction;

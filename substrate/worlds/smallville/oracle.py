@@ -111,7 +111,7 @@ def history(village: Village, branch: int = 0, intervention: Intervention | None
 
 
 def answer(found: History, query: Query, branch: int) -> Yes:
-    """A question's answer over the ticks from the branch on.
+    """A question's answer over the ticks from the branch on; what one knows of another may be older.
 
     >>> query = Query(type="visited_location", text="", agent="ann", place="park")
     >>> answer(History({"ann": ["park", "cafe"]}, {"ann": [frozenset(), frozenset()]}), query, 1)
@@ -122,6 +122,12 @@ def answer(found: History, query: Query, branch: int) -> Yes:
         holds = any(query.fact in facts for facts in knowledge)
     elif query.type == "visited_location":
         holds = query.place in places
+    elif query.type == "knows_that":
+        other, seen = found.of(query.other or "", 0)
+        holds = any(
+            here == there and query.fact in facts
+            for here, there, facts in zip(found.places[query.agent], other, seen, strict=True)
+        )
     else:
         holds = any(
             here == there

@@ -17,9 +17,10 @@ linkage nor the seeing of some difference gives the answer away.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import combinations, count
+from collections.abc import Iterator, Mapping
+from itertools import combinations, count, permutations
 from random import Random
+from typing import NamedTuple
 
 import msgspec
 
@@ -36,10 +37,31 @@ from substrate.domains.smallville.format import (
     Spec,
     Village,
 )
+from substrate.errors import ParameterError
 from substrate.worlds.smallville.oracle import History, answer, history
-from substrate.worlds.smallville.villages import sample_plan, sample_village
+from substrate.worlds.smallville.villages import TOWN, VILLAGE, Size, sample_plan, sample_village
 
-CELLS: list[tuple[Linkage, QueryType]] = [(linkage, query) for linkage in LINKAGES for query in QUERIES]
+
+class Level(NamedTuple):
+    """How hard specifications are: the size of their villages, and what is asked."""
+
+    size: Size
+    queries: tuple[QueryType, ...]
+
+    @property
+    def cells(self) -> list[tuple[Linkage, QueryType]]:
+        """Linkage and query of the specifications, in turn."""
+        return [(linkage, query) for linkage in LINKAGES for query in self.queries]
+
+
+LEVELS: Mapping[str, Level] = {
+    "village": Level(VILLAGE, QUERIES),
+    "belief": Level(VILLAGE, ("knows_that",)),
+    "town": Level(TOWN, (*QUERIES, "knows_that")),
+}
+"""``village`` is the benchmark; ``belief`` asks what one knows of another; ``town`` has everybody."""
+
+CELLS: list[tuple[Linkage, QueryType]] = LEVELS["village"].cells
 """A specification's cell is its number modulo nine: with 500, five cells have 56 and four have 55."""
 
 _SAME = [Gold("yes", "yes"), Gold("no", "no")]
@@ -56,6 +78,11 @@ PATIENCE = 8
 
 _ACTS = 4
 
+_OF_ANOTHER = (
+    "One knows it of another from the first tick on at whose end the two share a place and the other knows "
+    "the fact; what others know is not told on, and not forgotten."
+)
+
 
 class Graded(Spec, frozen=True):
     """A specification with its gold, as it is written."""
@@ -63,21 +90,32 @@ class Graded(Spec, frozen=True):
     gold: Gold
 
 
-def generate(number: int, seed: int) -> Graded:
-    """The specification of a number: it depends on the number and the seed alone.
+def generate(number: int, seed: int, level: str = "village") -> Graded:
+    """The specification of a number: it depends on the number, the seed and the level alone.
+
+    Args:
+        number: of the specification; its remainder decides the cell.
+        seed: any whole number.
+        level: one of :data:`LEVELS`.
+
+    Raises:
+        ParameterError: there is no such level.
 
     >>> generate(3, seed=20).linkage
     'direct'
     """
-    linkage, query = CELLS[number % len(CELLS)]
-    turn = number // len(CELLS)
+    if level not in LEVELS:
+        raise ParameterError(f"no level {level!r}", hint=f"Choose among {', '.join(LEVELS)}")
+    cells = LEVELS[level].cells
+    linkage, query = cells[number % len(cells)]
+    turn = number // len(cells)
     outcome = OUTCOMES[linkage][turn % len(OUTCOMES[linkage])]
-    rng = Random(f"{seed} twin {number}")
+    rng = Random(f"{seed} twin {number}" if level == "village" else f"{seed} twin {level} {number}")
     for attempt in count():
-        village = sample_village(rng)
+        village = sample_village(rng, LEVELS[level].size)
         branch = rng.randint(village.horizon // 4, 2 * village.horizon // 3)
         type_ = (
-            INTERVENTIONS[(turn + number % len(CELLS)) % len(INTERVENTIONS)]
+            INTERVENTIONS[(turn + number % len(cells)) % len(INTERVENTIONS)]
             if attempt < PATIENCE
             else rng.choice(INTERVENTIONS)
         )
@@ -95,9 +133,9 @@ def generate(number: int, seed: int) -> Graded:
     raise AssertionError("villages are drawn until one fits")
 
 
-def spec_line(number: int, seed: int) -> str:
-    """The specification of a number as a line of JSON."""
-    return msgspec.json.encode(generate(number, seed)).decode()
+def spec_line(number: int, seed: int, level: str = "village") -> str:
+    """The specification of a number as a line of JSON; arguments and errors as :func:`generate`."""
+    return msgspec.json.encode(generate(number, seed, level)).decode()
 
 
 def _interventions(
@@ -138,6 +176,12 @@ def _queries(village: Village, branch: int, type_: QueryType) -> Iterator[Query]
                 one.id,
                 other=other.id,
             )
+    elif type_ == "knows_that":
+        for one, other in permutations(village.agents, 2):
+            for fact in village.facts:
+                known = f"that {other.name} knows that {fact.name}"
+                text = f"Does {one.name} know by tick {village.horizon} {known}? {_OF_ANOTHER}"
+                yield Query("knows_that", text, one.id, other=other.id, fact=fact.id)
     elif type_ == "learned_fact":
         for agent in village.agents:
             for fact in village.facts:

@@ -1,0 +1,199 @@
+"""Two branches in one: what users of Git, Datomic and TerminusDB would expect of a merge."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pyoxigraph import NamedNode
+
+from substrate import (
+    Assert,
+    Conflict,
+    EventLog,
+    Interval,
+    MergeError,
+    Namespace,
+    ParameterError,
+    Retract,
+    TBox,
+    conflicts,
+    fork,
+    merge,
+    merge_base,
+)
+from substrate.memory import Memory
+from substrate.merge import Side
+from substrate.vocabulary import AWARE_OF
+
+V = Namespace("urn:")
+LINES = [
+    (0, "A <urn:ann> <urn:in> <urn:cafe> ."),
+    (1, "A <urn:bo> <urn:in> <urn:park> ."),
+    (5, "A <urn:bo> <urn:knows> <urn:secret> ."),
+]
+HOME = [(6, "D <urn:ann> <urn:in> <urn:cafe> ."), (6, "A <urn:ann> <urn:in> <urn:home> .")]
+PARK = [(7, "D <urn:ann> <urn:in> <urn:cafe> ."), (7, "A <urn:ann> <urn:in> <urn:park> .")]
+
+
+@pytest.fixture
+def log() -> EventLog:
+    log = EventLog()
+    log.extend_lines(LINES)
+    return log
+
+
+def first(_: Conflict) -> Side:
+    return "a"
+
+
+def second(_: Conflict) -> Side:
+    return "b"
+
+
+def grown(log: EventLog, *lines: tuple[int, str]) -> EventLog:
+    branch = fork(log, log.last_tick + 1)
+    branch.extend_lines(lines)
+    return branch
+
+
+def places(log: EventLog, who: NamedNode) -> set[NamedNode]:
+    return {o for s, p, o in log.state() if (s, p) == (who, V["in"]) and isinstance(o, NamedNode)}
+
+
+def test_a_branch_that_alone_went_on_is_taken_as_it_is(log: EventLog) -> None:
+    branch = grown(log, *HOME)
+    assert merge(log, branch).digest == merge(branch, log).digest == branch.digest
+
+
+def test_an_intervention_is_merged_into_the_log_that_went_on(log: EventLog) -> None:
+    branch = fork(log, 3, Retract((V.bo, V["in"], V.park)))
+    log.extend_lines([(8, "A <urn:bo> <urn:knows> <urn:plan> .")])
+    both = merge(log, branch)
+    assert both.ticks == [0, 1, 3, 5, 8]
+    assert not places(both, V.bo)
+    assert len(both) == 5, "what happened again in the branch stands once"
+
+
+def test_two_moves_of_one_person_are_a_conflict_only_where_she_is_in_one_place(log: EventLog) -> None:
+    a, b = grown(log, *HOME), grown(log, *PARK)
+    assert places(merge(a, b), V.ann) == {V.home, V.park}
+    (conflict,) = conflicts(a, b, functional=[V["in"]])
+    assert conflict[:3] == (V.ann, V["in"], None)
+    assert conflict.when == (Interval(7, None),)
+    assert [(change.position, change.delta.tick) for change in conflict.a] == [(3, 6), (4, 6)]
+    assert [(change.position, change.delta.tick) for change in conflict.b] == [(3, 7), (4, 7)]
+    with pytest.raises(MergeError, match=r"1 conflict: <urn:ann> <urn:in>: .* at tick 6, .* from tick 7 on"):
+        merge(a, b, functional=[V["in"]])
+    for choose, place in ((first, V.home), (second, V.park)):
+        assert places(merge(a, b, functional=[V["in"]], choose=choose), V.ann) == {place}
+
+
+def test_a_conflict_that_is_over_is_still_named(log: EventLog) -> None:
+    """At the end both agree; what was true at tick 8 is in question all the same."""
+    a = grown(log, *HOME, (9, "D <urn:ann> <urn:in> <urn:home> ."), (9, "A <urn:ann> <urn:in> <urn:park> ."))
+    b = grown(log, *PARK)
+    (conflict,) = conflicts(a, b, functional=[V["in"]])
+    assert conflict.when == (Interval(7, 9),)
+    assert "from tick 7 to 8" in str(conflict)
+
+
+def test_one_retracts_what_the_other_asserts_again(log: EventLog) -> None:
+    a = grown(log, (6, "A <urn:ann> <urn:in> <urn:cafe> ."))
+    b = grown(log, (6, "D <urn:ann> <urn:in> <urn:cafe> ."))
+    (conflict,) = conflicts(a, b)
+    assert conflict[:3] == (V.ann, V["in"], V.cafe)
+    assert places(merge(a, b, choose=first), V.ann) == {V.cafe}
+    assert not places(merge(a, b, choose=second), V.ann)
+
+
+def test_the_choice_can_be_made_by_what_was_said(log: EventLog) -> None:
+    a = grown(log, *HOME, (6, "A <urn:bo> <urn:in> <urn:cafe> ."))
+    b = grown(log, (6, "D <urn:bo> <urn:in> <urn:cafe> ."), *PARK)
+
+    def later(conflict: Conflict) -> Side | None:
+        here, there = (said[-1].delta.tick for said in (conflict.a, conflict.b))
+        if here == there:
+            return None
+        return "a" if here > there else "b"
+
+    with pytest.raises(MergeError) as caught:
+        merge(a, b, functional=[V["in"]], choose=later)
+    assert [conflict.subject for conflict in caught.value.conflicts] == [V.bo], "the other one is chosen"
+    with pytest.raises(ParameterError, match="no choice"):
+        merge(a, b, functional=[V["in"]], choose=lambda _: "ours")  # pyright: ignore
+    with pytest.raises(ParameterError, match="not an IRI"):
+        merge(a, b, functional=["in"])  # pyright: ignore
+
+
+def test_a_merged_log_names_its_base_in_its_file_too(log: EventLog, tmp_path: Path) -> None:
+    before, size = log.digest, len(log)
+    a, b = grown(log, *HOME), grown(log, (7, "A <urn:bo> <urn:knows> <urn:plan> ."))
+    both = merge(a, b)
+    assert merge_base(a, b) == size
+    assert (both.parent_digest, both.branch_tick) == (before, 6)
+    both.save(tmp_path / "both.rdfp")
+    read = EventLog.read(tmp_path / "both.rdfp")
+    assert (read.digest, read.descent) == (both.digest, both.descent)
+    both.extend_lines([(9, "A <urn:bo> <urn:knows> <urn:more> .")])
+    assert len(fork(both, 8)) == len(both), "it grows and is forked like any log"
+    assert (len(a), len(b), len(log)) == (size + 2, size + 1, size)
+
+
+def test_logs_that_have_nothing_in_common_are_united(log: EventLog) -> None:
+    other = EventLog()
+    other.extend_lines([(3, "A <urn:cy> <urn:in> <urn:park> ."), (5, LINES[2][1])])
+    both = merge(log, other)
+    assert merge_base(log, other) == 0
+    assert both.descent is None
+    assert set(both.state()) == set(log.state()) | set(other.state())
+    assert len(both) == 4
+    assert len(merge(EventLog(), EventLog())) == 0
+
+
+def test_the_predicates_with_one_value_are_read_from_a_tbox() -> None:
+    box = TBox(
+        "places",
+        """@prefix : <urn:> . @prefix owl: <http://www.w3.org/2002/07/owl#> .
+        @prefix sh: <http://www.w3.org/ns/shacl#> .
+        :in a owl:FunctionalProperty . :age a owl:DatatypeProperty .
+        :Person sh:property [ sh:path :mood ; sh:maxCount 1 ] , [ sh:path :friend ; sh:maxCount 9 ] .""",
+    )
+    assert box.functional == {V["in"], V.mood}
+
+
+def test_two_agents_memories_are_merged_with_their_records() -> None:
+    memory = Memory()
+    seen = memory.observe(V.ann, V.at, V.cafe, author=V.ann)
+    one, two = memory.imagine(1), memory.imagine(1)
+    # Both write at one tick, and both say the same thing at the end of their records
+    one.forget(V.ann, V.at, V.cafe, author=V.bo, tick=4)
+    two.forget(V.ann, V.at, V.cafe, author=V.cy, tick=4)
+    two.believe(V.cy, V.party, told_by=V.ann, tick=4)
+    both = one.merge(two)
+    assert both.log.digest == two.merge(one).log.digest
+    assert {(g.author, g.said) for g in both.forgotten()} == {
+        (author, (V.ann, V.at, V.cafe)) for author in (V.bo, V.cy)
+    }
+    assert both.who_knew(V.party) == [V.cy]
+    assert [ground.tick for ground in both.why(V.cy, AWARE_OF, V.party)] == [4]
+    assert not any(s == seen.node for s, _, _ in both.log.state())
+
+
+def test_two_ends_of_one_observation_are_a_conflict() -> None:
+    memory = Memory()
+    memory.observe(V.ann, V.at, V.cafe)
+    one, two = memory.imagine(1), memory.imagine(1)
+    one.end(V.ann, V.at, V.cafe, at=2, tick=4)
+    two.end(V.ann, V.at, V.cafe, at=3, tick=4)
+    with pytest.raises(MergeError, match="validUntil"):
+        one.merge(two)
+    held = one.merge(two, choose=second).as_of(9, about=2)
+    assert (V.ann, V.at, V.cafe) in held
+
+
+def test_what_was_asserted_in_a_fork_is_found_by_its_position(log: EventLog) -> None:
+    a = fork(log, 2, Assert((V.cy, V["in"], V.park)))
+    both = merge(a, grown(log, *HOME))
+    assert both.history((V.cy, V["in"], V.park)).intervals == (Interval(2, None),)
+    assert both.state(5).nquads() == a.state(5).nquads()

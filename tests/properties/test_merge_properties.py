@@ -1,0 +1,182 @@
+"""What holds for every merge of two branches: no order, no loss, no silent choice."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from typing import Any
+
+import pyoxigraph as ox
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from substrate import Assert, Delta, EventLog, MergeError, Op, Retract, conflicts, fork, merge, merge_base
+
+thorough = settings(max_examples=100, deadline=None)
+
+nodes = st.sampled_from([ox.NamedNode(f"urn:{name}") for name in "ab"])
+IN, KNOWS = ox.NamedNode("urn:in"), ox.NamedNode("urn:knows")
+few = st.tuples(nodes, st.sampled_from([IN, KNOWS]), nodes)
+functional = st.sampled_from([(), (IN,), (IN, KNOWS)])
+
+
+@st.composite
+def grown(draw: Any, log: EventLog, most: int) -> EventLog:
+    steps = draw(st.lists(st.tuples(st.integers(0, 2), st.sampled_from(Op), few), max_size=most))
+    ticks = accumulate((step for step, _, _ in steps), initial=log.last_tick)
+    next(ticks)
+    log.extend([Delta(tick, op, said) for tick, (_, op, said) in zip(ticks, steps, strict=True)])
+    return log
+
+
+@st.composite
+def branches(draw: Any) -> tuple[EventLog, EventLog]:
+    """Two forks of one log, with an intervention or not, at the same tick or not, both grown on."""
+    log = draw(grown(EventLog(), 6))
+    found: list[EventLog] = []
+    for _ in "ab":
+        at = draw(st.integers(0, log.last_tick + 1))
+        triple = draw(few)
+        change = Retract(triple) if triple in log.state(at - 1) else Assert(triple)
+        branch = fork(log, at, draw(st.sampled_from([None, change])))
+        found.append(draw(grown(branch, 5)))
+    return found[0], found[1]
+
+
+def key(delta: Delta, cells: tuple[ox.NamedNode, ...]) -> tuple[Any, ...]:
+    return delta.triple[:2] if delta.triple[1] in cells else delta.triple
+
+
+def plain_base(a: EventLog, b: EventLog) -> int:
+    base = 0
+    while base < min(len(a), len(b)) and a[base] == b[base]:
+        base += 1
+    return base
+
+
+def plain_conflicts(a: EventLog, b: EventLog, cells: tuple[ox.NamedNode, ...]) -> dict[Any, set[int]]:
+    """The ticks at which both have spoken of something and differ, by looking at every tick."""
+    base, found = plain_base(a, b), dict[Any, set[int]]()
+    for what in {key(delta, cells) for delta in (*a, *b)}:
+        for tick in range(max(a.last_tick, b.last_tick) + 1):
+            spoken = [
+                any(key(delta, cells) == what and delta.tick <= tick for delta in list(log)[base:])
+                for log in (a, b)
+            ]
+            here, there = (
+                {t for t in log.state(tick) if t == what or (t[1] in cells and t[:2] == what)}
+                for log in (a, b)
+            )
+            if all(spoken) and here != there:
+                found.setdefault(what, set()).add(tick)
+    return found
+
+
+def is_within(deltas: list[Delta], log: EventLog) -> bool:
+    """Whether deltas stand in a log in their order."""
+    rest = iter(log)
+    return all(any(delta == other for other in rest) for delta in deltas)
+
+
+@thorough
+@given(branches())
+def test_the_base_is_what_both_begin_with(pair: tuple[EventLog, EventLog]) -> None:
+    assert merge_base(*pair) == merge_base(*reversed(pair)) == plain_base(*pair)
+
+
+@thorough
+@given(branches(), functional)
+def test_a_conflict_is_where_both_have_spoken_and_differ(
+    pair: tuple[EventLog, EventLog], cells: tuple[ox.NamedNode, ...]
+) -> None:
+    a, b = pair
+    last = max(a.last_tick, b.last_tick)
+    found = {
+        (c[:2] if c.object is None else c[:3]): {
+            tick for when in c.when for tick in range(last + 1) if tick in when
+        }
+        for c in conflicts(a, b, functional=cells)
+    }
+    assert found == plain_conflicts(a, b, cells)
+    for conflict in conflicts(a, b, functional=cells):
+        for log, said in ((a, conflict.a), (b, conflict.b)):
+            assert said
+            assert all(log[position] == delta for position, delta in said)
+            assert {key(delta, cells) for _, delta in said} == {key(said[0].delta, cells)}
+
+
+@thorough
+@given(branches(), functional)
+def test_a_merge_without_conflict_has_all_that_was_said_and_no_order(
+    pair: tuple[EventLog, EventLog], cells: tuple[ox.NamedNode, ...]
+) -> None:
+    a, b = pair
+    if conflicts(a, b, functional=cells):
+        with pytest.raises(MergeError) as caught:
+            merge(a, b, functional=cells)
+        assert caught.value.conflicts == conflicts(a, b, functional=cells)
+        return
+    before = a.to_patch(), b.to_patch()
+    both = merge(a, b, functional=cells)
+    assert both.to_patch() == merge(b, a, functional=cells).to_patch(), "it commutes, to the byte"
+    assert is_within(list(a), both)
+    assert is_within(list(b), both)
+    assert set(both) == set(a) | set(b)
+    base = merge_base(a, b)
+    for tick in range(both.last_tick + 1):
+        at_base = set(a.branch(base, None).state(tick)) if base else set()
+        spoken_a, spoken_b = ({delta.triple for delta in log[base:] if delta.tick <= tick} for log in pair)
+        here, there = set(a.state(tick)), set(b.state(tick))
+        expected = (at_base - spoken_a - spoken_b) | (here & spoken_a) | (there & spoken_b)
+        assert set(both.state(tick)) == expected
+    assert (a.to_patch(), b.to_patch()) == before, "the branches are never touched"
+
+
+@thorough
+@given(branches(), functional)
+def test_to_merge_once_more_changes_nothing(
+    pair: tuple[EventLog, EventLog], cells: tuple[ox.NamedNode, ...]
+) -> None:
+    a, b = pair
+    assume(not conflicts(a, b, functional=cells))
+    both = merge(a, b, functional=cells)
+    for one in (a, b, both):
+        assert merge(both, one, functional=cells).digest == both.digest
+
+
+@thorough
+@given(branches(), st.integers(0, 12))
+def test_with_itself_and_with_what_it_begins_with_a_log_stays(
+    pair: tuple[EventLog, EventLog], size: int
+) -> None:
+    log, _ = pair
+    assert merge(log, log).digest == log.digest
+    assert list(merge(log, log)) == list(log)
+    ancestor = EventLog(log[:size])
+    assert merge(log, ancestor).digest == merge(ancestor, log).digest == log.digest
+    assert not conflicts(log, ancestor)
+
+
+@thorough
+@given(branches(), functional, st.data())
+def test_who_is_chosen_is_believed_at_every_tick(
+    pair: tuple[EventLog, EventLog], cells: tuple[ox.NamedNode, ...], data: st.DataObject
+) -> None:
+    a, b = pair
+    chosen: dict[Any, EventLog] = {}
+
+    def choose(conflict: Any) -> Any:
+        side = data.draw(st.sampled_from("ab"))
+        what = conflict[:2] if conflict.object is None else conflict[:3]
+        chosen[what] = a if side == "a" else b
+        return side
+
+    both = merge(a, b, functional=cells, choose=choose)
+    assert set(chosen) == set(plain_conflicts(a, b, cells))
+    for what, log in chosen.items():
+        for tick in range(max(a.last_tick, b.last_tick) + 1):
+            merged, wanted = ({t for t in one.state(tick) if t[: len(what)] == what} for one in (both, log))
+            assert merged == wanted
+    disputed = {key(d, cells) for d in (*a, *b)} & set(chosen)
+    for log in pair:
+        assert is_within([d for d in log if key(d, cells) not in disputed], both)
