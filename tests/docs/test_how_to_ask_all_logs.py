@@ -9,26 +9,23 @@ from collections.abc import Iterator
 from itertools import combinations
 from pathlib import Path
 
-from pyoxigraph import NamedNode
+from pyoxigraph import QuerySolutions
 from runnable_pages import Page
 
 from orchestration.project import open_workspace
 from orchestration.tables import read_index
 
-CARRIES = NamedNode("urn:substrate:babi:carries")
+CARRIED = "SELECT ?who ?thing WHERE { ?who <urn:substrate:babi:carries> ?thing }"
 
 
 def collisions(project: Path) -> Counter[str]:
     """The collisions of the official-format annotations, by pair of materials."""
     counted = Counter[str]()
-    for file in sorted((project / "data/sample/clevrer").glob("*.zip")):
-        with zipfile.ZipFile(file) as archive:
-            for name in archive.namelist():
-                if name.endswith(".json"):
-                    scene = json.loads(archive.read(name))
-                    material = {o["object_id"]: o["material"] for o in scene["object_property"]}
-                    for event in scene["collision"]:
-                        counted[" and ".join(sorted(material[one] for one in event["object_ids"]))] += 1
+    with zipfile.ZipFile(project / "data/sample/clevrer/annotation.zip") as archive:
+        for scene in map(json.loads, map(archive.read, archive.namelist())):
+            material = {one["object_id"]: one["material"] for one in scene["object_property"]}
+            for event in scene["collision"]:
+                counted[" and ".join(sorted(material[one] for one in event["object_ids"]))] += 1
     return counted
 
 
@@ -38,7 +35,9 @@ def held_together() -> Iterator[tuple[str, int, str, str, str]]:
     for entry in read_index(logs.index):
         log = logs.read(entry.name)
         for tick in range(log[-1].tick + 1):
-            held = sorted((str(q.subject), str(q.object)) for q in log.state(tick) if q.predicate == CARRIES)
+            carried = log.state(tick).query(CARRIED)
+            assert isinstance(carried, QuerySolutions)
+            held = sorted((str(found["who"]), str(found["thing"])) for found in carried)
             for (who, one), (other_hand, other) in combinations(held, 2):
                 if who == other_hand:
                     yield entry.name, tick, who, one, other
