@@ -98,7 +98,7 @@ def lay_out(folder: Path) -> list[str]:
             if ".." not in file.parts and "__pycache__" not in file.parts:
                 place = packages / file
                 place.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy(one.locate_file(file), place)
+                shutil.copy(str(one.locate_file(file)), place)
     return named
 
 
