@@ -278,7 +278,8 @@ def kept_in_postgres(address: str, run: str) -> int:
 
     with psycopg2.connect(address.replace("+psycopg2", "")) as connection, connection.cursor() as cursor:
         cursor.execute("SELECT count(*) FROM event_logs WHERE run_id = %s", (run,))
-        return int(cursor.fetchone()[0])
+        found = cursor.fetchone()
+        return int(found[0]) if found else 0
 
 
 def main() -> None:
