@@ -3,9 +3,9 @@
     python benchmarks/scale.py gqa 200 1000 5000 20000
     python benchmarks/scale.py clevrer 200 1000 5000 20000
 
-A size is one run of dataset, logs, answers and scores from nothing, in a project and processes of its own. The
-peak of a process is what the kernel kept of it (VmHWM); processor time is that of all its processes. Sizes
-that are measured are printed one by one, as JSON with --json; exponents are least squares of the logarithms.
+A size is one run of dataset, logs, answers and scores from nothing, in a project and processes of its own.
+The peak of a process is what the kernel kept of it (VmHWM); processor time is that of all processes. Sizes
+are printed as they are measured, as JSON with --json; exponents are least squares of the logarithms.
 """
 
 from __future__ import annotations
@@ -90,7 +90,9 @@ def measure(benchmark: str, cases: int) -> Measured:
         while running.poll() is None:
             try:
                 for pid in descendants(running.pid):
-                    seen[pid] = look(pid, running.pid)
+                    now, before = look(pid, running.pid), seen.get(pid)
+                    # One that has ended has no memory any more.
+                    seen[pid] = before._replace(cpu=now.cpu) if before and not now.peak else now
             except (FileNotFoundError, ProcessLookupError, KeyError):
                 pass  # one of them has just ended
             time.sleep(EVERY)

@@ -266,10 +266,11 @@ def check() -> None:
                 raise DeploymentError(f"PostgreSQL has no event of run {run}")
             say(f"PostgreSQL: {kept} events of the run")
             with urllib.request.urlopen(f"http://{LOOPBACK}:{deployed.page}/json/") as reply:
-                apps = json.load(reply)["completedapps"]
+                known = json.load(reply)
+            apps = known["activeapps"] + known["completedapps"]
             if not apps:
                 raise DeploymentError("the run did not come to the Spark master")
-            say(f"Spark: {len(apps)} application, {apps[0]['state'].lower()}")
+            say(f"Spark's master: {len(apps)} application of {known['aliveworkers']} workers")
 
 
 def kept_in_postgres(address: str, run: str) -> int:
