@@ -4,10 +4,10 @@ VENV := .venv
 STAMP := $(VENV)/.locked
 
 .DEFAULT_GOAL := help
-.PHONY: help setup reproduce test check fuzz wheel adapters docs ui screenshots lock
+.PHONY: help setup reproduce test check fuzz wheel adapters docs ui screenshots lock cluster-env
 
 help: ## this list
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 14
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
 
 setup: $(STAMP) ## .venv from requirements.lock, and a Java runtime
 
@@ -42,6 +42,9 @@ adapters: setup ## the adapters against the real packages, in an environment of 
 
 docs: setup ## the documentation as a site in build/site; fails on a broken link
 	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --strict
+
+cluster-env: setup ## the Python environment of a cluster's workers, in build/cluster-env.tar.gz
+	$(VENV)/bin/python scripts/cluster_env.py build/cluster-env.tar.gz
 
 ui: setup ## the Dagster UI on http://127.0.0.1:3000
 	$(VENV)/bin/substrate ui

@@ -7,6 +7,7 @@ at a time, and a shard is there whole or not at all, so that a run that was kill
 from __future__ import annotations
 
 import hashlib
+import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -92,9 +93,11 @@ class Storage:
         """Write a table as one Parquet file, whole or not at all."""
         system, path = self._place(*parts)
         system.makedirs(path.rpartition("/")[0], exist_ok=True)
-        with system.open(f"{path}.part", "wb") as file:
+        # Two processes may make the same table at once: whoever is last puts the same rows there again.
+        part = f"{path}.{uuid.uuid4()}.part"
+        with system.open(part, "wb") as file:
             pq.write_table(table, file, compression="zstd", row_group_size=ROWS_AT_ONCE)
-        system.mv(f"{path}.part", path)
+        system.mv(part, path)
 
     def read(self, *parts: str, columns: Sequence[str] | None = None, filters: Any = None) -> pa.Table:
         """A Parquet file, or those of its columns and rows that are asked for."""

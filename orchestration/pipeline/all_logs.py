@@ -122,7 +122,8 @@ def ask_deltas(
     table = (
         logs.select(NUMBER, "name", "patch").join(scenes, NUMBER).mapInArrow(_exploded, columns_of(DELTAS))
     )
-    table.createOrReplaceTempView("deltas")
+    # A query that names the table several times reads the logs once; what memory cannot hold goes to disk.
+    table.persist().createOrReplaceTempView("deltas")
     # A query may name no file; and what stands in a subquery can only read.
     session.conf.set("spark.sql.runSQLOnFiles", "false")
     # Spark would log a refused query with the stack of its parser; the error says it in a line.
@@ -135,6 +136,7 @@ def ask_deltas(
         raise ParameterError(said, where=("--sql",), hint="Ask the table deltas") from error
     finally:
         session.catalog.dropTempView("deltas")
+        table.unpersist()
     _at_most(limit, found.num_rows)
     return Answered(found.column_names, [list(row.values()) for row in found.to_pylist()])
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from contextlib import ExitStack
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import dagster as dg
@@ -15,11 +17,19 @@ from orchestration.pins.records import fingerprint, read_record, record_path, ve
 from orchestration.pipeline.previews import preview
 from orchestration.pipeline.progress import advance, logging_to
 from orchestration.pipeline.resources import WorkspaceResource
+from orchestration.pipeline.spark import is_lost, leave_session
 from orchestration.stage import Stage, Stages, inputs_of
 
 OWNERS = ["team:reproduction"]
-# One process, so that one Spark session serves the whole run.
-EXECUTOR = dg.in_process_executor
+EXECUTOR = (
+    dg.multiprocess_executor
+    if os.environ.get("SUBSTRATE_EXECUTOR") == "multiprocess"
+    # One process, so that one Spark session serves the whole run.
+    else dg.in_process_executor
+)
+"""What runs the steps; a process a step pays where Spark is a server (``SPARK_REMOTE``) that all share."""
+RETRIES = dg.RetryPolicy(max_retries=2, delay=10, backoff=dg.Backoff.EXPONENTIAL)
+"""Of a stage that lost a worker or Spark itself: again after 10 s, then after 30."""
 
 
 def asset_key(stage: str) -> dg.AssetKey:
@@ -44,6 +54,7 @@ def _asset(stages: Stages, stage: Stage) -> dg.AssetsDefinition:
         description=stage.about,
         owners=OWNERS,
         code_version=version_of(hashes(stage.code)),
+        retry_policy=RETRIES if "spark" in stage.kinds else None,
     )
     def materialize(workspace: WorkspaceResource) -> dg.MaterializeResult[Any]:
         opened, log = workspace.open(), dg.AssetExecutionContext.get().log.info
@@ -60,6 +71,7 @@ def _asset(stages: Stages, stage: Stage) -> dg.AssetsDefinition:
         else:
             with ExitStack() as stack:
                 stack.enter_context(logging_to(log))
+                stack.enter_context(_again_where_lost())
                 made = stage.run(opened, *(stack.enter_context(replacing(path)) for path in paths))
             before = fingerprint(stages, stage, opened)
             with replacing(record) as fresh:
@@ -73,3 +85,15 @@ def _asset(stages: Stages, stage: Stage) -> dg.AssetsDefinition:
         return dg.MaterializeResult(metadata=shown, data_version=dg.DataVersion(version))
 
     return materialize
+
+
+@contextmanager
+def _again_where_lost() -> Iterator[None]:
+    """Let a step be tried again for a lost worker or connection alone: any other error would come again."""
+    try:
+        yield
+    except Exception as error:
+        if is_lost(error):
+            leave_session()
+            raise
+        raise dg.Failure(str(error), allow_retries=False) from error

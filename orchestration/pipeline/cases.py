@@ -20,7 +20,7 @@ from orchestration.benchmarks.benchmark import Benchmark, NamedLog
 from orchestration.code import code_of, hashes
 from orchestration.files import replacing, sha256
 from orchestration.named import split_of
-from orchestration.pipeline.progress import advance
+from orchestration.pipeline.progress import advance, say
 from orchestration.pipeline.spark import NUMBER, columns_of, map_rows, numbers_frame, spark_session
 from orchestration.tables import (
     CASES,
@@ -49,11 +49,21 @@ ANSWERS = pa.schema([(NUMBER, pa.int64()), ("lines", pa.list_(pa.string()))])
 def _shards(
     storage: Storage, folder: str, key: str, count: int, compute: Callable[[int], pa.Table], stage: str
 ) -> Iterator[pa.Table]:
-    """The shards of a table in order, each computed where it is not kept from a run before."""
+    """The shards of a table in order, each computed where it is not kept from a run before.
+
+    Where there are several, the run's log says of each whether it was kept, done or failed.
+    """
     for number in range(count):
-        name = shard_name(number)
-        if not storage.exists(folder, key, name):
-            storage.write(compute(number), folder, key, name)
+        name, called = shard_name(number), f"{stage}: shard {number + 1} of {count}"
+        kept = storage.exists(folder, key, name)
+        if not kept:
+            try:
+                storage.write(compute(number), folder, key, name)
+            except Exception:
+                say(f"{called} failed")
+                raise
+        if count > 1:
+            say(f"{called} was kept" if kept else f"{called} is done")
         yield storage.read(folder, key, name)
         if count > 1:
             advance(stage, number + 1, count)

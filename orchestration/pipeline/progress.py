@@ -10,6 +10,7 @@ Report = Callable[[str, int, int], None]
 """Takes a stage's name, how many of its parts are done, and how many there are."""
 
 _report: ContextVar[Report | None] = ContextVar("report", default=None)
+_log: ContextVar[Callable[[str], None] | None] = ContextVar("log", default=None)
 
 
 @contextmanager
@@ -26,6 +27,12 @@ def advance(stage: str, done: int, total: int) -> None:
     """Say how far a stage is; nothing happens where nobody watches."""
     if report := _report.get():
         report(stage, done, total)
+
+
+def say(text: str) -> None:
+    """Write a line into the log of what runs; nothing happens where there is none."""
+    if log := _log.get():
+        log(text)
 
 
 @contextmanager
@@ -49,5 +56,9 @@ def logging_to(log: Callable[[str], None]) -> Iterator[None]:
             said[stage] = tenth
             log(f"{stage}: {done} of {total} done")
 
-    with watching(report):
-        yield
+    token = _log.set(log)
+    try:
+        with watching(report):
+            yield
+    finally:
+        _log.reset(token)

@@ -17,7 +17,7 @@ import uuid
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -63,6 +63,14 @@ def spark_session(settings: Spark) -> SparkSession:
     if not local:
         _ship_code(session)
     return session
+
+
+def leave_session() -> None:
+    """End this process's session, if there is one, so that the next one is made on a new connection."""
+    # What is lost already cannot be told to end.
+    with suppress(Exception):
+        if (session := SparkSession.getActiveSession()) is not None:
+            session.stop()
 
 
 def _master(settings: Spark) -> str:
@@ -252,13 +260,42 @@ def _nothing_lost(back: pa.Table, asked: Sequence[int], names: Sequence[str], st
         raise SubstrateError("; ".join(said), where=(stage,), hint=hint)
 
 
+class LostError(SubstrateError):
+    """A worker, or the connection to Spark, was lost: what was asked is sound, and may be asked again."""
+
+
+_LOST = re.compile(
+    r"ExecutorLostFailure|Executor heartbeat timed out|Lost executor|worker lost|exited unexpectedly"
+    r"|SparkContext was shut down|Master removed our application|masters are unresponsive"
+    r"|FetchFailed|Connection (?:refused|reset|closed)|StatusCode\.UNAVAILABLE"
+    r"|RetriesExceeded|Py4JNetworkError"
+)
+"""What Spark says of tasks whose process or machine went away, and of a server that does not answer."""
+
+
+def is_lost(error: Exception) -> bool:
+    """Whether an error is no more than that a worker, or Spark itself, went away.
+
+    >>> is_lost(ConnectionError("Connection refused")), is_lost(SubstrateError("Connection refused"))
+    (True, False)
+    """
+    if isinstance(error, SubstrateError):
+        return isinstance(error, LostError)
+    return bool(_LOST.search(f"{type(error).__name__}: {error}"))
+
+
 class WorkerError(Exception):
     """The end of the Python traceback that a worker left, as the cause of the error that reaches the user."""
 
 
 @contextmanager
 def _plain_errors(stage: str) -> Iterator[None]:
-    """Give an error that a worker raised its own words back, without the stack of the JVM around it."""
+    """Give an error that a worker raised its own words back, without the stack of the JVM around it.
+
+    Raises:
+        LostError: no worker raised it: one of them, or the connection, went away.
+        SubstrateError: a worker raised it, or Spark refused the job.
+    """
     try:
         yield
     except SubstrateError:
@@ -269,7 +306,8 @@ def _plain_errors(stage: str) -> Iterator[None]:
             told = _told.decode(match[1])
             kind = getattr(errors, told.kind, SubstrateError)
             raise kind(told.what, where=told.where, hint=told.hint) from WorkerError(told.traceback)
-        raise SubstrateError(_cause(said), where=(stage,), hint="The run's log has all of it") from error
+        kind = LostError if is_lost(error) else SubstrateError
+        raise kind(_cause(said), where=(stage,), hint="The run's log has all of it") from error
 
 
 def _cause(said: str) -> str:

@@ -73,11 +73,31 @@ class Page:
 
     def _shell(self, block: Block) -> str:
         assert block.kind == "sh", f"{self.path.name}: a {block.kind} block neither runs nor is a file"
-        return "".join(map(self._command, block.text.splitlines()))
+        return "".join(map(self._command, commands(block.text)))
 
-    def _command(self, line: str) -> str:
-        program, group, *arguments = shlex.split(line)
-        assert (program, group) == ("substrate", "log"), line
-        result = CliRunner().invoke(log_app, arguments)
-        assert result.exit_code == self.exits.get(arguments[0], 0), f"{line}\n{result.output}"
+    def _command(self, words: list[str]) -> str:
+        program, group, *arguments = words
+        assert program == "substrate", words
+        if group == "log":
+            result = CliRunner().invoke(log_app, arguments)
+        else:
+            # What it imports is not there where the library is tested alone.
+            from orchestration.cli.main import app
+
+            result = CliRunner().invoke(app, [group, *arguments])
+        assert result.exit_code == self.exits.get(arguments[0], 0), f"{words}\n{result.output}"
         return result.stdout
+
+
+def commands(text: str) -> Iterator[list[str]]:
+    """The words of each command of a shell block; a quoted argument may have several lines."""
+    command = ""
+    for line in text.splitlines(keepends=True):
+        command += line
+        try:
+            words = shlex.split(command)
+        except ValueError:  # a quotation goes on
+            continue
+        yield words
+        command = ""
+    assert not command, f"a quotation has no end: {command}"

@@ -93,6 +93,7 @@ class Cluster:
     folder: Path
     hidden: tuple[Path, ...]
     master: str = ""
+    connect: str = ""
     workers: list[Machine] = field(default_factory=list)
     stack: ExitStack = field(default_factory=ExitStack)
 
@@ -142,7 +143,9 @@ class Cluster:
         return worker
 
     def start_connect(self) -> str:
-        """A Spark Connect server on the cluster; gives its address."""
+        """A Spark Connect server on the cluster, started once; gives its address."""
+        if self.connect:
+            return self.connect
         port = free_port()
         configuration = {
             "spark.connect.grpc.binding.address": "127.0.0.1",
@@ -157,7 +160,8 @@ class Cluster:
             submit += ["--conf", f"{key}={value}"]
         server = self.start("connect", [*submit, "spark-internal"], {"SPARK_DAEMON_MEMORY": "640m"})
         server.wait_for("Spark Connect server started at")
-        return f"sc://127.0.0.1:{port}"
+        self.connect = f"sc://127.0.0.1:{port}"
+        return self.connect
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -128,6 +129,38 @@ def test_spark_connect_gives_the_same_bytes(field: Field, small_project: Callabl
     found = end(root, start(root, field.shared / "connect", *BENCHMARKS, SPARK_REMOTE=address))
     assert found.code == 0, found.said
     assert found.results == field.local.results
+
+
+def test_a_process_a_step_gives_the_same_bytes_over_a_server(
+    field: Field, small_project: Callable[..., Path]
+) -> None:
+    root = field.new("processes", small_project)
+    storage = field.shared / "processes"
+    storage.mkdir()
+    inherited = {key: value for key, value in os.environ.items() if not key.startswith("SPARK_")}
+    more = {
+        "DAGSTER_HOME": str(root / ".dagster"),
+        "PYTHONPATH": str(ROOT),
+        "SPARK_REMOTE": field.machines.start_connect(),
+        "SUBSTRATE_EXECUTOR": "multiprocess",
+    }
+    workspace = {"profile": "sample", "overrides": [f"storage={storage.as_uri()}"]}
+    config = json.dumps({"resources": {"workspace": {"config": workspace}}})
+    job = ["-m", "dagster", "job", "execute", "-m", "orchestration.definitions", "-j", "reproduce_gqa"]
+    done = subprocess.run(
+        [sys.executable, *job, "--config-json", config],
+        cwd=root,
+        env=inherited | more,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=PATIENCE,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert 'Launching subprocess for "gqa__answers"' in done.stderr
+    for name in ("answers.jsonl", "logs/index.jsonl"):
+        made, first = (project / "artifacts/sample/gqa" / name for project in (root, field.local.project))
+        assert made.read_bytes() == first.read_bytes()
 
 
 def test_a_worker_that_is_killed_in_the_middle_changes_no_byte(

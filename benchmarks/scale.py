@@ -1,0 +1,166 @@
+"""What a benchmark's stages cost as its cases become more: the table of docs/scale.md.
+
+    python benchmarks/scale.py gqa 200 1000 5000 20000
+    python benchmarks/scale.py clevrer 200 1000 5000 20000
+
+A size is one run of dataset, logs, answers and scores from nothing, in a project and processes of its own.
+The peak of a process is what the kernel kept of it (VmHWM); processor time is that of all processes. Sizes
+are printed as they are measured, as JSON with --json; exponents are least squares of the logarithms.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, NamedTuple
+
+ROOT = Path(__file__).resolve().parents[1]
+STEPS = ("dataset", "logs", "answers", "scores")
+SIZES = {"clevrer": "scenes", "gqa": "scenes", "comphy": "targets", "babi": "questions"}
+"""The key of `params.yaml` by which a benchmark's data grow; bAbI's counts questions of each of 20 tasks."""
+EVERY = 0.25
+"""Seconds between two looks at the processes."""
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+class Process(NamedTuple):
+    """What the kernel says of a process: what it is, its peak in MiB, and its processor seconds."""
+
+    kind: str
+    peak: float
+    cpu: float
+
+
+class Measured(NamedTuple):
+    """A run; seconds, MiB, and what lies on the disk afterwards."""
+
+    benchmark: str
+    cases: int
+    wall: float
+    cpu: float
+    driver: float
+    jvm: float
+    worker: float
+    files: int
+    mib: float
+
+
+def descendants(pid: int) -> Iterator[int]:
+    """A process and all below it."""
+    yield pid
+    for task in Path(f"/proc/{pid}/task").glob("*/children"):
+        for child in task.read_text().split():
+            yield from descendants(int(child))
+
+
+def look(pid: int, driver: int) -> Process:
+    """A process now."""
+    folder = Path(f"/proc/{pid}")
+    status = dict(line.split(":", 1) for line in (folder / "status").read_text().splitlines())
+    stat = (folder / "stat").read_text().rpartition(")")[2].split()
+    name = status["Name"].strip()
+    kind = "driver" if pid == driver else "jvm" if name == "java" else "worker"
+    if kind == "worker" and b"pyspark" not in (folder / "cmdline").read_bytes():
+        kind = "other"
+    peak = int(status.get("VmHWM", "0 kB").split()[0]) / 1024
+    return Process(kind, peak, (int(stat[11]) + int(stat[12])) / TICKS)
+
+
+def measure(benchmark: str, cases: int) -> Measured:
+    """One run at a size."""
+    with tempfile.TemporaryDirectory(prefix="substrate-scale-") as scratch:
+        project = Path(scratch)
+        for name in ("params.yaml", "workspace.yaml"):
+            shutil.copy(ROOT / name, project)
+        began = time.monotonic()
+        environment = os.environ | {"PYTHONPATH": str(ROOT), "DAGSTER_HOME": str(project)}
+        command = [sys.executable, str(Path(__file__).resolve()), "--stages", benchmark, str(cases)]
+        running = subprocess.Popen(command, cwd=project, env=environment, stdout=subprocess.DEVNULL)
+        seen: dict[int, Process] = {}
+        while running.poll() is None:
+            try:
+                for pid in descendants(running.pid):
+                    now, before = look(pid, running.pid), seen.get(pid)
+                    # One that has ended has no memory any more.
+                    seen[pid] = before._replace(cpu=now.cpu) if before and not now.peak else now
+            except (FileNotFoundError, ProcessLookupError, KeyError):
+                pass  # one of them has just ended
+            time.sleep(EVERY)
+        if running.returncode:
+            sys.exit(f"error: {benchmark} at {cases} cases ended with {running.returncode}")
+        wall = time.monotonic() - began
+        files = [path for path in project.rglob("*") if path.is_file() and path.parent != project]
+        peaks = {
+            kind: max((process.peak for process in seen.values() if process.kind == kind), default=0.0)
+            for kind in ("driver", "jvm", "worker")
+        }
+        size = sum(path.stat().st_size for path in files) / 2**20
+        cpu = sum(process.cpu for process in seen.values())
+        return Measured(benchmark, cases, wall, cpu, **peaks, files=len(files), mib=size)
+
+
+def run_stages(benchmark: str, cases: int) -> None:
+    """The stages in the project around the current folder, in this process; it then ends without a wait."""
+    from orchestration.files import replacing
+    from orchestration.pipeline.graph import STAGES
+    from orchestration.project import open_workspace
+
+    workspace = open_workspace(overrides=(f"profiles.sample.{benchmark}.{SIZES[benchmark]}={cases}",))
+    for step in STEPS:
+        stage = STAGES[f"{benchmark}/{step}"]
+        with ExitStack() as stack:
+            paths = [workspace.path(out) for out in stage.outs]
+            stage.run(workspace, *(stack.enter_context(replacing(path)) for path in paths))
+    os._exit(0)
+
+
+def exponent(sizes: Sequence[float], costs: Sequence[float]) -> float:
+    """The slope of the logarithms by least squares.
+
+    >>> round(exponent([1, 10, 100], [3, 30, 300]), 3)
+    1.0
+    """
+    x, y = [math.log(size) for size in sizes], [math.log(cost) for cost in costs]
+    mean_x, mean_y = sum(x) / len(x), sum(y) / len(y)
+    above = sum((a - mean_x) * (b - mean_y) for a, b in zip(x, y, strict=True))
+    return above / sum((a - mean_x) ** 2 for a in x)
+
+
+def main() -> None:
+    """Measure, and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("benchmark", choices=SIZES)
+    parser.add_argument("cases", type=int, nargs="+")
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--stages", action="store_true", help=argparse.SUPPRESS)
+    given: Any = parser.parse_args()
+    if given.stages:
+        run_stages(given.benchmark, given.cases[0])
+    found = []
+    if not given.json:
+        sys.stdout.write("| cases | wall s | CPU s | driver MiB | JVM MiB | a worker MiB | files | MiB |\n")
+        sys.stdout.write("|---|---|---|---|---|---|---|---|\n")
+    for cases in given.cases:
+        found.append(one := measure(given.benchmark, cases))
+        row = f"| {cases:,} | {one.wall:.0f} | {one.cpu:.0f} | {one.driver:.0f} | {one.jvm:.0f} "
+        row += f"| {one.worker:.0f} | {one.files} | {one.mib:.1f} |"
+        sys.stdout.write(f"{json.dumps(one._asdict()) if given.json else row}\n")
+        sys.stdout.flush()
+    if len(found) > 1 and not given.json:
+        sizes = [one.cases for one in found]
+        slopes = [exponent(sizes, [one[place] for one in found]) for place in range(2, len(Measured._fields))]
+        sys.stdout.write(f"| exponent | {' | '.join(f'{slope:.2f}' for slope in slopes)} |\n")
+
+
+if __name__ == "__main__":
+    main()

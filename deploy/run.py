@@ -1,0 +1,303 @@
+"""Starts a deployment on this machine: PostgreSQL, a Spark master with workers, Dagster's server and daemon.
+
+    python deploy/run.py            runs until it is interrupted; http://127.0.0.1:3000
+    python deploy/run.py --check    a run of a small project through all of it; exit 1 on a fault
+
+All of it listens on loopback, and ends with the script. What it keeps lies in `build/deploy`, or in the
+folder that DEPLOYMENT names. It needs the extra `deploy`, and Debian's PostgreSQL:
+`apt-get install postgresql`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pyspark
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
+SPARK = Path(pyspark.__path__[0])
+LOOPBACK = "127.0.0.1"
+WORKERS = 2
+STARTING = 300
+"""Seconds in which a part must answer."""
+CHECKED = "reproduce_gqa"
+SMALL = ["profiles.sample.gqa.scenes=3", "spark.config={spark.executor.memory: 512m}"]
+
+
+class DeploymentError(Exception):
+    """A part does not come up, or does not do what it is there for."""
+
+
+class Deployment:
+    """Processes on this machine, each with a log; all of them end with the block.
+
+    Args:
+        project: the folder with `params.yaml` and `workspace.yaml`.
+        state: a folder for databases, logs and scratch files.
+        ports: of PostgreSQL, the master, the master's page, and the web server.
+    """
+
+    def __init__(self, project: Path, state: Path, ports: Sequence[int]) -> None:
+        self.project, self.state = project, state
+        self.postgres, self.master, self.page, self.web = ports
+        self.stack, self.processes = ExitStack(), dict[str, subprocess.Popen[bytes]]()
+        self.environment = os.environ | {
+            "DAGSTER_HOME": str(state / "dagster"),
+            "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")])),
+            "SPARK_HOME": str(SPARK),
+            "SPARK_LOCAL_IP": LOOPBACK,
+            "SPARK_MASTER": f"spark://{LOOPBACK}:{self.master}",
+            "SPARK_NO_DAEMONIZE": "1",
+            "SPARK_LOCAL_DIRS": str(state / "spark"),
+            "SUBSTRATE_POSTGRES": f"postgresql+psycopg2://postgres@{LOOPBACK}:{self.postgres}/postgres",
+        }
+
+    def __enter__(self) -> Deployment:
+        (self.state / "logs").mkdir(parents=True, exist_ok=True)
+        (self.state / "dagster").mkdir(exist_ok=True)
+        shutil.copy(HERE / "dagster.yaml", self.state / "dagster")
+        with self.stack:
+            self.start_postgres()
+            self.start_spark()
+            self.start_dagster()
+            self.stack = self.stack.pop_all()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stack.close()
+
+    def start(self, name: str, command: Sequence[str | Path], **more: str) -> None:
+        """A process group, ended in the reverse of the order in which they are started."""
+        with (self.state / "logs" / f"{name}.log").open("ab") as log:
+            process = subprocess.Popen(
+                list(map(str, command)),
+                cwd=self.project,
+                env=self.environment | more,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+
+        def end() -> None:
+            if process.poll() is None:
+                process.send_signal(signal.SIGINT)
+                try:
+                    process.wait(20)
+                except subprocess.TimeoutExpired:
+                    os.killpg(process.pid, signal.SIGKILL)
+                    process.wait()
+
+        self.processes[name] = process
+        self.stack.callback(end)
+
+    def wait_for(self, what: str, there: Callable[[], bool]) -> None:
+        """Wait until something is there, and say so."""
+        deadline = time.monotonic() + STARTING
+        while not answers(there):
+            for name, process in self.processes.items():
+                if process.poll() is not None:
+                    log = (self.state / "logs" / f"{name}.log").read_text("utf-8", "replace")
+                    raise DeploymentError(f"{name} ended: {' '.join(log.splitlines()[-1:])}")
+            if time.monotonic() > deadline:
+                raise DeploymentError(f"{what} did not come up in {STARTING} s")
+            time.sleep(0.5)
+        say(f"{what}: up")
+
+    def start_postgres(self) -> None:
+        """A database of its own, which trusts who is on this machine."""
+        found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
+        if not found:
+            raise DeploymentError("PostgreSQL is not installed: apt-get install postgresql")
+        programs, data = found[-1].parent, self.state / "postgres"
+        # PostgreSQL refuses to run as root.
+        user = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
+        if not (data / "PG_VERSION").exists():
+            data.mkdir(exist_ok=True)
+            if user:
+                shutil.chown(data, "postgres")
+            made = [programs / "initdb", "-U", "postgres", "-A", "trust", "-E", "UTF8", "-D", data]
+            done = subprocess.run(
+                [*user, *map(str, made)], cwd="/", capture_output=True, text=True, check=False
+            )
+            if done.returncode:
+                raise DeploymentError(f"initdb: {done.stderr.strip()}")
+        on = ["-p", str(self.postgres), "-c", f"listen_addresses={LOOPBACK}", "-k", str(data)]
+        self.start("postgres", [*user, programs / "postgres", "-D", data, *on])
+        self.wait_for("PostgreSQL", lambda: listens(self.postgres))
+
+    def start_spark(self) -> None:
+        """A master and its workers."""
+        daemon = [SPARK / "bin/spark-class", "org.apache.spark.deploy.master.Master", "--host", LOOPBACK]
+        self.start("master", [*daemon, "--port", str(self.master), "--webui-port", str(self.page)])
+        self.wait_for("Spark's master", lambda: listens(self.page))
+        for number in range(WORKERS):
+            daemon = [SPARK / "bin/spark-class", "org.apache.spark.deploy.worker.Worker"]
+            has = ["--host", LOOPBACK, "--webui-port", "0", "--cores", "1", "--memory", "2g"]
+            work = ["--work-dir", self.state / f"worker{number}", self.environment["SPARK_MASTER"]]
+            self.start(f"worker{number}", [*daemon, *has, *work])
+        self.wait_for(f"{WORKERS} workers", lambda: self.workers() == WORKERS)
+
+    def workers(self) -> int:
+        """How many workers the master knows."""
+        with urllib.request.urlopen(f"http://{LOOPBACK}:{self.page}/json/") as reply:
+            return int(json.load(reply)["aliveworkers"])
+
+    def start_dagster(self) -> None:
+        """The web server and the daemon, on the same instance."""
+        programs = Path(sys.executable).parent
+        where = ["-w", self.project / "workspace.yaml"]
+        self.start("web", [programs / "dagster-webserver", "-h", LOOPBACK, "-p", str(self.web), *where])
+        self.start("daemon", [programs / "dagster-daemon", "run", *where])
+        self.wait_for("Dagster's web server", lambda: listens(self.web))
+        self.wait_for("Dagster's daemon", self.daemons_are_healthy)
+
+    def ask(self, query: str, variables: Mapping[str, Any] | None = None) -> Any:
+        """What the web server's GraphQL answers."""
+        body = json.dumps({"query": query, "variables": variables or {}}).encode()
+        asked = urllib.request.Request(
+            f"http://{LOOPBACK}:{self.web}/graphql", body, {"Content-Type": "application/json"}
+        )
+        with urllib.request.urlopen(asked) as reply:
+            return json.load(reply)["data"]
+
+    def daemons_are_healthy(self) -> bool:
+        """Whether every daemon that is required says so."""
+        found = self.ask(
+            "{ instance { daemonHealth { allDaemonStatuses { daemonType required healthy } } } }"
+        )
+        daemons = found["instance"]["daemonHealth"]["allDaemonStatuses"]
+        return all(daemon["healthy"] for daemon in daemons if daemon["required"])
+
+    def run(self, job: str, overrides: list[str]) -> str:
+        """Launch a job as the UI does, and wait for its end; gives the run's id."""
+        launched = self.ask(
+            """mutation($run: ExecutionParams!) { launchRun(executionParams: $run) {
+                __typename ... on LaunchRunSuccess { run { runId } } ... on PythonError { message }
+                ... on RunConfigValidationInvalid { errors { message } } } }""",
+            {
+                "run": {
+                    "selector": {
+                        "repositoryName": "__repository__",
+                        "repositoryLocationName": "substrate",
+                        "jobName": job,
+                    },
+                    "runConfigData": {
+                        "resources": {"workspace": {"config": {"profile": "sample", "overrides": overrides}}}
+                    },
+                }
+            },
+        )["launchRun"]
+        if "run" not in launched:
+            raise DeploymentError(f"{job} was not launched: {launched}")
+        name = launched["run"]["runId"]
+        status = ""
+        while status not in ("SUCCESS", "FAILURE", "CANCELED"):
+            time.sleep(2)
+            status = self.ask(
+                "query($id: ID!) { runOrError(runId: $id) { ... on Run { status } } }", {"id": name}
+            )["runOrError"]["status"]
+        if status != "SUCCESS":
+            raise DeploymentError(f"{job} ended as {status}; its logs lie in {self.state / 'dagster'}")
+        return name
+
+
+def listens(port: int) -> bool:
+    """Whether someone on this machine listens on a port."""
+    with socket.socket() as probe:
+        return probe.connect_ex((LOOPBACK, port)) == 0
+
+
+def answers(there: Callable[[], bool]) -> bool:
+    """Whether something is there; no if it does not answer yet."""
+    try:
+        return there()
+    except OSError:
+        return False
+
+
+def say(text: str) -> None:
+    """A line for who watches."""
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
+
+
+def free_ports(count: int) -> list[int]:
+    """Ports that nobody listens on."""
+    with ExitStack() as stack:
+        probes = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for probe in probes:
+            probe.bind((LOOPBACK, 0))
+        return [probe.getsockname()[1] for probe in probes]
+
+
+def check() -> None:
+    """A small project through all parts: what its run left in the folder, in PostgreSQL, at the master."""
+    with tempfile.TemporaryDirectory(prefix="substrate-deploy-") as folder:
+        base = Path(folder)
+        base.chmod(0o755)  # PostgreSQL's user passes through
+        project = base / "project"
+        project.mkdir()
+        for name in ("params.yaml", "workspace.yaml"):
+            shutil.copy(ROOT / name, project)
+        storage = (base / "storage").as_uri()
+        with Deployment(project, base / "state", free_ports(4)) as deployed:
+            run = deployed.run(CHECKED, [*SMALL, f"storage={storage}"])
+            say(f"run {run}: done")
+            rows = project / "artifacts/sample/gqa/answers.jsonl"
+            if not rows.is_file() or not rows.read_bytes():
+                raise DeploymentError(f"{rows} has no rows")
+            say(f"answers: {len(rows.read_bytes().splitlines())} rows")
+            kept = kept_in_postgres(deployed.environment["SUBSTRATE_POSTGRES"], run)
+            if not kept:
+                raise DeploymentError(f"PostgreSQL has no event of run {run}")
+            say(f"PostgreSQL: {kept} events of the run")
+            with urllib.request.urlopen(f"http://{LOOPBACK}:{deployed.page}/json/") as reply:
+                known = json.load(reply)
+            apps = known["activeapps"] + known["completedapps"]
+            if not apps:
+                raise DeploymentError("the run did not come to the Spark master")
+            say(f"Spark's master: {len(apps)} application of {known['aliveworkers']} workers")
+
+
+def kept_in_postgres(address: str, run: str) -> int:
+    """How many events of a run the database has."""
+    import psycopg2
+
+    with psycopg2.connect(address.replace("+psycopg2", "")) as connection, connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM event_logs WHERE run_id = %s", (run,))
+        found = cursor.fetchone()
+        return int(found[0]) if found else 0
+
+
+def main() -> None:
+    """Start it, or check it."""
+    try:
+        if sys.argv[1:] == ["--check"]:
+            check()
+            return
+        state = Path(os.environ.get("DEPLOYMENT", ROOT / "build/deploy")).resolve()
+        with Deployment(Path.cwd(), state, [5433, 7077, 8080, 3000]) as deployed:
+            say(f"http://{LOOPBACK}:{deployed.web}")
+            signal.pause()
+    except KeyboardInterrupt:
+        pass
+    except DeploymentError as error:
+        sys.exit(f"error: {error}")
+
+
+if __name__ == "__main__":
+    main()

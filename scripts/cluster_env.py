@@ -1,0 +1,141 @@
+"""Packs the Python environment of Spark's workers: an interpreter, and the packages that they import.
+
+    python scripts/cluster_env.py build/cluster-env.tar.gz
+
+Which packages is read from the code. An executor unpacks the archive and needs no Python of its own; the
+project's code is not in it, since a session sends that, and pyspark is not, since executors have theirs.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+import re
+import shutil
+import sys
+import sysconfig
+import tarfile
+import tempfile
+import time
+from collections.abc import Iterable, Iterator
+from importlib.metadata import Distribution, distribution, packages_distributions
+from pathlib import Path
+
+import grimp
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+PACKAGES = ("orchestration", "substrate")
+SENDS = "orchestration.pipeline.cases"
+"""What sends work to executors; those that import it say what is done there."""
+DECLARES = "orchestration.benchmarks.registry"
+"""Where the functions of a case are declared."""
+FROM_SPARK = {"pyspark", "py4j"}
+LEFT_OUT = (
+    "site-packages",
+    "test",
+    "idlelib",
+    "ensurepip",
+    "tkinter",
+    "turtledemo",
+    "__pycache__",
+    "config-*",
+)
+"""Of the standard library; what no worker opens."""
+LAUNCHER = """#!/bin/sh
+# The interpreter finds its library and its packages from where it was unpacked.
+here=$(cd "$(dirname "$0")/.." && pwd)
+export LD_LIBRARY_PATH="$here/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" PYTHONHOME="$here"
+exec "$here/bin/python.real" "$@"
+"""
+
+
+def imported() -> set[str]:
+    """The top-level modules of third parties that a worker may import."""
+    graph = grimp.build_graph(
+        *PACKAGES, include_external_packages=True, exclude_type_checking_imports=True, cache_dir=None
+    )
+    found = set[str]()
+    for module in {SENDS, DECLARES, *graph.find_modules_that_directly_import(SENDS)}:
+        found |= {name.partition(".")[0] for name in graph.find_upstream_modules(module)}
+    return found - {*PACKAGES, *sys.stdlib_module_names}
+
+
+def distributions(modules: Iterable[str]) -> Iterator[Distribution]:
+    """The distributions of some modules and all that these need, each once, by name; without Spark's own."""
+    of_module = packages_distributions()
+    todo = [name for module in modules for name in of_module.get(module, ())]
+    found: dict[str, Distribution] = {}
+    while todo:
+        name = canonicalize_name(todo.pop())
+        if name in found or name in FROM_SPARK:
+            continue
+        found[name] = distribution(name)
+        for line in found[name].requires or ():
+            needed = Requirement(line)
+            if needed.marker is None or needed.marker.evaluate({"extra": ""}):
+                todo.append(needed.name)
+    return (found[name] for name in sorted(found))
+
+
+def lay_out(folder: Path) -> list[str]:
+    """Write the environment to a folder; gives the names and versions of its packages."""
+    library, base = f"lib/python{sys.version_info[0]}.{sys.version_info[1]}", Path(sys.base_prefix)
+    (folder / "bin").mkdir(parents=True)
+    shutil.copytree(base / library, folder / library, ignore=shutil.ignore_patterns(*LEFT_OUT))
+    shutil.copy(os.path.realpath(sys.executable), folder / "bin/python.real")
+    (folder / "bin/python").write_text(LAUNCHER, "utf-8")
+    (folder / "bin/python").chmod(0o755)
+    shared = Path(sysconfig.get_config_var("LIBDIR") or "") / str(sysconfig.get_config_var("INSTSONAME"))
+    if re.search(r"\.so(\.|$)", shared.name) and shared.is_file():
+        shutil.copy(shared, folder / "lib" / shared.name)
+    packages = folder / library / "site-packages"
+    named = list[str]()
+    for one in distributions(imported()):
+        named.append(f"{canonicalize_name(one.name)}=={one.version}")
+        for file in one.files or ():
+            # What lies outside is commands, with the path of this environment in their first line.
+            if ".." not in file.parts and "__pycache__" not in file.parts:
+                place = packages / file
+                place.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(str(one.locate_file(file)), place)
+    return named
+
+
+def pack(folder: Path, archive: Path) -> None:
+    """A folder as a tar.gz that is whole or not there; the same files, the same bytes."""
+    archive.parent.mkdir(parents=True, exist_ok=True)
+    part = archive.with_name(f"{archive.name}.part")
+    with (
+        part.open("wb") as raw,
+        gzip.GzipFile(fileobj=raw, mode="wb", compresslevel=3, mtime=0, filename="") as data,
+        tarfile.open(fileobj=data, mode="w", format=tarfile.PAX_FORMAT) as tar,
+    ):
+        for path in sorted(folder.rglob("*")):
+            if path.is_file():
+                tar.add(path, path.relative_to(folder).as_posix(), filter=_bare)
+    part.replace(archive)
+
+
+def _bare(info: tarfile.TarInfo) -> tarfile.TarInfo:
+    info.mtime = info.uid = info.gid = 0
+    info.uname = info.gname = ""
+    info.mode = 0o755 if info.mode & 0o100 else 0o644
+    return info
+
+
+def main() -> None:
+    """Write the archive, and say what is in it and how it is used."""
+    archive, began = Path(sys.argv[1]), time.monotonic()
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch) / "environment"
+        named = lay_out(folder)
+        unpacked = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+        pack(folder, archive)
+    took, size = time.monotonic() - began, archive.stat().st_size
+    sys.stdout.write(f"{', '.join(named)}\n")
+    sys.stdout.write(f"{archive}: {size / 2**20:.0f} MiB, {unpacked / 2**20:.0f} unpacked, {took:.0f} s\n")
+
+
+if __name__ == "__main__":
+    main()

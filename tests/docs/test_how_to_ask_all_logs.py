@@ -1,0 +1,68 @@
+"""The page on all logs runs, prints what it says, and what it says is what the data and each log say."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections import Counter
+from collections.abc import Iterator
+from itertools import combinations
+from pathlib import Path
+
+from pyoxigraph import QuerySolutions
+from runnable_pages import Page
+
+from orchestration.project import open_workspace
+from orchestration.tables import read_index
+
+CARRIED = "SELECT ?who ?thing WHERE { ?who <urn:substrate:babi:carries> ?thing }"
+
+
+def collisions(project: Path) -> Counter[str]:
+    """The collisions of the official-format annotations, by pair of materials."""
+    counted = Counter[str]()
+    with zipfile.ZipFile(project / "data/sample/clevrer/annotation.zip") as archive:
+        for scene in map(json.loads, map(archive.read, archive.namelist())):
+            material = {one["object_id"]: one["material"] for one in scene["object_property"]}
+            for event in scene["collision"]:
+                counted[" and ".join(sorted(material[one] for one in event["object_ids"]))] += 1
+    return counted
+
+
+def held_together() -> Iterator[tuple[str, int, str, str, str]]:
+    """Story, tick, who and two things, from the state of every tick of every log."""
+    logs = open_workspace().logs("babi")
+    for entry in read_index(logs.index):
+        log = logs.read(entry.name)
+        for tick in range(log[-1].tick + 1):
+            carried = log.state(tick).query(CARRIED)
+            assert isinstance(carried, QuerySolutions)
+            held = sorted((str(found["who"]), str(found["thing"])) for found in carried)
+            for (who, one), (other_hand, other) in combinations(held, 2):
+                if who == other_hand:
+                    yield entry.name, tick, who, one, other
+
+
+def test_the_page_runs_and_prints_what_it_says(reproduced: Path) -> None:
+    printed: list[list[list[str]]] = []
+    for block, output in Page("how-to-ask-all-logs.md").run():
+        assert output == block.expected, block.text
+        printed.append([line.split("\t") for line in output.splitlines()[1:]])
+    each, pairs, at_tick, spans = printed
+
+    counted = collisions(reproduced)
+    assert {materials: int(n) for materials, n, _ in pairs} == counted
+    assert len(each) == counted.total()
+
+    together = set(held_together())
+    assert together
+    at_18 = {(log, who, one, other) for log, tick, who, one, other in together if tick == 18}
+    assert {tuple(row[1:]) for row in at_tick} == at_18
+    logs = open_workspace().logs("babi")
+    ends = {log: logs.read(log)[-1].tick + 1 for log, *_ in spans}
+    spelt = {
+        (log, tick, who, one, other)
+        for log, who, one, other, since, until in spans
+        for tick in range(int(since), int(until) if until else ends[log])
+    }
+    assert spelt == together

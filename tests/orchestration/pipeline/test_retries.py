@@ -1,0 +1,96 @@
+"""A stage on Spark is run again where a worker was lost, and only there."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import pyarrow as pa
+import pytest
+
+from orchestration.pipeline import assets
+from orchestration.pipeline.resources import WorkspaceResource
+from orchestration.pipeline.spark import NUMBER, map_rows, numbers_frame, spark_session
+from orchestration.settings import Spark
+from orchestration.stage import Stage
+from orchestration.workspace import Workspace
+from substrate.errors import FormatError
+
+Fault = Callable[[], None]
+SCHEMA = pa.schema([(NUMBER, pa.int64())])
+
+
+def dies() -> None:
+    os._exit(13)
+
+
+def refuses() -> None:
+    raise FormatError("names object 9", where=("scene 4",), hint="Declare it")
+
+
+def materialized(
+    fault: Fault, faulty: int, monkeypatch: pytest.MonkeyPatch
+) -> tuple[dg.ExecuteInProcessResult, int]:
+    """A stage whose workers fail in its first attempts; its run, and how many attempts there were."""
+    attempts: list[int] = []
+
+    def run(workspace: Workspace, out: Path) -> dict[str, Any]:
+        attempts.append(len(attempts))
+        fails = len(attempts) <= faulty
+
+        def work(row: dict[str, Any]) -> list[dict[str, Any]]:
+            if fails and row[NUMBER] == 4:
+                fault()
+            return [{NUMBER: row[NUMBER]}]
+
+        frame = numbers_frame(spark_session(Spark()), range(9), 2)
+        names = [f"scene {number}" for number in range(9)]
+        back = map_rows(frame, work, SCHEMA, range(9), stage="a/stage", names=names)
+        out.write_text(str(back.num_rows), "utf-8")
+        return {}
+
+    monkeypatch.setattr(assets, "RETRIES", dg.RetryPolicy(max_retries=1))
+    stage = Stage("a/stage", ("artifacts/{profile}/a.txt",), run, "Counts to nine.", kinds=("spark",))
+    result = dg.materialize(
+        assets.assets_of({stage.name: stage}),
+        resources={"workspace": WorkspaceResource()},
+        raise_on_error=False,
+        run_config={"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}},
+    )
+    return result, len(attempts)
+
+
+def test_a_stage_that_lost_a_worker_is_run_again(
+    make_project: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = make_project()
+    result, attempts = materialized(dies, 1, monkeypatch)
+    assert result.success
+    assert attempts == 2
+    assert (root / "artifacts/sample/a.txt").read_text("utf-8") == "9"
+
+
+def test_a_stage_that_loses_workers_each_time_fails(
+    make_project: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = make_project()
+    result, attempts = materialized(dies, 9, monkeypatch)
+    assert not result.success
+    assert attempts == 2
+    assert not (root / "artifacts/sample/a.txt").exists()
+
+
+def test_an_error_of_the_data_is_not_tried_again(
+    make_project: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_project()
+    result, attempts = materialized(refuses, 1, monkeypatch)
+    assert attempts == 1
+    failure = result.failure_data_for_node("a__stage")
+    assert failure
+    assert failure.error
+    assert failure.error.cause
+    assert "FormatError: scene 4: names object 9. Declare it." in failure.error.cause.message
