@@ -10,6 +10,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from orchestration.cli.notices import others_apart
+
 
 def _completing(found: Callable[[], Iterable[str]], about: str) -> Callable[[str], list[str]]:
     def complete(incomplete: str) -> list[str]:
@@ -48,13 +50,15 @@ def _stages() -> Iterator[str]:
 
 
 def _benchmarks() -> Iterable[str]:
-    from orchestration.benchmarks.registry import BENCHMARKS
+    with others_apart():
+        from orchestration.benchmarks.registry import BENCHMARKS
 
     return BENCHMARKS
 
 
 def _numbers() -> Iterator[str]:
-    from orchestration.benchmarks.registry import BENCHMARKS
+    with others_apart():
+        from orchestration.benchmarks.registry import BENCHMARKS
 
     for benchmark in BENCHMARKS.values():
         yield from benchmark.numbers

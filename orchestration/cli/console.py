@@ -13,12 +13,12 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from functools import wraps
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TextIO
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from orchestration.cli import completion
+from orchestration.cli.notices import OURS, Voice
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -52,13 +52,6 @@ NOTHING_SET: list[str] = []
 
 INTERRUPTED = 130
 """The exit code of a command that Ctrl-C ended: 128 and the signal's number."""
-
-
-class Voice:
-    """How much a command says: set once, by its options."""
-
-    quiet = False
-    verbose = False
 
 
 def voiced(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -150,7 +143,7 @@ def bars() -> Iterator[Progress]:
             speed = task.finished_speed or task.speed
             return Text(f"{speed:,.1f}/s" if speed and task.total and task.total > 1 else "")
 
-    console = Console(file=_OURS.get("stderr", sys.stderr))
+    console = Console(file=OURS.get("stderr", sys.stderr))
     columns = [
         TextColumn("{task.description:<22}"),
         BarColumn(),
@@ -181,72 +174,3 @@ def stage_bars(names: Iterable[str]) -> Iterator[None]:
         lines = Voice.verbose and shown.disable
         with watching(report), logging_to(note) if lines else nullcontext():
             yield
-
-
-_OURS: dict[str, TextIO] = {}
-"""The command's own output while everything else that is written goes to the log of notices."""
-_MOST_BYTES = 1 << 20
-"""Of the log of notices; a longer one begins anew."""
-
-
-def notices_path() -> Path:
-    """The file that takes what other programs say: in the project's `.dagster`, else in the user's state."""
-    from orchestration.root import find_root
-    from substrate.errors import ParameterError
-
-    try:
-        return find_root() / ".dagster" / "notices.log"
-    except ParameterError:
-        home = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
-        return Path(home) / "substrate" / "notices.log"
-
-
-@contextmanager
-def others_apart() -> Iterator[None]:
-    """Send what other programs and libraries write to this process's output to the log of notices.
-
-    The Java runtime, Spark's workers and Bullet write to the process's own files, so these are what changes;
-    bars are still drawn where the command prints. With `--verbose` nothing is sent away.
-    """
-    if Voice.verbose or _OURS:
-        yield
-        return
-    sys.stdout.flush()
-    sys.stderr.flush()
-    before = sys.stdout, sys.stderr
-    kept = os.dup(1), os.dup(2)
-    with _notices() as log:
-        try:
-            for name, stream, number, copy in zip(("stdout", "stderr"), before, (1, 2), kept, strict=True):
-                own = _writes_to(stream, number)
-                _OURS[name] = os.fdopen(os.dup(copy), "w", encoding="utf-8") if own else stream
-                os.dup2(log.fileno(), number)
-            sys.stdout = sys.stderr = log
-            yield
-        finally:
-            sys.stdout, sys.stderr = before
-            log.flush()
-            for number, copy in zip((1, 2), kept, strict=True):
-                os.dup2(copy, number)
-                os.close(copy)
-            for name, stream in zip(("stdout", "stderr"), before, strict=True):
-                ours = _OURS.pop(name)
-                if ours is not stream:
-                    ours.close()
-
-
-def _notices() -> TextIO:
-    path = notices_path()
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        more = path.is_file() and path.stat().st_size < _MOST_BYTES
-        return path.open("a" if more else "w", encoding="utf-8", buffering=1)
-    except OSError:
-        return Path(os.devnull).open("w", encoding="utf-8")
-
-
-def _writes_to(stream: TextIO, number: int) -> bool:
-    try:
-        return stream.fileno() == number
-    except (OSError, ValueError):
-        return False

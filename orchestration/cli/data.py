@@ -20,10 +20,10 @@ from orchestration.cli.console import (
     SetOption,
     bars,
     failing,
-    others_apart,
     say,
     voiced,
 )
+from orchestration.cli.notices import others_apart
 from orchestration.files import filling
 from orchestration.settings import parameters_of
 from substrate.errors import ParameterError
@@ -57,9 +57,8 @@ def require_files(files: Mapping[str, Path]) -> None:
     """
     for name, path in files.items():
         if not path.exists():
-            kind = INPUTS[name][0].lower().replace("_", " ") if name in INPUTS else "file"
-            hint = f"Give the path of a {kind} that is there"
-            raise ParameterError("is not there", where=(f"--{name.replace('_', '-')}", path), hint=hint)
+            option, kind = f"--{name.replace('_', '-')}", INPUTS.get(name, ("FILE",))[0]
+            raise ParameterError("is not there", where=(option, path), hint=f"Give it a {kind} that is")
 
 
 def _command(

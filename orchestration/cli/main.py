@@ -21,11 +21,11 @@ from orchestration.cli.console import (
     bars,
     failing,
     note,
-    others_apart,
     say,
     stage_bars,
     voiced,
 )
+from orchestration.cli.notices import others_apart
 
 _PLAIN: dict[str, Any] = {"no_args_is_help": True, "rich_markup_mode": None}
 """Help as plain text: what draws frames around it takes longer to load than all else together."""
@@ -499,7 +499,7 @@ def bench(
             from substrate.errors import ParameterError
         if name is not None and name not in BENCHES:
             hint = f"Choose one of {', '.join(BENCHES)}"
-            raise ParameterError(f"no bench {name!r}", where=("NAME",), hint=hint)
+            raise ParameterError(f"no benchmark {name!r}", where=("NAME",), hint=hint)
         for figure in run([name] if name else [], sizes or []):
             if json:
                 _print_json(figure)

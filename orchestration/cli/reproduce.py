@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from orchestration.cli.console import others_apart, stage_bars
+from orchestration.cli.console import stage_bars
+from orchestration.cli.notices import others_apart
 from orchestration.pins.standing import (
     File,
     Standing,
