@@ -2,45 +2,51 @@
 PYTHON ?= python3
 VENV := .venv
 STAMP := $(VENV)/.locked
+TOOLS := $(VENV)/.tools
 
 .DEFAULT_GOAL := help
-.PHONY: help setup reproduce test check fuzz wheel adapters docs ui screenshots lock cluster-env
+.PHONY: help setup tools reproduce test check fuzz wheel adapters docs ui screenshots lock cluster-env
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
 
-setup: $(STAMP) ## .venv from requirements.lock, and a Java runtime
+setup: $(STAMP) ## .venv from requirements.lock with what the pipeline needs, and a Java runtime
 
-$(STAMP): requirements.lock pyproject.toml scripts/java.sh
+$(STAMP): requirements.lock pyproject.toml scripts/java.sh scripts/environment.py
 	sh scripts/java.sh
 	$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed, this is " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv $(VENV)
-	$(VENV)/bin/python -m pip install --quiet --no-deps --require-hashes --requirement requirements.lock
-	$(VENV)/bin/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	$(VENV)/bin/python scripts/environment.py platform
 	touch $(STAMP)
+
+tools: $(TOOLS) ## what tests, checks and documentation need beside that
+
+$(TOOLS): $(STAMP)
+	$(VENV)/bin/python scripts/environment.py all
+	touch $(TOOLS)
 
 reproduce: setup ## the whole pipeline on the sample profile; prints the tables
 	$(VENV)/bin/substrate reproduce --profile sample
 
-test: setup ## every test; one of them: make test ARGS=tests/core/test_log.py
+test: tools ## every test; one of them: make test ARGS=tests/core/test_log.py
 	$(VENV)/bin/python -m pytest -n 2 --dist loadgroup $(ARGS)
 
-fuzz: setup ## strange inputs at every door, for a while: make fuzz MINUTES=10
+fuzz: tools ## strange inputs at every door, for a while: make fuzz MINUTES=10
 	$(VENV)/bin/python tests/fuzz/run.py --minutes $(or $(MINUTES),1)
 
-check: setup ## ruff, pyright, import-linter
+check: tools ## ruff, pyright, import-linter
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/pyright
 	$(VENV)/bin/lint-imports
 
-wheel: setup ## the wheel alone, tried on each Python that is here
+wheel: tools ## the wheel alone, tried on each Python that is here
 	sh scripts/wheel.sh
 
-adapters: setup ## the adapters against the real packages, in an environment of their own
+adapters: tools ## the adapters against the real packages, in an environment of their own
 	sh scripts/adapters.sh
 
-docs: setup ## the documentation as a site in build/site; fails on a broken link
+docs: tools ## the documentation as a site in build/site; fails on a broken link
 	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --strict
 
 cluster-env: setup ## the Python environment of a cluster's workers, in build/cluster-env.tar.gz
@@ -49,8 +55,8 @@ cluster-env: setup ## the Python environment of a cluster's workers, in build/cl
 ui: setup ## the Dagster UI on http://127.0.0.1:3000
 	$(VENV)/bin/substrate ui
 
-screenshots: setup ## the pictures of the UI in docs/images
+screenshots: tools ## the pictures of the UI in docs/images
 	SCREENSHOTS=docs/images $(VENV)/bin/python -m pytest tests/browser
 
-lock: setup ## requirements.lock anew from pyproject.toml
+lock: tools ## requirements.lock anew from pyproject.toml
 	$(VENV)/bin/uv pip compile pyproject.toml --extra platform --group dev --python-version 3.11 --universal --generate-hashes --no-header --quiet --output-file requirements.lock

@@ -1,16 +1,14 @@
 """The `substrate` command where perhaps only a part of what it needs is installed.
 
 The library comes without any command's packages. This module imports none of them: it starts the command, and
-where one is missing it says which extra to install.
+where one is missing it says which extra to install. The library itself is imported only where it is asked for
+something, so that `substrate --help` and the shell's completion start at once.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-
-from substrate import __version__
-from substrate.extras import MissingExtraError, install, missing_extra
 
 COMMANDS: Mapping[str, str] = {"log": "cli", "mcp": "mcp"}
 """Commands that need less than the platform, and the extra that each needs."""
@@ -29,22 +27,32 @@ def main() -> None:
     try:
         from orchestration.cli.main import app
     except ModuleNotFoundError as error:
+        from substrate.extras import missing_extra
+
         if missing_extra(error) is None:
             raise
         _without_commands(arguments)
         return
     try:
         app()
-    except MissingExtraError as error:
-        sys.exit(f"error: {error}")
-    except ModuleNotFoundError as error:
-        missing = missing_extra(error)
+    except ImportError as error:
+        from substrate.extras import MissingExtraError, missing_extra
+
+        if isinstance(error, MissingExtraError):
+            missing = error
+        elif isinstance(error, ModuleNotFoundError):
+            missing = missing_extra(error)
+        else:
+            missing = None
         if missing is None:
             raise
         sys.exit(f"error: {missing}")
 
 
 def _without_commands(arguments: list[str]) -> None:
+    from substrate import __version__
+    from substrate.extras import MissingExtraError, install
+
     command = next((argument for argument in arguments if not argument.startswith("-")), None)
     if "--version" in arguments[:1]:
         sys.stdout.write(f"substrate {__version__}\n")

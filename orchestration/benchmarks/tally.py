@@ -21,9 +21,15 @@ def _quiet(done: int, total: int) -> None:
 
 
 class Tally(msgspec.Struct):
-    """What came out: rows and choices, how many have gold and agree with it, how many could not run."""
+    """What came out: questions, rows and choices, how many have gold and agree with it, how many could not
+    run.
+
+    A question of which a benchmark gives two rows, such as GQA's by name and by id, counts as one question;
+    what was graded and was right is of rows.
+    """
 
     questions: int = 0
+    rows: int = 0
     graded: int = 0
     correct: int = 0
     choices: int = 0
@@ -31,13 +37,18 @@ class Tally(msgspec.Struct):
     choices_correct: int = 0
     errors: int = 0
     first_error: str = ""
+    subsets: dict[str, tuple[int, int]] = {}
+    """By subset: of how many rows with gold, and how many of them are right."""
 
-    def count(self, row: Row) -> None:
-        """Take a row in."""
-        self.questions += 1
+    def count(self, row: Row, *, again: bool = False) -> None:
+        """Take a row in; ``again`` says that a row of the same question came before."""
+        self.questions += not again
+        self.rows += 1
         if row.correct is not None:
             self.graded += 1
             self.correct += row.correct
+            graded, right = self.subsets.get(row.subset, (0, 0))
+            self.subsets[row.subset] = graded + 1, right + row.correct
         for choice in row.choices or ():
             self.choices += 1
             if choice.expected is not None:
@@ -50,27 +61,41 @@ class Tally(msgspec.Struct):
     def line(self) -> str:
         """The one line a command closes with."""
         parts = [f"{self.questions} questions"]
-        if self.graded:
+        if self.rows > self.questions:
+            for subset, (graded, right) in self.subsets.items():
+                parts.append(f"{subset} {right} of {graded} correct ({right / graded:.2%})")
+        elif self.graded:
             parts.append(f"{self.correct} of {self.graded} correct ({self.correct / self.graded:.2%})")
         if self.choices_graded:
             parts.append(
                 f"{self.choices_correct} of {self.choices_graded} choices correct "
                 f"({self.choices_correct / self.choices_graded:.2%})"
             )
-        if self.graded < self.questions:
-            parts.append(f"{self.questions - self.graded} without gold")
+        if self.graded < self.rows:
+            what = "rows " if self.rows > self.questions else ""
+            parts.append(f"{self.rows - self.graded} {what}without gold")
         if self.errors:
             parts.append(f"{self.errors} could not run")
         return ", ".join(parts)
 
 
 def write_rows(rows: Iterable[Row], out: Path) -> Tally:
-    """Write rows to a file, which appears only when all of them are there."""
+    """Write rows to a file, which appears only when all of them are there; each counts as a question."""
+    return _write(((row,) for row in rows), out)
+
+
+def _write(cases: Iterable[Iterable[Row]], out: Path) -> Tally:
+    """Write the rows of cases to a file, as :func:`write_rows`; rows of one case that name one question count
+    as one.
+    """
     tally = Tally()
     with replacing(out) as fresh, fresh.open("wb") as file:
-        for row in rows:
-            tally.count(row)
-            file.write(encode(row) + b"\n")
+        for rows in cases:
+            asked = set[int | str]()
+            for row in rows:
+                tally.count(row, again=row.question in asked)
+                asked.add(row.question)
+                file.write(encode(row) + b"\n")
     return tally
 
 
@@ -86,15 +111,15 @@ def answer_files(
     assert benchmark.cases
     cases = benchmark.cases(files, None, False)
 
-    def rows() -> Iterator[Row]:
+    def rows() -> Iterator[Iterable[Row]]:
         assert benchmark.logs
         assert benchmark.rows
         for done, case in enumerate(cases.each, start=1):
             logs = [named.log for named in benchmark.logs(case, parameters)]
-            yield from benchmark.rows(case, logs, parameters, split_of(files))
+            yield benchmark.rows(case, logs, parameters, split_of(files))
             advance(done, cases.total)
 
-    return write_rows(rows(), out)
+    return _write(rows(), out)
 
 
 def split_of(files: Files) -> str:

@@ -1,66 +1,167 @@
-"""What the commands share: where they print, their options, and how an error ends one."""
+"""What the commands share: where they print, their options, how an error ends one, where others' words go.
+
+Nothing of the project, and nothing that draws, is imported before it is used: `substrate --help` takes no
+longer than it must.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from typing import Annotated
+import inspect
+import os
+import sys
+import traceback
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, nullcontext
+from functools import wraps
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from substrate.errors import SubstrateError
+from orchestration.cli import completion
+from orchestration.cli.notices import OURS, Voice
 
-out, err = Console(), Console(stderr=True)
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 ProfileOption = Annotated[
     str | None,
-    typer.Option("--profile", help="sample, full, paper or local; the profile of params.yaml unless given."),
+    typer.Option(
+        "--profile",
+        help="sample, full, paper or local; the profile of params.yaml unless given.",
+        autocompletion=completion.profiles,
+    ),
 ]
 SetOption = Annotated[
     list[str],
-    typer.Option("--set", metavar="KEY=VALUE", help="Override a key of params.yaml; may be repeated."),
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="Override a key of params.yaml; may be repeated.",
+        autocompletion=completion.keys,
+    ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
+_QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Results and errors alone.")]
+_VerboseOption = Annotated[
+    bool,
+    typer.Option(
+        "--verbose", "-v", help="Also what Spark and other programs say, and the traceback of an error."
+    ),
+]
 NOTHING_SET: list[str] = []
+
+INTERRUPTED = 130
+"""The exit code of a command that Ctrl-C ended: 128 and the signal's number."""
+
+
+def voiced(command: Callable[..., Any]) -> Callable[..., Any]:
+    """A command with `--quiet` and `--verbose` beside its own options."""
+
+    @wraps(command)
+    def heard(*given: Any, quiet: bool = False, verbose: bool = False, **options: Any) -> Any:
+        Voice.quiet, Voice.verbose = quiet and not verbose, verbose
+        return command(*given, **options)
+
+    kind = inspect.Parameter.KEYWORD_ONLY
+    own = inspect.signature(command, eval_str=True)
+    more = [
+        inspect.Parameter("quiet", kind, default=False, annotation=_QuietOption),
+        inspect.Parameter("verbose", kind, default=False, annotation=_VerboseOption),
+    ]
+    parameters = [*own.parameters.values(), *more]
+    heard.__signature__ = inspect.Signature(parameters)  # pyright: ignore[reportAttributeAccessIssue]
+    heard.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return heard
 
 
 @contextmanager
 def failing() -> Iterator[None]:
-    """Turn the project's own errors into a message and exit code 1."""
+    """Turn the project's own errors, and a system that refuses, into a message and exit code 1; Ctrl-C into a
+    line and exit code 130.
+    """
     try:
         yield
-    except SubstrateError as error:
-        err.print(f"[bold red]error:[/] {plain(str(error))}", soft_wrap=True)
+    except KeyboardInterrupt:
+        say("Finished stages are kept; run it again to go on from there.", "interrupted:", error=True)
+        raise typer.Exit(INTERRUPTED) from None
+    except BrokenPipeError:
+        raise
+    except Exception as error:
+        from substrate.errors import SubstrateError
+
+        if isinstance(error, SubstrateError):
+            said = str(error)
+        elif isinstance(error, OSError):
+            place = f"{error.filename}: " if error.filename else ""
+            said = f"{place}{error.strerror or error}. Nothing was written there."
+        else:
+            raise
+        if Voice.verbose:
+            sys.stderr.write(traceback.format_exc())
+        say(said, "error:", error=True)
         raise typer.Exit(1) from None
 
 
-def plain(text: str) -> str:
-    """Text without anything that the console would read as markup."""
-    return text.replace("[", r"\[")
+_COLOURS = {"error": typer.colors.RED, "interrupted": typer.colors.RED}
 
 
-def say(text: str, *, error: bool = False) -> None:
-    """Print a line as it is, in one piece."""
-    (err if error else out).print(text, soft_wrap=True, highlight=False)
+def say(text: str, label: str = "", *, error: bool = False) -> None:
+    """Print a line as it is, in one piece, behind a label in colour where there is a terminal."""
+    if label:
+        plain = False if os.environ.get("NO_COLOR") else None
+        colour = _COLOURS.get(label.rstrip(":"), typer.colors.YELLOW)
+        typer.echo(typer.style(label, fg=colour, bold=True) + " ", nl=False, err=error, color=plain)
+    typer.echo(text, err=error)
 
 
-def bars(console: Console = err) -> Progress:
-    """Progress bars with what is done, of how many, and the time."""
-    return Progress(
+def note(text: str) -> None:
+    """Print a line that is no result, unless the command is to be quiet."""
+    if not Voice.quiet:
+        say(text, error=True)
+
+
+@contextmanager
+def bars() -> Iterator[Progress]:
+    """Progress bars with what is done, of how many, how fast, the time taken and left; only on a terminal."""
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        ProgressColumn,
+        Task,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+    from rich.text import Text
+
+    class Rate(ProgressColumn):
+        """Parts a second, where a task has more than one."""
+
+        def render(self, task: Task) -> Text:
+            speed = task.finished_speed or task.speed
+            return Text(f"{speed:,.1f}/s" if speed and task.total and task.total > 1 else "")
+
+    console = Console(file=OURS.get("stderr", sys.stderr))
+    columns = [
         TextColumn("{task.description:<22}"),
         BarColumn(),
         MofNCompleteColumn(),
+        Rate(),
         TimeElapsedColumn(),
-        console=console,
-    )
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    ]
+    silent = Voice.quiet or not console.is_terminal
+    with Progress(*columns, console=console, disable=silent) as shown:
+        yield shown
 
 
 @contextmanager
 def stage_bars(names: Iterable[str]) -> Iterator[None]:
-    """A bar for every stage of a run."""
-    from orchestration.pipeline.progress import watching
+    """A bar for every stage of a run; where there is no terminal, with `--verbose`, lines."""
+    from orchestration.pipeline.progress import logging_to, watching
 
     with bars() as shown:
         tasks = {name: shown.add_task(name, total=None, start=False) for name in names}
@@ -70,5 +171,6 @@ def stage_bars(names: Iterable[str]) -> Iterator[None]:
                 shown.start_task(tasks[stage])
                 shown.update(tasks[stage], completed=done, total=total)
 
-        with watching(report):
+        lines = Voice.verbose and shown.disable
+        with watching(report), logging_to(note) if lines else nullcontext():
             yield

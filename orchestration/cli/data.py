@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,9 +14,19 @@ import typer
 from orchestration.benchmarks.benchmark import Benchmark, World
 from orchestration.benchmarks.registry import BENCHMARKS
 from orchestration.benchmarks.tally import answer_files
-from orchestration.cli.console import NOTHING_SET, JsonOption, SetOption, bars, err, failing, plain, say
+from orchestration.cli.console import (
+    NOTHING_SET,
+    JsonOption,
+    SetOption,
+    bars,
+    failing,
+    say,
+    voiced,
+)
+from orchestration.cli.notices import others_apart
 from orchestration.files import filling
 from orchestration.settings import parameters_of
+from substrate.errors import ParameterError
 
 INPUTS = {
     "annotations": ("DIR_OR_ZIP", "Official annotations."),
@@ -36,6 +46,21 @@ def file_option(name: str, required: bool) -> Any:
     return Annotated[Path, option] if required else Annotated[Path | None, option]
 
 
+def require_files(files: Mapping[str, Path]) -> None:
+    """Refuse files of a user that are not there.
+
+    Args:
+        files: the paths, by what they are: an input's name is its option's.
+
+    Raises:
+        ParameterError: names the option and the path.
+    """
+    for name, path in files.items():
+        if not path.exists():
+            option, kind = f"--{name.replace('_', '-')}", INPUTS.get(name, ("FILE",))[0]
+            raise ParameterError("is not there", where=(option, path), hint=f"Give it a {kind} that is")
+
+
 def _command(
     run: Callable[..., None], options: dict[str, tuple[Any, Any]], about: str
 ) -> Callable[..., None]:
@@ -52,12 +77,12 @@ def _command(
     command.__signature__ = inspect.Signature(parameters)  # pyright: ignore[reportFunctionMemberAccess]
     command.__annotations__ = {name: type_ for name, (type_, _) in options.items()}
     command.__doc__ = about
-    return command
+    return voiced(command)
 
 
 def answers() -> typer.Typer:
     """`substrate answer`: a command for each benchmark that has files of its own."""
-    group = typer.Typer(no_args_is_help=True)
+    group = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
     for benchmark in BENCHMARKS.values():
         if benchmark.cases and benchmark.rows and benchmark.data_of == benchmark.name:
             _add_answer(group, benchmark)
@@ -84,7 +109,8 @@ def _add_answer(group: typer.Typer, benchmark: Benchmark) -> None:
             with failing():
                 parameters = parameters_of(type_, key, set_)
         named = {name: path for name, path in files.items() if path is not None}
-        with failing(), bars() as shown:
+        with failing(), others_apart(), bars() as shown:
+            require_files(named)
             task = shown.add_task("scenes", total=None)
             tally = answer_files(
                 benchmark,
@@ -95,8 +121,8 @@ def _add_answer(group: typer.Typer, benchmark: Benchmark) -> None:
             )
         if tally.errors:
             asked = named.get("questions") or next(iter(named.values()))
-            first = plain(f"{asked}: {tally.first_error}")
-            err.print(f"[yellow]could not run:[/] {tally.errors}, the first of them: {first}", soft_wrap=True)
+            first = f"{tally.errors}, the first of them: {asked}: {tally.first_error}"
+            say(first, "could not run:", error=True)
         sys.stdout.write((msgspec.json.encode(tally).decode() if json else tally.line()) + "\n")
 
     name = benchmark.name.replace("_", "-")
@@ -105,7 +131,7 @@ def _add_answer(group: typer.Typer, benchmark: Benchmark) -> None:
 
 def worlds() -> typer.Typer:
     """`substrate generate`: a command for each benchmark that has a world."""
-    group = typer.Typer(no_args_is_help=True)
+    group = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
     for benchmark in BENCHMARKS.values():
         if benchmark.world:
             _add_world(group, benchmark, benchmark.world)
@@ -117,7 +143,7 @@ def _add_world(group: typer.Typer, benchmark: Benchmark, world: World) -> None:
     count = Annotated[int, typer.Option(f"--{counted}", min=1, help=f"How many {counted}.")]
     folder = Annotated[Path, typer.Option("--out", metavar="DIR", help="A folder to write to.")]
     seed = Annotated[int, typer.Option("--seed", help="Same seed, same bytes.")]
-    options = {
+    options: dict[str, tuple[Any, Any]] = {
         "out_": (folder, inspect.Parameter.empty),
         "count": (count, number),
         "seed": (seed, 20),
@@ -131,11 +157,13 @@ def _add_world(group: typer.Typer, benchmark: Benchmark, world: World) -> None:
         about = "Also as Parquet with a dataset card and Croissant metadata, to publish."
         options["parquet"] = Annotated[bool, typer.Option("--parquet", help=about)], False
 
-    def run(out_: Path, count: int, seed: int, parquet: bool = False, **more: int) -> None:
+    options["json"] = JsonOption, False
+
+    def run(out_: Path, count: int, seed: int, json: bool, parquet: bool = False, **more: int) -> None:
         assert benchmark.data
         sizes: dict[str, Any] = {counted: count, **more}
         data = benchmark.data(source="generated", **sizes)
-        with failing(), bars() as shown, filling(out_) as fresh:
+        with failing(), others_apart(), bars() as shown, filling(out_) as fresh:
             numbers = world.numbers(data)
             task = shown.add_task(counted, total=len(numbers))
 
@@ -147,6 +175,10 @@ def _add_world(group: typer.Typer, benchmark: Benchmark, world: World) -> None:
             world.write(fresh, made(), seed)
             if parquet and world.publish:
                 world.publish(fresh / "published", numbers, seed)
-        say(f"{benchmark.size(data)} in {out_}")
+        if json:
+            about = {"out": str(out_), counted: len(numbers), "seed": seed}
+            sys.stdout.write(msgspec.json.encode(about).decode() + "\n")
+        else:
+            say(f"{benchmark.size(data)} in {out_}")
 
     group.command(benchmark.name)(_command(run, options, benchmark.about["dataset"]))

@@ -29,7 +29,9 @@ if TYPE_CHECKING:
     from substrate.tbox import TBox
     from substrate.tellings import Learning
 
-log_app = typer.Typer(no_args_is_help=True, help="The auditor's tools over one event log.")
+log_app = typer.Typer(
+    no_args_is_help=True, rich_markup_mode=None, help="The auditor's tools over one event log."
+)
 
 FileArgument = Annotated[
     Path,
@@ -619,7 +621,7 @@ def _failing() -> Iterator[None]:
 
 def _read(path: Path) -> EventLog:
     """The log of a file, or of a name such as ``clevrer/10000`` in the project's profile."""
-    if not path.exists() and "/" in str(path):
+    if not path.exists() and "/" in str(path) and not path.is_absolute():
         return _named(str(path))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", TornTailWarning)

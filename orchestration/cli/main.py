@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import nullcontext
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
 
-import msgspec
 import typer
 from typer.core import TyperGroup
 
+from orchestration.cli import completion
 from orchestration.cli.console import (
     NOTHING_SET,
     JsonOption,
@@ -19,30 +20,32 @@ from orchestration.cli.console import (
     SetOption,
     bars,
     failing,
-    plain,
+    note,
     say,
     stage_bars,
+    voiced,
 )
-from orchestration.cli.log import log_app
-from substrate import __version__
-from substrate.errors import SubstrateError
+from orchestration.cli.notices import others_apart
+
+_PLAIN: dict[str, Any] = {"no_args_is_help": True, "rich_markup_mode": None}
+"""Help as plain text: what draws frames around it takes longer to load than all else together."""
 
 app = typer.Typer(
-    no_args_is_help=True,
-    pretty_exceptions_show_locals=False,
+    **_PLAIN,
+    pretty_exceptions_enable=False,
     help="Deterministic event-graph substrates: reproduce the paper, inspect its numbers, answer your own "
     "files.",
 )
 
 
 class _Derived(TyperGroup):
-    """A group whose commands come from the benchmarks, which are read only when the group is used."""
+    """A group whose commands are read only when it is used: they come from the benchmarks, or take long to
+    load.
+    """
 
-    @property
+    @cached_property
     def _made(self) -> Any:
-        from orchestration.cli import data
-
-        return typer.main.get_group({"answer": data.answers, "generate": data.worlds}[self.name or ""]())
+        return typer.main.get_group(_DERIVED[self.name or ""]())
 
     def list_commands(self, ctx: Any) -> list[str]:
         """The names of the commands."""
@@ -53,15 +56,37 @@ class _Derived(TyperGroup):
         return self._made.get_command(ctx, cmd_name)
 
 
+def _answers() -> typer.Typer:
+    with others_apart():
+        from orchestration.cli.data import answers
+
+        return answers()
+
+
+def _worlds() -> typer.Typer:
+    with others_apart():
+        from orchestration.cli.data import worlds
+
+        return worlds()
+
+
+def _logs() -> typer.Typer:
+    from orchestration.cli.log import log_app
+
+    return log_app
+
+
+_DERIVED = {"answer": _answers, "generate": _worlds, "log": _logs}
+
+
 answer_app = typer.Typer(
-    cls=_Derived, no_args_is_help=True, help="Answer a user's own files with the pipeline's interpreters."
+    **_PLAIN, cls=_Derived, help="Answer a user's own files with the pipeline's interpreters."
 )
-generate_app = typer.Typer(
-    cls=_Derived, no_args_is_help=True, help="Generate official-format data with truth."
-)
-score_app = typer.Typer(no_args_is_help=True, help="Grade anyone's answers.")
-predict_app = typer.Typer(no_args_is_help=True, help="Predict the unseen future from a user's own files.")
-dvc_app = typer.Typer(no_args_is_help=True, help="Keep DVC in step with the asset graph.")
+log_app = typer.Typer(**_PLAIN, cls=_Derived, help="The auditor's tools over one event log.")
+generate_app = typer.Typer(**_PLAIN, cls=_Derived, help="Generate official-format data with truth.")
+score_app = typer.Typer(**_PLAIN, help="Grade anyone's answers.")
+predict_app = typer.Typer(**_PLAIN, help="Predict the unseen future from a user's own files.")
+dvc_app = typer.Typer(**_PLAIN, help="Keep DVC in step with the asset graph.")
 app.add_typer(answer_app, name="answer")
 app.add_typer(log_app, name="log")
 app.add_typer(predict_app, name="predict")
@@ -80,8 +105,15 @@ def _generate() -> None:
     """Typer leaves out a group that has nothing of its own."""
 
 
+@log_app.callback()
+def _log() -> None:
+    """Typer leaves out a group that has nothing of its own."""
+
+
 def _print_version(wanted: bool) -> None:
     if wanted:
+        from substrate import __version__
+
         sys.stdout.write(f"substrate {__version__}\n")
         raise typer.Exit
 
@@ -102,87 +134,89 @@ def common(
 
 
 @app.command()
+@voiced
 def reproduce(
     profile: ProfileOption = None,
     only: Annotated[
-        str | None, typer.Option("--only", metavar="BENCHMARK", help="One benchmark instead of all.")
+        str | None,
+        typer.Option(
+            "--only",
+            metavar="BENCHMARK",
+            help="One benchmark instead of all.",
+            autocompletion=completion.benchmarks,
+        ),
     ] = None,
     set_: SetOption = NOTHING_SET,
     force: Annotated[
         bool, typer.Option("--force", help="Run stages although nothing they depend on has changed.")
     ] = False,
+    json: JsonOption = False,
 ) -> None:
     """Materialise the asset graph and print the tables."""
-    from orchestration.pins.dvc import settle
-    from orchestration.pipeline.graph import STAGES, stages_of
-    from orchestration.pipeline.resources import WorkspaceResource
-    from orchestration.pipeline.run import instance, run_stages
-    from orchestration.project import open_workspace
+    from orchestration.cli.reproduce import reproduced
 
     with failing():
-        workspace = open_workspace(profile, tuple(set_))
-        used, names = workspace.settings.profile, stages_of(only)
-        with stage_bars(names):
-            resource = WorkspaceResource(profile=used, overrides=set_, force=force)
-            failed = run_stages(names, resource, instance(workspace.root))
-        pinned = not set_ and used == open_workspace().settings.profile
-        drifted = settle(workspace, STAGES, names) if pinned else {}
-    for table in _tables(workspace, names, only):
-        say(f"\n{plain(table)}")
-    if "report/html" in names:
-        say(f"The report: {workspace.path(STAGES['report/html'].outs[0])}\n")
-    for check in failed:
-        if check.check_name != "drift":
-            where = f"{check.asset_key.to_user_string()}: {check.check_name}"
-            say(f"[yellow]check:[/] {where}: {plain(str(check.description))}", error=True)
-    for path, how in sorted(drifted.items()):
-        say(f"[yellow]drift:[/] {path} is {how} against its pin", error=True)
-    if drifted:
-        say(
-            "`substrate verify` shows what changed; `substrate accept REASON` pins the new results.",
-            error=True,
-        )
+        done = reproduced(profile, only, set_, force=force)
+    if json:
+        _print_json(done)
+        return
+    for table in done.tables:
+        say(f"\n{table}")
+    if done.report:
+        say(f"The report: {done.report}\n")
+    for line in done.checks:
+        say(line, "check:", error=True)
+    for path, how in done.drifted.items():
+        say(f"{path} is {how} against its pin", "drift:", error=True)
+    if done.drifted:
+        note("`substrate verify` shows what changed; `substrate accept REASON` pins the new results.")
+    note(done.line())
 
 
-def _tables(workspace: Any, names: list[str], only: str | None) -> list[str]:
-    """The tables that a run made; a benchmark that shares its table with others shows its own rows."""
-    from orchestration.benchmarks.registry import BENCHMARKS
-    from orchestration.pipeline.graph import STAGES
-    from orchestration.rendering.results import transfer_table
-    from orchestration.scoring.scores import read_scores
+def _print_json(value: Any) -> None:
+    import msgspec
 
-    made = [out for name in names for out in STAGES[name].outs if "/tables/" in out and out.endswith(".md")]
-    if made or only is None:
-        return [workspace.path(out).read_text("utf-8") for out in made]
-    benchmark = BENCHMARKS[only]
-    scores = read_scores(workspace.artifacts / "scores", benchmark.numbers)
-    return [transfer_table([benchmark], scores, workspace).render("md")]
+    sys.stdout.write(msgspec.json.encode(value).decode() + "\n")
 
 
 @app.command()
+@voiced
 def materialize(
-    stage: Annotated[str, typer.Argument(help="A stage's name, such as clevrer/answers.")],
+    stage: Annotated[
+        str,
+        typer.Argument(help="A stage's name, such as clevrer/answers.", autocompletion=completion.stages),
+    ],
     profile: ProfileOption = None,
     force: Annotated[
         bool, typer.Option("--force", help="Run it although nothing it depends on has changed.")
     ] = False,
+    json: JsonOption = False,
 ) -> None:
     """Run one stage on inputs that are there."""
-    from orchestration.pipeline.graph import STAGES
-    from orchestration.pipeline.resources import WorkspaceResource
-    from orchestration.pipeline.run import instance, run_stages
-    from orchestration.project import open_workspace
-
     with failing():
-        workspace = open_workspace(profile)
-        if stage not in STAGES:
-            raise SubstrateError(f"no stage {stage!r}", hint=f"Choose one of {', '.join(STAGES)}")
-        with stage_bars([stage]):
-            resource = WorkspaceResource(profile=workspace.settings.profile, force=force)
-            run_stages([stage], resource, instance(workspace.root))
+        with others_apart():
+            from orchestration.pipeline.graph import STAGES
+            from orchestration.pipeline.resources import WorkspaceResource
+            from orchestration.pipeline.run import instance, run_stages
+            from orchestration.project import open_workspace
+            from substrate.errors import ParameterError
+
+            workspace = open_workspace(profile)
+            if stage not in STAGES:
+                hint = f"Choose one of {', '.join(STAGES)}"
+                raise ParameterError(f"no stage {stage!r}", where=("STAGE",), hint=hint)
+            with stage_bars([stage]):
+                resource = WorkspaceResource(profile=workspace.settings.profile, force=force)
+                run_stages([stage], resource, instance(workspace.root))
+        paths = [str(workspace.path(out)) for out in STAGES[stage].outs]
+    if json:
+        _print_json({"stage": stage, "profile": workspace.settings.profile, "outs": paths})
+    else:
+        note(f"{stage}: {', '.join(paths)}")
 
 
 @app.command()
+@voiced
 def verify(
     profile: ProfileOption = None,
     recompute: Annotated[
@@ -201,45 +235,50 @@ def verify(
     json: JsonOption = False,
 ) -> None:
     """Recompute everything and compare it with the pins, cell by cell and row by row; exit 1 on drift."""
-    from orchestration.pins.verification import verify_profile
-    from orchestration.pipeline.graph import STAGES
-    from orchestration.pipeline.run import recompute as compute
-    from orchestration.project import open_workspace
-    from orchestration.rendering.drift import render_markdown, render_text
+    with failing(), others_apart():
+        from orchestration.pins.verification import verify_profile
+        from orchestration.pipeline.graph import STAGES
+        from orchestration.pipeline.run import recompute as compute
+        from orchestration.project import open_workspace
+        from orchestration.rendering.drift import render_markdown, render_text
 
-    with failing():
         workspace = open_workspace(profile)
         computed = [name for name, stage in STAGES.items() if stage.pinned_by == "dvc.yaml"]
         with stage_bars(computed) if recompute else nullcontext():
             report = verify_profile(workspace, STAGES, recompute=compute if recompute else None, since=since)
     if json:
-        sys.stdout.write(msgspec.json.encode(report).decode() + "\n")
+        _print_json(report)
     else:
         sys.stdout.write(render_markdown(report) if markdown else render_text(report))
     raise typer.Exit(1 if report.differences else 0)
 
 
 @app.command()
+@voiced
 def accept(
     reason: Annotated[str, typer.Argument(help="Why the new results are right; kept with them.")],
+    json: JsonOption = False,
 ) -> None:
     """Pin the present data and artifacts as the results, and record why."""
-    from orchestration.pins.verification import accept_results
-    from orchestration.pipeline.graph import STAGES
-    from orchestration.project import open_workspace
+    with failing(), others_apart():
+        from orchestration.pins.verification import accept_results
+        from orchestration.pipeline.graph import STAGES
+        from orchestration.project import open_workspace
 
-    with failing():
         changed = accept_results(open_workspace(), STAGES, reason)
-    say("\n  ".join([f"pinned; {len(changed)} outputs changed", *changed]))
+    if json:
+        _print_json({"reason": reason, "changed": changed})
+    else:
+        say("\n  ".join([f"pinned; {len(changed)} outputs changed", *changed]))
 
 
 @app.command()
 def ui(port: Annotated[int, typer.Option("--port", help="Port on the loopback interface.")] = 3000) -> None:
     """The Dagster UI on the same definitions and the same instance as the command."""
-    from orchestration.pipeline.run import instance
-    from orchestration.project import find_root
+    with failing(), others_apart():
+        from orchestration.pipeline.run import instance
+        from orchestration.project import find_root
 
-    with failing():
         root = find_root()
         instance(root).dispose()
     address = f"http://127.0.0.1:{port}"
@@ -254,8 +293,12 @@ def ui(port: Annotated[int, typer.Option("--port", help="Port on the loopback in
 
 
 @app.command()
+@voiced
 def fetch(
-    benchmark: Annotated[str, typer.Argument(help="A benchmark with official files.")],
+    benchmark: Annotated[
+        str,
+        typer.Argument(help="A benchmark with official files.", autocompletion=completion.benchmarks),
+    ],
     base: Annotated[
         str | None,
         typer.Option("--base", metavar="URL", help="A mirror that holds the files under their names."),
@@ -272,7 +315,7 @@ def fetch(
         root = find_root()
         folder, pins = root / "downloads" / benchmark, root / "pins" / "downloads.json"
         for fetched in fetch_shown(benchmark, folder, pins=pins, base=base, only=file):
-            say(plain(str(fetched)))
+            say(str(fetched))
 
 
 @score_app.command("twin")
@@ -297,22 +340,26 @@ def score_twin(
     """Per-arm, joint and divergence accuracy of any agent's answers, with Wilson intervals, by linkage and
     query too.
     """
-    from orchestration.benchmarks.registry import BENCHMARKS
-    from orchestration.benchmarks.twin import TWIN
-    from orchestration.project import open_workspace
-    from orchestration.scoring.grading import leaderboard_row, scoreboard
-    from orchestration.scoring.grading import score_twin as grade
+    with failing(), others_apart():
+        from orchestration.benchmarks.registry import BENCHMARKS
+        from orchestration.benchmarks.twin import TWIN
+        from orchestration.project import open_workspace
+        from orchestration.scoring.grading import leaderboard_row, scoreboard
+        from orchestration.scoring.grading import score_twin as grade
 
-    paired = [name for name, benchmark in BENCHMARKS.items() if benchmark.paired]
-    with failing():
+        paired = [name for name, benchmark in BENCHMARKS.items() if benchmark.paired]
         if specs is None:
             specs = open_workspace(profile).data / TWIN.name / TWIN.inputs["specs"][0]
         scores = grade(answers, specs, paired)
         said: Any = leaderboard_row(row, specs, scores) if row else scores
-    sys.stdout.write((msgspec.json.encode(said).decode() if json or row else scoreboard(scores)) + "\n")
+    if json or row:
+        _print_json(said)
+    else:
+        sys.stdout.write(scoreboard(scores) + "\n")
 
 
 @predict_app.command("clevrer")
+@voiced
 def predict_clevrer(
     trajectories: Annotated[
         Path,
@@ -335,24 +382,29 @@ def predict_clevrer(
             help="Event records: which pairs have collided by --at; inferred from the motion without it.",
         ),
     ] = None,
+    json: JsonOption = False,
 ) -> None:
     """Collisions of the unseen future from observed motion, by the calibrated simulator."""
-    from orchestration.cli.predict import predict_clevrer as predict
+    with failing(), others_apart(), bars() as shown:
+        from orchestration.cli.predict import predict_clevrer as predict
 
-    with failing(), bars() as shown:
         task = shown.add_task("scenes", total=None)
 
         def advance(done: int, total: int) -> None:
             shown.update(task, completed=done, total=total)
 
         scenes, collisions = predict(trajectories, events, at, until, out_, advance)
-    sys.stdout.write(f"{scenes} scenes, {collisions} collisions predicted in frames {at + 1} to {until}\n")
+    if json:
+        _print_json({"scenes": scenes, "collisions": collisions, "from": at + 1, "to": until})
+    else:
+        say(f"{scenes} scenes, {collisions} collisions predicted in frames {at + 1} to {until}")
 
 
 FileOption = Annotated[Path | None, typer.Option(metavar="FILE", help="Your own, instead of the profile's.")]
 
 
 @app.command()
+@voiced
 def explain(
     answer: Annotated[
         str, typer.Argument(metavar="ANSWER", help="Such as clevrer/SCENE/QUESTION or twin/SPEC/ARM.")
@@ -369,17 +421,23 @@ def explain(
     json: JsonOption = False,
 ) -> None:
     """Why: the steps to an answer, with the queries, triples and ticks behind each."""
-    from orchestration.lineage.explain import Input, explain_answer, files_given
-
     files = {"annotations": annotations, "events": events, "tasks": tasks, "scene_graphs": scene_graphs}
     files |= {"questions": questions, "specs": specs}
-    with failing():
-        explained = explain_answer(answer, Input(profile, tuple(set_), files_given(files)))
-    record = msgspec.json.encode(explained.record()).decode() + "\n" if json else ""
-    sys.stdout.write(record or explained.text(full))
+    with failing(), others_apart():
+        from orchestration.cli.data import require_files
+        from orchestration.lineage.explain import Input, explain_answer, files_given
+
+        given = files_given(files)
+        require_files(given)
+        explained = explain_answer(answer, Input(profile, tuple(set_), given))
+    if json:
+        _print_json(explained.record())
+    else:
+        sys.stdout.write(explained.text(full))
 
 
 @app.command(context_settings={"ignore_unknown_options": True})  # a figure may be negative
+@voiced
 def trace(
     number: Annotated[
         str | None,
@@ -387,6 +445,7 @@ def trace(
             metavar="NUMBER",
             help="BENCHMARK/SUBSET/METRIC, as in scores and tables: clevrer/explanatory/per_question; a row "
             "or a cell of a table, or a figure of the paper, such as 99.86.",
+            autocompletion=completion.numbers,
         ),
     ] = None,
     list_: Annotated[
@@ -413,11 +472,11 @@ def trace(
     """From a table cell down to rows, log, input file, source and code version; exit 1 where they do not fit
     together.
     """
-    from orchestration.cli.trace import print_list, print_trace
-
     if list_ == (number is not None):
         raise typer.BadParameter("give a NUMBER or --list")
     with failing():
+        with others_apart():
+            from orchestration.cli.trace import print_list, print_trace
         if number is None:
             print_list(profile, json=json)
             raise typer.Exit
@@ -434,14 +493,18 @@ def bench(
     json: JsonOption = False,
 ) -> None:
     """Speed and memory, each beside a peer or a floor in the same run."""
-    from orchestration.cli.bench import BENCHES, run
-
     with failing():
+        with others_apart():
+            from orchestration.cli.bench import BENCHES, run
+            from substrate.errors import ParameterError
         if name is not None and name not in BENCHES:
-            raise SubstrateError(f"no benchmark {name!r}", hint=f"Choose one of {', '.join(BENCHES)}")
+            hint = f"Choose one of {', '.join(BENCHES)}"
+            raise ParameterError(f"no benchmark {name!r}", where=("NAME",), hint=hint)
         for figure in run([name] if name else [], sizes or []):
-            text = msgspec.json.encode(figure).decode() if json else str(figure)
-            sys.stdout.write(f"{text}\n")
+            if json:
+                _print_json(figure)
+            else:
+                say(str(figure))
             sys.stdout.flush()
 
 
@@ -459,18 +522,22 @@ def mcp(
     limit: Annotated[int, typer.Option("--limit", min=1, help="Rows of one query.")] = 10_000,
 ) -> None:
     """Serve a log as an agent's memory over the Model Context Protocol, on standard input and output."""
-    from substrate.adapters.mcp_server import serve
-    from substrate.guard import QueryLimits
-    from substrate.tbox import TBox
-
     with failing():
+        from substrate.adapters.mcp_server import serve
+        from substrate.guard import QueryLimits
+        from substrate.tbox import TBox
+
         words = TBox.load(tbox) if tbox else None
         serve(log, write=write, tbox=words, limits=QueryLimits(timeout=timeout, rows=limit))
 
 
 @app.command()
+@voiced
 def logs(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A benchmark with logs.")],
+    name: Annotated[
+        str,
+        typer.Argument(metavar="NAME", help="A benchmark with logs.", autocompletion=completion.benchmarks),
+    ],
     sparql: Annotated[
         str | None, typer.Option("--sparql", help="SELECT or ASK, of the state of each log.")
     ] = None,
@@ -488,25 +555,25 @@ def logs(
     json: JsonOption = False,
 ) -> None:
     """Ask all logs of a benchmark at once, on Spark."""
-    from orchestration.benchmarks.registry import BENCHMARKS
-    from orchestration.pipeline.all_logs import ask_deltas, ask_each
-    from orchestration.project import open_workspace
-
     if (sparql is None) == (sql is None):
         raise typer.BadParameter("give either --sparql or --sql")
-    with failing():
+    with failing(), others_apart():
+        from orchestration.benchmarks.registry import BENCHMARKS
+        from orchestration.pipeline.all_logs import ask_deltas, ask_each
+        from orchestration.project import open_workspace
+        from substrate.errors import ParameterError
+
         workspace = open_workspace(profile, tuple(set_))
         if (benchmark := BENCHMARKS.get(name)) is None or not benchmark.logs:
             known = ", ".join(one.name for one in BENCHMARKS.values() if one.logs)
-            raise SubstrateError(f"no logs of {name!r}", hint=f"Choose one of {known}")
+            raise ParameterError(f"no logs of {name!r}", where=("NAME",), hint=f"Choose one of {known}")
         found = (
             ask_each(workspace, benchmark, sparql, tick, timeout, limit)
             if sparql is not None
             else ask_deltas(workspace, benchmark, sql or "", timeout, limit)
         )
     if json:
-        rows = [dict(zip(found.columns, row, strict=True)) for row in found.rows]
-        sys.stdout.write(msgspec.json.encode(rows).decode() + "\n")
+        _print_json([dict(zip(found.columns, row, strict=True)) for row in found.rows])
         return
     for row in [found.columns, *found.rows]:
         sys.stdout.write("\t".join("" if value is None else str(value) for value in row) + "\n")
@@ -515,11 +582,11 @@ def logs(
 @dvc_app.command("sync")
 def dvc_sync() -> None:
     """Write dvc.yaml from the asset graph."""
-    from orchestration.pins.dvc import sync
-    from orchestration.pipeline.graph import STAGES
-    from orchestration.project import find_root
+    with failing(), others_apart():
+        from orchestration.pins.dvc import sync
+        from orchestration.pipeline.graph import STAGES
+        from orchestration.project import find_root
 
-    with failing():
         changed = sync(find_root(), STAGES)
     say("dvc.yaml written" if changed else "dvc.yaml is up to date")
 

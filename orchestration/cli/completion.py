@@ -1,0 +1,71 @@
+"""What the shell completes: profiles, stages, benchmarks, numbers and keys of `--set`.
+
+`substrate --install-completion` installs it. A function gives what begins with what was typed; a shell never
+sees an error, since a key that completes nothing says enough.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from orchestration.cli.notices import others_apart
+
+
+def _completing(found: Callable[[], Iterable[str]], about: str) -> Callable[[str], list[str]]:
+    def complete(incomplete: str) -> list[str]:
+        try:
+            return sorted({word for word in found() if word.startswith(incomplete)})
+        except Exception:
+            return []
+
+    complete.__doc__ = about
+    return complete
+
+
+def _parameters() -> dict[str, Any]:
+    from orchestration.root import find_root
+    from orchestration.settings import PARAMETERS_FILE
+    from orchestration.yaml_text import read_yaml
+
+    return read_yaml(find_root() / PARAMETERS_FILE)
+
+
+def _dotted(given: dict[str, Any], prefix: str = "") -> Iterator[str]:
+    for key, value in given.items():
+        yield from _dotted(value, f"{prefix}{key}.") if isinstance(value, dict) else [f"{prefix}{key}="]
+
+
+def _stages() -> Iterator[str]:
+    """The stages that DVC runs and those that were pinned: reading them is a hundred times faster than asking
+    the asset graph.
+    """
+    from orchestration.root import find_root
+
+    root = find_root()
+    yield from re.findall(r"substrate materialize (\S+)", (root / "dvc.yaml").read_text("utf-8"))
+    for file in root.glob("pins/*/*.json"):
+        yield file.stem.replace(".", "/", 1)
+
+
+def _benchmarks() -> Iterable[str]:
+    with others_apart():
+        from orchestration.benchmarks.registry import BENCHMARKS
+
+    return BENCHMARKS
+
+
+def _numbers() -> Iterator[str]:
+    with others_apart():
+        from orchestration.benchmarks.registry import BENCHMARKS
+
+    for benchmark in BENCHMARKS.values():
+        yield from benchmark.numbers
+
+
+profiles = _completing(lambda: _parameters()["profiles"], "Profiles of `params.yaml`.")
+keys = _completing(lambda: _dotted(_parameters()), "Keys of `params.yaml`, as `--set` takes them.")
+stages = _completing(_stages, "Stages.")
+benchmarks = _completing(_benchmarks, "Benchmarks.")
+numbers = _completing(_numbers, "Numbers, as `trace` takes them.")

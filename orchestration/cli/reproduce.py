@@ -1,0 +1,198 @@
+"""`substrate reproduce`: run the graph where something is to be done, and say what came out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from orchestration.cli.console import stage_bars
+from orchestration.cli.notices import others_apart
+from orchestration.pins.standing import (
+    File,
+    Standing,
+    StandingStage,
+    look,
+    read_standing,
+    shared_paths,
+    standing_now,
+    write_standing,
+)
+from orchestration.root import find_root
+from orchestration.settings import PARAMETERS_FILE
+from orchestration.yaml_text import read_yaml
+
+if TYPE_CHECKING:
+    from orchestration.workspace import Workspace
+
+
+class Reproduction(msgspec.Struct, frozen=True):
+    """What a reproduction came to.
+
+    Attributes:
+        profile: the profile.
+        stages: the stages that it takes, in order.
+        ran: whether the graph was run; ``False`` where nothing was to be done.
+        seconds: how long it took.
+        tables: in Markdown, as they are printed.
+        report: where the report lies, if the whole was reproduced.
+        checks: what checks said that stopped nothing.
+        drifted: by path, how it differs from its pin.
+    """
+
+    profile: str
+    stages: list[str]
+    ran: bool
+    seconds: float
+    tables: list[str]
+    report: str | None
+    checks: list[str]
+    drifted: dict[str, str]
+
+    def line(self) -> str:
+        """The one line that ends it."""
+        count = len(self.stages)
+        if not self.ran:
+            return f"Nothing to do: all {count} stages of profile {self.profile} stand as they were."
+        rest = f"; {len(self.drifted)} outputs differ from their pins" if self.drifted else ""
+        return f"Done: {count} stages of profile {self.profile} in {self.seconds:,.0f} s{rest}."
+
+
+def reproduced(
+    profile: str | None, only: str | None, overrides: Sequence[str], *, force: bool
+) -> Reproduction:
+    """Run the stages of a profile, or find that nothing is to be done.
+
+    Args:
+        profile: a profile; that of `params.yaml` unless given.
+        only: one benchmark instead of all.
+        overrides: ``KEY=VALUE`` on top of `params.yaml`; with any, the graph is always run.
+        force: run stages although nothing they depend on has changed.
+    """
+    start, root = time.monotonic(), find_root()
+    if not overrides and not force:
+        named = profile or str(read_yaml(root / PARAMETERS_FILE).get("profile"))
+        if kept := standing_now(root, named, only):
+            names = kept.wanted(only)
+            said = [line for name in names for line in kept.stages[name].said]
+            report = kept.report if "report/html" in names else None
+            took = time.monotonic() - start
+            return Reproduction(named, names, False, took, kept.tables[only or ""], report, said, {})
+    with others_apart():
+        return _run(profile, only, overrides, force, start)
+
+
+def _run(
+    profile: str | None, only: str | None, overrides: Sequence[str], force: bool, start: float
+) -> Reproduction:
+    from orchestration.pins.dvc import settle
+    from orchestration.pipeline.graph import STAGES, stages_of
+    from orchestration.pipeline.resources import WorkspaceResource
+    from orchestration.pipeline.run import instance, run_stages
+    from orchestration.project import open_workspace
+
+    workspace = open_workspace(profile, tuple(overrides))
+    used, names = workspace.settings.profile, stages_of(only)
+    before = look(workspace.root, shared_paths(workspace.root, used))
+    with stage_bars(names):
+        resource = WorkspaceResource(profile=used, overrides=list(overrides), force=force)
+        failed = run_stages(names, resource, instance(workspace.root))
+    pinned = not overrides and used == open_workspace().settings.profile
+    drifted = settle(workspace, STAGES, names) if pinned else {}
+    checks = {
+        name: tuple(
+            f"{name}: {check.check_name}: {check.description}"
+            for check in failed
+            if check.asset_key.to_user_string() == name and check.check_name != "drift"
+        )
+        for name in names
+    }
+    if not overrides:
+        _keep(workspace, names, checks, drifted, before)
+    return Reproduction(
+        used,
+        names,
+        True,
+        time.monotonic() - start,
+        tables_of(workspace, names, only),
+        str(workspace.path(STAGES["report/html"].outs[0])) if "report/html" in names else None,
+        [line for name in names for line in checks[name]],
+        dict(sorted(drifted.items())),
+    )
+
+
+def tables_of(workspace: Workspace, names: Sequence[str], only: str | None) -> list[str]:
+    """The tables that a run made; a benchmark that shares its table with others shows its own rows."""
+    from orchestration.benchmarks.registry import BENCHMARKS
+    from orchestration.pipeline.graph import STAGES
+    from orchestration.rendering.results import transfer_table
+    from orchestration.scoring.scores import read_scores
+
+    made = [out for name in names for out in STAGES[name].outs if "/tables/" in out and out.endswith(".md")]
+    if made or only is None:
+        return [workspace.path(out).read_text("utf-8") for out in made]
+    benchmark = BENCHMARKS[only]
+    scores = read_scores(workspace.artifacts / "scores", benchmark.numbers)
+    return [transfer_table([benchmark], scores, workspace).render("md")]
+
+
+def _keep(
+    workspace: Workspace,
+    ran: Sequence[str],
+    checks: Mapping[str, tuple[str, ...]],
+    drifted: Mapping[str, str],
+    before: Mapping[str, File],
+) -> None:
+    """Keep what stands after a run: the stages that ran, and those that stood before it and still do."""
+    from orchestration.benchmarks.registry import BENCHMARKS
+    from orchestration.pins.records import fingerprint, read_record, record_path
+    from orchestration.pipeline.graph import STAGES, stages_of
+    from orchestration.stage import inputs_of
+
+    root, profile = workspace.root, workspace.settings.profile
+    shared = shared_paths(root, profile)
+    seen = time.time_ns()
+    files = look(root, shared)
+    own = {name: file.sha256 for name, file in files.items() if _is_source(name)}
+    if own != {name: file.sha256 for name, file in before.items() if _is_source(name)}:
+        return  # code or parameters changed while it ran: nobody can say with which it ran
+    earlier = read_standing(root, profile)
+    if earlier and any(
+        name not in earlier.files or earlier.files[name].sha256 != digest for name, digest in own.items()
+    ):
+        earlier = None
+    stages: dict[str, StandingStage] = {}
+    for name, stage in STAGES.items():
+        known = earlier.stages.get(name) if earlier else None
+        said = checks.get(name) if name in ran else known.said if known and known.stands else None
+        outs = [out.format(profile=profile) for out in stage.outs]
+        record = read_record(record_path(workspace, name))
+        if (
+            said is None
+            or record is None
+            or drifted.keys() & {*outs}
+            or fingerprint(STAGES, stage, workspace) != record
+        ):
+            stages[name] = StandingStage(stage.needs)
+            continue
+        inputs = [out.format(profile=profile) for out in inputs_of(STAGES, stage)]
+        outside = stage.outside(workspace).values() if stage.outside else ()
+        records = [record_path(workspace, name).relative_to(root).as_posix()]
+        paths = tuple(dict.fromkeys([*inputs, *outs, *records, *map(str, outside)]))
+        files |= look(root, [path for path in paths if path not in files])
+        stages[name] = StandingStage(stage.needs, True, paths, said)
+    tables: dict[str, list[str]] = {}
+    for only in (None, *BENCHMARKS):
+        names = stages_of(only)
+        if all(stages[name].stands for name in names):
+            tables[only or ""] = tables_of(workspace, names, only)
+    report = str(workspace.path(STAGES["report/html"].outs[0]))
+    write_standing(root, profile, Standing(seen, files, stages, tables, report))
+
+
+def _is_source(name: str) -> bool:
+    """Whether a shared path is of the code or the parameters, which no run writes."""
+    return Path(name).is_absolute() or name == PARAMETERS_FILE

@@ -1,0 +1,131 @@
+"""Install what requirements.lock holds into the environment that runs this: `make setup` and `make tools`.
+
+    .venv/bin/python scripts/environment.py platform      what the pipeline runs on
+    .venv/bin/python scripts/environment.py all           and what tests, checks and documentation need
+
+uv does it, itself installed by pip from the lock; every package is held against the lock's hashes. uv does
+not read pip's configuration, so where pip was told of other indexes, links, hosts or certificates, uv is told
+the same; what UV_… variables say counts first. Where uv cannot do it, pip does.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Collection, Iterable, Mapping
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+LOCK = ROOT / "requirements.lock"
+PROJECT = "event-graph-substrate"
+BUILD = {"editables", "hatchling", "uv"}
+"""What puts this checkout into the environment."""
+
+
+def blocks(text: str) -> dict[str, tuple[str, set[str]]]:
+    r"""The packages of a lock: by name its lines, and who asks for it.
+
+    >>> locked = "a==1 \\\n    --hash=sha256:0\n    # via b\nb==2\n    # via x (pyproject.toml:dev)\n"
+    >>> blocks(locked)["a"][1]
+    {'b'}
+    """
+    found: dict[str, tuple[str, set[str]]] = {}
+    for block in re.split(r"^(?=[A-Za-z0-9])", text, flags=re.MULTILINE):
+        name = re.match(r"[A-Za-z0-9._-]+", block)
+        if name:
+            asked = re.findall(r"^    #   (.+)$|^    # via (.+)$", block, flags=re.MULTILINE)
+            found[name[0]] = block, {first or second for first, second in asked}
+    return found
+
+
+def platform(locked: Mapping[str, tuple[str, set[str]]]) -> set[str]:
+    """The packages of a lock without those that only the development groups ask for."""
+    wanted = {name for name, (_, asked) in locked.items() if any(_of_project(one) for one in asked)} | BUILD
+    while more := {name for name, (_, asked) in locked.items() if asked & wanted} - wanted:
+        wanted |= more
+    return wanted & locked.keys()
+
+
+def _of_project(asker: str) -> bool:
+    return asker.startswith(PROJECT) and not asker.endswith(":dev)")
+
+
+def like_pip(configured: Mapping[str, str], environment: Mapping[str, str]) -> dict[str, str]:
+    """The variables by which uv looks where pip was told to look; none that is set already.
+
+    >>> like_pip({"index-url": "https://example.org/simple", "cert": "/ca.pem"}, {"SSL_CERT_FILE": "/my.pem"})
+    {'UV_DEFAULT_INDEX': 'https://example.org/simple'}
+    """
+    many = {"extra-index-url": ("UV_INDEX", " "), "find-links": ("UV_FIND_LINKS", ",")}
+    one = {"index-url": "UV_DEFAULT_INDEX", "cert": "SSL_CERT_FILE", "proxy": "ALL_PROXY"}
+    one |= {"trusted-host": "UV_INSECURE_HOST", "timeout": "UV_HTTP_TIMEOUT", "no-index": "UV_NO_INDEX"}
+    if {"UV_DEFAULT_INDEX", "UV_INDEX_URL", "UV_INDEX"} & environment.keys():
+        del one["index-url"], many["extra-index-url"]
+    told = {variable: configured[key] for key, variable in one.items() if configured.get(key)}
+    for key, (variable, between) in many.items():
+        if places := configured.get(key, "").split():
+            told[variable] = between.join(places)
+    return {variable: value for variable, value in told.items() if variable not in environment}
+
+
+def pip_configuration() -> dict[str, str]:
+    """What pip was told: by its files, then by the environment."""
+    said = _run("-m", "pip", "config", "list", capture=True)
+    found: dict[str, str] = {}
+    for place in ("global", "install", ":env:"):
+        for line in said.splitlines():
+            key, equals, value = line.partition("=")
+            section, dot, name = key.rpartition(".")
+            if equals and dot and section == place:
+                found[name.replace("_", "-")] = str(ast.literal_eval(value))
+    return found
+
+
+def _run(*arguments: str, capture: bool = False, environment: Mapping[str, str] | None = None) -> str:
+    command = [sys.executable, *arguments]
+    out = subprocess.PIPE if capture else None
+    return subprocess.run(
+        command, cwd=ROOT, check=True, text=True, stdout=out, env={**os.environ, **(environment or {})}
+    ).stdout
+
+
+def install(locked: Mapping[str, tuple[str, set[str]]], wanted: Collection[str]) -> None:
+    """Install packages of the lock, and this checkout."""
+    pip = ["-m", "pip", "install", "--quiet", "--no-deps"]
+    checkout = ["--no-build-isolation", "--editable", "."]
+    with tempfile.TemporaryDirectory() as folder:
+        requirements = _written(Path(folder) / "requirements.txt", locked, wanted)
+        try:
+            uv_alone = _written(Path(folder) / "uv.txt", locked, {"uv"})
+            _run(*pip, "--require-hashes", "--requirement", uv_alone)
+            told = like_pip(pip_configuration(), os.environ)
+            # As pip, of all indexes the file that fits: which one may be installed, the hashes say.
+            uv = ["-m", "uv", "pip", "install", "--quiet", "--no-deps", "--python", sys.executable]
+            best = ["--index-strategy", "unsafe-best-match"]
+            _run(*uv, *best, "--require-hashes", "--requirement", requirements, environment=told)
+            _run(*uv, *checkout, environment=told)
+        except subprocess.CalledProcessError:
+            sys.stderr.write("uv could not install the lock (see above); pip does, which takes longer\n")
+            _run(*pip, "--require-hashes", "--requirement", requirements)
+            _run(*pip, *checkout)
+
+
+def _written(path: Path, locked: Mapping[str, tuple[str, set[str]]], names: Iterable[str]) -> str:
+    path.write_text("".join(locked[name][0] for name in sorted(names)), "utf-8")
+    return str(path)
+
+
+def main() -> None:
+    """Install one of the two sets."""
+    if sys.argv[1:] not in (["platform"], ["all"]):
+        sys.exit("say platform or all")
+    locked = blocks(LOCK.read_text("utf-8"))
+    install(locked, locked if sys.argv[1] == "all" else platform(locked))
+
+
+if __name__ == "__main__":
+    main()

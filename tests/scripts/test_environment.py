@@ -1,0 +1,43 @@
+"""`make setup` takes of the lock what the pipeline needs, and uv looks where pip was told to look."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def environment() -> Any:
+    spec = importlib.util.spec_from_file_location("environment", ROOT / "scripts" / "environment.py")
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_pipeline_needs_no_tool_of_the_developers_but_what_builds_the_checkout(environment: Any) -> None:
+    locked = environment.blocks((ROOT / "requirements.lock").read_text("utf-8"))
+    needed = environment.platform(locked)
+    assert {"pyoxigraph", "dagster", "pyspark", "py4j", "dvc", "pybullet", "hatchling", "uv"} <= needed
+    assert not {"pytest", "ruff", "pyright", "mkdocs-material", "playwright"} & needed
+    assert all("--hash=sha256:" in block for block, _ in locked.values())
+
+
+def test_uv_is_told_what_pip_was_told_unless_the_user_told_uv(environment: Any) -> None:
+    pip = {
+        "index-url": "https://a/simple",
+        "extra-index-url": "https://b/simple https://c",
+        "find-links": "/w",
+    }
+    assert environment.like_pip(pip, {}) == {
+        "UV_DEFAULT_INDEX": "https://a/simple",
+        "UV_INDEX": "https://b/simple https://c",
+        "UV_FIND_LINKS": "/w",
+    }
+    assert environment.like_pip(pip, {"UV_INDEX_URL": "https://mine"}) == {"UV_FIND_LINKS": "/w"}
