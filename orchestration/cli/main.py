@@ -25,7 +25,7 @@ from orchestration.cli.console import (
 )
 from orchestration.cli.log import log_app
 from substrate import __version__
-from substrate.errors import SubstrateError
+from substrate.errors import ParameterError, SubstrateError
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -200,23 +200,31 @@ def verify(
     ] = False,
     json: JsonOption = False,
 ) -> None:
-    """Recompute everything and compare it with the pins, cell by cell and row by row; exit 1 on drift."""
-    from orchestration.pins.verification import verify_profile
+    """Hold every file against its hash, recompute everything and compare it with the pins, cell by cell and
+    row by row; exit 1 on damage or drift.
+    """
+    from orchestration.pins.verification import verify_files, verify_profile
     from orchestration.pipeline.graph import STAGES
     from orchestration.pipeline.run import recompute as compute
-    from orchestration.project import open_workspace
+    from orchestration.project import find_root, open_workspace
     from orchestration.rendering.drift import render_markdown, render_text
 
     with failing():
-        workspace = open_workspace(profile)
-        computed = [name for name, stage in STAGES.items() if stage.pinned_by == "dvc.yaml"]
-        with stage_bars(computed) if recompute else nullcontext():
-            report = verify_profile(workspace, STAGES, recompute=compute if recompute else None, since=since)
+        root = find_root()
+        try:
+            workspace = open_workspace(profile)
+        except ParameterError as error:
+            report = verify_files(root, profile, error)
+        else:
+            computed = [name for name, stage in STAGES.items() if stage.pinned_by == "dvc.yaml"]
+            with stage_bars(computed) if recompute else nullcontext():
+                recomputing = compute if recompute else None
+                report = verify_profile(workspace, STAGES, recompute=recomputing, since=since)
     if json:
         sys.stdout.write(msgspec.json.encode(report).decode() + "\n")
     else:
         sys.stdout.write(render_markdown(report) if markdown else render_text(report))
-    raise typer.Exit(1 if report.differences else 0)
+    raise typer.Exit(0 if report.fits else 1)
 
 
 @app.command()
