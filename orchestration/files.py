@@ -121,11 +121,37 @@ def _scratch(path: Path) -> Iterator[Path]:
             # Another process may take a folder that is not locked yet for a leftover.
             if not held:
                 continue
+            _in_use.add(scratch)
             try:
                 yield scratch
             finally:
                 shutil.rmtree(scratch)
+                _in_use.discard(scratch)
             return
+
+
+@contextmanager
+def passing_folder() -> Iterator[Path]:
+    """A folder of the system's for temporary files, gone after the block or with :func:`drop_scratch`."""
+    with tempfile.TemporaryDirectory(prefix="substrate-") as name:
+        folder = Path(name)
+        _in_use.add(folder)
+        try:
+            yield folder
+        finally:
+            _in_use.discard(folder)
+
+
+_in_use: set[Path] = set()
+"""The scratch folders of this process."""
+
+
+def drop_scratch() -> None:
+    """Remove the scratch folders of this process, which is about to end; what they hold is lost."""
+    for _ in range(3):
+        for folder in list(_in_use):
+            # Another thread may still be writing there.
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextmanager

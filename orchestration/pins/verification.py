@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import tempfile
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -13,6 +12,7 @@ from urllib.request import url2pathname
 
 import msgspec
 
+from orchestration.files import passing_folder
 from orchestration.pins import dvc as pins
 from orchestration.pins.damage import find_damage
 from orchestration.pins.drift import Cause, Difference, causes, differences, unaccepted
@@ -88,16 +88,16 @@ def verify_profile(
     found: list[Difference] = []
     now = here
     if recompute:
-        with tempfile.TemporaryDirectory(prefix="substrate-") as folder:
+        with passing_folder() as folder:
             computed = [name for name, stage in stages.items() if stage.pinned_by == "dvc.yaml"]
             try:
-                recompute(computed, profile, Path(folder))
+                recompute(computed, profile, folder)
             except SubstrateError as error:
                 if not damage.found:
                     raise
                 failed = Difference("verify", "file", "the recomputation", "every stage", str(error))
                 return Report(profile, True, [*damage.found, failed], causes(pinned, here))
-            now = measure(replace(workspace, scratch=Path(folder)), stages)
+            now = measure(replace(workspace, scratch=folder), stages)
         found = differences(here, now, here=True)
     found = differences(pinned, now) + found
     named = {(difference.stage, difference.what) for difference in damage.found}
