@@ -9,7 +9,7 @@ import hashlib
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -121,11 +121,37 @@ def _scratch(path: Path) -> Iterator[Path]:
             # Another process may take a folder that is not locked yet for a leftover.
             if not held:
                 continue
+            _in_use.add(scratch)
             try:
                 yield scratch
             finally:
                 shutil.rmtree(scratch)
+                _in_use.discard(scratch)
             return
+
+
+@contextmanager
+def passing_folder() -> Iterator[Path]:
+    """A folder of the system's for temporary files, gone after the block or with :func:`drop_scratch`."""
+    with tempfile.TemporaryDirectory(prefix="substrate-") as name:
+        folder = Path(name)
+        _in_use.add(folder)
+        try:
+            yield folder
+        finally:
+            _in_use.discard(folder)
+
+
+_in_use: set[Path] = set()
+"""The scratch folders of this process."""
+
+
+def drop_scratch() -> None:
+    """Remove the scratch folders of this process, which is about to end; what they hold is lost."""
+    for _ in range(3):
+        for folder in list(_in_use):
+            # Another thread may still be writing there.
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextmanager
@@ -152,12 +178,17 @@ def write_json(path: Path, value: Any, *, indent: int) -> None:
     path.write_bytes(msgspec.json.format(msgspec.json.encode(value), indent=indent) + b"\n")
 
 
-def sha256(path: Path) -> str:
-    """``sha256:…`` of a file's bytes, or of a folder's sorted names and file hashes."""
+def sha256(path: Path, of_file: Callable[[Path], str] | None = None) -> str:
+    """``sha256:…`` of a file's bytes, or of a folder's sorted names and file hashes.
+
+    Args:
+        of_file: gives the hash of a file, where somebody has read the files already.
+    """
+    of_file = of_file or sha256
     if path.is_dir():
         digest = hashlib.sha256()
         for file in sorted(p for p in path.rglob("*") if p.is_file()):
-            digest.update(f"{file.relative_to(path).as_posix()} {sha256(file)}\n".encode())
+            digest.update(f"{file.relative_to(path).as_posix()} {of_file(file)}\n".encode())
         return f"sha256:{digest.hexdigest()}"
     with path.open("rb") as file:
         return f"sha256:{hashlib.file_digest(file, 'sha256').hexdigest()}"

@@ -1,7 +1,8 @@
 """Tables of cases and of event logs: Parquet shards under one storage that the driver and the workers reach.
 
-A table is never pinned and never hashed: it can be made again from what is. The driver writes it, a shard
-at a time, and a shard is there whole or not at all, so that a run that was killed goes on with the next one.
+A table is never pinned: it can be made again from what is, and other versions of a library write other
+bytes. What was written here is known by its sums. The driver writes it, a shard at a time, and a shard is
+there whole or not at all, so that a run that was killed goes on with the next one.
 """
 
 from __future__ import annotations
@@ -63,10 +64,19 @@ _entries = msgspec.json.Decoder(LogEntry)
 
 
 class Manifest(msgspec.Struct, frozen=True):
-    """What a whole table is: its folder, and how many rows each of its shards has."""
+    """What a whole table is: its folder, how many rows each of its shards has, and the bytes of each."""
 
     folder: str
     shards: list[int]
+    sums: list[str] = []
+    """SHA-256 of each shard's file, as it was written here."""
+    seal: str = ""
+    """A hash of the rest, by which a damaged manifest is known."""
+
+    @property
+    def whole(self) -> bool:
+        """Whether nothing of it is damaged; one that was written without sums says nothing of it."""
+        return self.seal == (short_key(self.folder, self.shards, self.sums) if self.sums else "")
 
     @property
     def rows(self) -> int:
@@ -120,6 +130,18 @@ class Storage:
         system, path = self._place(*parts)
         system.makedirs(path.rpartition("/")[0], exist_ok=True)
         system.pipe_file(path, msgspec.json.encode(record))
+
+    def manifest_of(self, folder: str, shards: list[int]) -> Manifest:
+        """The manifest of a table that was written: its folder, and how many rows each shard has."""
+        found: list[str] = []
+        for number in range(len(shards)):
+            system, path = self._place(folder, shard_name(number))
+            with system.open(path, "rb") as file:
+                digest = hashlib.sha256()
+                while block := file.read(1 << 20):
+                    digest.update(block)  # pyright: ignore[reportArgumentType]
+            found.append(f"sha256:{digest.hexdigest()}")
+        return Manifest(folder, shards, found, short_key(folder, shards, found) if found else "")
 
     def read_manifest(self, *parts: str) -> Manifest | None:
         """The manifest of a table; ``None`` where there is no whole one."""
@@ -181,7 +203,8 @@ def write_cases(
         shard: how many cases a shard has.
         advance: told how many cases are written, and how many there are.
     """
-    if found := storage.read_manifest(folder, key, "table.json"):
+    found = storage.read_manifest(folder, key, "table.json")
+    if found and found.sums:
         return found
     cases, done, shards = read(), 0, list[int]()
     for batch in batched(cases.each, shard):
@@ -191,7 +214,7 @@ def write_cases(
         done += len(batch)
         shards.append(len(batch))
         advance(done, cases.total)
-    manifest = Manifest(f"{folder}/{key}", shards)
+    manifest = storage.manifest_of(f"{folder}/{key}", shards)
     storage.write_record(manifest, folder, key, "table.json")
     storage.keep_only(folder, [key])
     return manifest

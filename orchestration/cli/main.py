@@ -234,23 +234,32 @@ def verify(
     ] = False,
     json: JsonOption = False,
 ) -> None:
-    """Recompute everything and compare it with the pins, cell by cell and row by row; exit 1 on drift."""
+    """Hold every file against its hash, recompute everything and compare it with the pins, cell by cell and
+    row by row; exit 1 on damage or drift.
+    """
     with failing(), others_apart():
-        from orchestration.pins.verification import verify_profile
+        from orchestration.pins.verification import verify_files, verify_profile
         from orchestration.pipeline.graph import STAGES
         from orchestration.pipeline.run import recompute as compute
-        from orchestration.project import open_workspace
+        from orchestration.project import find_root, open_workspace
         from orchestration.rendering.drift import render_markdown, render_text
+        from substrate.errors import ParameterError
 
-        workspace = open_workspace(profile)
-        computed = [name for name, stage in STAGES.items() if stage.pinned_by == "dvc.yaml"]
-        with stage_bars(computed) if recompute else nullcontext():
-            report = verify_profile(workspace, STAGES, recompute=compute if recompute else None, since=since)
+        root = find_root()
+        try:
+            workspace = open_workspace(profile)
+        except ParameterError as error:
+            report = verify_files(root, profile, error)
+        else:
+            computed = [name for name, stage in STAGES.items() if stage.pinned_by == "dvc.yaml"]
+            with stage_bars(computed) if recompute else nullcontext():
+                recomputing = compute if recompute else None
+                report = verify_profile(workspace, STAGES, recompute=recomputing, since=since)
     if json:
         _print_json(report)
     else:
         sys.stdout.write(render_markdown(report) if markdown else render_text(report))
-    raise typer.Exit(1 if report.differences else 0)
+    raise typer.Exit(0 if report.fits else 1)
 
 
 @app.command()

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import msgspec
 
 from orchestration.pins.pinned import Pin, Pinned, PinnedRow, Pins, measure, read_pins
-from orchestration.pins.records import LOCK, flattened
+from orchestration.pins.records import LOCK, flattened, lines_apart
 from orchestration.stage import Stage, Stages
 from orchestration.workspace import Workspace
 
@@ -49,7 +49,10 @@ class Cause(msgspec.Struct, frozen=True, omit_defaults=True):
 
     def __str__(self) -> str:
         change = f" {self.old} -> {self.new}" if self.old or self.new else ""
-        return _CAUSES[self.kind].format(what=self.what, change=change, stages=", ".join(self.stages))
+        stages = ", ".join(self.stages[:_LISTED])
+        if len(self.stages) > _LISTED:
+            stages += f" and {len(self.stages) - _LISTED} more stages"
+        return _CAUSES[self.kind].format(what=self.what, change=change, stages=stages)
 
 
 _CAUSES = {
@@ -147,22 +150,45 @@ _KINDS = (_cells, _scores, _rows)
 
 
 def _files(stage: str, old: Pin, new: Pin, here: bool) -> list[Difference]:
-    found = []
+    found: list[Difference] = []
     for out in {**old.outs, **new.outs}:
-        if old.outs.get(out) != new.outs.get(out):
-            named = changed_files(old, new)
-            hashes = [pin.outs.get(out, "nothing")[:15] for pin in (old, new)]
-            what = (
-                f"{out}: {', '.join(named[:3])}{f' and {len(named) - 3} more' if len(named) > 3 else ''}"
-                if named
-                else out
-            )
-            found.append(
-                Difference(
-                    stage, "input" if new.files or old.files else "file", what, hashes[0], hashes[1], here
-                )
-            )
+        was, is_ = old.outs.get(out, NOTHING), new.outs.get(out, NOTHING)
+        if was == is_:
+            continue
+        kind = "input" if new.files or old.files else "file"
+        if named := changed_files(old, new):
+            for name in named:
+                before, after = old.files.get(name, NOTHING), new.files.get(name, NOTHING)
+                path = f"{out}/{name}"
+                at = apart_at(old.lines.get(path), new.lines.get(path))
+                found.append(Difference(stage, kind, path + at, before, after, here))
+        else:
+            at = apart_at(old.lines.get(out), new.lines.get(out))
+            found.append(Difference(stage, kind, out + at, short(was), short(is_), here))
     return found
+
+
+NOTHING = "nothing"
+_LISTED = 5
+
+
+def short(digest: str) -> str:
+    """The beginning of a digest, or what stands for one, as it is."""
+    return digest[:15] if digest.startswith("sha256:") else digest
+
+
+def apart_at(old: str | None, new: str | None) -> str:
+    """In words, at which lines a file differs; empty where its lines are not pinned.
+
+    >>> apart_at("aaaabbbb", "aaaacccc")
+    ', line 2'
+    """
+    if old is None or new is None or not (apart := lines_apart(old, new)):
+        return ""
+    listed = ", ".join(map(str, apart[:_LISTED]))
+    more = f" and {len(apart) - _LISTED} more" if len(apart) > _LISTED else ""
+    after = " and what follows" if len(old) != len(new) else ""
+    return f", line {listed}{more}{after}"
 
 
 def changed_files(old: Pin, new: Pin) -> list[str]:
@@ -174,22 +200,41 @@ def causes(old: Pins, new: Pins) -> list[Cause]:
     """What changed of all that the stages whose outs differ depend on; a cause that stages share is named
     once.
     """
+    return _changes(old, new, differ=True)
+
+
+def unaccepted(old: Pins, new: Pins) -> list[Cause]:
+    """What changed of all that the other stages depend on: their outs are what was pinned, and nobody has
+    shown that they still follow.
+    """
+    return _changes(old, new, differ=False)
+
+
+def _changes(old: Pins, new: Pins, differ: bool) -> list[Cause]:
     shared: dict[tuple[Any, ...], list[str]] = defaultdict(list)
-    for stage in (name for name in new if name in old and old[name].pin.outs != new[name].pin.outs):
+    for stage in (name for name in new if name in old):
         was, is_ = old[stage].pin, new[stage].pin
-        direct = [("code", file, "", "") for file in _keys(was.code, is_.code)]
-        flat = flattened(was.parameters), flattened(is_.parameters)
-        direct += [("parameter", key, _text(flat[0], key), _text(flat[1], key)) for key in _keys(*flat)]
-        data = [("input", path, "", "") for path in _keys(was.inputs, is_.inputs) if path.startswith("data/")]
-        upstream = [path for path in _keys(was.inputs, is_.inputs) if not path.startswith("data/")]
-        if not (direct or data or upstream):
-            direct = [("input", path, "", "") for path in is_.outs if is_.files] or [_elsewhere(was, is_)]
-        for cause in direct + data:
-            shared[cause].append(stage)
+        if (was.outs != is_.outs) == differ:
+            for cause in _changes_of(was, is_, differ):
+                shared[cause].append(stage)
     return [
         Cause(kind, what, tuple(stages), before, after)
         for (kind, what, before, after), stages in shared.items()
     ]
+
+
+def _changes_of(was: Pin, is_: Pin, differ: bool) -> list[tuple[Any, ...]]:
+    direct: list[tuple[Any, ...]] = [("code", file, "", "") for file in _keys(was.code, is_.code)]
+    flat = flattened(was.parameters), flattened(is_.parameters)
+    direct += [("parameter", key, _text(flat[0], key), _text(flat[1], key)) for key in _keys(*flat)]
+    data = [("input", path, "", "") for path in _keys(was.inputs, is_.inputs) if path.startswith("data/")]
+    upstream = [path for path in _keys(was.inputs, is_.inputs) if not path.startswith("data/")]
+    if not differ:
+        # The stage that makes a changed input is named for it already.
+        return direct + ([("environment", LOCK, "", "")] if was.lock != is_.lock else [])
+    if not (direct or data or upstream):
+        direct = [("input", path, "", "") for path in is_.outs if is_.files] or [_elsewhere(was, is_)]
+    return direct + data
 
 
 def _elsewhere(was: Pin, is_: Pin) -> tuple[Any, ...]:
@@ -206,9 +251,8 @@ def explain_data(workspace: Workspace, stages: Stages, stage: Stage) -> str:
     now = measure(workspace, stages, [stage])
     if not made or not now:
         return ""
-    pinned = {stage.name: made}
-    named = [difference.what for difference in differences(pinned, now)]
-    return "; ".join([*named, *map(str, causes(pinned, now))])
+    named = ", ".join(changed_files(made.pin, now[stage.name].pin))
+    return "; ".join(filter(None, [named, *map(str, causes({stage.name: made}, now))]))
 
 
 def _keys(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:

@@ -13,21 +13,19 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import yaml
 from dvc_data.hashfile.hash_info import HashInfo
 from dvc_data.hashfile.tree import Tree
 
-from orchestration.pins.pinned import settle_pins
+from orchestration.pins.pinned import PinError, settle_pins
+from orchestration.pins.seal import broken, seal_pins
+from orchestration.settings import PARAMETERS_FILE
 from orchestration.stage import Stage, Stages, inputs_of
 from orchestration.workspace import Workspace
-from substrate.errors import SubstrateError
 
 _NUMBERS = "artifacts/${profile}/tables/numbers.csv"
 _HEADER = "# Generated from the asset graph by `substrate dvc sync`; a test holds the two equal.\n"
-
-
-class PinError(SubstrateError):
-    """DVC failed."""
 
 
 def render_dvc_yaml(stages: Stages) -> str:
@@ -89,12 +87,32 @@ def drift(root: Path) -> dict[str, str]:
     return {path.rstrip("/"): how for how in ("modified", "deleted") for path in changed.get(how, [])}
 
 
+LOCKS = ("data.dvc", "dvc.lock")
+"""The files of DVC's pins."""
+
+
 def recorded(root: Path) -> dict[str, str]:
     """The MD5 at which `dvc.lock` and `data.dvc` pin each path; what was never pinned is not in it.
 
     For checks inside a run, where a call of DVC for each stage would take longer than the stage.
+
+    Raises:
+        PinError: one of them cannot be read.
     """
-    return _data_pins(_bytes(root / "data.dvc")) | _lock_pins(_bytes(root / "dvc.lock"))
+    found: dict[str, str] = {}
+    for name in LOCKS:
+        pinned = pinned_md5(root, name)
+        if pinned is None:
+            hint = "Restore it, as with `git checkout`"
+            raise PinError("is damaged: these are no pins of DVC", where=(root / name,), hint=hint)
+        found |= pinned
+    return found
+
+
+def pinned_md5(root: Path, name: str) -> dict[str, str] | None:
+    """The MD5 at which `dvc.lock` or `data.dvc` pins each path; ``None`` where it cannot be read."""
+    path = root / name
+    return _md5_of(path.read_bytes()) if path.is_file() else {}
 
 
 def md5(path: Path) -> str:
@@ -110,18 +128,33 @@ def md5(path: Path) -> str:
     return str(tree.hash_info.value)
 
 
-def _bytes(path: Path) -> bytes:
-    return path.read_bytes() if path.is_file() else b""
+class _Out(msgspec.Struct):
+    path: str
+    md5: str = ""
 
 
-@lru_cache(maxsize=1)
-def _lock_pins(text: bytes) -> dict[str, str]:
-    stages = (yaml.safe_load(text) or {}).get("stages", {}).values()
-    return {out["path"]: out["md5"] for stage in stages for out in stage.get("outs", [])}
+class _Stage(msgspec.Struct):
+    outs: list[_Out] = []
 
 
-def _data_pins(text: bytes) -> dict[str, str]:
-    return {out["path"]: out["md5"] for out in (yaml.safe_load(text) or {}).get("outs", []) if "md5" in out}
+class _Lock(msgspec.Struct):
+    stages: dict[str, _Stage] = {}
+    outs: list[_Out] = []
+
+
+@lru_cache(maxsize=2)
+def _md5_of(text: bytes) -> dict[str, str] | None:
+    try:
+        read = yaml.load(text, _LOADER)
+        lock = msgspec.convert(read or {}, _Lock)
+    except (yaml.YAMLError, msgspec.ValidationError, ValueError, RecursionError):
+        return None
+    outs = [*lock.outs, *(out for stage in lock.stages.values() for out in stage.outs)]
+    return {out.path: out.md5 for out in outs if out.md5}
+
+
+# The C one is ten times as fast, and not on every machine.
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def commit(root: Path, *targets: str) -> None:
@@ -130,9 +163,10 @@ def commit(root: Path, *targets: str) -> None:
 
 
 def settle(workspace: Workspace, stages: Stages, ran: Iterable[str]) -> dict[str, str]:
-    """After a run: record new stages and changed inputs, but never a changed result.
+    """After a run: record new stages and changed inputs, but never a changed result, and seal the pins.
 
     Args:
+        workspace: the project, in its default profile.
         stages: every stage there is.
         ran: names of the stages that ran.
 
@@ -140,6 +174,7 @@ def settle(workspace: Workspace, stages: Stages, ran: Iterable[str]) -> dict[str
         The paths whose bytes differ from their pins; they stay unrecorded until they are accepted.
     """
     root, profile = workspace.root, workspace.settings.profile
+    unsealed = broken(root).keys()
     drifted = drift(root)
     those = [stages[name] for name in ran]
     settled: list[str] = []
@@ -153,6 +188,8 @@ def settle(workspace: Workspace, stages: Stages, ran: Iterable[str]) -> dict[str
         commit(root, *settled)
         kept = [stage for stage in those if _dvc_name(stage.name) in settled or stage.pinned_by in settled]
         settle_pins(workspace, stages, kept)
+    # What was not as sealed before the run stays so; of the parameters only what a stage takes counts.
+    seal_pins(root, unsealed - (set() if drifted else {PARAMETERS_FILE}))
     return {path: how for path, how in drifted.items() if how == "modified"}
 
 

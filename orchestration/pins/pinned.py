@@ -2,29 +2,47 @@
 is at hand.
 
 A stage has one JSON file with its fingerprint, the counts behind its scores and the cells of its tables; a
-stage of
-answers has a second one with a short line for each row. DVC holds the bytes, git holds these.
+stage of answers has a second one with a short line for each row. DVC holds the bytes, git holds these, and
+:mod:`orchestration.pins.seal` tells whether they are as they were written.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from orchestration.files import replacing, sha256
-from orchestration.pins.records import Fingerprint, fingerprint, lock_hash
+from orchestration.files import replacing
+from orchestration.pins.records import (
+    OF_LINES,
+    Digest,
+    Digests,
+    Fingerprint,
+    files_of,
+    fingerprint,
+    line_digests,
+    lock_hash,
+    named_files,
+)
 from orchestration.stage import Stage, Stages
 from orchestration.workspace import Workspace
+from substrate.errors import SubstrateError
 from substrate.rows import decode
 
 _SHORT = 8
 ROWS = "answers.jsonl"
 """The name of a file of answers."""
+NO_ROW = "not readable"
+"""What a line that is no row predicts."""
+
+
+class PinError(SubstrateError):
+    """Pins cannot be read or written."""
+
 
 Key = tuple[str, str, str]
 """A row's subset, scene and question, as text."""
@@ -55,6 +73,8 @@ class Pin(Fingerprint, frozen=True, omit_defaults=True):
     """SHA-256 of the environment's lock."""
     files: dict[str, str] = msgspec.field(default_factory=dict)
     """For data: a short hash of each file."""
+    lines: dict[str, str] = msgspec.field(default_factory=dict)
+    """By path of a file of lines: four digits of the SHA-256 of each line, one after the other."""
     scores: dict[str, tuple[int, int]] = msgspec.field(default_factory=dict)
     """Correct and total by number."""
     cells: dict[str, dict[str, dict[str, str]]] = msgspec.field(default_factory=dict)
@@ -72,40 +92,83 @@ Pins = dict[str, Pinned]
 """By stage."""
 
 
-def measure(workspace: Workspace, stages: Stages, wanted: Iterable[Stage] | None = None) -> Pins:
+def measure(
+    workspace: Workspace,
+    stages: Stages,
+    wanted: Iterable[Stage] | None = None,
+    known: Pins | None = None,
+    digest: Digest | None = None,
+) -> Pins:
     """What the stages' outs in a workspace are now; a stage with none of its outs there is left out.
 
+    What cannot be read of a damaged file is left out of the details, and a line that is no row says so.
+
     Args:
+        workspace: where the outs lie.
         stages: every stage there is.
         wanted: those that are measured; all unless given.
+        known: an earlier measurement; what it says of outs that are the same, and where the code of a stage
+            lies, is taken from it.
+        digest: gives the SHA-256 of a path.
     """
     found: Pins = {}
+    digest, lock = digest or Digests(), lock_hash()
     for stage in stages.values() if wanted is None else wanted:
-        if stage.pinned_by != "nothing" and (made := fingerprint(stages, stage, workspace)).outs:
-            found[stage.name] = _measured(workspace, made)
+        before = known.get(stage.name) if known else None
+        if stage.pinned_by == "nothing":
+            continue
+        made = fingerprint(stages, stage, workspace, digest, before.pin.code if before else None)
+        if made.outs and before and before.pin.outs == made.outs:
+            pin = msgspec.structs.replace(before.pin, **msgspec.structs.asdict(made), lock=lock)
+            found[stage.name] = Pinned(pin, before.rows)
+        elif made.outs:
+            found[stage.name] = _measured(workspace, made, digest, lock)
     return found
 
 
-def _measured(workspace: Workspace, made: Fingerprint) -> Pinned:
-    details: dict[str, Any] = {"files": {}, "scores": {}, "cells": {}}
+def _measured(workspace: Workspace, made: Fingerprint, digest: Digest, lock: str) -> Pinned:
+    details: dict[str, Any] = {"files": {}, "lines": {}, "scores": {}, "cells": {}}
     rows: dict[Key, PinnedRow] = {}
     for out in made.outs:
         path = workspace.path(out)
         if path.name == ROWS:
             rows = _rows(path)
+        if out.startswith("data/") and path.is_dir():
+            details["files"] |= _files(path, digest)
+        for name, file in named_files(out, path).items():
+            if file.suffix in OF_LINES and file.name != ROWS:
+                details["lines"][name] = line_digests(file.read_bytes())
         for kind, (applies, read) in _DETAILS.items():
             if applies(out, path):
-                details[kind] |= read(path)
-    return Pinned(Pin(**msgspec.structs.asdict(made), lock=lock_hash(), **details), rows)
+                try:
+                    details[kind] |= read(path)
+                except (msgspec.DecodeError, UnicodeDecodeError):
+                    continue  # it is damaged, and its hash says so
+    return Pinned(Pin(**msgspec.structs.asdict(made), lock=lock, **details), rows)
+
+
+def pinned_lines(root: Path, pin: Pin) -> str:
+    """The digests of the lines of the rows that a stage's answers would be pinned as; empty without any."""
+    answers = [root / out for out in pin.outs if Path(out).name == ROWS]
+    there = [path for path in answers if path.is_file()]
+    return "".join(line_digests(_encoded(_rows(path))) for path in there)
+
+
+def _encoded(rows: dict[Key, PinnedRow]) -> bytes:
+    return b"".join(msgspec.json.encode(row) + b"\n" for row in rows.values())
 
 
 def _rows(path: Path) -> dict[Key, PinnedRow]:
-    rows = (_row(line) for line in path.read_bytes().splitlines())
+    rows = [_row(number, line) for number, line in enumerate(path.read_bytes().splitlines(), 1)]
     return {row.key: row for row in rows}
 
 
-def _row(line: bytes) -> PinnedRow:
-    row = decode(line)
+def _row(number: int, line: bytes) -> PinnedRow:
+    digest = hashlib.sha256(line).hexdigest()[:_SHORT]
+    try:
+        row = decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return PinnedRow("", f"line {number}", "", NO_ROW, None, None, "", digest)
     return PinnedRow(
         row.subset,
         row.scene,
@@ -114,36 +177,47 @@ def _row(line: bytes) -> PinnedRow:
         row.expected,
         row.correct,
         row.log.removeprefix("sha256:")[:_SHORT],
-        hashlib.sha256(line).hexdigest()[:_SHORT],
+        digest,
     )
 
 
-def _files(folder: Path) -> dict[str, str]:
+def _files(folder: Path, digest: Digest) -> dict[str, str]:
     return {
-        file.relative_to(folder).as_posix(): sha256(file).removeprefix("sha256:")[:_SHORT]
-        for file in sorted(folder.rglob("*"))
-        if file.is_file()
+        file.relative_to(folder).as_posix(): digest(file).removeprefix("sha256:")[:_SHORT]
+        for file in files_of(folder)
     }
 
 
+class _Counts(msgspec.Struct):
+    name: str | None = None
+    correct: int | None = None
+    n: int | None = None
+
+
+class _Cells(msgspec.Struct):
+    heads: list[str]
+    rows: list[list[str]]
+    numbers: list[list[str | None] | None]
+
+
 def _counts(path: Path) -> dict[str, tuple[int, int]]:
-    record = msgspec.json.decode(path.read_bytes())
-    return (
-        {record["name"]: (record["correct"], record["n"])} if {"name", "correct", "n"} <= set(record) else {}
-    )
+    record = msgspec.json.decode(path.read_bytes(), type=_Counts)
+    if record.name is None or record.correct is None or record.n is None:
+        return {}
+    return {record.name: (record.correct, record.n)}
 
 
 def _cells(path: Path) -> dict[str, dict[str, dict[str, str]]]:
-    table = msgspec.json.decode(path.read_bytes())
+    table = msgspec.json.decode(path.read_bytes(), type=_Cells)
     found: dict[str, dict[str, str]] = {}
-    for row, numbers in zip_longest(table["rows"], table["numbers"]):
-        for head, text, number in zip_longest(table["heads"], row, numbers or ()):
-            found.setdefault(number or row[0], {})[head] = text
+    for row, numbers in zip_longest(table.rows, table.numbers, fillvalue=None):
+        row = row or [""]
+        for head, text, number in zip_longest(table.heads, row, numbers or (), fillvalue=None):
+            found.setdefault(number or row[0], {})[head or ""] = text or ""
     return {path.stem: found}
 
 
 _DETAILS: dict[str, tuple[Callable[[str, Path], bool], Callable[[Path], dict[str, Any]]]] = {
-    "files": (lambda out, path: out.startswith("data/") and path.is_dir(), _files),
     "scores": (lambda out, path: "/scores/" in out and path.suffix == ".json", _counts),
     "cells": (lambda out, path: "/tables/" in out and path.suffix == ".json", _cells),
 }
@@ -160,7 +234,7 @@ def write_pins(workspace: Workspace, measured: Pins) -> None:
             )
         if any(Path(out).name == ROWS for out in made.pin.outs):
             with replacing(rows) as fresh:
-                fresh.write_bytes(b"".join(msgspec.json.encode(row) + b"\n" for row in made.rows.values()))
+                fresh.write_bytes(_encoded(made.rows))
 
 
 def settle_pins(workspace: Workspace, stages: Stages, ran: Iterable[Stage]) -> None:
@@ -184,27 +258,59 @@ def _same_where_both(old: dict[str, str], new: dict[str, str]) -> bool:
     return all(new.get(out, digest) == digest for out, digest in old.items())
 
 
-def read_pins(root: Path, profile: str) -> Pins:
-    """The pins of a profile."""
+def read_pins(root: Path, profile: str, unreadable: list[str] | None = None) -> Pins:
+    """The pins of a profile.
+
+    Args:
+        root: the project.
+        profile: the profile's name.
+        unreadable: takes the names of pins that cannot be read, which are then left out.
+
+    Raises:
+        PinError: a pin cannot be read, and nothing takes its name.
+    """
     folder = root / "pins" / profile
-    return decode_pins({path.name: path.read_bytes() for path in sorted(folder.glob("*"))})
+    files = {path.name: path.read_bytes() for path in sorted(folder.glob("*")) if path.is_file()}
+    bad: list[str] = []
+    found = decode_pins(files, bad)
+    if unreadable is not None:
+        unreadable += [f"pins/{profile}/{name}" for name in bad]
+    elif bad:
+        hint = "`substrate verify --no-recompute` names all that is damaged; restore it from git"
+        raise PinError("is damaged", where=(folder / bad[0],), hint=hint)
+    return found
 
 
-def decode_pins(files: dict[str, bytes]) -> Pins:
-    """Pins from their files' bytes by name."""
-    return {name: Pinned(pin, rows) for name, pin, rows in _decoded(files)}
-
-
-def _decoded(files: dict[str, bytes]) -> Iterator[tuple[str, Pin, dict[Key, PinnedRow]]]:
-    row_decoder = msgspec.json.Decoder(PinnedRow)
+def decode_pins(files: dict[str, bytes], unreadable: list[str] | None = None) -> Pins:
+    """Pins from their files' bytes by name; a name that cannot be read goes to ``unreadable``."""
+    unreadable = [] if unreadable is None else unreadable
+    found: Pins = {}
     for file, data in files.items():
-        if file.endswith(".json"):
-            rows = map(row_decoder.decode, files.get(f"{file}l", b"").splitlines())
-            yield (
-                file.removesuffix(".json").replace(".", "/", 1),
-                msgspec.json.decode(data, type=Pin),
-                {row.key: row for row in rows},
-            )
+        if not file.endswith(".json"):
+            continue
+        rows = _pinned_rows(f"{file}l", files.get(f"{file}l", b""), unreadable)
+        try:
+            pin = msgspec.json.decode(data, type=Pin)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            unreadable.append(file)
+            continue
+        found[file.removesuffix(".json").replace(".", "/", 1)] = Pinned(pin, rows)
+    return found
+
+
+def _pinned_rows(file: str, data: bytes, unreadable: list[str]) -> dict[Key, PinnedRow]:
+    rows: dict[Key, PinnedRow] = {}
+    for number, line in enumerate(data.splitlines(), 1):
+        try:
+            row = _pinned_row(line)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            unreadable.append(f"{file}, line {number}")
+        else:
+            rows[row.key] = row
+    return rows
+
+
+_pinned_row = msgspec.json.Decoder(PinnedRow).decode
 
 
 def _paths(root: Path, profile: str, stage: str) -> tuple[Path, Path]:

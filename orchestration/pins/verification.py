@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import subprocess
-import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 import msgspec
 
+from orchestration.files import passing_folder
 from orchestration.pins import dvc as pins
-from orchestration.pins.drift import Cause, Difference, causes, differences
-from orchestration.pins.pinned import Pins, decode_pins, measure, read_pins, write_pins
+from orchestration.pins.damage import find_damage
+from orchestration.pins.drift import Cause, Difference, causes, differences, unaccepted
+from orchestration.pins.pinned import Pins, decode_pins, measure, write_pins
+from orchestration.pins.records import Digests
+from orchestration.pins.seal import seal_pins
+from orchestration.settings import PARAMETERS_FILE
 from orchestration.stage import Stage, Stages
+from orchestration.tables import Storage
 from orchestration.workspace import Workspace
-from substrate.errors import ParameterError
+from substrate.errors import ParameterError, SubstrateError
 
 ACCEPTED = Path("pins") / "accepted.jsonl"
 
@@ -37,8 +44,17 @@ class Report(msgspec.Struct, frozen=True):
     recomputed: bool
     differences: list[Difference]
     causes: list[Cause]
+    unaccepted: list[Cause] = []
+    """What changed and that stages depend on whose outs are what was pinned."""
     accepted: list[Acceptance] = []
     accepted_differences: list[Difference] = []
+
+    @property
+    def fits(self) -> bool:
+        """Whether all is what was pinned; a change that nobody accepted counts where nothing was computed
+        anew.
+        """
+        return not self.differences and (self.recomputed or not self.unaccepted)
 
 
 Compute = Callable[[list[str], str, Path], object]
@@ -48,10 +64,12 @@ Compute = Callable[[list[str], str, Path], object]
 def verify_profile(
     workspace: Workspace, stages: Stages, *, recompute: Compute | None = None, since: str | None = None
 ) -> Report:
-    """Compare the profile's results with their pins: a recomputation from the data that are there, or only
-    the artifacts.
+    """Hold every file of the profile against its hash, then compare the results with their pins: those of a
+    recomputation from the data that are there, or only the artifacts.
 
     Args:
+        workspace: the project and its profile.
+        stages: every stage there is.
         recompute: computes everything anew, which is then compared with what is there too; only the artifacts
             are looked at without it.
         since: a commit; what was accepted after it is reported too.
@@ -59,48 +77,69 @@ def verify_profile(
     Raises:
         ParameterError: the profile has not been reproduced here, or there is no such commit.
     """
+    profile, digest = workspace.settings.profile, Digests()
+    damage = find_damage(
+        workspace.root, profile, digest, storage=_local(workspace.storage), results=recompute is None
+    )
     there = [stage for stage in stages.values() if stage.pinned_by == "data.dvc" or not recompute]
-    _require(workspace, there)
-    profile = workspace.settings.profile
-    pinned, here = read_pins(workspace.root, profile), measure(workspace, stages)
+    _require(workspace, there, {difference.what for difference in damage.found})
+    pinned = damage.pins
+    here = measure(workspace, stages, known=pinned, digest=digest)
     found: list[Difference] = []
     now = here
     if recompute:
-        with tempfile.TemporaryDirectory(prefix="substrate-") as folder:
+        with passing_folder() as folder:
             computed = [name for name, stage in stages.items() if stage.pinned_by == "dvc.yaml"]
-            recompute(computed, profile, Path(folder))
-            now = measure(replace(workspace, scratch=Path(folder)), stages)
+            try:
+                recompute(computed, profile, folder)
+            except SubstrateError as error:
+                if not damage.found:
+                    raise
+                failed = Difference("verify", "file", "the recomputation", "every stage", str(error))
+                return Report(profile, True, [*damage.found, failed], causes(pinned, here))
+            now = measure(replace(workspace, scratch=folder), stages)
         found = differences(here, now, here=True)
     found = differences(pinned, now) + found
-    found += _unexplained(workspace, stages, {difference.stage for difference in found})
+    named = {(difference.stage, difference.what) for difference in damage.found}
+    found = [*damage.found, *(one for one in found if (one.stage, one.what) not in named)]
     accepted, taken = _accepted(workspace, pinned, since) if since else ([], [])
-    return Report(profile, recompute is not None, found, causes(pinned, now), accepted, taken)
+    changed = unaccepted(pinned, now)
+    return Report(profile, recompute is not None, found, causes(pinned, now), changed, accepted, taken)
 
 
-def _require(workspace: Workspace, stages: Iterable[Stage]) -> None:
-    for stage in stages:
-        for out in stage.outs:
-            if not workspace.path(out).exists():
-                hint = f"Run `substrate reproduce --profile {workspace.settings.profile}` first"
-                raise ParameterError("is not there", where=(workspace.path(out),), hint=hint)
+def verify_files(root: Path, profile: str | None, error: SubstrateError) -> Report:
+    """Hold every file against its hash where the parameters cannot be read: of one profile, or of each that
+    has pins.
+
+    Raises:
+        SubstrateError: the error, where it is not the file of parameters that is wrong.
+    """
+    if str(root / PARAMETERS_FILE) not in error.where or (profile and not (root / "pins" / profile).is_dir()):
+        raise error
+    digest = Digests()
+    names = [profile] if profile else sorted(path.name for path in (root / "pins").glob("*") if path.is_dir())
+    found = [Difference("pins", "file", PARAMETERS_FILE, "parameters", str(error))]
+    for name in names:
+        damage = find_damage(root, name, digest, storage=root / "storage")
+        found += [one for one in damage.found if one not in found and one.what != PARAMETERS_FILE]
+    return Report(", ".join(names), False, found, [])
 
 
-def _unexplained(workspace: Workspace, stages: Stages, explained: set[str]) -> list[Difference]:
-    """What DVC finds changed and the compact pins do not know of."""
-    found: list[Difference] = []
-    for path, how in sorted(pins.drift(workspace.root).items()):
-        stage = stage_of(path, workspace, stages)
-        if how == "modified" and stage not in explained:
-            found.append(Difference(stage, "file", path, "as pinned", "modified"))
-    return found
+def _local(storage: Storage) -> Path | None:
+    """The folder of a storage that is on this machine's disk."""
+    parts = urlsplit(storage.base)
+    return Path(url2pathname(parts.path)) if parts.scheme == "file" else None
 
 
-def stage_of(path: str, workspace: Workspace, stages: Stages) -> str:
-    """The stage that makes a path of the project."""
-    for stage in stages.values():
-        if any(workspace.path(out) == workspace.root / path for out in stage.outs):
-            return stage.name
-    return "data"
+def _require(workspace: Workspace, stages: Iterable[Stage], named: Collection[str]) -> None:
+    """Refuse a profile that was not reproduced; a file that is gone from one that was is damage."""
+    missing = [path for stage in stages for out in stage.outs if not (path := workspace.path(out)).exists()]
+    known = {workspace.root / what for what in named}
+    made = any(workspace.path(out).exists() for stage in stages for out in stage.outs)
+    for path in missing:
+        if not made or path not in known:
+            hint = f"Run `substrate reproduce --profile {workspace.settings.profile}` first"
+            raise ParameterError("is not there", where=(path,), hint=hint)
 
 
 def _accepted(workspace: Workspace, pinned: Pins, since: str) -> tuple[list[Acceptance], list[Difference]]:
@@ -147,4 +186,5 @@ def accept_results(workspace: Workspace, stages: Stages, reason: str) -> list[st
     entry = Acceptance(datetime.now(UTC).date().isoformat(), workspace.settings.profile, reason, changed)
     with record.open("ab") as file:
         file.write(msgspec.json.encode(entry) + b"\n")
+    seal_pins(workspace.root)
     return changed

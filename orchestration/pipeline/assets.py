@@ -9,11 +9,10 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import dagster as dg
-import msgspec
 
 from orchestration.code import hashes
 from orchestration.files import clear_leftovers, replacing
-from orchestration.pins.records import fingerprint, read_record, record_path, version_of
+from orchestration.pins.records import fingerprint, read_record, record_bytes, record_path, version_of
 from orchestration.pipeline.previews import preview
 from orchestration.pipeline.progress import advance, logging_to
 from orchestration.pipeline.resources import WorkspaceResource
@@ -74,9 +73,11 @@ def _asset(stages: Stages, stage: Stage) -> dg.AssetsDefinition:
                 stack.enter_context(_again_where_lost())
                 made = stage.run(opened, *(stack.enter_context(replacing(path)) for path in paths))
             before = fingerprint(stages, stage, opened)
-            with replacing(record) as fresh:
-                fresh.write_bytes(msgspec.json.encode(before))
             metadata |= made
+        kept = record_bytes(before, opened)
+        if not record.is_file() or record.read_bytes() != kept:
+            with replacing(record) as fresh:
+                fresh.write_bytes(kept)
         advance(stage.name, 1, 1)
         version = hashlib.sha256("".join(before.outs.values()).encode()).hexdigest()
         inputs = [opened.path(out) for out in inputs_of(stages, stage)]

@@ -175,7 +175,7 @@ def build_logs(workspace: Workspace, benchmark: Benchmark, stage: str, index: Pa
             for row in shard.select(["name", "digest", "deltas", "source"]).to_pylist():
                 file.write(msgspec.json.encode(LogEntry(*row.values())) + b"\n")
     pointer = index_key(index)
-    storage.write_record(Manifest(f"{folder}/{key}", counts), folder, pointer)
+    storage.write_record(storage.manifest_of(f"{folder}/{key}", counts), folder, pointer)
     storage.keep_only(folder, [key, pointer])
     return sum(counts)
 

@@ -70,7 +70,7 @@ def compare_with_pins(workspace: WorkspaceResource) -> None:
     differences = [str(difference) for difference in report.differences]
     for difference in differences:
         dg.OpExecutionContext.get().log.error(difference)
-    if differences:
+    if not report.fits:
         raise dg.Failure(
             f"{len(differences)} differences from the pins",
             metadata={"differences": differences},

@@ -7,11 +7,13 @@ from pathlib import Path
 
 import dagster as dg
 
+from orchestration.pins.project_lock import open_lock, project_lock
 from orchestration.pipeline.assets import EXECUTOR, asset_key, assets_of
 from orchestration.pipeline.checks import checks_of
 from orchestration.pipeline.graph import STAGES
 from orchestration.pipeline.interrupted import close_interrupted
 from orchestration.pipeline.resources import WorkspaceResource
+from orchestration.pipeline.stopping import ends_when_told
 from substrate.errors import SubstrateError
 
 
@@ -20,7 +22,12 @@ class RunError(SubstrateError):
 
 
 def instance(root: Path) -> dg.DagsterInstance:
-    """The project's persistent Dagster instance, shared by the command and the UI."""
+    """The project's persistent Dagster instance, shared by the command and the UI.
+
+    Raises:
+        OutputError: the project cannot be written to.
+    """
+    os.close(open_lock(root))
     home = Path(os.environ.setdefault("DAGSTER_HOME", str(root / ".dagster")))
     home.mkdir(exist_ok=True)
     found = dg.DagsterInstance.get()
@@ -43,7 +50,15 @@ def run_stages(
 
     Raises:
         RunError: a stage failed, or a check that stops the run.
+        BusyError: another run of the project is under way.
     """
+    with ends_when_told(), project_lock(workspace.open().root):
+        return _run(names, workspace, where)
+
+
+def _run(
+    names: list[str], workspace: WorkspaceResource, where: dg.DagsterInstance | None
+) -> list[dg.AssetCheckEvaluation]:
     selection = dg.AssetSelection.assets(*map(asset_key, names))
     job = dg.define_asset_job(
         "reproduce",

@@ -16,13 +16,23 @@ def render_text(report: Report) -> str:
     lines = _capped(report.differences, str)
     if report.causes:
         lines += ["because:", *(f"  {cause}" for cause in report.causes)]
+    if report.unaccepted:
+        lines += [_UNACCEPTED[report.recomputed], *(f"  {cause}" for cause in report.unaccepted)]
     lines += [f"accepted on {entry.date}: {entry.reason}" for entry in report.accepted]
     return "\n".join([*lines, _verdict(report)]) + "\n"
+
+
+_UNACCEPTED = {
+    False: "changed since the results were pinned, and not computed with (`substrate reproduce` does):",
+    True: "changed since the results were pinned, without a change of any byte:",
+}
 
 
 def _verdict(report: Report) -> str:
     if report.differences:
         return f"{len(report.differences)} differences from the pins"
+    if not report.fits:
+        return f"{len(report.unaccepted)} changes that nobody accepted"
     return "every artifact is what was pinned" + (
         ", and computes to the same bytes again" if report.recomputed else ""
     )
@@ -30,10 +40,15 @@ def _verdict(report: Report) -> str:
 
 def render_markdown(report: Report) -> str:
     """A heading, a table of each kind of difference, the causes, and what was accepted with its reasons."""
-    title = f"{len(report.differences)} results drifted" if report.differences else "No result drifted"
+    title = "No result drifted" if report.fits else _verdict(report)
+    if report.differences:
+        title = f"{len(report.differences)} results drifted"
     parts = [f"### {title} (profile {report.profile})", *_tables(report.differences)]
     if report.causes:
         parts.append("**Because**\n\n" + "\n".join(f"- {_escape(str(cause))}" for cause in report.causes))
+    if report.unaccepted:
+        changes = "\n".join(f"- {_escape(str(cause))}" for cause in report.unaccepted)
+        parts.append(f"**{_UNACCEPTED[report.recomputed].capitalize()}**\n\n{changes}")
     if report.differences:
         parts.append("If the new results are right, `substrate accept REASON` pins them and records why.")
     if report.accepted or report.accepted_differences:

@@ -1,0 +1,88 @@
+"""One run a project at a time: a lock that says who holds it, and that ends with its process."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from orchestration.files import OutputError
+from substrate.errors import SubstrateError
+
+LOCK_FILE = Path(".dagster") / "run.lock"
+_held: dict[Path, int] = {}
+"""The projects that this process holds, and how many times over."""
+
+
+class BusyError(SubstrateError):
+    """Another run is under way in this project."""
+
+
+@contextmanager
+def project_lock(root: Path, doing: str = "") -> Iterator[None]:
+    """Hold a project for the block; a process that holds it already may go on.
+
+    Args:
+        root: the project.
+        doing: what others are told is under way; the command line unless given.
+
+    Raises:
+        BusyError: another process holds it.
+        OutputError: the project cannot be written to.
+    """
+    root = root.resolve()
+    if root in _held:
+        _held[root] += 1
+        try:
+            yield
+        finally:
+            _held[root] -= 1
+        return
+    path, descriptor = root / LOCK_FILE, open_lock(root)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            holder = os.pread(descriptor, 1000, 0).decode("utf-8", "replace").strip() or "another process"
+            hint = "Wait until it has ended; each of the two would write what the other reads"
+            raise BusyError(f"a run is under way: {holder}", where=(root,), hint=hint) from None
+        _say(descriptor, path, doing or " ".join([Path(sys.argv[0]).name, *sys.argv[1:]]))
+        _held[root] = 1
+        try:
+            yield
+        finally:
+            del _held[root]
+            os.ftruncate(descriptor, 0)
+    finally:
+        os.close(descriptor)
+
+
+def open_lock(root: Path) -> int:
+    """A descriptor of the lock's file, which is made where it is not there.
+
+    Raises:
+        OutputError: the project cannot be written to.
+    """
+    path = root / LOCK_FILE
+    try:
+        path.parent.mkdir(exist_ok=True)
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    except OSError as error:
+        hint = "A run writes into its project; make it writable, or run in a copy of it"
+        raise OutputError(f"cannot be written ({error.strerror})", where=(path,), hint=hint) from error
+
+
+def _say(descriptor: int, path: Path, doing: str) -> None:
+    since = datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    said = f"process {os.getpid()} ({doing}), since {since}\n".encode()
+    try:
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, said, 0)
+    except OSError as error:
+        hint = "Nothing was changed; free space"
+        full = f"cannot be written (the disk is full: {error.strerror})"
+        raise OutputError(full, where=(path,), hint=hint) from error

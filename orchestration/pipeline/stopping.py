@@ -1,0 +1,101 @@
+"""How a run ends when it is told to: SIGINT and SIGTERM end it within seconds, with one line.
+
+The signal reaches a thread of its own, through the descriptor that Python's handler writes to: whoever sets
+another handler meanwhile, as Dagster and Spark do, and wherever the main thread waits, it is heard. Nothing
+else is asked to unwind: stages that are done have their files, and a stage that is not has a scratch folder,
+which goes.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import psutil
+
+from orchestration.files import drop_scratch
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+PATIENCE = 5.0
+"""Seconds for Spark's processes to end by themselves; they leave no files then."""
+
+
+@contextmanager
+def ends_when_told() -> Iterator[None]:
+    """In the block SIGINT and SIGTERM end this process and all that it started; exit code 130 or 143.
+
+    Only the main thread can listen; elsewhere, and inside another such block, it does nothing.
+    """
+    if threading.current_thread() is not threading.main_thread() or _listening.is_set():
+        yield
+        return
+    heard, told = socket.socketpair()
+    told.setblocking(False)
+    ending, terminal = threading.Event(), os.dup(2)  # Dagster takes standard error away during a run
+    thread = threading.Thread(target=_listen, args=(heard, ending, terminal), daemon=True)
+    thread.start()
+    _listening.set()
+    # Ctrl-C reaches the whole group: what is started from here on leaves it to this process.
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    before = {number: signal.signal(number, _wait) for number in SIGNALS}
+    descriptor = signal.set_wakeup_fd(told.fileno(), warn_on_full_buffer=False)
+    try:
+        yield
+    finally:
+        # What fails because its processes went must not have the last word.
+        if ending.is_set():
+            _wait()
+        signal.set_wakeup_fd(descriptor)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        _listening.clear()
+        told.close()
+        thread.join()
+        heard.close()
+        os.close(terminal)
+
+
+_listening = threading.Event()
+
+
+def _wait(*_: Any) -> None:
+    """What the main thread does from then on; the other one ends the process."""
+    while True:
+        time.sleep(60)
+
+
+def _listen(heard: socket.socket, ending: threading.Event, terminal: int) -> None:
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
+    while data := heard.recv(1):
+        if data[0] in SIGNALS:
+            ending.set()
+            _end(signal.Signals(data[0]), terminal)
+
+
+def _end(told: signal.Signals, terminal: int) -> None:
+    cursor = "\x1b[?25h" if os.isatty(terminal) else ""  # which a bar of progress has hidden
+    said = f"interrupted by {told.name}: finished stages are kept, run it again to go on from there"
+    os.write(terminal, f"{cursor}{said}\n".encode())
+    started = psutil.Process().children(recursive=True)
+    for process in started:
+        _tell(process, signal.SIGTERM)
+    _, left = psutil.wait_procs(started, timeout=PATIENCE)
+    for process in left:
+        _tell(process, signal.SIGKILL)
+    psutil.wait_procs(left, timeout=1)
+    drop_scratch()
+    os._exit(128 + told)
+
+
+def _tell(process: psutil.Process, number: signal.Signals) -> None:
+    try:
+        process.send_signal(number)
+    except psutil.NoSuchProcess:
+        return

@@ -1,0 +1,97 @@
+"""One changed byte in a reproduced project, and what `substrate verify --no-recompute` says of it."""
+
+from __future__ import annotations
+
+import random
+import traceback
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+from typer.testing import CliRunner
+
+from orchestration.cli.main import app
+from orchestration.pins.verification import Report
+from orchestration.rendering.drift import render_markdown, render_text
+
+PLACES = {
+    "data": ("data",),
+    "artifacts": ("artifacts", "storage"),
+    "pins": ("pins", "dvc.lock", "data.dvc", "params.yaml"),
+}
+"""What is flipped, each of the three as often as the others; in one of them, each file as often."""
+
+
+class Flip(NamedTuple):
+    """A byte that was changed, and what came of it."""
+
+    file: str
+    at: int
+    by: int
+    outcome: str
+    """``named``: exit 1 and the file named; ``unnamed``: exit 1 alone; ``silent``; ``traceback``."""
+    in_rows: bool
+    row_named: bool
+    said: str
+
+
+def files(root: Path) -> dict[str, list[Path]]:
+    """The files that hold at least a byte, by kind of place."""
+    found: dict[str, list[Path]] = {}
+    for kind, places in PLACES.items():
+        paths = [path for place in places for path in (root / place, *(root / place).rglob("*"))]
+        found[kind] = sorted(path for path in paths if path.is_file() and path.stat().st_size)
+    return found
+
+
+def flips(root: Path, count: int, seed: int) -> Iterator[Flip]:
+    """Change a byte, verify, and change it back, some times; the working directory must be the project."""
+    source, kinds = random.Random(seed), files(root)
+    for number in range(count):
+        path = source.choice(kinds[list(kinds)[number % len(kinds)]])
+        data = path.read_bytes()
+        at, by = (
+            source.randrange(len(data)),
+            source.choice((1 << source.randrange(8), source.randrange(1, 256))),
+        )
+        path.write_bytes(data[:at] + bytes([data[at] ^ by]) + data[at + 1 :])
+        try:
+            yield verified(path.relative_to(root).as_posix(), at, by)
+        finally:
+            path.write_bytes(data)
+
+
+def verified(file: str, at: int, by: int) -> Flip:
+    """What the command says while a byte of a file is another."""
+    in_rows = file.endswith((".jsonl", ".csv"))
+    result = CliRunner().invoke(app, ["verify", "--no-recompute", "--json"])
+    if result.exception and not isinstance(result.exception, SystemExit):
+        stack = "".join(traceback.format_exception(result.exception))
+        return Flip(file, at, by, "traceback", in_rows, False, stack)
+    if result.exit_code == 0:
+        return Flip(file, at, by, "silent", in_rows, False, result.stdout)
+    try:
+        report = msgspec.json.decode(result.stdout, type=Report)
+    except msgspec.DecodeError:
+        return Flip(file, at, by, "unnamed", in_rows, False, result.output)
+    text = render_text(report) + render_markdown(report)
+    names = {difference.what.partition(", line ")[0] for difference in report.differences}
+    row = any(
+        difference.kind == "row" or difference.what.startswith(f"{file}, line ")
+        for difference in report.differences
+    )
+    outcome = "named" if file in names and file in text else "unnamed"
+    return Flip(file, at, by, outcome, in_rows, row, text)
+
+
+def summary(found: list[Flip]) -> str:
+    """The counts in a line."""
+    counts = Counter(flip.outcome for flip in found)
+    rows = [flip for flip in found if flip.in_rows and flip.outcome == "named"]
+    return (
+        f"{len(found)} flips: {counts['named']} named, {counts['unnamed']} not named, "
+        f"{counts['silent']} silent, {counts['traceback']} tracebacks; "
+        f"{sum(flip.row_named for flip in rows)} of {len(rows)} in files of rows named by row"
+    )
