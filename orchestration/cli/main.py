@@ -255,7 +255,7 @@ def ui(port: Annotated[int, typer.Option("--port", help="Port on the loopback in
 
 @app.command()
 def fetch(
-    benchmark: Annotated[str, typer.Argument(help="A benchmark with official files.")],
+    benchmark: Annotated[str | None, typer.Argument(help="A benchmark with official files.")] = None,
     base: Annotated[
         str | None,
         typer.Option("--base", metavar="URL", help="A mirror that holds the files under their names."),
@@ -263,14 +263,26 @@ def fetch(
     file: Annotated[
         list[str], typer.Option("--file", metavar="NAME", help="Only this file; may be repeated.")
     ] = NOTHING_SET,
+    list_: Annotated[
+        bool, typer.Option("--list", help="What is known of each file, and what vouches for it.")
+    ] = False,
+    json: JsonOption = False,
 ) -> None:
     """Official data: resumed, verified, pinned."""
-    from orchestration.fetch.downloads import fetch_shown
+    from orchestration.fetch.downloads import fetch_shown, known_files
     from orchestration.project import find_root
 
+    if list_ == (benchmark is not None) or (json and not list_):
+        raise typer.BadParameter("give a BENCHMARK, or --list alone; --json goes with --list")
     with failing():
         root = find_root()
-        folder, pins = root / "downloads" / benchmark, root / "pins" / "downloads.json"
+        pins = root / "pins" / "downloads.json"
+        if benchmark is None:
+            known = known_files(pins, base=base)
+            said = [msgspec.json.encode(known).decode()] if json else map(str, known)
+            sys.stdout.write("".join(f"{line}\n" for line in said))
+            return
+        folder = root / "downloads" / benchmark
         for fetched in fetch_shown(benchmark, folder, pins=pins, base=base, only=file):
             say(plain(str(fetched)))
 
