@@ -1,4 +1,6 @@
-"""A user's own files of a benchmark: what they are called, their hashes, and the split that they are of."""
+"""The files that a dataset was made of, official ones or a user's own: their names, their hashes, what
+vouches for them, and the split that they are of.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +16,21 @@ NAMED = "named.json"
 """Lies in a dataset that was copied from files that a user named, and says which these were."""
 
 
+OFFICIAL = "official.json"
+"""Lies in a dataset that was made of official files, and says which these were."""
+
+
+class OfficialFile(msgspec.Struct, frozen=True):
+    """An official file: its name, its SHA-256, and the published git blob hash that it was checked against.
+
+    ``blob`` is ``None`` where none was published: the first download was trusted.
+    """
+
+    name: str
+    sha256: str
+    blob: str | None
+
+
 class NamedFile(msgspec.Struct, frozen=True):
     """A file or folder that a user named: its own name, and its SHA-256 when it was copied."""
 
@@ -27,6 +44,15 @@ def read_named(folder: Path) -> dict[str, NamedFile]:
     if not path.is_file():
         return {}
     return msgspec.json.decode(path.read_bytes(), type=dict[str, NamedFile])
+
+
+def trusted_on_first_use(folder: Path) -> list[OfficialFile]:
+    """The official files of a dataset for which no published hash vouches."""
+    path = folder / OFFICIAL
+    if not path.is_file():
+        return []
+    files = msgspec.json.decode(path.read_bytes(), type=list[OfficialFile])
+    return [file for file in files if file.blob is None]
 
 
 def kind_of(workspace: Workspace, benchmark: Benchmark) -> Kind:

@@ -58,7 +58,7 @@ def _of(subset: str, key: str, *values: str) -> list[Variant]:
 
 VARIANTS = (
     *_of("explanatory", "reference_frame", "event", "printed", "global"),
-    *_of("counterfactual", "method", "duality", "partner", "simulated"),
+    *_of("counterfactual", "method", "duality", "partner", "printed", "simulated"),
     Variant("counterfactual", "bullet", ("counterfactual.method=simulated", "engine=bullet")),
     *_of("predictive", "configuration", "A", "B", "C", "S"),
     Variant("predictive", "bullet", ("predictive.configuration=S", "engine=bullet")),
@@ -67,27 +67,46 @@ VARIANTS = (
 
 
 class Curve(NamedTuple):
-    """Configuration C's accuracy as one parameter moves and another stands at each of a few values."""
+    """Algorithm 3's accuracy as one parameter moves and another stands at each of a few values.
+
+    B and C differ in what moves here, τ: the curves of C are B's too.
+    """
 
     moving: str
     points: tuple[float, ...]
     standing: str
     values: tuple[float, ...]
     x_label: str
+    configuration: str = "C"
+
+    @property
+    def name(self) -> str:
+        """What the figure is called."""
+        of = "" if self.configuration == "C" else f", configuration {self.configuration}"
+        return f"predictive over {self.moving}{of}"
 
     def variant(self, point: float, value: float) -> Variant:
         """The setting of one point."""
         settings = (f"{self.moving}={point:g}", f"{self.standing}={value:g}")
         return Variant(
             "predictive",
-            ",".join(settings),
-            ("predictive.configuration=C", *(f"predictive.{setting}" for setting in settings)),
+            ",".join(settings if self.configuration == "C" else (self.configuration, *settings)),
+            (
+                f"predictive.configuration={self.configuration}",
+                *(f"predictive.{setting}" for setting in settings),
+            ),
         )
 
 
-CURVES = (
-    Curve("tau", (0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0, 1.3, 1.7, 2.1), "horizon", (75, 300), "τ (scene units)"),
-    Curve("horizon", (15, 30, 50, 75, 100, 150, 200, 300), "tau", (0.4, 1.7), "horizon (frames)"),
+_TAUS = (0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0, 1.3, 1.7, 2.1)
+_HORIZONS = (15, 30, 50, 75, 100, 150, 200, 300)
+CURVES = tuple(
+    curve
+    for configuration in ("C", "A")
+    for curve in (
+        Curve("tau", _TAUS, "horizon", (75, 300), "τ (scene units)", configuration),
+        Curve("horizon", _HORIZONS, "tau", (0.4, 1.7), "horizon (frames)", configuration),
+    )
 )
 """What the figures show. CLEVRER's truth ends about 2 s after the video: 75 frames."""
 

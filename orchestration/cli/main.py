@@ -305,9 +305,9 @@ def ui(port: Annotated[int, typer.Option("--port", help="Port on the loopback in
 @voiced
 def fetch(
     benchmark: Annotated[
-        str,
+        str | None,
         typer.Argument(help="A benchmark with official files.", autocompletion=completion.benchmarks),
-    ],
+    ] = None,
     base: Annotated[
         str | None,
         typer.Option("--base", metavar="URL", help="A mirror that holds the files under their names."),
@@ -315,14 +315,28 @@ def fetch(
     file: Annotated[
         list[str], typer.Option("--file", metavar="NAME", help="Only this file; may be repeated.")
     ] = NOTHING_SET,
+    list_: Annotated[
+        bool, typer.Option("--list", help="What is known of each file, and what vouches for it.")
+    ] = False,
+    json: JsonOption = False,
 ) -> None:
     """Official data: resumed, verified, pinned."""
-    from orchestration.fetch.downloads import fetch_shown
+    from orchestration.fetch.downloads import fetch_shown, known_files
     from orchestration.project import find_root
 
+    if list_ == (benchmark is not None) or (json and not list_):
+        raise typer.BadParameter("give a BENCHMARK, or --list alone; --json goes with --list")
     with failing():
         root = find_root()
-        folder, pins = root / "downloads" / benchmark, root / "pins" / "downloads.json"
+        pins = root / "pins" / "downloads.json"
+        if benchmark is None:
+            known = known_files(pins, base=base)
+            if json:
+                _print_json(known)
+            for one in () if json else known:
+                say(str(one))
+            return
+        folder = root / "downloads" / benchmark
         for fetched in fetch_shown(benchmark, folder, pins=pins, base=base, only=file):
             say(str(fetched))
 

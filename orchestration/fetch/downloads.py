@@ -1,8 +1,9 @@
 """Official benchmark files: fetched, checked against what is known of their bytes, pinned.
 
 Where the files come from stands in ``sources.toml``. A file with a published git blob hash is checked
-against it. For any other file the first download records SHA-256 and size in a pins file that lives in
-the repository, and every later download has to equal it. Nothing here runs unless a user asks for it.
+against it. For any other file the first download is trusted once it holds as many scenes and questions as
+were published; it records SHA-256 and size in a pins file that lives in the repository, and every later
+download has to equal it. Nothing here runs unless a user asks for it.
 """
 
 from __future__ import annotations
@@ -12,11 +13,11 @@ import hashlib
 import itertools
 import logging
 import os
+import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -33,6 +34,18 @@ from rich.progress import (
     TransferSpeedColumn,
 )
 
+from orchestration.fetch.holdings import differing
+from orchestration.fetch.sources import (
+    Known,
+    Pin,
+    Source,
+    SourceFile,
+    Sources,
+    at_mirror,
+    known_files,
+    official_sources,
+    read_pins,
+)
 from orchestration.fetch.transfer import (
     DownloadError,
     Patience,
@@ -42,12 +55,13 @@ from orchestration.fetch.transfer import (
     UnavailableError,
 )
 from orchestration.secrets_out import without_user
-from substrate.errors import FormatError, ParameterError
+from substrate.errors import ParameterError
 from substrate.journal import write_atomically
 
 __all__ = [
     "DownloadError",
     "Fetched",
+    "Known",
     "Patience",
     "Pin",
     "RefusedError",
@@ -57,43 +71,17 @@ __all__ = [
     "UnavailableError",
     "fetch",
     "fetch_shown",
+    "known_files",
     "official_sources",
     "read_pins",
 ]
 
 
-class SourceFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One official file: name, addresses in the order they are tried, git blob hash where it is published."""
-
-    name: str
-    urls: tuple[str, ...]
-    blob: str | None = None
-    extra: bool = False
-
-
-class Source(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A benchmark's official files; ``manual`` is where a person has to go if there is no direct address."""
-
-    files: tuple[SourceFile, ...] = ()
-    licence: str = ""
-    manual: str = ""
-
-
-Sources = Mapping[str, Source]
-"""Official files by benchmark."""
-
-
-class Pin(msgspec.Struct, frozen=True, kw_only=True):
-    """What the first download of a file was: SHA-256 (hex), size in bytes, address."""
-
-    sha256: str
-    size: int
-    url: str
-
-
 class Fetched(msgspec.Struct, frozen=True, kw_only=True):
-    """One file after a fetch. ``url`` is None where nothing was downloaded; ``aside`` is where a wrong
-    file that lay under the final name was put."""
+    """One file after a fetch. ``url`` is None where nothing was downloaded; ``blob`` is the published hash
+    that vouches for it, None where the first download was trusted; ``aside`` is where a wrong file that lay
+    under the final name was put.
+    """
 
     name: str
     path: Path
@@ -102,12 +90,13 @@ class Fetched(msgspec.Struct, frozen=True, kw_only=True):
     sha256: str
     url: str | None = None
     pinned: bool = False
+    blob: str | None = None
     aside: Path | None = None
 
     def __str__(self) -> str:
         notes = [self.status, f"{self.size} bytes", f"sha256:{self.sha256}"]
         if self.pinned:
-            notes.append("pinned at this first download")
+            notes.append("trusted on first use: pinned at this first download")
         if self.aside:
             notes.append(f"the file that was there differed and is kept as {self.aside.name}")
         return f"{self.name}: {', '.join(notes)}"
@@ -119,33 +108,6 @@ class _Digest(msgspec.Struct, frozen=True):
     sha256: str
     blob: str
     size: int
-
-
-def official_sources() -> Sources:
-    """The addresses that come with the package.
-
-    >>> [file.name for file in official_sources()["clevrer"].files if not file.extra]
-    ['validation.json', 'annotation_validation.zip']
-    """
-    return msgspec.toml.decode(
-        files("orchestration.fetch").joinpath("sources.toml").read_bytes(), type=dict[str, Source]
-    )
-
-
-def read_pins(path: Path) -> dict[str, Pin]:
-    """Pins by ``BENCHMARK/NAME``; none where the file does not exist yet.
-
-    Raises:
-        FormatError: the file is not a pins file.
-    """
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=dict[str, Pin])
-    except FileNotFoundError:
-        return {}
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise FormatError(
-            str(error), where=(path,), hint="Restore the pins file from the repository's history"
-        ) from error
 
 
 def fetch(
@@ -193,11 +155,9 @@ def fetch(
             f"the folder cannot be made ({error.strerror})", where=(out,), hint="Give another output folder"
         ) from error
     report = _reporter(progress)
-    if base is not None:
-        wanted = [msgspec.structs.replace(file, urls=(f"{base.rstrip('/')}/{file.name}",)) for file in wanted]
     return [
         _fetch_file(
-            file,
+            at_mirror(base, file),
             out / file.name,
             _Check(file, f"{benchmark}/{file.name}", pins),
             report,
@@ -313,18 +273,24 @@ class _Check:
         reader = _READERS.get(Path(self.file.name).suffix)
         try:
             fault = reader(part) if reader else ""
+            short = "" if fault else differing(part, self.file.name, self.file.holds)
         except (
             zipfile.BadZipFile,
+            tarfile.TarError,
             gzip.BadGzipFile,
             zlib.error,
+            msgspec.DecodeError,
             EOFError,
             NotImplementedError,
             RuntimeError,
         ) as error:
-            fault = str(error)
+            fault, short = str(error), ""
         if fault:
             hint = "Open the address in a browser: the source may send a page in place of the file"
             raise RefusedError(f"not a whole archive ({fault})", where=(self.file.name, url), hint=hint)
+        if short:
+            hint = "It is not recorded: give a mirror that has the official file as the base address"
+            raise RefusedError(f"holds {short}", where=(self.file.name, url), hint=hint)
 
 
 def _read_zip(path: Path) -> str:
@@ -365,7 +331,14 @@ def _fetch_file(file: SourceFile, path: Path, check: _Check, report: Report, pat
                 hint=hint,
             )
         if not check.difference(found):
-            return Fetched(name=file.name, path=path, status="present", size=found.size, sha256=found.sha256)
+            return Fetched(
+                name=file.name,
+                path=path,
+                status="present",
+                size=found.size,
+                sha256=found.sha256,
+                blob=file.blob,
+            )
         aside = _put_aside(path)
     try:
         url = _from_any(file, path, check, report, patience)
@@ -386,6 +359,7 @@ def _fetch_file(file: SourceFile, path: Path, check: _Check, report: Report, pat
         sha256=found.sha256,
         url=url,
         pinned=check.pinned,
+        blob=file.blob,
         aside=aside,
     )
 

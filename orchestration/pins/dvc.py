@@ -25,6 +25,8 @@ from orchestration.stage import Stage, Stages, inputs_of
 from orchestration.workspace import Workspace
 
 _NUMBERS = "artifacts/${profile}/tables/numbers.csv"
+_METRICS = "artifacts/{profile}/metrics.json"
+"""What DVC shows of a run. One file: where a metric's name is in several, DVC puts the file's before it."""
 _HEADER = "# Generated from the asset graph by `substrate dvc sync`; a test holds the two equal.\n"
 
 
@@ -54,13 +56,14 @@ def _dvc_name(name: str) -> str:
 
 def _dvc_stage(stages: Stages, stage: Stage) -> dict[str, Any]:
     inputs = map(_dvc_path, inputs_of(stages, stage))
-    outs = "metrics" if stage.name.endswith("/scores") else "outs"
+    metrics = [out for out in stage.outs if out == _METRICS]
     described: dict[str, Any] = {
         # The environment's own command, whether or not it has been activated.
         "cmd": f"PATH=.venv/bin:$PATH substrate materialize {stage.name} --profile ${{profile}} --force",
         "deps": sorted([*inputs, *stage.code]),
         "params": [_dvc_path(key) for key in stage.parameters],
-        outs: [_dvc_path(out) for out in stage.outs],
+        "metrics": [_dvc_path(out) for out in metrics],
+        "outs": [_dvc_path(out) for out in stage.outs if out not in metrics],
     }
     return {key: value for key, value in described.items() if value}
 

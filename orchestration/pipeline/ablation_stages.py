@@ -62,9 +62,13 @@ def make_curves(ablations: Benchmark, workspace: Workspace, answers: Path, out: 
         for value in curve.values:
             points = [(point, *counts[_number(curve.variant(point, value))]) for point in curve.points]
             series.append({"name": f"{curve.standing} {value:g}", "points": points})
-        name = f"predictive over {curve.moving}"
         drawn.append(
-            {"name": name, "x_label": curve.x_label, "y_label": "accuracy per question", "series": series}
+            {
+                "name": curve.name,
+                "x_label": curve.x_label,
+                "y_label": "accuracy per question",
+                "series": series,
+            }
         )
     write_json(out, drawn, indent=1)
     return {"variants": len(POINTS)}

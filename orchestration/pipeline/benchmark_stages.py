@@ -11,7 +11,7 @@ from typing import Any
 from orchestration.benchmarks.benchmark import Benchmark, Data
 from orchestration.fetch.downloads import fetch_shown
 from orchestration.files import sha256, write_json
-from orchestration.named import NAMED, NamedFile, kind_of, split_of
+from orchestration.named import NAMED, OFFICIAL, NamedFile, OfficialFile, kind_of, split_of
 from orchestration.pipeline.cases import answer_cases, build_logs, make_scenes
 from orchestration.pipeline.spark import readable, spark_session
 from orchestration.scoring.scores import count, score, score_file
@@ -102,6 +102,8 @@ def make_dataset(benchmark: Benchmark, workspace: Workspace, out: Path) -> dict[
         pins = workspace.root / "pins" / "downloads.json"
         fetched = fetch_shown(benchmark.name, downloads, pins=pins, base=data.mirror)
         benchmark.unpack({file.name: file.path for file in fetched}, out)
+        official = [OfficialFile(file.name, f"sha256:{file.sha256}", file.blob) for file in fetched]
+        write_json(out / OFFICIAL, official, indent=1)
         return {"source": "official"}
     if data.source == "generated" and benchmark.world:
         made = make_scenes(workspace, benchmark, f"{benchmark.name}/dataset", out)

@@ -33,12 +33,10 @@ def reproductions() -> list[dg.UnresolvedAssetJobDefinition]:
     """A job for every profile, and one for every benchmark with all it needs; its profile is set in the
     launchpad.
     """
-    # Not selection="*": DVC's Hydra pins an antlr4 that Dagster's parser of selection strings cannot read.
-    everything = dg.AssetSelection.all()
     whole = [
         dg.define_asset_job(
             f"reproduce_{profile}",
-            selection=everything,
+            selection=dg.AssetSelection.all(),
             config=profile_config(profile),
             description=f"The whole reproduction on the {profile} profile",
         )

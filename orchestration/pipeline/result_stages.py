@@ -33,6 +33,7 @@ from orchestration.workspace import Workspace
 
 Benchmarks = Sequence[Benchmark]
 PAGE = "artifacts/{profile}/report/index.html"
+METRICS = "artifacts/{profile}/metrics.json"
 COMPARISONS = "artifacts/{profile}/twin/comparisons.json"
 HEADS = ("number", "n", "correct", "accuracy", "low", "high")
 
@@ -66,9 +67,10 @@ def result_stages(benchmarks: Benchmarks) -> Iterator[Stage]:
         )
     yield Stage(
         "tables/numbers",
-        ("artifacts/{profile}/tables/numbers.csv",),
+        ("artifacts/{profile}/tables/numbers.csv", METRICS),
         partial(make_numbers, tuple(benchmarks)),
-        "Every measured number with its counts and 95 % interval as CSV; `dvc plots` draws it.",
+        "Every measured number with its counts and 95 % interval as CSV, which `dvc plots` draws, and their "
+        "accuracies alone, which DVC shows as metrics.",
         needs=tuple(f"{benchmark.name}/scores" for benchmark in benchmarks),
     )
 
@@ -215,8 +217,8 @@ _TABLES = {
 }
 
 
-def make_numbers(benchmarks: Benchmarks, workspace: Workspace, out: Path) -> dict[str, Any]:
-    """A line a measured number."""
+def make_numbers(benchmarks: Benchmarks, workspace: Workspace, out: Path, accuracies: Path) -> dict[str, Any]:
+    """A line a measured number, and the accuracy of each by its name."""
     measured = [
         (s.name, s.n, s.correct, s.accuracy, *s.wilson)
         for s in _scores(workspace, benchmarks).values()
@@ -224,6 +226,7 @@ def make_numbers(benchmarks: Benchmarks, workspace: Workspace, out: Path) -> dic
     ]
     with out.open("w", encoding="utf-8", newline="") as file:
         csv.writer(file, lineterminator="\n").writerows([HEADS, *measured])
+    write_json(accuracies, {name: accuracy for name, _, _, accuracy, *_ in measured}, indent=1)
     return {"numbers": len(measured)}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from orchestration.benchmarks.benchmark import Benchmark, Data
-from orchestration.named import kind_of, read_named
+from orchestration.named import kind_of, read_named, trusted_on_first_use
 from orchestration.rendering.tables import Table
 from orchestration.scoring.likeness import (
     NOT_MEASURED,
@@ -299,7 +299,11 @@ def _source(benchmark: Benchmark, workspace: Workspace) -> str:
         return f"official files of the user, {files} (profile {settings.profile})"
     data: Data = settings.data(benchmark.data_of)
     if kind == "official":
-        return f"official {benchmark.split_text} (profile {settings.profile})"
+        trusted = "".join(
+            f"; {file.name} trusted on first use, sha256 {file.sha256.removeprefix('sha256:')[:12]}"
+            for file in trusted_on_first_use(workspace.data / benchmark.data_of)
+        )
+        return f"official {benchmark.split_text} (profile {settings.profile}){trusted}"
     if kind == "generated":
         size = benchmark.size(data)
         where = f"seed {settings.seed} (profile {settings.profile})"

@@ -153,6 +153,27 @@ def test_two_partners_of_the_removed_object_meet_without_it_by_the_partner_rule(
     assert run(f"{pair(BLUE, GREEN)} all_events {RED_CUBE} get_counterfact belong_to".split(), star) == answer
 
 
+@pytest.mark.parametrize(
+    ("event", "mended", "printed"),
+    [
+        (pair(BLUE, GREEN), "no", "yes"),  # observed, and it rests on the cube: prevented
+        (pair(BLUE, RED_CUBE), "no", "yes"),  # the cube's own
+        (pair(GREEN, RED_SPHERE), "yes", "no"),  # observed, and nothing of the cube is behind it
+        (pair(BLUE, RED_SPHERE), "yes", "yes"),  # two partners of the cube, not observed
+    ],
+)
+def test_algorithm_2_as_printed_says_the_opposite_of_what_was_observed(
+    event: str, mended: str, printed: str
+) -> None:
+    collisions = [(2, 3, 20), (0, 3, 30), (0, 1, 40), (1, 2, 60)]
+
+    def told(method: Literal["partner", "printed"]) -> str:
+        asked = world(collisions=collisions, parameters=Parameters(counterfactual=Counterfactual(method)))
+        return run(f"{event} all_events {RED_CUBE} get_counterfact belong_to".split(), asked)
+
+    assert (told("partner"), told("printed")) == (mended, printed)
+
+
 def test_a_collision_of_the_removed_object_never_happens() -> None:
     star = world(collisions=[(0, 1, 30), (0, 2, 60)])
     assert (

@@ -2,7 +2,7 @@
 
 Algorithm 2 of the paper with its polarity mended: its two branches return opposite things, membership in
 AncObj means that the event is prevented, the partner rule that one occurs. Here all say whether the event
-occurs.
+occurs, but for the method ``printed``, which takes what Algorithm 2 returns for that.
 """
 
 from __future__ import annotations
@@ -33,9 +33,11 @@ def judge(scene: Scene, event: Event, removed: int, parameters: Parameters) -> V
     Args:
         event: observed, or a possible collision without a frame.
     """
-    if removed in event.objects:
+    method = parameters.counterfactual.method
+    # Algorithm 2 asks about an observed event's participants too: they are in what Algorithm 1 returns.
+    if removed in event.objects and method != "printed":
         return Verdict(False, "dual")
-    return METHODS[parameters.counterfactual.method](scene, event, removed, parameters.engine)
+    return METHODS[method](scene, event, removed, parameters.engine)
 
 
 def _duality(scene: Scene, event: Event, removed: int, engine: Engine) -> Verdict:
@@ -53,6 +55,24 @@ def _partner(scene: Scene, event: Event, removed: int, engine: Engine) -> Verdic
     """As the duality; and two others that both collided with the object are taken to collide without it."""
     if event.kind != "Collision" or _like(event, scene):
         return _duality(scene, event, removed, engine)
+    return _emergent(scene, event, removed)
+
+
+def _printed(scene: Scene, event: Event, removed: int, engine: Engine) -> Verdict:
+    """Algorithm 2 as it is printed, with what it returns taken for whether the event occurs: so it says of an
+    observed event that it occurs where the object is among those it depends on, which is where it does not.
+    """
+    ancestry = scene.ancestry("printed")
+    observed = _like(event, scene)
+    if observed:
+        return Verdict(any(e.objects and removed in ancestry[e.iri].objects for e in observed), "heuristic")
+    if event.kind != "Collision" or removed in event.objects:
+        return Verdict(False, "heuristic")
+    return _emergent(scene, event, removed)
+
+
+def _emergent(scene: Scene, event: Event, removed: int) -> Verdict:
+    """The partner rule: a collision of two that both collided with the object."""
     partners = {
         other for e in scene.events if e.kind == "Collision" and removed in e.objects for other in e.objects
     }
@@ -80,6 +100,7 @@ def _like(event: Event, scene: Scene) -> list[Event]:
 METHODS: Mapping[str, Callable[[Scene, Event, int, Engine], Verdict]] = {
     "duality": _duality,
     "partner": _partner,
+    "printed": _printed,
     "simulated": _simulated,
 }
 """By the name that the parameters give them."""

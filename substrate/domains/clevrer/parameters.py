@@ -24,11 +24,11 @@ class Counterfactual(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     Attributes:
         method: ``duality`` (Proposition 1), for what was observed; ``partner``, and two partners of the
-            removed object collide without it (paper, section 3.3); ``simulated``, what its ancestry leaves
-            open is simulated.
+            removed object collide without it (paper, section 3.3); ``printed``, Algorithm 2 word for word;
+            ``simulated``, what its ancestry leaves open is simulated.
     """
 
-    method: Literal["duality", "partner", "simulated"] = "partner"
+    method: Literal["duality", "partner", "printed", "simulated"] = "partner"
 
 
 class Kinematics(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -62,6 +62,9 @@ def test_each_variant_answers_the_questions_of_its_subset_and_the_papers_one_as_
     tau_04 = next(point for point in drawn[0]["series"][1]["points"] if point[0] == 0.4)
     of_point = [row for row in rows if row.subset == "predictive.tau=0.4,horizon=300"]
     assert tau_04 == [0.4, sum(bool(row.correct) for row in of_point), len(of_point)]
+    assert len({curve["name"] for curve in drawn}) == len(drawn)
+    as_a = {row.question: row.predicted for row in rows if row.subset == "predictive.A,tau=0.4,horizon=300"}
+    assert as_a == {row.question: row.predicted for row in variants["predictive.A"].values()}
 
 
 def test_answers_that_depend_on_how_they_are_computed_would_show(

@@ -12,12 +12,14 @@ import random
 import re
 import shutil
 import socket
+import tarfile
 import threading
 import zipfile
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import pooch
 import pytest
@@ -35,9 +37,12 @@ from orchestration.fetch.downloads import (
     UnavailableError,
     fetch,
     fetch_shown,
+    known_files,
     official_sources,
     read_pins,
 )
+from orchestration.fetch.holdings import Holding, differing
+from orchestration.scoring.published import published
 from substrate.domains.clevrer.format import annotation_names, annotation_sources, read_questions
 from substrate.errors import FormatError, ParameterError
 
@@ -556,6 +561,13 @@ def test_every_failed_source_is_named(server: Server, out: Path, pins: Path) -> 
     assert f"{NAMES[0]}: the bytes differ" in str(caught.value)
 
 
+@pytest.fixture
+def five_scenes_are_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The archive that is served is not asked for the 5,000 scenes of the official one."""
+    monkeypatch.setattr(downloads, "differing", lambda *_: "")
+
+
+@pytest.mark.usefixtures("five_scenes_are_whole")
 def test_a_base_address_replaces_the_official_ones(server: Server, out: Path, pins: Path) -> None:
     (fetched,) = fetch("clevrer", out, pins=pins, base=f"{server.base}/", only=[NAMES[1]], patience=QUICK)
     assert fetched.url == f"{server.base}/{NAMES[1]}"
@@ -609,6 +621,7 @@ def test_a_rich_bar_ends_full_also_after_a_new_start(server: Server, out: Path, 
     assert all(task.finished for task in progress.tasks)
 
 
+@pytest.mark.usefixtures("five_scenes_are_whole")
 @pytest.mark.parametrize("terminal", [True, False])
 def test_the_bar_shows_on_a_terminal_only(
     server: Server,
@@ -637,7 +650,7 @@ def test_a_fetched_record_reads_as_one_line(server: Server, out: Path, pins: Pat
     (fetched,) = get(server, out, pins, NAMES[1])
     assert (
         str(fetched) == f"{NAMES[1]}: downloaded, {len(ARCHIVE)} bytes, "
-        f"sha256:{hashlib.sha256(ARCHIVE).hexdigest()}, pinned at this first download"
+        f"sha256:{hashlib.sha256(ARCHIVE).hexdigest()}, trusted on first use: pinned at this first download"
     )
 
 
@@ -678,6 +691,72 @@ def test_an_output_path_that_is_a_file_is_a_clear_error(server: Server, out: Pat
 def test_an_address_that_is_none_is_a_clear_error(server: Server, out: Path, pins: Path) -> None:
     with pytest.raises(UnavailableError, match="not a usable address"):
         get(server, out, pins, NAMES[0], base="ftp://127.0.0.1")
+
+
+@pytest.mark.parametrize(("number", "recorded"), [(len(SCENES), True), (len(SCENES) + 1, False)])
+def test_a_first_download_is_recorded_only_where_it_holds_as_many_scenes_as_were_published(
+    server: Server, out: Path, pins: Path, number: int, recorded: bool
+) -> None:
+    whole_split = Holding(members="annotation_*.json", count="files", number=number, of="scenes", source="it")
+    file = SourceFile(name=NAMES[1], urls=(f"{server.base}/{NAMES[1]}",), holds=(whole_split,))
+    known = {"clevrer": Source(files=(file,))}
+    if recorded:
+        (fetched,) = get(server, out, pins, sources=known)
+        assert "trusted on first use" in str(fetched)
+    else:
+        with pytest.raises(RefusedError, match=r"holds 5 scenes instead of 6"):
+            get(server, out, pins, sources=known)
+        assert listing(out) == []
+    assert (f"clevrer/{NAMES[1]}" in read_pins(pins)) == recorded
+
+
+def test_records_and_questions_are_counted_in_zips_and_tars(tmp_path: Path) -> None:
+    asked = tmp_path / "asked.zip"
+    with zipfile.ZipFile(asked, "w") as file:
+        file.writestr("val.json", '{"a": {"x": 1}, "b": {}}')
+        file.writestr("train.json", "{}")
+    told = tmp_path / "told.tar.gz"
+    text = b"1 Mary went home.\n2 Where is Mary?\thome\t1\n"
+    with tarfile.open(told, "w:gz") as file:
+        for name in ("v/en/qa1_test.txt", "v/en/qa1_train.txt", "v/hn/qa1_test.txt", "v/en/qa2_test.txt"):
+            member = tarfile.TarInfo(name)
+            member.size = len(text)
+            file.addfile(member, io.BytesIO(text))
+
+    def held(members: str, count: Any, number: int) -> tuple[Holding, ...]:
+        return (Holding(members=members, count=count, number=number, of="of them", source="it"),)
+
+    assert differing(asked, asked.name, held("val.json", "records", 2)) == ""
+    assert differing(asked, asked.name, held("val.json", "records", 3)) == "2 of them instead of 3 (it)"
+    assert differing(told, told.name, held("en/qa*_test.txt", "questions", 2)) == ""
+    assert differing(told, told.name, held("en/qa*_test.txt", "files", 1)) == "2 of them instead of 1 (it)"
+
+
+def test_a_listing_says_what_vouches_for_each_file(server: Server, out: Path, pins: Path) -> None:
+    known = sources(server) | {"comphy": Source(manual="https://example.org")}
+    before = [str(file) for file in known_files(pins, known)]
+    assert f"published git blob {blob(QUESTIONS)}" in before[0]
+    assert "trusted on first use: nothing is recorded yet" in before[1]
+    assert "by hand" in before[2]
+    get(server, out, pins)
+    asked, zipped, _ = known_files(pins, known)
+    assert asked.checked == "published hash"
+    assert f"{len(ARCHIVE)} bytes; trusted on first use: recorded as sha256:" in str(zipped)
+    assert hashlib.sha256(ARCHIVE).hexdigest() in str(zipped)
+    mirrored = known_files(pins, known, base="http://ada:secret@127.0.0.1/mirror")
+    assert mirrored[1].urls == ("http://127.0.0.1/mirror/annotation_validation.zip",)
+
+
+def test_what_archives_have_to_hold_is_what_the_paper_counts() -> None:
+    held = {
+        f"{benchmark}/{holding.of}": holding.number
+        for benchmark, source in official_sources().items()
+        for file in source.files
+        for holding in file.holds
+    }
+    assert held["gqa/questions"] == published().n("gqa/by_name/accuracy")
+    assert held["babi/tasks"] == published().numbers["babi/mean/accuracy"].figures["perfect/of"].value
+    assert held["clevrer/scenes"] == 5000
 
 
 def test_the_official_sources_are_complete() -> None:

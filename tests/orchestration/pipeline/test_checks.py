@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from collections.abc import Callable
@@ -181,3 +182,6 @@ def test_every_measured_number_stands_in_one_file(make_project: Callable[..., Pa
     assert len(others) == sum(len(benchmark.numbers) for benchmark in BENCHMARKS.values()) - 2, (
         "one has no question, and so no accuracy"
     )
+    metrics = json.loads((root / "artifacts/sample/metrics.json").read_text("utf-8"))
+    assert metrics["clevrer/descriptive/per_question"] == 0.5
+    assert len(metrics) == len(others) + 1

@@ -65,6 +65,7 @@ def run(address: str) -> None:
 def a_small_split_is_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     """The paper's counts are not asked for; where they are, a part of a split stops the run."""
     monkeypatch.setattr(Published, "n", lambda _, name: None)
+    monkeypatch.setattr(downloads, "differing", lambda *_: "")
 
 
 def test_official_archives_run_through_the_same_pipeline(
@@ -86,7 +87,9 @@ def test_official_archives_run_through_the_same_pipeline(
     ]
     assert {row.scene for row in rows} == set(SCENES)
     assert {row.split for row in rows} == {"validation"}
-    assert "official validation split" in (root / "artifacts/paper/tables/clevrer.md").read_text("utf-8")
+    table = (root / "artifacts/paper/tables/clevrer.md").read_text("utf-8")
+    assert "official validation split" in table
+    assert "annotation_validation.zip trusted on first use, sha256 " in table
     assert "annotation_validation.zip" in (root / "pins/downloads.json").read_text("utf-8")
 
     archive = served / "annotation_validation.zip"
@@ -123,6 +126,9 @@ def test_the_other_benchmarks_are_taken_from_their_official_archives(
         "profiles.paper.clevrer={source: generated, scenes: 1}",
         *(f"profiles.paper.{benchmark}.mirror={address}" for benchmark in ("babi", "gqa")),
     ]
+    with pytest.raises(RunError, match=r"holds 40 questions instead of 20,000"):
+        run_stages(["babi/dataset"], WorkspaceResource(profile="paper", overrides=overrides))
+    assert not (root / "pins/downloads.json").exists()
     a_small_split_is_whole(monkeypatch)
     shown = [name for name, benchmark in BENCHMARKS.items() if benchmark.table[0] == "transfer"]
     stages = [stage for benchmark in shown for stage in stages_of(benchmark)]

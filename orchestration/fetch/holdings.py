@@ -1,0 +1,91 @@
+"""What an official archive holds, counted: one that is not whole is never recorded as the official one."""
+
+from __future__ import annotations
+
+import tarfile
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from typing import Literal
+
+import msgspec
+
+
+class Holding(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How much an archive has to hold.
+
+    Attributes:
+        members: a pattern of the members that count, such as ``*/en/qa*_test.txt``.
+        count: ``files``: the members; ``records``: the keys of the JSON objects in them; ``questions``: their
+            lines with a tab, as bAbI has them.
+        number: how many there are.
+        of: what is counted, in words.
+        source: who says so.
+    """
+
+    members: str
+    count: Literal["files", "records", "questions"]
+    number: int
+    of: str
+    source: str
+
+
+def differing(archive: Path, name: str, holdings: tuple[Holding, ...]) -> str:
+    """What an archive holds too few or too many of, in words; empty where it is whole.
+
+    Args:
+        archive: a file with the bytes, whatever it is called.
+        name: what it will be called, which says how it is packed.
+        holdings: what it has to hold.
+
+    Raises:
+        msgspec.DecodeError, zipfile.BadZipFile, tarfile.TarError: it cannot be read.
+    """
+    found = [0] * len(holdings)
+    for member, read in _members(archive, name) if holdings else ():
+        for place, holding in enumerate(holdings):
+            if member.match(holding.members):
+                found[place] += _counted(holding, read)
+    wrong = [
+        f"{number:,} {holding.of} instead of {holding.number:,} ({holding.source})"
+        for number, holding in zip(found, holdings, strict=True)
+        if number != holding.number
+    ]
+    return "; ".join(wrong)
+
+
+class _Member:
+    """A member's bytes, read when they are counted."""
+
+    def __init__(self, archive: zipfile.ZipFile | tarfile.TarFile, member: str | tarfile.TarInfo) -> None:
+        self._archive = archive
+        self._member = member
+
+    def __call__(self) -> bytes:
+        if isinstance(self._archive, zipfile.ZipFile):
+            assert isinstance(self._member, str)
+            return self._archive.read(self._member)
+        assert isinstance(self._member, tarfile.TarInfo)
+        file = self._archive.extractfile(self._member)
+        return file.read() if file else b""
+
+
+def _members(archive: Path, name: str) -> Iterator[tuple[PurePosixPath, _Member]]:
+    if name.endswith(".zip"):
+        with zipfile.ZipFile(archive) as zipped:
+            for member in zipped.namelist():
+                if not member.endswith("/"):
+                    yield PurePosixPath(member), _Member(zipped, member)
+        return
+    with tarfile.open(archive) as tar:
+        for info in tar:
+            if info.isfile():
+                yield PurePosixPath(info.name), _Member(tar, info)
+
+
+def _counted(holding: Holding, read: _Member) -> int:
+    if holding.count == "files":
+        return 1
+    if holding.count == "records":
+        return len(msgspec.json.decode(read(), type=dict[str, msgspec.Raw]))
+    return sum(b"\t" in line for line in read().splitlines())

@@ -1,0 +1,39 @@
+"""The how-to on sharing runs as written: what one project pushes, a clone of it pulls."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+from runnable_pages import Page
+from shared_project import put_in_git, run
+
+PAGE = Page("how-to-share.md")
+ANSWERS = "artifacts/sample/gqa/answers.jsonl"
+
+
+def test_what_is_pushed_is_pulled_in_a_clone(reproduced: Path) -> None:
+    put_in_git(reproduced)
+    clone = reproduced.parent / "clone"
+    refused = reproduced.parent / "without-a-remote"
+    run(reproduced.parent, "git", "clone", "--quiet", str(reproduced), str(refused))
+    done = run(refused, "dvc", "pull", check=False)
+    told = PAGE.path.read_text("utf-8")
+    for sentence in ("No remote provided and no default remote set.", "Is your cache up to date?"):
+        assert sentence in done.stdout + done.stderr
+        assert f"`{sentence}`" in told
+    assert done.returncode == 1
+
+    here = reproduced
+    for block in PAGE.blocks:
+        said = ""
+        for command in map(shlex.split, block.text.splitlines()):
+            if command[0] == "cd":
+                here = (here / command[1]).resolve()
+            else:
+                said = run(here, *command).stdout
+        if block.expected is not None:
+            assert said == block.expected
+    assert here == clone
+    assert (clone / ANSWERS).read_bytes() == (reproduced / ANSWERS).read_bytes()
+    assert "shelf" in (clone / ".dvc/config").read_text("utf-8")

@@ -1,0 +1,45 @@
+"""Dagster's own commands work on the project as they do on any other."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+BIN = Path(sys.executable).parent
+MODULE = ("-m", "orchestration.definitions")
+
+
+def test_a_selection_a_job_and_the_list_of_definitions(make_project: Callable[..., Path]) -> None:
+    project = make_project()
+    for name in ("substrate", "orchestration", "pyproject.toml"):
+        (project / name).symlink_to(ROOT / name)
+    (project / ".venv").symlink_to(sys.prefix)
+
+    run("dagster", "asset", "materialize", *MODULE, "--select", 'key:"gqa/dataset" or key:"babi/dataset"')
+    made = sorted(path.name for path in (project / "data/sample").iterdir())
+    assert made == ["babi", "gqa"]
+    assert not list((project / "artifacts/sample").glob("*/answers.jsonl"))
+
+    run("dagster", "job", "execute", *MODULE, "--job", "reproduce_gqa")
+    score = json.loads((project / "artifacts/sample/scores/gqa.by_name.accuracy.json").read_text("utf-8"))
+    assert 0 < score["correct"] <= score["n"]
+
+    listed = json.loads(run("dg", "list", "defs", "--json"))
+    assert {"gqa/answers", "clevrer/logs", "tables/twin"} <= {
+        asset["asset_key"] for asset in listed["assets"]
+    }
+    assert {"reproduce_sample", "reproduce_gqa", "verify"} <= {job["name"] for job in listed["jobs"]}
+
+    run("dg", "check", "defs")
+
+
+def run(command: str, *arguments: str) -> str:
+    finished = subprocess.run(
+        [str(BIN / command), *arguments], capture_output=True, text=True, check=False, timeout=600
+    )
+    assert finished.returncode == 0, finished.stdout[-4000:] + finished.stderr[-4000:]
+    return finished.stdout

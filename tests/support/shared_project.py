@@ -1,0 +1,50 @@
+"""A reproduced project as its owner has it: in Git, with DVC's cache and every pin."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+_IDENTITY = {
+    "GIT_AUTHOR_NAME": "Ada",
+    "GIT_AUTHOR_EMAIL": "ada@example.org",
+    "GIT_COMMITTER_NAME": "Ada",
+    "GIT_COMMITTER_EMAIL": "ada@example.org",
+}
+
+
+def run(folder: Path, *command: str, check: bool = True) -> subprocess.CompletedProcess[str]:
+    """Run a command in a folder; ``dvc`` is that of this environment."""
+    program = [sys.executable, "-m", "dvc"] if command[0] == "dvc" else [command[0]]
+    done = subprocess.run(
+        [*program, *command[1:]],
+        cwd=folder,
+        env=os.environ | _IDENTITY | {"PYTHONPATH": str(ROOT), "DVC_NO_ANALYTICS": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert not check or done.returncode == 0, done.stdout + done.stderr
+    return done
+
+
+def put_in_git(project: Path) -> None:
+    """Commit a reproduced project, with its data pinned and the project's own settings of Git and DVC."""
+    shutil.copy(ROOT / ".gitignore", project)
+    shutil.copy(ROOT / ".dvc/config", project / ".dvc/config")
+    # What `dvc.yaml` runs is the environment's own command, on this checkout.
+    (project / ".venv").symlink_to(sys.prefix)
+    run(project, "git", "init", "--quiet")
+    (project / ".git/info/exclude").write_text(".venv\n", "utf-8")
+    pinned = yaml.safe_load((ROOT / "data.dvc").read_text("utf-8"))
+    paths = [{"path": out["path"], "hash": "md5"} for out in pinned["outs"]]
+    (project / "data.dvc").write_text(yaml.safe_dump({"outs": paths}), "utf-8")
+    run(project, "dvc", "commit", "--force", "--quiet")
+    run(project, "git", "add", "--all")
+    run(project, "git", "commit", "--quiet", "--message", "Reproduced")
