@@ -599,8 +599,9 @@ class EventLog(Timeline):
 
 
 def _restored(kind: type[EventLog], text: str, descent: Descent | None) -> EventLog:
-    log = kind.from_patch(text, "pickle")
-    log.descent = descent
+    log = kind()
+    log._take_verified(verify(text, "pickle"), Path("pickle"))
+    log.descent, log._source = descent, None
     return log
 
 
