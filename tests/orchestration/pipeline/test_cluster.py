@@ -145,10 +145,11 @@ def test_a_process_a_step_gives_the_same_bytes_over_a_server(
         "SUBSTRATE_EXECUTOR": "multiprocess",
     }
     workspace = {"profile": "sample", "overrides": [f"storage={storage.as_uri()}"]}
-    config = json.dumps({"resources": {"workspace": {"config": workspace}}})
+    config = root / "run.yaml"
+    config.write_text(json.dumps({"resources": {"workspace": {"config": workspace}}}), "utf-8")
     job = ["-m", "dagster", "job", "execute", "-m", "orchestration.definitions", "-j", "reproduce_gqa"]
     done = subprocess.run(
-        [sys.executable, *job, "--config-json", config],
+        [sys.executable, *job, "-c", str(config)],
         cwd=root,
         env=inherited | more,
         capture_output=True,
