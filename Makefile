@@ -4,7 +4,7 @@ VENV := .venv
 STAMP := $(VENV)/.locked
 
 .DEFAULT_GOAL := help
-.PHONY: help setup reproduce test check fuzz wheel adapters docs ui screenshots lock
+.PHONY: help setup reproduce test check fuzz audit wheel adapters docs ui screenshots lock
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 14
@@ -27,6 +27,9 @@ test: setup ## every test; one of them: make test ARGS=tests/core/test_log.py
 
 fuzz: setup ## strange inputs at every door, for a while: make fuzz MINUTES=10
 	$(VENV)/bin/python tests/fuzz/run.py --minutes $(or $(MINUTES),1)
+
+audit: setup ## known faults of the packages in requirements.lock, where the service that knows them can be reached
+	sh scripts/audit.sh $(VENV)/bin
 
 check: setup ## ruff, pyright, import-linter
 	$(VENV)/bin/ruff check .

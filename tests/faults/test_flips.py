@@ -45,10 +45,7 @@ def test_no_damaged_file_hides_another(reproduced: Path) -> None:
         SEAL,
         "data/sample/clevrer/annotation.zip",
         "data/sample/twin/specs.jsonl",
-        *(
-            path.relative_to(reproduced).as_posix()
-            for path in reproduced.glob("storage/*/logs/babi/*/*.parquet")
-        ),
+        *(path.relative_to(reproduced).as_posix() for path in tables),
     ]
     for name in damaged:
         flip(reproduced / name, 40)
