@@ -5,7 +5,7 @@ STAMP := $(VENV)/.locked
 TOOLS := $(VENV)/.tools
 
 .DEFAULT_GOAL := help
-.PHONY: help setup tools reproduce test check fuzz wheel adapters docs ui screenshots lock cluster-env
+.PHONY: help setup tools reproduce test check fuzz audit wheel adapters docs ui screenshots lock cluster-env
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -33,6 +33,9 @@ test: tools ## every test; one of them: make test ARGS=tests/core/test_log.py
 
 fuzz: tools ## strange inputs at every door, for a while: make fuzz MINUTES=10
 	$(VENV)/bin/python tests/fuzz/run.py --minutes $(or $(MINUTES),1)
+
+audit: tools ## known faults of the packages in requirements.lock, where the service that knows them can be reached
+	sh scripts/audit.sh $(VENV)/bin
 
 check: tools ## ruff, pyright, import-linter
 	$(VENV)/bin/ruff check .

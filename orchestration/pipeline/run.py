@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import dagster as dg
+from sqlalchemy.exc import OperationalError
 
+from orchestration.files import OutputError
 from orchestration.pins.project_lock import open_lock, project_lock
 from orchestration.pipeline.assets import EXECUTOR, asset_key, assets_of
 from orchestration.pipeline.checks import checks_of
@@ -29,10 +33,23 @@ def instance(root: Path) -> dg.DagsterInstance:
     """
     os.close(open_lock(root))
     home = Path(os.environ.setdefault("DAGSTER_HOME", str(root / ".dagster")))
-    home.mkdir(exist_ok=True)
-    found = dg.DagsterInstance.get()
-    close_interrupted(found)
+    with _written(home):
+        home.mkdir(exist_ok=True)
+        found = dg.DagsterInstance.get()
+        close_interrupted(found)
     return found
+
+
+@contextmanager
+def _written(home: Path) -> Iterator[None]:
+    """Say where it is that Dagster's database cannot be written."""
+    try:
+        yield
+    except (OSError, OperationalError) as error:
+        reason = error.orig if isinstance(error, OperationalError) else error.strerror
+        hint = "Free space, or make it writable; what was made before is kept"
+        what = f"the record of runs cannot be written ({reason})"
+        raise OutputError(what, where=(home,), hint=hint) from error
 
 
 def run_stages(
@@ -52,8 +69,11 @@ def run_stages(
         RunError: a stage failed, or a check that stops the run.
         BusyError: another run of the project is under way.
     """
-    with ends_when_told(), project_lock(workspace.open().root):
-        return _run(names, workspace, where)
+    root = workspace.open().root
+    with ends_when_told(), project_lock(root):
+        home = Path(where.root_directory) if where and not where.is_ephemeral else root / ".dagster"
+        with _written(home):
+            return _run(names, workspace, where)
 
 
 def _run(

@@ -34,8 +34,15 @@ def _align(table: Table) -> list[str]:
 
 
 def _markdown(table: Table) -> str:
-    body = tabulate(table.rows, table.heads, tablefmt="github", colalign=_align(table), disable_numparse=True)
-    return f"{body}\n\n*{table.caption}*\n"
+    rows = [[_plain(cell) for cell in row] for row in table.rows]
+    heads = [_plain(head) for head in table.heads]
+    body = tabulate(rows, heads, tablefmt="github", colalign=_align(table), disable_numparse=True)
+    return f"{body}\n\n*{_plain(table.caption)}*\n"
+
+
+def _plain(text: str) -> str:
+    """Text that Markdown shows as it is: a name is no markup, and no end of a cell."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace("|", "\\|").replace("\n", " ")
 
 
 def _latex(table: Table) -> str:

@@ -67,7 +67,7 @@ def test_a_clone_names_the_changed_gold_label_and_the_changed_parameter(reproduc
     setting(reproduced, "infer_properties: false", "infer_properties: true")
     text = run("verify", code=1)
     # The label: its file, its row, its number and its cell.
-    assert "clevrer/dataset: data/sample/clevrer: questions.json:" in text
+    assert "clevrer/dataset: data/sample/clevrer/questions.json: " in text
     (row,) = [line for line in text.splitlines() if line.startswith("clevrer/answers: ")]
     assert row.startswith(
         f'clevrer/answers: scene {scene}, question {question} (descriptive): "{old}" right, expected '

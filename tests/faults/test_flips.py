@@ -1,0 +1,98 @@
+"""A byte that changed anywhere in a profile is named by its file, and by its row where that is of rows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+from byte_flips import flips, summary, verified
+from typer.testing import CliRunner
+
+from orchestration.cli.main import app
+from orchestration.pins.seal import SEAL
+
+FLIPS, SEED = 60, 20
+
+
+def verify(*more: str) -> tuple[int, str]:
+    result = CliRunner().invoke(app, ["verify", "--no-recompute", *more])
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    return result.exit_code, result.output
+
+
+def flip(path: Path, at: int) -> None:
+    data = path.read_bytes()
+    path.write_bytes(data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :])
+
+
+def test_a_random_byte_is_named_by_its_file(reproduced: Path) -> None:
+    assert verified("nothing", 0, 0).outcome == "silent"
+    found = list(flips(reproduced, FLIPS, SEED))
+    assert {one.outcome for one in found} == {"named"}, summary(found)
+
+
+def test_no_damaged_file_hides_another(reproduced: Path) -> None:
+    """One of each kind at once: a result, a page, a record, a pin, a lock, the seal, data, a table."""
+    tables = reproduced.glob("storage/*/logs/babi/*/*.parquet")
+    damaged = [
+        "artifacts/sample/gqa/answers.jsonl",
+        "artifacts/sample/report/index.html",
+        "artifacts/sample/provenance/crate/ro-crate-metadata.json",
+        "artifacts/sample/.stages/babi.logs.json",
+        "artifacts/sample/clevrer/logs/index.jsonl",
+        "pins/sample/clevrer.scores.json",
+        "dvc.lock",
+        SEAL,
+        "data/sample/clevrer/annotation.zip",
+        "data/sample/twin/specs.jsonl",
+        *(path.relative_to(reproduced).as_posix() for path in tables),
+    ]
+    for name in damaged:
+        flip(reproduced / name, 40)
+    gone = "artifacts/sample/tables/twin.md"
+    (reproduced / gone).unlink()
+    code, said = verify()
+    assert code == 1
+    assert [name for name in [*damaged, gone] if name not in said] == []
+    assert "artifacts/sample/clevrer/logs/index.jsonl, line 1: " in said
+    assert "data/sample/twin/specs.jsonl, line 1: " in said
+
+
+def test_damaged_parameters_hide_nothing_else(reproduced: Path) -> None:
+    (reproduced / "params.yaml").write_bytes(b"\xff")
+    flip(reproduced / "artifacts/sample/scores/gqa.by_id.accuracy.json", 40)
+    code, said = verify()
+    assert code == 1
+    assert "params.yaml" in said
+    assert "artifacts/sample/scores/gqa.by_id.accuracy.json" in said
+
+
+def test_a_row_that_can_no_longer_be_read_is_named_by_its_line(reproduced: Path) -> None:
+    answers = reproduced / "artifacts/sample/babi/answers.jsonl"
+    lines = answers.read_bytes().splitlines(keepends=True)
+    lines[6] = b"{" + lines[6]
+    answers.write_bytes(b"".join(lines))
+    code, said = verify("--json")
+    assert code == 1
+    rows = [one for one in msgspec.json.decode(said)["differences"] if one["kind"] == "row"]
+    assert [one["new"] for one in rows if "line 7" in one["what"]] == ['"not readable" without gold']
+
+
+def test_a_parameter_that_nobody_accepted_is_named_though_no_result_is_another(reproduced: Path) -> None:
+    path = reproduced / "params.yaml"
+    text = path.read_text("utf-8")
+    path.write_text(text.replace("tau: null", "tau: 0.9", 1), "utf-8")
+    code, said = verify()
+    assert code == 1
+    assert "parameter clevrer.predictive.tau null -> 0.9 (" in said
+
+
+def test_a_pin_that_was_edited_is_told_from_a_result_that_changed(reproduced: Path) -> None:
+    pin = reproduced / "pins/sample/gqa.answers.jsonl"
+    lines = pin.read_bytes().splitlines(keepends=True)
+    lines[2] = lines[2].replace(b'",true', b'",false')
+    pin.write_bytes(b"".join(lines))
+    code, said = verify("--json")
+    assert code == 1
+    (one,) = msgspec.json.decode(said)["differences"]
+    assert (one["stage"], one["what"]) == ("pins", "pins/sample/gqa.answers.jsonl, line 3")

@@ -1,0 +1,135 @@
+"""Runs of the pipeline under faults: a signal, a second run, a disk that is full or may not be written."""
+
+from __future__ import annotations
+
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import pytest
+
+from orchestration.pins.project_lock import BusyError, project_lock
+
+ROOT = Path(__file__).resolve().parents[2]
+HOLD = """
+import sys, time
+from pathlib import Path
+from orchestration.pins.project_lock import project_lock
+with project_lock(Path(sys.argv[1]), "a long run"):
+    print("held", flush=True)
+    time.sleep(600)
+"""
+
+
+def substrate(
+    *arguments: str, room: int | None = None, before: tuple[str, ...] = ()
+) -> subprocess.Popen[str]:
+    """A command in a process group of its own."""
+
+    def limit() -> None:
+        if room is not None:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
+
+    return subprocess.Popen(
+        [*before, sys.executable, "-m", "orchestration.cli.main", *arguments],
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=limit,
+        start_new_session=True,
+    )
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_run_that_is_told_to_end_leaves_no_process_and_no_scratch(
+    number: signal.Signals, make_project: Callable[..., Path]
+) -> None:
+    root = make_project()
+    run = substrate("materialize", "babi/dataset")
+    data = root / "data/sample"
+    while not list(data.glob(".babi.*.scratch")):
+        assert run.poll() is None
+        time.sleep(0.02)
+    children = psutil.Process(run.pid).children(recursive=True)
+    begun = time.monotonic()
+    os.killpg(run.pid, number)
+    said = run.communicate()[1]
+    assert time.monotonic() - begun < 10  # what is promised
+    assert run.returncode == 128 + number
+    assert [line for line in said.splitlines() if number.name in line] == [
+        f"interrupted by {number.name}: finished stages are kept, run it again to go on from there"
+    ]
+    assert "Traceback" not in said
+    _, alive = psutil.wait_procs(children, timeout=2)
+    assert not alive
+    assert not list(root.rglob("*.scratch"))
+    assert not (data / "babi").exists()
+
+
+def test_a_second_run_is_told_at_once_who_runs(make_project: Callable[..., Path]) -> None:
+    root = make_project()
+    holder = subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(root)],
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert holder.stdout
+    assert holder.stdout.readline() == "held\n"
+    try:
+        run = substrate("materialize", "babi/dataset")
+        said = run.communicate()[1]
+        assert run.returncode == 1
+        assert f"a run is under way: process {holder.pid} (a long run), since " in said
+        assert not (root / "data").exists()
+    finally:
+        holder.kill()
+        holder.wait()
+    with project_lock(root), project_lock(root):
+        pass  # the lock ended with its process, and a process may take it twice
+
+
+def test_the_lock_names_its_holder(tmp_path: Path) -> None:
+    with project_lock(tmp_path, "this"):
+        code = "import sys; from pathlib import Path; from orchestration.pins.project_lock import *\n"
+        code += "with project_lock(Path(sys.argv[1])): pass"
+        done = subprocess.run(
+            [sys.executable, "-c", code, str(tmp_path)],
+            env=os.environ | {"PYTHONPATH": str(ROOT)},
+            capture_output=True,
+            text=True,
+        )
+    assert BusyError.__name__ in done.stderr
+    assert f"process {os.getpid()} (this)" in done.stderr
+
+
+def test_a_run_on_a_full_disk_names_the_path(make_project: Callable[..., Path]) -> None:
+    root = make_project()
+    run = substrate("materialize", "gqa/dataset", room=100_000)
+    said = run.communicate()[1]
+    assert run.returncode == 1
+    assert f"{root / '.dagster'}: the record of runs cannot be written" in said
+    assert "Traceback" not in said
+
+
+def test_a_run_in_a_checkout_that_may_not_be_written_says_so(make_project: Callable[..., Path]) -> None:
+    root = make_project()
+    if not shutil.which("unshare"):
+        pytest.skip("no unshare, which makes a folder read-only for one process")
+    mounted = 'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && cd "$0"'
+    if subprocess.run(["unshare", "-m", "sh", "-c", mounted, str(root)], capture_output=True).returncode:
+        pytest.skip("this user may not mount")
+    shell = ("unshare", "-m", "sh", "-c", f'{mounted} && exec "$@"', str(root))
+    run = substrate("materialize", "gqa/dataset", before=shell)
+    said = run.communicate()[1]
+    assert run.returncode == 1
+    assert f"{root / '.dagster/run.lock'}: cannot be written (Read-only file system)" in said
+    assert "Traceback" not in said

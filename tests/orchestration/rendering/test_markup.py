@@ -1,0 +1,56 @@
+"""Names are text: markup in the name of a model, a file or a system is shown, never obeyed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from orchestration.lineage.crate import write_crate
+from orchestration.lineage.number import Lineage, trace_number
+from orchestration.lineage.prov import write_prov
+from orchestration.pipeline.graph import STAGES
+from orchestration.pipeline.previews import preview
+from orchestration.project import open_workspace
+from orchestration.rendering.report import render
+from orchestration.rendering.tables import FORMATS, Table
+
+NAME = '<script>alert("1")</script>|<img src=x onerror=y>'
+
+
+def test_a_name_in_a_table() -> None:
+    table = Table(f"caption {NAME}", ["metric", NAME], [[NAME, "1"]])
+    for suffix in FORMATS:
+        text = table.render(suffix)
+        if suffix in ("md", "html"):
+            assert "<script>" not in text, suffix
+            assert "<img" not in text, suffix
+    first, *_ = table.render("md").splitlines()
+    assert first.replace(r"\|", "").count("|") == 3, "a name ends no cell"
+    assert json.loads(table.render("json"))["rows"] == [[NAME, "1"]]
+
+
+def test_names_with_markup_in_report_crate_and_previews(reproduced: Path, tmp_path: Path) -> None:
+    workspace = open_workspace()
+    for path in (workspace.artifacts / "tables").glob("*.json"):
+        record = json.loads(path.read_bytes())
+        record["caption"] += NAME
+        record["heads"][1] = record["rows"][0][0] = NAME
+        path.write_text(json.dumps(record), "utf-8")
+        table = Table(record["caption"], record["heads"], record["rows"])
+        for suffix in ("md", "html"):
+            path.with_suffix(f".{suffix}").write_text(table.render(suffix), "utf-8")
+    page = render(workspace)
+    assert "&lt;script&gt;alert" in page
+    assert "<script>alert" not in page
+    assert "<img src=x" not in page
+    named = [name for name, stage in STAGES.items() if stage.pinned_by != "nothing"]
+    lineage = Lineage(workspace, named)
+    ways = [trace_number(lineage, "twin/joint", rows=False)]
+    write_prov(lineage, ways, tmp_path / "prov.ttl")
+    write_crate(lineage, named, ways, tmp_path / "prov.ttl", tmp_path / "crate")
+    json.loads((tmp_path / "crate/ro-crate-metadata.json").read_bytes())
+    shown = preview([workspace.artifacts / "tables/twin.md"])
+    assert "&lt;script" in str(shown["table"])
+    assert "<script>alert" not in str(shown["table"])
+    for file in (tmp_path / "crate").rglob("*.html"):
+        assert "<script>alert" not in file.read_text("utf-8")
