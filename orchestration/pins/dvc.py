@@ -84,7 +84,15 @@ def drift(root: Path) -> dict[str, str]:
 
     Compares hashes, so it needs no copy of what was pinned; what was never pinned does not drift.
     """
-    changed = json.loads(_dvc(root, "data", "status", "--json") or "{}").get("uncommitted", {})
+    return _drifted(_data_status(root))
+
+
+def _data_status(root: Path) -> dict[str, Any]:
+    return json.loads(_dvc(root, "data", "status", "--json") or "{}")
+
+
+def _drifted(status: dict[str, Any]) -> dict[str, str]:
+    changed = status.get("uncommitted", {})
     return {path.rstrip("/"): how for how in ("modified", "deleted") for path in changed.get(how, [])}
 
 
@@ -139,17 +147,24 @@ def settle(workspace: Workspace, stages: Stages, ran: Iterable[str]) -> dict[str
         The paths whose bytes differ from their pins; they stay unrecorded until they are accepted.
     """
     root, profile = workspace.root, workspace.settings.profile
-    drifted = drift(root)
+    status = _data_status(root)
+    drifted, absent = _drifted(status), {path.rstrip("/") for path in status.get("not_in_cache", [])}
     those = [stages[name] for name in ran]
     settled: list[str] = []
+    uncached: set[str] = {"data.dvc"} if any(path.startswith("data/") for path in absent) else set()
     for stage in those:
         outs = {out.format(profile=profile) for out in stage.outs}
         if stage.pinned_by == "dvc.yaml" and not outs & drifted.keys():
             settled.append(_dvc_name(stage.name))
+            if outs & absent:
+                uncached.add(_dvc_name(stage.name))
     if (root / "data.dvc").is_file() and not any(path.startswith("data/") for path in drifted):
         settled.append("data.dvc")
     if settled:
-        commit(root, *settled)
+        # DVC writes its whole lock anew for every stage that it commits: only what is not as it stands there.
+        changed = uncached | json.loads(_dvc(root, "status", "--json") or "{}").keys()
+        if news := [name for name in settled if name in changed]:
+            commit(root, *news)
         kept = [stage for stage in those if _dvc_name(stage.name) in settled or stage.pinned_by in settled]
         settle_pins(workspace, stages, kept)
     return {path: how for path, how in drifted.items() if how == "modified"}
