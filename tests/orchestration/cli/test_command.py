@@ -76,12 +76,13 @@ def test_an_error_names_the_option_or_file_and_what_is_wrong_with_it(
 
 def test_what_other_programs_say_goes_to_a_file_unless_it_is_asked_for(tmp_path: Path) -> None:
     given = ["generate", "babi", "--questions", "2", "--out"]
-    outside = {"XDG_STATE_HOME": str(tmp_path)}
-    done = command(*given, str(tmp_path / "a"), **outside)
+    done = command(*given, str(tmp_path / "a"))
     assert done.returncode == 0, done.stderr
     assert "build time" not in done.stdout + done.stderr
     assert done.stderr == "", "no bar is drawn where there is no terminal"
-    done = command(*given, str(tmp_path / "b"), "--json", **outside)
+    assert "build time" in (ROOT / ".dagster" / "notices.log").read_text("utf-8")
+    assert "build time" in command(*given, str(tmp_path / "c"), "--verbose").stdout
+    done = command(*given, str(tmp_path / "b"), "--json")
     assert json.loads(done.stdout) == {"out": str(tmp_path / "b"), "questions": 2, "seed": 20}
 
 
