@@ -81,7 +81,6 @@ def test_what_other_programs_say_goes_to_a_file_unless_it_is_asked_for(tmp_path:
     assert "build time" not in done.stdout + done.stderr
     assert done.stderr == "", "no bar is drawn where there is no terminal"
     assert "build time" in (ROOT / ".dagster" / "notices.log").read_text("utf-8")
-    assert "build time" in command(*given, str(tmp_path / "c"), "--verbose").stdout
     done = command(*given, str(tmp_path / "b"), "--json")
     assert json.loads(done.stdout) == {"out": str(tmp_path / "b"), "questions": 2, "seed": 20}
 
