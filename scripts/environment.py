@@ -38,7 +38,9 @@ def blocks(text: str) -> dict[str, tuple[str, set[str]]]:
         name = re.match(r"[A-Za-z0-9._-]+", block)
         if name:
             asked = re.findall(r"^    #   (.+)$|^    # via (.+)$", block, flags=re.MULTILINE)
-            found[name[0]] = block, {first or second for first, second in asked}
+            # A package that has a version for each Python has as many blocks.
+            before, by = found.get(name[0], ("", set[str]()))
+            found[name[0]] = before + block, by | {first or second for first, second in asked}
     return found
 
 

@@ -176,7 +176,7 @@ def _add_world(group: typer.Typer, benchmark: Benchmark, world: World) -> None:
             if parquet and world.publish:
                 world.publish(fresh / "published", numbers, seed)
         if json:
-            about = {"out": str(out_), counted: len(numbers), "seed": seed}
+            about = {"out": str(out_), counted: count, "seed": seed}
             sys.stdout.write(msgspec.json.encode(about).decode() + "\n")
         else:
             say(f"{benchmark.size(data)} in {out_}")

@@ -78,7 +78,7 @@ def reproduced(
         if kept := standing_now(root, named, only):
             names = kept.wanted(only)
             said = [line for name in names for line in kept.stages[name].said]
-            report = kept.report if "report/html" in names else None
+            report = str(root / kept.report) if "report/html" in names else None
             took = time.monotonic() - start
             return Reproduction(named, names, False, took, kept.tables[only or ""], report, said, {})
     with others_apart():
@@ -189,7 +189,7 @@ def _keep(
         names = stages_of(only)
         if all(stages[name].stands for name in names):
             tables[only or ""] = tables_of(workspace, names, only)
-    report = str(workspace.path(STAGES["report/html"].outs[0]))
+    report = STAGES["report/html"].outs[0].format(profile=profile)
     write_standing(root, profile, Standing(seen, files, stages, tables, report))
 
 

@@ -59,7 +59,7 @@ class Standing(msgspec.Struct, frozen=True):
         files: by path, in the project or absolute.
         stages: every stage, in the order of the graph.
         tables: what a run prints, by what `--only` names, the whole under the empty name.
-        report: the report's path, where there is one.
+        report: the report's path in the project.
     """
 
     seen: int

@@ -27,6 +27,8 @@ def test_the_pipeline_needs_no_tool_of_the_developers_but_what_builds_the_checko
     assert {"pyoxigraph", "dagster", "pyspark", "py4j", "dvc", "pybullet", "hatchling", "uv"} <= needed
     assert not {"pytest", "ruff", "pyright", "mkdocs-material", "playwright"} & needed
     assert all("--hash=sha256:" in block for block, _ in locked.values())
+    whole = (ROOT / "requirements.lock").read_text("utf-8")
+    assert sum(block.count("==") for block, _ in locked.values()) == whole.count("=="), "no version is lost"
 
 
 def test_uv_is_told_what_pip_was_told_unless_the_user_told_uv(environment: Any) -> None:

@@ -1,0 +1,139 @@
+"""The command itself: how it starts, what it completes, how it fails, how much it says."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from orchestration.cli.main import app
+
+ROOT = Path(__file__).resolve().parents[3]
+START = "from orchestration.launcher import main; main()"
+
+
+def command(*arguments: str, cwd: Path = ROOT, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", f"import sys; sys.argv[0] = 'substrate'; {START}", *arguments],
+        cwd=cwd,
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_help_loads_neither_the_library_nor_what_draws_nor_the_platform() -> None:
+    told = f"import atexit, sys; atexit.register(lambda: print(sorted(sys.modules))); {START}"
+    done = subprocess.run(
+        [sys.executable, "-c", told, "--help"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert "reproduce" in done.stdout
+    loaded = set(eval(done.stdout.splitlines()[-1]))
+    assert not {"substrate", "rich", "dagster", "pyspark", "yaml", "msgspec"} & loaded
+
+
+def completed(*words: str) -> list[str]:
+    done = command(
+        _SUBSTRATE_COMPLETE="complete_bash", COMP_WORDS=" ".join(words), COMP_CWORD=str(len(words) - 1)
+    )
+    assert done.stderr == ""
+    return done.stdout.split()
+
+
+def test_the_shell_completes_profiles_stages_benchmarks_numbers_and_keys() -> None:
+    assert completed("substrate", "reproduce", "--profile", "") == ["full", "local", "paper", "sample"]
+    assert completed("substrate", "reproduce", "--set", "clevrer.predictive.t") == ["clevrer.predictive.tau="]
+    assert "gqa/answers" in completed("substrate", "materialize", "gqa/")
+    assert completed("substrate", "reproduce", "--only", "com") == ["comphy", "comphy_inferred"]
+    assert "twin/joint" in completed("substrate", "trace", "twin/")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["answer", "babi", "--tasks", "/nope", "--out", "OUT"], "error: --tasks: /nope: is not there."),
+        (["explain", "babi/qa1/1/1", "--tasks", "/nope"], "error: --tasks: /nope: is not there."),
+        (["reproduce", "--only", "nope"], "error: --only: no benchmark 'nope'."),
+        (["reproduce", "--set", "nope=1"], "error: --set: cannot set 'nope=1'."),
+        (["log", "show", "/nope/log.rdfp"], "error: /nope/log.rdfp: cannot be read"),
+        (["generate", "babi", "--out", "/proc/nope"], "error: /proc/"),
+    ],
+)
+def test_an_error_names_the_option_or_file_and_what_is_wrong_with_it(
+    arguments: list[str], said: str, tmp_path: Path
+) -> None:
+    done = CliRunner().invoke(app, [str(tmp_path / "out") if a == "OUT" else a for a in arguments])
+    assert done.exit_code == 1
+    assert done.stderr.startswith(said)
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_what_other_programs_say_goes_to_a_file_unless_it_is_asked_for(tmp_path: Path) -> None:
+    given = ["generate", "babi", "--questions", "2", "--out"]
+    done = command(*given, str(tmp_path / "a"))
+    assert done.returncode == 0, done.stderr
+    assert "build time" not in done.stdout + done.stderr
+    assert done.stderr == "", "no bar is drawn where there is no terminal"
+    assert "build time" in (ROOT / ".dagster" / "notices.log").read_text("utf-8")
+    done = command(*given, str(tmp_path / "b"), "--json")
+    assert json.loads(done.stdout) == {"out": str(tmp_path / "b"), "questions": 2, "seed": 20}
+
+
+def test_ctrl_c_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    import orchestration.cli.reproduce as room
+
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(room, "reproduced", interrupted)
+    done = CliRunner().invoke(app, ["reproduce"])
+    assert done.exit_code == 130
+    assert done.stderr.startswith("interrupted: ")
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_question_that_gqa_answers_twice_is_one_question(tmp_path: Path) -> None:
+    runner = CliRunner()
+    assert runner.invoke(app, ["generate", "gqa", "--scenes", "2", "--out", str(tmp_path)]).exit_code == 0
+    graphs, questions = (next(tmp_path.glob(f"*{what}*")) for what in ("cene", "uestion"))
+    asked = len(json.loads(questions.read_bytes()))
+    given = ["--scene-graphs", str(graphs), "--questions", str(questions), "--out", str(tmp_path / "rows")]
+    done = runner.invoke(app, ["answer", "gqa", *given])
+    assert done.stdout.startswith(f"{asked} questions, by_id ")
+    assert f" of {asked} correct" in done.stdout
+    assert len((tmp_path / "rows").read_text("utf-8").splitlines()) == 2 * asked
+
+
+def test_nothing_to_do_starts_no_run_and_says_so(reproduced: Path) -> None:
+    runner = CliRunner()
+    # A copy has other times: the first look reads what it holds, and finds it the same.
+    first = json.loads(runner.invoke(app, ["reproduce", "--json"]).stdout)
+    again = runner.invoke(app, ["reproduce"])
+    assert again.exit_code == 0, again.output
+    assert "Nothing to do: all " in again.stderr
+    assert all(table.strip() in again.stdout for table in first["tables"])
+    of_one = runner.invoke(app, ["reproduce", "--only", "babi", "--json"])
+    told = json.loads(of_one.stdout)
+    assert (told["ran"], told["drifted"]) == (False, {})
+    assert "babi/qa1/accuracy" in told["tables"][0]
+    assert runner.invoke(app, ["reproduce", "--only", "babi", "--quiet"]).stderr == ""
+
+
+def test_a_changed_answer_is_seen_though_size_and_name_are_the_same(reproduced: Path) -> None:
+    runner = CliRunner()
+    assert runner.invoke(app, ["reproduce", "--only", "babi"]).exit_code == 0
+    answers = reproduced / "artifacts/sample/babi/answers.jsonl"
+    right = answers.read_bytes()
+    os.utime(answers)
+    assert not json.loads(runner.invoke(app, ["reproduce", "--only", "babi", "--json"]).stdout)["ran"]
+    answers.write_bytes(right.replace(b'"correct":true', b'"correct":null', 1))
+    assert answers.stat().st_size == len(right)
+    done = json.loads(runner.invoke(app, ["reproduce", "--only", "babi", "--json"]).stdout)
+    assert done["ran"]
+    assert answers.read_bytes() == right
