@@ -110,7 +110,9 @@ def reproduced(_reproduced_once: Path, tmp_path: Path, monkeypatch: pytest.Monke
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests of the reproduced project run on one worker, so that the project is reproduced once."""
+    """Tests of one file run on one worker, and all of the reproduced project on one, so that what they share
+    is made once, and a test that follows another finds what that left.
+    """
     for item in items:
-        if "reproduced" in getattr(item, "fixturenames", ()):
-            item.add_marker(pytest.mark.xdist_group("reproduced"))
+        shared = "reproduced" in getattr(item, "fixturenames", ())
+        item.add_marker(pytest.mark.xdist_group("reproduced" if shared else item.nodeid.partition("::")[0]))

@@ -203,8 +203,12 @@ class Benchmark:
         Raises:
             ParameterError: it is not of this benchmark's form.
         """
-        parts = name.split("/")[1:]
-        if len(parts) != self.form.count("/"):
+        parts, places = name.split("/")[1:], self.form.split("/")[1:]
+        # A place of the form in capitals takes any word, another one of those that it names.
+        fits = len(parts) == len(places) and all(
+            place.isupper() or part in place.split("|") for part, place in zip(parts, places, strict=True)
+        )
+        if not fits:
             raise ParameterError(f"no answer is named {name!r}", hint=f"Write {self.form}")
         *subset, scene, question = parts
         return "".join(subset), scene, question

@@ -25,7 +25,7 @@ from orchestration.cli.console import (
     stage_bars,
     voiced,
 )
-from orchestration.cli.notices import others_apart
+from orchestration.cli.notices import others_apart, running
 
 _PLAIN: dict[str, Any] = {"no_args_is_help": True, "rich_markup_mode": None}
 """Help as plain text: what draws frames around it takes longer to load than all else together."""
@@ -194,7 +194,7 @@ def materialize(
 ) -> None:
     """Run one stage on inputs that are there."""
     with failing():
-        with others_apart():
+        with running():
             from orchestration.pipeline.graph import STAGES
             from orchestration.pipeline.resources import WorkspaceResource
             from orchestration.pipeline.run import instance, run_stages
@@ -237,7 +237,7 @@ def verify(
     """Hold every file against its hash, recompute everything and compare it with the pins, cell by cell and
     row by row; exit 1 on damage or drift.
     """
-    with failing(), others_apart():
+    with failing(), running():
         from orchestration.pins.verification import verify_files, verify_profile
         from orchestration.pipeline.graph import STAGES
         from orchestration.pipeline.run import recompute as compute

@@ -74,6 +74,15 @@ def others_apart() -> Iterator[None]:
                     ours.close()
 
 
+@contextmanager
+def running() -> Iterator[None]:
+    """A run of the pipeline: others' words apart, and one line on the terminal where it is told to end."""
+    from orchestration.pipeline.stopping import ends_when_told
+
+    with ends_when_told(), others_apart():
+        yield
+
+
 def _notices() -> TextIO:
     path = notices_path()
     try:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from orchestration.cli.console import stage_bars
-from orchestration.cli.notices import others_apart
+from orchestration.cli.notices import running
 from orchestration.pins.standing import (
     File,
     Standing,
@@ -81,7 +81,7 @@ def reproduced(
             report = str(root / kept.report) if "report/html" in names else None
             took = time.monotonic() - start
             return Reproduction(named, names, False, took, kept.tables[only or ""], report, said, {})
-    with others_apart():
+    with running():
         return _run(profile, only, overrides, force, start)
 
 
@@ -89,6 +89,7 @@ def _run(
     profile: str | None, only: str | None, overrides: Sequence[str], force: bool, start: float
 ) -> Reproduction:
     from orchestration.pins.dvc import settle
+    from orchestration.pins.project_lock import project_lock
     from orchestration.pipeline.graph import STAGES, stages_of
     from orchestration.pipeline.resources import WorkspaceResource
     from orchestration.pipeline.run import instance, run_stages
@@ -96,12 +97,13 @@ def _run(
 
     workspace = open_workspace(profile, tuple(overrides))
     used, names = workspace.settings.profile, stages_of(only)
-    before = look(workspace.root, shared_paths(workspace.root, used))
-    with stage_bars(names):
-        resource = WorkspaceResource(profile=used, overrides=list(overrides), force=force)
-        failed = run_stages(names, resource, instance(workspace.root))
-    pinned = not overrides and used == open_workspace().settings.profile
-    drifted = settle(workspace, STAGES, names) if pinned else {}
+    with project_lock(workspace.root):
+        before = look(workspace.root, shared_paths(workspace.root, used))
+        with stage_bars(names):
+            resource = WorkspaceResource(profile=used, overrides=list(overrides), force=force)
+            failed = run_stages(names, resource, instance(workspace.root))
+        pinned = not overrides and used == open_workspace().settings.profile
+        drifted = settle(workspace, STAGES, names) if pinned else {}
     checks = {
         name: tuple(
             f"{name}: {check.check_name}: {check.description}"
