@@ -132,8 +132,9 @@ def test_a_changed_answer_is_seen_though_size_and_name_are_the_same(reproduced: 
     right = answers.read_bytes()
     os.utime(answers)
     assert not json.loads(runner.invoke(app, ["reproduce", "--only", "babi", "--json"]).stdout)["ran"]
-    answers.write_bytes(right.replace(b'"correct":true', b'"correct":null', 1))
+    answers.write_bytes(right.replace(b'"correct": true', b'"correct": null', 1))
     assert answers.stat().st_size == len(right)
+    assert answers.read_bytes() != right
     done = json.loads(runner.invoke(app, ["reproduce", "--only", "babi", "--json"]).stdout)
     assert done["ran"]
     assert answers.read_bytes() == right
