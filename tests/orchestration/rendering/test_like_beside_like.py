@@ -114,7 +114,10 @@ def test_published_figures_stand_in_columns_of_their_own_marked_with_what_is_rea
     assert comphy["others"] == "62.0 % PCR (pixels)"
     assert rows["controlled/descriptive/accuracy"]["measured of"] == "Llama-3.1-8B (event log as text)"
     for table in (first, transfer):
-        assert "answers 564 of 564" in table.caption
+        assert "a rival that reads pixels has a task before it" in table.caption
+    # It is CLEVRER's questions that NS-DR's executor was given.
+    assert "answers 564 of 564" in first.caption
+    assert "answers 564 of 564" not in transfer.caption
 
 
 def plain(rendered: str) -> str:
