@@ -29,7 +29,7 @@ reproduce: setup ## the whole pipeline on the sample profile; prints the tables
 	$(VENV)/bin/substrate reproduce --profile sample
 
 test: tools ## every test; one of them: make test ARGS=tests/core/test_log.py
-	$(VENV)/bin/python -m pytest -n 2 --dist loadgroup $(ARGS)
+	$(VENV)/bin/python -m pytest -n 2 --dist loadfile $(ARGS)
 
 fuzz: tools ## strange inputs at every door, for a while: make fuzz MINUTES=10
 	$(VENV)/bin/python tests/fuzz/run.py --minutes $(or $(MINUTES),1)

@@ -106,13 +106,3 @@ def reproduced(_reproduced_once: Path, tmp_path: Path, monkeypatch: pytest.Monke
     shutil.copytree(_reproduced_once, root, symlinks=True)
     enter(root, monkeypatch)
     return root
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests of one file run on one worker, and all of the reproduced project on one, so that what they share
-    is made once, and a test that follows another finds what that left.
-    """
-    for item in items:
-        shared = "reproduced" in getattr(item, "fixturenames", ())
-        item.add_marker(pytest.mark.xdist_group("reproduced" if shared else item.nodeid.partition("::")[0]))
