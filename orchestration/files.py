@@ -49,7 +49,7 @@ def replacing(path: Path) -> Iterator[Path]:
     Raises:
         OutputError: the disk is full, or the system refuses to write there.
     """
-    with _naming(path):
+    with naming(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         clear_leftovers(path)
         with _scratch(path) as scratch:
@@ -67,7 +67,7 @@ def filling(folder: Path) -> Iterator[Path]:
     Where the block fails nothing is left, and ``folder`` is as it was; errors as :func:`replacing`.
     """
     folder = folder.absolute()
-    with _naming(folder):
+    with naming(folder):
         folder.parent.mkdir(parents=True, exist_ok=True)
         clear_leftovers(folder)
         with _scratch(folder) as scratch:
@@ -84,8 +84,12 @@ def filling(folder: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def _naming(path: Path) -> Iterator[None]:
-    """Say which path it is that the system refuses to write."""
+def naming(path: Path) -> Iterator[None]:
+    """Say which path it is that the system refuses to write.
+
+    Raises:
+        OutputError: it refuses.
+    """
     try:
         yield
     except (OSError, SubstrateError) as error:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -21,6 +22,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from orchestration.benchmarks.benchmark import Case, Cases
+from orchestration.files import naming
 from substrate.errors import ParameterError
 from substrate.log import EventLog
 
@@ -99,15 +101,32 @@ class Storage:
         system, path = fsspec.core.url_to_fs(self.uri(*parts).replace("s3a://", "s3://", 1))
         return system, path
 
-    def write(self, table: pa.Table, *parts: str) -> None:
-        """Write a table as one Parquet file, whole or not at all."""
+    @contextmanager
+    def _replacing(self, *parts: str) -> Iterator[tuple[fsspec.AbstractFileSystem, str]]:
+        """A fresh path to write a file to; it takes the file's place when the block ends well.
+
+        Two processes may make the same file at once: whoever is last puts the same bytes there again.
+        """
         system, path = self._place(*parts)
-        system.makedirs(path.rpartition("/")[0], exist_ok=True)
-        # Two processes may make the same table at once: whoever is last puts the same rows there again.
-        part = f"{path}.{uuid.uuid4()}.part"
-        with system.open(part, "wb") as file:
+        with naming(Path(path)):
+            system.makedirs(path.rpartition("/")[0], exist_ok=True)
+            part = f"{path}.{uuid.uuid4()}.part"
+            try:
+                yield system, part
+                system.mv(part, path)
+            except BaseException:
+                if system.exists(part):
+                    system.rm(part)
+                raise
+
+    def write(self, table: pa.Table, *parts: str) -> None:
+        """Write a table as one Parquet file, whole or not at all.
+
+        Raises:
+            OutputError: the disk is full, or the system refuses to write there; so with all that is written.
+        """
+        with self._replacing(*parts) as (system, part), system.open(part, "wb") as file:
             pq.write_table(table, file, compression="zstd", row_group_size=ROWS_AT_ONCE)
-        system.mv(part, path)
 
     def read(self, *parts: str, columns: Sequence[str] | None = None, filters: Any = None) -> pa.Table:
         """A Parquet file, or those of its columns and rows that are asked for."""
@@ -120,16 +139,14 @@ class Storage:
         Returns:
             The copy's URI.
         """
-        system, path = self._place(*parts)
-        system.makedirs(path.rpartition("/")[0], exist_ok=True)
-        system.put_file(str(file), path)
+        with self._replacing(*parts) as (system, part):
+            system.put_file(str(file), part)
         return self.uri(*parts)
 
     def write_record(self, record: Any, *parts: str) -> None:
-        """Write a record as JSON."""
-        system, path = self._place(*parts)
-        system.makedirs(path.rpartition("/")[0], exist_ok=True)
-        system.pipe_file(path, msgspec.json.encode(record))
+        """Write a record as JSON, whole or not at all."""
+        with self._replacing(*parts) as (system, part):
+            system.pipe_file(part, msgspec.json.encode(record))
 
     def manifest_of(self, folder: str, shards: list[int]) -> Manifest:
         """The manifest of a table that was written: its folder, and how many rows each shard has."""

@@ -331,14 +331,7 @@ def _fetch_file(file: SourceFile, path: Path, check: _Check, report: Report, pat
                 hint=hint,
             )
         if not check.difference(found):
-            return Fetched(
-                name=file.name,
-                path=path,
-                status="present",
-                size=found.size,
-                sha256=found.sha256,
-                blob=file.blob,
-            )
+            return _fetched(file, path, found, status="present")
         aside = _put_aside(path)
     try:
         url = _from_any(file, path, check, report, patience)
@@ -350,18 +343,11 @@ def _fetch_file(file: SourceFile, path: Path, check: _Check, report: Report, pat
             where=error.where,
             hint=f"{error.hint}. The file that was there differed too and is kept as {aside}",
         ) from error
-    found = _digest(path)
-    return Fetched(
-        name=file.name,
-        path=path,
-        status="downloaded",
-        size=found.size,
-        sha256=found.sha256,
-        url=url,
-        pinned=check.pinned,
-        blob=file.blob,
-        aside=aside,
-    )
+    return _fetched(file, path, _digest(path), status="downloaded", url=url, pinned=check.pinned, aside=aside)
+
+
+def _fetched(file: SourceFile, path: Path, found: _Digest, **how: Any) -> Fetched:
+    return Fetched(name=file.name, path=path, size=found.size, sha256=found.sha256, blob=file.blob, **how)
 
 
 def _put_aside(path: Path) -> Path:

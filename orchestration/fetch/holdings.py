@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import tarfile
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
@@ -54,36 +55,28 @@ def differing(archive: Path, name: str, holdings: tuple[Holding, ...]) -> str:
     return "; ".join(wrong)
 
 
-class _Member:
-    """A member's bytes, read when they are counted."""
-
-    def __init__(self, archive: zipfile.ZipFile | tarfile.TarFile, member: str | tarfile.TarInfo) -> None:
-        self._archive = archive
-        self._member = member
-
-    def __call__(self) -> bytes:
-        if isinstance(self._archive, zipfile.ZipFile):
-            assert isinstance(self._member, str)
-            return self._archive.read(self._member)
-        assert isinstance(self._member, tarfile.TarInfo)
-        file = self._archive.extractfile(self._member)
-        return file.read() if file else b""
-
-
-def _members(archive: Path, name: str) -> Iterator[tuple[PurePosixPath, _Member]]:
+def _members(archive: Path, name: str) -> Iterator[tuple[PurePosixPath, Callable[[], bytes]]]:
+    """The members by name, each with what reads it."""
     if name.endswith(".zip"):
         with zipfile.ZipFile(archive) as zipped:
             for member in zipped.namelist():
                 if not member.endswith("/"):
-                    yield PurePosixPath(member), _Member(zipped, member)
+                    yield PurePosixPath(member), partial(zipped.read, member)
         return
     with tarfile.open(archive) as tar:
         for info in tar:
             if info.isfile():
-                yield PurePosixPath(info.name), _Member(tar, info)
+                yield PurePosixPath(info.name), partial(_extracted, tar, info)
 
 
-def _counted(holding: Holding, read: _Member) -> int:
+def _extracted(tar: tarfile.TarFile, info: tarfile.TarInfo) -> bytes:
+    file = tar.extractfile(info)
+    assert file, "a regular file has bytes"
+    with file:
+        return file.read()
+
+
+def _counted(holding: Holding, read: Callable[[], bytes]) -> int:
     if holding.count == "files":
         return 1
     if holding.count == "records":

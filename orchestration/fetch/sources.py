@@ -128,15 +128,11 @@ def known_files(pins: Path, sources: Sources | None = None, base: str | None = N
     Raises:
         FormatError: the pins file is damaged.
 
-    >>> for file in known_files(Path("nowhere.json")):
+    >>> for file in known_files(Path("nowhere.json"))[:3]:
     ...     print(file.benchmark, file.name, file.checked)
     clevrer validation.json published hash
     clevrer annotation_validation.zip nothing yet
     clevrer train.json published hash
-    babi tasks_1-20_v1-2.tar.gz nothing yet
-    gqa sceneGraphs.zip nothing yet
-    gqa questions1.2.zip nothing yet
-    comphy (all files) by hand
     """
     recorded = read_pins(pins)
     found: list[Known] = []

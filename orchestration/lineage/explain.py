@@ -69,11 +69,22 @@ def explain_answer(answer: str, given: Input) -> Explanation:
 
 def case_of(benchmark: Benchmark, given: Input, scene: str) -> Case | None:
     """The case of a scene, as an answer's name has it; ``None`` where there is none."""
-    files = given.files or benchmark.files(given.workspace.data / benchmark.data_of)
+    files = given.files or _data(benchmark, given.workspace)
     if not files or benchmark.cases is None:
         return None
     names = {scene, int(scene)} if scene.isdecimal() else {scene}
     return next(benchmark.cases(files, names, True).each, None)
+
+
+def _data(benchmark: Benchmark, workspace: Workspace) -> Files:
+    folder = workspace.data / benchmark.data_of
+    if not folder.is_dir():
+        name, profile = benchmark.data_of, workspace.settings.profile
+        hint = (
+            f"Make it with substrate reproduce --profile {profile} --only {name}, or name files of your own"
+        )
+        raise ParameterError(f"profile {profile} has no data of {name}", where=(folder,), hint=hint)
+    return benchmark.files(folder)
 
 
 def files_given(options: Mapping[str, Path | None]) -> dict[str, Path]:

@@ -17,6 +17,7 @@ from orchestration.pins.dvc import LOCKS, md5, pinned_md5
 from orchestration.pins.pinned import Pin, Pins, pinned_lines, read_pins
 from orchestration.pins.records import Digests, Record, line_digests, named_files, whole_record
 from orchestration.pins.seal import broken
+from orchestration.pins.standing import is_damaged, standing_path
 from orchestration.tables import Manifest, index_key, shard_name
 
 SEALED = "pins"
@@ -142,6 +143,10 @@ def _records(root: Path, profile: str, digest: Digests, pins: Pins) -> Iterator[
             yield Difference(stage, "file", name, "as it was written", "damaged, or of an older form")
             continue
         yield from _recorded(root, stage, record, digest)
+    standing = standing_path(root, profile)
+    if standing.is_file() and is_damaged(standing):
+        name = standing.relative_to(root).as_posix()
+        yield Difference("records", "file", name, "as it was written", "damaged; the next run makes it anew")
 
 
 def _recorded(root: Path, stage: str, record: Record, digest: Digests) -> Iterator[Difference]:

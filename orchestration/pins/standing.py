@@ -11,6 +11,7 @@ Nothing heavy is imported here: neither Dagster, nor Spark, nor the stages.
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -21,6 +22,7 @@ from orchestration.files import replacing, sha256
 
 _RACY = 50_000_000
 """Nanoseconds within which a file may change twice and show the same time."""
+_SEAL = hashlib.sha256().digest_size
 _CODE = Path(__file__).resolve().parents[1]
 _ELSEWHERE = ("SUBSTRATE_MODEL_URL", "DVC_EXP_BASELINE_REV")
 """Variables of the environment that let a run do what no file shows: ask a model, be an experiment."""
@@ -89,17 +91,28 @@ def shared_paths(root: Path, profile: str) -> list[str]:
 
 
 def read_standing(root: Path, profile: str) -> Standing | None:
-    """What was kept; ``None`` where there is nothing, or it is of an older form."""
+    """What was kept; ``None`` where there is nothing, or it is damaged or of an older form."""
     try:
-        return msgspec.msgpack.decode(standing_path(root, profile).read_bytes(), type=Standing)
+        data = standing_path(root, profile).read_bytes()
+        return msgspec.msgpack.decode(data[_SEAL:], type=Standing) if _sealed(data) else None
     except (OSError, msgspec.DecodeError):
         return None
 
 
 def write_standing(root: Path, profile: str, standing: Standing) -> None:
-    """Keep what stands."""
+    """Keep what stands, behind the SHA-256 of its bytes."""
+    data = msgspec.msgpack.encode(standing)
     with replacing(standing_path(root, profile)) as fresh:
-        fresh.write_bytes(msgspec.msgpack.encode(standing))
+        fresh.write_bytes(hashlib.sha256(data).digest() + data)
+
+
+def is_damaged(path: Path) -> bool:
+    """Whether the bytes that were kept are others than were written."""
+    return not _sealed(path.read_bytes())
+
+
+def _sealed(data: bytes) -> bool:
+    return data[:_SEAL] == hashlib.sha256(data[_SEAL:]).digest()
 
 
 def standing_now(root: Path, profile: str, only: str | None) -> Standing | None:

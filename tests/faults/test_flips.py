@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from orchestration.cli.main import app
 from orchestration.pins.seal import SEAL
+from orchestration.pins.standing import Standing, read_standing, standing_path, write_standing
 
 FLIPS, SEED = 60, 20
 
@@ -56,6 +57,19 @@ def test_no_damaged_file_hides_another(reproduced: Path) -> None:
     assert [name for name in [*damaged, gone] if name not in said] == []
     assert "artifacts/sample/clevrer/logs/index.jsonl, line 1: " in said
     assert "data/sample/twin/specs.jsonl, line 1: " in said
+
+
+def test_what_the_last_run_kept_is_named_and_not_believed_when_damaged(reproduced: Path) -> None:
+    write_standing(reproduced, "sample", Standing(0, {}, {}, {"": ["as it was"]}))
+    assert verify()[0] == 0
+    kept = standing_path(reproduced, "sample")
+    for at in (0, 32, kept.stat().st_size - 1):
+        flip(kept, at)
+        code, said = verify()
+        assert code == 1
+        assert kept.relative_to(reproduced).as_posix() in said
+        assert read_standing(reproduced, "sample") is None
+        flip(kept, at)
 
 
 def test_damaged_parameters_hide_nothing_else(reproduced: Path) -> None:

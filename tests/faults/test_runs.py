@@ -120,15 +120,37 @@ def test_a_run_on_a_full_disk_names_the_path(make_project: Callable[..., Path]) 
     assert "Traceback" not in said
 
 
+def mounting(root: Path, mount: str, after: str = ":") -> tuple[str, ...]:
+    """What runs a command in a project behind mounts that it alone sees, and then a line of shell; skips
+    where this user may not mount.
+    """
+    if not shutil.which("unshare"):
+        pytest.skip("no unshare, which mounts for one process alone")
+    unshared = ("unshare", "-m", "sh", "-c")
+    if subprocess.run([*unshared, mount, str(root)], capture_output=True, cwd=root).returncode:
+        pytest.skip("this user may not mount")
+    return (*unshared, f'{mount} && cd "$0" && "$@"; code=$?; {after}; exit $code', str(root))
+
+
+def test_a_disk_that_is_full_in_the_middle_of_a_stage_is_named(make_project: Callable[..., Path]) -> None:
+    """Tables lie on a disk of their own, which has room for the cases and not for the logs."""
+    root = make_project()
+    assert substrate("materialize", "babi/dataset").wait() == 0
+    small = 'mount -t tmpfs -o size=16k tmpfs "$0/storage"'
+    run = substrate("materialize", "babi/logs", before=mounting(root, small, "find storage -type f"))
+    files, said = run.communicate()
+    assert run.returncode == 1
+    assert "storage/sample/logs/babi/" in said
+    assert "cannot be written (the disk is full: No space left on device)" in said
+    assert "Traceback" not in said
+    assert {Path(name).parts[2] for name in files.split()} == {"cases"}
+    assert not any(path.is_file() for path in (root / "artifacts/sample/babi").rglob("*"))
+
+
 def test_a_run_in_a_checkout_that_may_not_be_written_says_so(make_project: Callable[..., Path]) -> None:
     root = make_project()
-    if not shutil.which("unshare"):
-        pytest.skip("no unshare, which makes a folder read-only for one process")
-    mounted = 'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && cd "$0"'
-    if subprocess.run(["unshare", "-m", "sh", "-c", mounted, str(root)], capture_output=True).returncode:
-        pytest.skip("this user may not mount")
-    shell = ("unshare", "-m", "sh", "-c", f'{mounted} && exec "$@"', str(root))
-    run = substrate("materialize", "gqa/dataset", before=shell)
+    readonly = 'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0"'
+    run = substrate("materialize", "gqa/dataset", before=mounting(root, readonly))
     said = run.communicate()[1]
     assert run.returncode == 1
     assert f"{root / '.dagster/run.lock'}: cannot be written (Read-only file system)" in said
