@@ -8,7 +8,7 @@ import math
 import os
 import struct
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Annotated, Any, TypeVar
 from zipfile import BadZipFile, ZipFile, ZipInfo
@@ -17,6 +17,7 @@ import msgspec
 
 from substrate.errors import FormatError, ParameterError
 
+K = TypeVar("K")
 T = TypeVar("T")
 Source = tuple[str, bytes]
 """A record's name (file, and member or line inside it) and its bytes."""
@@ -95,7 +96,7 @@ def read_bytes(path: Path) -> bytes:
             off or damaged.
     """
     try:
-        with path.open("rb") as file:
+        with path.open("rb", buffering=0) as file:  # a buffer would be joined with the rest: twice the file
             size = os.fstat(file.fileno()).st_size
             _allow(size, LIMITS.bytes, "bytes", "", (path,))
             packed = file.read(2) == b"\x1f\x8b"
@@ -109,7 +110,7 @@ def read_bytes(path: Path) -> bytes:
         raise FormatError(
             error.strerror or str(error), where=(path,), hint="Check the path, or fetch the file again"
         ) from error
-    if not data.strip():
+    if not data or data.isspace():
         raise FormatError("the file is empty", where=(path,), hint="Give a file with at least one record")
     return data
 
@@ -253,10 +254,79 @@ def decode(
     except RecursionError as error:
         raise _too_deep(where) from error
     text = bytes(data)
+    colons, escaped = text.count(b":"), b"\\" in text
     # As many colons as a record has keys: no key is there twice, and none that the type does not know.
-    if (keys(record) if keys else _keys(record)) != text.count(b":") or b"\\" in text:
+    if keys:
+        distinct = keys(record) == colons and not escaped
+    elif isinstance(record, (dict, list)) and _is_raw(record):
+        distinct = _raw_colons(record) == colons
+    else:
+        distinct = _keys(record) == colons and not escaped
+    if not distinct:
         require_distinct_keys(text, *where)
     return record
+
+
+def listed(data: bytes, path: Path) -> Iterator[tuple[tuple[object, ...], msgspec.Raw]]:
+    """The records of a JSON list or of JSON lines, as they stand, each with what names it.
+
+    >>> [name for name, _ in listed(b'[{"a": 1}, {"a": 2}]', Path("a.json"))]
+    [(PosixPath('a.json'), '$[0]'), (PosixPath('a.json'), '$[1]')]
+
+    Raises:
+        FormatError: the list is not JSON.
+    """
+    if data.lstrip()[:1] == b"[":
+        for index, record in enumerate(decode(_raws, data, path)):
+            yield (path, f"$[{index}]"), record
+        return
+    for number, line in enumerate(data.split(b"\n"), start=1):
+        if line.strip():
+            yield (f"{path}:{number}",), msgspec.Raw(line)
+
+
+_raws = msgspec.json.Decoder(list[msgspec.Raw])
+
+
+class Records(Mapping[K, T]):
+    """Records of a file by key, as bytes: each is decoded, and checked, when it is asked for.
+
+    A file of ten thousand scenes stays bytes; only the scenes in use are objects.
+    """
+
+    def __init__(
+        self, name: str, raw: Mapping[K, msgspec.Raw], read: Callable[[str, K, msgspec.Raw], T]
+    ) -> None:
+        self.name = name
+        self.raw = raw
+        self._read = read
+
+    def __getitem__(self, key: K) -> T:
+        return self._read(self.name, key, self.raw[key])
+
+    def __iter__(self) -> Iterator[K]:
+        return iter(self.raw)
+
+    def __len__(self) -> int:
+        return len(self.raw)
+
+
+def _is_raw(record: dict[Any, Any] | list[Any]) -> bool:
+    """Whether what a list or an object holds was left as it stands."""
+    values = record.values() if isinstance(record, dict) else record
+    return all(type(value) is msgspec.Raw for value in values)
+
+
+def _raw_colons(record: dict[str, msgspec.Raw] | list[msgspec.Raw]) -> int:
+    """The colons of the text of raw records and their keys; -1 where a key may have been written otherwise.
+
+    No copy of the text is made: it may be a file of a gigabyte.
+    """
+    if isinstance(record, list):
+        return sum(bytes(value).count(b":") for value in record)
+    if any(":" in key for key in record):
+        return -1
+    return len(record) + sum(bytes(value).count(b":") for value in record.values())
 
 
 def _keys(record: object) -> int:
@@ -265,16 +335,16 @@ def _keys(record: object) -> int:
     A key that was there twice is written once. They tell nothing of a type that writes a key which its text
     may have lacked; see :func:`_is_tight`.
     """
-    return msgspec.json.encode(record).count(b":") if _is_tight(type(record), record) else -1
+    return msgspec.json.encode(record).count(b":") if _is_tight(type(record)) else -1
 
 
 _TIGHT: dict[Any, bool] = {}
 
 
-def _is_tight(kind: type, record: object) -> bool:
+def _is_tight(kind: type) -> bool:
     """Whether records of a type write no key that their JSON text lacked."""
     if not issubclass(kind, msgspec.Struct):
-        return isinstance(record, dict) and all(type(value) is msgspec.Raw for value in record.values())
+        return False
     if kind not in _TIGHT:
         _TIGHT[kind] = all(map(_writes_no_more, _structs(msgspec.inspect.type_info(kind))))
     return _TIGHT[kind]

@@ -85,12 +85,12 @@ def scene_sources(files: Files) -> dict[int, Source | str]:
 
 
 def scene_cases(
-    files: Files, asked: Mapping[int, bytes], only: Collection[Any] | None, unasked: bool
+    files: Files, asked: Mapping[int, msgspec.Raw], only: Collection[Any] | None, unasked: bool
 ) -> Cases:
     """The cases of scenes, with the questions that are asked about each.
 
     Args:
-        asked: the bytes of the questions by scene.
+        asked: the questions by scene, as they stand in their file.
         only: scenes to take; all where ``None``.
         unasked: whether scenes that nothing is asked about count too.
 
@@ -110,15 +110,14 @@ def scene_cases(
             found = there[scene]
             name, record = next(opened) if isinstance(found, str) else found
             kind = "" if isinstance(found, str) else EVENTS
-            yield Case(scene, name, record, asked.get(scene, b""), kind)
+            yield Case(scene, name, record, bytes(asked.get(scene, b"")), kind)
 
     return Cases(len(scenes), each())
 
 
 def cases(files: Files, only: Collection[Any] | None = None, unasked: bool = False) -> Cases:
     """CLEVRER's cases: annotations or event records, and the questions about each scene."""
-    read = read_questions(files["questions"]) if "questions" in files else {}
-    asked = {scene: msgspec.json.encode(record) for scene, record in read.items() if record.questions}
+    asked = read_questions(files["questions"]).raw if "questions" in files else {}
     return scene_cases(files, asked, only, unasked)
 
 

@@ -28,7 +28,8 @@ class HumansData(Data, frozen=True, forbid_unknown_fields=True, kw_only=True):
 def cases(files: Files, only: Collection[Any] | None = None, unasked: bool = False) -> Cases:
     """The scenes that people were asked about; the release has events of many more."""
     asked = read_human_questions(files["questions"])
-    return scene_cases(files, {s: msgspec.json.encode(record) for s, record in asked.items()}, only, False)
+    raw = {scene: msgspec.Raw(msgspec.json.encode(record)) for scene, record in asked.items()}
+    return scene_cases(files, raw, only, False)
 
 
 def rows(case: Case, logs: Sequence[EventLog], parameters: Parameters, split: str) -> Iterable[Row]:

@@ -55,8 +55,7 @@ def cases(files: Files, only: Collection[Any] | None = None, unasked: bool = Fal
     """ComPhy's cases: a target's annotation and those of its references, and the questions about it."""
     annotations = files["annotations"]
     names = target_names(annotations)
-    read = read_questions(files["questions"]) if "questions" in files else {}
-    asked = {scene: record for scene, record in read.items() if record.questions}
+    asked = read_questions(files["questions"]).raw if "questions" in files else {}
     wanted = chosen(asked, only)
     require_scenes(wanted, names, files.get("questions", annotations), annotations)
     scenes = chosen(names, only if unasked else set(wanted))
@@ -65,7 +64,7 @@ def cases(files: Files, only: Collection[Any] | None = None, unasked: bool = Fal
         for scene in scenes:
             videos = annotation_sources(annotations, [names[scene].target, *names[scene].references])
             record = msgspec.json.encode({name: msgspec.Raw(data) for name, data in videos})
-            questions = msgspec.json.encode(asked[scene]) if scene in asked else b""
+            questions = bytes(asked.get(scene, b""))
             yield Case(scene, f"{annotations}:{names[scene].target}", record, questions)
 
     return Cases(len(scenes), each())

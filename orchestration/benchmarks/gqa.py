@@ -64,8 +64,8 @@ def cases(files: Files, only: Collection[Any] | None = None, unasked: bool = Fal
 
     def each() -> Iterator[Case]:
         for image in images:
-            questions = msgspec.json.encode(asked[image]) if image in asked else b""
-            yield Case(image, f"{graphs.name}:{image}", graphs.raw(image), questions)
+            questions = msgspec.json.encode(asked[image].raw) if image in asked else b""
+            yield Case(image, f"{graphs.name}:{image}", bytes(graphs.raw[image]), questions)
 
     return Cases(len(images), each())
 

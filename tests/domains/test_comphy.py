@@ -567,7 +567,7 @@ def _record(**changes: Any) -> dict[str, Any]:
             r"\$.questions\[1\]: question 0 occurs twice",
         ),
         ([_record(choices=[{"choice_id": 0, "choice": "?", "program": []}])], "has an answer and choices"),
-        ([_record(program="objects count")], r"\$\[0\].questions\[0\].program: Expected `array`"),
+        ([_record(program="objects count")], r"\$\[0\]: \$.questions\[0\].program: Expected `array`"),
         (
             [_record(answer=None, choices=[{"choice_id": 0, "choice": "?", "program": []}] * 2)],
             "a choice occurs twice",

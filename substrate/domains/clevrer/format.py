@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Literal, Protocol, TypeVar
 from zipfile import ZipFile
 
 import msgspec
@@ -21,10 +21,12 @@ from substrate.reading import (
     LIMITS,
     ZIP_ERRORS,
     Measure,
+    Records,
     Source,
     Whole,
     decode,
     lines,
+    listed,
     members,
     read_bytes,
     read_member,
@@ -335,29 +337,61 @@ def _check_event(
 
 def read_scene_events(path: Path) -> dict[int, SceneEvents]:
     """A whole compact event file, by scene index."""
-    return _by_scene((source[0], decode_scene_events(source)) for source in lines(path))
+    found: dict[int, SceneEvents] = {}
+    for source in lines(path):
+        record = decode_scene_events(source)
+        if record.scene_index in found:
+            what, hint = f"scene {record.scene_index} occurs twice", "Give every scene one record"
+            raise FormatError(what, where=(source[0],), hint=hint)
+        found[record.scene_index] = record
+    return dict(sorted(found.items()))
 
 
-def read_questions(path: Path) -> dict[int, SceneQuestions]:
-    """A question file, official list or JSON lines of the same records, by scene index.
+def read_questions(path: Path) -> Records[int, SceneQuestions]:
+    """A question file, official list or JSON lines of the same records, by scene index; each is looked at.
 
     Raises:
         FormatError: as :func:`decode`; also where a scene or a question number occurs twice, a
             multiple-choice question has no choices, or there is no question at all.
     """
-    data = read_bytes(path)
-    if data.lstrip()[:1] == b"[":
-        records = [
-            (str(path), record) for record in decode(msgspec.json.Decoder(list[SceneQuestions]), data, path)
-        ]
-    else:
-        decoder = msgspec.json.Decoder(SceneQuestions)
-        records = [(source[0], decode(decoder, source[1], source[0])) for source in lines(path)]
-    for name, record in records:
-        _check_questions(name, record)
-    if not any(record.questions for _, record in records):
+    return read_by_scene(path, SceneQuestions, _check_questions)
+
+
+class _OfScene(Protocol):
+    @property
+    def scene_index(self) -> int: ...
+    @property
+    def questions(self) -> Sequence[object]: ...
+
+
+Q = TypeVar("Q", bound=_OfScene)
+
+
+def read_by_scene(path: Path, kind: type[Q], check: Callable[[str, Q], None]) -> Records[int, Q]:
+    """The records of a question file by scene; scenes that nothing is asked about are left out.
+
+    Args:
+        kind: the type of a record.
+        check: raises what is wrong with a record, whose file or line it is told.
+
+    Raises:
+        FormatError: as ``check``; a scene occurs twice, or there is no question at all.
+    """
+    decoder, found = msgspec.json.Decoder(kind), dict[int, msgspec.Raw]()
+    seen = set[int]()
+    for where, raw in listed(read_bytes(path), path):
+        record = decode(decoder, raw, *where)
+        scene = record.scene_index
+        if scene in seen:
+            hint = "Give every scene one record"
+            raise FormatError(f"scene {scene} occurs twice", where=where[:1], hint=hint)
+        seen.add(scene)
+        check(str(where[0]), record)
+        if record.questions:
+            found[scene] = raw
+    if not found:
         raise FormatError("holds no question", where=(path,), hint="Give a file with at least one question")
-    return _by_scene(records)
+    return Records(str(path), dict(sorted(found.items())), lambda _, __, raw: decoder.decode(raw))
 
 
 def _check_questions(name: str, record: SceneQuestions) -> None:
@@ -390,17 +424,3 @@ def _check_questions(name: str, record: SceneQuestions) -> None:
                     where=place,
                     hint="Number a question's choices once",
                 )
-
-
-S = TypeVar("S", SceneEvents, SceneQuestions)
-
-
-def _by_scene(records: Iterable[tuple[str, S]]) -> dict[int, S]:
-    found: dict[int, S] = {}
-    for name, record in records:
-        if record.scene_index in found:
-            raise FormatError(
-                f"scene {record.scene_index} occurs twice", where=(name,), hint="Give every scene one record"
-            )
-        found[record.scene_index] = record
-    return dict(sorted(found.items()))

@@ -33,9 +33,10 @@ from substrate.domains.clevrer.format import (
     ObjectProperty,
     annotation_sources,
     decode_annotation,
+    read_by_scene,
 )
 from substrate.errors import FormatError
-from substrate.reading import LIMITS, ZIP_ERRORS, Source, Whole, decode, lines, members, read_bytes
+from substrate.reading import LIMITS, ZIP_ERRORS, Records, Source, Whole, members
 
 REFERENCES = 4
 MASSES = (1, 5)
@@ -218,35 +219,19 @@ def _checked(source: tuple[str, bytes], scene: int) -> Annotation:
     return annotation
 
 
-def read_questions(path: Path) -> dict[int, TargetQuestions]:
-    """A question file, list or JSON lines of the same records, by target.
+def read_questions(path: Path) -> Records[int, TargetQuestions]:
+    """A question file, list or JSON lines of the same records, by target; each is looked at.
 
     Raises:
         FormatError: the file breaks the format, a target or question number occurs twice, a question
             has both answer and choices, or there is no question at all.
     """
-    data = read_bytes(path)
-    if data.lstrip()[:1] == b"[":
-        records = [
-            (str(path), record) for record in decode(msgspec.json.Decoder(list[TargetQuestions]), data, path)
-        ]
-    else:
-        records = [
-            (source[0], decode(msgspec.json.Decoder(TargetQuestions), source[1], source[0]))
-            for source in lines(path)
-        ]
-    found: dict[int, TargetQuestions] = {}
-    for name, record in records:
-        if record.scene_index in found:
-            raise FormatError(
-                f"scene {record.scene_index} occurs twice", where=(name,), hint="Give every target one record"
-            )
-        for place, what, hint in _faults(record):
-            raise FormatError(what, where=(name, f"scene {record.scene_index}", place), hint=hint)
-        found[record.scene_index] = record
-    if not any(record.questions for record in found.values()):
-        raise FormatError("holds no question", where=(path,), hint="Give a file with at least one question")
-    return dict(sorted(found.items()))
+    return read_by_scene(path, TargetQuestions, _check_questions)
+
+
+def _check_questions(name: str, record: TargetQuestions) -> None:
+    for place, what, hint in _faults(record):
+        raise FormatError(what, where=(name, f"scene {record.scene_index}", place), hint=hint)
 
 
 def _faults(record: TargetQuestions) -> Iterator[tuple[str, str, str]]:

@@ -8,13 +8,13 @@ dependencies}]}``. Source: Hudson and Manning, GQA, CVPR 2019.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import msgspec
 
 from substrate.errors import FormatError
-from substrate.reading import LIMITS, Whole, decode, read_bytes
+from substrate.reading import LIMITS, Records, Whole, decode, listed, read_bytes
 
 SCENE_GRAPHS_FILE = "sceneGraphs.json"
 QUESTIONS_FILE = "questions.json"
@@ -87,31 +87,7 @@ _raw_by_id = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _question = msgspec.json.Decoder(Question)
 
 
-class SceneGraphs(Mapping[str, SceneGraph]):
-    """The scene graphs of a file by image id, each decoded and checked when it is asked for.
-
-    A file of ten thousand images stays bytes; only the scenes in use are objects.
-    """
-
-    def __init__(self, name: str, records: Mapping[str, msgspec.Raw]) -> None:
-        self.name = name
-        self._records = records
-
-    def __getitem__(self, image_id: str) -> SceneGraph:
-        return decode_scene_graph(self.name, image_id, self._records[image_id])
-
-    def raw(self, image_id: str) -> bytes:
-        """The record as it stands in the file, for :func:`decode_scene_graph` to read elsewhere."""
-        return bytes(self._records[image_id])
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._records)
-
-    def __len__(self) -> int:
-        return len(self._records)
-
-
-def read_scene_graphs(path: Path) -> SceneGraphs:
+def read_scene_graphs(path: Path) -> Records[str, SceneGraph]:
     """The scene graphs of a file, gzipped or not.
 
     Raises:
@@ -121,7 +97,7 @@ def read_scene_graphs(path: Path) -> SceneGraphs:
     records = decode(_raw_by_id, read_bytes(path), path)
     if not records:
         raise FormatError("holds no scene graph", where=(path,), hint="Give a file with at least one image")
-    return SceneGraphs(str(path), dict(sorted(records.items())))
+    return Records(str(path), dict(sorted(records.items())), decode_scene_graph)
 
 
 def decode_scene_graph(name: str, image_id: str, data: bytes | msgspec.Raw) -> SceneGraph:
@@ -166,8 +142,8 @@ def decode_scene_graph(name: str, image_id: str, data: bytes | msgspec.Raw) -> S
     return graph
 
 
-def read_questions(path: Path) -> dict[str, dict[str, Question]]:
-    """A question file by image id, then by question id; both sorted.
+def read_questions(path: Path) -> dict[str, Records[str, Question]]:
+    """A question file by image id, then by question id; both sorted. Each question has been looked at.
 
     Takes the official object of ``{id: record}``, a list, or JSON lines of records that carry
     ``question_id`` (or ``questionId``), gzipped or not.
@@ -176,20 +152,23 @@ def read_questions(path: Path) -> dict[str, dict[str, Question]]:
         FormatError: names file, question and path: the file is absent, empty or cut off, a field is
             missing or mistyped, an operation is unknown, or its dependencies dangle or form a cycle.
     """
-    found: dict[str, dict[str, Question]] = {}
+    found: dict[str, dict[str, msgspec.Raw]] = {}
     for question_id, data in _question_records(path):
-        question = decode_question(str(path), question_id, data)
-        questions = found.setdefault(question.image_id, {})
+        image = decode_question(str(path), question_id, data).image_id
+        questions = found.setdefault(image, {})
         if question_id in questions:
             raise FormatError(
                 "the question occurs twice",
                 where=(path, f"question {question_id}"),
                 hint="Give every question one record",
             )
-        questions[question_id] = question
+        questions[question_id] = data
     if not found:
         raise FormatError("holds no question", where=(path,), hint="Give a file with at least one question")
-    return {image: dict(sorted(questions.items())) for image, questions in sorted(found.items())}
+    return {
+        image: Records(str(path), dict(sorted(questions.items())), decode_question)
+        for image, questions in sorted(found.items())
+    }
 
 
 class _Identified(msgspec.Struct, frozen=True):
@@ -197,32 +176,14 @@ class _Identified(msgspec.Struct, frozen=True):
     camel_case: str | int | None = msgspec.field(default=None, name="questionId")
 
 
-def _question_records(path: Path) -> Iterator[tuple[str, bytes | msgspec.Raw]]:
+def _question_records(path: Path) -> Iterator[tuple[str, msgspec.Raw]]:
     data = read_bytes(path)
-    try:
-        # An object of records, as the official files have it; anything else is a list or JSON lines.
-        records = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode(data)
-        if not ({"semantic", "imageId"} <= set(records)):
-            yield from decode(_raw_by_id, data, path).items()
-            return
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        pass
-    if data.lstrip()[:1] == b"[":
-        listed: Iterable[tuple[tuple[object, ...], bytes | msgspec.Raw]] = (
-            ((path, f"$[{index}]"), record)
-            for index, record in enumerate(decode(msgspec.json.Decoder(list[msgspec.Raw]), data, path))
-        )
-    elif _first_line_is_a_record(data):
-        listed = (
-            ((f"{path}:{number}",), line)
-            for number, line in enumerate(data.split(b"\n"), start=1)
-            if line.strip()
-        )
-    else:
-        decode(_raw_by_id, data, path)
-        listed = ()
+    if data.lstrip()[:1] != b"[" and not _first_line_is_a_record(data):
+        # An object of records, as the official files have it.
+        yield from decode(_raw_by_id, data, path).items()
+        return
     decoder = msgspec.json.Decoder(_Identified)
-    for where, record in listed:
+    for where, record in listed(data, path):
         identified = decode(decoder, record, *where)
         number = identified.question_id if identified.question_id is not None else identified.camel_case
         if number is None:
@@ -231,8 +192,11 @@ def _question_records(path: Path) -> Iterator[tuple[str, bytes | msgspec.Raw]]:
 
 
 def _first_line_is_a_record(data: bytes) -> bool:
+    start = data.lstrip()
+    end = start.find(b"\n")
+    line = memoryview(start)[: end if end > 0 else None]
     try:
-        return "imageId" in msgspec.json.decode(data.lstrip().split(b"\n", 1)[0], type=dict[str, msgspec.Raw])
+        return "imageId" in msgspec.json.decode(line, type=dict[str, msgspec.Raw])
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return False
 
@@ -334,7 +298,7 @@ def _circular(cycle: list[int], where: tuple[object, ...]) -> FormatError:
     )
 
 
-def require_scenes(questions: Mapping[str, Mapping[str, Question]], graphs: SceneGraphs) -> None:
+def require_scenes(questions: Mapping[str, Mapping[str, Question]], graphs: Records[str, SceneGraph]) -> None:
     """Refuse questions about images whose scene graph is not there.
 
     Raises:
