@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import inspect
 import os
+import signal
 import sys
+import threading
 import traceback
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
@@ -50,8 +52,8 @@ _VerboseOption = Annotated[
 ]
 NOTHING_SET: list[str] = []
 
-INTERRUPTED = 130
-"""The exit code of a command that Ctrl-C ended: 128 and the signal's number."""
+SIGNALED = 128
+"""The exit code of a command that a signal ended is this and the signal's number."""
 
 
 def voiced(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -74,16 +76,40 @@ def voiced(command: Callable[..., Any]) -> Callable[..., Any]:
     return heard
 
 
+class _Told(KeyboardInterrupt):
+    """SIGTERM, which ends a command as Ctrl-C does: what it was writing goes."""
+
+
+def _end(*_: Any) -> None:
+    raise _Told
+
+
 @contextmanager
-def failing() -> Iterator[None]:
-    """Turn the project's own errors, and a system that refuses, into a message and exit code 1; Ctrl-C into a
-    line and exit code 130.
-    """
+def _hearing() -> Iterator[None]:
+    """In the block SIGTERM is an exception; only the main thread can hear it."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, _end)
     try:
         yield
-    except KeyboardInterrupt:
-        say("Finished stages are kept; run it again to go on from there.", "interrupted:", error=True)
-        raise typer.Exit(INTERRUPTED) from None
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
+def failing() -> Iterator[None]:
+    """Turn the project's own errors, and a system that refuses, into a message and exit code 1; Ctrl-C and
+    SIGTERM into a line and exit code 130 or 143.
+    """
+    try:
+        with _hearing():
+            yield
+    except KeyboardInterrupt as stop:
+        number = signal.SIGTERM if isinstance(stop, _Told) else signal.SIGINT
+        said = f"by {number.name}: what is finished is kept, run it again to go on from there"
+        say(said, "interrupted", error=True)
+        raise typer.Exit(SIGNALED + number) from None
     except BrokenPipeError:
         raise
     except Exception as error:

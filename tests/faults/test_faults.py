@@ -186,3 +186,19 @@ def test_generate_that_is_killed_leaves_no_half_of_a_world(tmp_path: Path) -> No
     assert start("generate", "babi", "--questions", 2, "--out", out).wait() == 0
     assert [path.name for path in tmp_path.iterdir()] == ["world"]
     assert len(list(out.iterdir())) == 20
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_generate_that_is_told_to_end_says_so_and_leaves_nothing(
+    number: signal.Signals, tmp_path: Path
+) -> None:
+    process = start("generate", "babi", "--questions", 1000, "--out", tmp_path / "world")
+    while not list(tmp_path.glob(".world.*/world/*")):
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.send_signal(number)
+    said = process.communicate()[1]
+    assert process.returncode == 128 + number
+    assert f"interrupted by {number.name}: " in said
+    assert "Traceback" not in said
+    assert list(tmp_path.iterdir()) == []
