@@ -256,7 +256,12 @@ def verify(
     ] = True,
     since: Annotated[
         str | None,
-        typer.Option("--since", metavar="COMMIT", help="Also report what was accepted after this commit."),
+        typer.Option(
+            "--since",
+            metavar="COMMIT",
+            help="Also which numbers were accepted to change after this commit, and by whom; what changed "
+            "without that counts as drift.",
+        ),
     ] = None,
     markdown: Annotated[
         bool, typer.Option("--markdown", help="As Markdown, for a comment on a change.")
@@ -294,20 +299,46 @@ def verify(
 @app.command()
 @voiced
 def accept(
-    reason: Annotated[str, typer.Argument(help="Why the new results are right; kept with them.")],
+    reason: Annotated[
+        str, typer.Argument(metavar="REASON", help="Why the new results are right; kept with them.")
+    ],
+    message: Annotated[
+        Path | None,
+        typer.Option("--message", metavar="FILE", help="Write a message for `git commit -F FILE`."),
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what changed, and pin nothing.")] = False,
     json: JsonOption = False,
 ) -> None:
-    """Pin the present data and artifacts as the results, and record why."""
+    """Say in numbers what changed, pin the present data and artifacts as the results, and record why.
+
+    The trailers that it prints last belong into the commit's message; `verify --since` reads them back.
+    """
     with failing(), others_apart():
-        from orchestration.pins.verification import accept_results
+        from orchestration.files import replacing
+        from orchestration.pins.acceptance import commit_message, told, trailers
+        from orchestration.pins.verification import accept_results, proposed
         from orchestration.pipeline.graph import STAGES
         from orchestration.project import open_workspace
 
-        changed = accept_results(open_workspace(), STAGES, reason)
+        workspace = open_workspace()
+        acceptance = proposed(workspace, STAGES, reason)
+        changed = acceptance.changed
+        if not json:
+            say("\n".join(told(acceptance) or ["no number and no row changed"]))
+        if not dry_run:
+            accept_results(workspace, STAGES, acceptance)
+        if message:
+            with replacing(message) as fresh:
+                fresh.write_text(commit_message(acceptance), "utf-8")
     if json:
-        _print_json({"reason": reason, "changed": changed})
+        _print_json(acceptance)
+        return
+    done = "would be pinned" if dry_run else "pinned"
+    say("\n  ".join([f"{done}; {len(changed)} outputs changed", *changed]))
+    if message:
+        note(f"the commit's message: `git commit -F {message}`")
     else:
-        say("\n  ".join([f"pinned; {len(changed)} outputs changed", *changed]))
+        say("\n".join(["", *trailers(acceptance)]))
 
 
 @app.command()

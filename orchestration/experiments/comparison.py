@@ -16,6 +16,7 @@ import msgspec
 from orchestration.benchmarks.benchmark import Benchmark
 from orchestration.benchmarks.registry import BENCHMARKS
 from orchestration.experiments.record import open_experiment, read_experiment
+from orchestration.files import sha256
 from orchestration.pins.drift import Cause, causes
 from orchestration.pins.pinned import ROWS, Pin, Pinned, PinnedRow, Pins, read_pins, read_rows
 from orchestration.pins.records import read_record
@@ -153,6 +154,9 @@ def results_of(workspace: Workspace) -> Pins:
         name, record = path.stem.replace(".", "/", 1), read_record(path)
         if record is None:
             continue
+        # What was checked out since the run is what counts, not what the run made.
+        there = {out: workspace.path(out) for out in record.outs if not out.startswith("data/")}
+        outs = record.outs | {out: sha256(path) for out, path in there.items() if path.exists()}
         rows, scores = {}, dict[str, tuple[int, int]]()
         for out in record.outs:
             file = workspace.path(out)
@@ -161,7 +165,7 @@ def results_of(workspace: Workspace) -> Pins:
             elif file.parent.name == "scores" and file.is_file():
                 score = msgspec.json.decode(file.read_bytes(), type=Score)
                 scores[score.name] = score.correct, score.n
-        pin = Pin(record.code, record.parameters, record.inputs, record.outs, scores=scores)
+        pin = Pin(record.code, record.parameters, record.inputs, outs, scores=scores)
         found[name] = Pinned(pin, rows)
     return found
 

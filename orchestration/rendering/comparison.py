@@ -131,7 +131,7 @@ def compared_page(compared: Compared) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    by_kind = sorted(compared.rows, key=lambda row: (list(compared.changes).index(row.change), row.benchmark))
+    by_kind = sorted(compared.rows, key=lambda row: list(compared.changes).index(row.change))
     groups = [
         (f"{benchmark}: {change}", list(rows))
         for (change, benchmark), rows in groupby(by_kind, key=lambda row: (row.change, row.benchmark))
