@@ -6,6 +6,7 @@ import dagster as dg
 
 from orchestration.pipeline.assets import EXECUTOR, assets_of
 from orchestration.pipeline.checks import checks_of
+from orchestration.pipeline.form import form_resource
 from orchestration.pipeline.graph import STAGES
 from orchestration.pipeline.jobs import (
     new_official_data,
@@ -18,14 +19,14 @@ from orchestration.pipeline.resources import WorkspaceResource
 
 
 def build_definitions(workspace: WorkspaceResource | None = None) -> dg.Definitions:
-    """All assets, checks and jobs; tests give a workspace of their own."""
+    """All assets, checks and jobs; the launch form configures the workspace unless one is given."""
     return dg.Definitions(
         assets=assets_of(STAGES),
         asset_checks=checks_of(STAGES),
         jobs=[*reproductions(), verify],
         sensors=[new_official_data, settled_pins],
         schedules=[nightly_drift],
-        resources={"workspace": workspace or WorkspaceResource()},
+        resources={"workspace": workspace or form_resource()},
         executor=EXECUTOR,
     )
 

@@ -32,7 +32,9 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     """All of `params.yaml`; what belongs to a benchmark is added by :func:`settings_type`."""
 
     profile: str
+    """Which data: one of the profiles."""
     seed: Seed
+    """What every generated world begins with."""
     profiles: dict[str, Any]
     spark: Spark = Spark()
     storage: str | None = None
@@ -72,13 +74,7 @@ def load_settings(
     Raises:
         ParameterError: the file is not YAML, a key is unknown or there twice, or a value is out of its range.
     """
-    raw = read_yaml(path)
-    # Where it runs may be set from outside though the file leaves it at what it is by default.
-    spark = raw.get("spark") or {}
-    if isinstance(spark, dict):
-        raw["spark"] = msgspec.to_builtins(Spark()) | spark
-    raw.setdefault("storage", None)
-    raw = override(raw, overrides)
+    raw = override(read_parameters(path), overrides)
     if profile:
         raw["profile"] = profile
     profiles = raw.get("profiles")
@@ -90,6 +86,21 @@ def load_settings(
         hint = f"Choose one of {', '.join(settings.profiles)}"
         raise ParameterError(f"no profile {settings.profile!r}", where=(path,), hint=hint)
     return settings
+
+
+def read_parameters(path: Path) -> dict[str, Any]:
+    """A file of parameters as it is written, with each key in it that can be set.
+
+    Raises:
+        ParameterError: the file is not YAML, or a key is there twice.
+    """
+    raw = read_yaml(path)
+    # Where it runs may be set from outside though the file leaves it at what it is by default.
+    spark = raw.get("spark") or {}
+    if isinstance(spark, dict):
+        raw["spark"] = msgspec.to_builtins(Spark()) | spark
+    raw.setdefault("storage", None)
+    return raw
 
 
 def parameters_of(type_: type[T], benchmark: str, overrides: Iterable[str]) -> T:

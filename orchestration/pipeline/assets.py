@@ -10,6 +10,8 @@ from typing import Any
 
 import dagster as dg
 
+from orchestration.benchmarks.baselines import LanguageModel
+from orchestration.benchmarks.registry import BENCHMARKS
 from orchestration.code import hashes
 from orchestration.experiments.making import keep_record, take, take_needs
 from orchestration.files import clear_leftovers, replacing
@@ -21,6 +23,8 @@ from orchestration.pipeline.spark import is_lost, leave_session
 from orchestration.stage import Stage, Stages, inputs_of
 
 OWNERS = ["team:reproduction"]
+RESULTS = "results"
+"""The group of what is made from the data of more than one benchmark."""
 EXECUTOR = (
     dg.multiprocess_executor
     if os.environ.get("SUBSTRATE_EXECUTOR") == "multiprocess"
@@ -37,6 +41,37 @@ def asset_key(stage: str) -> dg.AssetKey:
     return dg.AssetKey(stage.split("/"))
 
 
+def group_of(stage: Stage) -> str:
+    """The group of a stage in the UI: the benchmark on whose data it is measured, or the results.
+
+    Each group is a box of the graph that reads no other group, so one line leads from each to the results.
+    """
+    groups = {_data_of(name.partition("/")[0]) for name in (stage.name, *stage.needs)}
+    return groups.pop() if len(groups) == 1 else RESULTS
+
+
+def _data_of(name: str) -> str:
+    benchmark = BENCHMARKS.get(name)
+    if benchmark is None:
+        return RESULTS
+    return benchmark.asks if isinstance(benchmark, LanguageModel) else benchmark.data_of
+
+
+def lines_to(stages: Stages, stage: Stage) -> list[str]:
+    """The stages from which a line of the graph leads to a stage: of those it reads, the last ones.
+
+    A line that a longer way implies would say nothing of the order and hide the others: every scores stage
+    reads the dataset too, and the report reads fifty stages.
+    """
+    implied: set[str] = set()
+    todo = list(stage.needs)
+    while todo:
+        further = set(stages[todo.pop()].needs) - implied
+        implied |= further
+        todo += further
+    return [need for need in stage.needs if need not in implied]
+
+
 def assets_of(stages: Stages) -> list[dg.AssetsDefinition]:
     """An asset a stage.
 
@@ -48,9 +83,12 @@ def assets_of(stages: Stages) -> list[dg.AssetsDefinition]:
 def _asset(stages: Stages, stage: Stage) -> dg.AssetsDefinition:
     @dg.asset(
         key=asset_key(stage.name),
-        deps=[asset_key(need) for need in stage.needs],
-        group_name=stage.benchmark,
-        kinds={"python", *stage.kinds},
+        deps=[asset_key(need) for need in lines_to(stages, stage)],
+        group_name=group_of(stage),
+        tags={"benchmark": stage.benchmark, "step": stage.name.partition("/")[2]},
+        # The graph names a node by the last part of its key alone; a kind below it says whose it is.
+        kinds={stage.benchmark, *stage.kinds},
+        metadata={"reads": list(stage.needs)},
         description=stage.about,
         owners=OWNERS,
         code_version=version_of(hashes(stage.code)),

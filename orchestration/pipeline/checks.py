@@ -18,6 +18,7 @@ from orchestration.named import kind_of
 from orchestration.pins.drift import explain_data
 from orchestration.pins.dvc import md5, recorded
 from orchestration.pins.pinned import ROWS
+from orchestration.pipeline.drifted import find_drift, shown
 from orchestration.pipeline.resources import WorkspaceResource
 from orchestration.scoring.likeness import why_not
 from orchestration.scoring.published import PAPER, published
@@ -52,15 +53,18 @@ def _pinned(stages: Stages, stage: Stage) -> dg.AssetChecksDefinition:
     """Input data are what data.dvc pins; data that are not pinned, such as of another profile, pass."""
 
     def judge(resource: WorkspaceResource) -> dg.AssetCheckResult:
-        changed = _modified(stage, resource)
-        advice = "restore the data, or pin them with `substrate accept REASON`"
-        why = explain_data(resource.open(), stages, stage) if changed else ""
-        text = (
-            f"{', '.join(changed)} is modified against data.dvc{f' ({why})' if why else ''}: {advice}"
-            if changed
-            else "the data are what data.dvc pins, or are not pinned"
+        if not (changed := _modified(stage, resource)):
+            return dg.AssetCheckResult(
+                passed=True, description="the data are what data.dvc pins, or are not pinned"
+            )
+        workspace = resource.open()
+        why = explain_data(workspace, stages, stage)
+        told = f"{', '.join(changed)} is modified against data.dvc{f' ({why})' if why else ''}"
+        return dg.AssetCheckResult(
+            passed=False,
+            description=f"{told}: restore the data, or pin them with `substrate accept REASON`",
+            metadata=shown(find_drift(workspace, stages, stage), changed, workspace, stage),
         )
-        return dg.AssetCheckResult(passed=not changed, description=text)
 
     return _check(stage, "pinned", "The input data are those that data.dvc pins.", judge, blocking=True)
 
@@ -88,25 +92,41 @@ def _golds_agree(stage: Stage, benchmark: Benchmark) -> dg.AssetChecksDefinition
     return _check(stage, "golds_agree", about, judge, blocking=True)
 
 
-def _drift(stage: Stage) -> dg.AssetChecksDefinition:
-    """Results are what dvc.lock pins: an error that stops the run in CI, elsewhere a warning."""
+def stops_at_drift() -> bool:
+    """Whether a result that drifted is an error that stops the run, as it is in CI; elsewhere it is a warning
+    that stops nothing.
+    """
+    return os.environ.get("CI", "").lower() in ("1", "true")
+
+
+def _drift(stages: Stages, stage: Stage) -> dg.AssetChecksDefinition:
+    """Results are what dvc.lock pins."""
+    stops = stops_at_drift()
+    severity = ERROR if stops else WARN
 
     def judge(resource: WorkspaceResource) -> dg.AssetCheckResult:
-        severity = ERROR if os.environ.get("CI", "").lower() in ("1", "true") else WARN
-        if os.environ.get("DVC_EXP_BASELINE_REV"):
-            return dg.AssetCheckResult(
-                passed=True, severity=severity, description="an experiment: `dvc metrics diff` compares it"
-            )
-        changed = _modified(stage, resource)
-        advice = "`substrate verify` shows what changed, `substrate accept REASON` pins it"
-        text = (
-            f"{', '.join(changed)} is modified against dvc.lock: {advice}"
-            if changed
-            else "every out is what dvc.lock pins, or is not pinned"
-        )
-        return dg.AssetCheckResult(passed=not changed, severity=severity, description=text)
+        def passed(why: str) -> dg.AssetCheckResult:
+            return dg.AssetCheckResult(passed=True, severity=severity, description=why)
 
-    return _check(stage, "drift", "The results are those that dvc.lock pins.", judge, blocking=True)
+        if os.environ.get("DVC_EXP_BASELINE_REV"):
+            return passed("an experiment: `dvc metrics diff` compares it")
+        if not (changed := _modified(stage, resource)):
+            return passed("every out is what dvc.lock pins, or is not pinned")
+        workspace = resource.open()
+        drift = find_drift(workspace, stages, stage)
+        told = ". ".join(filter(None, [f"{', '.join(changed)} is modified against dvc.lock", str(drift)]))
+        return dg.AssetCheckResult(
+            passed=False,
+            severity=severity,
+            description=f"{told}. `substrate verify` shows what changed, `substrate accept REASON` pins it",
+            metadata=shown(drift, changed, workspace, stage),
+        )
+
+    about = (
+        "The results are those that dvc.lock pins. A difference is an error that stops the run where CI is "
+        f"set, elsewhere a warning that stops nothing; here {'an error' if stops else 'a warning'}."
+    )
+    return _check(stage, "drift", about, judge, blocking=stops)
 
 
 def _modified(stage: Stage, resource: WorkspaceResource) -> list[str]:
@@ -290,7 +310,7 @@ def _checks(stages: Stages) -> Iterator[dg.AssetChecksDefinition]:
         if stage.pinned_by == "data.dvc":
             yield _pinned(stages, stage)
         if stage.pinned_by == "dvc.yaml":
-            yield _drift(stage)
+            yield _drift(stages, stage)
         if benchmark is None:
             continue
         if step == "logs" and benchmark.shapes:

@@ -16,17 +16,19 @@ from orchestration.fetch.downloads import official_sources
 from orchestration.pins.dvc import settle
 from orchestration.pins.verification import verify_profile
 from orchestration.pipeline.assets import asset_key
+from orchestration.pipeline.form import EMPTY, overrides_of
 from orchestration.pipeline.graph import STAGES, stages_of
 from orchestration.pipeline.resources import WorkspaceResource
 from orchestration.pipeline.run import recompute
 from orchestration.project import find_root, open_workspace
+from orchestration.settings import PARAMETERS_FILE
 
 PROFILES = ("sample", "full", "paper")
 
 
 def profile_config(profile: str) -> dict[str, object]:
-    """Run configuration of a profile."""
-    return {"resources": {"workspace": {"config": {"profile": profile}}}}
+    """Run configuration of a profile: the launch form, filled in."""
+    return {"resources": {"workspace": {"config": {"profile": profile, **EMPTY}}}}
 
 
 def reproductions() -> list[dg.UnresolvedAssetJobDefinition]:
@@ -108,7 +110,7 @@ def settled_pins(context: dg.RunStatusSensorContext) -> dg.SkipReason | None:
     config = config.get("resources", {}).get("workspace", {}).get("config", {})
     profile = open_workspace().settings.profile
     if (
-        config.get("overrides")
+        overrides_of(config, root / PARAMETERS_FILE)
         or config.get("scratch")
         or config.get("profile", profile) not in ("", profile)
         or not (root / ".dvc").is_dir()

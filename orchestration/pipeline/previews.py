@@ -62,10 +62,10 @@ def _of_scores(scores: Sequence[Score]) -> Metadata:
     rows = [
         {
             "number": score.name,
-            "n": score.n,
-            "correct": score.correct,
             "accuracy": "not measured" if score.accuracy is None else f"{score.accuracy:.2%}",
             "95 % interval": "" if score.wilson is None else f"{score.wilson[0]:.2%} – {score.wilson[1]:.2%}",
+            "n": score.n,
+            "correct": score.correct,
             "data": f"{score.data}, {score.split}" if score.data in ("official", "local") else score.data,
             **{marked(who, score.name): beside(score, who) for who in score.published},
         }
@@ -73,14 +73,14 @@ def _of_scores(scores: Sequence[Score]) -> Metadata:
     ]
     return {
         "dagster/row_count": len(scores),
+        **accuracies,
         "preview": _table(rows),
         "plot": _accuracies({score.name: score for score in scores}),
-        **accuracies,
     }
 
 
 def _of_rows(path: Path) -> Metadata:
-    """Answers: how many, how many of them right with Wilson's interval, the first, accuracy by subset."""
+    """Answers: how many, how many of them right with Wilson's interval, accuracy by subset, the first."""
     counted: dict[str, tuple[int, int]] = {}
     number, decoder = 0, msgspec.json.Decoder(_Graded)
     with path.open("rb") as file:
@@ -90,7 +90,7 @@ def _of_rows(path: Path) -> Metadata:
             if row.correct is not None:
                 right, total = counted.get(row.subset, (0, 0))
                 counted[row.subset] = right + row.correct, total + 1
-    metadata = {"dagster/row_count": number, "preview": _table(_first_lines(path))}
+    metadata: Metadata = {"dagster/row_count": number}
     if counted:
         right, total = (sum(column) for column in zip(*counted.values(), strict=True))
         low, high = wilson(right, total)
@@ -98,9 +98,22 @@ def _of_rows(path: Path) -> Metadata:
         metadata |= {
             "accuracy": right / total,
             "interval": f"[{low:.2%}, {high:.2%}], Wilson, 95 %",
+            "by subset": _table([_of_subset(subset, r, t) for subset, (r, t) in counted.items()]),
             "plot": _accuracies(by_subset),
         }
-    return metadata
+    return metadata | {"preview": _table([_as_read(line) for line in _first_lines(path)])}
+
+
+def _of_subset(subset: str, right: int, total: int) -> dict[str, str | int]:
+    return {"subset": subset, "accuracy": f"{right / total:.2%}", "correct": right, "n": total}
+
+
+def _as_read(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row with what a reader looks for first, since the page is narrower than a row."""
+    return {key: row[key] for key in dict.fromkeys([*_READ_FIRST, *row]) if key in row}
+
+
+_READ_FIRST = ("scene", "question", "predicted", "expected", "correct", "subset")
 
 
 class _Graded(msgspec.Struct):

@@ -17,9 +17,11 @@ import yaml
 from orchestration.benchmarks.registry import BENCHMARKS
 from orchestration.pins import dvc as pins
 from orchestration.pipeline.checks import SAMPLE, checks_of
+from orchestration.pipeline.drifted import Drift, shown
 from orchestration.pipeline.graph import STAGES
 from orchestration.pipeline.resources import WorkspaceResource
 from orchestration.pipeline.run import run_stages
+from orchestration.project import open_workspace
 from orchestration.scoring.published import Kind, published
 from orchestration.scoring.scores import score, score_file
 from substrate.domains.clevrer.deltas import annotation_log
@@ -29,11 +31,16 @@ from substrate.worlds.clevrer import generate_annotation
 ERROR, WARN = dg.AssetCheckSeverity.ERROR, dg.AssetCheckSeverity.WARN
 
 
+def declared(asset: str, name: str) -> dg.AssetChecksDefinition:
+    key = dg.AssetCheckKey(dg.AssetKey(asset.split("/")), name)
+    (found,) = [definition for definition in checks_of(STAGES) if definition.check_key == key]
+    return found
+
+
 def check(
     asset: str, name: str, profile: str = "sample", overrides: list[str] | None = None
 ) -> dg.AssetCheckResult:
-    key = dg.AssetCheckKey(dg.AssetKey(asset.split("/")), name)
-    (found,) = [definition for definition in checks_of(STAGES) if definition.check_key == key]
+    found = declared(asset, name)
     result = found(workspace=WorkspaceResource(profile=profile, overrides=overrides or []))
     assert isinstance(result, dg.AssetCheckResult)
     return result
@@ -106,12 +113,69 @@ def test_drift_warns_and_stops_a_run_only_in_ci(
     answers.write_text("{ }\n", "utf-8")
     found = check("clevrer/answers", "drift")
     assert (found.passed, found.severity) == (False, WARN)
+    (spec,) = declared("clevrer/answers", "drift").check_specs
+    assert not spec.blocking, "what warns does not call itself blocking"
     assert "artifacts/sample/clevrer/answers.jsonl is modified against dvc.lock" in str(found.description)
     assert check("clevrer/answers", "drift", overrides=["seed=3"]).passed, "other parameters were asked for"
     monkeypatch.setenv("CI", "true")
     assert check("clevrer/answers", "drift").severity == ERROR
+    (spec,) = declared("clevrer/answers", "drift").check_specs
+    assert spec.blocking
     monkeypatch.setenv("DVC_EXP_BASELINE_REV", "abc")
     assert check("clevrer/answers", "drift").passed
+
+
+def test_a_check_says_what_drifted_from_what_to_what_why_and_where_to_read_on(reproduced: Path) -> None:
+    answers = reproduced / "artifacts/sample/clevrer/answers.jsonl"
+    first, *others = answers.read_bytes().splitlines(keepends=True)
+    row = json.loads(first)
+    changed = first.replace(b'"predicted": "%s"' % row["predicted"].encode(), b'"predicted": "changed"', 1)
+    answers.write_bytes(b"".join([changed.replace(b'"correct": true', b'"correct": false'), *others]))
+    parameters = yaml.safe_load((reproduced / "params.yaml").read_text("utf-8"))
+    parameters["clevrer"]["counterfactual"]["method"] = "duality"
+    (reproduced / "params.yaml").write_text(yaml.safe_dump(parameters), "utf-8")
+    found = check("clevrer/answers", "drift")
+    which = f"scene {row['scene']}, question {row['question']} ({row['subset']})"
+    assert f"1 rows differ: {which}: " in str(found.description)
+    assert found.metadata["rows"].value == 1
+    table = found.metadata["differences"]
+    assert isinstance(table, dg.TableMetadataValue)
+    (record,) = table.records
+    assert record.data == {
+        "which": which,
+        "was": f'"{row["predicted"]}" {"right" if row["correct"] else "wrong"}',
+        "is": '"changed" wrong, log unchanged',
+    }
+    because = str(found.metadata["because"].value)
+    assert 'parameter clevrer.counterfactual.method "partner" -> "duality" (clevrer/answers)' in because
+    assert check("clevrer/logs", "drift").passed
+    # A stage further on names the cause before it.
+    score = reproduced / "artifacts/sample/scores/clevrer.descriptive.per_question.json"
+    score.write_bytes(score.read_bytes().replace(b'"correct": ', b'"correct": 1'))
+    found = check("clevrer/scores", "drift")
+    assert found.metadata["scores"].value == 1
+    assert "clevrer.counterfactual.method" in str(found.metadata["because"].value)
+    # Where data changed, their file is named.
+    (reproduced / "data/sample/clevrer/questions.json").write_text("[]", "utf-8")
+    (reproduced / "data.dvc").write_text(
+        yaml.safe_dump({"outs": [{"path": "data/sample/clevrer", "hash": "md5", "md5": "0" * 32 + ".dir"}]})
+    )
+    found = check("clevrer/dataset", "pinned")
+    assert (found.passed, found.severity) == (False, ERROR)
+    assert found.metadata["files"].value == 1
+    assert "questions.json" in str(found.metadata["differences"].value)
+
+
+def test_each_check_of_drift_points_to_a_place_that_the_report_has(reproduced: Path) -> None:
+    page = (reproduced / "artifacts/sample/report/index.html").read_text("utf-8")
+    workspace = open_workspace()
+    for stage in STAGES.values():
+        if stage.pinned_by != "nothing":
+            path, _, anchor = str(
+                shown(Drift((), ()), [], workspace, stage)["place in the report"].value
+            ).partition("#")
+            assert Path(path).is_file()
+            assert f'id="{anchor}"' in page, stage.name
 
 
 def test_counts_are_the_profiles_on_generated_data_and_the_papers_on_official_data(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 import pytest
@@ -86,6 +86,25 @@ def test_dvc_yaml_is_what_the_asset_graph_says() -> None:
     assert (ROOT / "dvc.yaml").read_text("utf-8") == pins.render_dvc_yaml(STAGES), "run `substrate dvc sync`"
     described = yaml.safe_load(pins.render_dvc_yaml(STAGES))["stages"]
     assert len(described) == len([s for s in STAGES.values() if s.pinned_by == "dvc.yaml"])
+
+
+def test_a_graph_of_few_boxes_has_one_line_from_each_to_the_results_and_all_ways_of_the_stages() -> None:
+    nodes = defs.resolve_asset_graph()
+    groups = {"/".join(node.key.path): node.group_name for node in nodes.asset_nodes}
+    lines = {"/".join(n.key.path): {"/".join(key.path) for key in n.parent_keys} for n in nodes.asset_nodes}
+    assert set(groups.values()) == {"babi", "clevrer", "clevrer_humans", "comphy", "gqa", "twin", "results"}
+    between = {(groups[before], groups[name]) for name in lines for before in lines[name]}
+    assert {after for before, after in between if before != after} == {"results"}
+    assert not any(before == "results" != after for before, after in between)
+
+    def before(name: str, ways: Mapping[str, Iterable[str]]) -> set[str]:
+        return {name}.union(*(before(need, ways) for need in ways[name]))
+
+    needs = {name: stage.needs for name, stage in STAGES.items()}
+    for name in STAGES:
+        assert before(name, lines) == before(name, needs), "no stage runs before one that it reads"
+        for need in lines[name]:
+            assert not any(need in before(other, lines) for other in lines[name] - {need}), "a line too many"
 
 
 def test_the_definitions_load_and_every_asset_is_described() -> None:

@@ -1,0 +1,92 @@
+"""What a check says of results or data that are not what was pinned: what differs, because of what, where."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import dagster as dg
+
+from orchestration.pins.drift import Cause, Difference, causes, differences
+from orchestration.pins.pinned import measure, read_pins
+from orchestration.pipeline.result_stages import PAGE
+from orchestration.stage import Stage, Stages
+from orchestration.workspace import Workspace
+
+LISTED = 20
+"""How many differences stand in a check's table; the check counts all of them."""
+_NOUNS = {"cell": "cells", "score": "scores", "row": "rows", "input": "files", "file": "files"}
+
+
+class Drift(NamedTuple):
+    """What of a stage differs from its pin, and what changed of all that it was made from."""
+
+    differences: Sequence[Difference]
+    causes: Sequence[Cause]
+
+    @property
+    def counted(self) -> dict[str, int]:
+        """How many things of each kind differ, by what they are called: 3 rows, 1 score."""
+        return dict(Counter(_NOUNS[difference.kind] for difference in self.differences))
+
+    def __str__(self) -> str:
+        if not self.differences:
+            return ""
+        first, *others = self.differences
+        counted = " and ".join(f"{number:,} {kind}" for kind, number in self.counted.items())
+        more = f", and {len(others):,} more" if others else ""
+        because = f"; because {'; '.join(map(str, self.causes))}" if self.causes else ""
+        return f"{counted} differ: {first.what}: {first.old} -> {first.new}{more}{because}"
+
+
+def find_drift(workspace: Workspace, stages: Stages, stage: Stage) -> Drift:
+    """Hold a stage against its pin, and all that stands before it, since that may be the cause.
+
+    Nothing is found of a stage whose rows and numbers are not pinned, but only its hash.
+    """
+    pinned = read_pins(workspace.root, workspace.settings.profile)
+    if stage.name not in pinned:
+        return Drift((), ())
+    way = [stages[name] for name in stages if name in _before(stages, stage)]
+    now = measure(workspace, stages, way, known=pinned)
+    of_stage = [{stage.name: held[stage.name]} for held in (pinned, now) if stage.name in held]
+    found = differences(*of_stage) if len(of_stage) == 2 else []
+    return Drift(found, causes(pinned, now))
+
+
+def _before(stages: Stages, stage: Stage) -> set[str]:
+    """A stage and all that it is made from."""
+    found = {stage.name}
+    for need in stage.needs:
+        found |= _before(stages, stages[need])
+    return found
+
+
+def shown(drift: Drift, paths: Sequence[str], workspace: Workspace, stage: Stage) -> dict[str, Any]:
+    """The metadata of a check: how many differ, which of them with what they were, why, and where to read on.
+
+    Args:
+        paths: the stage's outs whose bytes are not what is pinned.
+    """
+    rows = [
+        dg.TableRecord({"which": one.what, "was": one.old, "is": one.new})
+        for one in drift.differences[:LISTED]
+    ]
+    place = workspace.path(PAGE)
+    return {
+        **drift.counted,
+        "files that differ": "\n".join(paths),
+        **({"differences": dg.MetadataValue.table(rows)} if rows else {}),
+        "because": "\n".join(map(str, drift.causes)) or "not known",
+        "report": dg.MetadataValue.asset(dg.AssetKey(["report", "html"])),
+        "place in the report": dg.MetadataValue.path(f"{place}#{_anchor(stage)}"),
+    }
+
+
+def _anchor(stage: Stage) -> str:
+    """Where the report shows a stage's results: a table, all numbers, or the traces of a benchmark's."""
+    room, _, name = stage.name.partition("/")
+    if room != "tables":
+        return f"traces-{room}"
+    return "forest" if name == "numbers" else f"table-{name}"

@@ -1,0 +1,251 @@
+"""The launch form of the UI: what a run can be told, typed and documented by the settings' own types.
+
+Dagster's server holds a form against this schema before anything is launched. What a schema cannot say, such
+as a range, is judged when the run is planned, which is before there is a run too.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import dagster as dg
+import msgspec
+import msgspec.inspect as types
+
+from orchestration.pipeline.resources import WorkspaceResource
+from orchestration.project import SETTINGS
+from orchestration.root import find_root
+from orchestration.settings import PARAMETERS_FILE, load_settings, read_parameters
+from substrate.errors import ParameterError
+
+SHORT = {
+    "seed": "seed",
+    "scenes": "profiles.{profile}.clevrer.scenes",
+    "configuration": "clevrer.predictive.configuration",
+}
+"""What is set most has a place of its own in the form; a key of ``params.yaml`` for each."""
+EMPTY: dict[str, object] = {**dict.fromkeys(SHORT), "set": {}, "force": False}
+"""A form that changes nothing: every value is the one of ``params.yaml``."""
+
+
+class Key(NamedTuple):
+    """A key of ``params.yaml`` that can be set.
+
+    Attributes:
+        name: with dots, as ``--set`` takes it.
+        type: what msgspec knows of its values.
+        about: what the settings' class says about it.
+        value: what the file has.
+    """
+
+    name: str
+    type: types.Type
+    about: str
+    value: Any
+
+
+def keys_of(raw: Mapping[str, Any]) -> dict[str, Key]:
+    """Every key that can be set but the profile, which the form asks for by itself.
+
+    Args:
+        raw: the parameters as :func:`orchestration.settings.read_parameters` gives them.
+    """
+    found = _keys(types.type_info(SETTINGS), raw, "", "")
+    return {key.name: key for key in found if key.name != "profile"}
+
+
+def _keys(type_: types.Type, value: Any, name: str, about: str) -> Iterator[Key]:
+    if isinstance(type_, types.StructType) and isinstance(value, dict):
+        for field in type_.fields:
+            if field.encode_name in value:
+                below = f"{name}.{field.encode_name}".lstrip(".")
+                yield from _keys(field.type, value[field.encode_name], below, _about(type_.cls, field.name))
+    elif isinstance(type_, types.DictType) and isinstance(type_.value_type, types.StructType):
+        for key, item in value.items():
+            yield from _keys(type_.value_type, item, f"{name}.{key}", about)
+    else:
+        yield Key(name, type_, about, value)
+
+
+def _about(class_: type, field: str) -> str:
+    """What a class says of a field: in the string below it, else in its own text."""
+    found = (_documented(declared).get(field) for declared in class_.__mro__)
+    text = next(filter(None, found), None) or inspect.cleandoc(class_.__doc__ or "")
+    return text.replace("``", "`")
+
+
+@cache
+def _documented(class_: type) -> dict[str, str]:
+    """The strings below the fields of a class, which Python itself forgets; none where it has no text."""
+    try:
+        (tree,) = ast.parse(textwrap.dedent(inspect.getsource(class_))).body
+    except (OSError, TypeError):
+        return {}
+    found: dict[str, str] = {}
+    for statement, below in pairwise(tree.body if isinstance(tree, ast.ClassDef) else []):
+        match statement, below:
+            case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text))):
+                found[name] = inspect.cleandoc(text)
+    return found
+
+
+def form_of(path: Path) -> dict[str, dg.Field]:
+    """The fields of the form for a file of parameters.
+
+    Raises:
+        ParameterError: the file cannot be read as parameters.
+    """
+    raw = read_parameters(path)
+    keys = keys_of(raw)
+    short = {name: key for name, template in SHORT.items() if (key := _first(keys, template, raw))}
+    return {
+        "profile": dg.Field(
+            _choice(raw["profiles"]),
+            is_required=False,
+            description=f"Which data; {raw['profile']} unless it is given.",
+        ),
+        **{
+            name: dg.Field(
+                dg.Noneable(_config_type(key.type)),
+                is_required=False,
+                description=f"{SHORT[name]}; null: as in {PARAMETERS_FILE}. {_limits(key)}{key.about}",
+            )
+            for name, key in short.items()
+        },
+        "set": dg.Field(
+            {
+                name: dg.Field(
+                    _config_type(key.type),
+                    is_required=False,
+                    description=f"{_limits(key)}{key.about}\n\nIn {PARAMETERS_FILE}: {_text(key.value)}",
+                )
+                for name, key in keys.items()
+            },
+            is_required=False,
+            description=f"Other values than those of {PARAMETERS_FILE}, by key.",
+        ),
+        "overrides": dg.Field(
+            [str],
+            is_required=False,
+            description="The same as text: KEY=VALUE, as `--set` of the command takes it.",
+        ),
+        "force": dg.Field(
+            bool,
+            is_required=False,
+            default_value=False,
+            description="Run every stage, although nothing it depends on has changed.",
+        ),
+    }
+
+
+def _first(keys: Mapping[str, Key], template: str, raw: Mapping[str, Any]) -> Key | None:
+    """The key of the profile in force, else of the first profile that has it."""
+    names = (template.format(profile=profile) for profile in (raw["profile"], *raw["profiles"]))
+    return next((keys[name] for name in names if name in keys), None)
+
+
+def _config_type(type_: types.Type) -> Any:
+    """What Dagster's schemas can say of a type."""
+    if isinstance(type_, types.UnionType):
+        inner = [one for one in type_.types if not isinstance(one, types.NoneType)]
+        if len(inner) == 1:
+            return dg.Noneable(_config_type(inner[0]))
+    if isinstance(type_, types.LiteralType):
+        return _choice(map(str, type_.values))
+    if isinstance(type_, types.DictType):
+        return dg.Map(str, dg.Any)
+    plain = {types.BoolType: bool, types.IntType: int, types.FloatType: float, types.StrType: str}
+    return plain.get(type(type_), dg.Any)
+
+
+def _choice(values: Iterable[str]) -> dg.Enum:
+    """A choice, which the form shows by its name: so its name is what there is to choose."""
+    given = list(values)
+    return dg.Enum(" | ".join(given), [dg.EnumValue(value) for value in given])
+
+
+def _limits(key: Key) -> str:
+    """The range of a number, which no schema of Dagster's can hold, in words.
+
+    >>> _limits(Key("n", types.IntType(ge=1, le=9), "", 5))
+    'At least 1, at most 9. '
+    """
+    words = {"ge": "at least", "gt": "more than", "le": "at most", "lt": "less than"}
+    limits = [
+        f"{word} {limit:,}"
+        for one in (key.type.types if isinstance(key.type, types.UnionType) else (key.type,))
+        for bound, word in words.items()
+        if (limit := getattr(one, bound, None)) is not None
+    ]
+    return f"{', '.join(limits).capitalize()}. " if limits else ""
+
+
+def _text(value: Any) -> str:
+    return msgspec.json.encode(value).decode()
+
+
+def overrides_of(form: Mapping[str, Any], path: Path) -> list[str]:
+    """What a form sets otherwise than the file, as ``KEY=VALUE``; a value that the file has is no override.
+
+    Raises:
+        ParameterError: the form sets a key in two places.
+    """
+    raw = read_parameters(path)
+    keys, profile = keys_of(raw), form.get("profile") or raw["profile"]
+    given = dict(form.get("set", {}))
+    for name, template in SHORT.items():
+        key = template.format(profile=profile)
+        if form.get(name) is None:
+            continue
+        if key in given:
+            raise ParameterError("is set twice", where=(name, key), hint="Set it in one place of the form")
+        if key not in keys:
+            raise ParameterError(
+                f"cannot set {name!r}", where=(key,), hint=f"The profile {profile} has no such key"
+            )
+        given[key] = form[name]
+    # Dagster hands the keys over in no order.
+    changed = [f"{key}={_text(given[key])}" for key in sorted(given) if given[key] != keys[key].value]
+    return [*changed, *form.get("overrides", [])]
+
+
+def form_resource() -> dg.ResourceDefinition:
+    """The workspace of a run, as the form describes it.
+
+    Raises:
+        ParameterError: the project's parameters cannot be read.
+    """
+    told = {
+        "profile": dg.Field(str, default_value=""),
+        "overrides": dg.Field([str], default_value=[]),
+        "force": dg.Field(bool, default_value=False),
+    }
+    plain = dg.ResourceDefinition(
+        lambda context: WorkspaceResource(**context.resource_config),
+        config_schema=told,
+        description="The project under a profile and parameter overrides; what a run is configured with.",
+    )
+    return dg.configured(plain, config_schema=form_of(find_root() / PARAMETERS_FILE))(judged)
+
+
+def judged(form: Mapping[str, Any]) -> dict[str, object]:
+    """What a form tells a run, once all of it holds together.
+
+    Raises:
+        DagsterInvalidConfigError: a key is unknown or set twice, or a value is out of its range.
+    """
+    path, profile = find_root() / PARAMETERS_FILE, form.get("profile", "")
+    try:
+        overrides = overrides_of(form, path)
+        load_settings(path, SETTINGS, overrides, profile or None)
+    except ParameterError as error:
+        # An error of this kind reaches the page as it is, without what Dagster says of ours.
+        raise dg.DagsterInvalidConfigError(str(error), [], form) from None
+    return {"profile": profile, "overrides": overrides, "force": form["force"]}
