@@ -92,14 +92,16 @@ class World:
         kinds: what it runs on, for the UI.
         counted: what its scenes are called, and how many `substrate generate` makes unless told.
         publish: writes the scenes of some numbers and a seed as a dataset to share, if there is such a form.
+        levels: worlds of other difficulty by name, itself the first; `substrate generate` has them all.
     """
 
     numbers: Callable[[Any], Sequence[int]]
     make: Callable[[int, int, Any], bytes]
-    write: Callable[[Path, Iterable[bytes], int], None]
+    write: Callable[[Path, Iterable[bytes], int], object]
     kinds: tuple[str, ...] = ("spark",)
     counted: tuple[str, int] = ("scenes", 100)
     publish: Callable[[Path, Sequence[int], int], object] | None = None
+    levels: Mapping[str, World] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,8 +1,10 @@
-"""Twin-EventLog: a village, an intervention, and one question asked of both arms of a fork."""
+"""Twin-EventLog: a village, an intervention or two, and one question asked of each arm of a fork."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -19,15 +21,15 @@ from orchestration.benchmarks.benchmark import (
     World,
     chosen,
 )
-from substrate.domains.smallville.format import Gold, Spec, read_gold, read_specs
+from substrate.domains.smallville.format import ARMS, Gold, Spec, read_gold, read_specs
 from substrate.domains.smallville.judging import Judgement
-from substrate.domains.smallville.twin import ARMS, Twin, answer_spec, parent_log, replay_twin, twin_rows
+from substrate.domains.smallville.twin import answer_spec, parent_log, replay_twin, twin_rows
 from substrate.domains.smallville.twin_explain import explain as explain_arm
 from substrate.errors import InterventionError
 from substrate.explanation import Explanation
 from substrate.log import EventLog
 from substrate.rows import Row
-from substrate.worlds.smallville import generate, spec_line, write_specs
+from substrate.worlds.smallville import LEVELS, generate, spec_line, write_specs
 
 _spec = msgspec.json.Decoder(Spec)
 _gold = msgspec.json.Decoder(Gold | None)
@@ -56,49 +58,56 @@ def cases(files: Files, only: Collection[Any] | None = None, unasked: bool = Fal
 
 
 def logs(case: Case, _: Any = None) -> list[NamedLog]:
-    """Both arms: the village forked at the branch tick without and with the intervention.
+    """The arms: the village forked at the branch tick without an intervention, and with each one.
 
     Arm A's log is the village's own, digest and all: a fork that nothing tells apart from its parent. Where
     the intervention would change nothing it is refused, and the village's own log is all there is.
     """
     spec = _spec.decode(case.record)
     try:
-        pair = replay_twin(spec)
+        arms = replay_twin(spec)
     except InterventionError:
         return [NamedLog(f"{spec.spec:05d}/{ARMS[0]}", parent_log(spec))]
-    return [NamedLog(f"{spec.spec:05d}/{arm}", log) for arm, log in zip(ARMS, pair, strict=True)]
+    return [NamedLog(f"{spec.spec:05d}/{arm}", log) for arm, log in zip(spec.arms, arms, strict=True)]
 
 
 def rows(case: Case, logs: Sequence[EventLog], _: Any, split: str) -> Iterable[Row]:
-    """A row an arm: the specification's question on each of its two logs."""
+    """A row an arm: the specification's question on each of its logs."""
     spec, gold = _spec.decode(case.record), _gold.decode(case.questions)
-    if len(logs) < len(ARMS):
+    if len(logs) < len(spec.arms):
         return answer_spec(spec, gold, split or "generated")
-    return twin_rows(spec, gold, Twin(*logs), split or "generated")
+    return twin_rows(spec, gold, logs, split or "generated")
 
 
 def explain(case: Case, logs: Sequence[EventLog], _: Any, subset: str, arm: str) -> Explanation | None:
     """Why an arm's answer is what it is; ``None`` where there is no such arm."""
-    if arm not in ARMS or len(logs) < len(ARMS):
+    spec = _spec.decode(case.record)
+    if arm not in spec.arms or len(logs) < len(spec.arms):
         return None
-    return explain_arm(_spec.decode(case.record), arm, Twin(*logs))
+    return explain_arm(spec, arm, logs)
 
 
-def make_spec(number: int, seed: int, _: Any) -> bytes:
+def make_spec(number: int, seed: int, _: Any, level: str = "village") -> bytes:
     """One generated specification with its gold."""
-    return spec_line(number, seed).encode()
+    return spec_line(number, seed, level).encode()
 
 
-def write_all(out: Path, specs: Iterable[bytes], seed: int) -> None:
-    """Generated specifications and their datasheet."""
-    write_specs(out, specs, seed)
-
-
-def publish(out: Path, numbers: Sequence[int], seed: int) -> None:
+def publish(out: Path, numbers: Sequence[int], seed: int, level: str = "village") -> None:
     """Specifications as Parquet, with a dataset card and Croissant metadata."""
     from substrate.adapters.twin_dataset import publish as write
 
-    write(out, (generate(number, seed) for number in numbers), seed)
+    write(out, (generate(number, seed, level) for number in numbers), seed, level)
+
+
+def world_of(level: str) -> World:
+    """The world of a level; the benchmark's own has the others."""
+    return World(
+        numbers=lambda data: range(data.specs),
+        make=partial(make_spec, level=level),
+        write=partial(write_specs, level=level),
+        counted=("specs", 500),
+        publish=partial(publish, level=level),
+    )
 
 
 TWIN = Benchmark(
@@ -111,13 +120,7 @@ TWIN = Benchmark(
     data=TwinData,
     inputs={"specs": ("specs.jsonl",)},
     official="generated",
-    world=World(
-        numbers=lambda data: range(data.specs),
-        make=make_spec,
-        write=write_all,
-        counted=("specs", 500),
-        publish=publish,
-    ),
+    world=replace(world_of("village"), levels={level: world_of(level) for level in LEVELS}),
     cases=cases,
     logs=logs,
     rows=rows,

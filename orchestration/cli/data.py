@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -140,6 +141,7 @@ def worlds() -> typer.Typer:
 
 def _add_world(group: typer.Typer, benchmark: Benchmark, world: World) -> None:
     counted, number = world.counted
+    made_by = {None: world, **world.levels}
     count = Annotated[int, typer.Option(f"--{counted}", min=1, help=f"How many {counted}.")]
     folder = Annotated[Path, typer.Option("--out", metavar="DIR", help="A folder to write to.")]
     seed = Annotated[int, typer.Option("--seed", help="Same seed, same bytes.")]
@@ -157,12 +159,26 @@ def _add_world(group: typer.Typer, benchmark: Benchmark, world: World) -> None:
         about = "Also as Parquet with a dataset card and Croissant metadata, to publish."
         options["parquet"] = Annotated[bool, typer.Option("--parquet", help=about)], False
 
+    if world.levels:
+        names = StrEnum("Level", {name: name for name in world.levels})
+        about = "How hard it is; the first is the benchmark."
+        options["level"] = Annotated[names, typer.Option("--level", help=about)], next(iter(names))
+
     options["json"] = JsonOption, False
 
-    def run(out_: Path, count: int, seed: int, json: bool, parquet: bool = False, **more: int) -> None:
+    def run(
+        out_: Path,
+        count: int,
+        seed: int,
+        json: bool,
+        parquet: bool = False,
+        level: str | None = None,
+        **more: int,
+    ) -> None:
         assert benchmark.data
         sizes: dict[str, Any] = {counted: count, **more}
         data = benchmark.data(source="generated", **sizes)
+        world = made_by[level]
         with failing(), others_apart(), bars() as shown, filling(out_) as fresh:
             numbers = world.numbers(data)
             task = shown.add_task(counted, total=len(numbers))
@@ -176,7 +192,7 @@ def _add_world(group: typer.Typer, benchmark: Benchmark, world: World) -> None:
             if parquet and world.publish:
                 world.publish(fresh / "published", numbers, seed)
         if json:
-            about = {"out": str(out_), counted: count, "seed": seed}
+            about = {"out": str(out_), counted: count, "seed": seed} | ({"level": level} if level else {})
             sys.stdout.write(msgspec.json.encode(about).decode() + "\n")
         else:
             say(f"{benchmark.size(data)} in {out_}")

@@ -1,6 +1,6 @@
 """Anyone's answers to Twin-EventLog, read and graded: `substrate score twin`.
 
-A line is a row as :mod:`substrate.rows` writes it (question 0 is arm A, question 1 arm B), or no more than
+A line is a row as :mod:`substrate.rows` writes it (question 0 is arm A, 1 arm B, 2 arm C), or no more than
 ``{"spec": 17, "arm": "a", "answer": "yes"}``. The gold is taken from the specifications in either case. An
 answer is yes or no, however it is written ("No."), or "error" where none was given: that counts as wrong.
 Other keys of a line are passed over.
@@ -9,18 +9,26 @@ Other keys of a line are passed over.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 from tabulate import tabulate
 
 from orchestration.scoring.scores import Score, score
 from substrate import __version__
-from substrate.domains.smallville.format import LINKAGES, QUERIES, Gold, Spec, read_gold, read_specs
-from substrate.domains.smallville.judging import WEIGHTS, Judgement, Said, judge, normal
-from substrate.domains.smallville.twin import ARMS
+from substrate.domains.smallville.format import (
+    ARMS,
+    LINKAGES,
+    QUERIES,
+    Arm,
+    Gold,
+    Spec,
+    read_gold,
+    read_specs,
+)
+from substrate.domains.smallville.judging import Judgement, Said, judge, normal, weights
 from substrate.errors import FormatError
 from substrate.reading import decode, lines
 
@@ -29,7 +37,7 @@ class Minimal(msgspec.Struct, frozen=True):
     """The least that an answer needs to say; other keys are passed over."""
 
     spec: int
-    arm: Literal["a", "b"]
+    arm: Arm
     answer: str
 
 
@@ -38,7 +46,7 @@ class _Row(msgspec.Struct, frozen=True):
 
     benchmark: str
     scene: int
-    question: Literal[0, 1]
+    question: Literal[0, 1, 2]
     predicted: str
 
 
@@ -47,27 +55,34 @@ class _Kind(msgspec.Struct, frozen=True):
 
 
 def read_answers(
-    path: Path, numbers: Iterable[int], benchmarks: Collection[str]
-) -> dict[int, tuple[Said, Said]]:
-    """The answers of a file by specification: arm A's, then arm B's.
+    path: Path, asked: Mapping[int, Sequence[Arm]], benchmarks: Collection[str]
+) -> dict[int, tuple[Said, ...]]:
+    """The answers of a file by specification, in the order of its arms.
 
     Args:
         path: JSON lines, in any order; gzipped or plain.
-        numbers: the specifications that were to be answered.
+        asked: the specifications that were to be answered, with their arms.
         benchmarks: whose rows these may be.
 
     Raises:
-        FormatError: a line is no answer, is of another benchmark or of a specification that is not there,
-            or answers an arm again (each names the line); or an arm has no answer.
+        FormatError: a line is no answer, is of another benchmark or of a specification or an arm that is not
+            there, or answers an arm again (each names the line); or an arm has no answer.
     """
-    wanted, said, places = set(numbers), {}, {}
+    said: dict[tuple[int, Arm], Said] = {}
+    places: dict[tuple[int, Arm], str] = {}
     for where, line in lines(path):
         found = _read(line, where, benchmarks)
-        if found.spec not in wanted:
+        if found.spec not in asked:
             raise FormatError(
                 f"there is no specification {found.spec}",
                 where=(where,),
                 hint="Give the specifications that were asked with --specs",
+            )
+        if found.arm not in asked[found.spec]:
+            raise FormatError(
+                f"specification {found.spec} has no arm {found.arm}",
+                where=(where,),
+                hint=f"Answer its arms {', '.join(asked[found.spec])}",
             )
         arm = found.spec, found.arm
         if arm in said:
@@ -77,19 +92,18 @@ def read_answers(
                 hint=f"Keep this answer or that of {places[arm]}",
             )
         said[arm], places[arm] = _said(found.answer, where), where
-    if missing := [
-        f"twin/{number}/{arm}" for number in sorted(wanted) for arm in ARMS if (number, arm) not in said
-    ]:
+    wanted = [(number, arm) for number in sorted(asked) for arm in asked[number]]
+    if missing := [f"twin/{number}/{arm}" for number, arm in wanted if (number, arm) not in said]:
         hint = (
             'Answer every arm, with "error" where there is no answer; or name a file of only those '
             "specifications that were asked with --specs"
         )
         raise FormatError(
-            f"{len(missing)} of {2 * len(wanted)} answers are missing, the first of them {missing[0]}",
+            f"{len(missing)} of {len(wanted)} answers are missing, the first of them {missing[0]}",
             where=(path,),
             hint=hint,
         )
-    return {number: (said[number, "a"], said[number, "b"]) for number in sorted(wanted)}
+    return {number: tuple(said[number, arm] for arm in asked[number]) for number in sorted(asked)}
 
 
 def _said(text: str, where: str) -> Said:
@@ -118,27 +132,33 @@ def _read(line: bytes, where: str, benchmarks: Collection[str]) -> Minimal:
 
 
 def grade(
-    specs: Iterable[Spec], gold: Mapping[int, Gold], answers: Mapping[int, tuple[Said, Said]]
+    specs: Iterable[Spec], gold: Mapping[int, Gold], answers: Mapping[int, Sequence[Said]]
 ) -> list[Score]:
     """Every number of some answers: of all specifications, of each linkage, of each query type.
 
     Their names are those of the pipeline: ``twin/joint``, ``twin/control/joint``, ``twin/did_meet/joint``.
     """
-    groups: dict[str, list[Judgement]] = {name: [] for name in ("", *LINKAGES, *QUERIES)}
+    groups: dict[str, list[_Judged]] = {name: [] for name in ("", *LINKAGES, *QUERIES)}
     for spec in specs:
-        expected = gold[spec.spec]
-        judged = judge(answers[spec.spec], (expected.a, expected.b))
+        judged = _Judged(judge(answers[spec.spec], gold[spec.spec].answers), weights(len(spec.arms)))
         for group in ("", spec.linkage, spec.query.type):
             groups.setdefault(group, []).append(judged)
     return [
         score(
             "/".join(filter(None, ("twin", group, metric))),
-            sum(getattr(j, metric) for j in judged),
-            len(judged) * getattr(WEIGHTS, metric),
+            sum(getattr(one.right, metric) for one in judged),
+            sum(getattr(one.most, metric) for one in judged),
         )
         for group, judged in groups.items()
         for metric in Judgement._fields
     ]
+
+
+class _Judged(NamedTuple):
+    """What of a specification's answers is right, and what they count."""
+
+    right: Judgement
+    most: Judgement
 
 
 def score_twin(answers: Path, specs: Path, benchmarks: Collection[str]) -> list[Score]:
@@ -151,7 +171,8 @@ def score_twin(answers: Path, specs: Path, benchmarks: Collection[str]) -> list[
             where=(specs,),
             hint="Give the specifications with their gold to grade against",
         )
-    return grade(asked, gold, read_answers(answers, gold, benchmarks))
+    arms = {spec.spec: spec.arms for spec in asked}
+    return grade(asked, gold, read_answers(answers, arms, benchmarks))
 
 
 class LeaderboardRow(msgspec.Struct, frozen=True):

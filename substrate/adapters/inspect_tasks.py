@@ -1,8 +1,8 @@
 """Twin-EventLog as a task of Inspect: `inspect eval substrate/twin_eventlog --model MODEL [--limit N]`.
 
-A sample is a specification. Its question is put twice, each time in a conversation of its own: of the village
-as planned (arm A), and with the intervention (arm B). The pair is judged by the code of `substrate score
-twin`. Needs the extra ``inspect``.
+A sample is a specification. Its question is put once for each arm, each time in a conversation of its own: of
+the village as planned (arm A), with the intervention (arm B), and with the second one where there is one (arm
+C). The answers are judged by the code of `substrate score twin`. Needs the extra ``inspect``.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import Any
 
 from substrate import __version__
 from substrate.baselines.model import ReplyError, Request
-from substrate.baselines.twin import ARMS, request
+from substrate.baselines.twin import request
 from substrate.domains.smallville.format import Gold, Spec, read_gold, read_specs
-from substrate.domains.smallville.judging import WEIGHTS, Judgement, Said, judge, normal
+from substrate.domains.smallville.judging import Judgement, Said, judge, normal, weights
 from substrate.errors import FormatError
 from substrate.extras import missing_extra
 from substrate.worlds.smallville import CANARY, generate
@@ -40,7 +40,7 @@ except ModuleNotFoundError as error:
     raise (missing_extra(error) or error) from error
 
 REPLIES = "replies"
-"""Where a sample's two replies stand in its metadata, arm A's first."""
+"""Where a sample's replies stand in its metadata, arm A's first."""
 
 
 @task
@@ -51,13 +51,13 @@ def twin_eventlog(specs: str | None = None, count: int = 500, seed: int = 20, le
         specs: a file of specifications with gold; they are generated unless given.
         count: how many are generated.
         seed: what they are generated from; a new seed is a new test that nobody has seen.
-        level: of what is generated: ``village``, ``belief`` or ``town``.
+        level: of what is generated: ``village``, ``belief``, ``town`` or ``three_arms``.
     """
     found = _read(Path(specs)) if specs else _generated(count, seed, level)
     return Task(
         dataset=MemoryDataset([_sample(spec, gold) for spec, gold in found], name="twin-eventlog"),
-        solver=both_arms(),
-        scorer=pair(),
+        solver=each_arm(),
+        scorer=all_arms(),
         version=__version__,
         metadata={"canary": CANARY, "seed": None if specs else seed, "level": None if specs else level},
     )
@@ -83,27 +83,28 @@ def _read(path: Path) -> Iterator[tuple[Spec, Gold]]:
 
 
 def _sample(spec: Spec, gold: Gold) -> Any:
-    asked = {arm: request(spec, arm) for arm in ARMS}
+    asked = {arm: request(spec, arm) for arm in spec.arms}
     return Sample(
         id=spec.spec,
         # What is shown of a sample; the solver asks each arm by itself, and the gold stays out of both.
         input=asked["b"].messages[-1].text,
-        target=[gold.a, gold.b],
+        target=list(gold.answers),
         metadata={
             "linkage": spec.linkage,
             "query": spec.query.type,
-            **{f"arm_{arm}": [message.text for message in asked[arm].messages] for arm in ARMS},
+            "arms": list(spec.arms),
+            **{f"arm_{arm}": [message.text for message in asked[arm].messages] for arm in spec.arms},
         },
     )
 
 
 @solver
-def both_arms() -> Any:
+def each_arm() -> Any:
     """Ask the model of each arm, in a conversation of its own."""
 
     async def solve(state: Any, generate: Any) -> Any:
         replies: list[str] = []
-        for arm in ARMS:
+        for arm in state.metadata["arms"]:
             system, user = state.metadata[f"arm_{arm}"]
             state.output = await get_model().generate(
                 [ChatMessageSystem(content=system), ChatMessageUser(content=user)]
@@ -121,13 +122,13 @@ def both_arms() -> Any:
         for metric in Judgement._fields
     }
 )
-def pair() -> Any:
-    """Per-arm, joint and divergence accuracy of a pair of replies."""
+def all_arms() -> Any:
+    """Per-arm, joint and divergence accuracy of the replies to a specification's arms."""
 
     async def score(state: Any, target: Any) -> Any:
         said = [said_in(reply) for reply in state.metadata[REPLIES]]
-        judged = judge(said, tuple(target))
-        parts = {name: getattr(judged, name) / getattr(WEIGHTS, name) for name in Judgement._fields}
+        judged, most = judge(said, tuple(target)), weights(len(said))
+        parts = {name: getattr(judged, name) / getattr(most, name) for name in Judgement._fields}
         return Score(value=parts, answer=" ".join(said), explanation=f"gold: {' '.join(target)}")
 
     return score

@@ -15,9 +15,9 @@ from typing import Any
 import msgspec
 
 from substrate import __version__
-from substrate.baselines.twin import ARMS, request
+from substrate.baselines.twin import request
 from substrate.domains.smallville.format import Spec
-from substrate.domains.smallville.judging import WEIGHTS, Judgement, judge
+from substrate.domains.smallville.judging import Judgement, judge, weights
 from substrate.domains.smallville.twin import answer, replay_twin
 from substrate.extras import needed
 from substrate.journal import write_atomically
@@ -36,62 +36,83 @@ COLUMNS: Mapping[str, str] = {
     "gold_b": "The answer in arm B, yes or no.",
     "canary": "Marks the data, so that a training set that holds it can be told.",
 }
-"""The columns of ``test`` in their order, and what each holds."""
-HIDDEN = ("linkage", "gold_a", "gold_b")
-"""Columns that ``blind`` lacks."""
+"""The columns of ``test`` in their order, and what each holds, where there are two arms."""
+THIRD: Mapping[str, tuple[str, str]] = {
+    "prompt_b": ("prompt_c", "The question about arm C, with the second intervention, in words."),
+    "gold_b": ("gold_c", "The answer in arm C, yes or no."),
+}
+"""What a third arm adds behind a column."""
+HIDDEN = ("linkage", "gold_a", "gold_b", "gold_c")
+"""Columns of ``test`` that ``blind`` lacks."""
 WHOLE = frozenset({"spec", "branch"})
 """Columns of whole numbers; the others are text."""
 Answers = Callable[[Graded], Sequence[str]]
 
 
-def publish(out: Path, specs: Iterable[Graded], seed: int) -> None:
+def columns(specs: Sequence[Graded]) -> dict[str, str]:
+    """The columns of ``test`` for some specifications, and what each holds."""
+    found: dict[str, str] = {}
+    for name, about in COLUMNS.items():
+        found[name] = about
+        if name in THIRD and any(spec.second for spec in specs):
+            found.update([THIRD[name]])
+    if any(spec.query.type == "knows_that" for spec in specs):
+        found["query"] = "What is asked: did_meet, learned_fact, visited_location or knows_that."
+    return found
+
+
+def publish(out: Path, specs: Iterable[Graded], seed: int, level: str = "village") -> None:
     """Write the dataset to a folder: ``data/*.parquet``, ``README.md`` (the card) and ``croissant.json``.
 
     Args:
         out: the folder, made where it is absent.
         specs: the specifications, with gold.
         seed: what they were generated from.
+        level: at which, one of :data:`substrate.worlds.smallville.LEVELS`.
     """
     parquet, arrow = needed("pyarrow.parquet"), needed("pyarrow")
     found = list(specs)
+    about = columns(found)
     (out / "data").mkdir(parents=True, exist_ok=True)
     digests: dict[str, str] = {}
     for split, hidden in (("test", ()), ("blind", HIDDEN)):
-        names = [name for name in COLUMNS if name not in hidden]
+        names = [name for name in about if name not in hidden]
         rows = [_row(spec) for spec in found]
         table = arrow.table({name: [row[name] for row in rows] for name in names})
         path = out / "data" / f"{split}.parquet"
         parquet.write_table(table, path)
         digests[split] = hashlib.sha256(path.read_bytes()).hexdigest()
-    write_atomically(out / "README.md", card(found, seed))
-    text = json.dumps(croissant(digests), indent=2, ensure_ascii=False)
+    write_atomically(out / "README.md", card(found, seed, level))
+    text = json.dumps(croissant(digests, about, level), indent=2, ensure_ascii=False)
     write_atomically(out / "croissant.json", f"{text}\n")
 
 
 def _row(spec: Graded) -> dict[str, Any]:
     shown = msgspec.to_builtins(spec)
-    asked = {arm: "\n\n".join(message.text for message in request(spec, arm).messages) for arm in ARMS}
+    asked = {
+        f"prompt_{arm}": "\n\n".join(message.text for message in request(spec, arm).messages)
+        for arm in spec.arms
+    }
+    gold = {f"gold_{arm}": said for arm, said in zip(spec.arms, spec.gold.answers, strict=True)}
     return {
         "spec": spec.spec,
         "linkage": spec.linkage,
         "query": spec.query.type,
         "branch": spec.branch,
-        "prompt_a": asked["a"],
-        "prompt_b": asked["b"],
+        **asked,
         "specification": json.dumps({k: v for k, v in shown.items() if k not in ("gold", "linkage")}),
-        "gold_a": spec.gold.a,
-        "gold_b": spec.gold.b,
+        **gold,
         "canary": CANARY,
     }
 
 
 def _always_no(spec: Graded) -> Sequence[str]:
-    return "no", "no"
+    return ("no",) * len(spec.arms)
 
 
 def _random(spec: Graded) -> Sequence[str]:
     drawn = hashlib.sha256(f"twin-eventlog random {spec.spec}".encode()).digest()
-    return [("no", "yes")[byte % 2] for byte in drawn[:2]]
+    return [("no", "yes")[byte % 2] for byte in drawn[: len(spec.arms)]]
 
 
 def _substrate(spec: Graded) -> Sequence[str]:
@@ -109,24 +130,42 @@ BASELINES: Mapping[str, Answers] = {
 
 
 def baselines(specs: Sequence[Graded]) -> dict[str, Judgement]:
-    """How many arms, pairs and divergences each baseline gets right."""
+    """How many arms, specifications and divergences each baseline gets right."""
     found: dict[str, Judgement] = {}
     for name, answers in BASELINES.items():
-        judged = [judge(answers(spec), (spec.gold.a, spec.gold.b)) for spec in specs]
-        found[name] = Judgement(*(sum(getattr(j, metric) for j in judged) for metric in Judgement._fields))
+        judged = [judge(answers(spec), spec.gold.answers) for spec in specs]
+        found[name] = _sum(judged)
     return found
 
 
-def card(specs: Sequence[Graded], seed: int) -> str:
+def _sum(judged: Iterable[Judgement]) -> Judgement:
+    return Judgement(*map(sum, zip(*judged, strict=True))) if (judged := list(judged)) else Judgement(0, 0, 0)
+
+
+def card(specs: Sequence[Graded], seed: int, level: str = "village") -> str:
     """The dataset card: what the Hub reads at its head, the baselines, then the datasheet."""
     lines = ["| answers | per arm | joint | divergence |", "| --- | ---: | ---: | ---: |"]
+    most = _sum(weights(len(spec.arms)) for spec in specs)
     for name, right in baselines(specs).items():
-        shares = (
-            f"{getattr(right, m) / (max(len(specs), 1) * getattr(WEIGHTS, m)):.1%}" for m in Judgement._fields
-        )
+        shares = (f"{part / max(whole, 1):.1%}" for part, whole in zip(right, most, strict=True))
         lines.append(f"| {name} | {' | '.join(shares)} |")
     table = "\n".join(lines)
-    return _CARD.format(canary=CANARY, n=len(specs), table=table, datasheet=datasheet(specs, seed))
+    own = level != "village"
+    return _CARD.format(
+        canary=CANARY,
+        n=len(specs),
+        table=table,
+        datasheet=datasheet(specs, seed, level),
+        title=f", level {level}" if own else "",
+        option=f" --level {level}" if own else "",
+        asked=_ASKED[max((len(spec.arms) for spec in specs), default=2)],
+    )
+
+
+_ASKED: Mapping[int, str] = {
+    2: "twice: of its day as planned, and with one thing\nchanged at a tick",
+    3: "three times: of its day as planned, and with\neither of two things changed at a tick",
+}
 
 
 _CARD = """---
@@ -134,7 +173,7 @@ license: apache-2.0
 language: [en]
 task_categories: [question-answering]
 tags: [counterfactual-reasoning, world-models, agent-memory]
-pretty_name: Twin-EventLog
+pretty_name: Twin-EventLog{title}
 configs:
 - config_name: default
   data_files:
@@ -146,10 +185,9 @@ configs:
     path: data/blind.parquet
 ---
 
-# Twin-EventLog
+# Twin-EventLog{title}
 
-{n} villages, each asked the same yes-or-no question twice: of its day as planned, and with one thing
-changed at a tick.
+{n} villages, each asked the same yes-or-no question {asked}.
 
 {canary}. Benchmark data should never be trained on: keep this line with the data.
 
@@ -165,7 +203,7 @@ rules agree.
 ## Against contamination
 
 The gold follows from the public generator and the seed. For a test that nobody can have seen generate one
-from a seed of your own: `substrate generate twin --seed SEED --parquet --out DIR`, hand out
+from a seed of your own: `substrate generate twin{option} --seed SEED --parquet --out DIR`, hand out
 `data/blind.parquet`, and grade with `substrate score twin`.
 
 {datasheet}"""
@@ -210,12 +248,15 @@ _CONTEXT: dict[str, Any] = {
 """The context of Croissant 1.0: https://docs.mlcommons.org/croissant/docs/croissant-spec.html."""
 
 
-def croissant(digests: Mapping[str, str]) -> dict[str, Any]:
+def croissant(digests: Mapping[str, str], about: Mapping[str, str], level: str = "village") -> dict[str, Any]:
     """Croissant metadata of the published files.
 
     Args:
         digests: the SHA-256 of each split's file, in hexadecimal digits.
+        about: the columns of ``test``, and what each holds.
+        level: of the specifications.
     """
+    arms = sum(name.startswith("gold_") for name in about)
     files = [
         {
             "@type": "cr:FileObject",
@@ -230,18 +271,19 @@ def croissant(digests: Mapping[str, str]) -> dict[str, Any]:
     return {
         "@context": _CONTEXT,
         "@type": "sc:Dataset",
-        "name": "twin-eventlog",
-        "description": "Does a memory stay consistent under intervention? Villages asked twice.",
+        "name": "twin-eventlog" if level == "village" else f"twin-eventlog-{level}",
+        "description": "Does a memory stay consistent under intervention? Villages asked "
+        f"{'twice' if arms == 2 else 'three times'}.",
         "conformsTo": "http://mlcommons.org/croissant/1.0",
         "license": "https://www.apache.org/licenses/LICENSE-2.0",
         "version": __version__,
         "citeAs": "Rovai, Deterministic Event-Graph Substrates as World Models for Counterfactual Reasoning",
         "distribution": files,
-        "recordSet": [_records(split) for split in digests],
+        "recordSet": [_records(split, about) for split in digests],
     }
 
 
-def _records(split: str) -> dict[str, Any]:
+def _records(split: str, columns: Mapping[str, str]) -> dict[str, Any]:
     hidden = HIDDEN if split == "blind" else ()
     fields = [
         {
@@ -252,7 +294,7 @@ def _records(split: str) -> dict[str, Any]:
             "dataType": "sc:Integer" if name in WHOLE else "sc:Text",
             "source": {"fileObject": {"@id": f"{split}.parquet"}, "extract": {"column": name}},
         }
-        for name, about in COLUMNS.items()
+        for name, about in columns.items()
         if name not in hidden
     ]
     return {"@type": "cr:RecordSet", "@id": split, "name": split, "field": fields}

@@ -15,8 +15,8 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 from substrate.baselines.model import Model, ReplyError, Words, ask, one_of
-from substrate.baselines.twin import INTERVENTIONS, Arm, Names, names_of, plan_text
-from substrate.domains.smallville.format import Intervention, Plan, Query, Spec
+from substrate.baselines.twin import INTERVENTIONS, Names, names_of, plan_text
+from substrate.domains.smallville.format import Arm, Intervention, Plan, Query, Spec
 from substrate.errors import SubstrateError
 
 _PLAY = """You play one villager. Decide what this villager does next, \
@@ -146,13 +146,13 @@ def simulate(sampler: Sampler, spec: Spec, arm: Arm) -> Simulation:
     }
     simulation: Simulation = []
     for tick in range(village.horizon + 1):
-        meddled = personas[spec.intervention.agent] if arm == "b" and tick == spec.branch else None
-        if meddled:
-            _CHANGES[spec.intervention.type](meddled, spec.intervention)
+        act = spec.acts[arm] if tick == spec.branch else None
+        if act:
+            _CHANGES[act.type](personas[act.agent], act)
         for persona in personas.values():
             persona.observed = [f"It is tick {tick} of {village.horizon}.", *_situation(persona, names)]
-        if meddled:
-            meddled.observe(f"Just now {INTERVENTIONS[spec.intervention.type](spec.intervention, names)}.")
+        if act:
+            personas[act.agent].observe(f"Just now {INTERVENTIONS[act.type](act, names)}.")
         go = ActionSpec(f"Where is {{name}} at tick {tick}?", tuple(places))
         for persona, goal in [(persona, places[persona.act(go)]) for persona in personas.values()]:
             persona.place = goal
@@ -221,11 +221,17 @@ def _visited_location(query: Query, after: Simulation) -> bool:
 
 
 def _knows_that(query: Query, day: Simulation) -> bool:
-    return any(
-        standing[query.agent].place == standing[query.other or ""].place
-        and query.fact in standing[query.other or ""].knows
-        for standing in day
-    )
+    """Whether the news that the other knows reaches the agent: from where the other is, and does know,
+    through all who share a place with one whom it has reached.
+    """
+    reached: set[str] = set()
+    for standing in day:
+        other = standing[query.other or ""]
+        places = {standing[name].place for name in reached}
+        if query.fact in other.knows:
+            places.add(other.place)
+        reached |= {name for name, now in standing.items() if now.place in places} - {query.other}
+    return query.agent in reached
 
 
 QUERIES: Mapping[str, Callable[[Query, Simulation], bool]] = {

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
 from substrate.baselines.model import Model, Request, ask, one_of
 from substrate.baselines.model import answer as answer_of
 from substrate.baselines.model import row as row_of
-from substrate.domains.smallville.format import Agent, Gold, Intervention, Plan, Spec
+from substrate.domains.smallville.format import Agent, Arm, Gold, Intervention, Plan, Spec
 from substrate.rows import Row
-
-Arm = Literal["a", "b"]
-ARMS: tuple[Arm, ...] = ("a", "b")
-"""The arm of a row's question 0 and of question 1: as planned, and with the intervention."""
 
 _TASK = """You are told how a village goes on and asked one yes-or-no question about it.
 Work out who is where at each tick, who meets whom, and who comes to know what.
@@ -80,14 +76,16 @@ INTERVENTIONS: Mapping[str, Callable[[Intervention, Names], str]] = {
 
 
 def request(spec: Spec, arm: Arm) -> Request:
-    """The question about one arm; arm A is asked without a word of the intervention."""
-    happens = INTERVENTIONS[spec.intervention.type](spec.intervention, names_of(spec))
-    then = (
-        f"At tick {spec.branch}, before anything else of that tick, {happens}. "
-        "Then all goes on by the same rules."
-        if arm == "b"
-        else "All goes on as planned."
-    )
+    """The question about one arm; arm A is asked without a word of an intervention, an arm that has one is
+    told that one.
+    """
+    act, then = spec.acts[arm], "All goes on as planned."
+    if act:
+        happens = INTERVENTIONS[act.type](act, names_of(spec))
+        then = (
+            f"At tick {spec.branch}, before anything else of that tick, {happens}. "
+            "Then all goes on by the same rules."
+        )
     span = f"the ticks from {spec.branch} to {spec.village.horizon}, both included"
     asked = f"Question about {span}: {spec.query.text}"
     return ask(_TASK, "\n\n".join((village_text(spec), then, asked)), one_of("yes", "no"))
@@ -106,14 +104,14 @@ def rows(
     benchmark: str,
     split: str,
 ) -> list[Row]:
-    """A row an arm: question 0 is arm A, question 1 arm B; the subset is the linkage, the log the
-    specification's hash.
+    """A row an arm: question 0 is arm A, question 1 arm B, question 2 arm C; the subset is the linkage, the
+    log the specification's hash.
 
     Args:
         predict: a baseline, which sees the specification and never the gold.
     """
     digest = f"sha256:{hashlib.sha256(msgspec.json.encode(spec)).hexdigest()}"
-    predicted = [predict(model, spec, arm) for arm in ARMS]
+    predicted = [predict(model, spec, arm) for arm in spec.arms]
     common = {
         "benchmark": benchmark,
         "split": split,
@@ -123,7 +121,7 @@ def rows(
     }
     return [
         row_of(said, getattr(gold, arm, None), question=number, **common)
-        for number, (arm, said) in enumerate(zip(ARMS, predicted, strict=True))
+        for number, (arm, said) in enumerate(zip(spec.arms, predicted, strict=True))
     ]
 
 

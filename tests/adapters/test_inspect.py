@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from importlib.metadata import entry_points
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,9 @@ COUNT = 18
 METRICS = ("per_arm", "joint", "divergence")
 
 
-def evaluated(reply: Callable[[str], str], folder: Path) -> tuple[Any, dict[str, dict[str, float]]]:
+def evaluated(
+    reply: Callable[[str], str], folder: Path, count: int = COUNT, level: str = "village"
+) -> tuple[Any, dict[str, dict[str, float]]]:
     """The log of a run in which a model answers what a function says of the question's text."""
 
     def answer(messages: Any, *_: Any) -> Any:
@@ -38,7 +41,7 @@ def evaluated(reply: Callable[[str], str], folder: Path) -> tuple[Any, dict[str,
         return output
 
     (log,) = evaluate(
-        twin_eventlog(count=COUNT),
+        twin_eventlog(count=count, level=level),
         model=get_model("mockllm/model", custom_outputs=answer),
         log_dir=str(folder),
         display="none",
@@ -55,6 +58,23 @@ def test_who_always_says_no_gets_what_the_gold_gives_them(tmp_path: Path) -> Non
     assert found["joint"]["accuracy"] == sum(g.a == g.b == "no" for g in golds) / COUNT
     assert found["divergence"]["accuracy"] == sum(g.a == g.b for g in golds) / COUNT
     assert {"grouped_control", "grouped_direct", "grouped_propagation"} <= set(found["joint"])
+
+
+def test_three_arms_are_asked_and_judged_together(tmp_path: Path) -> None:
+    golds = [generate(number, 20, "three_arms").gold.answers for number in range(4)]
+    texts: list[str] = []
+
+    def reply(text: str) -> str:
+        texts.append(text)
+        return "no"
+
+    log, found = evaluated(reply, tmp_path, count=4, level="three_arms")
+    assert len(set(texts)) == len(texts) == 3 * 4
+    assert [tuple(sample.target) for sample in log.samples] == golds
+    alike = sum(one == other for gold in golds for one, other in combinations(gold, 2))
+    assert found["per_arm"]["accuracy"] == pytest.approx(sum(gold.count("no") for gold in golds) / 12)
+    assert found["joint"]["accuracy"] == sum(set(gold) == {"no"} for gold in golds) / 4
+    assert found["divergence"]["accuracy"] == pytest.approx(alike / 12)
 
 
 def test_each_arm_is_asked_by_itself_and_never_sees_the_gold(tmp_path: Path) -> None:

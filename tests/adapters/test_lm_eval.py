@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -37,8 +38,9 @@ class Saying(LM):
         raise NotImplementedError
 
 
-def scored(reply: str, **limits: Any) -> dict[str, float]:
-    manager = TaskManager(include_path=str(TASKS), metadata={"count": COUNT, "seed": 7})
+def scored(reply: str, asked: Any = (), **limits: Any) -> dict[str, float]:
+    metadata = {"count": COUNT, "seed": 7} | dict(asked)
+    manager = TaskManager(include_path=str(TASKS), metadata=metadata)
     done = lm_eval.simple_evaluate(Saying(reply), tasks=["twin_eventlog"], task_manager=manager, **limits)
     found = done["results"]["twin_eventlog"]
     return {name.partition(",")[0]: value for name, value in found.items()}
@@ -56,3 +58,14 @@ def test_who_always_says_no_gets_what_the_gold_gives_them(reply: str) -> None:
 def test_who_says_neither_is_wrong_and_half_a_pair_is_none() -> None:
     found = scored("who knows", limit=5)
     assert (found["per_arm"], found["joint"], found["divergence"]) == (0, 0, 0)
+
+
+def test_three_arms_are_judged_together_and_one_that_is_cut_off_is_none() -> None:
+    golds = [generate(number, 7, "three_arms").gold.answers for number in range(4)]
+    asked = {"count": 4, "level": "three_arms"}
+    found = scored("no", asked)
+    alike = [sum(one == other for one, other in combinations(gold, 2)) for gold in golds]
+    assert found["per_arm"] == pytest.approx(sum(gold.count("no") for gold in golds) / 12)
+    assert found["joint"] == sum(set(gold) == {"no"} for gold in golds) / 4
+    assert found["divergence"] == pytest.approx(sum(alike) / 12)
+    assert scored("no", asked, limit=11)["divergence"] == pytest.approx(sum(alike[:3]) / 9)

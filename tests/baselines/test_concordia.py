@@ -13,7 +13,7 @@ from villages import QUERIES, VILLAGE, spec
 
 from substrate.baselines.concordia import Sampler, concordia, language_model, simulate
 from substrate.baselines.model import ReplyError, Request
-from substrate.baselines.twin import ARMS, Arm
+from substrate.domains.smallville.format import Arm
 from substrate.errors import SubstrateError
 
 
@@ -101,7 +101,7 @@ def test_each_tick_asks_each_persona_for_a_place_and_each_pair_whether_to_talk()
 
 def test_both_arms_ask_the_same_until_the_branch() -> None:
     models = [Obedient(), Obedient()]
-    for model, arm in zip(models, ARMS, strict=True):
+    for model, arm in zip(models, spec().arms, strict=True):
         simulate(Sampler(model), spec(branch=2, intervention="override_location"), arm)
     before = [
         [prompt for prompt in model.prompts if re.search(r"It is tick [01] ", prompt)] for model in models

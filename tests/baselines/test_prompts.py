@@ -75,7 +75,7 @@ def test_the_same_log_is_the_same_text_and_one_of_the_vocabulary_is_asked_for() 
     assert "How many metal objects are there?" in text(request)
 
 
-@pytest.mark.parametrize("arm", twin.ARMS)
+@pytest.mark.parametrize("arm", spec().arms)
 def test_a_village_is_told_whole_and_its_label_is_not(arm: twin.Arm) -> None:
     told = text(twin.request(spec(), arm))
     for named in (*VILLAGE.places, *VILLAGE.facts, *VILLAGE.agents):
@@ -88,7 +88,7 @@ def test_a_village_is_told_whole_and_its_label_is_not(arm: twin.Arm) -> None:
 @pytest.mark.parametrize("intervention", INTERVENTIONS)
 def test_only_arm_b_is_told_of_the_intervention(intervention: str) -> None:
     given = spec(intervention=intervention)
-    first, second = (text(twin.request(given, arm)) for arm in twin.ARMS)
+    first, second = (text(twin.request(given, arm)) for arm in given.arms)
     assert "At tick 1, before anything else" in second
     assert "At tick 1, before anything else" not in first
     assert first == text(

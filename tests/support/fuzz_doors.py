@@ -254,7 +254,7 @@ DOORS: dict[str, Door] = {
     "parameters": Door(_params, lambda: [(ROOT / "params.yaml").read_bytes()], "params.yaml"),
     "transcript": Door(read_transcript, _transcript),
     "answers": Door(
-        lambda path: read_answers(path, [0, 1], ["twin"]),
+        lambda path: read_answers(path, dict.fromkeys((0, 1), ("a", "b")), ["twin"]),
         lambda: [
             b'{"spec": 0, "arm": "a", "answer": "yes"}\n{"spec": 0, "arm": "b", "answer": "no"}\n',
             b'{"benchmark": "twin", "scene": 1, "question": 0, "predicted": "no"}\n',

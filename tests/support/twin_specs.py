@@ -29,15 +29,36 @@ def twin_specs(n: int = 72) -> list[Graded]:
 AGENTS, PLACES, FACTS = ("ann", "bo", "cy", "di"), ("cafe", "park", "pub"), ("news", "secret")
 
 
+def _plan(horizon: int) -> st.SearchStrategy[Plan]:
+    return st.builds(Plan, st.integers(0, horizon), st.sampled_from(PLACES), st.sampled_from((None, *FACTS)))
+
+
+@st.composite
+def _acts(draw: st.DrawFn, agents: list[Agent], horizon: int) -> Intervention:
+    touched, type_ = draw(st.sampled_from(agents)), draw(st.sampled_from(INTERVENTIONS))
+    if type_ == "retract" and not touched.plans:
+        type_ = "override_location"
+    taken = {p.start for p in touched.plans}
+    if type_ == "assert" and len(taken) > horizon:
+        type_ = "override_location"
+    changed = {
+        "assert": lambda: {"plan": draw(_plan(horizon).filter(lambda p: p.start not in taken))},
+        "retract": lambda: {"plan": draw(st.sampled_from(touched.plans))},
+        "override_location": lambda: {"place": draw(st.sampled_from(PLACES))},
+        "assert_awareness": lambda: {"fact": draw(st.sampled_from(FACTS))},
+        "retract_awareness": lambda: {"fact": draw(st.sampled_from(FACTS))},
+    }[type_]()
+    return Intervention(type_, touched.id, **changed)
+
+
 @st.composite
 def small_specs(draw: st.DrawFn) -> Spec:
-    """A village of up to four agents with overlapping plans, any intervention, any question; the
+    """A village of up to four agents with overlapping plans, any intervention or two, any question; an
     intervention's pre-condition may not hold.
     """
     horizon = draw(st.integers(1, 5))
     names = AGENTS[: draw(st.integers(2, 4))]
-    plan = st.builds(Plan, st.integers(0, horizon), st.sampled_from(PLACES), st.sampled_from((None, *FACTS)))
-    plans = st.lists(plan, max_size=3, unique_by=lambda p: p.start)
+    plans = st.lists(_plan(horizon), max_size=3, unique_by=lambda p: p.start)
     agents = [
         Agent(
             name,
@@ -48,19 +69,8 @@ def small_specs(draw: st.DrawFn) -> Spec:
         )
         for name in names
     ]
-    touched, type_ = draw(st.sampled_from(agents)), draw(st.sampled_from(INTERVENTIONS))
-    if type_ == "retract" and not touched.plans:
-        type_ = "override_location"
-    taken = {p.start for p in touched.plans}
-    if type_ == "assert" and len(taken) > horizon:
-        type_ = "override_location"
-    changed = {
-        "assert": lambda: {"plan": draw(plan.filter(lambda p: p.start not in taken))},
-        "retract": lambda: {"plan": draw(st.sampled_from(touched.plans))},
-        "override_location": lambda: {"place": draw(st.sampled_from(PLACES))},
-        "assert_awareness": lambda: {"fact": draw(st.sampled_from(FACTS))},
-        "retract_awareness": lambda: {"fact": draw(st.sampled_from(FACTS))},
-    }[type_]()
+    first = draw(_acts(agents, horizon))
+    second = draw(st.none() | _acts(agents, horizon).filter(lambda act: act != first))
     asked = draw(st.permutations(names))
     query = draw(
         st.sampled_from(
@@ -78,6 +88,7 @@ def small_specs(draw: st.DrawFn) -> Spec:
         "control",
         village,
         draw(st.integers(1, horizon)),
-        Intervention(type_, touched.id, **changed),
+        first,
         query,
+        second,
     )

@@ -6,8 +6,10 @@ import ast
 import subprocess
 import sys
 from collections import Counter
+from itertools import product
 from pathlib import Path
 
+import msgspec
 import pytest
 from twin_specs import twin_specs
 
@@ -28,7 +30,7 @@ from substrate.domains.smallville.format import (
 from substrate.errors import ParameterError
 from substrate.worlds.smallville import LEVELS, datasheet, generate, spec_line, write_specs
 from substrate.worlds.smallville.oracle import answer, history
-from substrate.worlds.smallville.sampling import CELLS, OUTCOMES
+from substrate.worlds.smallville.sampling import CELLS, OUTCOMES, OUTCOMES_OF_THREE
 
 N = 72
 FOLDER = Path(world.__file__).parent
@@ -165,20 +167,32 @@ def test_questions_look_from_the_branch_on() -> None:
     assert answer(found, Query("learned_fact", "", "bo", fact="news"), 4) == "yes"
 
 
+def test_what_is_known_of_others_goes_from_place_to_place() -> None:
+    """Read off by hand: Bo sees Ann know at tick 0 and tells Cy at tick 2, with whom he then is."""
+    bo = Agent("bo", "Bo", "cafe", [], [Plan(2, "park")])
+    found = history(
+        day(Agent("ann", "Ann", "cafe", ["news"], []), bo, Agent("cy", "Cy", "park", [], [])), noted=True
+    )
+    assert found.noted == {
+        "ann": {("bo", "news"): 0},
+        "bo": {("ann", "news"): 0, ("cy", "news"): 2},
+        "cy": {("ann", "news"): 2, ("bo", "news"): 2},
+    }
+
+
 def test_what_one_knows_of_another_is_seen_and_not_forgotten() -> None:
     """Ann is with Bo from tick 2 on: he knows by then, whoever told whom; what was seen at tick 2 stays."""
     bo, ann = (
         Query("knows_that", "", one, other=two, fact="news") for one, two in (("bo", "ann"), ("ann", "bo"))
     )
+    forgets = Intervention("retract_awareness", "bo", fact="news")
+    stays = Intervention("retract", "ann", plan=Plan(2, "park"))
     for query in (bo, ann):
-        assert answer(history(day(ANN, BO)), query, 4) == "yes"
-        assert (
-            answer(history(day(ANN, BO), 4, Intervention("retract_awareness", "bo", fact="news")), query, 4)
-            == "yes"
-        )
-        stays = Intervention("retract", "ann", plan=Plan(2, "park"))
-        assert answer(history(day(ANN, BO), 2, stays), query, 2) == "no"
-    apart = history(day(ANN, BO), 2, Intervention("assert_awareness", "bo", fact="news"))
+        assert answer(history(day(ANN, BO), noted=True), query, 4) == "yes"
+        assert answer(history(day(ANN, BO), 4, forgets, noted=True), query, 4) == "yes"
+        assert answer(history(day(ANN, BO), 2, stays, noted=True), query, 2) == "no"
+    knows = Intervention("assert_awareness", "bo", fact="news")
+    apart = history(day(ANN, BO), 2, knows, noted=True)
     assert answer(apart, ann, 2) == "no", "who is told elsewhere is not seen to know"
 
 
@@ -190,8 +204,8 @@ def test_a_town_has_everybody_and_a_longer_day_and_asks_what_one_knows_of_anothe
         assert len(spec.village.agents) == 25
         assert 40 <= spec.village.horizon <= 60
         assert (spec.linkage, spec.query.type) == LEVELS["town"].cells[number]
-        a, b = history(spec.village), history(spec.village, spec.branch, spec.intervention)
-        assert spec.gold == Gold(answer(a, spec.query, spec.branch), answer(b, spec.query, spec.branch))
+        arms = [history(spec.village, spec.branch, act, noted=True) for act in spec.acts.values()]
+        assert spec.gold.answers == tuple(answer(found, spec.query, spec.branch) for found in arms)
 
 
 def test_every_level_is_drawn_by_itself_and_its_datasheet_says_so(tmp_path: Path) -> None:
@@ -204,6 +218,32 @@ def test_every_level_is_drawn_by_itself_and_its_datasheet_says_so(tmp_path: Path
     told = (tmp_path / "DATASHEET.md").read_text("utf-8")
     assert told.startswith("# Datasheet: Twin-EventLog, level belief\n")
     assert "| linkage | did_meet | learned_fact | visited_location | knows_that |" in told
-    assert '`spec_line(number, 20, "belief")`' in told
+    assert "`substrate generate twin --level belief --specs 12 --seed 20 --out DIR`" in told
     with pytest.raises(ParameterError, match="no level 'city'"):
         generate(0, 20, "city")
+
+
+def test_of_three_arms_each_intervention_has_the_linkage_and_makes_another_day(tmp_path: Path) -> None:
+    specs = [generate(number, 20, "three_arms") for number in (0, 3, 5, 7, 12, 15, 16)]
+    for spec in specs:
+        check(spec)
+        assert spec.second
+        a, *others = [history(spec.village, spec.branch, act) for act in spec.acts.values()]
+        assert spec.gold.answers == tuple(answer(found, spec.query, spec.branch) for found in (a, *others))
+        assert others[0] != others[1]
+        asked = {spec.query.agent, spec.query.other or spec.query.agent}
+        for act, b in zip((spec.intervention, spec.second), others, strict=True):
+            reached = {one for one in asked if a.of(one, spec.branch) != b.of(one, spec.branch)}
+            assert (act.agent in asked) is (spec.linkage == "direct")
+            assert bool(reached) is (spec.linkage != "control")
+    write_specs(tmp_path, map(msgspec.json.encode, specs), 20, "three_arms")
+    assert list(read_gold(tmp_path / "specs.jsonl").values()) == [spec.gold for spec in specs]
+    told = (tmp_path / "DATASHEET.md").read_text("utf-8")
+    assert "Answers are written A, B, C:" in told
+    assert f"Who always says no gets {sum(spec.gold.answers.count('no') for spec in specs)} of 21" in told
+
+
+def test_the_answers_of_three_arms_give_no_arm_and_no_pair_away() -> None:
+    for linkage in ("direct", "propagation"):
+        golds = [gold.answers for gold in OUTCOMES_OF_THREE[linkage]]
+        assert sorted(golds) == sorted(product(("yes", "no"), repeat=3))

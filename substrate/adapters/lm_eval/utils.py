@@ -6,56 +6,60 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from substrate.baselines.model import ReplyError
-from substrate.baselines.twin import ARMS, request
-from substrate.domains.smallville.judging import WEIGHTS, judge, normal
+from substrate.baselines.twin import request
+from substrate.domains.smallville.format import ARMS
+from substrate.domains.smallville.judging import judge, normal, weights
 from substrate.worlds.smallville import CANARY, generate
 
 
 class Said(NamedTuple):
-    """An arm's answer beside its gold."""
+    """An arm's answer beside its gold, and how many arms its specification has."""
 
     spec: int
     arm: str
     said: str
     gold: str
+    arms: int
 
 
-def dataset(count: int = 500, seed: int = 20, **_: Any) -> dict[str, Any]:
-    """The test split: two documents a specification, arm A's first.
+def dataset(count: int = 500, seed: int = 20, level: str = "village", **_: Any) -> dict[str, Any]:
+    """The test split: a document an arm, arm A's first.
 
     Args:
-        count: how many specifications; `--metadata '{"count": 10, "seed": 7}'` sets both.
+        count: how many specifications; `--metadata '{"count": 10, "seed": 7, "level": "belief"}'` sets all.
         seed: what they are generated from.
+        level: how hard they are, one of :data:`substrate.worlds.smallville.LEVELS`.
     """
     import datasets  # pyright: ignore[reportMissingImports]  # the harness brings it
 
     rows: list[dict[str, Any]] = []
     for number in range(count):
-        graded = generate(number, seed)
-        for arm in ARMS:
+        graded = generate(number, seed, level)
+        for arm in graded.arms:
             prompt = "\n\n".join(message.text for message in request(graded, arm).messages)
             asked = {"spec": number, "arm": arm, "linkage": graded.linkage, "prompt": prompt}
+            asked["arms"] = len(graded.arms)
             rows.append({**asked, "gold": getattr(graded.gold, arm), "canary": CANARY})
     return {"test": datasets.Dataset.from_list(rows)}
 
 
 def process_results(doc: dict[str, Any], results: Sequence[str]) -> dict[str, Any]:
-    """An arm's own metric, and what the metrics of pairs need of it."""
+    """An arm's own metric, and what the metrics of all arms together need of it."""
     try:
         said = request(generate(0, 0), "a").read(results[0]).answer
     except ReplyError:
         said = normal(results[0]) or "error"
-    answer = Said(doc["spec"], doc["arm"], said, doc["gold"])
+    answer = Said(doc["spec"], doc["arm"], said, doc["gold"], doc["arms"])
     return {"per_arm": float(said == doc["gold"]), "joint": answer, "divergence": answer}
 
 
 def joint(answers: Iterable[Said]) -> float:
-    """The share of pairs both of whose arms are right; half a pair, as a limit leaves it, is passed over."""
+    """The share of specifications all of whose arms are right; one that a limit cuts off is passed over."""
     return _share("joint", answers)
 
 
 def divergence(answers: Iterable[Said]) -> float:
-    """The share of pairs of which it is rightly said whether the arms differ."""
+    """The share of pairs of a specification's arms of which it is rightly said whether they differ."""
     return _share("divergence", answers)
 
 
@@ -63,6 +67,10 @@ def _share(metric: str, answers: Iterable[Said]) -> float:
     arms: dict[int, dict[str, Said]] = {}
     for answer in map(Said._make, answers):
         arms.setdefault(answer.spec, {})[answer.arm] = answer
-    pairs = [(pair["a"], pair["b"]) for pair in arms.values() if len(pair) == len(ARMS)]
-    right = (getattr(judge((a.said, b.said), (a.gold, b.gold)), metric) for a, b in pairs)
-    return sum(right) / (getattr(WEIGHTS, metric) * max(len(pairs), 1))
+    right = most = 0
+    for found in arms.values():
+        answered = [found[arm] for arm in ARMS if arm in found]
+        if len(answered) == answered[0].arms:
+            right += getattr(judge([arm.said for arm in answered], [arm.gold for arm in answered]), metric)
+            most += getattr(weights(len(answered)), metric)
+    return right / max(most, 1)

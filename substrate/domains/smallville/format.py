@@ -1,7 +1,8 @@
 """Twin-EventLog specifications: a village's schedule, an intervention at a tick, a question about both arms.
 
 One JSON object a line. Everything but ``gold`` and the label ``linkage`` is what an agent is shown;
-:class:`Spec` has no field for the gold, so what answers a specification cannot see it.
+:class:`Spec` has no field for the gold, so what answers a specification cannot see it. A specification has
+two arms, or three where a second intervention is given.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Literal, TypeVar, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 import msgspec
 
@@ -17,9 +18,12 @@ from substrate.errors import FormatError
 from substrate.reading import Whole, decode, lines
 
 Yes = Literal["yes", "no"]
+Arm = Literal["a", "b", "c"]
 Linkage = Literal["control", "direct", "propagation"]
 QueryType = Literal["did_meet", "learned_fact", "visited_location", "knows_that"]
 InterventionType = Literal["assert", "retract", "override_location", "assert_awareness", "retract_awareness"]
+ARMS: tuple[Arm, ...] = get_args(Arm)
+"""The arms by question number: without an intervention, with it, and with the second one, if there is one."""
 LINKAGES: tuple[Linkage, ...] = get_args(Linkage)
 QUERIES: tuple[QueryType, ...] = ("did_meet", "learned_fact", "visited_location")
 """The paper's three; ``knows_that`` is asked at harder levels."""
@@ -100,9 +104,11 @@ class Query(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     """A yes-or-no question about ticks from the branch to the horizon, with its English wording.
 
     ``did_meet``: do ``agent`` and ``other`` share a place at one of these ticks, newly or still?
-    ``knows_that``: does ``agent`` know by the horizon that ``other`` knows ``fact``? One knows it of another
-    from the first tick on, be it before the branch, at which the two share a place and the other knows the
-    fact. What others know is not told on, and who has seen it does not forget it, whatever they forget.
+    ``knows_that``: does ``agent`` know by the horizon that ``other`` knows ``fact``? At first hand, one knows
+    it of another from the first tick on, be it before the branch, at which the two share a place and the
+    other knows the fact. At second hand, everyone at a place comes to know all that anyone there knows of
+    others in this way, but for what is said of themselves. Nobody forgets it, whatever facts they or the
+    other forget; and who is told of another's knowledge does not come to know the fact by that.
     ``visited_location``: is ``agent`` at ``place`` at one of them, newly or still? ``learned_fact``: does
     ``agent`` know ``fact`` at one of them (as nobody forgets, at the horizon), whenever they learned it?
     """
@@ -115,12 +121,13 @@ class Query(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     place: str | None = None
 
 
-class Spec(msgspec.Struct, frozen=True):
+class Spec(msgspec.Struct, frozen=True, omit_defaults=True):
     """One specification, without its gold.
 
-    Arm A goes on from tick ``branch`` as planned; arm B has the intervention there, and goes on.
-    ``linkage`` is a label for the analysis: it says whether the intervention can bear on the question
-    (``control``: it does not), so who is graded should not be shown it.
+    Arm A goes on from tick ``branch`` as planned; arm B has the intervention there, and goes on; where there
+    is a ``second`` one, arm C has that in its place. ``linkage`` is a label for the analysis: it says whether
+    each intervention can bear on the question (``control``: it does not), so who is graded should not be
+    shown it.
     """
 
     spec: Whole
@@ -129,18 +136,51 @@ class Spec(msgspec.Struct, frozen=True):
     branch: Whole
     intervention: Intervention
     query: Query
+    second: Intervention | None = None
+    """What happens in arm C at the branch tick, in place of ``intervention``."""
+
+    @property
+    def acts(self) -> dict[Arm, Intervention | None]:
+        """The intervention of each arm, in the arms' order; arm A has none.
+
+        >>> village = Village(1, [Named("cafe", "cafe")], [], [Agent("ann", "Ann", "cafe", [], [])])
+        >>> act = Intervention("override_location", "ann", place="cafe")
+        >>> spec = Spec(0, "direct", village, 1, act, Query("visited_location", "", "ann", place="cafe"))
+        >>> list(spec.acts)
+        ['a', 'b']
+        """
+        acts: dict[Arm, Intervention | None] = {"a": None, "b": self.intervention}
+        if self.second:
+            acts["c"] = self.second
+        return acts
+
+    @property
+    def arms(self) -> tuple[Arm, ...]:
+        """The arms, in order."""
+        return tuple(self.acts)
 
 
-class Gold(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The answer in each arm."""
+class Gold(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """The answer in each arm; of arm C, where there is one."""
 
     a: Yes
     b: Yes
+    c: Yes | None = None
+
+    @property
+    def answers(self) -> tuple[Yes, ...]:
+        """The answers in the arms' order.
+
+        >>> Gold("yes", "no").answers
+        ('yes', 'no')
+        """
+        return (self.a, self.b) if self.c is None else (self.a, self.b, self.c)
 
 
 class _Graded(msgspec.Struct, frozen=True):
     spec: Whole
     gold: Gold | None = None
+    second: Any = None
 
 
 _T = TypeVar("_T", Spec, _Graded)
@@ -157,8 +197,18 @@ def read_specs(path: Path) -> list[Spec]:
 
 
 def read_gold(path: Path) -> dict[int, Gold | None]:
-    """The gold of a specification file by number, in file order; ``None`` where a specification has none."""
-    return {number: graded.gold for number, graded in _read(path, _Graded).items()}
+    """The gold of a specification file by number, in file order; ``None`` where a specification has none.
+
+    Raises:
+        FormatError: gold is given for another number of arms than there are; names file and line.
+    """
+    return {number: graded.gold for number, graded in _read(path, _Graded, _check_gold).items()}
+
+
+def _check_gold(graded: _Graded, *where: object) -> None:
+    arms = 2 if graded.second is None else 3
+    if graded.gold and len(graded.gold.answers) != arms:
+        raise _broken(f"gold of {len(graded.gold.answers)} arms where there are {arms}", "$.gold", where)
 
 
 def check(spec: Spec, *where: object) -> None:
@@ -168,7 +218,7 @@ def check(spec: Spec, *where: object) -> None:
         FormatError: an identifier is used twice or names nothing, a field that a type needs is not set,
             a tick lies outside the village's, or an agent has two plans that start at one tick.
     """
-    village, query, act = spec.village, spec.query, spec.intervention
+    village, query = spec.village, spec.query
     for kind, named in (("places", village.places), ("facts", village.facts), ("agents", village.agents)):
         if len({n.id for n in named}) < len(named) or not all(_IDENTIFIER.fullmatch(n.id) for n in named):
             raise _broken(
@@ -209,20 +259,25 @@ def check(spec: Spec, *where: object) -> None:
         require("agent" if kind == "other" else kind, getattr(query, kind), "$.query")
     if query.other == query.agent:
         raise _broken("nobody meets themselves", "$.query", where)
-    require("agent", act.agent, "$.intervention")
-    (needed,) = _NEEDS[act.type]
-    if needed != "plan":
-        require(needed, getattr(act, needed), "$.intervention")
-        return
-    planned = next(a.plans for a in village.agents if a.id == act.agent)
-    if act.plan is None or (act.type == "retract") is not (act.plan in planned):
-        raise _broken(
-            "assert adds a plan the agent does not have, retract takes away one that they have",
-            "$.intervention.plan",
-            where,
-        )
-    if act.type == "assert":
-        require_plans([*planned, act.plan], "$.intervention.plan")
+    for act, path in ((spec.intervention, "$.intervention"), (spec.second, "$.second")):
+        if act is None:
+            continue
+        require("agent", act.agent, path)
+        (needed,) = _NEEDS[act.type]
+        if needed != "plan":
+            require(needed, getattr(act, needed), path)
+            continue
+        planned = next(a.plans for a in village.agents if a.id == act.agent)
+        if act.plan is None or (act.type == "retract") is not (act.plan in planned):
+            raise _broken(
+                "assert adds a plan the agent does not have, retract takes away one that they have",
+                f"{path}.plan",
+                where,
+            )
+        if act.type == "assert":
+            require_plans([*planned, act.plan], f"{path}.plan")
+    if spec.second == spec.intervention:
+        raise _broken("arm C has the intervention of arm B", "$.second", where)
 
 
 LONGEST = 10_000

@@ -1,9 +1,10 @@
-"""A pair of answers to Twin-EventLog held against its gold, by whatever asks: one code for all."""
+"""Answers to a specification of Twin-EventLog held against its gold, by whatever asks: one code for all."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import combinations
 from typing import Literal, NamedTuple
 
 Said = Literal["yes", "no", "error"]
@@ -12,37 +13,52 @@ ANSWERS = ("yes", "no")
 
 
 class Judgement(NamedTuple):
-    """What of a pair is right: so many of its two arms, both at once, and whether the arms differ."""
+    """What of a specification's answers is right: so many of its arms, all of them at once, and of so many
+    pairs of arms whether the two differ.
+    """
 
     per_arm: int
     joint: int
     divergence: int
 
 
-WEIGHTS = Judgement(per_arm=2, joint=1, divergence=1)
-"""What a pair counts in each metric."""
+def weights(arms: int) -> Judgement:
+    """What a specification of so many arms counts in each metric.
+
+    >>> weights(3)
+    Judgement(per_arm=3, joint=1, divergence=3)
+    """
+    return Judgement(per_arm=arms, joint=1, divergence=arms * (arms - 1) // 2)
+
+
+WEIGHTS = weights(2)
+"""What a specification of two arms counts in each metric."""
 
 
 def judge(predicted: Sequence[str], expected: Sequence[str]) -> Judgement:
-    """Hold a pair of answers against its gold, arm A first.
+    """Hold the answers to a specification's arms against its gold, arm A first.
 
-    An answer that is neither yes nor no says nothing of whether the arms differ: it is wrong there too.
+    An answer that is neither yes nor no says nothing of whether two arms differ: it is wrong there too.
 
     >>> judge(("no", "no"), ("yes", "yes"))
     Judgement(per_arm=0, joint=0, divergence=1)
     >>> judge(("error", "no"), ("yes", "no"))
     Judgement(per_arm=1, joint=0, divergence=0)
+    >>> judge(("no", "no", "yes"), ("yes", "no", "yes"))
+    Judgement(per_arm=2, joint=0, divergence=1)
 
     Raises:
-        ValueError: there are not two arms.
+        ValueError: there are fewer than two arms, or not as many answers as arms.
     """
-    (a, b), (gold_a, gold_b) = predicted, expected
-    told = a in ANSWERS and b in ANSWERS
-    return Judgement(
-        (a == gold_a) + (b == gold_b),
-        int((a, b) == (gold_a, gold_b)),
-        int(told and (a != b) is (gold_a != gold_b)),
-    )
+    if len(expected) < 2:
+        raise ValueError("there are fewer than two arms")
+    arms = list(zip(predicted, expected, strict=True))
+    per_arm = sum(said == gold for said, gold in arms)
+    divergence = 0
+    for (one, gold_one), (other, gold_other) in combinations(arms, 2):
+        told = one in ANSWERS and other in ANSWERS
+        divergence += told and (one != other) is (gold_one != gold_other)
+    return Judgement(per_arm, int(per_arm == len(arms)), divergence)
 
 
 def normal(text: str) -> Said | None:

@@ -1,4 +1,4 @@
-"""Twin-EventLog by the substrate: a specification's village as a log, both arms as forks, the question by
+"""Twin-EventLog by the substrate: a specification's village as a log, its arms as forks, the question by
 SPARQL.
 
 The rules are those of ``substrate/tboxes/village.ttl``; what happens within a tick stands at
@@ -8,16 +8,17 @@ horizon, and the question is asked of the state at each.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple, TypeVar
 
 import msgspec
 import pyoxigraph as ox
 
-from substrate.domains.smallville.format import Agent, Gold, Intervention, Plan, Spec, Yes
+from substrate.delta import Term, Triple, text_of
+from substrate.domains.smallville.format import ARMS, Agent, Gold, Intervention, Plan, Spec, Yes
 from substrate.errors import InterventionError
-from substrate.fork import arms
+from substrate.fork import fork
 from substrate.interventions import Assert, AssertAwareness, OverrideLocation, Retract, RetractAwareness
 from substrate.interventions import Intervention as Change
 from substrate.log import EventLog
@@ -26,9 +27,6 @@ from substrate.rows import Row
 from substrate.rules import RuleEmitter, unfold
 from substrate.tbox import TBox
 from substrate.vocabulary import RDF_TYPE, RDFS_LABEL
-
-ARMS = ("a", "b")
-"""The arms by question number: without the intervention, and with it."""
 
 _T = TypeVar("_T")
 TERMS = "urn:substrate:village:"
@@ -40,6 +38,23 @@ class Twin(NamedTuple):
 
     a: EventLog
     b: EventLog
+
+
+class Triplet(NamedTuple):
+    """The arms of a specification that has three."""
+
+    a: EventLog
+    b: EventLog
+    c: EventLog
+
+
+def arms_of(logs: Sequence[EventLog]) -> Twin | Triplet:
+    """Two or three logs as the arms of a specification.
+
+    >>> arms_of([EventLog(), EventLog()])._fields
+    ('a', 'b')
+    """
+    return Twin(*logs) if len(logs) == len(Twin._fields) else Triplet(*logs)
 
 
 @cache
@@ -81,9 +96,10 @@ def given_log(spec: Spec) -> EventLog:
     """What a village is given from outside: who and what there is at tick 0, and the day's end at the
     horizon.
 
-    A plan that the intervention may add is there as a plan that nobody has.
+    A plan that an intervention may add is there as a plan that nobody has. Where it is asked what one knows
+    of another, there is gossip.
     """
-    village, act = spec.village, spec.intervention
+    village = spec.village
     lines = [
         line
         for kind, named in (("Place", village.places), ("Fact", village.facts), ("Agent", village.agents))
@@ -91,8 +107,11 @@ def given_log(spec: Spec) -> EventLog:
         for line in _named(kind, n.id, n.name)
     ]
     lines += [line for agent in village.agents for line in _agent(agent)]
-    if act.type == "assert" and act.plan:
-        lines += _plan(act.agent, act.plan)
+    for act in spec.acts.values():
+        if act and act.type == "assert" and act.plan:
+            lines += _plan(act.agent, act.plan)
+    if spec.query.type == "knows_that":
+        lines.append(f"{entity('the:gossip')} {RDF_TYPE} {term('Gossip')}")
     log = EventLog()
     log.extend_lines((0, f"A {line} .") for line in sorted(set(lines)))
     log.extend_lines([(village.horizon, f"A {entity('day')} {term('over')} {ox.Literal(True)} .")])
@@ -155,47 +174,46 @@ def parent_log(spec: Spec, tbox: TBox | None = None) -> EventLog:
     return unfold(tbox or village_tbox(), given_log(spec), until=spec.village.horizon)
 
 
-def replay_twin(spec: Spec, tbox: TBox | None = None) -> Twin:
-    """Both arms of a specification, forked at its branch tick from the one village under the same rules.
+def replay_twin(spec: Spec, tbox: TBox | None = None) -> Twin | Triplet:
+    """The arms of a specification, forked at its branch tick from the one village under the same rules.
 
     Args:
         spec: the specification; it holds no gold.
         tbox: whose rules to apply; the village's unless given.
 
     Raises:
-        InterventionError: the intervention would change nothing.
+        InterventionError: an intervention would change nothing.
     """
     tbox = tbox or village_tbox()
-    return Twin(*arms(parent_log(spec, tbox), spec.branch, change(spec.intervention), RuleEmitter(tbox)))
+    parent, emitter = parent_log(spec, tbox), RuleEmitter(tbox)
+    changes = [change(act) if act else None for act in spec.acts.values()]
+    return arms_of([fork(parent, spec.branch, made, emitter) for made in changes])
 
 
-_PATTERNS: Mapping[str, tuple[tuple[str, str, str], ...]] = {
-    "did_meet": (("agent", "with", "other"),),
-    "learned_fact": (("agent", "knows", "fact"),),
-    "visited_location": (("agent", "at", "place"),),
-    "knows_that": (("agent", "with", "other"), ("other", "knows", "fact")),
-}
-"""By query type, what must hold at one tick: the fields that name subject and object, and the property."""
-
-
-def asked_triples(spec: Spec) -> tuple[tuple[ox.NamedNode, ox.NamedNode, ox.NamedNode], ...]:
-    """The triples that make the answer yes where they all hold at one of :func:`asked_ticks`."""
+def asked_triple(spec: Spec) -> Triple:
+    """The triple that makes the answer yes where it holds at one of :func:`asked_ticks`."""
     query = spec.query
-    return tuple(
-        (entity(getattr(query, subject)), term(name), entity(getattr(query, object_)))
-        for subject, name, object_ in _PATTERNS[query.type]
+    agent, other, fact, place = (
+        entity(name or "") for name in (query.agent, query.other, query.fact, query.place)
     )
+    asked: Mapping[str, tuple[str, Term]] = {
+        "did_meet": ("with", other),
+        "learned_fact": ("knows", fact),
+        "visited_location": ("at", place),
+        "knows_that": ("knowsThat", ox.Triple(other, term("knows"), fact)),
+    }
+    name, object_ = asked[query.type]
+    return agent, term(name), object_
 
 
 def asked_ticks(spec: Spec) -> range:
-    """The ticks that a question is about: from the branch on; all, for what one knows of another."""
-    return range(0 if spec.query.type == "knows_that" else spec.branch, spec.village.horizon + 1)
+    """The ticks that a question is about: from the branch on."""
+    return range(spec.branch, spec.village.horizon + 1)
 
 
 def ask_query(spec: Spec) -> str:
     """A specification's question in SPARQL, for the state at one tick."""
-    pattern = " . ".join("{} {} {}".format(*triple) for triple in asked_triples(spec))
-    return f"ASK {{ {pattern} }}"
+    return f"ASK {{ {text_of(asked_triple(spec))} }}"
 
 
 def answer(spec: Spec, arm: EventLog) -> Yes:
@@ -206,26 +224,26 @@ def answer(spec: Spec, arm: EventLog) -> Yes:
     return "yes" if any(bool(replay.seek(tick).query(question)) for tick in ticks) else "no"
 
 
-def twin_rows(spec: Spec, gold: Gold | None, twin: Twin, split: str = "generated") -> list[Row]:
-    """A row for each arm: question 0 is arm A, question 1 arm B.
+def twin_rows(spec: Spec, gold: Gold | None, arms: Sequence[EventLog], split: str = "generated") -> list[Row]:
+    """A row for each arm: question 0 is arm A, question 1 arm B, question 2 arm C.
 
     Args:
         spec: the specification.
         gold: what is expected; it is set beside the answers, which are made without it.
-        twin: the specification's arms.
+        arms: the specification's arms.
         split: the rows' split.
     """
-    return [_row(spec, number, gold, split, answer(spec, arm), arm.digest) for number, arm in enumerate(twin)]
+    return [_row(spec, number, gold, split, answer(spec, arm), arm.digest) for number, arm in enumerate(arms)]
 
 
 def answer_spec(spec: Spec, gold: Gold | None, split: str = "generated") -> list[Row]:
-    """Both rows of a specification, from its text alone; errors where the intervention is refused."""
+    """The rows of a specification, from its text alone; errors where an intervention is refused."""
     try:
         return twin_rows(spec, gold, replay_twin(spec), split)
     except InterventionError as error:
         return [
             _row(spec, number, gold, split, "error", parent_log(spec).digest, str(error))
-            for number in range(len(ARMS))
+            for number in range(len(spec.arms))
         ]
 
 

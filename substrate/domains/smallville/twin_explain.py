@@ -1,25 +1,26 @@
 """Why an arm's answer is what it is: the intervention, the events that bear on it, the asked triple.
 
-What an arm's answer rests on lies in that arm's log; what happens in the other arm alone, in the other's.
+What an arm's answer rests on lies in that arm's log; what happens in another arm alone, in that one's.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from substrate.domains.smallville.format import Spec
+import pyoxigraph as ox
+
+from substrate.domains.smallville.format import Intervention, Spec
 from substrate.domains.smallville.twin import (
-    ARMS,
     ENTITIES,
     TERMS,
-    Twin,
     answer,
     ask_query,
     asked_ticks,
-    asked_triples,
+    asked_triple,
     change,
     entity,
+    term,
     village_tbox,
 )
 from substrate.explanation import OWN, Evidence, ExplainedPart, ExplainedStep, Explanation, short
@@ -30,63 +31,71 @@ from substrate.replay import State
 _NAMES = {TERMS: ":", ENTITIES: ""}
 
 
-def explain(spec: Spec, arm: str, twin: Twin) -> Explanation:
+def explain(spec: Spec, arm: str, logs: Sequence[EventLog]) -> Explanation:
     """Explain one arm of a specification.
 
     Args:
         spec: the specification.
-        arm: ``a`` or ``b``.
-        twin: both arms; the logs that the answers were computed from.
+        arm: ``a``, ``b``, or ``c`` where there are three.
+        logs: of its arms, in their order; the logs that the answers were computed from.
 
-    The steps are the fork, each event from the branch on that an asked agent takes part in or that happens
-    in one arm only, and the question. The other arm's log is among the explanation's, as ``arm a`` or
-    ``arm b``.
+    The steps are the forks, each event from the branch on that an asked agent takes part in or that does not
+    happen in every arm, and the question. The other arms' logs are among the explanation's, as ``arm a`` and
+    so on.
     """
-    number = ARMS.index(arm)
-    own, other = twin[number], twin[1 - number]
-    other_name = f"arm {ARMS[1 - number]}"
+    arms = _Arms(arm, dict(zip(spec.arms, logs, strict=True)))
+    own = arms.logs[arm]
     said = answer(spec, own)
-    steps = (_forked(spec, twin, arm), *_events(spec, own, other, arm, other_name), _asked(spec, own, said))
-    return Explanation(
-        spec.query.text,
-        said,
-        (ExplainedPart("", steps, said),),
-        {OWN: own, other_name: other},
-        _NAMES,
-    )
+    steps = (*_forks(spec, arms), *_events(spec, arms), _asked(spec, own, said))
+    others = {arms.called(other): log for other, log in arms.logs.items() if other != arm}
+    return Explanation(spec.query.text, said, (ExplainedPart("", steps, said),), {OWN: own, **others}, _NAMES)
 
 
-def _forked(spec: Spec, twin: Twin, arm: str) -> ExplainedStep:
-    """The intervention's own deltas: the first of arm B's at the branch tick."""
-    start = twin.b.position(spec.branch - 1)
-    changed = list(change(spec.intervention).deltas(twin.b.state(spec.branch - 1), spec.branch))
-    log = OWN if arm == "b" else "arm b"
-    evidence = tuple(Evidence(start + index, log) for index in range(len(changed)))
-    return ExplainedStep(
-        "fork", f"in arm b {intervention(spec)}", (f"tick {spec.branch}",), evidence=evidence
-    )
+class _Arms(NamedTuple):
+    """The arm that is explained, and the logs of all."""
+
+    own: str
+    logs: Mapping[str, EventLog]
+
+    def called(self, arm: str) -> str:
+        """What evidence calls an arm's log."""
+        return OWN if arm == self.own else f"arm {arm}"
+
+
+def _forks(spec: Spec, arms: _Arms) -> list[ExplainedStep]:
+    """Each intervention's own deltas: the first of its arm at the branch tick."""
+    found: list[ExplainedStep] = []
+    for arm, act in spec.acts.items():
+        if act:
+            log = arms.logs[arm]
+            start = log.position(spec.branch - 1)
+            changed = list(change(act).deltas(log.state(spec.branch - 1), spec.branch))
+            evidence = tuple(Evidence(start + index, arms.called(arm)) for index in range(len(changed)))
+            words = f"in arm {arm} {intervention(spec, act)}"
+            found.append(ExplainedStep("fork", words, (f"tick {spec.branch}",), evidence=evidence))
+    return found
 
 
 def _asked(spec: Spec, log: EventLog, said: str) -> ExplainedStep:
     """The question, asked at each tick that it is about."""
     asked = asked_ticks(spec)
-    triples = asked_triples(spec)
-    pasts = [log.history(triple) for triple in triples]
-    ticks = [str(tick) for tick in asked if all(past.holds(tick) for past in pasts)]
-    pattern = " and ".join(" ".join(short(term, _NAMES) for term in triple) for triple in triples)
+    triple = asked_triple(spec)
+    past = log.history(triple)
+    ticks = [str(tick) for tick in asked if past.holds(tick)]
+    pattern = " ".join(short(part, _NAMES) for part in triple)
     span = f"{asked.start} to {spec.village.horizon}"
     return ExplainedStep(
         "ask",
         f"{said}: it holds at {', '.join(ticks) or 'none'} of these ticks",
         (f"ticks {span}",),
         f"at each tick from {span}:\n{ask_query(spec)}",
-        tuple(Evidence(made.position) for past in pasts for made in past.changes),
+        tuple(Evidence(made.position) for made in past.changes),
         () if ticks else (pattern,),
     )
 
 
 class _Happening(NamedTuple):
-    """An event as it is told: its tick, the sentence, in which arm it happens, its deltas."""
+    """An event as it is told: its tick, the sentence, in which arms it happens, its deltas."""
 
     tick: int
     words: str
@@ -94,26 +103,21 @@ class _Happening(NamedTuple):
     evidence: tuple[Evidence, ...]
 
 
-def _events(spec: Spec, own: EventLog, other: EventLog, arm: str, other_name: str) -> list[ExplainedStep]:
+def _events(spec: Spec, arms: _Arms) -> list[ExplainedStep]:
     names = _names(spec)
     asked = {entity(name) for name in (spec.query.agent, spec.query.other) if name}
-    here, there = (_happening_since(spec.branch, log) for log in (own, other))
-    states = own.state(), other.state()
+    happened = {arm: _happening_since(spec, log) for arm, log in arms.logs.items()}
+    states = {arm: log.state() for arm, log in arms.logs.items()}
     found: list[_Happening] = []
-    for node in here.keys() | there.keys():
-        event = here.get(node) or there[node]
-        in_both = node in here and node in there
-        if in_both and not event.participants & asked:
+    for node in set().union(*happened.values()):
+        where = [arm for arm in spec.arms if node in happened[arm]]
+        told_of = arms.own if arms.own in where else where[0]
+        event = happened[told_of][node]
+        if len(where) == len(spec.arms) and not event.participants & asked:
             continue
-        if node in here:
-            evidence = _deltas(own, event, OWN)
-            words = _words(event, states[0], names)
-            where = "in both arms" if in_both else f"in arm {arm} only"
-        else:
-            evidence = _deltas(other, event, other_name)
-            words = _words(event, states[1], names)
-            where = f"in {other_name} only"
-        found.append(_Happening(event.tick, words, where, evidence))
+        evidence = _deltas(arms.logs[told_of], event, arms.called(told_of))
+        words = _words(event, states[told_of], names)
+        found.append(_Happening(event.tick, words, _where(where, len(spec.arms)), evidence))
     found.sort(key=lambda happening: (happening.tick, min(happening.evidence), happening.words))
     return [
         ExplainedStep(f"tick {tick}", words, (where,), evidence=evidence)
@@ -121,8 +125,22 @@ def _events(spec: Spec, own: EventLog, other: EventLog, arm: str, other_name: st
     ]
 
 
-def _happening_since(branch: int, log: EventLog) -> dict[Term, Occurrence]:
-    return {event.node: event for event in occurrences(log, village_tbox()) if event.tick >= branch}
+def _where(arms: Sequence[str], of: int) -> str:
+    if len(arms) == of:
+        return "in both arms" if of == 2 else "in all arms"
+    return f"in arm {arms[0]} only" if len(arms) == 1 else f"in arms {' and '.join(arms)} only"
+
+
+def _happening_since(spec: Spec, log: EventLog) -> dict[Term, Occurrence]:
+    """The events from the branch on; of the reports, those of what is asked."""
+    found: dict[Term, Occurrence] = {
+        event.node: event for event in occurrences(log, village_tbox()) if event.tick >= spec.branch
+    }
+    if spec.query.type == "knows_that":
+        reports = {node for node, event in found.items() if event.kind == term("Report")}
+        asked = {node for node, _, _ in log.state().match(None, term("reported"), asked_triple(spec)[2])}
+        found = {node: event for node, event in found.items() if node not in reports - asked}
+    return found
 
 
 def _deltas(log: EventLog, event: Occurrence, name: str) -> tuple[Evidence, ...]:
@@ -135,13 +153,20 @@ def _deltas(log: EventLog, event: Occurrence, name: str) -> tuple[Evidence, ...]
 
 def _names(spec: Spec) -> dict[Term, str]:
     village = spec.village
-    return {entity(named.id): named.name for named in (*village.agents, *village.places, *village.facts)}
+    named: dict[Term, str] = {
+        entity(one.id): one.name for one in (*village.agents, *village.places, *village.facts)
+    }
+    _, _, asked = asked_triple(spec)
+    if isinstance(asked, ox.Triple):
+        named[asked] = f"{named[asked.subject]} knows that {named[asked.object]}"
+    return named
 
 
 _EVENTS = {
     "Visit": "{who} goes to {venue}",
     "Meeting": "{who} meet at {venue}",
     "Telling": "{teller} tells {hearer} that {told}",
+    "Report": "{teller} tells {hearer} that {reported}",
 }
 
 
@@ -167,9 +192,9 @@ _CHANGES = {
 }
 
 
-def intervention(spec: Spec) -> str:
-    """A specification's intervention in words."""
-    act, plan = spec.intervention, spec.intervention.plan
+def intervention(spec: Spec, act: Intervention) -> str:
+    """One of a specification's interventions in words."""
+    plan = act.plan
     village = spec.village
     names = {named.id: named.name for named in (*village.agents, *village.places, *village.facts)}
     condition = f" if they know then that {names[plan.if_knows]}" if plan and plan.if_knows else ""

@@ -6,19 +6,24 @@ Its questions are those of Gebru et al., Datasheets for Datasets (Communications
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import combinations, product
 from pathlib import Path
 
 import msgspec
 
-from substrate.domains.smallville.format import INTERVENTIONS, LINKAGES, QUERIES, Gold
+from substrate.domains.smallville.format import INTERVENTIONS, LINKAGES, QUERIES
 from substrate.journal import write_atomically
 from substrate.worlds.smallville.sampling import Graded
 
 CANARY = "twin-eventlog canary 2fd30533-ddcc-53b4-b210-a66c8510df73"
 """Stands in every published file, so that a training set that holds one can be told by it."""
 
-OUTCOMES = ("yes yes", "no no", "yes no", "no yes")
+OUTCOMES: Mapping[int, Sequence[str]] = {
+    2: ("yes yes", "no no", "yes no", "no yes"),
+    3: tuple(" ".join(answers) for answers in product(("yes", "no"), repeat=3)),
+}
+"""The answers that specifications of so many arms can have."""
 
 
 def write_specs(out: Path, lines: Iterable[str | bytes], seed: int, level: str = "village") -> None:
@@ -52,48 +57,55 @@ def datasheet(specs: Sequence[Graded], seed: int, level: str = "village") -> str
         "horizon": [s.village.horizon for s in specs],
         "branch tick": [s.branch for s in specs],
     }
-    differing = sum(s.gold.a != s.gold.b for s in specs)
-    said_yes = sum((s.gold.a == "yes") + (s.gold.b == "yes") for s in specs)
+    golds = [s.gold.answers for s in specs]
+    arms = max(map(len, golds), default=2)
+    differing = sum(len(set(gold)) > 1 for gold in golds)
+    said_yes = sum(gold.count("yes") for gold in golds)
+    alike = [one == other for gold in golds for one, other in combinations(gold, 2)]
+    acts = [(s.linkage, act.type) for s in specs for act in s.acts.values() if act]
     cast = {agent.id for s in specs for agent in s.village.agents}
     return _TEXT.format(
         title="" if level == "village" else f", level {level}",
         small="Schedules are" if level == "town" else "Villages are small and schedules",
         again=_again(len(specs), seed, level),
+        checked=_checked(len(specs), level),
         n=len(specs),
         seed=seed,
-        arms=2 * len(specs),
+        **_WORDS[arms],
         cells=_table("linkage", LINKAGES, queries, Counter((s.linkage, s.query.type) for s in specs)),
-        types=_table(
-            "linkage", LINKAGES, INTERVENTIONS, Counter((s.linkage, s.intervention.type) for s in specs)
-        ),
+        types=_table("linkage", LINKAGES, INTERVENTIONS, Counter(acts)),
         golds=_table(
             "linkage, query",
             [f"{x}, {y}" for x in LINKAGES for y in queries],
-            OUTCOMES,
-            Counter((f"{s.linkage}, {s.query.type}", f"{s.gold.a} {s.gold.b}") for s in specs),
+            OUTCOMES[arms],
+            Counter((f"{s.linkage}, {s.query.type}", " ".join(s.gold.answers)) for s in specs),
         ),
         differing=_share(differing, len(specs)),
-        yes=_share(said_yes, 2 * len(specs)),
+        yes=_share(said_yes, arms * len(specs)),
         sizes="\n".join(
             f"| {name} | {_least(found, min)} | {sum(found) / max(len(found), 1):.1f} "
             f"| {_least(found, max)} |"
             for name, found in sizes.items()
         ),
         personas=len(cast),
-        no=_share(2 * len(specs) - said_yes, 2 * len(specs)),
-        no_joint=_share(sum(s.gold == Gold("no", "no") for s in specs), len(specs)),
-        no_divergence=_share(len(specs) - differing, len(specs)),
+        no=_share(arms * len(specs) - said_yes, arms * len(specs)),
+        no_joint=_share(sum(set(gold) == {"no"} for gold in golds), len(specs)),
+        no_divergence=_share(sum(alike), len(alike)),
     )
 
 
 def _again(count: int, seed: int, level: str) -> str:
     """How the specifications are made again."""
+    option = "" if level == "village" else f"--level {level} "
+    made = f"substrate generate twin {option}--specs {count} --seed {seed} --out DIR"
+    return f"`{made}` writes the same bytes again"
+
+
+def _checked(count: int, level: str) -> str:
+    """Who compares the oracle with the replay."""
     if level == "village":
-        return (
-            f"`substrate generate twin --specs {count} --seed {seed} --out DIR` writes the same bytes again"
-        )
-    line = f'spec_line(number, {seed}, "{level}")'
-    return f"`{line}` of `substrate.worlds.smallville` gives the same lines again"
+        return f"the pipeline checks that the two agree on all {2 * count} arms"
+    return "tests hold that the two agree"
 
 
 def _least(found: Sequence[int], which: Callable[[Sequence[int]], int]) -> int:
@@ -112,6 +124,32 @@ def _table(corner: str, down: Sequence[str], across: Sequence[str], counts: Coun
     ]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
+
+_WORDS: Mapping[int, Mapping[str, str]] = {
+    2: {
+        "gold_means": "`query` (with its English wording) and `gold` (the answer in arm A, without the\n"
+        "intervention, and in arm B, with it)",
+        "they_differ": "the two arms differ",
+        "written": "A then B",
+        "both": "both arms",
+        "turns": "In direct and propagation the answers differ in three of four specifications, as often "
+        "from yes to no as from no to yes. In the fourth they are the\nsame although the history changed.",
+        "divergence": "whether it is\nrightly said that the arms differ",
+    },
+    3: {
+        "gold_means": "`second` (another intervention at the same tick), `query` (with its English wording) "
+        "and\n`gold` (the answer in arm A, without an intervention, in arm B, with the first, and in arm C, "
+        "with the second)",
+        "they_differ": "not all arms agree",
+        "written": "A, B, C",
+        "both": "all arms",
+        "turns": "Each of the two interventions has the linkage, and they make different histories. In "
+        "direct and propagation the eight combinations of answers come in\nturn, so each pair of arms "
+        "differs in half of the specifications.",
+        "divergence": "of each\npair of arms, whether it is rightly said that they differ",
+    },
+}
+"""What is said of two arms and of three."""
 
 _TEXT = """# Datasheet: Twin-EventLog{title}
 
@@ -134,10 +172,8 @@ these are new.
 
 *What does an instance consist of?* One JSON object a line: `spec` (its number), `linkage`, `village` \
 (places, facts, agents with plans,
-horizon), `branch`, `intervention`, `query` (with its English wording) and `gold` (the answer in arm A, \
-without the
-intervention, and in arm B, with it). The exact meaning of each field, and of what happens within a tick, \
-stands in
+horizon), `branch`, `intervention`, {gold_means}. The exact meaning of each field, and of what happens \
+within a tick, stands in
 `substrate/domains/smallville/format.py`. Show an agent everything but `gold` and `linkage`.
 
 *How many are there?*
@@ -148,8 +184,8 @@ stands in
 
 {types}
 
-*What are the answers?* Over the arms of all specifications {yes} are yes; the two arms differ in \
-{differing}. Answers are written A then B:
+*What are the answers?* Over the arms of all specifications {yes} are yes; {they_differ} in \
+{differing}. Answers are written {written}:
 
 {golds}
 
@@ -157,15 +193,13 @@ stands in
 where they are and what they
 know at each tick from the branch to the horizon.
 
-- control: the intervention's agent is not asked and the asked have the same history in both arms, \
+- control: the intervention's agent is not asked and the asked have the same history in {both}, \
 although somebody has not. The answers never differ.
 - direct: the intervention's agent is asked, and the history of an asked one differs.
 - propagation: the intervention's agent is not asked, and yet the history of an asked one differs: the \
 effect came to them through others.
 
-In direct and propagation the answers differ in three of four specifications, as often from yes to no as \
-from no to yes. In the fourth they are the
-same although the history changed. What can reach a place through others is what they tell: a plan may \
+{turns} What can reach a place through others is what they tell: a plan may \
 depend on knowing a fact.
 
 *How large is a village?*
@@ -193,14 +227,12 @@ Schedules are random, and so is who starts where beside the families; the other 
 (`substrate/worlds/smallville/oracle.py`), which shares no code with what
 is graded: places are each agent's last move, knowledge is a recursive query over sharing places. The \
 substrate's
-own replay of both arms by rules is the second count; the pipeline checks that the two agree on all {arms} \
-arms.
+own replay of {both} by rules is the second count; {checked}.
 
 ## Uses
 
-*How is it scored?* `substrate score twin ANSWERS`: per-arm accuracy, joint accuracy (both arms right), \
-and divergence detection (whether it is
-rightly said that the arms differ), with Wilson intervals, by linkage and by query. A line of ANSWERS is
+*How is it scored?* `substrate score twin ANSWERS`: per-arm accuracy, joint accuracy ({both} right), \
+and divergence detection ({divergence}), with Wilson intervals, by linkage and by query. A line of ANSWERS is
 `{{"spec": 17, "arm": "a", "answer": "yes"}}`; an arm without an answer is written `"error"`, and counts \
 as wrong.
 

@@ -3,16 +3,17 @@
 It shares the specification's format with the substrate, and nothing else: no log, no fork, no rules. Places
 are the last move of each agent; knowledge is what a fact can reach in the graph of (agent, tick) whose
 edges are sharing a place and living on, as a recursive query. What a plan's condition decides is found
-tick by tick, earliest first, since it hangs on earlier ticks only. An intervention is one more row, or one
-fewer.
+tick by tick, earliest first, since it hangs on earlier ticks only. What one knows of what others know only
+grows, so it is kept as the tick from which on one knows it. An intervention is one more row, or one fewer.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 from itertools import pairwise
+from types import MappingProxyType
 from typing import NamedTuple
 
 from substrate.domains.smallville.format import Intervention, Query, Village, Yes
@@ -25,6 +26,7 @@ CREATE TABLE lost (agent, fact, tick);
 CREATE TABLE move (agent, tick, rank, place);
 CREATE TABLE stand (tick, agent, place, PRIMARY KEY (tick, agent)) WITHOUT ROWID;
 CREATE INDEX there ON stand (tick, place);
+CREATE TABLE noted (agent, other, fact, since, PRIMARY KEY (agent, other, fact)) WITHOUT ROWID;
 CREATE TABLE known (tick, dusk, agent, fact, PRIMARY KEY (tick, dusk, agent, fact)) WITHOUT ROWID;
 """
 
@@ -62,8 +64,29 @@ INSERT OR IGNORE INTO known SELECT * FROM reach
 """
 
 
+_SEE = """
+-- Everyone else at the place of one who knows a fact at dusk.
+INSERT OR IGNORE INTO noted SELECT there.agent, here.agent, known.fact, here.tick
+FROM stand here JOIN known USING (tick, agent)
+JOIN stand there ON (there.tick, there.place) = (here.tick, here.place)
+WHERE here.tick = :tick AND dusk AND there.agent <> here.agent
+"""
+
+_HEAR = """
+-- What anyone at a place knows of others, everyone else there comes to know at once: so nothing that was
+-- heard in this tick is left to be told on.
+INSERT OR IGNORE INTO noted SELECT there.agent, noted.other, noted.fact, here.tick
+FROM stand here JOIN noted USING (agent)
+JOIN stand there ON (there.tick, there.place) = (here.tick, here.place)
+WHERE here.tick = :tick AND there.agent <> noted.other
+"""
+
+
 class History(NamedTuple):
     """Where each agent is and what they know at the end of every tick, by agent and tick.
+
+    ``noted`` has, by agent, what they know of others: who knows which fact, and from which tick on they know
+    it. It is empty unless asked for.
 
     >>> History({"ann": ["park"]}, {"ann": [frozenset({"news"})]}).places["ann"][0]
     'park'
@@ -71,19 +94,23 @@ class History(NamedTuple):
 
     places: dict[str, list[str]]
     knowledge: dict[str, list[frozenset[str]]]
+    noted: Mapping[str, Mapping[tuple[str, str], int]] = MappingProxyType({})
 
     def of(self, agent: str, start: int) -> tuple[list[str], list[frozenset[str]]]:
         """All that happens to an agent from a tick on."""
         return self.places[agent][start:], self.knowledge[agent][start:]
 
 
-def history(village: Village, branch: int = 0, intervention: Intervention | None = None) -> History:
+def history(
+    village: Village, branch: int = 0, intervention: Intervention | None = None, *, noted: bool = False
+) -> History:
     """What becomes of a village, with an intervention at a tick or without one.
 
     Args:
         village: the schedule.
         branch: the tick of the intervention.
         intervention: one whose pre-condition holds.
+        noted: whether to tell what they know of what others know.
     """
     database = _database()
     with database:
@@ -95,6 +122,12 @@ def history(village: Village, branch: int = 0, intervention: Intervention | None
         for first, last in pairwise(sorted({0, *decisions, village.horizon + 1})):
             for statement in (_DECIDE, _STAND, _KNOW):
                 database.execute(statement, {"first": first, "last": last})
+        for tick in range(village.horizon + 1) if noted else ():
+            for statement in (_SEE, _HEAR):
+                database.execute(statement, {"tick": tick})
+        of_others: dict[str, dict[tuple[str, str], int]] = {agent.id: {} for agent in village.agents}
+        for agent, other, fact, since in database.execute("SELECT agent, other, fact, since FROM noted"):
+            of_others[agent][other, fact] = since
         stood = database.execute("SELECT agent, tick, place FROM stand").fetchall()
         learned = database.execute("SELECT agent, tick, fact FROM known WHERE dusk").fetchall()
     ticks = range(village.horizon + 1)
@@ -107,11 +140,14 @@ def history(village: Village, branch: int = 0, intervention: Intervention | None
             agent.id: [frozenset(knowledge.get((agent.id, tick), ())) for tick in ticks]
             for agent in village.agents
         },
+        of_others if noted else MappingProxyType({}),
     )
 
 
 def answer(found: History, query: Query, branch: int) -> Yes:
     """A question's answer over the ticks from the branch on; what one knows of another may be older.
+
+    The history has to say what is known of others where that is asked.
 
     >>> query = Query(type="visited_location", text="", agent="ann", place="park")
     >>> answer(History({"ann": ["park", "cafe"]}, {"ann": [frozenset(), frozenset()]}), query, 1)
@@ -123,11 +159,7 @@ def answer(found: History, query: Query, branch: int) -> Yes:
     elif query.type == "visited_location":
         holds = query.place in places
     elif query.type == "knows_that":
-        other, seen = found.of(query.other or "", 0)
-        holds = any(
-            here == there and query.fact in facts
-            for here, there, facts in zip(found.places[query.agent], other, seen, strict=True)
-        )
+        holds = (query.other, query.fact) in found.noted[query.agent]
     else:
         holds = any(
             here == there
@@ -144,7 +176,7 @@ def _database() -> sqlite3.Connection:
 
 
 def _load(database: sqlite3.Connection, village: Village) -> None:
-    for table in ("tick", "plan", "given", "lost", "move", "stand", "known"):
+    for table in ("tick", "plan", "given", "lost", "move", "stand", "known", "noted"):
         database.execute(f"DELETE FROM {table}")
     _insert(database, "tick", ((tick,) for tick in range(village.horizon + 1)))
     _insert(database, "move", ((agent.id, 0, 0, agent.at) for agent in village.agents))

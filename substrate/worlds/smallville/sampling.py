@@ -10,6 +10,9 @@ their histories (where they are and what they know, tick by tick, from the branc
 - propagation: the intervention's agent is not asked, and yet the history of an asked one differs: the effect
   came through at least one agent who is not.
 
+Where it is asked what one knows of another, since when they know it is part of their history. Of three arms,
+both interventions have the linkage, each beside arm A, and make different histories.
+
 In direct and propagation three of four questions have different answers in the two arms, as many from yes to
 no as the other way; the fourth has the same answer twice although the history changed. So neither the
 linkage nor the seeing of some difference gives the answer away.
@@ -17,7 +20,7 @@ linkage nor the seeing of some difference gives the answer away.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import combinations, count, permutations
 from random import Random
 from typing import NamedTuple
@@ -43,10 +46,11 @@ from substrate.worlds.smallville.villages import TOWN, VILLAGE, Size, sample_pla
 
 
 class Level(NamedTuple):
-    """How hard specifications are: the size of their villages, and what is asked."""
+    """How hard specifications are: the size of their villages, what is asked, and of how many arms."""
 
     size: Size
     queries: tuple[QueryType, ...]
+    arms: int = 2
 
     @property
     def cells(self) -> list[tuple[Linkage, QueryType]]:
@@ -58,8 +62,11 @@ LEVELS: Mapping[str, Level] = {
     "village": Level(VILLAGE, QUERIES),
     "belief": Level(VILLAGE, ("knows_that",)),
     "town": Level(TOWN, (*QUERIES, "knows_that")),
+    "three_arms": Level(VILLAGE, QUERIES, arms=3),
 }
-"""``village`` is the benchmark; ``belief`` asks what one knows of another; ``town`` has everybody."""
+"""``village`` is the benchmark; ``belief`` asks what one knows of another; ``town`` has everybody;
+``three_arms`` has a second intervention in the same village.
+"""
 
 CELLS: list[tuple[Linkage, QueryType]] = LEVELS["village"].cells
 """A specification's cell is its number modulo nine: with 500, five cells have 56 and four have 55."""
@@ -71,20 +78,39 @@ OUTCOMES: dict[Linkage, list[Gold]] = {
     "direct": [*_TURNS, _SAME[0], *_TURNS, _SAME[1], *_TURNS],
 }
 OUTCOMES["propagation"] = OUTCOMES["direct"]
-"""The answers that a cell's specifications go through in turn."""
+"""The answers that a cell's specifications go through in turn, where there are two arms."""
+
+_SAME_OF_THREE = [Gold("yes", "yes", "yes"), Gold("no", "no", "no")]
+OUTCOMES_OF_THREE: dict[Linkage, list[Gold]] = {
+    "control": _SAME_OF_THREE,
+    "direct": [
+        Gold("yes", "no", "no"),
+        Gold("no", "yes", "yes"),
+        Gold("yes", "no", "yes"),
+        _SAME_OF_THREE[0],
+        Gold("no", "yes", "no"),
+        Gold("yes", "yes", "no"),
+        Gold("no", "no", "yes"),
+        _SAME_OF_THREE[1],
+    ],
+}
+OUTCOMES_OF_THREE["propagation"] = OUTCOMES_OF_THREE["direct"]
+"""The same for three arms: beside control each is yes half the time, and each pair differs half the time."""
 
 PATIENCE = 8
 """Villages that are tried with the type of intervention whose turn it is, before any type will do."""
 
 _ACTS = 4
+"""How many of the possible interventions are tried in a village, where there are two arms; else all are."""
 
 _OF_ANOTHER = (
-    "One knows it of another from the first tick on at whose end the two share a place and the other knows "
-    "the fact; what others know is not told on, and not forgotten."
+    "Who shares a place at the end of a tick with another who then knows the fact knows it of them from then "
+    "on, and tells it to everyone with whom they share a place then or later, but not to the one whom it is "
+    "about; those tell it on in the same way. Nobody forgets it, and nobody comes to know the fact by it."
 )
 
 
-class Graded(Spec, frozen=True):
+class Graded(Spec, frozen=True, kw_only=True):
     """A specification with its gold, as it is written."""
 
     gold: Gold
@@ -106,31 +132,84 @@ def generate(number: int, seed: int, level: str = "village") -> Graded:
     """
     if level not in LEVELS:
         raise ParameterError(f"no level {level!r}", hint=f"Choose among {', '.join(LEVELS)}")
+    size, _, arms = LEVELS[level]
     cells = LEVELS[level].cells
     linkage, query = cells[number % len(cells)]
     turn = number // len(cells)
-    outcome = OUTCOMES[linkage][turn % len(OUTCOMES[linkage])]
+    outcomes = (OUTCOMES if arms == 2 else OUTCOMES_OF_THREE)[linkage]
+    outcome = outcomes[turn % len(outcomes)]
     rng = Random(f"{seed} twin {number}" if level == "village" else f"{seed} twin {level} {number}")
     for attempt in count():
-        village = sample_village(rng, LEVELS[level].size)
+        village = sample_village(rng, size)
         branch = rng.randint(village.horizon // 4, 2 * village.horizon // 3)
         type_ = (
             INTERVENTIONS[(turn + number % len(cells)) % len(INTERVENTIONS)]
             if attempt < PATIENCE
             else rng.choice(INTERVENTIONS)
         )
-        a = history(village)
-        acts = list(_interventions(rng, village, branch, type_, a))
-        for act in rng.sample(acts, min(_ACTS, len(acts))):
-            b = history(village, branch, act)
-            fitting = [
-                asked
-                for asked in _queries(village, branch, query)
-                if _fits(asked, act, village, branch, a, b, linkage, outcome)
-            ]
-            if fitting:
-                return Graded(number, linkage, village, branch, act, rng.choice(fitting), outcome)
+        noted = query == "knows_that"
+        day = Day(village, branch, history(village, noted=noted), noted)
+        found = (_two_arms if arms == 2 else _three_arms)(rng, day, type_, query, linkage, outcome)
+        if found:
+            b, c, asked = found
+            return Graded(number, linkage, village, branch, b, asked, c, gold=outcome)
     raise AssertionError("villages are drawn until one fits")
+
+
+class Day(NamedTuple):
+    """A village without an intervention, and the branch tick; ``noted`` as of :func:`history`."""
+
+    village: Village
+    branch: int
+    a: History
+    noted: bool
+
+
+class Arm(NamedTuple):
+    """An intervention, and the history with it."""
+
+    act: Intervention
+    history: History
+
+
+def _two_arms(
+    rng: Random, day: Day, type_: InterventionType, query: QueryType, linkage: Linkage, outcome: Gold
+) -> tuple[Intervention, None, Query] | None:
+    """An intervention of a type, and a question that fits it."""
+    for b in _arms(rng, day, _interventions(rng, day, type_), _ACTS):
+        fitting = [
+            asked
+            for asked in _queries(day.village, day.branch, query)
+            if answer(day.a, asked, day.branch) == outcome.a and _fits(asked, day, b, linkage, outcome.b)
+        ]
+        if fitting:
+            return b.act, None, rng.choice(fitting)
+    return None
+
+
+def _three_arms(
+    rng: Random, day: Day, type_: InterventionType, query: QueryType, linkage: Linkage, outcome: Gold
+) -> tuple[Intervention, Intervention, Query] | None:
+    """An intervention of a type, another of any type that makes another history, and a question that fits."""
+    assert outcome.c
+    possible = [act for kind in INTERVENTIONS for act in _interventions(rng, day, kind)]
+    seconds = list(_arms(rng, day, possible, len(possible)))
+    firsts = [arm for arm in seconds if arm.act.type == type_]
+    fitting: list[tuple[Intervention, Intervention, Query]] = []
+    for asked in _queries(day.village, day.branch, query):
+        if answer(day.a, asked, day.branch) != outcome.a:
+            continue
+        bs = [arm for arm in firsts if _fits(asked, day, arm, linkage, outcome.b)]
+        cs = [arm for arm in seconds if _fits(asked, day, arm, linkage, outcome.c)] if bs else []
+        fitting += [(b.act, c.act, asked) for b in bs for c in cs if b.history != c.history]
+    return rng.choice(fitting) if fitting else None
+
+
+def _arms(rng: Random, day: Day, acts: Iterable[Intervention], most: int) -> Iterator[Arm]:
+    """Some of the arms that interventions make."""
+    acts = list(acts)
+    for act in rng.sample(acts, min(most, len(acts))):
+        yield Arm(act, history(day.village, day.branch, act, noted=day.noted))
 
 
 def spec_line(number: int, seed: int, level: str = "village") -> str:
@@ -138,10 +217,9 @@ def spec_line(number: int, seed: int, level: str = "village") -> str:
     return msgspec.json.encode(generate(number, seed, level)).decode()
 
 
-def _interventions(
-    rng: Random, village: Village, branch: int, type_: InterventionType, a: History
-) -> Iterator[Intervention]:
+def _interventions(rng: Random, day: Day, type_: InterventionType) -> Iterator[Intervention]:
     """Interventions of a type whose pre-condition holds in arm A just before the branch."""
+    village, branch, a, _ = day
     places, facts = [place.id for place in village.places], [fact.id for fact in village.facts]
     for agent in village.agents:
         here, known = a.places[agent.id][branch - 1], a.knowledge[agent.id][branch - 1]
@@ -199,21 +277,30 @@ def _queries(village: Village, branch: int, type_: QueryType) -> Iterator[Query]
                 )
 
 
-def _fits(
-    query: Query,
-    act: Intervention,
-    village: Village,
-    branch: int,
-    a: History,
-    b: History,
-    linkage: Linkage,
-    outcome: Gold,
-) -> bool:
-    """Whether a question has the answers asked for, for the reason asked for."""
-    if Gold(answer(a, query, branch), answer(b, query, branch)) != outcome:
-        return False
-    asked = {query.agent, query.other or query.agent}
-    reached = any(a.of(agent, branch) != b.of(agent, branch) for agent in asked)
-    if linkage == "control":
-        return act.agent not in asked and not reached and a != b
-    return reached and (act.agent in asked) is (linkage == "direct")
+def _fits(asked: Query, day: Day, arm: Arm, linkage: Linkage, expected: str) -> bool:
+    """Whether a question has the answer asked for in an arm, for the reason asked for."""
+    said = answer(arm.history, asked, day.branch)
+    return said == expected and _linked(asked, day.branch, day.a, arm) == linkage
+
+
+def _linked(query: Query, branch: int, a: History, arm: Arm) -> Linkage | None:
+    """How an intervention bears on a question; ``None`` where on nobody, or not on the asked although its
+    agent is one of them.
+    """
+    asked = [name for name in (query.agent, query.other) if name]
+    reached = any(
+        _lived(a, name, query, branch) != _lived(arm.history, name, query, branch) for name in asked
+    )
+    if arm.act.agent in asked:
+        return "direct" if reached else None
+    if reached:
+        return "propagation"
+    return "control" if a != arm.history else None
+
+
+def _lived(found: History, agent: str, query: Query, branch: int) -> tuple[object, ...]:
+    """What of a history counts for a question: where an asked one is and what they know, from the branch on,
+    and since when they know what is asked of another.
+    """
+    asked = (query.other or "", query.fact or "")
+    return *found.of(agent, branch), found.noted.get(agent, {}).get(asked)

@@ -21,6 +21,7 @@ from orchestration.project import open_workspace
 from orchestration.scoring.scores import count, score
 from orchestration.settings import Spark
 from substrate.rows import decode
+from substrate.worlds.smallville import spec_line
 
 STAGES = ["twin/dataset", "twin/logs", "twin/answers", "twin/scores"]
 
@@ -221,8 +222,12 @@ def test_answers_are_read_however_they_are_written_and_make_a_leaderboard_row(
             "bad.jsonl:1: 'maybe' is no answer",
         ),
         (
+            lambda records: [{**records[0], "arm": "d"}, *records[1:]],
+            "bad.jsonl:1: $.arm: Invalid enum value 'd'",
+        ),
+        (
             lambda records: [{**records[0], "arm": "c"}, *records[1:]],
-            "bad.jsonl:1: $.arm: Invalid enum value 'c'",
+            "bad.jsonl:1: specification 0 has no arm c",
         ),
         (
             lambda records: [
@@ -233,10 +238,10 @@ def test_answers_are_read_however_they_are_written_and_make_a_leaderboard_row(
         ),
         (
             lambda records: [
-                {"benchmark": "twin", "scene": 0, "question": 2, "predicted": "no"},
+                {"benchmark": "twin", "scene": 0, "question": 3, "predicted": "no"},
                 *records[1:],
             ],
-            "bad.jsonl:1: $.question: Invalid enum value 2",
+            "bad.jsonl:1: $.question: Invalid enum value 3",
         ),
     ],
 )
@@ -279,3 +284,44 @@ def test_why_an_arm_is_answered_as_it_is(specs: Path, rows: Path) -> None:
         assert (asked["missed"] == []) is (record["answer"] == "yes")
         assert record["logs"].keys() == {"", f"arm {'ba'[arm]}"}
     assert "no question is named" in run("explain", "twin/4/c", "--specs", specs, code=1).stderr
+
+
+def test_a_harder_level_is_generated_answered_graded_and_explained(tmp_path: Path) -> None:
+    made = tmp_path / "three"
+    about = ("generate", "twin", "--level", "three_arms", "--specs", 4, "--seed", 20, "--parquet")
+    said = json.loads(run(*about, "--out", made, "--json").stdout)
+    assert said == {"out": str(made), "specs": 4, "seed": 20, "level": "three_arms"}
+    lines = (made / "specs.jsonl").read_text("utf-8").splitlines()
+    assert lines == [spec_line(number, 20, "three_arms") for number in range(4)]
+    assert "three_arms" in (made / "DATASHEET.md").read_text("utf-8").splitlines()[0]
+    assert "gold_c" in (made / "published" / "croissant.json").read_text("utf-8")
+    specs, rows = made / "specs.jsonl", made / "rows.jsonl"
+    answered = run("answer", "twin", "--specs", specs, "--out", rows)
+    assert answered.stdout.splitlines()[-1] == "12 questions, 12 of 12 correct (100.00%)"
+    scores = graded(rows, specs)
+    assert {name: (s["correct"], s["n"]) for name, s in scores.items() if name.count("/") == 1} == {
+        "twin/per_arm": (12, 12),
+        "twin/joint": (4, 4),
+        "twin/divergence": (12, 12),
+    }
+    golds = [json.loads(line)["gold"] for line in lines]
+    records = [
+        {"spec": number, "arm": arm, "answer": gold[arm] if arm != "c" else "error"}
+        for number, gold in enumerate(golds)
+        for arm in gold
+    ]
+    scores = graded(write(made / "two.jsonl", records), specs)
+    assert [scores[f"twin/{metric}"]["correct"] for metric in ("per_arm", "joint", "divergence")] == [8, 0, 4]
+    why = run("explain", "twin/3/c", "--specs", specs)
+    assert why.stdout.splitlines()[1] == f"answer: {golds[3]['c']}"
+
+
+def graded(answers: Path, specs: Path) -> dict[str, Any]:
+    found = json.loads(run("score", "twin", answers, "--specs", specs, "--json").stdout)
+    return {score["name"]: score for score in found}
+
+
+def test_a_level_that_is_not_there_is_refused_by_name(tmp_path: Path) -> None:
+    said = run("generate", "twin", "--level", "city", "--out", tmp_path / "city", code=2).output
+    assert "'village', 'belief', 'town', 'three_arms'" in said
+    assert not (tmp_path / "city").exists()
