@@ -222,7 +222,7 @@ def _accepted(root: Path, commit: str, known: Sequence[bytes]) -> list[Acceptanc
     """
     kept = root / ACCEPTED
     lines = kept.read_bytes().splitlines() if kept.is_file() else []
-    given = [msgspec.json.decode(line, type=Acceptance) for line in lines if line not in known]
+    given = [one for line in lines if line not in known and (one := _read_line(line))]
     format_ = "--format=%h%x1f%cs%x1f%(trailers:only=true,unfold=true)%x1e"
     log = _git(root, "log", "--reverse", format_, f"{commit}..HEAD").decode("utf-8", "replace")
     said: dict[str, Acceptance] = {}
@@ -239,6 +239,14 @@ def _accepted(root: Path, commit: str, known: Sequence[bytes]) -> list[Acceptanc
 
 
 _RECORD = "accepted-record"
+
+
+def _read_line(line: bytes) -> Acceptance | None:
+    """A line of the file; ``None`` where it cannot be read, which the seal of the pins says of the file."""
+    try:
+        return msgspec.json.decode(line, type=Acceptance)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None
 
 
 def _pair(line: str) -> tuple[str, str]:

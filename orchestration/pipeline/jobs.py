@@ -21,6 +21,7 @@ from orchestration.pipeline.graph import STAGES, stages_of
 from orchestration.pipeline.resources import WorkspaceResource
 from orchestration.pipeline.run import recompute
 from orchestration.project import find_root, open_workspace
+from orchestration.rendering.drift import verdict
 from orchestration.settings import PARAMETERS_FILE
 
 PROFILES = ("sample", "full", "paper")
@@ -72,7 +73,7 @@ def compare_with_pins(workspace: WorkspaceResource) -> None:
         dg.OpExecutionContext.get().log.error(difference)
     if not report.fits:
         raise dg.Failure(
-            f"{len(differences)} differences from the pins",
+            verdict(report),
             metadata={"differences": differences},
             allow_retries=False,
         )

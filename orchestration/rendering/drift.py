@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Sized
 from itertools import groupby
 
 from orchestration.pins.acceptance import Acceptance, told
@@ -23,7 +23,7 @@ def render_text(report: Report) -> str:
         lines += [_accepted(entry), *(f"  {line}" for line in told(entry))]
     if report.unrecorded:
         lines += [f"{_UNRECORDED.format(since=report.since)}:", *(f"  {line}" for line in report.unrecorded)]
-    return "\n".join([*lines, _verdict(report)]) + "\n"
+    return "\n".join([*lines, verdict(report)]) + "\n"
 
 
 _UNACCEPTED = {
@@ -40,22 +40,26 @@ def _accepted(entry: Acceptance) -> str:
     return f"accepted on {entry.date}{in_commit}: {entry.reason}"
 
 
-def _verdict(report: Report) -> str:
+def verdict(report: Report) -> str:
+    """What a verification came to, in a line."""
     if report.differences:
-        return f"{len(report.differences)} differences from the pins"
+        return f"{_counted(report.differences, 'difference')} from the pins"
     if not report.fits:
-        count = len(report.unrecorded) or len(report.unaccepted)
-        return f"{count} changes that nobody accepted"
+        return f"{_counted(report.unrecorded or report.unaccepted, 'change')} that nobody accepted"
     return "every artifact is what was pinned" + (
         ", and computes to the same bytes again" if report.recomputed else ""
     )
 
 
+def _counted(items: Sized, noun: str) -> str:
+    return f"{len(items)} {noun}" + ("" if len(items) == 1 else "s")
+
+
 def render_markdown(report: Report) -> str:
     """A heading, a table of each kind of difference, the causes, and what was accepted with its reasons."""
-    title = "No result drifted" if report.fits else _verdict(report)
+    title = "No result drifted" if report.fits else verdict(report)
     if report.differences:
-        title = f"{len(report.differences)} results drifted"
+        title = f"{_counted(report.differences, 'result')} drifted"
     parts = [f"### {title} (profile {report.profile})", *_tables(report.differences)]
     if report.causes:
         parts.append("**Because**\n\n" + "\n".join(f"- {_escape(str(cause))}" for cause in report.causes))

@@ -103,6 +103,13 @@ def test_the_trailers_alone_are_a_record(committed: Path) -> None:
     commit(committed, message.read_text("utf-8"))
     assert NUMBER in since("HEAD~1")
 
+    # A line that cannot be read is named as damage of its file; the trailers still say what they said.
+    with (committed / ACCEPTED).open("ab") as file:
+        file.write(b"{no line\n")
+    text = since("HEAD~1", code=1)
+    assert ACCEPTED.as_posix() in text
+    assert NUMBER in text
+
 
 def test_pins_that_changed_without_a_record_fail_and_are_named(committed: Path) -> None:
     answer_one_wrong(committed)
