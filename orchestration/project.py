@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from orchestration.benchmarks import robustness
 from orchestration.benchmarks.registry import BENCHMARKS
 from orchestration.root import find_root
 from orchestration.settings import PARAMETERS_FILE, load_settings, settings_type
 from orchestration.workspace import Workspace
 
 SETTINGS = settings_type(
-    dict(benchmark.parameters for benchmark in BENCHMARKS.values() if benchmark.parameters),
+    dict(benchmark.parameters for benchmark in BENCHMARKS.values() if benchmark.parameters)
+    | {robustness.KEY: robustness.Robustness},
     {name: benchmark.data for name, benchmark in BENCHMARKS.items() if benchmark.data},
 )
 """The type of `params.yaml`."""
