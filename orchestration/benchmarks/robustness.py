@@ -58,6 +58,8 @@ class Robustness(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     comphy_inferred: Annotated[int, Natural] = 0
     gqa: Annotated[int, Natural] = 0
     babi: Annotated[int, Natural] = 0
+    reliability: Annotated[int, Natural] = 0
+    """Of CLEVRER's scenes, those whose answers about imagined worlds are given probabilities."""
 
 
 @dataclass(frozen=True)

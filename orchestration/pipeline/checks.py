@@ -14,7 +14,9 @@ from typing import NamedTuple
 import dagster as dg
 
 from orchestration.benchmarks.benchmark import Benchmark, Data
+from orchestration.benchmarks.clevrer import CLEVRER
 from orchestration.benchmarks.registry import BENCHMARKS
+from orchestration.benchmarks.reliability import imagined
 from orchestration.benchmarks.robustness import KEY, PERTURBED, short_of
 from orchestration.named import kind_of
 from orchestration.pins.drift import explain_data
@@ -211,6 +213,22 @@ def _asked_again(stage: Stage, name: str) -> dg.AssetChecksDefinition:
     return _check(stage, "asked_again", about, judge, blocking=True)
 
 
+def _said_of_each(stage: Stage) -> dg.AssetChecksDefinition:
+    """Every choice about an imagined world has a probability, as far as its scene has motion."""
+
+    def judge(resource: WorkspaceResource) -> dg.AssetCheckResult:
+        workspace = resource.open()
+        first, files = workspace.settings.of(KEY).reliability, CLEVRER.files(workspace.data / "clevrer")
+        each = CLEVRER.cases(files, None, True).each if files and CLEVRER.cases else iter(())
+        asked = sum(imagined(case) for case in islice(each, first))
+        said = _lines(workspace.artifacts / "reliability" / "clevrer.jsonl")
+        text = f"{said} of {asked} choices about imagined worlds have a probability"
+        return dg.AssetCheckResult(passed=said == asked, description=text, metadata={"choices": said})
+
+    about = "Every choice about an imagined world has a probability."
+    return _check(stage, "said_of_each", about, judge, blocking=True)
+
+
 def _lines(path: Path) -> int:
     with path.open("rb") as rows:
         return sum(1 for _ in rows)
@@ -317,6 +335,8 @@ def _checks(stages: Stages) -> Iterator[dg.AssetChecksDefinition]:
             yield _drift(stage)
         if stage.benchmark == KEY and step in PERTURBED:
             yield _asked_again(stage, step)
+        if stage.name == "reliability/clevrer":
+            yield _said_of_each(stage)
         if benchmark is None:
             continue
         if step == "logs" and benchmark.shapes:

@@ -78,9 +78,8 @@ def result_stages(benchmarks: Benchmarks) -> Iterator[Stage]:
 def describing_stages(benchmarks: Benchmarks, stages: Iterable[Stage]) -> Iterator[Stage]:
     """The report and the provenance: what they say of the other stages changes with those stages' code."""
     named = in_order(stages)
-    described = tuple(
-        stage for name, stage in named.items() if name in _behind(named, ("tables/", "/scores", "/curves"))
-    )
+    shown = ("tables/", "/scores", "/curves", "reliability/")
+    described = tuple(stage for name, stage in named.items() if name in _behind(named, shown))
     keys = tuple(sorted({key for stage in described for key in stage.parameters}))
     needs = tuple(stage.name for stage in described)
     yield Stage(

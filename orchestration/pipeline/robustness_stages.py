@@ -10,13 +10,16 @@ from pathlib import Path
 from typing import Any
 
 import dagster as dg
+import msgspec
 
+from orchestration.benchmarks import reliability
+from orchestration.benchmarks.clevrer import CLEVRER
 from orchestration.benchmarks.robustness import KEY, PERTURBED, Perturbed, named, rows
 from orchestration.files import write_json
 from orchestration.named import kind_of
 from orchestration.pipeline.cases import answer_cases
-from orchestration.rendering.figures import Fall, Point, fall
-from orchestration.rendering.robustness import FALLS, lines_of, table_of
+from orchestration.rendering.figures import Fall, Point, fall, reliability_diagram
+from orchestration.rendering.robustness import FALLS, RELIABILITY, in_words, lines_of, table_of
 from orchestration.rendering.tables import FORMATS
 from orchestration.stage import Stage
 from orchestration.workspace import Workspace
@@ -62,6 +65,45 @@ def robustness_stages() -> Iterator[Stage]:
         ),
         parameters=("seed",),
     )
+
+
+def reliability_stage() -> Stage:
+    """What probabilities are worth that an ensemble of forks says of answers about imagined worlds."""
+    assert CLEVRER.cases
+    assert CLEVRER.logs
+    return Stage(
+        "reliability/clevrer",
+        (
+            "artifacts/{profile}/reliability/clevrer.jsonl",
+            RELIABILITY,
+            "artifacts/{profile}/reliability/clevrer.svg",
+        ),
+        make_reliability,
+        "The probability of each choice about a world that was not filmed, beside whether it is correct: "
+        "rows, bins with the Brier score, and the reliability diagram.",
+        needs=("clevrer/dataset", "clevrer/logs"),
+        parameters=("clevrer", f"{KEY}.reliability"),
+        functions=(CLEVRER.cases, CLEVRER.logs, reliability.rows),
+        kinds=("spark", "rdf"),
+    )
+
+
+def make_reliability(workspace: Workspace, out: Path, bins: Path, figure: Path) -> dict[str, Any]:
+    """Say how probable the choices about the first scenes are, and hold gold beside it."""
+    first = workspace.settings.of(KEY).reliability
+    if first and CLEVRER.files(workspace.data / CLEVRER.name):
+        answer_cases(workspace, CLEVRER, "reliability/clevrer", out, rows=reliability.rows, first=first)
+    else:
+        out.touch()
+    said = [msgspec.json.decode(line, type=reliability.Chance) for line in out.read_bytes().splitlines()]
+    found = [
+        reliability.reliability_of(subset, (one for one in said if one.subset == subset))
+        for subset in reliability.SUBSETS
+    ]
+    write_json(bins, found, indent=1)
+    series = {one.subset: one.bins for one in found if one.n}
+    figure.write_text(reliability_diagram("reliability", series, alone=True), "utf-8")
+    return {one.subset: in_words(one) for one in found}
 
 
 def rows_file(name: str) -> str:

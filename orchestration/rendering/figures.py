@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from orchestration.benchmarks.reliability import Bin
 from orchestration.scoring.scores import Score
 from orchestration.scoring.statistics import wilson
 
@@ -217,15 +218,7 @@ def fall(name: str, shown: Fall, *, alone: bool = False) -> str:
     return _svg(name, about, draw, height=1.4 + 0.3 * len(conditions), alone=alone)
 
 
-class ReliabilityBin(msgspec.Struct, frozen=True):
-    """Answers of about the same probability: how many, what was said of them on average, how many hold."""
-
-    n: int
-    said: float
-    right: int
-
-
-def reliability(name: str, series: Mapping[str, Sequence[ReliabilityBin]], *, alone: bool = False) -> str:
+def reliability_diagram(name: str, series: Mapping[str, Sequence[Bin]], *, alone: bool = False) -> str:
     """The share of answers that hold against the probability that was said, a line a kind of question.
 
     Args:

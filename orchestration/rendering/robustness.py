@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import msgspec
 from markupsafe import Markup
 
-from orchestration.rendering.figures import Fall, fall
+from orchestration.benchmarks.reliability import Reliability
+from orchestration.rendering.figures import Fall, fall, reliability_diagram
 from orchestration.rendering.tables import Table
 from orchestration.scoring.statistics import wilson
 from orchestration.workspace import Workspace
 
 FALLS = "artifacts/{profile}/robustness/falls.json"
 """The counts that table and figures are drawn from."""
+RELIABILITY = "artifacts/{profile}/reliability/bins.json"
+"""What the reliability diagram is drawn from."""
 HEADS = ("benchmark", "asked", "input", "right", "n", "accuracy", "95 % interval")
 
 
@@ -45,6 +49,32 @@ def lines_of(falls: Sequence[Fall]) -> list[tuple[object, ...]]:
                 values = (round(v, 6) for v in (point.correct / point.n, low, high))
                 found.append((one.name, point.setting, point.condition, point.n, point.correct, *values))
     return found
+
+
+class ReliabilityFigure(NamedTuple):
+    """For the report: the diagram of all subsets, and a line of words for each."""
+
+    svg: Markup
+    lines: list[str]
+
+
+def reliability_figure(workspace: Workspace) -> ReliabilityFigure | None:
+    """How well the probabilities of imagined worlds agree with what is so; ``None`` where none was said."""
+    path = workspace.path(RELIABILITY)
+    found = msgspec.json.decode(path.read_bytes(), type=list[Reliability]) if path.is_file() else []
+    found = [one for one in found if one.n]
+    if not found:
+        return None
+    svg = Markup(reliability_diagram("reliability", {one.subset: one.bins for one in found}))
+    return ReliabilityFigure(svg, [in_words(one) for one in found])
+
+
+def in_words(one: Reliability) -> str:
+    """A subset's Brier score beside what simpler words would have."""
+    return (
+        f"{one.subset}: {one.n:,} choices, Brier score {one.brier:.4f} ({one.plain:.4f} if 0 or 1 were said "
+        f"as the answer does, {one.constant:.4f} if how common a correct choice is)"
+    )
 
 
 def read_falls(workspace: Workspace) -> list[Fall]:
