@@ -16,6 +16,8 @@ from orchestration.benchmarks.benchmark import (
     Files,
     NamedLog,
     Natural,
+    Shown,
+    Wording,
     World,
     chosen,
 )
@@ -84,6 +86,12 @@ def explain(case: Case, logs: Sequence[EventLog], _: Any, subset: str, arm: str)
     return explain_arm(_spec.decode(case.record), arm, Twin(*logs))
 
 
+def wordings(case: Case) -> Iterator[Wording]:
+    """A specification's question, once for each arm."""
+    text = _spec.decode(case.record).query.text
+    yield from (Wording(arm, text) for arm in ARMS)
+
+
 def make_spec(number: int, seed: int, _: Any) -> bytes:
     """One generated specification with its gold."""
     return spec_line(number, seed).encode()
@@ -122,7 +130,9 @@ TWIN = Benchmark(
     logs=logs,
     rows=rows,
     explain=explain,
+    wordings=wordings,
     asked=lambda row: ARMS[int(row.question)],
+    shown=(Shown("Twin-EventLog, news that travels", "propagation", "arm"),),
     paired=True,
     shapes="village",
     declared=("answers", lambda data: 2 * data.specs),

@@ -18,7 +18,7 @@ from orchestration.lineage.crate import write_crate
 from orchestration.lineage.number import Lineage, trace_number
 from orchestration.lineage.prov import write_prov
 from orchestration.pipeline.spark import readable, spark_session
-from orchestration.rendering.report import render
+from orchestration.rendering.report import write_report
 from orchestration.rendering.results import (
     BEYOND,
     ablations_table,
@@ -32,7 +32,7 @@ from orchestration.stage import Stage, in_order
 from orchestration.workspace import Workspace
 
 Benchmarks = Sequence[Benchmark]
-PAGE = "artifacts/{profile}/report/index.html"
+REPORT = "artifacts/{profile}/report"
 METRICS = "artifacts/{profile}/metrics.json"
 COMPARISONS = "artifacts/{profile}/twin/comparisons.json"
 HEADS = ("number", "n", "correct", "accuracy", "low", "high")
@@ -84,9 +84,9 @@ def describing_stages(benchmarks: Benchmarks, stages: Iterable[Stage]) -> Iterat
     needs = tuple(stage.name for stage in described)
     yield Stage(
         "report/html",
-        (PAGE,),
+        (REPORT,),
         partial(make_report, tuple(benchmarks)),
-        "Tables, figures, worked explanations and traces on one HTML page that loads nothing.",
+        "Tables, figures, every answer, explanations and traces as HTML pages that open from disk.",
         needs=needs,
         parameters=("profiles.{profile}", *keys),
         describes=described,
@@ -230,15 +230,15 @@ def make_numbers(benchmarks: Benchmarks, workspace: Workspace, out: Path, accura
 
 
 def make_report(benchmarks: Benchmarks, workspace: Workspace, out: Path) -> dict[str, Any]:
-    """One page for a reader of the whole run."""
-    page = render(workspace)
-    out.write_text(page, "utf-8")
-    place = workspace.path(PAGE)
+    """Pages for a reader of the whole run."""
+    written = write_report(workspace, out)
+    place = workspace.path(REPORT) / "index.html"
     return {
         "page": dg.MetadataValue.path(place),
         "link": dg.MetadataValue.url(place.as_uri()),
         "preview": dg.MetadataValue.md(f"[The report]({place.as_uri()})"),
-        "bytes": len(page.encode()),
+        "bytes": sum(file.stat().st_size for file in out.rglob("*") if file.is_file()),
+        **written,
     }
 
 
