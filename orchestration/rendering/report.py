@@ -31,6 +31,7 @@ from orchestration.rendering.page import (
     percent,
     templates,
 )
+from orchestration.rendering.robustness import reliability_figure, robustness_figures
 from orchestration.rendering.tables import Table
 from orchestration.rendering.worked import worked_examples
 from orchestration.scoring.likeness import stated
@@ -44,6 +45,7 @@ TABLES = {
     "transfer": "Transfer to other benchmarks",
     "twin": "Table 2: Twin-EventLog",
     "ablations": "Ablations",
+    "robustness": "How fast results fall",
 }
 MARKED = ("substrate", "ns_dr", "aloe", "memn2n", "pcr", "llama_direct", "concordia")
 """Whose published numbers have a mark of their own."""
@@ -174,6 +176,8 @@ def _content(workspace: Workspace, scores: Mapping[str, Mapping[str, Score]]) ->
         "curves": [
             (curve, Markup(ablation_curve(f"curve{number}", curve))) for number, curve in enumerate(drawn)
         ],
+        "falls": robustness_figures(workspace),
+        "reliability": reliability_figure(workspace),
         "domains": cross_domain(),
         "twin": twin_of(workspace),
         "worked": list(worked_examples(workspace)),

@@ -494,9 +494,8 @@ def test_an_imagined_answer_has_a_probability_that_only_the_graph_makes_certain(
 def test_a_clear_hit_is_surer_than_a_graze() -> None:
     def said(off: float) -> float:
         ball = [(0, -1.0, 0.0, 2.0, 0.0), (11, -0.4, 0.0, 0.0, 0.0)]
-        one = scene(
-            {BALL: ball, CUBE: [(0, 0.0, 0.0, 0.0, 0.0)], CAN: [(0, 1.2, off, 0.0, 0.0)]}, [(0, 1, 11)]
-        )
+        legs = {BALL: ball, CUBE: [(0, 0.0, 0.0, 0.0, 0.0)], CAN: [(0, 1.2, off, 0.0, 0.0)]}
+        one = scene(legs, [(CUBE, BALL, 11)])
         (part, *_) = explain(one.log, 7, QUESTION, SIMULATED).parts
         assert part.probability is not None
         return part.probability if part.answer == "yes" else 1 - part.probability
