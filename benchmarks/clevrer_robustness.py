@@ -10,15 +10,12 @@ seeds, other friction and restitution, and noisy poses. What is changed comes fr
 from __future__ import annotations
 
 import argparse
-import math
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from random import Random
 from typing import Any
-from unittest.mock import patch
 
 from msgspec.structs import replace
 
@@ -26,7 +23,6 @@ from substrate.domains.clevrer.deltas import annotation_log, events_log
 from substrate.domains.clevrer.format import (
     Annotation,
     CompactCollision,
-    MotionState,
     SceneEvents,
     SceneQuestions,
     read_questions,
@@ -37,9 +33,10 @@ from substrate.domains.clevrer.motion import read_trajectories
 from substrate.domains.clevrer.motion.from_trajectories import Score, Watched, halves, watch
 from substrate.domains.clevrer.motion.predict import Pair, predict_collisions
 from substrate.domains.clevrer.parameters import Counterfactual, Parameters, Predictive
-from substrate.worlds.clevrer import WorldScene, generate_scene, physics
+from substrate.worlds.clevrer import WorldScene, generate_scene
+from substrate.worlds.clevrer.altered import altered
+from substrate.worlds.clevrer.inexact import noisy
 
-_SPEED = 1.5  # error of a velocity (units/s) for each unit that a place is off, as the trackers have it
 _EVERY = 10  # of the scenes that are kept out of the fits, one in so many is foretold
 _FIRST = 90_000  # number of the first generated scene
 
@@ -118,18 +115,6 @@ def foretold(watched: Sequence[Watched], at: int) -> Iterator[str]:
         yield f"| {name} | {got.precision:.3f} | {got.recall:.3f} | {got.f1:.3f} |"
 
 
-def noisy(film: Annotation, sigma: float, rng: Random) -> Annotation:
-    """With the places of all frames off by a standard error, and the velocities in proportion."""
-
-    def off(state: MotionState) -> MotionState:
-        place = tuple(value + rng.gauss(0, sigma) for value in state.location)
-        velocity = tuple(value + rng.gauss(0, _SPEED * sigma) for value in state.velocity)
-        return replace(state, location=place, velocity=velocity)
-
-    frames = [replace(frame, objects=[off(s) for s in frame.objects]) for frame in film.motion_trajectory]
-    return replace(film, motion_trajectory=frames)
-
-
 def _as_it_is(film: Annotation, _: Random) -> Annotation:
     return film
 
@@ -153,21 +138,9 @@ def worlds(scenes: int) -> Iterator[str]:
         yield _world_row(name, plain, lambda film, rng, s=sigma: noisy(film, s, rng))
     yield _world_row("seed 202", [generate_scene(_FIRST + place, 202) for place in range(scenes)])
     for name, friction, restitution in (("friction × 1.25", 1.25, 1.0), ("restitution × 1.2", 1.0, 1.2)):
-        with _physics(friction, restitution):
+        with altered(friction, restitution):
             changed = [generate_scene(_FIRST + place, 101) for place in range(scenes)]
         yield _world_row(f"seed 101, {name}", changed)
-
-
-def _physics(friction: float, restitution: float) -> AbstractContextManager[Any]:
-    """The generator's contacts, changed; Bullet multiplies the restitutions of the two bodies."""
-    scaled = {
-        "_FRICTION": {shape: value * friction for shape, value in physics._FRICTION.items()},
-        "_RESTITUTION": {s: value * math.sqrt(restitution) for s, value in physics._RESTITUTION.items()},
-    }
-    stack = ExitStack()
-    for name, values in scaled.items():
-        stack.enter_context(patch.dict(getattr(physics, name), values))
-    return stack
 
 
 def _world_row(

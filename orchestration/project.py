@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 
+from orchestration.benchmarks import robustness
 from orchestration.benchmarks.registry import BENCHMARKS
 from orchestration.root import find_root
 from orchestration.settings import PARAMETERS_FILE, Settings, flattened, load_settings, settings_type
@@ -20,7 +21,8 @@ from orchestration.workspace import EXPERIMENTS, Workspace
 from substrate.errors import ParameterError
 
 SETTINGS = settings_type(
-    dict(benchmark.parameters for benchmark in BENCHMARKS.values() if benchmark.parameters),
+    dict(benchmark.parameters for benchmark in BENCHMARKS.values() if benchmark.parameters)
+    | {robustness.KEY: robustness.Robustness},
     {name: benchmark.data for name, benchmark in BENCHMARKS.items() if benchmark.data},
 )
 """The type of `params.yaml`."""

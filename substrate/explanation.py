@@ -74,6 +74,7 @@ class ExplainedPart(msgspec.Struct, frozen=True):
         answer: what this part comes to; ``error: …`` where it cannot run.
         ground: how sure the answer is, if anything says so.
         said: the part in words, such as a choice's text.
+        probability: that the answer is right, where an ensemble says so; ``None`` elsewhere.
     """
 
     title: str
@@ -81,11 +82,19 @@ class ExplainedPart(msgspec.Struct, frozen=True):
     answer: str
     ground: str = ""
     said: str = ""
+    probability: float | None = None
 
     @property
     def heading(self) -> str:
         """The part's title and words."""
         return f"{self.title}, {self.said}" if self.said else self.title
+
+    @property
+    def surety(self) -> str:
+        """The ground, and the probability where there is one."""
+        if self.probability is None:
+            return self.ground
+        return f"{self.ground}, probability {self.probability:g}"
 
 
 class Explanation(msgspec.Struct, frozen=True):
@@ -151,7 +160,7 @@ class Explanation(msgspec.Struct, frozen=True):
                     lines += ["", *(f"      {line}" for line in step.query.splitlines()), ""]
                 lines += [f"      {line}" for line in self._reasons(step, before, full)]
             if part.ground:
-                lines.append(f"    ground: {part.ground}")
+                lines.append(f"    ground: {part.surety}")
         lines += ["", *(_source(name, log, full) for name, log in self.logs.items())]
         return "\n".join(lines) + "\n"
 
@@ -187,7 +196,7 @@ class Explanation(msgspec.Struct, frozen=True):
                 said.append(f"<tr><td>{number}</td>{self._cells(step, before)}</tr>")
             said.append("</tbody></table>")
             if part.ground:
-                said.append(f"<p>Ground: {html.escape(part.ground)}</p>")
+                said.append(f"<p>Ground: {html.escape(part.surety)}</p>")
             said.append("</details>")
         return "\n".join(said)
 

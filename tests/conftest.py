@@ -60,6 +60,7 @@ def write_project(root: Path, scenes: int) -> None:
         "comphy": {"source": "generated", "targets": 2},
         "clevrer_humans": {"events": None, "questions": None},
     }
+    parameters["robustness"] = {"clevrer": 2, "comphy_inferred": 1, "gqa": 1, "babi": 1, "reliability": 1}
     for name, profile in parameters["profiles"].items():
         if name != "local":
             profile["twin"] = {"specs": 9}

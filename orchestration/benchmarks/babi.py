@@ -5,7 +5,7 @@ A case holds the stories of one number, one a task. Its rows are sorted by quest
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any
 
@@ -21,6 +21,7 @@ from orchestration.benchmarks.benchmark import (
     NamedLog,
     Natural,
     Shown,
+    Wording,
     World,
     chosen,
 )
@@ -84,6 +85,13 @@ def explain(case: Case, logs: Sequence[EventLog], _: Any, subset: str, question:
     return None
 
 
+def wordings(case: Case) -> Iterator[Wording]:
+    """The questions of a case's stories in words."""
+    for story in _stories.decode(case.record):
+        for asked in story.questions:
+            yield Wording(str(asked.id), asked.text, subset=story.subset)
+
+
 def make_task(number: int, seed: int, data: BabiData) -> bytes:
     """One generated task, by its place among the tasks."""
     return tell_task([*TASKS][number], questions=data.questions, seed=seed).encode()
@@ -130,6 +138,7 @@ BABI = Benchmark(
     logs=logs,
     rows=rows,
     explain=explain,
+    wordings=wordings,
     shown=(Shown("bAbI, three supporting facts", "qa3", "story"),),
     shapes="babi",
     declared=("answers", lambda data: len(TASKS) * data.questions),

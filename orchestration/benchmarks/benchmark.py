@@ -73,12 +73,28 @@ class Data(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     """An address that holds the official files under their names, instead of the official ones."""
 
 
+class Wording(NamedTuple):
+    """A question in words, as the report lists it.
+
+    Attributes:
+        question: what an answer's name calls it.
+        text: the question.
+        choices: its choices, in order.
+        subset: the subset of its row, where a scene has questions of one name in several.
+    """
+
+    question: str
+    text: str
+    choices: tuple[str, ...] = ()
+    subset: str = ""
+
+
 class Shown(NamedTuple):
     """A kind of question of which the report works an example: its title, its subset, how it is pictured."""
 
     title: str
     subset: str
-    picture: Literal["scene", "target", "story", "image"]
+    picture: Literal["scene", "target", "story", "image", "arm"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,6 +144,8 @@ class Benchmark:
         logs: the logs of a case.
         rows: the rows of a case, given its logs, the parameters and the split.
         explain: why the answer of a subset (or "") and question of a case is what it is.
+        wordings: the questions of a case in words.
+        worked: of how many wrong answers the report has the steps.
         shown: the kinds of questions of which the report works an example.
         asked: what an answer's name calls a row's question.
         paired: whether rows come in pairs of one scene, which are judged together.
@@ -159,6 +177,8 @@ class Benchmark:
     logs: Callable[[Case, Any], list[NamedLog]] | None = None
     rows: Callable[[Case, Sequence[EventLog], Any, str], Iterable[Row]] | None = None
     explain: Callable[[Case, Sequence[EventLog], Any, str, str], Explanation | None] | None = None
+    wordings: Callable[[Case], Iterable[Wording]] | None = None
+    worked: int = 240
     asked: Callable[[Row], str] = lambda row: str(row.question)
     shown: tuple[Shown, ...] = ()
     paired: bool = False
@@ -194,9 +214,14 @@ class Benchmark:
         """The split that the rows of a profile's data name."""
         return self.official if data.source == "official" else "generated"
 
+    @property
+    def subset_in_name(self) -> bool:
+        """Whether the name of an answer has its subset."""
+        return self.form.count("/") == _WITH_SUBSET
+
     def answer_name(self, row: Row) -> str:
         """The name of a row's answer, as :attr:`form` has it."""
-        subset = [row.subset] if self.form.count("/") == _WITH_SUBSET else []
+        subset = [row.subset] if self.subset_in_name else []
         return "/".join([self.name, *subset, str(row.scene), self.asked(row)])
 
     def parse_answer(self, name: str) -> tuple[str, str, str]:

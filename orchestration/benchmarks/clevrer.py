@@ -17,6 +17,7 @@ from orchestration.benchmarks.benchmark import (
     NamedLog,
     Natural,
     Shown,
+    Wording,
     World,
     chosen,
     per_choice,
@@ -154,6 +155,13 @@ def explain(
     return None
 
 
+def wordings(case: Case) -> Iterator[Wording]:
+    """A scene's questions in words, with their choices."""
+    for asked in _questions.decode(case.questions).questions:
+        choices = tuple(choice.choice for choice in asked.choices or ())
+        yield Wording(str(asked.question_id), asked.question, choices)
+
+
 def make_scene(number: int, seed: int, _: Any) -> bytes:
     """One generated scene."""
     return encode_scene(scene_files(number, seed))
@@ -200,6 +208,7 @@ CLEVRER = Benchmark(
     logs=scene_logs,
     rows=rows,
     explain=explain,
+    wordings=wordings,
     shown=tuple(Shown(f"CLEVRER, {subset}", subset, "scene") for subset in SUBSETS),
     shapes="clevrer",
     declared=("logs", lambda data: data.scenes),

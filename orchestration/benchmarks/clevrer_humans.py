@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 import msgspec
 
-from orchestration.benchmarks.benchmark import Benchmark, Case, Cases, Data, Files, per_choice
+from orchestration.benchmarks.benchmark import Benchmark, Case, Cases, Data, Files, Wording, per_choice
 from orchestration.benchmarks.clevrer import scene_cases, scene_logs
 from substrate.domains.clevrer.humans import BENCHMARK, HumanScene, answer_humans, read_human_questions
 from substrate.domains.clevrer.parameters import Parameters
@@ -37,6 +37,13 @@ def rows(case: Case, logs: Sequence[EventLog], parameters: Parameters, split: st
     return answer_humans(logs[0], int(case.scene), _questions.decode(case.questions), parameters, split)
 
 
+def wordings(case: Case) -> Iterator[Wording]:
+    """What people were asked about a scene, with the causes to choose from."""
+    for asked in _questions.decode(case.questions).questions:
+        choices = tuple(choice.choice for choice in asked.choices)
+        yield Wording(str(asked.question_id), asked.question, choices)
+
+
 CLEVRER_HUMANS = Benchmark(
     name=BENCHMARK,
     title="CLEVRER-Humans",
@@ -51,6 +58,7 @@ CLEVRER_HUMANS = Benchmark(
     cases=cases,
     logs=scene_logs,
     rows=rows,
+    wordings=wordings,
     shapes="clevrer",
     about={
         "dataset": "CLEVRER-Humans: the files a user has of it; an empty folder where none are named.",

@@ -22,6 +22,7 @@ from orchestration.benchmarks.benchmark import (
     NamedLog,
     Natural,
     Shown,
+    Wording,
     World,
     chosen,
     per_choice,
@@ -95,6 +96,13 @@ def explain(
     return None
 
 
+def wordings(case: Case) -> Iterator[Wording]:
+    """A target's questions in words, with their choices."""
+    for asked in _questions.decode(case.questions).questions:
+        choices = tuple(choice.choice for choice in asked.choices or ())
+        yield Wording(str(asked.question_id), asked.question, choices)
+
+
 def make_target(number: int, seed: int, _: Any) -> bytes:
     """One generated target with its references."""
     return encode_scene(target_files(number, seed))
@@ -122,6 +130,7 @@ def _setting(name: str, title: str, place: int, about: dict[str, str], **own: An
         logs=logs,
         rows=partial(rows, name),
         explain=explain,
+        wordings=wordings,
         shapes="comphy",
         declared=("logs", lambda data: data.targets),
         size=lambda data: f"{data.targets:,} targets",

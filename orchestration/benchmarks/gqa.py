@@ -17,6 +17,7 @@ from orchestration.benchmarks.benchmark import (
     NamedLog,
     Natural,
     Shown,
+    Wording,
     World,
     chosen,
 )
@@ -90,6 +91,12 @@ def explain(case: Case, logs: Sequence[EventLog], _: Any, subset: str, question:
     return None
 
 
+def wordings(case: Case) -> Iterator[Wording]:
+    """An image's questions in words."""
+    for number, asked in _questions.decode(case.questions).items():
+        yield Wording(number, asked.question)
+
+
 def make_scene(number: int, seed: int, _: Any) -> bytes:
     """One generated scene."""
     return scene_records(number, seed=seed)
@@ -123,6 +130,7 @@ GQA = Benchmark(
     logs=logs,
     rows=rows,
     explain=explain,
+    wordings=wordings,
     shown=(Shown("GQA, objects resolved by name", SUBSETS["name"], "image"),),
     shapes="gqa",
     declared=("logs", lambda data: data.scenes),

@@ -18,6 +18,8 @@ from orchestration.benchmarks.benchmark import (
     Files,
     NamedLog,
     Natural,
+    Shown,
+    Wording,
     World,
     chosen,
 )
@@ -87,6 +89,12 @@ def explain(case: Case, logs: Sequence[EventLog], _: Any, subset: str, arm: str)
     return explain_arm(spec, arm, logs)
 
 
+def wordings(case: Case) -> Iterator[Wording]:
+    """A specification's question, once for each arm."""
+    spec = _spec.decode(case.record)
+    yield from (Wording(arm, spec.query.text) for arm in spec.arms)
+
+
 def make_spec(number: int, seed: int, _: Any, level: str = "village") -> bytes:
     """One generated specification with its gold."""
     return spec_line(number, seed, level).encode()
@@ -125,7 +133,9 @@ TWIN = Benchmark(
     logs=logs,
     rows=rows,
     explain=explain,
+    wordings=wordings,
     asked=lambda row: ARMS[int(row.question)],
+    shown=(Shown("Twin-EventLog, news that travels", "propagation", "arm"),),
     paired=True,
     shapes="village",
     declared=("answers", lambda data: 2 * data.specs),

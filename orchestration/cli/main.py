@@ -363,6 +363,35 @@ def ui(port: Annotated[int, typer.Option("--port", help="Port on the loopback in
 
 @app.command()
 @voiced
+def report(
+    profile: ProfileOption = None,
+    serve: Annotated[
+        bool, typer.Option("--serve", help="Serve it on the loopback interface until Ctrl-C.")
+    ] = False,
+    port: Annotated[
+        int, typer.Option("--port", min=0, max=65535, help="For --serve; any free one unless given.")
+    ] = 0,
+    json: JsonOption = False,
+) -> None:
+    """Where the report of a profile lies; it opens from disk, or is served."""
+    if json and serve:
+        raise typer.BadParameter("--json goes without --serve")
+    with failing():
+        with others_apart():
+            from orchestration.cli.report import report_of
+            from orchestration.cli.report import serve as run
+
+            name, page = report_of(profile)
+        if serve:
+            run(page, port)
+        elif json:
+            _print_json({"profile": name, "report": str(page)})
+        else:
+            say(str(page))
+
+
+@app.command()
+@voiced
 def fetch(
     benchmark: Annotated[
         str | None,

@@ -137,7 +137,7 @@ def _run(
         True,
         time.monotonic() - start,
         tables_of(workspace, names, only),
-        str(workspace.path(STAGES["report/html"].outs[0])) if "report/html" in names else None,
+        str(workspace.path(STAGES["report/html"].outs[0]) / "index.html") if "report/html" in names else None,
         [line for name in names for line in checks[name]],
         dict(sorted(drifted.items())),
         experiment,
@@ -209,7 +209,7 @@ def _keep(
         names = stages_of(only)
         if all(stages[name].stands for name in names):
             tables[only or ""] = tables_of(workspace, names, only)
-    report = STAGES["report/html"].outs[0].format(profile=profile)
+    report = f"{STAGES['report/html'].outs[0].format(profile=profile)}/index.html"
     write_standing(root, profile, Standing(seen, files, stages, tables, report))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -14,6 +14,7 @@ from orchestration.settings import parameters_of
 from orchestration.workspace import Workspace
 from substrate.errors import ParameterError
 from substrate.explanation import Explanation
+from substrate.rows import Row
 
 
 class Input(NamedTuple):
@@ -54,17 +55,54 @@ def explain_answer(answer: str, given: Input) -> Explanation:
         raise ParameterError(f"no answer is named {answer!r}", hint=f"Write {forms}")
     subset, scene, question = benchmark.parse_answer(answer)
     case = case_of(benchmark, given, scene)
-    found = None
     if case is not None and case.questions:
-        assert benchmark.logs
-        assert benchmark.explain
-        parameters = given.parameters(benchmark)
-        logs = [named.log for named in benchmark.logs(case, parameters)]
-        found = benchmark.explain(case, logs, parameters, subset, question)
-    if found is None:
-        hint = f"Write {benchmark.form} of a question that is there"
-        raise ParameterError(f"no question is named {answer!r}", hint=hint)
-    return found
+        for found in _explanations(benchmark, case, given.parameters(benchmark), [(subset, question)]):
+            if found is not None:
+                return found
+    hint = f"Write {benchmark.form} of a question that is there"
+    raise ParameterError(f"no question is named {answer!r}", hint=hint)
+
+
+class ExplainedRow(NamedTuple):
+    """A row's answer with its reasons, and the case that it is about."""
+
+    name: str
+    row: Row
+    case: Case
+    explanation: Explanation
+
+
+def explain_rows(workspace: Workspace, benchmark: Benchmark, rows: Iterable[Row]) -> Iterator[ExplainedRow]:
+    """Explain the answers of some rows of a profile, scene by scene.
+
+    The input is read once for all of them, and the logs of a scene are built once. A row that has no
+    explanation is left out.
+    """
+    asked: dict[str, list[Row]] = {}
+    for row in rows:
+        asked.setdefault(str(row.scene), []).append(row)
+    files = benchmark.files(workspace.data / benchmark.data_of)
+    if not (asked and files and benchmark.cases):
+        return
+    parameters = workspace.settings.of(benchmark.parameters[0]) if benchmark.parameters else None
+    for case in benchmark.cases(files, {name for scene in asked for name in _names(scene)}, False).each:
+        of_case = asked[str(case.scene)]
+        questions = [(row.subset, benchmark.asked(row)) for row in of_case]
+        explanations = _explanations(benchmark, case, parameters, questions)
+        for row, why in zip(of_case, explanations, strict=True):
+            if why is not None:
+                yield ExplainedRow(benchmark.answer_name(row), row, case, why)
+
+
+def _explanations(
+    benchmark: Benchmark, case: Case, parameters: Any, questions: Iterable[tuple[str, str]]
+) -> Iterator[Explanation | None]:
+    """Why some subsets and questions of a case have the answers that they have."""
+    assert benchmark.logs
+    assert benchmark.explain
+    logs = [named.log for named in benchmark.logs(case, parameters)]
+    for subset, question in questions:
+        yield benchmark.explain(case, logs, parameters, subset, question)
 
 
 def case_of(benchmark: Benchmark, given: Input, scene: str) -> Case | None:
@@ -72,8 +110,12 @@ def case_of(benchmark: Benchmark, given: Input, scene: str) -> Case | None:
     files = given.files or _data(benchmark, given.workspace)
     if not files or benchmark.cases is None:
         return None
-    names = {scene, int(scene)} if scene.isdecimal() else {scene}
-    return next(benchmark.cases(files, names, True).each, None)
+    return next(benchmark.cases(files, _names(scene), True).each, None)
+
+
+def _names(scene: str) -> set[str | int]:
+    """What a benchmark may call a scene: some have numbers, others names of digits."""
+    return {scene, int(scene)} if scene.isdecimal() else {scene}
 
 
 def _data(benchmark: Benchmark, workspace: Workspace) -> Files:

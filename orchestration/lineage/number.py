@@ -59,7 +59,7 @@ class Counted(msgspec.Struct, frozen=True):
     n: int
     correct: int
     wrong: list[str]
-    """The first rows that are not right, as SUBSET/SCENE/QUESTION."""
+    """The first rows that are not right, as SUBSET/SCENE/QUESTION with the question as answers name it."""
 
 
 class Logs(msgspec.Struct, frozen=True):
@@ -233,10 +233,11 @@ class Lineage:
         return f"artifacts/{self.workspace.settings.profile}/{below}"
 
 
-def trace_number(lineage: Lineage, number: str, *, rows: bool = True) -> Trace:
+def trace_number(lineage: Lineage, number: str, *, rows: bool = True, shown: int = _SHOWN) -> Trace:
     """Walk from a number to its sources, and check every step.
 
     Args:
+        shown: how many of the rows that are not right are named.
         rows: whether to count the rows again and to say which logs they came from; else the files alone are
             followed.
 
@@ -261,7 +262,7 @@ def trace_number(lineage: Lineage, number: str, *, rows: bool = True) -> Trace:
         counted_rows(lineage.workspace.path(answers[0]), number) if rows and len(answers) == 1 else None
     )
     problems = [problem for stage in [*tables, *way] for problem in problems_of(lineage, stage)]
-    counted = _counted(lineage, answers[0], number, counting) if counting is not None else None
+    counted = _counted(lineage, answers[0], number, counting, shown) if counting is not None else None
     if counted and (counted.correct, counted.n) != (score.correct, score.n):
         problems.append(
             f"{score_path} says {score.correct} of {score.n}, its rows say {counted.correct} of {counted.n}"
@@ -365,13 +366,11 @@ def counted_rows(path: Path, number: str) -> list[Row]:
         ]
 
 
-def _counted(lineage: Lineage, path: str, number: str, rows: list[Row]) -> Counted:
+def _counted(lineage: Lineage, path: str, number: str, rows: list[Row], shown: int) -> Counted:
     added = tallies(number, rows)
-    wrong = [
-        "/".join(map(str, (tally.rows[0].subset, tally.rows[0].scene, tally.rows[0].question)))
-        for tally in added
-        if tally.right < tally.n
-    ]
+    asked = BENCHMARKS[benchmark_of(number)].asked
+    first = [tally.rows[0] for tally in added if tally.right < tally.n][:shown]
+    wrong = [f"{row.subset}/{row.scene}/{asked(row)}" for row in first]
     with lineage.workspace.path(path).open("rb") as lines:
         total = sum(1 for _ in lines)
     return Counted(
@@ -380,7 +379,7 @@ def _counted(lineage: Lineage, path: str, number: str, rows: list[Row]) -> Count
         len(rows),
         sum(tally.n for tally in added),
         sum(tally.right for tally in added),
-        wrong[:_SHOWN],
+        wrong,
     )
 
 

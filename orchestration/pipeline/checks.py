@@ -7,19 +7,24 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
 import dagster as dg
 
 from orchestration.benchmarks.benchmark import Benchmark, Data
+from orchestration.benchmarks.clevrer import CLEVRER
 from orchestration.benchmarks.registry import BENCHMARKS
+from orchestration.benchmarks.reliability import imagined
+from orchestration.benchmarks.robustness import KEY, PERTURBED, short_of
 from orchestration.named import kind_of
 from orchestration.pins.drift import explain_data
 from orchestration.pins.dvc import md5, recorded
 from orchestration.pins.pinned import ROWS
 from orchestration.pipeline.drifted import find_drift, shown
 from orchestration.pipeline.resources import WorkspaceResource
+from orchestration.pipeline.robustness_stages import counted, rows_file
 from orchestration.scoring.likeness import why_not
 from orchestration.scoring.published import PAPER, published
 from orchestration.scoring.scores import Score, read_scores
@@ -207,6 +212,43 @@ def _asked(workspace: Workspace, benchmark: Benchmark) -> set[str]:
     return {str(case.scene) for case in benchmark.cases(files, None, False).each}
 
 
+def _asked_again(stage: Stage, name: str) -> dg.AssetChecksDefinition:
+    """Each question of the cases that are asked again has a row under each condition, and there are some."""
+
+    def judge(resource: WorkspaceResource) -> dg.AssetCheckResult:
+        workspace = resource.open()
+        base, first = PERTURBED[name].base, getattr(workspace.settings.of(KEY), name)
+        files = base.files(workspace.data / base.data_of)
+        each = base.cases(files, None, True).each if files and base.cases else iter(())
+        asked = [case for case in islice(each, first) if case.questions]
+        found = {subset: of.total() for subset, of in counted(workspace.path(rows_file(name))).items()}
+        wrong = short_of(name, asked, found)
+        there = sum(found.values())
+        text = "; ".join(wrong) or f"{there:,} rows of {len(asked)} cases, under each condition"
+        # Nothing that was asked is right only where there is nothing to ask.
+        passed = not wrong and bool(there) == bool(asked)
+        return dg.AssetCheckResult(passed=passed, description=text, metadata={"rows": there})
+
+    about = "Under each condition there are as many rows as questions."
+    return _check(stage, "asked_again", about, judge, blocking=True)
+
+
+def _said_of_each(stage: Stage) -> dg.AssetChecksDefinition:
+    """Every choice about an imagined world has a probability, as far as its scene has motion."""
+
+    def judge(resource: WorkspaceResource) -> dg.AssetCheckResult:
+        workspace = resource.open()
+        first, files = workspace.settings.of(KEY).reliability, CLEVRER.files(workspace.data / "clevrer")
+        each = CLEVRER.cases(files, None, True).each if files and CLEVRER.cases else iter(())
+        asked = sum(imagined(case) for case in islice(each, first))
+        said = _lines(workspace.artifacts / "reliability" / "clevrer.jsonl")
+        text = f"{said} of {asked} choices about imagined worlds have a probability"
+        return dg.AssetCheckResult(passed=said == asked, description=text, metadata={"choices": said})
+
+    about = "Every choice about an imagined world has a probability."
+    return _check(stage, "said_of_each", about, judge, blocking=True)
+
+
 def _lines(path: Path) -> int:
     with path.open("rb") as rows:
         return sum(1 for _ in rows)
@@ -311,6 +353,10 @@ def _checks(stages: Stages) -> Iterator[dg.AssetChecksDefinition]:
             yield _pinned(stages, stage)
         if stage.pinned_by == "dvc.yaml":
             yield _drift(stages, stage)
+        if stage.benchmark == KEY and step in PERTURBED:
+            yield _asked_again(stage, step)
+        if stage.name == "reliability/clevrer":
+            yield _said_of_each(stage)
         if benchmark is None:
             continue
         if step == "logs" and benchmark.shapes:

@@ -10,6 +10,7 @@ from orchestration.pipeline.ablation_stages import ablation_stages
 from orchestration.pipeline.benchmark_stages import stages_of_benchmark
 from orchestration.pipeline.model_stages import model_stages
 from orchestration.pipeline.result_stages import describing_stages, result_stages
+from orchestration.pipeline.robustness_stages import reliability_stage, robustness_stages
 from orchestration.stage import Stage, Stages, in_order
 from substrate.errors import ParameterError
 
@@ -22,6 +23,8 @@ def _collected() -> Iterator[Stage]:
             yield from model_stages(benchmark, BENCHMARKS[benchmark.asks])
     ablations = BENCHMARKS["ablations"]
     yield from ablation_stages(ablations, BENCHMARKS[ablations.dataset])
+    yield from robustness_stages()
+    yield reliability_stage()
     yield from result_stages(list(BENCHMARKS.values()))
 
 

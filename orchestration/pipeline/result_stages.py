@@ -18,7 +18,7 @@ from orchestration.lineage.crate import write_crate
 from orchestration.lineage.number import Lineage, trace_number
 from orchestration.lineage.prov import write_prov
 from orchestration.pipeline.spark import readable, spark_session
-from orchestration.rendering.report import render
+from orchestration.rendering.report import write_report
 from orchestration.rendering.results import (
     BEYOND,
     ablations_table,
@@ -32,7 +32,7 @@ from orchestration.stage import Stage, in_order
 from orchestration.workspace import Workspace
 
 Benchmarks = Sequence[Benchmark]
-PAGE = "artifacts/{profile}/report/index.html"
+REPORT = "artifacts/{profile}/report"
 METRICS = "artifacts/{profile}/metrics.json"
 COMPARISONS = "artifacts/{profile}/twin/comparisons.json"
 HEADS = ("number", "n", "correct", "accuracy", "low", "high")
@@ -78,16 +78,15 @@ def result_stages(benchmarks: Benchmarks) -> Iterator[Stage]:
 def describing_stages(benchmarks: Benchmarks, stages: Iterable[Stage]) -> Iterator[Stage]:
     """The report and the provenance: what they say of the other stages changes with those stages' code."""
     named = in_order(stages)
-    described = tuple(
-        stage for name, stage in named.items() if name in _behind(named, ("tables/", "/scores", "/curves"))
-    )
+    shown = ("tables/", "/scores", "/curves", "reliability/")
+    described = tuple(stage for name, stage in named.items() if name in _behind(named, shown))
     keys = tuple(sorted({key for stage in described for key in stage.parameters}))
     needs = tuple(stage.name for stage in described)
     yield Stage(
         "report/html",
-        (PAGE,),
+        (REPORT,),
         partial(make_report, tuple(benchmarks)),
-        "Tables, figures, worked explanations and traces on one HTML page that loads nothing.",
+        "Tables, figures, every answer, explanations and traces as HTML pages that open from disk.",
         needs=needs,
         parameters=("profiles.{profile}", *keys),
         describes=described,
@@ -231,15 +230,15 @@ def make_numbers(benchmarks: Benchmarks, workspace: Workspace, out: Path, accura
 
 
 def make_report(benchmarks: Benchmarks, workspace: Workspace, out: Path) -> dict[str, Any]:
-    """One page for a reader of the whole run."""
-    page = render(workspace)
-    out.write_text(page, "utf-8")
-    place = workspace.path(PAGE)
+    """Pages for a reader of the whole run."""
+    written = write_report(workspace, out)
+    place = workspace.path(REPORT) / "index.html"
     return {
         "page": dg.MetadataValue.path(place),
         "link": dg.MetadataValue.url(place.as_uri()),
         "preview": dg.MetadataValue.md(f"[The report]({place.as_uri()})"),
-        "bytes": len(page.encode()),
+        "bytes": sum(file.stat().st_size for file in out.rglob("*") if file.is_file()),
+        **written,
     }
 
 

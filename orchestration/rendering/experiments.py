@@ -10,12 +10,12 @@ from typing import NamedTuple
 import pyoxigraph as ox
 
 from orchestration.benchmarks.twin import TWIN
+from orchestration.rendering.timelines import labels_in
 from orchestration.workspace import Workspace
 from substrate import (
     Answer,
     EventLog,
     Intervention,
-    Op,
     RetractAwareness,
     RuleEmitter,
     TBox,
@@ -28,7 +28,6 @@ from substrate.domains.smallville.format import Spec, read_specs
 from substrate.domains.smallville.twin import ARMS, change, parent_log, village_tbox
 from substrate.questions import TEMPLATES
 from substrate.rows import decode
-from substrate.vocabulary import RDFS_LABEL
 
 HORIZON = 13
 
@@ -184,11 +183,7 @@ def _done(spec: Spec) -> str:
 
 def _by_tick(tbox: TBox, log: EventLog) -> dict[int, Counter[str]]:
     """The events of each tick in words, with how many there are of each."""
-    names = {
-        subject: value.value
-        for _, op, (subject, predicate, value) in log
-        if op is Op.INSERT and predicate == RDFS_LABEL and isinstance(value, ox.Literal)
-    }
+    names = labels_in(log)
     found: dict[int, Counter[str]] = {}
     for event in occurrences(log, tbox):
         said = [names.get(node) or tbox.label(node) for node in event.participants]  # pyright: ignore

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from orchestration.benchmarks.reliability import Bin
 from orchestration.scoring.scores import Score
 from orchestration.scoring.statistics import wilson
 
@@ -161,20 +162,116 @@ def ablation_curve(name: str, curve: Curve) -> str:
     return _svg(name, f"{curve.name}: {curve.y_label} against {curve.x_label}, with 95 % intervals.", draw)
 
 
-def _svg(name: str, description: str, draw: Callable[[Axes], None]) -> str:
-    """A figure 5 by 3.3 inches wide as an SVG element that fills its column; ids start with the figure's
-    name.
+class Point(msgspec.Struct, frozen=True):
+    """A share: ``correct`` of ``n``, where something is asked under a condition."""
+
+    setting: str
+    condition: str
+    n: int
+    correct: int
+
+
+class Fall(msgspec.Struct, frozen=True):
+    """How a benchmark's accuracy falls from condition to condition, a point a setting and condition."""
+
+    name: str
+    title: str
+    points: list[Point]
+
+
+def fall(name: str, shown: Fall, *, alone: bool = False) -> str:
+    """Accuracy with its interval, a line a condition, a mark a setting.
+
+    Args:
+        alone: whether the figure is a file of its own, and not an element of the report.
+    """
+    conditions = list(dict.fromkeys(point.condition for point in shown.points))
+    settings = list(dict.fromkeys(point.setting for point in shown.points))
+    colours = (MEASURED, NS_DR, ALOE, PAPER, INK)
+
+    def draw(axes: Axes) -> None:
+        for place, (setting, colour, marker) in enumerate(zip(settings, colours, "os^Dv", strict=False)):
+            found = [point for point in shown.points if point.setting == setting and point.n]
+            values = [100 * point.correct / point.n for point in found]
+            bounds = [wilson(point.correct, point.n) for point in found]
+            axes.errorbar(
+                values,
+                [conditions.index(p.condition) + 0.14 * (place - (len(settings) - 1) / 2) for p in found],
+                xerr=[
+                    [max(0.0, v - 100 * low) for v, (low, _) in zip(values, bounds, strict=True)],
+                    [max(0.0, 100 * high - v) for v, (_, high) in zip(values, bounds, strict=True)],
+                ],
+                color=colour,
+                marker=marker,
+                markersize=4,
+                linewidth=0,
+                elinewidth=1,
+                label=setting,
+            )
+        axes.set_yticks(range(len(conditions)), conditions)
+        axes.invert_yaxis()
+        axes.set_xlabel("accuracy per question, %")
+        axes.grid(visible=False, axis="y")
+        axes.legend(loc="lower center", bbox_to_anchor=(0.4, 1.0), ncols=2, fontsize=9, handlelength=1.2)
+
+    about = f"{shown.title}: accuracy per question where the input is not exact, with 95 % intervals."
+    return _svg(name, about, draw, height=1.4 + 0.3 * len(conditions), alone=alone)
+
+
+def reliability_diagram(name: str, series: Mapping[str, Sequence[Bin]], *, alone: bool = False) -> str:
+    """The share of answers that hold against the probability that was said, a line a kind of question.
+
+    Args:
+        alone: as for :func:`fall`.
+    """
+
+    def draw(axes: Axes) -> None:
+        axes.plot([0, 1], [0, 1], color=FAINT, linewidth=1)
+        for (title, bins), colour, marker in zip(
+            series.items(), (MEASURED, NS_DR, ALOE), "os^", strict=False
+        ):
+            bounds = [wilson(one.right, one.n) for one in bins]
+            shares = [one.right / one.n for one in bins]
+            axes.errorbar(
+                [one.said for one in bins],
+                shares,
+                yerr=[
+                    [max(0.0, share - low) for share, (low, _) in zip(shares, bounds, strict=True)],
+                    [max(0.0, high - share) for share, (_, high) in zip(shares, bounds, strict=True)],
+                ],
+                color=colour,
+                marker=marker,
+                markersize=4,
+                linewidth=1,
+                elinewidth=1,
+                label=title,
+            )
+        axes.set(xlabel="probability said", ylabel="share that holds", xlim=(0, 1.02), ylim=(0, 1.02))
+        axes.legend(fontsize=9, loc="upper left")
+
+    about = "Reliability: the share of options that hold against the probability said, with 95 % intervals."
+    return _svg(name, about, draw, height=4.2, alone=alone)
+
+
+def _svg(
+    name: str, description: str, draw: Callable[[Axes], None], *, height: float = 3.3, alone: bool = False
+) -> str:
+    """A figure 5 inches wide as an SVG element that fills its column; ids start with the figure's name.
+
+    Args:
+        height: in inches.
+        alone: whether it is a file of its own, on white, and not an element of a page.
     """
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
     text = io.StringIO()
     with rc_context({**_STYLE, "svg.hashsalt": name}):  # pyright: ignore[reportArgumentType]
-        figure = Figure(figsize=(5, 3.3), layout="constrained")
+        figure = Figure(figsize=(5, height), layout="constrained")
         draw(figure.add_subplot())
         none: dict[str, Any] = {"Date": None, "Creator": None, "Format": None, "Type": None}
-        figure.savefig(text, format="svg", transparent=True, metadata=none)
-    return _page_ready(text.getvalue(), name, description)
+        figure.savefig(text, format="svg", transparent=not alone, metadata=none)
+    return text.getvalue() if alone else _page_ready(text.getvalue(), name, description)
 
 
 def _page_ready(svg: str, name: str, description: str) -> str:

@@ -1,28 +1,42 @@
-"""The report: one HTML page with a run's tables, figures, explanations and traces, that loads nothing."""
+"""The report: a folder of HTML pages with a run's tables, figures, answers, explanations and traces.
+
+It opens from disk, and loads nothing that does not lie in it.
+"""
 
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Iterable, Mapping, Sequence
+import shutil
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import urlencode
 
 import jinja2
 import msgspec
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from orchestration.benchmarks.registry import BENCHMARKS
 from orchestration.lineage.number import Lineage, environment, trace_number
 from orchestration.named import kind_of
+from orchestration.rendering.answers import write_answers
 from orchestration.rendering.experiments import HORIZON, cross_domain, twin_of
 from orchestration.rendering.figures import Curve, ablation_curve, accuracy_by_subset
+from orchestration.rendering.page import (
+    HERE,
+    NAMED,
+    SHARED,
+    answers_page,
+    number_page,
+    percent,
+    templates,
+)
+from orchestration.rendering.robustness import reliability_figure, robustness_figures
 from orchestration.rendering.tables import Table
-from orchestration.rendering.timelines import STATES
 from orchestration.rendering.worked import worked_examples
-from orchestration.scoring.likeness import marked, stated
+from orchestration.scoring.likeness import stated
 from orchestration.scoring.published import published
-from orchestration.scoring.scores import Score, read_scores, score_file
+from orchestration.scoring.scores import Score, read_scores, score_file, split_name
 from orchestration.workspace import Workspace
 
 SUBSETS = ("descriptive", "explanatory", "counterfactual", "predictive")
@@ -31,6 +45,7 @@ TABLES = {
     "transfer": "Transfer to other benchmarks",
     "twin": "Table 2: Twin-EventLog",
     "ablations": "Ablations",
+    "robustness": "How fast results fall",
 }
 MARKED = ("substrate", "ns_dr", "aloe", "memn2n", "pcr", "llama_direct", "concordia")
 """Whose published numbers have a mark of their own."""
@@ -80,41 +95,72 @@ class Forest(NamedTuple):
     """Whose published numbers there are."""
 
 
-def render(workspace: Workspace) -> str:
-    """The page of a run, from its scores, tables, answers and logs."""
-    jinja = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(__file__).parent),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    jinja.filters |= {"anchor": anchor, "breakable": breakable, "flat": flat, "percent": percent}
-    jinja.globals |= {
-        "STATES": STATES,
-        "TITLES": {name: benchmark.title for name, benchmark in BENCHMARKS.items()},
-        "marked": marked,
-        "stated": stated,
-        "MARKED": MARKED,
-        "HORIZON": HORIZON,
-        "zip": zip,
-    }
-    style = Markup((Path(__file__).parent / "report.css").read_text("utf-8"))
-    return jinja.get_template("report.html.j2").render(style=style, **_content(workspace))
+def write_report(workspace: Workspace, out: Path) -> dict[str, int]:
+    """Write the report of a run to a new folder: its page, a page a number and a page a benchmark's answers.
+
+    Returns:
+        How many of each there are.
+    """
+    jinja, lineage = templates(), Lineage(workspace)
+    out.mkdir()
+    for name in SHARED:
+        shutil.copyfile(HERE / name, out / name)
+    scores = _read(workspace)
+    answered = write_answers(workspace, jinja, out)
+    pages = _write_numbers(jinja, lineage, scores, {answers.benchmark.name for answers in answered}, out)
+    content = _content(workspace, scores)
+    page = jinja.get_template("report.html.j2").render(answered=answered, **content)
+    (out / "index.html").write_text(page, "utf-8")
+    explained = sum(answers.count.explained for answers in answered)
+    answers = sum(answers.count.answers for answers in answered)
+    return {"numbers": pages, "answers": answers, "answers with their steps": explained}
 
 
-def _content(workspace: Workspace) -> dict[str, Any]:
+def _read(workspace: Workspace) -> dict[str, dict[str, Score]]:
+    """The scores of each benchmark that has some: a baseline that was not run has none."""
     folder = workspace.artifacts / "scores"
-    # A baseline that was not run has no scores.
-    scores = {
+    return {
         name: read_scores(folder, benchmark.numbers)
         for name, benchmark in BENCHMARKS.items()
         if (folder / score_file(benchmark.numbers[0])).is_file()
     }
+
+
+def _write_numbers(
+    jinja: jinja2.Environment,
+    lineage: Lineage,
+    scores: Mapping[str, Mapping[str, Score]],
+    answered: Collection[str],
+    out: Path,
+) -> int:
+    """A page for each number, with its trace and the answers that are not right."""
+    template, written = jinja.get_template("number.html.j2"), 0
+    (out / "numbers").mkdir()
+    for benchmark, found in scores.items():
+        for number in found:
+            trace = trace_number(lineage, number, shown=NAMED)
+            subset, metric = split_name(number)
+            of_subset = {} if subset in ("", "mean") else {"subset": subset}
+            # What the metric of facts calls wrong may have been answered right.
+            wrong = urlencode({**of_subset, "result": "wrong"}) if metric != "supporting" else ""
+            page = template.render(
+                profile=lineage.workspace.settings.profile,
+                title=BENCHMARKS[benchmark].title,
+                trace=trace,
+                answers=f"../{answers_page(benchmark)}" if benchmark in answered else "../index.html",
+                subset=of_subset.get("subset", ""),
+                wrong_filter=wrong,
+                up="../",
+            )
+            (out / number_page(number)).write_text(page, "utf-8")
+            written += 1
+    return written
+
+
+def _content(workspace: Workspace, scores: Mapping[str, Mapping[str, Score]]) -> dict[str, Any]:
     every = [score for found in scores.values() for score in found.values()]
     sources = data_sources(workspace)
     curves = workspace.artifacts / "ablations" / "curves.json"
-    lineage = Lineage(workspace)
     drawn = msgspec.json.decode(curves.read_bytes(), type=list[Curve]) if curves.is_file() else []
     return {
         "profile": workspace.settings.profile,
@@ -130,14 +176,15 @@ def _content(workspace: Workspace) -> dict[str, Any]:
         "curves": [
             (curve, Markup(ablation_curve(f"curve{number}", curve))) for number, curve in enumerate(drawn)
         ],
+        "falls": robustness_figures(workspace),
+        "reliability": reliability_figure(workspace),
         "domains": cross_domain(),
         "twin": twin_of(workspace),
         "worked": list(worked_examples(workspace)),
-        "traces": {
-            benchmark: [trace_number(lineage, name) for name in found] for benchmark, found in scores.items()
-        },
         "environment": environment(workspace),
         "citations": {who: system.citation for who, system in published().systems.items()},
+        "MARKED": MARKED,
+        "HORIZON": HORIZON,
     }
 
 
@@ -215,42 +262,6 @@ def _cell(text: str, number: str, cited: Mapping[str, str], scores: Mapping[str,
     """A cell, tied to its number where it shows what was measured."""
     score = scores.get(number)
     return Cell(text, number if score and not cited and text.partition(" [")[0] == percent(score) else None)
-
-
-def percent(score: Score) -> str:
-    """A score as the tables print it."""
-    return "not measured" if score.accuracy is None else f"{100 * score.accuracy:.2f} %"
-
-
-def anchor(number: str) -> str:
-    """The id of a number's trace in the page.
-
-    >>> anchor("clevrer/predictive/per_option")
-    'trace-clevrer-predictive-per_option'
-    """
-    return f"trace-{number.replace('/', '-')}"
-
-
-def breakable(text: str) -> Markup:
-    """A number's name that may be broken after a slash, a dot or an underscore.
-
-    >>> str(breakable("babi/qa1"))
-    'babi/<wbr>qa1'
-    """
-    return Markup(re.sub(r"([/_.])", r"\1<wbr>", str(escape(text))))
-
-
-def flat(value: Any, prefix: str = "") -> list[tuple[str, str]]:
-    """Nested parameters as dotted keys; those that are not set are left out.
-
-    >>> flat({"clevrer": {"predictive": {"tau": None, "configuration": "C"}}, "seed": 20})
-    [('clevrer.predictive.configuration', 'C'), ('seed', '20')]
-    """
-    if isinstance(value, dict):
-        return [
-            pair for key in sorted(value) for pair in flat(value[key], f"{prefix}.{key}" if prefix else key)
-        ]
-    return [] if value is None else [(prefix, str(value).lower() if isinstance(value, bool) else str(value))]
 
 
 def forest(scores: Mapping[str, Mapping[str, Score]]) -> Forest:

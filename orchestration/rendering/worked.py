@@ -1,8 +1,8 @@
-"""Worked explanations: a question of each kind, chosen by rule, with its steps and a picture."""
+"""Explained answers with a picture of what they are about; of each kind of question one, chosen by rule."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -11,8 +11,15 @@ import msgspec
 from pyoxigraph import NamedNode
 
 from orchestration.benchmarks.benchmark import Benchmark, Case, Shown
-from orchestration.lineage.explain import EXPLAINED, Input, case_of, explain_answer
-from orchestration.rendering.timelines import Boxes, Timeline, image_boxes, scene_timeline, story_timeline
+from orchestration.lineage.explain import EXPLAINED, explain_rows
+from orchestration.rendering.timelines import (
+    Boxes,
+    Timeline,
+    arm_timeline,
+    image_boxes,
+    scene_timeline,
+    story_timeline,
+)
 from orchestration.workspace import Workspace
 from substrate.domains.babi.format import Story
 from substrate.domains.clevrer.scene import Scene
@@ -20,6 +27,7 @@ from substrate.domains.comphy.deltas import NAMESPACE
 from substrate.domains.comphy.scene import TargetScene
 from substrate.domains.gqa.deltas import object_iri
 from substrate.domains.gqa.format import decode_scene_graph
+from substrate.domains.smallville.twin import village_tbox
 from substrate.explanation import OWN, Explanation
 from substrate.rows import ChoiceRow, Row, decode
 
@@ -37,13 +45,12 @@ class Pictured(NamedTuple):
 
 
 class Worked(NamedTuple):
-    """One explained question of a kind."""
+    """An explained answer; ``picture`` is ``None`` where its benchmark has no kind of picture."""
 
-    kind: str
     name: str
     explanation: Explanation
     row: Row
-    picture: Timeline | Boxes
+    picture: Timeline | Boxes | None
     story: Told
 
     @property
@@ -51,31 +58,51 @@ class Worked(NamedTuple):
         """The choices of which something else was predicted than expected."""
         return [choice for choice in self.row.choices or () if choice.predicted != choice.expected]
 
+    @property
+    def fits(self) -> bool:
+        """Whether the explanation is of the log that the answer was computed from."""
+        return self.explanation.logs[OWN].digest == self.row.log
 
-def worked_examples(workspace: Workspace) -> Iterator[Worked]:
-    """An example of each kind that this run has answers of, sorted by the kinds' titles."""
-    kinds = [(benchmark, shown) for benchmark in EXPLAINED.values() for shown in benchmark.shown]
-    for benchmark, shown in kinds:
-        example = _example(workspace, benchmark, shown)
-        if example:
-            yield example
+    @property
+    def singled_out(self) -> int:
+        """How many things in its picture the answer rests on."""
+        return self.picture.singled_out if self.picture else 0
+
+
+def worked_examples(workspace: Workspace) -> Iterator[tuple[str, Worked]]:
+    """An example of each kind that this run has answers of, behind the kind's title."""
+    for benchmark in EXPLAINED.values():
+        for shown in benchmark.shown:
+            example = _example(workspace, benchmark, shown)
+            if example:
+                yield shown.title, example
 
 
 def _example(workspace: Workspace, benchmark: Benchmark, shown: Shown) -> Worked | None:
     """Among the first rows of a kind the first that is telling, else the first."""
     first: Worked | None = None
-    picture, telling = PICTURES[shown.picture]
-    for row in islice(
-        _rows(workspace.artifacts / benchmark.name / "answers.jsonl", shown.subset), _LOOKED_AT
-    ):
-        name, given = benchmark.answer_name(row), Input(opened=workspace)
-        case, why = case_of(benchmark, given, str(row.scene)), explain_answer(name, given)
-        assert case
-        example = Worked(shown.title, name, why, row, *picture(case, why, row))
+    telling = PICTURES[shown.picture].telling
+    answered = _rows(workspace.artifacts / benchmark.name / "answers.jsonl", shown.subset)
+    for example in work(workspace, benchmark, islice(answered, _LOOKED_AT)):
         if telling(example):
             return example
         first = first or example
     return first
+
+
+def work(workspace: Workspace, benchmark: Benchmark, rows: Iterable[Row]) -> Iterator[Worked]:
+    """The answers of some rows explained and pictured, scene by scene."""
+    kind = _kind(benchmark)
+    for found in explain_rows(workspace, benchmark, rows):
+        name, row, case, why = found
+        picture, story = PICTURES[kind].draw(case, why, row) if kind else (None, ())
+        yield Worked(name, why, row, picture, story)
+
+
+def _kind(benchmark: Benchmark) -> str | None:
+    """How a benchmark's answers are pictured: as those of one that is asked on the same data."""
+    of_data = [one for one in EXPLAINED.values() if one.data_of == benchmark.data_of]
+    return next((shown.picture for one in of_data for shown in one.shown), None)
 
 
 def _rows(answers: Path, subset: str) -> Iterator[Row]:
@@ -110,8 +137,12 @@ def _picture_image(case: Case, why: Explanation, row: Row) -> Pictured:
     return Pictured(image_boxes(graph.width, graph.height, graph.objects, used))
 
 
+def _picture_arm(_: Case, why: Explanation, row: Row) -> Pictured:
+    return Pictured(arm_timeline(village_tbox(), why.logs[OWN], why.evidence()))
+
+
 def _eventful(example: Worked) -> bool:
-    return example.picture.singled_out >= _ENOUGH
+    return example.singled_out >= _ENOUGH
 
 
 _VIDEO = NamedNode(f"{NAMESPACE}video")
@@ -124,11 +155,18 @@ def _filmed(example: Worked) -> bool:
     return any(why.delta(piece).triple[1] == _VIDEO for step in found for piece in step.evidence)
 
 
-Picture = Callable[[Case, Explanation, Row], Pictured]
-PICTURES: Mapping[str, tuple[Picture, Callable[[Worked], bool]]] = {
-    "scene": (_picture_scene, _eventful),
-    "target": (_picture_target, _filmed),
-    "story": (_picture_story, _eventful),
-    "image": (_picture_image, _eventful),
+class Kind(NamedTuple):
+    """How a kind of question is pictured, and what makes an example of it telling."""
+
+    draw: Callable[[Case, Explanation, Row], Pictured]
+    telling: Callable[[Worked], bool]
+
+
+PICTURES: Mapping[str, Kind] = {
+    "scene": Kind(_picture_scene, _eventful),
+    "target": Kind(_picture_target, _filmed),
+    "story": Kind(_picture_story, _eventful),
+    "image": Kind(_picture_image, _eventful),
+    "arm": Kind(_picture_arm, _eventful),
 }
-"""How a kind of question is pictured, and what makes an example of it telling."""
+"""By what :class:`~orchestration.benchmarks.benchmark.Shown` calls them."""

@@ -4,7 +4,7 @@ The stories are told anew for this, with seeds that nothing else uses.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from random import Random
 
 import pytest
@@ -13,9 +13,9 @@ from substrate import FormatError
 from substrate.domains.babi.format import SUBSETS, Question, Statement, Story, parse_stories
 from substrate.domains.babi.interpreter import answer_story
 from substrate.worlds.babi import tell_task
+from substrate.worlds.babi.retold import Line, distracted, paraphrased, takes_up, told_anew
 
 SEED, QUESTIONS = 4711, 25
-Line = Statement | Question
 
 NEW_WORDS = {
     "Mary": "Zoe", "Sandra": "Ines", "Julie": "Noor", "Lily": "Thea", "Emily": "Uma", "Gertrude": "Ada",
@@ -34,59 +34,6 @@ GUESTS_WORDS = NEW_WORDS | {
     "chocolate": "truffle", "chocolates": "truffles",
 }  # fmt: skip
 
-PRONOUNS = re.compile(r"\b(he|she|they)\b")
-GO = "(?:moved|went|went back|journeyed|travelled) to"
-PARAPHRASES: Sequence[tuple[str, Sequence[str]]] = (
-    (
-        rf"([A-Z]\w+) {GO} the (\w+)\.",
-        (
-            r"\1 walked to the \2.",
-            r"\1 headed over to the \2.",
-            r"\1 took the bus to the \2.",
-            r"\1 got to the \2.",
-            r"\1 entered the \2.",
-            r"Later, \1 returned to the \2.",
-            r"\1 ran into the \2.",
-        ),
-    ),
-    (
-        rf"([A-Z]\w+) and ([A-Z]\w+) {GO} the (\w+)\.",
-        (r"\1 went to the \3 with \2.", r"\1 went with \2 to the \3.", r"\2 and \1 hurried to the \3."),
-    ),
-    (
-        r"([A-Z]\w+) (?:got|took|grabbed|picked up) the (\w+)(?: there)?\.",
-        (r"\1 picked the \2 up.", r"\1 grabbed the \2.", r"Then \1 got the \2 there."),
-    ),
-    (
-        r"([A-Z]\w+) (?:dropped|left|discarded|put down) the (\w+)(?: there)?\.",
-        (r"\1 put the \2 down.", r"\1 set down the \2 there.", r"\1 left the \2 there."),
-    ),
-    (
-        r"([A-Z]\w+) (?:gave|handed|passed) the (\w+) to ([A-Z]\w+)\.",
-        (r"\1 gave \3 the \2.", r"\3 received the \2 from \1.", r"\1 handed the \2 back to \3."),
-    ),
-    (
-        r"([A-Z]\w+) is in the (\w+)\.",
-        (r"\1 is now in the \2.", r"\1 is at the \2.", r"\1 is inside the \2."),
-    ),
-    (
-        r"([A-Z]\w+) is (?:no longer|not) in the (\w+)\.",
-        (r"\1 is not at the \2.", r"\1 is no longer at the \2."),
-    ),
-    (r"The (.+) is bigger than the (.+)\.", (r"The \2 is smaller than the \1.", r"The \2 fits in the \1.")),
-)
-
-
-def variant_of(story: Story, lines: Iterable[Line]) -> Story:
-    """A story of other lines, numbered anew."""
-    numbered = [
-        Statement(number, number, line.text)
-        if isinstance(line, Statement)
-        else Question(number, number, line.text, line.answer)
-        for number, line in enumerate(lines, start=1)
-    ]
-    return Story(story.file, story.subset, story.split, story.scene, tuple(numbered))
-
 
 def with_text(line: Line, text: str, answer: str | None = None) -> Line:
     if isinstance(line, Statement):
@@ -95,7 +42,7 @@ def with_text(line: Line, text: str, answer: str | None = None) -> Line:
 
 
 def renamed(story: Story, _: Random) -> Story:
-    return variant_of(story, (rename(line, NEW_WORDS) for line in story.lines))
+    return told_anew(story, (rename(line, NEW_WORDS) for line in story.lines))
 
 
 def rename(line: Line, words: Mapping[str, str]) -> Line:
@@ -110,19 +57,6 @@ def rename(line: Line, words: Mapping[str, str]) -> Line:
     return with_text(line, re.sub(r"\w+", other, line.text), answer and re.sub(r"\w+", other, answer))
 
 
-def paraphrased(story: Story, rng: Random) -> Story:
-    return variant_of(story, (paraphrase(line, rng) for line in story.lines))
-
-
-def paraphrase(line: Line, rng: Random) -> Line:
-    if isinstance(line, Question):
-        return line
-    for pattern, templates in PARAPHRASES:
-        if match := re.fullmatch(pattern, line.text):
-            return with_text(line, match.expand(rng.choice(templates)))
-    return line
-
-
 def reordered(story: Story, rng: Random) -> Story:
     """The facts that come before the first question, shuffled, in the tasks that tell no course of events."""
     if story.subset not in ("qa4", "qa15", "qa17", "qa18", "qa19"):
@@ -130,32 +64,7 @@ def reordered(story: Story, rng: Random) -> Story:
     first = next(index for index, line in enumerate(story.lines) if isinstance(line, Question))
     facts = list(story.lines[:first])
     rng.shuffle(facts)
-    return variant_of(story, [*facts, *story.lines[first:]])
-
-
-def distracted(story: Story, rng: Random) -> Story:
-    """Sentences about people, things and places that the story does not know, between its lines."""
-    asides = [
-        "Ophelia went to the lighthouse.",
-        "Ophelia picked up the violin and the drum.",
-        "Ophelia walked out of the lighthouse.",
-        "Ophelia gave the drum to Barnaby.",
-        "Ophelia and Barnaby took the train to the observatory.",
-        "Barnaby is either in the casino or the bakery.",
-        "Barnaby is a walrus.",
-        "Walruses are afraid of crocodiles.",
-        "The lighthouse is south of the observatory.",
-        "The violin is to the left of the drum.",
-        "The drum is bigger than the violin.",
-    ]
-
-    def lines() -> Iterator[Line]:
-        for line in story.lines:
-            if rng.random() < 0.5 and not (isinstance(line, Statement) and PRONOUNS.search(line.text)):
-                yield Statement(0, 0, rng.choice(asides))
-            yield line
-
-    return variant_of(story, lines())
+    return told_anew(story, [*facts, *story.lines[first:]])
 
 
 def joined(story: Story, rng: Random) -> Story:
@@ -167,7 +76,7 @@ def joined(story: Story, rng: Random) -> Story:
             lines[-1] = join(before, line, rng)
         else:
             lines.append(line)
-    return variant_of(story, lines)
+    return told_anew(story, lines)
 
 
 def can_be_joined(before: Statement, line: Statement) -> bool:
@@ -202,13 +111,7 @@ def blended(story: Story, rng: Random) -> Story:
         # Nothing comes between a pronoun and whom it means.
         while queue and takes_up(queue):
             lines.append(queue.pop(0))
-    return variant_of(story, lines)
-
-
-def takes_up(lines: Sequence[Line]) -> bool:
-    """Whether the next sentence takes people up by a pronoun."""
-    told = next((line.text for line in lines if isinstance(line, Statement)), "")
-    return bool(PRONOUNS.search(told))
+    return told_anew(story, lines)
 
 
 VARIANTS: Sequence[Callable[[Story, Random], Story]] = (

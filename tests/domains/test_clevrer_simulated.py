@@ -474,3 +474,33 @@ def test_a_missing_blow_is_felt_down_the_line() -> None:
     assert found.contacts == found.standing == []
     assert found.departed == {0: 0, 1: 11, 2: 25, 3: 90}
     assert found.states[127][0] == start[1]
+
+
+def test_an_imagined_answer_has_a_probability_that_only_the_graph_makes_certain(blocked: Scene) -> None:
+    why = explain(blocked.log, 7, QUESTION, SIMULATED)
+    chances = {part.title: (part.ground, part.probability) for part in why.parts}
+    assert any(ground == "simulated" for ground, _ in chances.values())
+    for ground, probability in chances.values():
+        assert probability is not None
+        assert 0 < probability <= 1
+        # However many draws agree, a simulation is no proof.
+        assert probability < 1 or ground != "simulated"
+    assert why == explain(blocked.log, 7, QUESTION, SIMULATED)
+    assert f"probability {why.parts[0].probability:g}" in why.text()
+    paper = explain(blocked.log, 7, QUESTION, Parameters())
+    assert [part.probability for part in paper.parts] == [None, None]
+
+
+def test_a_clear_hit_is_surer_than_a_graze() -> None:
+    def said(off: float) -> float:
+        ball = [(0, -1.0, 0.0, 2.0, 0.0), (11, -0.4, 0.0, 0.0, 0.0)]
+        legs = {BALL: ball, CUBE: [(0, 0.0, 0.0, 0.0, 0.0)], CAN: [(0, 1.2, off, 0.0, 0.0)]}
+        one = scene(legs, [(CUBE, BALL, 11)])
+        (part, *_) = explain(one.log, 7, QUESTION, SIMULATED).parts
+        assert part.probability is not None
+        return part.probability if part.answer == "yes" else 1 - part.probability
+
+    clear, graze = said(0.0), said(0.402)
+    assert clear > 0.95
+    assert abs(graze - 0.5) < abs(clear - 0.5)
+    assert said(0.8) < 0.05

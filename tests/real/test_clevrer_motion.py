@@ -289,7 +289,8 @@ def test_a_trace_starts_at_the_start_and_ends_at_the_end() -> None:
 
 def test_an_estimate_runs_on_to_its_frame_and_a_gone_body_has_none() -> None:
     points = [(70, 0.0, 0.0), (75, 0.14, 0.0)]
-    assert estimate(0, "cube", points, 80) is None
+    assert estimate(0, "cube", points, 89) is not None
+    assert estimate(0, "cube", points, 90) is None
     now = estimate(0, "cube", points, 77)
     assert now is not None
     assert 0.18 < now.body.x < 0.2

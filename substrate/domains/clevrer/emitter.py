@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import cast
 
 import pyoxigraph as ox
@@ -15,6 +16,7 @@ import pyoxigraph as ox
 from substrate.domains.clevrer.deltas import NAMESPACE, pose
 from substrate.domains.clevrer.format import Shape
 from substrate.domains.clevrer.motion.course import Course, course
+from substrate.domains.clevrer.motion.draws import Draw
 from substrate.domains.clevrer.motion.engine import Body, Contact, Motion, simulate
 from substrate.domains.clevrer.motion.observe import relative_masses
 from substrate.domains.clevrer.parameters import Engine
@@ -181,21 +183,24 @@ def observed_masses(scene: Scene) -> dict[int, float]:
 def _course(scene: Scene, at: int, end: int, gone: Iterable[int], engine: Engine) -> Course:
     """From the frame before ``at`` to ``end``; after the video everyone departs who was ever seen."""
     bodies = recorded_bodies(scene, observed_masses(scene))
+    collisions = observed_collisions(scene)
+    if scene.draw:
+        bodies = scene.draw.bodies(bodies, {name for _, *pair in collisions for name in pair})
     departing = {number for poses in bodies.values() for number in poses} if at > scene.end else ()
     return course(
         bodies,
-        observed_collisions(scene),
+        collisions,
         max(0, at - 1),
         end,
         departing,
         without=gone,
-        advance=_advance(engine),
+        advance=_advance(engine, scene.draw),
     )
 
 
-def _advance(engine: Engine) -> Callable[[Sequence[Body], int], Motion]:
+def _advance(engine: Engine, draw: Draw | None) -> Callable[[Sequence[Body], int], Motion]:
     if engine == "calibrated":
-        return simulate
+        return partial(simulate, law=draw.law()) if draw else simulate
     from substrate.domains.clevrer.motion import bullet  # loads a physics engine that nothing else here needs
 
     return bullet.simulate

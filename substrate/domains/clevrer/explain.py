@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Protocol, get_args
 import msgspec
 from pyoxigraph import NamedNode
 
+from substrate.domains.clevrer.chances import REMOVALS, Chances
 from substrate.domains.clevrer.counterfactual import Ground, judge
 from substrate.domains.clevrer.deltas import NAMESPACE, SAMPLED_FRAMES, scene_iri
 from substrate.domains.clevrer.emitter import without
@@ -32,7 +33,6 @@ from substrate.vocabulary import RDF_TYPE
 
 GROUNDS: tuple[Ground, ...] = get_args(Ground)
 """From the surest to the least sure."""
-_REMOVALS = ("get_counterfact", "filter_counterfact", "counterfact_events")
 _OBJECTS = Kind.OBJECT | Kind.OBJECTS
 _EVENTS = Kind.EVENT | Kind.EVENTS
 _TYPE = RDF_TYPE.value
@@ -66,7 +66,8 @@ def explain(log: EventLog, scene_index: int, question: Question, parameters: Par
         explained,
         logs,
         {NAMESPACE: ":", f"{scene_iri(scene_index)}:": ""},
-        lambda steps: _ground(steps, world),
+        lambda steps: ground_of(steps, world),
+        Chances(world, ground_of).of,
     )
 
 
@@ -96,6 +97,7 @@ def explanation(
     logs: Mapping[str, EventLog],
     names: Mapping[str, str],
     ground: Callable[[list[Step]], str] = lambda steps: "",
+    chance: Callable[[list[str], str], float | None] = lambda program, answer: None,
 ) -> Explanation:
     """The explanation of a question: a part for each program that it runs.
 
@@ -105,18 +107,19 @@ def explanation(
         logs: what the evidence points into; steps may add to it.
         names: short names for IRIs.
         ground: what the answer that the steps lead to rests on.
+        chance: how probable the answer of a program is, where that is known.
     """
 
     def part(program: list[str], title: str, said: str) -> tuple[ExplainedPart, str | ProgramError]:
         steps: list[Step] = []
-        rests = ""
+        rests, probability = "", None
         try:
             outcome: str | ProgramError = execute(program, steps.append)
-            rests = ground(steps)
+            rests, probability = ground(steps), chance(program, outcome)
         except ProgramError as error:
             outcome = error
         answer = f"{ERROR}{outcome}" if isinstance(outcome, ProgramError) else outcome
-        return ExplainedPart(title, tuple(map(explained, steps)), answer, rests, said), outcome
+        return ExplainedPart(title, tuple(map(explained, steps)), answer, rests, said, probability), outcome
 
     if not question.choices:
         whole, _ = part(question.program, "", "")
@@ -321,7 +324,7 @@ def _observed(step: Step, reading: Reading) -> list[Evidence]:
     if opcode is None or not opcode.query:
         return []
     evidence = observed(step, opcode, reading)
-    if step.token in _REMOVALS:
+    if step.token in REMOVALS:
         evidence = sorted({*evidence, *removal(reading, step.arguments[-1])})
     return evidence
 
@@ -330,7 +333,7 @@ def _branch(step: Step, world: World) -> tuple[str, EventLog] | None:
     """The simulated fork behind a step, with its name."""
     if step.token == "unseen_events" and world.parameters.predictive.kinematics is None:
         return "the future", unseen(world.scene, world.parameters).log
-    if step.token in _REMOVALS and world.parameters.counterfactual.method == "simulated":
+    if step.token in REMOVALS and world.parameters.counterfactual.method == "simulated":
         gone = step.arguments[-1]
         return f"the fork without object {gone}", without(world.scene, gone, world.parameters.engine).log
     return None
@@ -347,7 +350,33 @@ def _forked(fork: EventLog) -> list[int]:
     return found
 
 
-def _ground(steps: list[Step], world: World) -> str:
+class Said(NamedTuple):
+    """How probable it is said to be that a choice of a question is correct."""
+
+    question: int
+    choice: int
+    probability: float
+
+
+def said_of(world: World, questions: Iterable[Question]) -> list[Said]:
+    """The probability of every choice of some questions, as far as an ensemble says one; gold is not read."""
+    chances = Chances(world, ground_of)
+    found: list[Said] = []
+    for question in questions:
+        for choice in in_order(question.choices or ()):
+            program = choice_program(question.program, choice)
+            try:
+                answer = run(program, world)
+            except ProgramError:
+                continue
+            chance = chances.of(program, answer)
+            if chance is not None:
+                correct = chance if answer == "yes" else 1 - chance
+                found.append(Said(question.question_id, choice.choice_id, round(correct, 3)))
+    return found
+
+
+def ground_of(steps: list[Step], world: World) -> str:
     """What an answer rests on.
 
     Of a yes it is the surest ground of an event that makes it one; of a no, the least sure of those that
@@ -356,7 +385,7 @@ def _ground(steps: list[Step], world: World) -> str:
     for step in reversed(steps):
         if step.token == "unseen_events":
             return "heuristic" if world.parameters.predictive.kinematics else "simulated"
-        if step.token in _REMOVALS:
+        if step.token in REMOVALS:
             return _removal_ground(step, _asked_after(step, steps), world)
     return GROUNDS[0]
 

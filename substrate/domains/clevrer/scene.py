@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import pyoxigraph as ox
 
@@ -13,6 +13,9 @@ from substrate.domains.clevrer.deltas import NAMESPACE, SAMPLED_FRAMES
 from substrate.errors import ProgramError
 from substrate.log import EventLog
 from substrate.replay import Replay
+
+if TYPE_CHECKING:
+    from substrate.domains.clevrer.motion.draws import Draw
 
 _PREFIX = f"PREFIX : <{NAMESPACE}>\n"
 QUERIES = {
@@ -93,6 +96,8 @@ class Scene:
         """Simulated forks that were made, by what they imagine: ``("without", object)`` or ``("future",
         frames)``.
         """
+        self.draw: Draw | None = None
+        """What simulated forks take poses, masses and the law to be; as they were recorded unless given."""
 
     @property
     def end(self) -> int:

@@ -11,7 +11,7 @@ from orchestration.lineage.prov import write_prov
 from orchestration.pipeline.graph import STAGES
 from orchestration.pipeline.previews import preview
 from orchestration.project import open_workspace
-from orchestration.rendering.report import render
+from orchestration.rendering.report import write_report
 from orchestration.rendering.tables import FORMATS, Table
 
 NAME = '<script>alert("1")</script>|<img src=x onerror=y>'
@@ -39,7 +39,25 @@ def test_names_with_markup_in_report_crate_and_previews(reproduced: Path, tmp_pa
         table = Table(record["caption"], record["heads"], record["rows"])
         for suffix in ("md", "html"):
             path.with_suffix(f".{suffix}").write_text(table.render(suffix), "utf-8")
-    page = render(workspace)
+    rows = workspace.artifacts / "clevrer" / "answers.jsonl"
+    first, *others = rows.read_bytes().splitlines(keepends=True)
+    said = json.loads(first) | {"predicted": NAME, "correct": False}
+    rows.write_bytes(json.dumps(said).encode() + b"\n" + b"".join(others))
+    asked = workspace.data / "clevrer" / "questions.json"
+    scenes = json.loads(asked.read_bytes())
+    for question in (question for scene in scenes for question in scene["questions"]):
+        question["question"] += NAME
+        for choice in question.get("choices", []):
+            choice["choice"] += NAME
+    asked.write_text(json.dumps(scenes), "utf-8")
+    write_report(workspace, tmp_path / "report")
+    for file in (tmp_path / "report").rglob("*.html"):
+        assert "<script>alert" not in file.read_text("utf-8")
+        assert "<img src=x" not in file.read_text("utf-8")
+    for file in (tmp_path / "report/answers/clevrer").glob("why-*.js"):
+        assert "&lt;script&gt;alert" in file.read_text("utf-8"), "a choice's text, in an explanation"
+        assert "<script>alert" not in file.read_text("utf-8")
+    page = (tmp_path / "report/index.html").read_text("utf-8")
     assert "&lt;script&gt;alert" in page
     assert "<script>alert" not in page
     assert "<img src=x" not in page

@@ -1,7 +1,8 @@
-"""The report: one page that stands by itself, shows every number, and has the same bytes each time."""
+"""The report: a folder that stands by itself, shows every number and answer, the same bytes each time."""
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -10,20 +11,27 @@ from collections import Counter
 from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
 from typer.testing import CliRunner
 
 from orchestration.cli.main import app
+from orchestration.files import sha256
+from orchestration.lineage.explain import Input, explain_answer
 from orchestration.pins import dvc as pins
 from orchestration.pins.records import read_record, record_path
 from orchestration.pipeline.graph import STAGES
 from orchestration.project import open_workspace
-from orchestration.rendering.report import anchor, percent, render
+from orchestration.rendering.page import number_page, percent
+from orchestration.rendering.report import write_report
 from orchestration.scoring.scores import Score
+from substrate.rows import decode
 
-PAGE = Path("artifacts/sample/report/index.html")
+ROOT = Path(__file__).resolve().parents[3]
+REPORT = Path("artifacts/sample/report")
+PAGE = REPORT / "index.html"
 VOID = {"meta", "link", "wbr", "br", "img", "input", "hr"}
 
 
@@ -50,6 +58,8 @@ class Page(HTMLParser):
         ]
         if tag in ("a", "use"):
             self.links.append(given["href"])
+        elif tag == "script" and "src" not in given:
+            assert given["type"] == "application/json", "no script stands in a page"
         elif "href" in given or "src" in given:
             self.loads.append(given.get("href") or given["src"])
         if tag not in VOID:
@@ -68,20 +78,52 @@ class Page(HTMLParser):
         self.words.append(data)
 
 
-def test_a_run_ends_in_a_page_that_stands_by_itself(
+def shards(report: Path, benchmark: str, kind: str) -> list[Path]:
+    return sorted((report / "answers" / benchmark).glob(f"{kind}-*.js"))
+
+
+def listed(report: Path, benchmark: str) -> list[list[Any]]:
+    """The rows that a benchmark's page lists."""
+    found: list[list[Any]] = []
+    for shard in shards(report, benchmark, "rows"):
+        found += json.loads(shard.read_text("utf-8").removeprefix("rows(").rstrip().removesuffix(")"))
+    return found
+
+
+def explained(report: Path, benchmark: str) -> dict[str, str]:
+    """The explanations that a benchmark's page opens, by what it calls the rows."""
+    found: dict[str, str] = {}
+    for number, shard in enumerate(shards(report, benchmark, "why")):
+        text = shard.read_text("utf-8").rstrip().removesuffix(")")
+        found |= json.loads(text.removeprefix(f"explanations({number}, "))
+    return found
+
+
+def test_a_run_ends_in_a_folder_that_stands_by_itself(
     reproduced: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    text = (reproduced / PAGE).read_text("utf-8")
-    page = Page(text)
-    assert text.startswith("<!doctype html>")
-    assert [name for name, times in Counter(page.ids).items() if times > 1] == []
-    assert set(page.links) <= {f"#{name}" for name in page.ids}, "every link stays in the page and arrives"
-    assert set(page.described) <= set(page.ids)
-    assert page.loads == ["data:,"], "nothing is loaded; an empty icon keeps a browser from asking for one"
-    assert not re.search(r"@import|url\((?!#)", text)
-    assert str(tmp_path_factory.getbasetemp()) not in text
-    assert "file://" not in text
-    assert len(text.encode()) < 2_000_000
+    report = reproduced / REPORT
+    pages = sorted(report.rglob("*.html"))
+    assert len(pages) > 50
+    for path in pages:
+        text = path.read_text("utf-8")
+        page = Page(text)
+        assert text.startswith("<!doctype html>")
+        assert [name for name, times in Counter(page.ids).items() if times > 1] == []
+        assert not [link for link in (*page.links, *page.loads) if re.match(r"\w+:(?!,)|//", link)], (
+            "nothing is of another place"
+        )
+        assert len(text.encode()) < 1_000_000
+    for path in filter(Path.is_file, report.rglob("*")):
+        text = path.read_text("utf-8")
+        assert not re.search(r"@import|url\((?!#)|fetch\(|XMLHttpRequest", text)
+        assert str(tmp_path_factory.getbasetemp()) not in text
+        assert "file://" not in text
+    checked = subprocess.run(
+        [sys.executable, ROOT / "scripts/check_links.py", report], capture_output=True, text=True, check=False
+    )
+    assert checked.returncode == 0, checked.stderr
+    page = Page((reproduced / PAGE).read_text("utf-8"))
 
     words = " ".join("".join(page.words).split())
     assert "Not the paper" in words
@@ -91,8 +133,8 @@ def test_a_run_ends_in_a_page_that_stands_by_itself(
         words.index("Table 1: CLEVRER")
         < words.index("Transfer to other benchmarks")
         < words.index("Ablations")
+        < words.index("Every answer")
         < words.index("Worked explanations")
-        < words.index("Traces")
     )
     for kind in (
         "CLEVRER, descriptive",
@@ -105,10 +147,8 @@ def test_a_run_ends_in_a_page_that_stands_by_itself(
         assert kind in words
 
 
-def test_every_number_is_in_the_page_with_its_trace(reproduced: Path) -> None:
-    page = Page((reproduced / PAGE).read_text("utf-8"))
-    words = " ".join("".join(page.words).split())
-    links = Counter(page.links)
+def test_every_number_is_in_the_page_and_has_one_with_its_trace(reproduced: Path) -> None:
+    links = Counter(Page((reproduced / PAGE).read_text("utf-8")).links)
     scores = [
         msgspec.json.decode(path.read_bytes(), type=Score)
         for path in (reproduced / "artifacts/sample/scores").glob("*.json")
@@ -121,13 +161,16 @@ def test_every_number_is_in_the_page_with_its_trace(reproduced: Path) -> None:
         "clevrer_humans",
         "ablations",
     }
+    assert len({number_page(found.name) for found in scores}) == len(scores)
     for found in scores:
-        assert links[f"#{anchor(found.name)}"] >= (2 if found.n else 1), (
+        assert links[number_page(found.name)] >= (2 if found.n else 1), (
             f"{found.name} stands in a table and in the forest plot"
         )
-        assert f"{found.name} {percent(found)}" in words, f"the trace of {found.name} says what it is"
+        words = words_of(reproduced / REPORT / number_page(found.name))
+        assert f"{found.name} {percent(found)}" in words, f"the page of {found.name} says what it is"
     record = read_record(record_path(open_workspace("sample"), "clevrer/answers"))
     assert record
+    words = words_of(reproduced / REPORT / number_page("clevrer/descriptive/per_question"))
     for proof in (
         record.code_version,
         *record.outs.values(),
@@ -137,7 +180,57 @@ def test_every_number_is_in_the_page_with_its_trace(reproduced: Path) -> None:
         assert proof in words
 
 
-def test_what_was_not_measured_is_said_and_not_drawn(reproduced: Path) -> None:
+def words_of(path: Path) -> str:
+    return " ".join("".join(Page(path.read_text("utf-8")).words).split())
+
+
+def test_every_answer_is_listed_with_its_question_and_the_wrong_ones_with_their_steps(
+    reproduced: Path,
+) -> None:
+    report = reproduced / REPORT
+    for benchmark in ("clevrer", "comphy", "babi", "gqa", "ablations", "twin"):
+        answers = (reproduced / "artifacts/sample" / benchmark / "answers.jsonl").read_bytes().splitlines()
+        rows, found = [decode(line) for line in answers], listed(report, benchmark)
+        assert [(str(row.scene), row.correct is not False) for row in rows] == [
+            (scene, result not in (1, 2)) for _, scene, _, _, _, _, result, *_ in found
+        ]
+        assert all(text for _, _, _, text, *_ in found), f"each question of {benchmark} is in words"
+        why = explained(report, benchmark)
+        names = [
+            f"{row.subset}/{scene}/{asked}" for row, (_, scene, asked, *_) in zip(rows, found, strict=True)
+        ]
+        with_steps = [name for name, row in zip(names, found, strict=True) if row[7] is not None]
+        assert with_steps == [name for name in names if name in why]
+        assert len(why) == len(with_steps) > 0
+        if benchmark != "ablations":
+            wrong = [name for name, row in zip(names, rows, strict=True) if row.correct is False]
+            assert set(wrong) <= set(why)
+
+
+def test_the_steps_are_those_that_explain_prints(reproduced: Path) -> None:
+    why = explained(reproduced / REPORT, "clevrer")
+    first = next(name for name in why if name.startswith("descriptive/"))
+    name = f"clevrer/{first.partition('/')[2]}"
+    printed = explain_answer(name, Input(opened=open_workspace("sample")))
+    assert printed.html() in why[first]
+    assert f"substrate explain {name}" in why[first]
+
+
+def test_a_page_names_the_answers_that_are_not_right(reproduced: Path) -> None:
+    rows = (reproduced / "artifacts/sample/ablations/answers.jsonl").read_bytes().splitlines()
+    wrong = [row for row in map(decode, rows) if row.subset == "counterfactual.printed" and not row.correct]
+    page = Page(
+        (reproduced / REPORT / number_page("ablations/counterfactual.printed/per_question")).read_text(
+            "utf-8"
+        )
+    )
+    assert wrong
+    for row in wrong:
+        assert f"../answers/ablations.html?answer={row.subset}/{row.scene}/{row.question}" in page.links
+    assert "../answers/ablations.html?subset=counterfactual.printed&result=wrong" in page.links
+
+
+def test_what_was_not_measured_is_said_and_not_drawn(reproduced: Path, tmp_path: Path) -> None:
     artifacts = reproduced / "artifacts/sample"
     files = list((artifacts / "scores").glob("*.json"))
     for path in files:
@@ -147,33 +240,34 @@ def test_what_was_not_measured_is_said_and_not_drawn(reproduced: Path) -> None:
         )
     for path in artifacts.glob("*/answers.jsonl"):
         path.write_bytes(b"")
-    text = render(open_workspace("sample"))
-    words = " ".join("".join(Page(text).words).split())
-    assert "clevrer/descriptive/per_question not measured" in words
+    write_report(open_workspace("sample"), tmp_path / "report")
+    text = (tmp_path / "report/index.html").read_text("utf-8")
+    number = tmp_path / "report" / number_page("clevrer/descriptive/per_question")
+    assert "clevrer/descriptive/per_question not measured" in words_of(number)
     assert f"numbers measured, {len(files)} not</dt><dd>0</dd>" in text
     assert 'class="interval"' not in text
     assert 'class="question"' not in text, "no worked example without an answer"
+    assert not (tmp_path / "report/answers").exists()
 
 
-def test_neither_repetition_nor_hash_seed_changes_a_byte(reproduced: Path) -> None:
-    first = (reproduced / PAGE).read_bytes()
+def test_neither_repetition_nor_hash_seed_changes_a_byte(reproduced: Path, tmp_path: Path) -> None:
     code = """if True:
         import sys
-        from orchestration.rendering.report import render
+        from pathlib import Path
+        from orchestration.rendering.report import write_report
         from orchestration.project import open_workspace
-        sys.stdout.write(render(open_workspace("sample")))"""
+        write_report(open_workspace("sample"), Path(sys.argv[1]))"""
+    first = sha256(reproduced / REPORT)
     for seed, locale, zone in (("1", "C.UTF-8", "UTC"), ("7", "POSIX", "Asia/Tokyo")):
         environment = os.environ | {
             "PYTHONHASHSEED": seed,
             "LC_ALL": locale,
             "TZ": zone,
-            "PYTHONUTF8": "1",
             "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
         }
-        again = subprocess.run(
-            [sys.executable, "-c", code], check=True, capture_output=True, cwd=reproduced, env=environment
-        )
-        assert again.stdout == first
+        out = tmp_path / seed
+        subprocess.run([sys.executable, "-c", code, out], check=True, cwd=reproduced, env=environment)
+        assert sha256(out) == first
 
 
 def test_every_table_and_score_is_read_and_no_pin_waits_for_the_page() -> None:

@@ -19,6 +19,10 @@ Sampled = tuple[int, float, float]
 Trust = Literal["steady", "struck", "new"]
 
 
+PATIENCE = 3
+"""Intervals without a position before a body counts as gone: a tracker may lose one that is still there."""
+
+
 class Estimate(Struct, frozen=True):
     """A state and its trust.
 
@@ -41,7 +45,7 @@ def estimate(
     middle to its end: trajectories are piecewise fits, smooth to the last digit between seams and wrong by a
     whole piece where they are wrong, so a longer window averages nothing out (``docs/design/motion.md`` has
     the comparison). A body that has been still stays still. ``None`` also for a body that has left: its
-    points end before ``at``.
+    points end :data:`PATIENCE` intervals before ``at``.
 
     >>> points = [(70, 0.0, 0.0), (75, 0.14, 0.0), (80, 0.28, 0.0), (85, 9.0, 9.0)]
     >>> found = estimate(4, "sphere", points, at=80)
@@ -49,7 +53,7 @@ def estimate(
     (0.28, 0.994, 'steady')
     """
     seen = [point for point in points if point[0] <= at]
-    if not seen or at - seen[-1][0] >= sight.interval:
+    if not seen or at - seen[-1][0] >= PATIENCE * sight.interval:
         return None
     frame, x, y = seen[-1]
     passed = [seam for seam in sight.seams if seam <= frame]

@@ -1,0 +1,153 @@
+"""Are the probabilities of answers about imagined worlds right?
+
+    python benchmarks/clevrer_chances.py worlds [--scenes 100] [--seed 4001]      # generated, a new seed
+    python benchmarks/clevrer_chances.py tracked TRAJECTORIES EVENTS              # real, kept-out half
+
+Of generated worlds, each choice of the predictive questions (configuration S) and of the counterfactual ones
+(simulated) has a probability of being correct, and gold that is the world's own. Nobody knows what would have
+happened in a real video; but where nothing is removed and one body is let go at its first collision, so that
+it and whom it reaches are simulated as in a fork, what happens was filmed. There states are the tracked ones,
+with the errors fitted on the other half. Each table has the Brier score beside that of always saying how
+common "correct" is, and of saying 0 or 1 as the answer does.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import combinations
+from math import exp
+from pathlib import Path
+from random import Random
+from statistics import fmean
+
+from clevrer_counterfactuals import contacts, recorded
+from msgspec.structs import replace
+
+from substrate.domains.clevrer.deltas import annotation_log
+from substrate.domains.clevrer.explain import said_of
+from substrate.domains.clevrer.format import FRAMES, read_scene_events
+from substrate.domains.clevrer.motion import read_trajectories, simulate
+from substrate.domains.clevrer.motion.course import Recorded, course
+from substrate.domains.clevrer.motion.draws import DRAWS, Draw
+from substrate.domains.clevrer.motion.engine import Body
+from substrate.domains.clevrer.motion.evaluate import reliability
+from substrate.domains.clevrer.motion.from_trajectories import Watched, brier, halves, watch
+from substrate.domains.clevrer.motion.law import SIGHT
+from substrate.domains.clevrer.parameters import Counterfactual, Parameters, Predictive
+from substrate.domains.clevrer.program import World
+from substrate.domains.clevrer.scene import Scene
+from substrate.worlds.clevrer import generate_scene
+
+SIMULATED = Parameters(predictive=Predictive("S"), counterfactual=Counterfactual("simulated"))
+FIRST = 80_000
+CLOSE = 3
+"""Frames before its first collision at which a body is let go."""
+Chance = tuple[float, bool]
+
+
+def of_worlds(scenes: int, seed: int) -> dict[str, list[Chance]]:
+    """Probability and gold of every choice, by the kind of its question."""
+    found: dict[str, list[Chance]] = {"predictive": [], "counterfactual": []}
+    for number in range(FIRST, FIRST + scenes):
+        made = generate_scene(number, seed)
+        world = World(Scene(annotation_log(made.annotation)), SIMULATED)
+        for subset, chances in found.items():
+            asked = [q for q in made.questions.questions if q.question_type == subset]
+            gold = {(q.question_id, c.choice_id): c.answer for q in asked for c in q.choices or ()}
+            for said in said_of(world, asked):
+                chances.append((said.probability, gold[said.question, said.choice] == "correct"))
+    return found
+
+
+def of_tracks(watched: Sequence[Watched], every: int) -> Iterator[Chance]:
+    """Of every body that collides, let go at its first collision: the pairs that meet after it."""
+    for w in watched[::every]:
+        states, seen = recorded(w), contacts(w.events)
+        names = sorted(w.scene.trajectory)
+        for name in names:
+            first = min((frame for frame, *pair in seen if name in pair), default=None)
+            if first is None:
+                continue
+            start = max(0, first - CLOSE)
+            shares = dict.fromkeys(combinations(names, 2), 0)
+            concerned: set[int] = set()
+            for number in range(DRAWS):
+                drawn = off(states, number)
+                advance = partial(simulate, law=Draw(number).law())
+                found = course(drawn, seen, start, FRAMES - 1, [name], advance=advance)
+                concerned.update(found.departed)
+                for _, a, b in [*found.contacts, *found.standing]:
+                    shares[a, b] += 1
+            met = {(a, b) for frame, a, b in seen if frame <= start}
+            came = {(a, b) for frame, a, b in seen if frame > start}
+            for pair, count in shares.items():
+                if pair not in met and not concerned.isdisjoint(pair):
+                    yield round((count + 0.5) / (DRAWS + 1), 3), pair in came
+
+
+def off(states: Recorded, number: int) -> dict[int, dict[int, Body]]:
+    """Tracked states with masses, places and velocities off by what the trackers' are."""
+    masses = {
+        name: exp(Random(f"mass {number} {name}").gauss(0, SIGHT.mass))
+        for name in {name for here in states.values() for name in here}
+    }
+    found: dict[int, dict[int, Body]] = {}
+    for frame, here in states.items():
+        fit = sum(frame >= seam for seam in SIGHT.seams)
+        place, velocity = (errors[min(fit, 1)] for errors in (SIGHT.place, SIGHT.velocity))
+        rng = Random(f"track {number} {frame}")
+        found[frame] = {}
+        for name, body in sorted(here.items()):
+            dx, dy = (rng.gauss(0, place) for _ in "xy")
+            dvx, dvy = (rng.gauss(0, velocity) for _ in "xy")
+            scale = min(1.0, (body.vx**2 + body.vy**2) ** 0.5 / 0.3)  # what hardly moves is well known
+            found[frame][name] = replace(
+                body,
+                x=body.x + scale * dx,
+                y=body.y + scale * dy,
+                vx=body.vx + scale * dvx,
+                vy=body.vy + scale * dvy,
+                yaw=rng.uniform(0, 1.5708) if body.shape == "cube" else 0.0,
+                mass=masses[name],
+            )
+    return found
+
+
+def table(title: str, chances: Sequence[Chance]) -> str:
+    """Brier scores and bins in Markdown."""
+    common = fmean(came for _, came in chances)
+    plain = brier([(float(said >= 0.5), came) for said, came in chances])
+    lines = [
+        f"\n{title}: {len(chances)}; Brier score {brier(chances):.4f}, {plain:.4f} as 0 or 1, "
+        f"{common * (1 - common):.4f} where {common:.3f} is said of each.\n",
+        "| of them | probability said | share that comes |\n|---|---|---|",
+    ]
+    lines += [f"| {found.pairs} | {found.said:.3f} | {found.came:.3f} |" for found in reliability(chances)]
+    return "\n".join(lines) + "\n"
+
+
+def main() -> int:
+    """The command."""
+    parser = argparse.ArgumentParser(description="Are the probabilities of imagined worlds right?")
+    parser.add_argument("what", choices=("worlds", "tracked"))
+    parser.add_argument("files", type=Path, nargs="*", help="trajectories and events, for `tracked`")
+    parser.add_argument("--scenes", type=int, default=100, help="generated scenes")
+    parser.add_argument("--seed", type=int, default=4001, help="their seed")
+    parser.add_argument("--every", type=int, default=5, help="of the kept-out scenes, one in so many")
+    given = parser.parse_args()
+    if given.what == "worlds":
+        for subset, chances in of_worlds(given.scenes, given.seed).items():
+            sys.stdout.write(table(f"Choices of {subset} questions", chances))
+        return 0
+    trajectories, events = given.files
+    _, kept = halves(watch(read_trajectories(trajectories), read_scene_events(events)))
+    chances = list(of_tracks(kept, given.every))
+    sys.stdout.write(table("Pairs of which one was let go, or reached", chances))
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

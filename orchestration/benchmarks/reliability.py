@@ -1,0 +1,118 @@
+"""Probabilities of what simulated forks say, beside what is so: each choice about an imagined world."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+
+import msgspec
+from msgspec.structs import replace
+
+from orchestration.benchmarks.benchmark import Case
+from substrate.domains.clevrer.explain import said_of
+from substrate.domains.clevrer.format import SceneQuestions
+from substrate.domains.clevrer.parameters import Counterfactual, Parameters, Predictive
+from substrate.domains.clevrer.program import World
+from substrate.domains.clevrer.scene import Scene
+from substrate.log import EventLog
+
+SUBSETS = ("predictive", "counterfactual")
+BINS = 10
+
+
+class Chance(msgspec.Struct, frozen=True, kw_only=True):
+    """A choice: how probable it is said to be that it is correct, and whether it is."""
+
+    benchmark: str = "clevrer"
+    split: str
+    subset: str
+    scene: int | str
+    question: int
+    choice: int
+    probability: float
+    correct: bool
+    log: str
+
+
+class Bin(msgspec.Struct, frozen=True):
+    """Choices of about the same probability: how many, what is said of them on average, how many hold."""
+
+    n: int
+    said: float
+    right: int
+
+
+class Reliability(msgspec.Struct, frozen=True):
+    """How well probabilities agree with what is so.
+
+    Attributes:
+        brier: the mean square of what lies between the two.
+        plain: the same, had 0 or 1 been said, whichever is nearer.
+        constant: the same, had the share of what holds been said of each.
+    """
+
+    subset: str
+    n: int
+    brier: float
+    plain: float
+    constant: float
+    bins: list[Bin]
+
+
+def rows(case: Case, logs: Sequence[EventLog], parameters: Parameters, split: str) -> Iterator[Chance]:
+    """A row for each choice that the ensemble says a probability of; gold is read once all stand."""
+    simulated = replace(parameters, predictive=Predictive("S"), counterfactual=Counterfactual("simulated"))
+    scene = Scene(logs[0])
+    if not scene.poses:
+        return
+    questions = msgspec.json.decode(case.questions, type=SceneQuestions).questions
+    asked = [question for question in questions if question.question_type in SUBSETS]
+    said = said_of(World(scene, simulated), asked)
+    gold = {(q.question_id, c.choice_id): (q.question_type, c.answer) for q in asked for c in q.choices or ()}
+    for one in sorted(said):
+        subset, answer = gold[one.question, one.choice]
+        if answer is not None:
+            yield Chance(
+                split=split,
+                subset=subset,
+                scene=case.scene,
+                question=one.question,
+                choice=one.choice,
+                probability=one.probability,
+                correct=answer == "correct",
+                log=logs[0].digest,
+            )
+
+
+def imagined(case: Case) -> int:
+    """How many choices with gold a case has about worlds that were not filmed; none without motion."""
+    if case.kind or not case.questions:
+        return 0
+    questions = msgspec.json.decode(case.questions, type=SceneQuestions).questions
+    asked = [question for question in questions if question.question_type in SUBSETS]
+    return sum(choice.answer is not None for question in asked for choice in question.choices or ())
+
+
+def reliability_of(subset: str, chances: Iterable[Chance]) -> Reliability:
+    """The Brier score and the bins, of equal width; empty ones are left out.
+
+    >>> one, other = (Chance(split="", subset="predictive", scene=1, question=1, choice=choice, log="",
+    ...     probability=said, correct=True) for choice, said in enumerate((0.9, 0.4)))
+    >>> found = reliability_of("predictive", [one, other])
+    >>> found.brier, found.plain, found.constant, len(found.bins)
+    (0.185, 0.5, 0.0, 2)
+    """
+    all_ = sorted(chances, key=lambda one: one.probability)
+    if not all_:
+        return Reliability(subset, 0, 0.0, 0.0, 0.0, [])
+    common = sum(one.correct for one in all_) / len(all_)
+    bins: list[Bin] = []
+    for _, group in groupby(all_, key=lambda one: min(int(one.probability * BINS), BINS - 1)):
+        here = list(group)
+        said = sum(one.probability for one in here) / len(here)
+        bins.append(Bin(len(here), round(said, 6), sum(one.correct for one in here)))
+    brier = sum((one.probability - one.correct) ** 2 for one in all_) / len(all_)
+    plain = sum((one.probability >= 0.5) != one.correct for one in all_) / len(all_)
+    return Reliability(
+        subset, len(all_), round(brier, 6), round(plain, 6), round(common * (1 - common), 6), bins
+    )

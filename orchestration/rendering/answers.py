@@ -1,0 +1,239 @@
+"""Every answer of a run: a page a benchmark, and beside it scripts with its rows and their explanations.
+
+A page that is opened from disk can load scripts, and nothing else. A shard of rows is a script that holds so
+many rows, one of explanations a script that holds so many bytes; the second is loaded where a row of it is
+opened.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import msgspec
+
+from orchestration.benchmarks.benchmark import Benchmark, Wording
+from orchestration.benchmarks.registry import BENCHMARKS
+from orchestration.lineage.explain import EXPLAINED
+from orchestration.rendering.page import RIGHT, answers_page
+from orchestration.rendering.worked import work
+from orchestration.tables import batched
+from orchestration.workspace import Workspace
+from substrate.rows import Row, decode
+
+RESULTS = ("right", "wrong", "error", "ungraded")
+ROWS_A_SHARD = 5_000
+BYTES_A_SHARD = 250_000
+"""How many bytes of explanations make a shard full."""
+
+
+@dataclass
+class Count:
+    """How many answers there are, by what came of them, and how many have their steps in the report."""
+
+    answers: int = 0
+    right: int = 0
+    wrong: int = 0
+    error: int = 0
+    ungraded: int = 0
+    explained: int = 0
+
+    def add(self, other: Count) -> None:
+        """Count others too."""
+        for name, value in vars(other).items():
+            setattr(self, name, getattr(self, name) + value)
+
+
+@dataclass
+class Answers:
+    """A benchmark's answers: what they are called, where their page lies, and their counts by subset."""
+
+    benchmark: Benchmark
+    subsets: dict[str, Count] = field(default_factory=dict)
+    limit: int | None = None
+    """How many wrong answers of a subset have their steps in the report; all of them where ``None``."""
+
+    @property
+    def title(self) -> str:
+        """The benchmark's."""
+        return self.benchmark.title
+
+    @property
+    def page(self) -> str:
+        """Where their page lies in the report."""
+        return answers_page(self.benchmark.name)
+
+    @property
+    def count(self) -> Count:
+        """The counts of all subsets together."""
+        whole = Count()
+        for count in self.subsets.values():
+            whole.add(count)
+        return whole
+
+
+def write_answers(workspace: Workspace, jinja: jinja2.Environment, out: Path) -> list[Answers]:
+    """Write the pages of all benchmarks that have answers, and the scripts beside them.
+
+    Args:
+        out: the report's folder.
+    """
+    found: list[Answers] = []
+    for benchmark in BENCHMARKS.values():
+        file = workspace.artifacts / benchmark.name / "answers.jsonl"
+        if file.is_file() and file.stat().st_size:
+            found.append(_write(workspace, jinja, benchmark, file, out))
+    return found
+
+
+def _write(
+    workspace: Workspace, jinja: jinja2.Environment, benchmark: Benchmark, file: Path, out: Path
+) -> Answers:
+    folder = out / "answers" / benchmark.name
+    folder.mkdir(parents=True)
+    answers, chosen = _counted(benchmark, file)
+    shards: dict[str, int] = {}
+    for number, fragments in enumerate(_explanations(workspace, jinja, benchmark, chosen)):
+        shards |= dict.fromkeys(fragments, number)
+        call = f"explanations({number}, {_json(fragments)})\n"
+        (folder / f"why-{number:04d}.js").write_text(call, "utf-8")
+    for row in chosen:
+        answers.subsets[row.subset].explained += _key(benchmark, row) in shards
+    places = {subset: place for place, subset in enumerate(answers.subsets)}
+    words = _wordings(workspace, benchmark)
+    lines = (_line(benchmark, row, places, words, shards) for row in _rows(file))
+    count = 0
+    for number, shard in enumerate(batched(lines, ROWS_A_SHARD)):
+        count = number + 1
+        (folder / f"rows-{number:04d}.js").write_text("rows([\n" + ",\n".join(shard) + "\n])\n", "utf-8")
+    config = {
+        "benchmark": benchmark.name,
+        "subsets": [*answers.subsets],
+        "results": RESULTS,
+        "shards": count,
+        "command": benchmark.name in EXPLAINED,
+        "subset_in_name": benchmark.subset_in_name,
+    }
+    page = jinja.get_template("answers.html.j2").render(
+        profile=workspace.settings.profile,
+        answers=answers,
+        config=config,
+        by_model=benchmark.by_model,
+        file=f"artifacts/{workspace.settings.profile}/{benchmark.name}/answers.jsonl",
+        up="../",
+    )
+    (out / answers.page).write_text(page, "utf-8")
+    return answers
+
+
+def _rows(file: Path) -> Iterator[Row]:
+    with file.open("rb") as lines:
+        yield from map(decode, lines)
+
+
+def _key(benchmark: Benchmark, row: Row) -> str:
+    """What a row is called on its page."""
+    return f"{row.subset}/{row.scene}/{benchmark.asked(row)}"
+
+
+def _result(row: Row) -> str:
+    if row.error is not msgspec.UNSET:
+        return "error"
+    if row.correct is None:
+        return "ungraded"
+    return "right" if row.correct else "wrong"
+
+
+def _counted(benchmark: Benchmark, file: Path) -> tuple[Answers, list[Row]]:
+    """The counts of some rows, and those to explain: of each subset the first wrong ones and others."""
+    counts: dict[str, Count] = {}
+    for row in _rows(file):
+        counts.setdefault(row.subset, Count()).add(Count(answers=1, **{_result(row): 1}))
+    limit = _limit([count.wrong + count.error for count in counts.values()], benchmark.worked)
+    taken, chosen = Counter[tuple[str, bool]](), list[Row]()
+    for row in _rows(file):
+        wrong = _result(row) in ("wrong", "error")
+        most = limit if wrong else RIGHT
+        if most is None or taken[row.subset, wrong] < most:
+            taken[row.subset, wrong] += 1
+            chosen.append(row)
+    order = _subsets(benchmark, counts)
+    return Answers(benchmark, {subset: counts[subset] for subset in order}, limit), chosen
+
+
+def _limit(wrong: Sequence[int], most: int) -> int | None:
+    """How many of each subset can be taken so that all together are no more than so many.
+
+    >>> _limit([7, 30, 50], 60), _limit([7, 30, 50], 90)
+    (26, None)
+    """
+    if sum(wrong) <= most:
+        return None
+    return max(n for n in range(most + 1) if sum(min(n, count) for count in wrong) <= most)
+
+
+def _subsets(benchmark: Benchmark, found: Iterable[str]) -> list[str]:
+    """Subsets in the order of the benchmark's numbers, others behind them by name."""
+    named = [number.split("/")[1] for number in benchmark.numbers]
+    return sorted(found, key=lambda subset: (named.index(subset) if subset in named else len(named), subset))
+
+
+def _explanations(
+    workspace: Workspace, jinja: jinja2.Environment, benchmark: Benchmark, rows: list[Row]
+) -> Iterator[dict[str, str]]:
+    """The explanations of some rows as markup by the rows' keys, so many bytes at a time."""
+    if benchmark.name not in EXPLAINED:
+        return
+    macros: Any = jinja.globals["macros"]
+    full, shard = 0, dict[str, str]()
+    for example in work(workspace, benchmark, rows):
+        fragment = str(macros.reasons(example))
+        shard[_key(benchmark, example.row)] = fragment
+        full += len(fragment)
+        if full >= BYTES_A_SHARD:
+            yield shard
+            full, shard = 0, {}
+    if shard:
+        yield shard
+
+
+def _wordings(workspace: Workspace, benchmark: Benchmark) -> Mapping[tuple[str, str, str], Wording]:
+    """The questions of a benchmark's answers in words, by subset, scene and question."""
+    asked = BENCHMARKS[getattr(benchmark, "asks", benchmark.name)]
+    files = asked.files(workspace.data / asked.data_of)
+    found: dict[tuple[str, str, str], Wording] = {}
+    if files and asked.cases and asked.wordings:
+        for case in asked.cases(files, None, False).each:
+            for words in asked.wordings(case):
+                found[words.subset, str(case.scene), words.question] = words
+    return found
+
+
+def _line(
+    benchmark: Benchmark,
+    row: Row,
+    places: Mapping[str, int],
+    wordings: Mapping[tuple[str, str, str], Wording],
+    shards: Mapping[str, int],
+) -> str:
+    """A row as the page's script takes it."""
+    asked = benchmark.asked(row)
+    scene = str(row.scene)
+    words = wordings.get(("", scene, asked)) or wordings.get((row.subset, scene, asked)) or Wording(asked, "")
+    choices = None
+    if row.choices is not msgspec.UNSET:
+        texts = dict(enumerate(words.choices))
+        choices = [(texts.get(n, ""), one.predicted, one.expected) for n, one in enumerate(row.choices)]
+    error = None if row.error is msgspec.UNSET else row.error
+    predicted, expected = (None, None) if choices else (row.predicted, row.expected)
+    result, shard = RESULTS.index(_result(row)), shards.get(_key(benchmark, row))
+    place = places[row.subset]
+    return _json((place, scene, asked, words.text, predicted, expected, result, shard, choices, error))
+
+
+def _json(value: Any) -> str:
+    return msgspec.json.encode(value).decode()

@@ -1,0 +1,87 @@
+"""What the report's pages share: templates, and how a number is printed, named and linked."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import jinja2
+from markupsafe import Markup, escape
+
+from orchestration.benchmarks.registry import BENCHMARKS
+from orchestration.rendering.timelines import STATES
+from orchestration.scoring.likeness import marked, stated
+from orchestration.scoring.scores import Score
+
+HERE = Path(__file__).parent
+SHARED = ("report.css", "answers.js")
+"""The files that the pages load: how they look, and what a table of answers does."""
+RIGHT = 3
+"""Of how many answers of a subset that are not wrong the report has the steps: of the first."""
+NAMED = 100
+"""How many wrong answers the page of a number names."""
+
+
+def templates() -> jinja2.Environment:
+    """The templates of pages; whatever they are given is text, and markup in it is shown."""
+    jinja = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(HERE),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    jinja.filters |= {"breakable": breakable, "flat": flat, "number_page": number_page, "percent": percent}
+    titles = {name: benchmark.title for name, benchmark in BENCHMARKS.items()}
+    jinja.globals |= {"STATES": STATES, "TITLES": titles, "RIGHT": RIGHT, "NAMED": NAMED, "zip": zip}
+    jinja.globals |= {"marked": marked, "stated": stated, "up": ""}
+    jinja.globals["macros"] = jinja.get_template("macros.html.j2").module
+    jinja.globals["layout"] = jinja.get_template("layout.html.j2")
+    return jinja
+
+
+def percent(score: Score) -> str:
+    """A score as the tables print it."""
+    return "not measured" if score.accuracy is None else f"{100 * score.accuracy:.2f} %"
+
+
+def number_page(number: str) -> str:
+    """Where a number's page lies in the report.
+
+    >>> number_page("clevrer/predictive/per_option")
+    'numbers/clevrer-predictive-per_option.html'
+    """
+    return f"numbers/{number.replace('/', '-')}.html"
+
+
+def answers_page(benchmark: str) -> str:
+    """Where the page of a benchmark's answers lies in the report.
+
+    >>> answers_page("babi")
+    'answers/babi.html'
+    """
+    return f"answers/{benchmark}.html"
+
+
+def breakable(text: str) -> Markup:
+    """A number's name that may be broken after a slash, a dot or an underscore.
+
+    >>> str(breakable("babi/qa1"))
+    'babi/<wbr>qa1'
+    """
+    return Markup(re.sub(r"([/_.])", r"\1<wbr>", str(escape(text))))
+
+
+def flat(value: Any, prefix: str = "") -> list[tuple[str, str]]:
+    """Nested parameters as dotted keys; those that are not set are left out.
+
+    >>> flat({"clevrer": {"predictive": {"tau": None, "configuration": "C"}}, "seed": 20})
+    [('clevrer.predictive.configuration', 'C'), ('seed', '20')]
+    """
+    if isinstance(value, dict):
+        found: list[tuple[str, str]] = []
+        for key in sorted(value):
+            found += flat(value[key], f"{prefix}.{key}" if prefix else key)
+        return found
+    return [] if value is None else [(prefix, str(value).lower() if isinstance(value, bool) else str(value))]

@@ -1,0 +1,92 @@
+"""What robustness and reliability look like: a table, and a figure for each benchmark."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import msgspec
+from markupsafe import Markup
+
+from orchestration.benchmarks.reliability import Reliability
+from orchestration.rendering.figures import Fall, fall, reliability_diagram
+from orchestration.rendering.tables import Table
+from orchestration.scoring.statistics import wilson
+from orchestration.workspace import Workspace
+
+FALLS = "artifacts/{profile}/robustness/falls.json"
+"""The counts that table and figures are drawn from."""
+RELIABILITY = "artifacts/{profile}/reliability/bins.json"
+"""What the reliability diagram is drawn from."""
+HEADS = ("benchmark", "asked", "input", "right", "n", "accuracy", "95 % interval")
+
+
+def table_of(falls: Sequence[Fall], caption: str) -> Table:
+    """A row for each setting and condition; what was not asked is not measured."""
+    points = [(one.title, point) for one in falls for point in one.points]
+    rows = [
+        [title, point.setting, point.condition, *_share(point.correct, point.n)] for title, point in points
+    ]
+    return Table(caption, HEADS, rows, [[""] * len(HEADS) for _ in rows], [{} for _ in HEADS])
+
+
+def _share(correct: int, n: int) -> list[str]:
+    if not n:
+        return ["0", "0", "not measured", ""]
+    low, high = wilson(correct, n)
+    return [f"{correct:,}", f"{n:,}", f"{100 * correct / n:.2f} %", f"[{100 * low:.2f}, {100 * high:.2f}]"]
+
+
+def lines_of(falls: Sequence[Fall]) -> list[tuple[object, ...]]:
+    """The same as lines of a CSV file, heads first; proportions with six digits."""
+    found: list[tuple[object, ...]] = [
+        ("benchmark", "asked", "input", "n", "correct", "accuracy", "low", "high")
+    ]
+    for one in falls:
+        for point in one.points:
+            if point.n:
+                low, high = wilson(point.correct, point.n)
+                values = (round(v, 6) for v in (point.correct / point.n, low, high))
+                found.append((one.name, point.setting, point.condition, point.n, point.correct, *values))
+    return found
+
+
+class ReliabilityFigure(NamedTuple):
+    """For the report: the diagram of all subsets, and a line of words for each."""
+
+    svg: Markup
+    lines: list[str]
+
+
+def reliability_figure(workspace: Workspace) -> ReliabilityFigure | None:
+    """How well the probabilities of imagined worlds agree with what is so; ``None`` where none was said."""
+    path = workspace.path(RELIABILITY)
+    found = msgspec.json.decode(path.read_bytes(), type=list[Reliability]) if path.is_file() else []
+    found = [one for one in found if one.n]
+    if not found:
+        return None
+    svg = Markup(reliability_diagram("reliability", {one.subset: one.bins for one in found}))
+    return ReliabilityFigure(svg, [in_words(one) for one in found])
+
+
+def in_words(one: Reliability) -> str:
+    """A subset's Brier score beside what simpler words would have."""
+    return (
+        f"{one.subset}: {one.n:,} choices, Brier score {one.brier:.4f} ({one.plain:.4f} if 0 or 1 were said "
+        f"as the answer does, {one.constant:.4f} if how common a correct choice is)"
+    )
+
+
+def read_falls(workspace: Workspace) -> list[Fall]:
+    """What was counted; nothing where the stage has not run."""
+    path = workspace.path(FALLS)
+    return msgspec.json.decode(path.read_bytes(), type=list[Fall]) if path.is_file() else []
+
+
+def robustness_figures(workspace: Workspace) -> list[tuple[str, Markup]]:
+    """For the report: the title of each benchmark that was measured, with its figure."""
+    return [
+        (one.title, Markup(fall(f"fall-{one.name}", one)))
+        for one in read_falls(workspace)
+        if any(point.n for point in one.points)
+    ]

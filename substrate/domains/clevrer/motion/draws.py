@@ -1,0 +1,75 @@
+"""States of affairs that what is known of a filmed scene allows: the constants of the law, masses, poses.
+
+How far each may be off is not fitted to any answer. A constant that a grid search found is known to a step
+of the grid; a mass that collisions show, to a hundredth, any other as masses spread; a pose to its last digit
+(docs/design/motion.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from math import exp
+from random import Random
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from substrate.domains.clevrer.motion.course import Recorded
+from substrate.domains.clevrer.motion.engine import Body
+from substrate.domains.clevrer.motion.law import LAW, SIGHT, Law
+
+DRAWS = 32
+_STEPS: Mapping[str, float] = {
+    "radius": 0.0004,
+    "reach": 0.001,
+    "restitution": 0.05,
+    "restitution_flat": 0.05,
+    "threshold_flat": 0.2,
+    "friction": 0.001,
+    "inertia": 0.0025,
+}
+"""By constant: how far it may be off to either side."""
+_SHOWN = 0.01
+"""Spread of the logarithm of a mass that a video's collisions show."""
+_DIGIT = 0.00005
+"""Half of the last digit of a recorded pose."""
+
+
+class Draw(Struct, frozen=True):
+    """One of the states of affairs, by its number; equal numbers are equal states."""
+
+    number: int
+
+    def law(self, law: Law = LAW) -> Law:
+        """The law with its constants off by what they may be.
+
+        >>> Draw(1).law() == Draw(1).law(), Draw(1).law() == LAW
+        (True, False)
+        """
+        rng = Random(f"law {self.number}")
+        off = {name: getattr(law, name) + rng.uniform(-step, step) for name, step in _STEPS.items()}
+        return replace(law, **off)
+
+    def bodies(self, recorded: Recorded, shown: Collection[int]) -> dict[int, dict[int, Body]]:
+        """The recorded bodies with masses and poses off by what they may be.
+
+        Args:
+            shown: the bodies whose masses the video's collisions show.
+        """
+        masses = {
+            name: exp(Random(f"mass {self.number} {name}").gauss(0, _SHOWN if name in shown else SIGHT.mass))
+            for name in sorted({name for here in recorded.values() for name in here})
+        }
+        found: dict[int, dict[int, Body]] = {}
+        for frame, here in recorded.items():
+            rng = Random(f"pose {self.number} {frame}")
+            found[frame] = {name: _off(body, masses[name], rng) for name, body in sorted(here.items())}
+        return found
+
+
+def _off(body: Body, mass: float, rng: Random) -> Body:
+    x, y, vx, vy = (
+        value + rng.uniform(-_DIGIT, _DIGIT) if value else value
+        for value in (body.x, body.y, body.vx, body.vy)
+    )
+    return replace(body, x=x, y=y, vx=vx, vy=vy, mass=body.mass * mass)

@@ -1,0 +1,41 @@
+"""Annotations as a perception that errs would give them; random numbers say where it errs."""
+
+from __future__ import annotations
+
+from random import Random
+
+from msgspec.structs import replace
+
+from substrate.domains.clevrer.format import Annotation, Collision, MotionState
+
+SPEED = 1.5
+"""Error of a velocity (units/s) for each unit that a place is off, as released trackers have it."""
+
+
+def without_collisions(film: Annotation, share: float, rng: Random) -> Annotation:
+    """With a share of its collisions missed; the motion stays as it is."""
+    return replace(film, collision=[c for c in film.collision if rng.random() >= share])
+
+
+def blurred(film: Annotation, frames: int, rng: Random) -> Annotation:
+    """With the frame of each collision off by up to so many."""
+    last = len(film.motion_trajectory) - 1
+
+    def off(collision: Collision) -> Collision:
+        frame = collision.frame_id + rng.randint(-frames, frames)
+        return replace(collision, frame_id=min(max(frame, 1), last))
+
+    moved = [off(collision) for collision in film.collision]
+    return replace(film, collision=sorted(moved, key=lambda c: (c.frame_id, c.object_ids)))
+
+
+def noisy(film: Annotation, sigma: float, rng: Random) -> Annotation:
+    """With the places of all frames off by a standard error (units), and the velocities in proportion."""
+
+    def off(state: MotionState) -> MotionState:
+        place = tuple(value + rng.gauss(0, sigma) for value in state.location)
+        velocity = tuple(value + rng.gauss(0, SPEED * sigma) for value in state.velocity)
+        return replace(state, location=place, velocity=velocity)
+
+    frames = [replace(frame, objects=[off(s) for s in frame.objects]) for frame in film.motion_trajectory]
+    return replace(film, motion_trajectory=frames)

@@ -1,0 +1,27 @@
+"""Scene graphs as a perception that misses things would give them."""
+
+from __future__ import annotations
+
+from random import Random
+
+from msgspec.structs import replace
+
+from substrate.domains.gqa.format import SceneGraph
+
+
+def without_relations(graph: SceneGraph, share: float, rng: Random) -> SceneGraph:
+    """With a share of its relations missed; boxes still say what is left and right."""
+    kept = {
+        name: replace(thing, relations=[one for one in thing.relations if rng.random() >= share])
+        for name, thing in sorted(graph.objects.items())
+    }
+    return replace(graph, objects=kept)
+
+
+def without_attributes(graph: SceneGraph, share: float, rng: Random) -> SceneGraph:
+    """With a share of its objects' attributes missed."""
+    kept = {
+        name: replace(thing, attributes=[one for one in thing.attributes if rng.random() >= share])
+        for name, thing in sorted(graph.objects.items())
+    }
+    return replace(graph, objects=kept)

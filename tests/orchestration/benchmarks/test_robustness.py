@@ -1,0 +1,106 @@
+"""Robustness: the same questions on input that is made inexact, its rows, table and figures."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from orchestration.benchmarks.robustness import AS_IT_IS, PERTURBED, named, rows, short_of
+from orchestration.pipeline.robustness_stages import counted
+from orchestration.project import open_workspace
+from orchestration.rendering.robustness import robustness_figures
+from substrate.rows import encode
+from substrate.worlds.clevrer import generate_annotation, generate_scene
+from substrate.worlds.clevrer.altered import altered
+from substrate.worlds.clevrer.inexact import blurred, noisy, without_collisions
+
+SEED = 20
+
+
+@pytest.mark.parametrize("name", PERTURBED)
+def test_every_question_is_asked_under_every_condition_and_only_the_first_is_as_the_benchmark_answers(
+    name: str, reproduced: Path
+) -> None:
+    workspace = open_workspace()
+    found = counted(workspace.path(f"artifacts/{{profile}}/robustness/{name}.jsonl"))
+    perturbed = PERTURBED[name]
+    first = getattr(workspace.settings.of("robustness"), name)
+    assert perturbed.base.cases
+    cases = perturbed.base.cases(perturbed.base.files(workspace.data / perturbed.base.data_of), None, True)
+    asked = [case for case, _ in zip(cases.each, range(first), strict=False)]
+    counts = {subset: count.total() for subset, count in found.items()}
+    assert counts
+    assert short_of(name, asked, counts) == []
+    exact = next(subset for subset in counts if subset.endswith(AS_IT_IS))
+    assert len(short_of(name, asked, counts | {exact: counts[exact] - 1})) == 1
+    assert short_of(name, asked, {})
+
+
+def test_the_table_has_what_the_rows_count_and_the_figures_are_the_same_twice(reproduced: Path) -> None:
+    workspace = open_workspace()
+    artifacts = workspace.artifacts
+    with (artifacts / "tables/robustness.csv").open(encoding="utf-8") as file:
+        lines = list(csv.DictReader(file))
+    for line in lines:
+        found = counted(artifacts / "robustness" / f"{line['benchmark']}.jsonl")
+        count = found[f"{line['asked']}: {line['input']}"]
+        assert (int(line["n"]), int(line["correct"])) == (count.total(), count[True])
+        assert float(line["low"]) <= float(line["accuracy"]) <= float(line["high"])
+    assert {line["benchmark"] for line in lines} == set(PERTURBED)
+    figures = robustness_figures(workspace)
+    assert [title for title, _ in figures] == [one.base.title for one in PERTURBED.values()]
+    assert figures == robustness_figures(workspace)
+    for name in PERTURBED:
+        assert (artifacts / "robustness" / f"{name}.svg").read_text("utf-8").startswith("<?xml")
+
+
+def test_what_is_changed_comes_from_the_seed_alone(reproduced: Path) -> None:
+    workspace = open_workspace()
+    base = PERTURBED["gqa"].base
+    assert base.cases
+    case = next(base.cases(base.files(workspace.data / "gqa"), None, True).each)
+    once, again, other = (
+        [encode(row) for row in rows("gqa", seed, case, [], None, "generated")] for seed in (1, 1, 2)
+    )
+    assert once == again
+    assert once != other
+
+
+def test_as_it_is_means_what_the_benchmark_answers(reproduced: Path) -> None:
+    workspace = open_workspace()
+    base = PERTURBED["babi"].base
+    assert base.cases
+    assert base.logs
+    assert base.rows
+    case = next(base.cases(base.files(workspace.data / "babi"), None, True).each)
+    told = [row.predicted for row in base.rows(case, [one.log for one in base.logs(case, None)], None, "")]
+    subset = named("all tasks", PERTURBED["babi"].conditions[0])
+    assert subset.endswith(AS_IT_IS)
+    again = [row.predicted for row in rows("babi", SEED, case, [], None, "") if row.subset == subset]
+    assert Counter(told) == Counter(again)
+
+
+def test_each_change_does_what_it_says() -> None:
+    film = generate_scene(10_000, SEED).annotation
+    assert film.collision
+    assert without_collisions(film, 1.0, Random(1)).collision == []
+    assert without_collisions(film, 0.0, Random(1)) == film
+    late = blurred(film, 3, Random(1))
+    moved = {c.object_ids: c.frame_id for c in late.collision}
+    assert all(abs(moved[c.object_ids] - c.frame_id) <= 3 for c in film.collision)
+    place, true = (
+        one.motion_trajectory[50].objects[0].location for one in (noisy(film, 0.01, Random(1)), film)
+    )
+    assert 0 < max(abs(a - b) for a, b in zip(place, true, strict=True)) < 0.06
+
+
+def test_altered_physics_end_with_their_block_and_move_bodies_otherwise() -> None:
+    plain = generate_annotation(10_000, SEED)
+    with altered(friction=1.25, restitution=1.2):
+        changed = generate_annotation(10_000, SEED)
+    assert changed != plain
+    assert generate_annotation(10_000, SEED) == plain
