@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +11,14 @@ from clevrer_scenes import annotation
 from typer.testing import CliRunner, Result
 
 from orchestration.cli.log import log_app
-from substrate import EventLog, TBox, from_members, unfold
+from substrate import EventLog, Namespace, TBox, fork, from_members, unfold
 from substrate.domains.clevrer.deltas import annotation_log
 from substrate.domains.clevrer.format import decode_annotation
+from substrate.memory import Memory
 
 runner = CliRunner()
 CROSS = "SELECT (COUNT(*) AS ?n) { " + " . ".join(f"?a{i} ?b{i} ?c{i}" for i in range(6)) + " }"
-COMMANDS = ("show", "state", "query", "history", "fork", "diff", "verify", "export", "import", "ask")
+COMMANDS = ("show", "state", "query", "history", "fork", "diff", "merge", "verify", "export", "import", "ask")
 
 
 def run(*arguments: object, code: int = 0) -> Result:
@@ -138,6 +138,67 @@ def test_a_fork_is_written_verified_and_compared(file: Path, tmp_path: Path) -> 
     )
     assert again["parent"] == made["digest"]
     assert read("verify", tmp_path / "again.rdfp", "--parent", file, code=1)["faults"]
+
+
+@pytest.fixture
+def branches(file: Path, tmp_path: Path) -> tuple[Path, Path]:
+    """Two branches of the village in which Sam goes elsewhere, and each of which goes on by itself."""
+    log = EventLog.read(file)
+    at = log.last_tick + 1
+    made: list[Path] = []
+    for place, who in (("cafe", "klaus"), ("market", "maria")):
+        branch = fork(log, at)
+        branch.extend_lines(
+            [
+                (at, f"A <urn:village:{who}> <urn:v:sings> <urn:v:loud> ."),
+                (at + 1, f"D {SAM} {AT} <urn:village:park> ."),
+                (at + 1, f"A {SAM} {AT} <urn:village:{place}> ."),
+            ]
+        )
+        branch.save(tmp_path / f"{place}.rdfp")
+        made.append(tmp_path / f"{place}.rdfp")
+    return made[0], made[1]
+
+
+SAM, AT = "<urn:village:sam>", "<urn:substrate:village:at>"
+
+
+def test_branches_are_merged_and_what_is_in_conflict_is_chosen(
+    file: Path, branches: tuple[Path, Path], tmp_path: Path
+) -> None:
+    a, b = branches
+    out = tmp_path / "both.rdfp"
+    assert read("merge", a, b)["conflicts"] == [], "a place is not one value unless it is said"
+    stopped = run("merge", a, b, "--tbox", "village", "--out", out, code=1)
+    assert stopped.stdout.startswith(f"conflict 1: {SAM} {AT}: one branch says D <urn:village:park> at tick")
+    assert "Give --choose 1=a or 1=b" in stopped.stderr
+    assert not out.exists()
+    (conflict,) = read("merge", a, b, "--functional", AT, code=1)["conflicts"]
+    log = EventLog.read(a)
+    assert (conflict["subject"], conflict["object"], conflict["counts"]) == (SAM, None, None)
+    assert all(log[delta["position"]].tick == delta["tick"] for delta in conflict["a"])
+    for choice, place in ((("--prefer", "a"), "cafe"), (("--prefer", "a", "--choose", "1=b"), "market")):
+        made = read("merge", a, b, "--tbox", "village", *choice, "--out", out)
+        both = EventLog.read(out)
+        assert (made["digest"], made["parent"]) == (both.digest, EventLog.read(file).digest)
+        assert (made["base"], made["deltas"]) == (len(EventLog.read(file)), len(both))
+        assert both.state().query(f"ASK {{ {SAM} {AT} <urn:village:{place}> }}")
+        assert not both.state().query(f"ASK {{ {SAM} {AT} <urn:village:park> }}")
+        assert both.state().query(
+            "ASK { ?one <urn:v:sings> ?x . ?other <urn:v:sings> ?x FILTER(?one != ?other) }"
+        )
+    run("verify", out, "--parent", file)
+
+
+def test_two_ends_of_one_record_of_a_memory_are_a_conflict(tmp_path: Path) -> None:
+    village, memory = Namespace("urn:v:"), Memory()
+    memory.observe(village.ann, village.at, village.cafe)
+    for last in (2, 3):
+        branch = memory.imagine(1)
+        branch.end(village.ann, village.at, village.cafe, at=last, tick=4)
+        branch.log.save(tmp_path / f"{last}.rdfp")
+    said = run("merge", tmp_path / "2.rdfp", tmp_path / "3.rdfp", code=1).stdout
+    assert "validUntil" in said
 
 
 def test_a_difference_of_two_ticks(file: Path) -> None:
@@ -290,7 +351,7 @@ def test_bad_usage_ends_with_exit_2(file: Path) -> None:
     run("export", file, "--format", "rdfxml", code=2)
 
 
-def test_a_log_of_100_000_deltas_takes_seconds(tmp_path: Path) -> None:
+def test_every_command_takes_a_log_of_100_000_deltas(tmp_path: Path) -> None:
     path, log = tmp_path / "long.rdfp", EventLog()
     log.extend_lines(
         (
@@ -300,7 +361,6 @@ def test_a_log_of_100_000_deltas_takes_seconds(tmp_path: Path) -> None:
         for i in range(100_000)
     )
     log.save(path)
-    start = time.perf_counter()
     run("show", path, "--limit", 1)
     run("state", path, "--tick", 5000)
     run("query", path, "SELECT (COUNT(*) AS ?n) WHERE { ?s ?p ?o }", "--tick", 5000)
@@ -309,4 +369,5 @@ def test_a_log_of_100_000_deltas_takes_seconds(tmp_path: Path) -> None:
     run("diff", path, 5000, 5001, code=1)
     run("verify", tmp_path / "branch.rdfp", "--parent", path)
     run("export", path, "--format", "nquads", "--out", tmp_path / "out.nq")
-    assert time.perf_counter() - start < 40
+    state = (tmp_path / "out.nq").read_text("utf-8").splitlines()
+    assert state == EventLog.read(path).state().nquads().splitlines()

@@ -1,0 +1,317 @@
+"""`substrate log fork`, `diff` and `merge`: branches of a log."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from orchestration.cli.log_text import (
+    DEFAULTS,
+    NO_PREFIXES,
+    FileArgument,
+    JsonOption,
+    MemoryOption,
+    PrefixOption,
+    TBoxOption,
+    TimeoutOption,
+    delta_as_json,
+    difference_as_json,
+    failing,
+    prefixes_of,
+    print_json,
+    print_lines,
+    read_log,
+    term_of,
+    triple_text,
+    warn,
+)
+from substrate.errors import InterventionError, ParameterError
+from substrate.guard import QueryLimits, confined
+from substrate.log import EventLog
+
+if TYPE_CHECKING:
+    from substrate.merge import Conflict, Side
+
+
+def fork(
+    file: FileArgument,
+    at: Annotated[int, typer.Option("--at", metavar="T", help="The branch tick.")],
+    out: Annotated[Path, typer.Option("--out", metavar="BRANCH", help="Where to write the branch.")],
+    assert_: Annotated[
+        tuple[str, str, str] | None, typer.Option("--assert", metavar="S P O", help="Make a triple true.")
+    ] = None,
+    retract: Annotated[
+        tuple[str, str, str] | None, typer.Option("--retract", metavar="S P O", help="Make a triple false.")
+    ] = None,
+    override_location: Annotated[
+        tuple[str, str] | None,
+        typer.Option("--override-location", metavar="ENTITY PLACE", help="Put an entity elsewhere."),
+    ] = None,
+    assert_awareness: Annotated[
+        tuple[str, str] | None,
+        typer.Option("--assert-awareness", metavar="AGENT FACT", help="Let an agent know a fact."),
+    ] = None,
+    retract_awareness: Annotated[
+        tuple[str, str] | None,
+        typer.Option("--retract-awareness", metavar="AGENT FACT", help="Let an agent not know a fact."),
+    ] = None,
+    predicate: Annotated[
+        str | None,
+        typer.Option(
+            "--predicate",
+            metavar="P",
+            help="The property of place or awareness; the core's own unless given.",
+        ),
+    ] = None,
+    rules: Annotated[
+        str | None,
+        typer.Option(
+            "--rules",
+            metavar="TBOX",
+            help="Let this TBox's rules decide what follows; without it the observed deltas follow.",
+        ),
+    ] = None,
+    motion: Annotated[
+        bool,
+        typer.Option(
+            "--motion", help="Let CLEVRER's simulator decide what follows, in the log of an annotation."
+        ),
+    ] = False,
+    until: Annotated[
+        int | None, typer.Option("--until", metavar="T", help="Last tick for the rules or the simulator.")
+    ] = None,
+    prefix: PrefixOption = NO_PREFIXES,
+    tbox: TBoxOption = None,
+    timeout: TimeoutOption = DEFAULTS.timeout,
+    memory: MemoryOption = DEFAULTS.memory >> 20,
+    json: JsonOption = False,
+) -> None:
+    """The log that would be, had one thing been otherwise; FILE is left alone. The rules of a TBox end within
+    the limits of a query.
+    """
+    from orchestration.cli.log_domains import fork_by_rules
+    from substrate.fork import fork as branch_off
+    from substrate.interventions import Assert, AssertAwareness, OverrideLocation, Retract, RetractAwareness
+    from substrate.tbox import TBox
+
+    with failing():
+        names = prefixes_of(prefix, tbox or rules)
+        given = {
+            Assert: assert_,
+            Retract: retract,
+            OverrideLocation: override_location,
+            AssertAwareness: assert_awareness,
+            RetractAwareness: retract_awareness,
+        }
+        chosen = [(make, [term_of(text, names) for text in terms]) for make, terms in given.items() if terms]
+        if len(chosen) > 1:
+            raise InterventionError(
+                "more than one intervention", hint="Give one, and fork the branch again for the next"
+            )
+        extra: Any = {"predicate": term_of(predicate, names)} if predicate else {}
+        intervention = next(
+            (make(*terms, **extra) if len(terms) == 2 else make(tuple(terms)) for make, terms in chosen), None
+        )  # pyright: ignore
+        log = read_log(file)
+        if rules and motion:
+            raise typer.BadParameter("give --rules or --motion")
+        if rules:
+            box = TBox.load(rules)
+            warn(box)
+            limits = QueryLimits(timeout, memory=memory << 20)
+            patch = confined(
+                fork_by_rules, log.to_patch(), at, intervention, (box.name, box.turtle), until, limits=limits
+            )
+            branch = EventLog.from_patch(patch, str(out))
+        elif motion:
+            from substrate.domains.clevrer.emitter import MotionEmitter
+
+            branch = branch_off(log, at, intervention, MotionEmitter(until))
+        else:
+            branch = branch_off(log, at, intervention)
+        branch.save(out)
+    about = {
+        "out": str(out),
+        "digest": branch.digest,
+        "deltas": len(branch),
+        "parent": branch.parent_digest,
+        "branch_tick": branch.branch_tick,
+    }
+    print_json(about) if json else print_lines(f"{name}: {value}" for name, value in about.items())
+
+
+def diff(
+    file: FileArgument,
+    a: Annotated[int | None, typer.Argument(metavar="[A]", help="A tick.")] = None,
+    b: Annotated[int | None, typer.Argument(metavar="[B]", help="Another tick.")] = None,
+    with_: Annotated[
+        Path | None,
+        typer.Option("--with", metavar="OTHER", help="Another log: both arms side by side, tick by tick."),
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """What differs between two ticks of a log, or between two logs; exit 1 where anything does."""
+    with failing():
+        if (a is None) != (b is None) or (a is None) == (with_ is None):
+            raise typer.BadParameter("give two ticks, or --with OTHER")
+        different = (
+            _diff_logs(read_log(file), read_log(with_), json)
+            if with_
+            else _diff_ticks(read_log(file), a or 0, b or 0, json)
+        )
+    raise typer.Exit(1 if different else 0)
+
+
+def _diff_ticks(log: EventLog, a: int, b: int, json: bool) -> bool:
+    found = log.diff(a, b)
+    if json:
+        print_json({"a": a, "b": b, **difference_as_json(found)})
+    else:
+        print_lines(
+            [
+                *(f"- {triple_text(t)}" for t in found.retracted),
+                *(f"+ {triple_text(t)}" for t in found.inserted),
+            ]
+        )
+    return bool(found)
+
+
+def _diff_logs(a: EventLog, b: EventLog, json: bool) -> bool:
+    from substrate.fork import twin
+
+    ticks = list(twin(a, b))
+    if json:
+        print_json(
+            [
+                {
+                    "tick": t.tick,
+                    "a": [delta_as_json(d) for d in t.a],
+                    "b": [delta_as_json(d) for d in t.b],
+                    **difference_as_json(t.difference),
+                }
+                for t in ticks
+            ]
+        )
+    else:
+        for t in ticks:
+            print_lines(
+                [
+                    f"tick {t.tick}: {len(t.a)} and {len(t.b)} deltas; "
+                    f"after it {len(t.difference.retracted)} triples stand in A only, "
+                    f"{len(t.difference.inserted)} in B only"
+                ]
+            )
+            print_lines(
+                [
+                    *(f"  A {d.op.value} {triple_text(d.triple)}" for d in t.a if d not in t.b),
+                    *(f"  B {d.op.value} {triple_text(d.triple)}" for d in t.b if d not in t.a),
+                ]
+            )
+    return a.digest != b.digest
+
+
+def merge(
+    a: Annotated[Path, typer.Argument(metavar="A", help="A branch: an event log.")],
+    b: Annotated[Path, typer.Argument(metavar="B", help="Another branch of the same log.")],
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="MERGED", help="Where to write the log of both; without it, nowhere."),
+    ] = None,
+    functional: Annotated[
+        list[str],
+        typer.Option("--functional", metavar="P", help="A property of one value at a time; may be repeated."),
+    ] = NO_PREFIXES,
+    prefer: Annotated[
+        Literal["a", "b"] | None, typer.Option("--prefer", help="Whose word counts in every other conflict.")
+    ] = None,
+    choose: Annotated[
+        list[str],
+        typer.Option(
+            "--choose", metavar="N=a|b", help="Whose word counts in the conflict of this number; repeatable."
+        ),
+    ] = NO_PREFIXES,
+    prefix: PrefixOption = NO_PREFIXES,
+    tbox: Annotated[
+        str | None,
+        typer.Option(
+            "--tbox",
+            metavar="TBOX",
+            help="A shipped TBox or a Turtle file: its prefixes hold, and its properties of one value.",
+        ),
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """The log in which both branches have happened; A and B are left alone. What they say otherwise is
+    listed by number; exit 1, and nothing is written, where one of these is not chosen.
+    """
+    from substrate.merge import conflicts, merge_base
+    from substrate.merge import merge as merged
+    from substrate.records import FROM, UNTIL
+    from substrate.tbox import TBox
+
+    with failing():
+        names, one, other = prefixes_of(prefix, tbox), read_log(a), read_log(b)
+        # A memory's record begins and ends once
+        single = {FROM, UNTIL, *(term_of(text, names) for text in functional)}
+        if tbox:
+            single |= TBox.load(tbox).functional
+        found = conflicts(one, other, functional=single)
+        chosen = _choices(choose, len(found))
+        sides: dict[Conflict, Side | None] = {
+            conflict: chosen.get(number) or prefer for number, conflict in enumerate(found, start=1)
+        }
+        open_ = [number for number, side in enumerate(sides.values(), start=1) if side is None]
+        about: dict[str, Any] = {"base": merge_base(one, other)}
+        if not open_:
+            log = merged(one, other, functional=single, choose=sides.get)
+            about |= {"digest": log.digest, "deltas": len(log), "parent": log.parent_digest}
+            if out:
+                log.save(out)
+                about = {"out": str(out)} | about
+    if json:
+        print_json(about | {"conflicts": [_conflict_as_json(*pair) for pair in sides.items()]})
+    else:
+        for number, (conflict, side) in enumerate(sides.items(), start=1):
+            print_lines([f"conflict {number}: {conflict}{f': {side} counts' if side else ''}"])
+        print_lines(f"{name}: {value}" for name, value in about.items() if value is not None)
+    if open_:
+        first = open_[0]
+        sys.stderr.write(
+            f"error: conflict {first} has no choice, so nothing was written. "
+            f"Give --choose {first}=a or {first}=b, or --prefer for all.\n"
+        )
+        raise typer.Exit(1)
+
+
+_SIDES: Mapping[str, Side] = {"a": "a", "b": "b"}
+
+
+def _choices(texts: Iterable[str], count: int) -> dict[int, Side]:
+    """The chosen side by a conflict's number."""
+    found: dict[int, Side] = {}
+    for text in texts:
+        number, _, said = text.partition("=")
+        side = _SIDES.get(said)
+        if side is None or not (number.isdecimal() and 1 <= int(number) <= count):
+            raise ParameterError(
+                f"--choose takes N=a or N=b, not {text!r}",
+                hint=f"Give numbers from 1 to {count}" if count else "Leave it out: nothing is in conflict",
+            )
+        found[int(number)] = side
+    return found
+
+
+def _conflict_as_json(conflict: Conflict, side: Side | None) -> dict[str, Any]:
+    return {
+        "subject": str(conflict.subject),
+        "predicate": str(conflict.predicate),
+        "object": str(conflict.object) if conflict.object else None,
+        "a": [delta_as_json(delta) | {"position": position} for position, delta in conflict.a],
+        "b": [delta_as_json(delta) | {"position": position} for position, delta in conflict.b],
+        "when": [tuple(interval) for interval in conflict.when],
+        "counts": side,
+    }

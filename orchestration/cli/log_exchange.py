@@ -1,0 +1,136 @@
+"""`substrate log export` and `substrate log import`: a log, or a state, in the formats of others."""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from orchestration.cli.log_text import (
+    NO_PREFIXES,
+    FileArgument,
+    JsonOption,
+    PrefixOption,
+    TBoxOption,
+    TickOption,
+    failing,
+    prefixes_of,
+    print_json,
+    print_lines,
+    read_log,
+    text_of_file,
+)
+from substrate.log import EventLog
+
+
+class Format(StrEnum):
+    """What a log can be exported to."""
+
+    patch = "patch"
+    nquads = "nquads"
+    turtle = "turtle"
+    ldes = "ldes"
+
+
+def export(
+    file: FileArgument,
+    format_: Annotated[
+        Format,
+        typer.Option(
+            "--format", help="patch and ldes: the whole log; nquads and turtle: the state at a tick."
+        ),
+    ] = Format.patch,
+    tick: TickOption = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="OUT", help="A file instead of standard output.")
+    ] = None,
+    prefix: PrefixOption = NO_PREFIXES,
+    tbox: TBoxOption = None,
+) -> None:
+    """The log as RDF Patch or an event stream (LDES), or a state as N-Quads or Turtle."""
+    from substrate.export import members, to_turtle
+    from substrate.journal import write_atomically
+
+    with failing():
+        log = read_log(file)
+        texts = {
+            Format.patch: lambda: log.to_patch(),
+            Format.nquads: lambda: log.state(tick).nquads(),
+            Format.turtle: lambda: to_turtle(log.state(tick), prefixes_of(prefix, tbox)),
+            Format.ldes: lambda: "".join(f"{line}\n" for line in members(log)),
+        }
+        text = texts[format_]()
+        if out:
+            write_atomically(out, text)
+        else:
+            sys.stdout.write(text)
+
+
+def import_(
+    source: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="[DOMAIN] SOURCE",
+            help="RDF Patch, N-Quads, Turtle, or an event stream; "
+            "behind a domain's name, a file of that domain.",
+        ),
+    ],
+    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The event log to write.")],
+    format_: Annotated[
+        Format, typer.Option("--format", help="What SOURCE is, where no domain is named.")
+    ] = Format.patch,
+    tick: Annotated[
+        int,
+        typer.Option(
+            "--tick", metavar="T", min=0, help="For nquads and turtle: where the triples are inserted."
+        ),
+    ] = 0,
+    fact: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--fact",
+            metavar="ID=REGEX",
+            help="smallville: a fact, and which utterances mention it; may be repeated.",
+        ),
+    ] = None,
+    label: Annotated[
+        list[str] | None, typer.Option("--label", metavar="ID=TEXT", help="smallville: a fact in words.")
+    ] = None,
+    knower: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--knower",
+            metavar="ID=NAME",
+            help="smallville: who knows a fact from the start; may be repeated.",
+        ),
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """An event log from RDF Patch of any program, from a state, from an event stream, or from a domain's own
+    file.
+    """
+    from orchestration.cli.log_domains import import_domain
+    from substrate.export import from_members, from_state
+
+    with failing():
+        *domain, name = source
+        if len(domain) > 1 or (not domain and (fact or label or knower)):
+            raise typer.BadParameter("give SOURCE, or a domain and its SOURCE")
+        path = Path(name)
+        readers = {
+            Format.patch: lambda text: EventLog.from_patch(text, name),
+            Format.nquads: lambda text: from_state(text, "nquads", tick, name),
+            Format.turtle: lambda text: from_state(text, "turtle", tick, name),
+            Format.ldes: lambda text: from_members(text, name),
+        }
+        log = (
+            import_domain(domain[0], path, fact or (), label or (), knower or ())
+            if domain
+            else readers[format_](text_of_file(path))
+        )
+        log.save(out)
+    about = {"out": str(out), "digest": log.digest, "deltas": len(log), "last_tick": log.last_tick}
+    print_json(about) if json else print_lines(f"{name}: {value}" for name, value in about.items())

@@ -1,0 +1,195 @@
+"""What the commands of `substrate log` share: options, logs and terms as they are given, lines and JSON as
+they are printed, and how an error ends a command.
+
+Terms are written as in N-Triples (`<urn:v:ann>`, `"text"@en`, `_:b`, `<<( … )>>`); an IRI may go without its
+brackets, and a prefixed name is expanded with `--prefix` or the prefixes of `--tbox`.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import msgspec
+import pyoxigraph as ox
+import typer
+
+from substrate.errors import LogError, ParameterError, SubstrateError
+from substrate.guard import QueryLimits
+from substrate.log import Delta, EventLog, TornTailWarning
+from substrate.reading import LIMITS
+from substrate.tokens import require_shallow
+
+if TYPE_CHECKING:
+    from substrate.tbox import TBox
+
+FileArgument = Annotated[
+    Path,
+    typer.Argument(metavar="FILE", help="An event log: RDF Patch text, gzip where the name ends in .gz."),
+]
+TickOption = Annotated[
+    int | None, typer.Option("--tick", metavar="T", help="The tick; the log's last one unless given.")
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
+PrefixOption = Annotated[
+    list[str],
+    typer.Option("--prefix", metavar="NAME=IRI", help="A prefix for terms and queries; may be repeated."),
+]
+TBoxOption = Annotated[
+    str | None,
+    typer.Option("--tbox", metavar="TBOX", help="A shipped TBox or a Turtle file: its prefixes hold."),
+]
+TimeoutOption = Annotated[
+    float, typer.Option("--timeout", metavar="SECONDS", min=0.01, help="Seconds after which it is ended.")
+]
+RowsOption = Annotated[int, typer.Option("--limit", metavar="ROWS", min=0, help="Most rows of an answer.")]
+MemoryOption = Annotated[
+    int, typer.Option("--memory", metavar="MIB", min=1, help="Most memory that it may take, in MiB.")
+]
+NO_PREFIXES: list[str] = []
+DEFAULTS = QueryLimits()
+
+
+@contextmanager
+def failing() -> Iterator[None]:
+    """Turn the project's own errors, and a system that refuses, into a message and exit code 1."""
+    try:
+        yield
+    except SubstrateError as error:
+        sys.stderr.write(f"error: {error}\n")
+        raise typer.Exit(1) from None
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        place = error.filename or "standard output"
+        sys.stderr.write(f"error: {place}: {error.strerror or error}. Nothing was written there.\n")
+        raise typer.Exit(1) from None
+
+
+def read_log(path: Path) -> EventLog:
+    """The log of a file, or of a name such as ``clevrer/10000`` in the project's profile."""
+    if not path.exists() and "/" in str(path) and not path.is_absolute():
+        return _named(str(path))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TornTailWarning)
+        log = EventLog.read(path)
+    if log.torn:
+        sys.stderr.write(
+            f"warning: {path}: the last append was cut off; {log.torn.dropped} bytes after tick "
+            f"{log.last_tick} are left out\n"
+        )
+    return log
+
+
+def _named(name: str) -> EventLog:
+    from orchestration.project import open_workspace
+
+    benchmark, _, log = name.partition("/")
+    return open_workspace().logs(benchmark).read(log)
+
+
+def warn(box: TBox) -> None:
+    """Say what in a TBox is likely not meant, on standard error."""
+    from substrate.lint import lint
+
+    for finding in lint(box):
+        sys.stderr.write(f"warning: {box.name}: {finding}\n")
+
+
+def text_of_file(path: Path) -> str:
+    """The text of a file of a user.
+
+    Raises:
+        LogError: it cannot be read, or is larger than the limits allow.
+    """
+    try:
+        if path.stat().st_size > LIMITS.bytes:
+            raise LogError(
+                f"has more than {LIMITS.bytes} bytes", where=(path,), hint="Raise bytes in SUBSTRATE_LIMITS"
+            )
+        return path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise LogError(
+            f"cannot be read ({error})", where=(path,), hint="Check the path and the encoding"
+        ) from error
+
+
+def prefixes_of(given: Iterable[str], tbox: str | None) -> dict[str, str]:
+    """The prefixes of a TBox, and those given as `NAME=IRI`.
+
+    Raises:
+        ParameterError: one is not written so.
+        TBoxError: there is no such TBox.
+    """
+    from substrate.tbox import TBox
+
+    names = dict(TBox.load(tbox).prefixes) if tbox else {}
+    for text in given:
+        name, equals, iri = text.partition("=")
+        if not equals:
+            raise ParameterError(f"not a prefix: {text!r}", hint="Write NAME=IRI")
+        names[name] = iri
+    return names
+
+
+def term_of(text: str, prefixes: dict[str, str]) -> Any:
+    """A term as a user writes it.
+
+    Raises:
+        ParameterError: it is none.
+    """
+    name, _, rest = text.partition(":")
+    if not text.startswith(("<", '"', "_:")):
+        text = f"<{prefixes[name]}{rest}>" if name in prefixes else f"<{text}>"
+    require_shallow(text, ParameterError, text[:40])
+    try:
+        (quad,) = ox.parse(f"<urn:s> <urn:p> {text} .", ox.RdfFormat.N_TRIPLES)
+    except (SyntaxError, ValueError) as error:  # a lone surrogate is a ValueError
+        raise ParameterError(
+            f"not a term: {text!a} ({error})",
+            hint="Write an IRI, a literal, a blank node or a triple term as in N-Triples",
+        ) from error
+    return quad.object
+
+
+def difference_as_json(found: Any) -> dict[str, list[str]]:
+    """What stands on one side only."""
+    return {
+        "retracted": [triple_text(t) for t in found.retracted],
+        "inserted": [triple_text(t) for t in found.inserted],
+    }
+
+
+def delta_as_json(delta: Delta) -> dict[str, object]:
+    """A delta: tick, operation, triple."""
+    return {"tick": delta.tick, "op": delta.op.name.lower(), "triple": triple_text(delta.triple)}
+
+
+def placed_as_json(log: EventLog, position: int) -> dict[str, object]:
+    """The delta at a position, with the position."""
+    return delta_as_json(log[position]) | {"position": position}
+
+
+def line_of(log: EventLog, position: int) -> str:
+    """The delta at a position as a line."""
+    delta = log[position]
+    return f"{position:>7}  tick {delta.tick:>5}  {delta.op.name.lower():<7}  {triple_text(delta.triple)}"
+
+
+def triple_text(triple: Any) -> str:
+    """A triple in N-Triples."""
+    return str(ox.Triple(*triple))
+
+
+def print_lines(lines: Iterable[str]) -> None:
+    """Write lines to standard output at once."""
+    sys.stdout.write("".join(f"{line}\n" for line in lines))
+
+
+def print_json(value: object) -> None:
+    """Write a value to standard output as a line of JSON."""
+    sys.stdout.write(msgspec.json.encode(value).decode() + "\n")
