@@ -15,6 +15,7 @@ from typing import NamedTuple, TypeVar
 import msgspec
 import pyoxigraph as ox
 
+from substrate.delta import text_of
 from substrate.domains.smallville.format import Agent, Gold, Intervention, Plan, Spec, Yes
 from substrate.errors import InterventionError
 from substrate.fork import arms
@@ -199,10 +200,15 @@ def ask_query(spec: Spec) -> str:
 
 
 def answer(spec: Spec, arm: EventLog) -> Yes:
-    """A specification's question, asked of an arm's state at every tick that it is about."""
+    """A specification's question, asked of an arm's state at every tick that it is about.
+
+    Between ticks at which the arm says something of the triples that are asked for, the answer stays.
+    """
     question, asked = ask_query(spec), asked_ticks(spec)
     replay = Replay(arm)
-    ticks = [asked.start, *(tick for tick in arm.ticks if tick in asked and tick > asked.start)]
+    numbers = [arm.triples.find(text_of(triple)) for triple in asked_triples(spec)]
+    said = {arm.when(place)[0] for number in numbers if number is not None for place in arm.mentions(number)}
+    ticks = [asked.start, *(tick for tick in sorted(said) if tick in asked and tick > asked.start)]
     return "yes" if any(bool(replay.seek(tick).query(question)) for tick in ticks) else "no"
 
 
