@@ -47,6 +47,18 @@ class Delta(NamedTuple):
     triple: Triple
 
 
+class Spelled(NamedTuple):
+    """A delta whose triple stands in its one spelling, as :func:`text_of` gives it.
+
+    >>> Spelled(3, Op.INSERT, "<urn:ann> <urn:likes> <urn:bo>").tick
+    3
+    """
+
+    tick: int
+    op: Op
+    text: str
+
+
 def triple_of(quad: ox.Quad) -> Triple:
     """A quad of the default graph as a triple.
 

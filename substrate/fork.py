@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeVar, runtime_checkable
 
-from substrate.delta import Delta, Triple, quads_of, text_of, triple_of
+from substrate.delta import Delta, Spelled, Triple, quads_of, text_of, triple_of
 from substrate.errors import LogError
 from substrate.history import Difference
 from substrate.interventions import Intervention
@@ -38,6 +38,15 @@ class Emitter(Protocol):
             parent: the observed log, for what does not depend on the intervention.
             at: the branch tick.
         """
+        ...
+
+
+@runtime_checkable
+class SpellingEmitter(Protocol):
+    """An emitter that has its triples' spellings at hand: a fork takes them as they are."""
+
+    def spell(self, branch: EventLog, parent: EventLog, at: int) -> Iterable[Spelled]:
+        """What :meth:`Emitter.emit` gives, each triple by its spelling."""
         ...
 
 
@@ -113,21 +122,26 @@ def fork(
     first = intervention.deltas(log.state(at - 1), at) if intervention else ()
     branch = log.branch(start, Descent(log.digest, at))
     branch.extend(first)
-    if emitter:
-        _extend_from_branch(branch, emitter.emit(branch, log, at), at)
+    if isinstance(emitter, SpellingEmitter):
+        branch.extend_spelled(_from_branch(emitter.spell(branch, log, at), at))
+    elif emitter:
+        branch.extend(_from_branch(emitter.emit(branch, log, at), at))
     else:
         branch.follow(log, start, stop)
     return branch
 
 
-def _extend_from_branch(branch: EventLog, deltas: Iterable[Delta], at: int) -> None:
+_Emitted = TypeVar("_Emitted", Delta, Spelled)
+
+
+def _from_branch(deltas: Iterable[_Emitted], at: int) -> list[_Emitted]:
     emitted = list(deltas)
     if emitted and emitted[0].tick < at:
         raise LogError(
             f"the emitter starts at tick {emitted[0].tick}, before the branch tick {at}",
             hint="Emit from the branch tick on",
         )
-    branch.extend(emitted)
+    return emitted
 
 
 class TwinTick(NamedTuple):

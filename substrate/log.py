@@ -20,7 +20,7 @@ from typing import NamedTuple, Self
 import pyoxigraph as ox
 
 from substrate.chain import Chain
-from substrate.delta import Delta, Op, Term, Triple, text_of, texts_of, triple_of
+from substrate.delta import Delta, Op, Spelled, Term, Triple, text_of, texts_of, triple_of
 from substrate.errors import LogError
 from substrate.history import Difference, History, diff, history
 from substrate.journal import MEMBER, Damage, Journal, TornTail, read_contents, write_atomically
@@ -225,6 +225,20 @@ class EventLog(Timeline):
                 hint="Write one statement a line",
             )
         self._grow([tick for tick, _ in pairs], inserts, texts_of(quads), quads)
+
+    def extend_spelled(self, deltas: Iterable[Spelled]) -> None:
+        """Add deltas whose triples are spelled by who has them from a log or a state, as one step.
+
+        The spellings are taken as they are: no parser looks at them. Errors as :meth:`extend`.
+
+        >>> log = EventLog()
+        >>> log.extend_spelled([Spelled(4, Op.INSERT, "<urn:ann> <urn:in> <urn:cafe>")])
+        >>> len(log.state(4))
+        1
+        """
+        given = list(deltas)
+        inserts = bytearray([op is Op.INSERT for _, op, _ in given])
+        self._grow([tick for tick, _, _ in given], inserts, [text for _, _, text in given])
 
     def extend_from(self, other: EventLog, start: int = 0, stop: int | None = None) -> None:
         """Add another log's deltas, from position ``start`` to ``stop``; errors as :meth:`extend`."""

@@ -24,27 +24,21 @@ it gives; name a new node with ``BIND(IRI(CONCAT(…)) AS ?node)``.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import NamedTuple
 
-import pyoxigraph as ox
-
-from substrate.delta import Delta, Op, Term, triple_of
+from substrate.delta import Delta, Op, Spelled, quads_of, triple_of
 from substrate.errors import TBoxError
 from substrate.log import EventLog
-from substrate.rule import TOKEN, Rule
+from substrate.rule import Rule
+from substrate.settling import Change, Settler
 from substrate.state import State
 from substrate.tbox import TBox
 from substrate.vocabulary import RDF_TYPE
 
 ROUNDS = 1000
 """Rounds after which a rule set that still changes the state counts as never settling."""
-
-_PROJECTION = re.compile(r"\bSELECT\b(.*?)(?=\bWHERE\b|\{)", re.IGNORECASE | re.DOTALL)
-_PROJECTED = re.compile(r"\((?:[^()]|\([^()]*\))*\)|\s[?$](?P<name>this|tick)\b")
 
 
 class Firing(NamedTuple):
@@ -87,31 +81,11 @@ def settle(
     >>> [(firing.rule, firing.delta.triple[2].value) for firing in settle(box.rules, box, log.state(0), 0)]
     [('closure', 'urn:t:c')]
     """
-    firings: list[Firing] = []
-    net: set[ox.Quad] = set()
-    seen, power, age = frozenset(net), 1, 0
-    last = 0
-    for _ in range(rounds):
-        last = len(firings)
-        for rule in rules:
-            for op, quad in _changes(rule, tbox, state, tick):
-                if state.apply(op, quad):
-                    net ^= {quad}
-                    firings.append(Firing(rule.name, Delta(tick, op, triple_of(quad))))
-        if len(firings) == last:
-            return firings
-        # Brent's cycle detection: a state that comes back will come back for ever.
-        if net == seen:
-            break
-        age += 1
-        if age == power:
-            seen, power, age = frozenset(net), power * 2, 0
-    firing = ", ".join(sorted({f.rule for f in firings[last:]}))
-    raise TBoxError(
-        f"the rules never settle; still firing: {firing}",
-        where=(tbox.name, f"tick {tick}"),
-        hint="Let each rule's WHERE exclude what it has done",
-    )
+    settler = Settler(rules, tbox, state)
+    try:
+        return list(_firings(settler.settle(tick, rounds), tick))
+    finally:
+        settler.catch_up()
 
 
 @dataclass(frozen=True)
@@ -142,6 +116,14 @@ class RuleEmitter:
         until = parent.last_tick if self.until is None else self.until
         return (firing.delta for firing in self.firings(branch.state(at), parent, at, until))
 
+    def spell(self, branch: EventLog, parent: EventLog, at: int) -> Iterator[Spelled]:
+        """The same as :meth:`emit`, each triple by its spelling."""
+        until = parent.last_tick if self.until is None else self.until
+        settler = Settler(self.tbox.rules, self.tbox, branch.state(at))
+        for tick, changes in self._changes(settler, parent, at, until):
+            for _, op, text in changes:
+                yield Spelled(tick, op, text)
+
     def firings(self, state: State, given: EventLog, start: int, until: int) -> Iterator[Firing]:
         """The same with the rule behind each delta; ``""`` names no rule, but the log ``given``.
 
@@ -151,17 +133,24 @@ class RuleEmitter:
             start: first tick.
             until: last tick.
         """
-        for tick in range(start, until + 1):
-            for position in range(given.position(tick - 1), given.position(tick)):
-                delta = given[position]
-                if self._is_exogenous(delta):
-                    state.apply(delta.op, ox.Quad(*delta.triple))
-                    yield Firing("", delta)
-            yield from settle(self.tbox.rules, self.tbox, state, tick, rounds=self.rounds)
+        settler = Settler(self.tbox.rules, self.tbox, state)
+        for tick, changes in self._changes(settler, given, start, until):
+            settler.catch_up()
+            yield from _firings(changes, tick)
 
-    def _is_exogenous(self, delta: Delta) -> bool:
-        _, predicate, object_ = delta.triple
-        return (object_ if predicate == RDF_TYPE else predicate) in self.tbox.exogenous
+    def _changes(
+        self, settler: Settler, given: EventLog, start: int, until: int
+    ) -> Iterator[tuple[int, list[Change]]]:
+        exogenous = frozenset(map(str, self.tbox.exogenous))
+        outside = dict(given.lines(given.position(start - 1), given.position(until)))
+        for tick in range(start, until + 1):
+            changes: list[Change] = []
+            for line in outside.get(tick, ()):
+                op, text = _OPS[line[0]], line[2:-2]
+                if _decided_by(text) in exogenous:
+                    settler.apply(op, text)
+                    changes.append(Change("", op, text))
+            yield tick, changes + settler.settle(tick, self.rounds)
 
 
 def unfold(tbox: TBox, given: EventLog, until: int, *, rounds: int = ROUNDS) -> EventLog:
@@ -187,103 +176,32 @@ def unfold(tbox: TBox, given: EventLog, until: int, *, rounds: int = ROUNDS) -> 
             where=(tbox.name,),
             hint="Unfold further",
         )
-    log, state = EventLog(), EventLog().state()
+    settler = Settler(tbox.rules, tbox, EventLog().state())
+    outside = dict(given.lines())
+    made: list[Spelled] = []
     for tick in range(until + 1):
-        for op, quad in given.changes(given.position(tick - 1), given.position(tick)):
-            state.apply(op, quad)
-        log.extend_from(given, given.position(tick - 1), given.position(tick))
-        log.extend(firing.delta for firing in settle(tbox.rules, tbox, state, tick, rounds=rounds))
+        for line in outside.get(tick, ()):
+            op, text = _OPS[line[0]], line[2:-2]
+            settler.apply(op, text)
+            made.append(Spelled(tick, op, text))
+        made += [Spelled(tick, op, text) for _, op, text in settler.settle(tick, rounds)]
+    log = EventLog()
+    log.extend_spelled(made)
     return log
 
 
-def _changes(rule: Rule, tbox: TBox, state: State, tick: int) -> list[tuple[Op, ox.Quad]]:
-    """What a rule makes of a state: retractions, then insertions, each in the order of their text."""
-    foci = _foci(rule, tbox, state) if rule.targets else [None]
-    ending, beginning = (
-        {quad for focus in foci for quad in _construct(rule, tbox, state, bind(query, tick, focus))}
-        if query
-        else set()
-        for query in (rule.retract, rule.construct)
-    )
-    return [
-        *((Op.RETRACT, q) for q in sorted(ending - beginning, key=str)),
-        *((Op.INSERT, q) for q in sorted(beginning, key=str)),
-    ]
+_TYPE = str(RDF_TYPE)
+_OPS = {op.value: op for op in Op}
 
 
-def _construct(rule: Rule, tbox: TBox, state: State, query: str) -> Iterator[ox.Quad]:
-    try:
-        triples = state.query(query, prefixes=dict(rule.prefixes))
-        for triple in triples:  # pyright: ignore[reportGeneralTypeIssues]  # a CONSTRUCT query, by read_rules
-            quad = ox.Quad(triple.subject, triple.predicate, triple.object)  # pyright: ignore
-            if any(
-                isinstance(t, ox.BlankNode) and not _stands(t, state) for t in (quad.subject, quad.object)
-            ):
-                raise TBoxError(
-                    "gives a blank node",
-                    where=(tbox.name, f"rule {rule.name}"),
-                    hint="Name it: BIND(IRI(CONCAT(…)) AS ?node)",
-                )
-            yield quad
-    except SyntaxError as error:
-        raise TBoxError(
-            f"not SPARQL ({error})",
-            where=(tbox.name, f"rule {rule.name}"),
-            hint="Correct the rule in the TBox file",
-        ) from error
+def _decided_by(text: str) -> str:
+    """The term that says whether a triple is given from outside: its property, or the class it gives."""
+    _, predicate, object_ = text.split(" ", 2)
+    return object_ if predicate == _TYPE else predicate
 
 
-def _stands(node: ox.BlankNode, state: State) -> bool:
-    return any(True for pattern in ((node, None, None), (None, None, node)) for _ in state.match(*pattern))
-
-
-def bind(query: str, tick: int, focus: ox.NamedNode | None) -> str:
-    """A rule's query with ``$tick`` and ``$this`` put in, as SHACL binds them before a query runs.
-
-    A subquery's projection loses them: a value has no need to be projected.
-
-    >>> query = 'CONSTRUCT { $this :at ?tick } WHERE { { SELECT $this ?p WHERE { $this :p ?p } } }'
-    >>> bind(query, 3, ox.NamedNode("urn:a"))
-    'CONSTRUCT { <urn:a> :at 3 } WHERE { { SELECT ?p WHERE { <urn:a> :p ?p } } }'
-    """
-    values = {"tick": str(tick)} | ({"this": str(focus)} if focus else {})
-    parts = _parts(query, tuple(values))
-    return "".join([values[part] if place % 2 else part for place, part in enumerate(parts)])
-
-
-@cache
-def _parts(query: str, names: tuple[str, ...]) -> tuple[str, ...]:
-    """A query cut at the variables of these names: text and name in turn."""
-
-    def project(match: re.Match[str]) -> str:
-        kept = _PROJECTED.sub(lambda m: "" if m["name"] in names else m[0], match[1]).rstrip()
-        return f"SELECT{kept if '?' in kept or '$' in kept or '*' in kept else kept + ' *'} "
-
-    text = _PROJECTION.sub(project, query)
-    parts, end = [], 0
-    for token in TOKEN.finditer(text):
-        if token["name"] in names:
-            parts += (text[end : token.start()], token["name"])
-            end = token.end()
-    return (*parts, text[end:])
-
-
-def _foci(rule: Rule, tbox: TBox, state: State) -> list[ox.NamedNode]:
-    found: set[Term] = set()
-    for kind, term in rule.targets:
-        assert isinstance(term, ox.NamedNode)
-        if kind == "targetClass":
-            found |= {s for c in tbox.below(term) for s, _, _ in state.match(None, RDF_TYPE, c)}
-        elif kind == "targetNode":
-            found.add(term)
-        elif kind == "targetSubjectsOf":
-            found |= {s for s, _, _ in state.match(None, term)}
-        else:
-            found |= {o for _, _, o in state.match(None, term) if isinstance(o, ox.NamedNode | ox.BlankNode)}
-    if blank := sorted(str(node) for node in found if not isinstance(node, ox.NamedNode)):
-        raise TBoxError(
-            f"its focus node {blank[0]} has no IRI",
-            where=(tbox.name, f"rule {rule.name}", f"tick {state.tick}"),
-            hint="Name the node by an IRI",
-        )
-    return sorted((node for node in found if isinstance(node, ox.NamedNode)), key=str)
+def _firings(changes: Iterable[Change], tick: int) -> Iterator[Firing]:
+    made = list(changes)
+    quads = quads_of(text for _, _, text in made)
+    for (rule, op, _), quad in zip(made, quads, strict=True):
+        yield Firing(rule, Delta(tick, op, triple_of(quad)))

@@ -91,7 +91,10 @@ class State:
 
         For replays and emitters, which own their state; the log it came from is not touched.
         """
-        text = str(quad)
+        return self._change(op, str(quad), quad)
+
+    def _change(self, op: Op, text: str, quad: ox.Quad | None = None) -> bool:
+        """The same by a triple's spelling; ``quad`` is its quad, where it is at hand."""
         number = self._triples.find(text)
         if number is None:
             if op is Op.RETRACT:
@@ -100,7 +103,8 @@ class State:
                 # What is not the log's own stays out of its table
                 self._triples = Triples(self._log.triples)
             number = self._triples.number(text)
-            self._triples.keep((number,), (quad,))
+            if quad is not None:
+                self._triples.keep((number,), (quad,))
         return self._apply(int(op is Op.INSERT), number)
 
     def _apply(self, insert: int, number: int) -> bool:
@@ -262,7 +266,7 @@ def _restored(tick: int, texts: list[str]) -> State:
 class Head(State):
     """The state after a log's last delta, which every append keeps up to date; nothing else changes it."""
 
-    def apply(self, op: Op, quad: ox.Quad) -> bool:
+    def _change(self, op: Op, text: str, quad: ox.Quad | None = None) -> bool:
         """Refused: the head is what its log says."""
         raise LogError(
             "the head of a log is changed by the log alone", hint="Append to the log, or change log.state()"

@@ -217,10 +217,15 @@ def ask_query(spec: Spec) -> str:
 
 
 def answer(spec: Spec, arm: EventLog) -> Yes:
-    """A specification's question, asked of an arm's state at every tick that it is about."""
+    """A specification's question, asked of an arm's state at every tick that it is about.
+
+    Between ticks at which the arm says something of the triple that is asked for, the answer stays.
+    """
     question, asked = ask_query(spec), asked_ticks(spec)
     replay = Replay(arm)
-    ticks = [asked.start, *(tick for tick in arm.ticks if tick in asked and tick > asked.start)]
+    number = arm.triples.find(text_of(asked_triple(spec)))
+    said = set() if number is None else {arm.when(place)[0] for place in arm.mentions(number)}
+    ticks = [asked.start, *(tick for tick in sorted(said) if tick in asked and tick > asked.start)]
     return "yes" if any(bool(replay.seek(tick).query(question)) for tick in ticks) else "no"
 
 
