@@ -1,20 +1,127 @@
-"""The project around the current folder: its settings, typed by every benchmark there is."""
+"""The project around the current folder: its settings, typed by every benchmark there is, and where a run of
+it writes.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
 from orchestration.benchmarks.registry import BENCHMARKS
 from orchestration.root import find_root
-from orchestration.settings import PARAMETERS_FILE, load_settings, settings_type
-from orchestration.workspace import Workspace
+from orchestration.settings import PARAMETERS_FILE, Settings, flattened, load_settings, settings_type
+from orchestration.workspace import EXPERIMENTS, Workspace
+from substrate.errors import ParameterError
 
 SETTINGS = settings_type(
     dict(benchmark.parameters for benchmark in BENCHMARKS.values() if benchmark.parameters),
     {name: benchmark.data for name, benchmark in BENCHMARKS.items() if benchmark.data},
 )
 """The type of `params.yaml`."""
+_NO_RESULT = re.compile(
+    r"profile|storage|spark\..*|profiles\.local\..*|profiles\..*\.mirror"
+    r"|baselines\.(concurrency|requests_per_minute|attempts|timeout)"
+)
+"""Keys that say where a run computes, or where its files come from, and of which no result depends."""
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+NOT_EXPERIMENTS = ("pinned", "workspace")
+"""What is compared with experiments, and so is no experiment's name."""
 
 
 def open_workspace(profile: str | None = None, overrides: tuple[str, ...] = ()) -> Workspace:
-    """The project around the current folder."""
+    """The project around the current folder, to read its data and results under some parameters."""
     root = find_root()
     return Workspace(root, load_settings(root / PARAMETERS_FILE, SETTINGS, overrides, profile))
+
+
+def open_run(profile: str | None = None, overrides: tuple[str, ...] = (), name: str = "") -> Workspace:
+    """The project around the current folder, to compute in under some parameters.
+
+    Where one that results depend on is not as `params.yaml` has it, the run is an experiment: its data and
+    artifacts lie in a folder of its own beside the profile's, in the making until it has ended well.
+
+    Args:
+        profile: a profile; that of `params.yaml` unless given.
+        overrides: ``KEY=VALUE`` on top of `params.yaml`.
+        name: the experiment's; made from what is overridden unless given.
+
+    Raises:
+        ParameterError: the name cannot be one, or nothing is changed that would make an experiment.
+    """
+    workspace = open_workspace(profile, overrides)
+    changed = changed_parameters(workspace.settings) if overrides else {}
+    if name:
+        require_name(name, "--name")
+        if not changed:
+            hint = "Change with --set what results depend on, such as clevrer.predictive.tau=0.4"
+            what = "names an experiment that changes nothing"
+            raise ParameterError(what, where=("--name", name), hint=hint)
+    if not changed:
+        return workspace
+    profile = workspace.settings.profile
+    of_another = profile if profile != open_workspace().settings.profile else ""
+    name = name or name_of({key: now for key, (_, now) in changed.items()}, of_another)
+    return replace(workspace, experiment=making(workspace.root, name))
+
+
+def making(root: Path, name: str) -> Path:
+    """Where an experiment lies until it has ended well."""
+    return root / EXPERIMENTS / ".making" / name
+
+
+def require_name(name: str, *where: object) -> None:
+    """Refuse what cannot be an experiment's name.
+
+    Raises:
+        ParameterError: it has other characters than a folder's name should have, or means something else.
+    """
+    if name in NOT_EXPERIMENTS or not _NAME.fullmatch(name):
+        hint = "Take up to 100 letters, digits, '.', '_' and '-', a letter or digit first"
+        raise ParameterError(
+            f"{name!r} cannot be the name of an experiment"
+            + (", it stands for results that are none" if name in NOT_EXPERIMENTS else ""),
+            where=where,
+            hint=hint,
+        )
+
+
+def changed_parameters(settings: Settings) -> dict[str, tuple[Any, Any]]:
+    """The parameters that results depend on and that are not as `params.yaml` has them: by key, what they are
+    there and here.
+    """
+    profile = settings.profile
+    base, here = (flattened(msgspec.to_builtins(one)) for one in (open_workspace(profile).settings, settings))
+    found: dict[str, tuple[Any, Any]] = {}
+    for key in sorted({**base, **here}):
+        elsewhere = key.startswith("profiles.") and not key.startswith(f"profiles.{profile}.")
+        if base.get(key) != here.get(key) and not elsewhere and not _NO_RESULT.fullmatch(key):
+            found[key] = base.get(key), here.get(key)
+    return found
+
+
+def name_of(changed: Mapping[str, Any], profile: str = "") -> str:
+    """The name of an experiment from what it changes, after that of a profile where one is given.
+
+    >>> name_of({"clevrer.predictive.tau": 0.4, "clevrer.predictive.horizon": 75})
+    'clevrer.predictive.tau-0.4_clevrer.predictive.horizon-75'
+    >>> name_of({"baselines.images": "my photographs"}, "full")
+    'full_baselines.images-my-photographs-1f1ab0b7'
+    """
+    values = {key: value if isinstance(value, str) else _json(value) for key, value in changed.items()}
+    pairs = [f"{key}-{value}" for key, value in values.items()]
+    readable = "_".join([*([profile] if profile else []), *pairs])
+    plain = re.sub(r"[^A-Za-z0-9._-]+", "-", readable)
+    if plain == readable and _NAME.fullmatch(plain):
+        return plain
+    digest = hashlib.sha256(_json([profile, values]).encode()).hexdigest()[:8]
+    return f"{plain[:90]}-{digest}"
+
+
+def _json(value: Any) -> str:
+    return msgspec.json.encode(value, order="sorted").decode()

@@ -136,6 +136,22 @@ def override(raw: dict[str, Any], overrides: Iterable[str]) -> dict[str, Any]:
     return copy
 
 
+def flattened(parameters: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Nested parameters by dotted key.
+
+    >>> flattened({"clevrer": {"predictive": {"tau": 0.4}}, "seed": 20})
+    {'clevrer.predictive.tau': 0.4, 'seed': 20}
+    """
+    flat: dict[str, Any] = {}
+    for key, value in parameters.items():
+        flat |= (
+            flattened(value, f"{prefix}{key}.")
+            if isinstance(value, dict) and value
+            else {prefix + key: value}
+        )
+    return flat
+
+
 def convert(raw: Any, type_: type[T], *where: str) -> T:
     """Untyped settings as a typed structure; the error names the key."""
     try:

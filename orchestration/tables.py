@@ -153,6 +153,12 @@ class Storage:
         system, path = self._place(*parts)
         return bool(system.exists(path))
 
+    def remove(self, folder: str) -> None:
+        """Remove a folder with all that is in it, if it is there."""
+        system, path = self._place(folder)
+        if system.exists(path):
+            system.rm(path, recursive=True)
+
     def keep_only(self, folder: str, kept: Iterable[str]) -> None:
         """Remove all of a folder but some of what is directly in it."""
         system, path = self._place(folder)
@@ -188,7 +194,7 @@ def batched(items: Iterable[Any], size: int) -> Iterator[list[Any]]:
 
 def write_cases(
     storage: Storage,
-    folder: str,
+    folders: Sequence[str],
     key: str,
     read: Callable[[], Cases],
     shard: int,
@@ -197,15 +203,17 @@ def write_cases(
     """The table of some files' cases, written where it is not there yet.
 
     Args:
-        folder: where the tables of this benchmark's cases lie.
+        folders: where the tables of this benchmark's cases lie; in the first one it is written.
         key: what the table is made from: the same key, the same table.
         read: reads the cases; called only where the table has to be written.
         shard: how many cases a shard has.
         advance: told how many cases are written, and how many there are.
     """
-    found = storage.read_manifest(folder, key, "table.json")
-    if found and found.sums:
-        return found
+    for folder in folders:
+        found = storage.read_manifest(folder, key, "table.json")
+        if found and found.sums:
+            return found
+    folder = folders[0]
     cases, done, shards = read(), 0, list[int]()
     for batch in batched(cases.each, shard):
         name = shard_name(len(shards))
@@ -260,12 +268,12 @@ class Logs:
 
     Args:
         storage: where the table lies.
-        folder: where the tables of this benchmark's logs lie.
+        folders: where the tables of this benchmark's logs lie; in the first one they are written.
         index: the index's file.
     """
 
     storage: Storage
-    folder: str
+    folders: tuple[str, ...]
     index: Path
 
     @property
@@ -273,7 +281,9 @@ class Logs:
         """The table of the index; ``None`` where it is not there."""
         if not self.index.is_file():
             return None
-        return self.storage.read_manifest(self.folder, index_key(self.index))
+        key = index_key(self.index)
+        found = (self.storage.read_manifest(folder, key) for folder in self.folders)
+        return next((manifest for manifest in found if manifest), None)
 
     def patch(self, name: str) -> str:
         """The RDF Patch of a log.

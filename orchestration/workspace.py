@@ -8,6 +8,9 @@ from pathlib import Path
 from orchestration.settings import Settings
 from orchestration.tables import Logs, Storage
 
+EXPERIMENTS = "experiments"
+"""The folder of a project's experiments, and of their tables in the storage."""
+
 
 @dataclass(frozen=True)
 class Workspace:
@@ -17,11 +20,19 @@ class Workspace:
     settings: Settings
     scratch: Path | None = None
     """Where artifacts go instead of ``artifacts/``, for a recomputation that must not touch them."""
+    experiment: Path | None = None
+    """Where data and artifacts of an experiment lie; the folder has the experiment's name."""
 
     def path(self, template: str) -> Path:
         """A path of a stage; ``{profile}`` stands for the profile's name."""
         relative = template.format(profile=self.settings.profile)
-        return (self.scratch if self.scratch and relative.startswith("artifacts/") else self.root) / relative
+        made = self.scratch if self.scratch and relative.startswith("artifacts/") else None
+        return (made or self.home) / relative
+
+    @property
+    def home(self) -> Path:
+        """The folder that paths of data begin in: the project, or the experiment."""
+        return self.experiment or self.root
 
     @property
     def data(self) -> Path:
@@ -39,7 +50,25 @@ class Workspace:
         own = self.scratch or self.root
         return Storage((not self.scratch and self.settings.storage) or (own / "storage").as_uri())
 
+    @property
+    def shelves(self) -> tuple[str, ...]:
+        """The folders of the storage that tables lie in: where they are written, then where others may be
+        read.
+
+        A table is found by what it was made from, so an experiment reads those of its profile.
+        """
+        profile = self.settings.profile
+        return (f"{EXPERIMENTS}/{self.experiment.name}/{profile}", profile) if self.experiment else (profile,)
+
+    @property
+    def transcripts(self) -> Path:
+        """What language models replied in the profile; an experiment has its own, which outlive a run that
+        fails.
+        """
+        own = self.root / EXPERIMENTS / ".replies" / self.experiment.name if self.experiment else self.root
+        return own / "transcripts" / self.settings.profile
+
     def logs(self, benchmark: str) -> Logs:
         """The logs of a benchmark in the profile."""
         index = self.artifacts / benchmark / "logs" / "index.jsonl"
-        return Logs(self.storage, f"{self.settings.profile}/logs/{benchmark}", index)
+        return Logs(self.storage, tuple(f"{shelf}/logs/{benchmark}" for shelf in self.shelves), index)

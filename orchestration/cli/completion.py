@@ -1,4 +1,4 @@
-"""What the shell completes: profiles, stages, benchmarks, numbers and keys of `--set`.
+"""What the shell completes: profiles, stages, benchmarks, numbers, experiments and keys of `--set`.
 
 `substrate --install-completion` installs it. A function gives what begins with what was typed; a shell never
 sees an error, since a key that completes nothing says enough.
@@ -64,6 +64,14 @@ def _numbers() -> Iterator[str]:
         yield from benchmark.numbers
 
 
+def _experiments() -> Iterator[str]:
+    from orchestration.root import find_root
+
+    for record in (find_root() / "experiments").glob("[!.]*/experiment.json"):
+        yield record.parent.name
+
+
+experiments = _completing(_experiments, "Experiments.")
 profiles = _completing(lambda: _parameters()["profiles"], "Profiles of `params.yaml`.")
 keys = _completing(lambda: _dotted(_parameters()), "Keys of `params.yaml`, as `--set` takes them.")
 stages = _completing(_stages, "Stages.")

@@ -76,7 +76,13 @@ def _logs() -> typer.Typer:
     return log_app
 
 
-_DERIVED = {"answer": _answers, "generate": _worlds, "log": _logs}
+def _experiments() -> typer.Typer:
+    from orchestration.cli.experiment import experiment_app
+
+    return experiment_app
+
+
+_DERIVED = {"answer": _answers, "generate": _worlds, "log": _logs, "experiment": _experiments}
 
 
 answer_app = typer.Typer(
@@ -84,10 +90,14 @@ answer_app = typer.Typer(
 )
 log_app = typer.Typer(**_PLAIN, cls=_Derived, help="The auditor's tools over one event log.")
 generate_app = typer.Typer(**_PLAIN, cls=_Derived, help="Generate official-format data with truth.")
+experiment_app = typer.Typer(
+    **_PLAIN, cls=_Derived, help="Results under other parameters, beside the pinned ones."
+)
 score_app = typer.Typer(**_PLAIN, help="Grade anyone's answers.")
 predict_app = typer.Typer(**_PLAIN, help="Predict the unseen future from a user's own files.")
 dvc_app = typer.Typer(**_PLAIN, help="Keep DVC in step with the asset graph.")
 app.add_typer(answer_app, name="answer")
+app.add_typer(experiment_app, name="experiment")
 app.add_typer(log_app, name="log")
 app.add_typer(predict_app, name="predict")
 app.add_typer(score_app, name="score")
@@ -102,6 +112,11 @@ def _answer() -> None:
 
 @generate_app.callback()
 def _generate() -> None:
+    """Typer leaves out a group that has nothing of its own."""
+
+
+@experiment_app.callback()
+def _experiment() -> None:
     """Typer leaves out a group that has nothing of its own."""
 
 
@@ -147,16 +162,28 @@ def reproduce(
         ),
     ] = None,
     set_: SetOption = NOTHING_SET,
+    name: Annotated[
+        str,
+        typer.Option(
+            "--name",
+            metavar="NAME",
+            help="What an experiment is called; made from what is --set unless given.",
+            autocompletion=completion.experiments,
+        ),
+    ] = "",
     force: Annotated[
         bool, typer.Option("--force", help="Run stages although nothing they depend on has changed.")
     ] = False,
     json: JsonOption = False,
 ) -> None:
-    """Materialise the asset graph and print the tables."""
+    """Materialise the asset graph and print the tables.
+
+    With --set the run is an experiment: it lies in experiments/NAME, and the results stay as they are.
+    """
     from orchestration.cli.reproduce import reproduced
 
     with failing():
-        done = reproduced(profile, only, set_, force=force)
+        done = reproduced(profile, only, set_, force=force, name=name)
     if json:
         _print_json(done)
         return
@@ -168,6 +195,8 @@ def reproduce(
         say(line, "check:", error=True)
     for path, how in done.drifted.items():
         say(f"{path} is {how} against its pin", "drift:", error=True)
+    if done.experiment:
+        note(f"`substrate experiment diff {done.experiment}` compares it with the pinned results.")
     if done.drifted:
         note("`substrate verify` shows what changed; `substrate accept REASON` pins the new results.")
     note(done.line())
@@ -227,7 +256,12 @@ def verify(
     ] = True,
     since: Annotated[
         str | None,
-        typer.Option("--since", metavar="COMMIT", help="Also report what was accepted after this commit."),
+        typer.Option(
+            "--since",
+            metavar="COMMIT",
+            help="Also which numbers were accepted to change after this commit, and by whom; what changed "
+            "without that counts as drift.",
+        ),
     ] = None,
     markdown: Annotated[
         bool, typer.Option("--markdown", help="As Markdown, for a comment on a change.")
@@ -265,20 +299,46 @@ def verify(
 @app.command()
 @voiced
 def accept(
-    reason: Annotated[str, typer.Argument(help="Why the new results are right; kept with them.")],
+    reason: Annotated[
+        str, typer.Argument(metavar="REASON", help="Why the new results are right; kept with them.")
+    ],
+    message: Annotated[
+        Path | None,
+        typer.Option("--message", metavar="FILE", help="Write a message for `git commit -F FILE`."),
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what changed, and pin nothing.")] = False,
     json: JsonOption = False,
 ) -> None:
-    """Pin the present data and artifacts as the results, and record why."""
+    """Say in numbers what changed, pin the present data and artifacts as the results, and record why.
+
+    The trailers that it prints last belong into the commit's message; `verify --since` reads them back.
+    """
     with failing(), others_apart():
-        from orchestration.pins.verification import accept_results
+        from orchestration.files import replacing
+        from orchestration.pins.acceptance import commit_message, told, trailers
+        from orchestration.pins.verification import accept_results, proposed
         from orchestration.pipeline.graph import STAGES
         from orchestration.project import open_workspace
 
-        changed = accept_results(open_workspace(), STAGES, reason)
+        workspace = open_workspace()
+        acceptance = proposed(workspace, STAGES, reason)
+        changed = acceptance.changed
+        if not json:
+            say("\n".join(told(acceptance) or ["no number and no row changed"]))
+        if not dry_run:
+            accept_results(workspace, STAGES, acceptance)
+        if message:
+            with replacing(message) as fresh:
+                fresh.write_text(commit_message(acceptance), "utf-8")
     if json:
-        _print_json({"reason": reason, "changed": changed})
+        _print_json(acceptance)
+        return
+    done = "would be pinned" if dry_run else "pinned"
+    say("\n  ".join([f"{done}; {len(changed)} outputs changed", *changed]))
+    if message:
+        note(f"the commit's message: `git commit -F {message}`")
     else:
-        say("\n  ".join([f"pinned; {len(changed)} outputs changed", *changed]))
+        say("\n".join(["", *trailers(acceptance)]))
 
 
 @app.command()

@@ -41,6 +41,7 @@ class Reproduction(msgspec.Struct, frozen=True):
         report: where the report lies, if the whole was reproduced.
         checks: what checks said that stopped nothing.
         drifted: by path, how it differs from its pin.
+        experiment: its name, where the run was one.
     """
 
     profile: str
@@ -51,29 +52,36 @@ class Reproduction(msgspec.Struct, frozen=True):
     report: str | None
     checks: list[str]
     drifted: dict[str, str]
+    experiment: str | None = None
 
     def line(self) -> str:
         """The one line that ends it."""
         count = len(self.stages)
         if not self.ran:
             return f"Nothing to do: all {count} stages of profile {self.profile} stand as they were."
+        if self.experiment:
+            made = f"experiment {self.experiment} beside profile {self.profile}"
+            return f"Done: {count} stages of {made} in {self.seconds:,.0f} s."
         rest = f"; {len(self.drifted)} outputs differ from their pins" if self.drifted else ""
         return f"Done: {count} stages of profile {self.profile} in {self.seconds:,.0f} s{rest}."
 
 
 def reproduced(
-    profile: str | None, only: str | None, overrides: Sequence[str], *, force: bool
+    profile: str | None, only: str | None, overrides: Sequence[str], *, force: bool, name: str = ""
 ) -> Reproduction:
     """Run the stages of a profile, or find that nothing is to be done.
+
+    With overrides that results depend on, the run is an experiment, and the profile's results stay.
 
     Args:
         profile: a profile; that of `params.yaml` unless given.
         only: one benchmark instead of all.
         overrides: ``KEY=VALUE`` on top of `params.yaml`; with any, the graph is always run.
         force: run stages although nothing they depend on has changed.
+        name: what the experiment is called; made from the overrides unless given.
     """
     start, root = time.monotonic(), find_root()
-    if not overrides and not force:
+    if not overrides and not force and not name:
         named = profile or str(read_yaml(root / PARAMETERS_FILE).get("profile"))
         if kept := standing_now(root, named, only):
             names = kept.wanted(only)
@@ -82,28 +90,37 @@ def reproduced(
             took = time.monotonic() - start
             return Reproduction(named, names, False, took, kept.tables[only or ""], report, said, {})
     with running():
-        return _run(profile, only, overrides, force, start)
+        return _run(profile, only, overrides, force, name, start)
 
 
 def _run(
-    profile: str | None, only: str | None, overrides: Sequence[str], force: bool, start: float
+    profile: str | None, only: str | None, overrides: Sequence[str], force: bool, name: str, start: float
 ) -> Reproduction:
+    from orchestration.experiments.making import begin
+    from orchestration.experiments.record import open_experiment
     from orchestration.pins.dvc import settle
     from orchestration.pins.project_lock import project_lock
     from orchestration.pipeline.graph import STAGES, stages_of
     from orchestration.pipeline.resources import WorkspaceResource
     from orchestration.pipeline.run import instance, run_stages
-    from orchestration.project import open_workspace
+    from orchestration.project import open_run, open_workspace
 
-    workspace = open_workspace(profile, tuple(overrides))
+    workspace = open_run(profile, tuple(overrides), name)
     used, names = workspace.settings.profile, stages_of(only)
     with project_lock(workspace.root):
         before = look(workspace.root, shared_paths(workspace.root, used))
+        if workspace.experiment:
+            begin(workspace, overrides)
         with stage_bars(names):
-            resource = WorkspaceResource(profile=used, overrides=list(overrides), force=force)
+            resource = WorkspaceResource(
+                profile=used, overrides=list(overrides), experiment=name, force=force
+            )
             failed = run_stages(names, resource, instance(workspace.root))
         pinned = not overrides and used == open_workspace().settings.profile
         drifted = settle(workspace, STAGES, names) if pinned else {}
+    experiment = workspace.experiment.name if workspace.experiment else None
+    if experiment:
+        workspace = open_experiment(workspace.root, experiment)
     checks = {
         name: tuple(
             f"{name}: {check.check_name}: {check.description}"
@@ -123,6 +140,7 @@ def _run(
         str(workspace.path(STAGES["report/html"].outs[0])) if "report/html" in names else None,
         [line for name in names for line in checks[name]],
         dict(sorted(drifted.items())),
+        experiment,
     )
 
 

@@ -17,9 +17,9 @@ from orchestration.lineage.answer import AnswerTrace, row_line, trace_answer
 from orchestration.lineage.listing import Entry, Listing, Made
 from orchestration.lineage.number import Lineage, Step, Trace, trace_number
 from orchestration.lineage.reexecution import Reexecution, reexecute
-from orchestration.pins.records import flattened
 from orchestration.project import open_workspace
 from orchestration.scoring.published import FILE
+from orchestration.settings import flattened
 from substrate.errors import ParameterError
 
 

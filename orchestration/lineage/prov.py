@@ -21,7 +21,7 @@ import pyoxigraph as ox
 from orchestration.files import replacing
 from orchestration.lineage.answer import AnswerTrace
 from orchestration.lineage.number import Lineage, Source, Step, Trace
-from orchestration.pins.records import flattened
+from orchestration.settings import flattened
 
 PROV, RDF, RDFS, SCHEMA, XSD = (
     "http://www.w3.org/ns/prov#",

@@ -11,7 +11,8 @@ from typing import Any, Literal
 import msgspec
 
 from orchestration.pins.pinned import Pin, Pinned, PinnedRow, Pins, measure, read_pins
-from orchestration.pins.records import LOCK, flattened, lines_apart
+from orchestration.pins.records import LOCK, lines_apart
+from orchestration.settings import flattened
 from orchestration.stage import Stage, Stages
 from orchestration.workspace import Workspace
 

@@ -132,7 +132,7 @@ def _measured(workspace: Workspace, made: Fingerprint, digest: Digest, lock: str
     for out in made.outs:
         path = workspace.path(out)
         if path.name == ROWS:
-            rows = _rows(path)
+            rows = read_rows(path)
         if out.startswith("data/") and path.is_dir():
             details["files"] |= _files(path, digest)
         for name, file in named_files(out, path).items():
@@ -151,14 +151,15 @@ def pinned_lines(root: Path, pin: Pin) -> str:
     """The digests of the lines of the rows that a stage's answers would be pinned as; empty without any."""
     answers = [root / out for out in pin.outs if Path(out).name == ROWS]
     there = [path for path in answers if path.is_file()]
-    return "".join(line_digests(_encoded(_rows(path))) for path in there)
+    return "".join(line_digests(_encoded(read_rows(path))) for path in there)
 
 
 def _encoded(rows: dict[Key, PinnedRow]) -> bytes:
     return b"".join(msgspec.json.encode(row) + b"\n" for row in rows.values())
 
 
-def _rows(path: Path) -> dict[Key, PinnedRow]:
+def read_rows(path: Path) -> dict[Key, PinnedRow]:
+    """The rows of a file of answers in short; a line that is no row says so."""
     rows = [_row(number, line) for number, line in enumerate(path.read_bytes().splitlines(), 1)]
     return {row.key: row for row in rows}
 

@@ -6,7 +6,7 @@ It lies beside the artifacts, in `.stages/`; the pins keep the same (:mod:`orche
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -130,22 +130,6 @@ def parameter(workspace: Workspace, key: str) -> Any:
     for part in key.format(profile=workspace.settings.profile).split("."):
         value = value[part]
     return value
-
-
-def flattened(parameters: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Nested parameters by dotted key.
-
-    >>> flattened({"clevrer": {"predictive": {"tau": 0.4}}, "seed": 20})
-    {'clevrer.predictive.tau': 0.4, 'seed': 20}
-    """
-    flat: dict[str, Any] = {}
-    for key, value in parameters.items():
-        flat |= (
-            flattened(value, f"{prefix}{key}.")
-            if isinstance(value, dict) and value
-            else {prefix + key: value}
-        )
-    return flat
 
 
 def fingerprint(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -14,9 +13,11 @@ import msgspec
 
 from orchestration.files import passing_folder
 from orchestration.pins import dvc as pins
+from orchestration.pins.acceptance import ACCEPTED, Acceptance, changes
+from orchestration.pins.acceptance import since as changes_since
 from orchestration.pins.damage import find_damage
 from orchestration.pins.drift import Cause, Difference, causes, differences, unaccepted
-from orchestration.pins.pinned import Pins, decode_pins, measure, write_pins
+from orchestration.pins.pinned import measure, read_pins, write_pins
 from orchestration.pins.records import Digests
 from orchestration.pins.seal import seal_pins
 from orchestration.settings import PARAMETERS_FILE
@@ -24,17 +25,6 @@ from orchestration.stage import Stage, Stages
 from orchestration.tables import Storage
 from orchestration.workspace import Workspace
 from substrate.errors import ParameterError, SubstrateError
-
-ACCEPTED = Path("pins") / "accepted.jsonl"
-
-
-class Acceptance(msgspec.Struct, frozen=True):
-    """A line of ``pins/accepted.jsonl``: new results taken over on purpose."""
-
-    date: str
-    profile: str
-    reason: str
-    changed: list[str]
 
 
 class Report(msgspec.Struct, frozen=True):
@@ -48,13 +38,17 @@ class Report(msgspec.Struct, frozen=True):
     """What changed and that stages depend on whose outs are what was pinned."""
     accepted: list[Acceptance] = []
     accepted_differences: list[Difference] = []
+    since: str = ""
+    """The commit since which the pins were looked through."""
+    unrecorded: list[str] = []
+    """What of the pins changed since then that no commit's message and no line of a file accepts."""
 
     @property
     def fits(self) -> bool:
-        """Whether all is what was pinned; a change that nobody accepted counts where nothing was computed
-        anew.
+        """Whether all is what was pinned, and every change of the pins was accepted; a change that nobody
+        accepted counts where nothing was computed anew.
         """
-        return not self.differences and (self.recomputed or not self.unaccepted)
+        return not (self.differences or self.unrecorded) and (self.recomputed or not self.unaccepted)
 
 
 Compute = Callable[[list[str], str, Path], object]
@@ -72,7 +66,7 @@ def verify_profile(
         stages: every stage there is.
         recompute: computes everything anew, which is then compared with what is there too; only the artifacts
             are looked at without it.
-        since: a commit; what was accepted after it is reported too.
+        since: a commit; what was accepted after it is reported too, and what changed without that.
 
     Raises:
         ParameterError: the profile has not been reproduced here, or there is no such commit.
@@ -102,9 +96,17 @@ def verify_profile(
     found = differences(pinned, now) + found
     named = {(difference.stage, difference.what) for difference in damage.found}
     found = [*damage.found, *(one for one in found if (one.stage, one.what) not in named)]
-    accepted, taken = _accepted(workspace, pinned, since) if since else ([], [])
-    changed = unaccepted(pinned, now)
-    return Report(profile, recompute is not None, found, causes(pinned, now), changed, accepted, taken)
+    report = Report(profile, recompute is not None, found, causes(pinned, now), unaccepted(pinned, now))
+    if not since:
+        return report
+    accepted, before, unrecorded = changes_since(workspace.root, profile, pinned, since, stages)
+    return msgspec.structs.replace(
+        report,
+        accepted=accepted,
+        accepted_differences=differences(before, pinned),
+        since=since,
+        unrecorded=unrecorded,
+    )
 
 
 def verify_files(root: Path, profile: str | None, error: SubstrateError) -> Report:
@@ -142,49 +144,31 @@ def _require(workspace: Workspace, stages: Iterable[Stage], named: Collection[st
             raise ParameterError("is not there", where=(path,), hint=hint)
 
 
-def _accepted(workspace: Workspace, pinned: Pins, since: str) -> tuple[list[Acceptance], list[Difference]]:
-    """The reasons given since a commit, and how the pins differ from those of the commit."""
-    root, folder = workspace.root, f"pins/{workspace.settings.profile}"
-    names = _git(root, "ls-tree", "-r", "--name-only", since, "--", "pins").decode().splitlines()
-    before: dict[str, bytes] = {}
-    known: list[bytes] = []
-    for name in names:
-        if Path(name).parent.as_posix() == folder:
-            before[Path(name).name] = _git(root, "show", f"{since}:{name}")
-        if name == ACCEPTED.as_posix():
-            known = _git(root, "show", f"{since}:{name}").splitlines()
-    kept = root / ACCEPTED
-    lines = kept.read_bytes().splitlines() if kept.is_file() else []
-    given = [msgspec.json.decode(line, type=Acceptance) for line in lines if line not in known]
-    return given, differences(decode_pins(before), pinned)
+def proposed(workspace: Workspace, stages: Stages, reason: str) -> Acceptance:
+    """What would be accepted: how what is there differs from the pins, with the reason for it.
 
-
-def _git(root: Path, *arguments: str) -> bytes:
-    finished = subprocess.run(["git", *arguments], cwd=root, capture_output=True, check=False)
-    if finished.returncode:
-        raise ParameterError(
-            f"git {arguments[0]} failed: {finished.stderr.decode(errors='replace').strip()}",
-            where=("--since",),
-            hint="Name a commit that this clone has",
-        )
-    return finished.stdout
-
-
-def accept_results(workspace: Workspace, stages: Stages, reason: str) -> list[str]:
-    """Pin what is there, and append the reason to ``pins/accepted.jsonl``.
-
-    Returns:
-        The outs whose bytes changed.
+    Raises:
+        ParameterError: there is no reason.
     """
     if not reason.strip():
-        raise ParameterError("no reason given", hint="Say why the new results are right")
-    changed = sorted(pins.drift(workspace.root))
+        raise ParameterError("no reason given", where=("REASON",), hint="Say why the new results are right")
+    profile, pinned = workspace.settings.profile, read_pins(workspace.root, workspace.settings.profile, [])
+    found = changes(pinned, measure(workspace, stages, known=pinned))
+    return msgspec.structs.replace(
+        found,
+        date=datetime.now(UTC).date().isoformat(),
+        profile=profile,
+        reason=reason,
+        changed=sorted(pins.drift(workspace.root)),
+    )
+
+
+def accept_results(workspace: Workspace, stages: Stages, acceptance: Acceptance) -> None:
+    """Pin what is there, and append the acceptance to ``pins/accepted.jsonl``."""
     pins.commit(workspace.root)
     write_pins(workspace, measure(workspace, stages))
     record = workspace.root / ACCEPTED
     record.parent.mkdir(exist_ok=True)
-    entry = Acceptance(datetime.now(UTC).date().isoformat(), workspace.settings.profile, reason, changed)
     with record.open("ab") as file:
-        file.write(msgspec.json.encode(entry) + b"\n")
+        file.write(msgspec.json.encode(acceptance) + b"\n")
     seal_pins(workspace.root)
-    return changed

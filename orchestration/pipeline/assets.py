@@ -13,8 +13,9 @@ import dagster as dg
 from orchestration.benchmarks.baselines import LanguageModel
 from orchestration.benchmarks.registry import BENCHMARKS
 from orchestration.code import hashes
+from orchestration.experiments.making import keep_record, take, take_needs
 from orchestration.files import clear_leftovers, replacing
-from orchestration.pins.records import fingerprint, read_record, record_bytes, record_path, version_of
+from orchestration.pins.records import fingerprint, read_record, record_path, version_of
 from orchestration.pipeline.previews import preview
 from orchestration.pipeline.progress import advance, logging_to
 from orchestration.pipeline.resources import WorkspaceResource
@@ -100,11 +101,18 @@ def _asset(stages: Stages, stage: Stage) -> dg.AssetsDefinition:
         for path in paths:
             clear_leftovers(path)
         record = record_path(opened, stage.name)
-        before = fingerprint(stages, stage, opened)
         metadata: dict[str, Any] = {}
+        if opened.experiment:
+            take_needs(stages, stage, opened)
+            metadata["experiment"] = opened.experiment.name
+        before = fingerprint(stages, stage, opened)
         if not stage.always and not workspace.force and read_record(record) == before:
             metadata["skipped"] = "code, parameters, inputs and outputs are unchanged"
             log(f"{stage.name}: skipped: {metadata['skipped']}")
+        elif opened.experiment and not workspace.force and (taken := take(stages, stage, opened, before)):
+            before = taken
+            metadata["taken"] = f"from profile {opened.settings.profile}: nothing that it depends on differs"
+            log(f"{stage.name}: taken {metadata['taken']}")
         else:
             with ExitStack() as stack:
                 stack.enter_context(logging_to(log))
@@ -112,10 +120,7 @@ def _asset(stages: Stages, stage: Stage) -> dg.AssetsDefinition:
                 made = stage.run(opened, *(stack.enter_context(replacing(path)) for path in paths))
             before = fingerprint(stages, stage, opened)
             metadata |= made
-        kept = record_bytes(before, opened)
-        if not record.is_file() or record.read_bytes() != kept:
-            with replacing(record) as fresh:
-                fresh.write_bytes(kept)
+        keep_record(opened, stage, before)
         advance(stage.name, 1, 1)
         version = hashlib.sha256("".join(before.outs.values()).encode()).hexdigest()
         inputs = [opened.path(out) for out in inputs_of(stages, stage)]

@@ -91,7 +91,7 @@ def make_scenes(workspace: Workspace, benchmark: Benchmark, stage: str, out: Pat
     data, spark = settings.data(benchmark.name), settings.spark
     numbers = list(world.numbers(data))
     cuts = list(batched(numbers, spark.shard))
-    storage, folder = workspace.storage, f"{settings.profile}/made/{benchmark.name}"
+    storage, folder = workspace.storage, f"{workspace.shelves[0]}/made/{benchmark.name}"
     key = short_key(settings.seed, data, spark.shard, hashes(code_of(world.make)))
     work = partial(_made, world.make, settings.seed, data)
 
@@ -116,7 +116,7 @@ def cases_of(workspace: Workspace, benchmark: Benchmark, stage: str) -> Manifest
     data = workspace.data / benchmark.data_of
     files = benchmark.files(data)
     key = short_key(sha256(data), workspace.settings.spark.shard, hashes(code_of(benchmark.cases)))
-    root = f"{workspace.root}/"
+    root = f"{workspace.home}/"
 
     def read() -> Any:
         assert benchmark.cases
@@ -125,9 +125,9 @@ def cases_of(workspace: Workspace, benchmark: Benchmark, stage: str) -> Manifest
         each = (case._replace(source=case.source.removeprefix(root)) for case in cases.each)
         return cases._replace(each=each)
 
-    folder = f"{workspace.settings.profile}/cases/{benchmark.data_of}"
+    folders = [f"{shelf}/cases/{benchmark.data_of}" for shelf in workspace.shelves]
     shard = workspace.settings.spark.shard
-    return write_cases(workspace.storage, folder, key, read, shard, partial(advance, stage))
+    return write_cases(workspace.storage, folders, key, read, shard, partial(advance, stage))
 
 
 def _log_rows(
@@ -160,7 +160,7 @@ def build_logs(workspace: Workspace, benchmark: Benchmark, stage: str, index: Pa
     cases = cases_of(workspace, benchmark, stage)
     storage, session = workspace.storage, spark_session(workspace.settings.spark)
     parameters = parameters_of(workspace, benchmark)
-    folder = f"{workspace.settings.profile}/logs/{benchmark.logs_of}"
+    folder = f"{workspace.shelves[0]}/logs/{benchmark.logs_of}"
     key = short_key(cases.folder, parameters, hashes(code_of(benchmark.logs)))
     work = partial(_log_rows, benchmark.logs, parameters)
     counts: list[int] = []
@@ -266,7 +266,7 @@ def answer_cases(
     parameters = parameters_of(workspace, benchmark)
     split = split or split_of(workspace, benchmark)
     work = partial(_answer_lines, rows, parameters, split)
-    folder = f"{workspace.settings.profile}/answers/{stage.replace('/', '.')}"
+    folder = f"{workspace.shelves[0]}/answers/{stage.replace('/', '.')}"
     key = short_key(cases.folder, logs.folder, parameters, split, partitions, first, hashes(code_of(rows)))
 
     def compute(number: int) -> pa.Table:

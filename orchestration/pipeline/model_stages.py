@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -74,7 +76,11 @@ def make_transcript(
     """Ask what was not asked before, where a server is set, and keep the transcript."""
     out.mkdir()
     settings = workspace.settings.of("baselines")
-    kept = workspace.root / "transcripts" / workspace.settings.profile / f"{model.name}.jsonl"
+    kept = workspace.transcripts / f"{model.name}.jsonl"
+    pinned = replace(workspace, experiment=None).transcripts / kept.name
+    if pinned.is_file() and not kept.is_file():
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(pinned, kept)
     server, requests = endpoint(), 0
     blind = model.sees and not settings.images
     if server and not blind:

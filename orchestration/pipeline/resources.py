@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
 import dagster as dg
 from pydantic import Field
 
-from orchestration.project import open_workspace
+from orchestration.experiments.making import begin, drop, finish
+from orchestration.project import open_run
 from orchestration.workspace import Workspace
 
 
@@ -22,10 +24,46 @@ class WorkspaceResource(dg.ConfigurableResource):  # type: ignore[type-arg]
     scratch: str = ""
     """A folder for artifacts instead of ``artifacts/``."""
 
+    experiment: str = ""
+    """The name of the experiment that overrides make of a run; made from them unless given."""
+
     force: bool = False
     """Whether stages run although nothing they depend on has changed."""
 
     def open(self) -> Workspace:
         """The workspace this resource describes."""
-        workspace = open_workspace(self.profile or None, tuple(self.overrides))
+        workspace = open_run(self.profile or None, tuple(self.overrides), self.experiment)
         return replace(workspace, scratch=Path(self.scratch)) if self.scratch else workspace
+
+    def setup_for_execution(self, context: dg.InitResourceContext) -> None:
+        """Begin the experiment, where the run is one."""
+        workspace = self.open()
+        if workspace.experiment:
+            begin(workspace, self.overrides)
+
+    def teardown_after_execution(self, context: dg.InitResourceContext) -> None:
+        """Let the experiment appear where all of the run ended well, and leave nothing of it where it failed.
+
+        Where each step has a process of its own, the last one's does so; of a failed run they leave what is
+        done in the making, since others may still be at it.
+        """
+        workspace = self.open()
+        if not workspace.experiment or not context.run or not context.instance:
+            return
+        if _ended_well(context.instance, context.run.run_id):
+            finish(workspace)
+        elif os.environ.get("SUBSTRATE_EXECUTOR") != "multiprocess":
+            drop(workspace)
+
+
+def _ended_well(instance: dg.DagsterInstance, run: str) -> bool:
+    """Whether all that a run was to make and check is made and checked, and no step failed."""
+    kind = dg.DagsterEventType
+    wanted = {kind.ASSET_MATERIALIZATION_PLANNED, kind.ASSET_CHECK_EVALUATION_PLANNED}
+    done = {kind.ASSET_MATERIALIZATION, kind.ASSET_CHECK_EVALUATION}
+    events = [record.dagster_event for record in instance.all_logs(run, of_type={*wanted, *done})]
+    types = [event.event_type for event in events if event]
+    made = sum(type_ in done for type_ in types)
+    return made >= sum(type_ in wanted for type_ in types) > 0 and not instance.all_logs(
+        run, of_type=kind.STEP_FAILURE
+    )

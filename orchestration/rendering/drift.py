@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import groupby
 
+from orchestration.pins.acceptance import Acceptance, told
 from orchestration.pins.drift import Difference
 from orchestration.pins.verification import Report
 
@@ -18,7 +19,10 @@ def render_text(report: Report) -> str:
         lines += ["because:", *(f"  {cause}" for cause in report.causes)]
     if report.unaccepted:
         lines += [_UNACCEPTED[report.recomputed], *(f"  {cause}" for cause in report.unaccepted)]
-    lines += [f"accepted on {entry.date}: {entry.reason}" for entry in report.accepted]
+    for entry in report.accepted:
+        lines += [_accepted(entry), *(f"  {line}" for line in told(entry))]
+    if report.unrecorded:
+        lines += [f"{_UNRECORDED.format(since=report.since)}:", *(f"  {line}" for line in report.unrecorded)]
     return "\n".join([*lines, _verdict(report)]) + "\n"
 
 
@@ -28,11 +32,20 @@ _UNACCEPTED = {
 }
 
 
+_UNRECORDED = "changed in the pins since {since}, and nobody accepted it"
+
+
+def _accepted(entry: Acceptance) -> str:
+    in_commit = f" in {entry.commit}" if entry.commit else ""
+    return f"accepted on {entry.date}{in_commit}: {entry.reason}"
+
+
 def _verdict(report: Report) -> str:
     if report.differences:
         return f"{len(report.differences)} differences from the pins"
     if not report.fits:
-        return f"{len(report.unaccepted)} changes that nobody accepted"
+        count = len(report.unrecorded) or len(report.unaccepted)
+        return f"{count} changes that nobody accepted"
     return "every artifact is what was pinned" + (
         ", and computes to the same bytes again" if report.recomputed else ""
     )
@@ -49,12 +62,15 @@ def render_markdown(report: Report) -> str:
     if report.unaccepted:
         changes = "\n".join(f"- {_escape(str(cause))}" for cause in report.unaccepted)
         parts.append(f"**{_UNACCEPTED[report.recomputed].capitalize()}**\n\n{changes}")
-    if report.differences:
+    if report.unrecorded:
+        changes = "\n".join(f"- {_escape(line)}" for line in report.unrecorded)
+        parts.append(f"**{_UNRECORDED.format(since=report.since).capitalize()}**\n\n{changes}")
+    if report.differences or report.unrecorded:
         parts.append("If the new results are right, `substrate accept REASON` pins them and records why.")
     if report.accepted or report.accepted_differences:
         parts += [
             "### Accepted in this change",
-            "\n".join(f"- {entry.date}: {_escape(entry.reason)}" for entry in report.accepted)
+            "\n".join(f"- {_escape(_accepted(entry))}" for entry in report.accepted)
             or "No reason is recorded.",
         ]
         parts += _tables(report.accepted_differences)

@@ -21,7 +21,7 @@ def test_named_files_give_the_row_its_numbers(real_data: Path, make_project: Cal
         [f"clevrer_humans/{stage}" for stage in ("dataset", "logs", "answers", "scores")],
         WorkspaceResource(profile="sample", overrides=overrides),
     )
-    score = json.loads(
-        (root / "artifacts/sample/scores/clevrer_humans.explanatory.per_question.json").read_bytes()
-    )
+    (experiment,) = (root / "experiments").glob("[!.]*")
+    scores = experiment / "artifacts/sample/scores"
+    score = json.loads((scores / "clevrer_humans.explanatory.per_question.json").read_bytes())
     assert (score["n"], score["correct"]) == (564, 303)

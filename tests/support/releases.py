@@ -48,7 +48,7 @@ def write_logs(benchmark: str, logs: Mapping[str, EventLog]) -> None:
         }
         for number, (name, log) in enumerate(logs.items())
     ]
-    kept.storage.write(pa.Table.from_pylist(rows, schema=LOGS), kept.folder, "test", shard_name(0))
+    kept.storage.write(pa.Table.from_pylist(rows, schema=LOGS), kept.folders[0], "test", shard_name(0))
     kept.storage.write_record(
-        Manifest(f"{kept.folder}/test", [len(rows)]), kept.folder, index_key(kept.index)
+        Manifest(f"{kept.folders[0]}/test", [len(rows)]), kept.folders[0], index_key(kept.index)
     )

@@ -20,8 +20,9 @@ _IDENTITY = {
 
 
 def run(folder: Path, *command: str, check: bool = True) -> subprocess.CompletedProcess[str]:
-    """Run a command in a folder; ``dvc`` is that of this environment."""
-    program = [sys.executable, "-m", "dvc"] if command[0] == "dvc" else [command[0]]
+    """Run a command in a folder; ``dvc`` and ``substrate`` are those of this environment."""
+    modules = {"dvc": "dvc", "substrate": "orchestration.cli.main"}
+    program = [sys.executable, "-m", modules[command[0]]] if command[0] in modules else [command[0]]
     done = subprocess.run(
         [*program, *command[1:]],
         cwd=folder,

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 import pytest
+import yaml
 from clevrer_scenes import annotation, question
 from model_server import KEY, model_server, some_answer, text_of
 from typer.testing import CliRunner
@@ -385,7 +386,8 @@ def test_the_pipeline_measures_with_a_server_replays_without_and_leaks_nothing(
     assert answers.read_bytes() == first
     alone = CliRunner().invoke(app, ["materialize", "controlled/dataset"])
     assert (alone.exit_code, "controlled/dataset" in alone.stderr) == (0, True), alone.output
-    assert run("baselines.controlled.n=9")["n"] == 0, "a transcript that lacks an answer is none"
+    set_parameters(root, controlled={"n": 9})
+    assert run()["n"] == 0, "a transcript that lacks an answer is none"
     everything = (
         b"".join(path.read_bytes() for path in sorted(root.rglob("*")) if path.is_file())
         + str(refused.value).encode()
@@ -411,14 +413,11 @@ def test_without_photographs_nothing_is_measured_and_a_transcript_needs_none(
     assert "69.0 %" in line
 
     answers = root / "artifacts/sample/gqa_vision/answers.jsonl"
+    set_parameters(root, gqa_vision={"n": 5})
 
-    def run(*overrides: str) -> bytes:
-        run_stages(
-            ["gqa_vision/dataset", "gqa_vision/answers"],
-            WorkspaceResource(
-                profile="sample", overrides=["seed=20", "baselines.gqa_vision.n=5", *overrides]
-            ),
-        )
+    def run(images: str | None = None) -> bytes:
+        set_parameters(root, images=images)
+        run_stages(["gqa_vision/dataset", "gqa_vision/answers"], WorkspaceResource(profile="sample"))
         return answers.read_bytes()
 
     (root / "photographs").mkdir()
@@ -428,10 +427,21 @@ def test_without_photographs_nothing_is_measured_and_a_transcript_needs_none(
         monkeypatch.setenv("SUBSTRATE_MODEL_URL", server.url)
         assert run() == b"", "without a folder of photographs nobody is asked"
         assert server.bodies == []
-        measured = run("baselines.images=photographs")
+        measured = run("photographs")
     assert len(measured.splitlines()) == 5
     monkeypatch.delenv("SUBSTRATE_MODEL_URL")
     assert run() == measured
+
+
+def set_parameters(root: Path, **values: Any) -> None:
+    """Set parameters of the baselines in `params.yaml`; those of a model are given together."""
+    parameters = yaml.safe_load((root / "params.yaml").read_text("utf-8"))
+    for key, value in values.items():
+        if isinstance(value, dict):
+            parameters["baselines"][key] |= value
+        else:
+            parameters["baselines"][key] = value
+    (root / "params.yaml").write_text(yaml.safe_dump(parameters), "utf-8")
 
 
 def test_every_baseline_is_an_asset_with_a_score() -> None:

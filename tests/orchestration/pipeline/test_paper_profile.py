@@ -11,6 +11,7 @@ from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
+import yaml
 from releases import write_folder
 from typer.testing import CliRunner
 
@@ -122,10 +123,10 @@ def test_the_other_benchmarks_are_taken_from_their_official_archives(
         with ZipFile(served / name, "w") as archive:
             archive.write(path, member)
             archive.writestr("train_sceneGraphs.json", "{}")
-    overrides = [
-        "profiles.paper.clevrer={source: generated, scenes: 1}",
-        *(f"profiles.paper.{benchmark}.mirror={address}" for benchmark in ("babi", "gqa")),
-    ]
+    parameters = yaml.safe_load((root / "params.yaml").read_text("utf-8"))
+    parameters["profiles"]["paper"]["clevrer"] = {"source": "generated", "scenes": 1}
+    (root / "params.yaml").write_text(yaml.safe_dump(parameters), "utf-8")
+    overrides = [f"profiles.paper.{benchmark}.mirror={address}" for benchmark in ("babi", "gqa")]
     with pytest.raises(RunError, match=r"holds 40 questions instead of 20,000"):
         run_stages(["babi/dataset"], WorkspaceResource(profile="paper", overrides=overrides))
     assert not (root / "pins/downloads.json").exists()

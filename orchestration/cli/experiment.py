@@ -1,0 +1,121 @@
+"""`substrate experiment`: which experiments there are, what they came to, and how they differ."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from orchestration.cli import completion
+from orchestration.cli.console import JsonOption, failing, note, say
+from orchestration.cli.notices import others_apart
+
+experiment_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+Name = Annotated[str, typer.Argument(metavar="NAME", autocompletion=completion.experiments)]
+
+
+@experiment_app.command("list")
+def list_(json: JsonOption = False) -> None:
+    """Every experiment: its name, its profile, and what it changes."""
+    with failing(), others_apart():
+        from orchestration.experiments.record import list_experiments
+        from orchestration.root import find_root
+
+        found = list_experiments(find_root())
+    if json:
+        _print_json(found)
+        return
+    for one in found:
+        changes = [f"{key}: {_json(to.was)} -> {_json(to.now)}" for key, to in one.changed.items()]
+        say(f"{one.name}  (profile {one.parent.profile}; {', '.join(changes)})")
+    if not found:
+        note("There is no experiment; `substrate reproduce --set KEY=VALUE` makes one.")
+
+
+@experiment_app.command()
+def show(name: Name, json: JsonOption = False) -> None:
+    """One experiment: what it was made of, and its numbers with their intervals."""
+    with failing(), others_apart():
+        from orchestration.experiments.comparison import numbers_of
+        from orchestration.experiments.record import read_experiment
+        from orchestration.rendering.comparison import experiment_text
+        from orchestration.root import find_root
+
+        root = find_root()
+        experiment = read_experiment(root, name)
+        numbers = numbers_of(root, name)
+    if json:
+        _print_json({"experiment": experiment, "numbers": numbers})
+    else:
+        sys.stdout.write(experiment_text(experiment, numbers))
+
+
+@experiment_app.command()
+def diff(
+    a: Annotated[
+        str,
+        typer.Argument(
+            metavar="A",
+            help="An experiment, or `workspace`: what lies in artifacts/, as after `dvc exp run`.",
+            autocompletion=completion.experiments,
+        ),
+    ],
+    b: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[B]",
+            help="What it is compared with; the pinned results unless given.",
+            autocompletion=completion.experiments,
+        ),
+    ] = None,
+    html: Annotated[
+        Path | None, typer.Option("--html", metavar="FILE", help="Write it as one page that loads nothing.")
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """How A differs from B: causes, accuracies with Wilson's intervals, McNemar, changed answers."""
+    with failing(), others_apart():
+        from orchestration.experiments.comparison import compare
+        from orchestration.files import replacing
+        from orchestration.rendering.comparison import compared_page, compared_text
+        from orchestration.root import find_root
+
+        compared = compare(find_root(), a, b)
+        if html:
+            with replacing(html) as fresh:
+                fresh.write_text(compared_page(compared), "utf-8")
+    if json:
+        _print_json(compared)
+    elif html:
+        note(f"The page: {html}")
+    else:
+        sys.stdout.write(compared_text(compared))
+
+
+@experiment_app.command()
+def remove(name: Name, json: JsonOption = False) -> None:
+    """Remove an experiment, or what an interrupted run left of one."""
+    with failing(), others_apart():
+        from orchestration.experiments.record import remove_experiment
+        from orchestration.pins.project_lock import project_lock
+        from orchestration.root import find_root
+
+        root = find_root()
+        with project_lock(root):
+            remove_experiment(root, name)
+    if json:
+        _print_json({"removed": name})
+    else:
+        note(f"{name} is removed.")
+
+
+def _json(value: Any) -> str:
+    import msgspec
+
+    return msgspec.json.encode(value).decode()
+
+
+def _print_json(value: Any) -> None:
+    sys.stdout.write(_json(value) + "\n")

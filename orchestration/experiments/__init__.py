@@ -1,0 +1,1 @@
+"""Experiments: results under other parameters, beside a profile's, and how they differ."""

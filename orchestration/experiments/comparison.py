@@ -1,0 +1,330 @@
+"""How two sets of results differ: their numbers, whether that is chance, and the rows behind it.
+
+Either is an experiment, the pinned results, or what lies in the working tree: the last, so that an experiment
+of DVC, which computes there, is compared in the same way.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from orchestration.benchmarks.benchmark import Benchmark
+from orchestration.benchmarks.registry import BENCHMARKS
+from orchestration.experiments.record import open_experiment, read_experiment
+from orchestration.files import sha256
+from orchestration.pins.drift import Cause, causes
+from orchestration.pins.pinned import ROWS, Pin, Pinned, PinnedRow, Pins, read_pins, read_rows
+from orchestration.pins.records import read_record
+from orchestration.project import open_workspace
+from orchestration.scoring.scores import Score, split_name
+from orchestration.scoring.statistics import mcnemar_exact, newcombe_paired, wilson
+from orchestration.workspace import Workspace
+from substrate.domains.smallville.judging import WEIGHTS, judge
+from substrate.errors import ParameterError
+
+PINNED, WORKSPACE = "pinned", "workspace"
+_DIGITS = 6
+_FIRST = ("parameter", "input", "code", "environment", "unknown")
+
+
+class Count(msgspec.Struct, frozen=True):
+    """How many were right; accuracy and its 95 % interval (Wilson) are proportions."""
+
+    correct: int
+    n: int
+    accuracy: float | None
+    wilson: tuple[float, float] | None
+
+
+class ComparedNumber(msgspec.Struct, frozen=True):
+    """A number on both sides.
+
+    Attributes:
+        name: BENCHMARK/SUBSET/METRIC.
+        before: in the base.
+        after: in what is compared with it.
+        same: whether nothing that is counted differs, question by question where these are paired.
+        difference: accuracy after minus before, as a proportion.
+        newcombe: its 95 % interval, of paired questions.
+        won: questions that were wrong before and are right after.
+        lost: those that were right before and are wrong after.
+        mcnemar: the exact two-sided p of McNemar's test on these two.
+        unpaired: why there is no such test; empty where there is one.
+    """
+
+    name: str
+    before: Count
+    after: Count
+    same: bool
+    difference: float | None
+    newcombe: tuple[float, float] | None = None
+    won: int | None = None
+    lost: int | None = None
+    mcnemar: float | None = None
+    unpaired: str = ""
+
+
+class ComparedRow(msgspec.Struct, frozen=True):
+    """A row that is not as it was; an answer that one side lacks is ``None``.
+
+    Attributes:
+        benchmark: whose row it is.
+        subset: of the benchmark.
+        answer: its name, as `explain` takes it.
+        change: in words, such as ``wrong to right``.
+        expected: the gold.
+        before: what was answered in the base.
+        after: what is answered in what is compared with it.
+    """
+
+    benchmark: str
+    subset: str
+    answer: str
+    change: str
+    expected: str | None
+    before: str | None
+    after: str | None
+
+
+class Compared(msgspec.Struct, frozen=True):
+    """Two sets of results beside each other.
+
+    Attributes:
+        name: what is compared: an experiment, or ``workspace``.
+        base: what it is compared with: an experiment, ``workspace`` or ``pinned``.
+        profile: the profile of both.
+        causes: what differs of all that the results depend on, base first.
+        numbers: every number that both have, in the order of the tables.
+        changes: how many rows changed in each way, the most frequent first.
+        rows: every row that differs, by benchmark, in the order of its answers.
+    """
+
+    name: str
+    base: str
+    profile: str
+    causes: Sequence[Cause]
+    numbers: Sequence[ComparedNumber]
+    changes: Mapping[str, int]
+    rows: Sequence[ComparedRow]
+
+
+def compare(root: Path, a: str, b: str | None = None) -> Compared:
+    """Compare an experiment with another one, or with the pinned results.
+
+    Args:
+        root: the project.
+        a: an experiment, or ``workspace`` for what lies in `artifacts/`.
+        b: what it is compared with: the pinned results unless given.
+
+    Raises:
+        ParameterError: there is no such experiment, nothing is pinned, the two are of different profiles, or
+            they have no number in common.
+    """
+    b = b or PINNED
+    profile = _profile(root, a, b)
+    after, before = _results(root, a, profile, "A"), _results(root, b, profile, "B")
+    numbers = list(_numbers(before, after))
+    if not numbers:
+        hint = "Compute the same benchmark in both: `substrate reproduce --only BENCHMARK`"
+        raise ParameterError(f"{a} and {b} have no number in common", where=("A", a, "B", b), hint=hint)
+    rows = _rows(before, after)
+    changes = dict(Counter(row.change for row in rows).most_common())
+    because = sorted(causes(before, after), key=lambda cause: _FIRST.index(cause.kind))
+    return Compared(a, b, profile, because, numbers, changes, rows)
+
+
+def numbers_of(root: Path, name: str) -> dict[str, Count]:
+    """The numbers of an experiment, in the order of the tables; errors as :func:`compare`."""
+    scores = {}
+    for pinned in _results(root, name, _profile(root, name), "NAME").values():
+        scores |= pinned.pin.scores
+    ordered = (number for benchmark in BENCHMARKS.values() for number in benchmark.numbers)
+    return {number: _count(*scores[number]) for number in ordered if number in scores and scores[number][1]}
+
+
+def results_of(workspace: Workspace) -> Pins:
+    """The numbers and rows of a workspace, with the records of the stages that made them."""
+    found: Pins = {}
+    for path in sorted((workspace.artifacts / ".stages").glob("*.json")):
+        name, record = path.stem.replace(".", "/", 1), read_record(path)
+        if record is None:
+            continue
+        # What was checked out since the run is what counts, not what the run made.
+        there = {out: workspace.path(out) for out in record.outs if not out.startswith("data/")}
+        outs = record.outs | {out: sha256(path) for out, path in there.items() if path.exists()}
+        rows, scores = {}, dict[str, tuple[int, int]]()
+        for out in record.outs:
+            file = workspace.path(out)
+            if file.name == ROWS and file.is_file():
+                rows = read_rows(file)
+            elif file.parent.name == "scores" and file.is_file():
+                score = msgspec.json.decode(file.read_bytes(), type=Score)
+                scores[score.name] = score.correct, score.n
+        pin = Pin(record.code, record.parameters, record.inputs, outs, scores=scores)
+        found[name] = Pinned(pin, rows)
+    return found
+
+
+def _profile(root: Path, *names: str) -> str:
+    """The profile of the experiments among some names, else that of `params.yaml`."""
+    own = {
+        name: read_experiment(root, name).parent.profile for name in names if name not in (PINNED, WORKSPACE)
+    }
+    if len(set(own.values())) > 1:
+        told = " and ".join(f"{name} of profile {profile}" for name, profile in own.items())
+        raise ParameterError(f"cannot compare {told}", where=("A", "B"), hint="Name two of one profile")
+    return next(iter(own.values())) if own else open_workspace().settings.profile
+
+
+def _results(root: Path, name: str, profile: str, argument: str) -> Pins:
+    if name == PINNED:
+        found, hint = read_pins(root, profile), "`substrate reproduce` of the default profile pins"
+        where: tuple[object, ...] = (root / "pins" / profile,)
+    elif name == WORKSPACE:
+        workspace = open_workspace(profile)
+        found, hint, where = results_of(workspace), "`substrate reproduce` makes them", (workspace.artifacts,)
+    else:
+        workspace = open_experiment(root, name)
+        found, hint, where = results_of(workspace), "Make it again", (workspace.artifacts,)
+    if not found:
+        raise ParameterError(f"{name}: no results are there", where=(argument, *where), hint=hint)
+    return found
+
+
+def _numbers(before: Pins, after: Pins) -> list[ComparedNumber]:
+    found: list[ComparedNumber] = []
+    for benchmark in BENCHMARKS.values():
+        scores, answers = f"{benchmark.name}/scores", f"{benchmark.name}/answers"
+        if scores not in before or scores not in after:
+            continue
+        old, new = before[scores].pin.scores, after[scores].pin.scores
+        both = [side.get(answers) for side in (before, after)]
+        measured = [name for name in benchmark.numbers if name in old and name in new and old[name][1]]
+        found += (_number(benchmark, name, old[name], new[name], *both) for name in measured)
+    return found
+
+
+def _number(
+    benchmark: Benchmark,
+    name: str,
+    old: tuple[int, int],
+    new: tuple[int, int],
+    before: Pinned | None,
+    after: Pinned | None,
+) -> ComparedNumber:
+    counts = _count(*old), _count(*new)
+    one, other = (count.accuracy for count in counts)
+    apart = round(other - one, _DIGITS) if one is not None and other is not None else None
+    sides = [_outcomes(benchmark, name, side.rows) if side else None for side in (before, after)]
+    if unpaired := _unpaired(name, before, after, sides, (old, new)):
+        return ComparedNumber(name, *counts, old == new, apart, unpaired=unpaired)
+    was, is_ = (side or {} for side in sides)
+    table = defaultdict[tuple[bool, bool], int](int)
+    for key in was:
+        table[is_[key], was[key]] += 1
+    cells = table[True, True], table[True, False], table[False, True], table[False, False]
+    low, high = newcombe_paired(*cells)
+    _, won, lost, _ = cells
+    p = float(f"{mcnemar_exact(won, lost):.6g}")
+    interval = round(low, _DIGITS), round(high, _DIGITS)
+    return ComparedNumber(name, *counts, won == lost == 0, apart, interval, won, lost, p)
+
+
+def _count(correct: int, n: int) -> Count:
+    if not n:
+        return Count(correct, n, None, None)
+    low, high = wilson(correct, n)
+    return Count(correct, n, round(correct / n, _DIGITS), (round(low, _DIGITS), round(high, _DIGITS)))
+
+
+def _unpaired(
+    name: str,
+    before: Pinned | None,
+    after: Pinned | None,
+    sides: Sequence[Mapping[Any, bool] | None],
+    counts: Sequence[tuple[int, int]],
+) -> str:
+    """Why two sides of a number are not paired; empty where they are."""
+    if name.endswith("/per_option"):
+        return "options of one question hang together: its per_question is tested"
+    if before is None or after is None or sides[0] is None or sides[1] is None:
+        return "not counted from right and wrong rows"
+    if _data(before) != _data(after) or sides[0].keys() != sides[1].keys():
+        return "not asked of the same data"
+    for side, count in zip(sides, counts, strict=True):
+        if side is not None and (sum(side.values()), len(side)) != count:
+            return "its rows do not give its counts"
+    return ""
+
+
+def _data(pinned: Pinned) -> dict[str, str]:
+    return {path: digest for path, digest in pinned.pin.inputs.items() if path.startswith("data/")}
+
+
+def _outcomes(benchmark: Benchmark, name: str, rows: Mapping[Any, PinnedRow]) -> Mapping[Any, bool] | None:
+    """What of a number's questions, or pairs of them, is right; ``None`` where its rows do not say."""
+    subset, metric = split_name(name)
+    graded = {key: row for key, row in rows.items() if row.correct is not None}
+    if metric in ("per_question", "accuracy"):
+        wanted = graded if subset == "mean" else {k: r for k, r in graded.items() if r.subset == subset}
+        return {key: bool(row.correct) for key, row in wanted.items()}
+    if not benchmark.paired:
+        return None
+    if metric == "per_arm":
+        return {key: bool(row.correct) for key, row in graded.items()}
+    arms: dict[Any, list[PinnedRow]] = defaultdict(list)
+    for row in sorted(graded.values(), key=lambda row: str(row.question)):
+        arms[str(row.scene)].append(row)
+    found: dict[Any, bool] = {}
+    for scene, pair in arms.items():
+        judged = judge([row.predicted for row in pair], [str(row.expected) for row in pair])
+        found[scene] = getattr(judged, metric) == getattr(WEIGHTS, metric)
+    return found
+
+
+def _rows(before: Pins, after: Pins) -> list[ComparedRow]:
+    found: list[ComparedRow] = []
+    for benchmark in BENCHMARKS.values():
+        name = f"{benchmark.name}/answers"
+        if name not in before or name not in after:
+            continue
+        old, new = before[name].rows, after[name].rows
+        for key in {**old, **new}:
+            was, is_ = old.get(key), new.get(key)
+            if was is None or is_ is None or _told(was) != _told(is_):
+                found.append(_row(benchmark, was, is_))
+    return found
+
+
+def _told(row: PinnedRow) -> tuple[object, ...]:
+    return row.predicted, row.expected, row.correct
+
+
+def _row(benchmark: Benchmark, was: PinnedRow | None, is_: PinnedRow | None) -> ComparedRow:
+    row: Any = is_ or was
+    return ComparedRow(
+        benchmark.name,
+        row.subset,
+        benchmark.answer_name(row),
+        _change(was, is_),
+        row.expected,
+        was.predicted if was else None,
+        is_.predicted if is_ else None,
+    )
+
+
+def _change(was: PinnedRow | None, is_: PinnedRow | None) -> str:
+    if was is None:
+        return "not in the base"
+    if is_ is None:
+        return "in the base alone"
+    before, after = _GRADES[was.correct], _GRADES[is_.correct]
+    return f"{before} to {after}" if before != after else f"{after}, another answer"
+
+
+_GRADES = {True: "right", False: "wrong", None: "not graded"}

@@ -1,0 +1,221 @@
+"""Making an experiment: begun in a folder that nobody lists, each stage that nothing touches taken from the
+parent, and put in its place when all of it ended well.
+
+What a process that was killed left in the making is gone on with by the next run of the same experiment.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from orchestration.experiments.record import RECORD, Changed, Experiment, Parent
+from orchestration.files import replacing, sha256, write_json
+from orchestration.pins.records import (
+    Fingerprint,
+    fingerprint,
+    read_record,
+    record_bytes,
+    record_path,
+)
+from orchestration.pins.seal import SEAL
+from orchestration.project import changed_parameters
+from orchestration.settings import PARAMETERS_FILE
+from orchestration.stage import Stage, Stages
+from orchestration.workspace import EXPERIMENTS, Workspace
+from substrate.errors import ParameterError
+
+
+def begin(workspace: Workspace, overrides: Sequence[str]) -> None:
+    """Make the folder of an experiment in the making, with its record.
+
+    One that is there of the same name, parameters and parent is gone on with: what an interrupted run left,
+    else a whole one.
+
+    Raises:
+        ParameterError: an experiment of this name has other parameters.
+    """
+    folder = _folder(workspace)
+    place = workspace.root / EXPERIMENTS / folder.name
+    changed = {key: Changed(*values) for key, values in changed_parameters(workspace.settings).items()}
+    parameters = msgspec.to_builtins(workspace.settings)
+    parent = _parent(workspace)
+    ours = Experiment(folder.name, parent, [text.strip() for text in overrides], changed, parameters)
+    if (known := _known(place)) and known.changed != _as_read(ours).changed:
+        others = ", ".join(f"{key}={one.now}" for key, one in known.changed.items())
+        hint = f"Give another --name, or `substrate experiment remove {folder.name}`"
+        where = "--name", folder.name
+        raise ParameterError(f"is the name of another experiment ({others})", where=where, hint=hint)
+    if _continues(_known(folder), ours):
+        return
+    if folder.is_dir():
+        shutil.rmtree(folder)
+    with replacing(folder) as fresh:
+        if _continues(known, ours):
+            put(place, fresh, linked=True)
+        else:
+            fresh.mkdir()
+        with replacing(fresh / RECORD) as record:
+            write_json(record, ours, indent=1)
+
+
+def take(stages: Stages, stage: Stage, workspace: Workspace, now: Fingerprint) -> Fingerprint | None:
+    """Take a stage's outs from the parent, where they were made of the very code, parameters and inputs.
+
+    Args:
+        stages: every stage there is.
+        stage: the one whose outs are taken.
+        workspace: the experiment in the making.
+        now: what they would be made from in it.
+
+    Returns:
+        The fingerprint of what was taken; ``None`` where the parent has no such outs.
+    """
+    parent = replace(workspace, experiment=None)
+    record = _last_record(parent, stage.name)
+    if stage.always or record is None or _made_from(record) != _made_from(now):
+        return None
+    for out in stage.outs:
+        path = parent.path(out)
+        named = out.format(profile=workspace.settings.profile)
+        if not path.exists() or sha256(path) != record.outs.get(named):
+            return None
+    for out in stage.outs:
+        with replacing(workspace.path(out)) as fresh:
+            put(parent.path(out), fresh, linked=stage.pinned_by == "data.dvc")
+    return fingerprint(stages, stage, workspace)
+
+
+def take_needs(stages: Stages, stage: Stage, workspace: Workspace) -> None:
+    """Take what a stage reads and the run does not make, where it is not in the experiment yet.
+
+    Raises:
+        ParameterError: the parent has it not, or the experiment's parameters change it.
+    """
+    for need in (stages[name] for name in stage.needs):
+        if read_record(record_path(workspace, need.name)):
+            continue
+        take_needs(stages, need, workspace)
+        made = take(stages, need, workspace, fingerprint(stages, need, workspace))
+        if made is None:
+            what = f"{need.name} would be another one in this experiment, or was never made"
+            hint = (
+                f"Materialize it too, and what it needs: `substrate reproduce --only {need.benchmark}` does"
+            )
+            raise ParameterError(what, where=(stage.name,), hint=hint)
+        keep_record(workspace, need, made)
+
+
+def keep_record(workspace: Workspace, stage: Stage, made: Fingerprint) -> None:
+    """Write a stage's record, where it is not there as it is."""
+    path, kept = record_path(workspace, stage.name), record_bytes(made, workspace)
+    if not path.is_file() or path.read_bytes() != kept:
+        with replacing(path) as fresh:
+            fresh.write_bytes(kept)
+
+
+def finish(workspace: Workspace) -> None:
+    """Put an experiment that ended well in its place, instead of one of the same name."""
+    folder = _folder(workspace)
+    if not folder.is_dir():
+        return
+    place = workspace.root / EXPERIMENTS / folder.name
+    parent = replace(workspace, experiment=None)
+    names = (path.stem.replace(".", "/", 1) for path in (workspace.artifacts / ".stages").glob("*.json"))
+    stages: dict[str, Literal["computed", "taken"]] = {}
+    for name in sorted(names):
+        same = read_record(record_path(workspace, name)) == _last_record(parent, name)
+        stages[name] = "taken" if same else "computed"
+    record = msgspec.json.decode((folder / RECORD).read_bytes(), type=Experiment)
+    with replacing(folder / RECORD) as fresh:
+        write_json(fresh, msgspec.structs.replace(record, stages=stages), indent=1)
+    _clear_tables(workspace)
+    with replacing(place) as fresh:
+        folder.rename(fresh)
+
+
+def drop(workspace: Workspace) -> None:
+    """Leave nothing of an experiment in the making but what language models replied, which was paid for."""
+    _clear_tables(workspace)
+    if _folder(workspace).is_dir():
+        shutil.rmtree(_folder(workspace))
+
+
+def put(source: Path, target: Path, *, linked: bool) -> None:
+    """Copy a file or folder; or hard-link its files, where the disk can: no stage writes into a file that is
+    there.
+    """
+    copy = _link if linked else shutil.copy2
+    if source.is_dir():
+        shutil.copytree(source, target, copy_function=copy)
+    else:
+        copy(source, target)
+
+
+def _link(source: str | Path, target: str | Path) -> None:
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)
+
+
+def _folder(workspace: Workspace) -> Path:
+    assert workspace.experiment
+    return workspace.experiment
+
+
+def _clear_tables(workspace: Workspace) -> None:
+    """The tables of an experiment are made again where they are wanted."""
+    workspace.storage.remove(f"{EXPERIMENTS}/{_folder(workspace).name}")
+
+
+def _made_from(record: Fingerprint) -> tuple[object, ...]:
+    return record.code, record.parameters, record.inputs
+
+
+def _last_record(parent: Workspace, stage: str) -> Fingerprint | None:
+    """A stage's record in the parent: of its run here, else of its pin."""
+    pin = parent.root / "pins" / parent.settings.profile / record_path(parent, stage).name
+    return read_record(record_path(parent, stage)) or read_record(pin)
+
+
+def _known(folder: Path) -> Experiment | None:
+    try:
+        return msgspec.json.decode((folder / RECORD).read_bytes(), type=Experiment)
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+        return None
+
+
+def _continues(known: Experiment | None, ours: Experiment) -> bool:
+    """Whether what is there was made of the same parameters beside the same parent."""
+    return known is not None and msgspec.structs.replace(known, stages={}) == _as_read(ours)
+
+
+def _as_read(experiment: Experiment) -> Experiment:
+    return msgspec.json.decode(msgspec.json.encode(experiment), type=Experiment)
+
+
+def _parent(workspace: Workspace) -> Parent:
+    root, seal = workspace.root, workspace.root / SEAL
+    return Parent(
+        workspace.settings.profile,
+        _revision(root),
+        sha256(root / PARAMETERS_FILE),
+        sha256(seal) if seal.is_file() else None,
+    )
+
+
+def _revision(root: Path) -> str | None:
+    asked = ["git", "rev-parse", "--verify", "--quiet", "HEAD"]
+    try:
+        found = subprocess.run(asked, cwd=root, capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        return None
+    return found.stdout.strip() or None

@@ -1,0 +1,115 @@
+"""What an experiment is, and which there are.
+
+It lies in `experiments/NAME/`: data and artifacts in the shape of any profile's, and one file that says what
+it was made of.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from orchestration.project import making, open_workspace, require_name
+from orchestration.workspace import EXPERIMENTS, Workspace
+from substrate.errors import ParameterError
+
+RECORD = "experiment.json"
+
+
+class Changed(msgspec.Struct, frozen=True):
+    """A parameter that an experiment changes: what `params.yaml` said, and what it is here."""
+
+    was: Any
+    now: Any
+
+
+class Parent(msgspec.Struct, frozen=True):
+    """What an experiment was made beside.
+
+    Attributes:
+        profile: the profile.
+        revision: the commit that was checked out; ``None`` outside of git.
+        parameters: SHA-256 of `params.yaml`.
+        pins: SHA-256 of `pins/SHA256SUMS`, which seals all pins; ``None`` where nothing was pinned.
+    """
+
+    profile: str
+    revision: str | None
+    parameters: str
+    pins: str | None
+
+
+class Experiment(msgspec.Struct, frozen=True):
+    """What an experiment was made of.
+
+    Attributes:
+        name: its name.
+        parent: what it was made beside.
+        overrides: ``KEY=VALUE``, as they were given.
+        changed: the parameters that are not as in the parent, by key.
+        parameters: all parameters that it was computed under, in the shape of `params.yaml`.
+        stages: every stage of it; ``taken`` where it is the parent's, byte for byte.
+    """
+
+    name: str
+    parent: Parent
+    overrides: Sequence[str]
+    changed: Mapping[str, Changed]
+    parameters: Mapping[str, Any]
+    stages: Mapping[str, Literal["computed", "taken"]] = {}
+
+
+def experiment_names(root: Path) -> list[str]:
+    """The names of a project's experiments, sorted."""
+    return sorted(path.parent.name for path in (root / EXPERIMENTS).glob(f"[!.]*/{RECORD}"))
+
+
+def list_experiments(root: Path) -> list[Experiment]:
+    """A project's experiments by name."""
+    return [read_experiment(root, name) for name in experiment_names(root)]
+
+
+def read_experiment(root: Path, name: str) -> Experiment:
+    """An experiment by its name.
+
+    Raises:
+        ParameterError: there is none of this name, or its record is damaged.
+    """
+    names = experiment_names(root)
+    if name not in names:
+        known = f"There are {', '.join(names)}" if names else "`reproduce --set KEY=VALUE` makes one"
+        raise ParameterError(f"no experiment {name!r}", where=("NAME",), hint=known)
+    path = root / EXPERIMENTS / name / RECORD
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Experiment)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        hint = f"`substrate experiment remove {name}` removes it; the same overrides make it again"
+        raise ParameterError(f"is damaged: {error}", where=(path,), hint=hint) from error
+
+
+def open_experiment(root: Path, name: str) -> Workspace:
+    """The workspace of an experiment, to read its results; errors as :func:`read_experiment`."""
+    found = read_experiment(root, name)
+    workspace = open_workspace(found.parent.profile, tuple(found.overrides))
+    return replace(workspace, experiment=root / EXPERIMENTS / name)
+
+
+def remove_experiment(root: Path, name: str) -> None:
+    """Remove an experiment, or what an interrupted run left of one.
+
+    Raises:
+        ParameterError: there is nothing of this name.
+    """
+    require_name(name, "NAME")
+    left = [making(root, name), root / EXPERIMENTS / ".replies" / name]
+    if name not in experiment_names(root) and not any(path.is_dir() for path in left):
+        read_experiment(root, name)
+    open_workspace().storage.remove(f"{EXPERIMENTS}/{name}")
+    for path in (root / EXPERIMENTS / name, *left):
+        if path.is_dir():
+            shutil.rmtree(path)

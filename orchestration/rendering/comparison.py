@@ -1,0 +1,149 @@
+"""Two sets of results beside each other: as text for a terminal, and as one page that loads nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import msgspec
+from tabulate import tabulate
+
+from orchestration.experiments.comparison import Compared, ComparedNumber, ComparedRow, Count
+from orchestration.experiments.record import Experiment
+
+_SHOWN = 20
+_ON_PAGE = 500
+"""How many rows of one kind the page holds; more would be a file that no browser likes."""
+HEADS = ("number", "before", "after", "difference", "won", "lost", "McNemar's p")
+
+WON = "won: wrong before and right after; lost: right before and wrong after"
+
+
+def compared_text(compared: Compared) -> str:
+    """The facts of a comparison: causes, a table of the numbers that differ, the rows that changed."""
+    lines = [f"{compared.name} beside {compared.base} (profile {compared.profile})"]
+    lines += [f"  {cause}" for cause in compared.causes[:_SHOWN]] or ["  nothing that they depend on differs"]
+    if len(compared.causes) > _SHOWN:
+        lines.append(f"  and {len(compared.causes) - _SHOWN} more")
+    changed = [number for number in compared.numbers if not number.same]
+    if changed:
+        table = tabulate([cells(number) for number in changed], HEADS, "simple", disable_numparse=True)
+        lines += ["", table]
+        lines += ["", WON, *(f"{name}: no p: {why}" for why, name in _unpaired(changed))]
+    lines += ["", numbers_line(compared), rows_line(compared)]
+    lines += map(_row_line, compared.rows[:_SHOWN])
+    if len(compared.rows) > _SHOWN:
+        lines.append(f"and {len(compared.rows) - _SHOWN} more; --json and --html have all")
+    return "\n".join(lines) + "\n"
+
+
+def experiment_text(experiment: Experiment, numbers: Mapping[str, Count]) -> str:
+    """What an experiment was made of, and its numbers."""
+    parent = experiment.parent
+    lines = [f"{experiment.name}, beside profile {parent.profile} at {parent.revision or 'no commit'}"]
+    for key, value in experiment.changed.items():
+        lines.append(f"  {key}: {_json(value.was)} -> {_json(value.now)}")
+    computed = [name for name, how in experiment.stages.items() if how == "computed"]
+    taken = len(experiment.stages) - len(computed)
+    lines += [f"  computed: {', '.join(computed)}; {taken} stages are the parent's, byte for byte", ""]
+    rows = [[name, count_text(count)] for name, count in numbers.items()]
+    return "\n".join([*lines, tabulate(rows, ("number", "here"), "simple", disable_numparse=True)]) + "\n"
+
+
+def _json(value: Any) -> str:
+    return msgspec.json.encode(value).decode()
+
+
+def cells(number: ComparedNumber) -> list[str]:
+    """A number's row under :data:`HEADS`."""
+    return [
+        number.name,
+        count_text(number.before),
+        count_text(number.after),
+        difference_text(number),
+        "" if number.won is None else str(number.won),
+        "" if number.lost is None else str(number.lost),
+        "" if number.mcnemar is None else f"{number.mcnemar:.2g}",
+    ]
+
+
+def count_text(count: Count) -> str:
+    """Counts, accuracy and its interval.
+
+    >>> count_text(Count(153, 300, 0.51, (0.453664, 0.566083)))
+    '153 of 300, 51.00 % [45.37, 56.61]'
+    """
+    if count.accuracy is None or count.wilson is None:
+        return "none"
+    low, high = count.wilson
+    share = f"{100 * count.accuracy:.2f} % [{100 * low:.2f}, {100 * high:.2f}]"
+    return f"{count.correct:,} of {count.n:,}, {share}"
+
+
+def difference_text(number: ComparedNumber) -> str:
+    """The difference in percentage points, with its interval where questions are paired."""
+    if number.difference is None:
+        return ""
+    text = f"{100 * number.difference:+.2f} pp"
+    if number.newcombe is None:
+        return text
+    low, high = number.newcombe
+    return f"{text} [{100 * low:.2f}, {100 * high:.2f}]"
+
+
+def numbers_line(compared: Compared) -> str:
+    """How many numbers differ, in a line."""
+    changed = sum(not number.same for number in compared.numbers)
+    return f"{changed} of {len(compared.numbers)} numbers differ."
+
+
+def rows_line(compared: Compared) -> str:
+    """How many rows changed and in which way, in a line."""
+    if not compared.rows:
+        return "No answer changed."
+    ways = ", ".join(f"{count} {change}" for change, count in compared.changes.items())
+    return f"{len(compared.rows):,} answers changed: {ways}."
+
+
+def _unpaired(numbers: Sequence[ComparedNumber]) -> list[tuple[str, str]]:
+    """Each reason for which some numbers have no p, with their names."""
+    without = sorted((number.unpaired, number.name) for number in numbers if number.unpaired)
+    return [(why, ", ".join(name for _, name in of)) for why, of in groupby(without, key=lambda one: one[0])]
+
+
+def _row_line(row: ComparedRow) -> str:
+    return f"{row.answer} ({row.subset}): {_said(row.before)} -> {_said(row.after)}, {row.change}"
+
+
+def _said(answer: str | None) -> str:
+    return "no row" if answer is None else f'"{answer}"'
+
+
+def compared_page(compared: Compared) -> str:
+    """The same facts as an HTML page that opens from disk."""
+    jinja = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    by_kind = sorted(compared.rows, key=lambda row: list(compared.changes).index(row.change))
+    groups = [
+        (f"{benchmark}: {change}", list(rows))
+        for (change, benchmark), rows in groupby(by_kind, key=lambda row: (row.change, row.benchmark))
+    ]
+    return jinja.get_template("comparison.html.j2").render(
+        compared=compared,
+        heads=HEADS,
+        won=WON,
+        numbers=[(number, cells(number)) for number in compared.numbers if not number.same],
+        unpaired=_unpaired([number for number in compared.numbers if not number.same]),
+        numbers_line=numbers_line(compared),
+        rows_line=rows_line(compared),
+        groups=groups,
+        at_most=_ON_PAGE,
+    )

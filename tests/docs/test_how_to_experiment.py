@@ -1,0 +1,65 @@
+"""The how-to on experiments runs as written, and what it promises of the results holds."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import shlex
+import subprocess
+from pathlib import Path
+
+from runnable_pages import Page
+from shared_project import put_in_git, run
+
+PAGE = Page("how-to-experiment.md")
+ANSWERS = "artifacts/sample/clevrer/answers.jsonl"
+
+
+def test_the_page_runs_and_the_pinned_results_stay_until_new_ones_are_accepted(reproduced: Path) -> None:
+    put_in_git(reproduced)
+    before = tracked(reproduced)
+    said: dict[str, subprocess.CompletedProcess[str]] = {}
+    for block in PAGE.blocks:
+        for line in block.text.splitlines():
+            if line == "substrate explain clevrer/10000/0 --set clevrer.predictive.tau=0.4":
+                assert tracked(reproduced) == before, "an experiment lies beside the results"
+            said[line] = run(reproduced, *shlex.split(line))
+
+    # Compared, as text and as a page.
+    (diff,) = [
+        done.stdout
+        for line, done in said.items()
+        if line.endswith("experiment diff clevrer.predictive.tau-0.4")
+    ]
+    assert "parameter clevrer.predictive.tau null -> 0.4" in diff
+    assert "clevrer.predictive.tau-0.4" in (reproduced / "tau.html").read_text("utf-8")
+    kept = json.loads((reproduced / "experiments/clevrer.predictive.tau-0.4/experiment.json").read_bytes())
+    assert kept["stages"]["clevrer/logs"] == "taken"
+    assert kept["stages"]["clevrer/answers"] == "computed"
+    assert not (reproduced / "experiments/tau-1").exists()
+
+    # With DVC: the same answers, shown by parameters and accuracies without names of files.
+    assert (
+        "parameter clevrer.predictive.tau null -> 0.4" in said["substrate experiment diff workspace"].stdout
+    )
+    (show,) = [line for line in said if line.startswith("dvc exp show")]
+    heads, *lines = csv.reader(io.StringIO(run(reproduced, *shlex.split(show), "--csv").stdout))
+    assert not [head for head in heads if head.endswith((".py", ".json", ".jsonl", ".ttl")) or ":" in head]
+    assert {row[heads.index("clevrer.predictive.tau")] for row in lines} >= {"0.4"}
+
+    # Taken over, with a record that is read back.
+    assert "\npinned; " in said[next(line for line in said if "--message" in line)].stdout
+    assert (
+        "tau of 0.4, measured on training scenes"
+        in said["substrate verify --no-recompute --since HEAD~1"].stdout
+    )
+    experiment = reproduced / "experiments/clevrer.predictive.tau-0.4"
+    assert (experiment / ANSWERS).read_bytes() == (reproduced / ANSWERS).read_bytes()
+
+
+def tracked(project: Path) -> dict[str, bytes]:
+    """The bytes of parameters, pins, data and artifacts."""
+    files = [path for name in ("pins", "data", "artifacts") for path in (project / name).rglob("*")]
+    files += [project / name for name in ("params.yaml", "dvc.lock", "data.dvc")]
+    return {str(path): path.read_bytes() for path in files if path.is_file()}

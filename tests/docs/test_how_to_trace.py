@@ -1,0 +1,50 @@
+"""The how-to on traces runs as written, its example of drift included."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+from runnable_pages import Block, Page
+from shared_project import run
+from typer.testing import CliRunner
+
+from orchestration.cli.main import app
+
+PAGE = Page("how-to-trace.md")
+DRIFTED = "substrate verify --no-recompute"
+
+
+def beginnings(text: str) -> Iterator[str]:
+    """Each line of an example up to its first number or dots: what another sample's output has too."""
+    for line in text.splitlines():
+        found = re.match(r"[^\d…“\"]*", line)
+        if found and found[0].strip():
+            yield found[0]
+
+
+def output(project: Path, block: Block) -> str:
+    printed = ""
+    for line in block.text.splitlines():
+        program, *arguments = shlex.split(line)
+        if program == "substrate":
+            done = CliRunner().invoke(app, arguments)
+            assert done.exit_code == (line == DRIFTED), f"{line}\n{done.output}"
+            printed += done.stdout
+        else:
+            printed += run(project, program, *arguments).stdout
+    return printed
+
+
+def test_the_page_runs_and_shows_what_its_commands_print(reproduced: Path) -> None:
+    names: dict[str, object] = {}
+    for block in PAGE.blocks:
+        if block.kind == "python":
+            exec(compile(block.text, str(PAGE.path), "exec"), names)
+            continue
+        printed = output(reproduced, block).splitlines()
+        for beginning in beginnings(block.expected or ""):
+            assert any(line.startswith(beginning) for line in printed), (beginning, block.text)
+    assert "parameter clevrer.predictive.tau null -> 1.0" in "\n".join(printed)
