@@ -6,9 +6,11 @@ import dagster as dg
 
 from orchestration.pipeline.assets import EXECUTOR, assets_of
 from orchestration.pipeline.checks import checks_of
+from orchestration.pipeline.compared import compared
 from orchestration.pipeline.form import form_resource
 from orchestration.pipeline.graph import STAGES
 from orchestration.pipeline.jobs import (
+    compare_experiments,
     new_official_data,
     nightly_drift,
     reproductions,
@@ -21,9 +23,9 @@ from orchestration.pipeline.resources import WorkspaceResource
 def build_definitions(workspace: WorkspaceResource | None = None) -> dg.Definitions:
     """All assets, checks and jobs; the launch form configures the workspace unless one is given."""
     return dg.Definitions(
-        assets=assets_of(STAGES),
+        assets=[*assets_of(STAGES), compared],
         asset_checks=checks_of(STAGES),
-        jobs=[*reproductions(), verify],
+        jobs=[*reproductions(), compare_experiments, verify],
         sensors=[new_official_data, settled_pins],
         schedules=[nightly_drift],
         resources={"workspace": workspace or form_resource()},

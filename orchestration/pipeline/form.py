@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
@@ -16,13 +17,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import dagster as dg
-import msgspec
 import msgspec.inspect as types
+import yaml
 
 from orchestration.pipeline.resources import WorkspaceResource
 from orchestration.project import SETTINGS
 from orchestration.root import find_root
-from orchestration.settings import PARAMETERS_FILE, load_settings, read_parameters
+from orchestration.settings import PARAMETERS_FILE, read_parameters
 from substrate.errors import ParameterError
 
 SHORT = {
@@ -31,7 +32,7 @@ SHORT = {
     "configuration": "clevrer.predictive.configuration",
 }
 """What is set most has a place of its own in the form; a key of ``params.yaml`` for each."""
-EMPTY: dict[str, object] = {**dict.fromkeys(SHORT), "set": {}, "force": False}
+EMPTY: dict[str, object] = {**dict.fromkeys(SHORT), "set": {}, "experiment": None, "force": False}
 """A form that changes nothing: every value is the one of ``params.yaml``."""
 
 
@@ -77,8 +78,20 @@ def _keys(type_: types.Type, value: Any, name: str, about: str) -> Iterator[Key]
 def _about(class_: type, field: str) -> str:
     """What a class says of a field: in the string below it, else in its own text."""
     found = (_documented(declared).get(field) for declared in class_.__mro__)
-    text = next(filter(None, found), None) or inspect.cleandoc(class_.__doc__ or "")
+    text = next(filter(None, found), None) or _entry(inspect.cleandoc(class_.__doc__ or ""), field)
     return text.replace("``", "`")
+
+
+def _entry(text: str, field: str) -> str:
+    """What a class's text has under a field, else all of it.
+
+    >>> _entry("Some.\\n\\nAttributes:\\n    a: one\\n        thing.\\n    b: another.", "a")
+    'One thing.'
+    """
+    entries = text.partition("Attributes:\n")[2]
+    entry = re.search(rf"^    {field}: (.*?)(?=^    \S|\Z)", entries, re.MULTILINE | re.DOTALL)
+    words = " ".join(entry[1].split()) if entry else text
+    return words[:1].upper() + words[1:]
 
 
 @cache
@@ -136,6 +149,11 @@ def form_of(path: Path) -> dict[str, dg.Field]:
             is_required=False,
             description="The same as text: KEY=VALUE, as `--set` of the command takes it.",
         ),
+        "experiment": dg.Field(
+            dg.Noneable(str),
+            is_required=False,
+            description="The name of the experiment that other values make; made from them unless given.",
+        ),
         "force": dg.Field(
             bool,
             is_required=False,
@@ -178,41 +196,48 @@ def _limits(key: Key) -> str:
     'At least 1, at most 9. '
     """
     words = {"ge": "at least", "gt": "more than", "le": "at most", "lt": "less than"}
-    limits = [
-        f"{word} {limit:,}"
-        for one in (key.type.types if isinstance(key.type, types.UnionType) else (key.type,))
-        for bound, word in words.items()
-        if (limit := getattr(one, bound, None)) is not None
-    ]
+    limits: list[str] = []
+    for one in key.type.types if isinstance(key.type, types.UnionType) else (key.type,):
+        for bound, word in words.items():
+            limit = getattr(one, bound, None)
+            if limit is not None:
+                limits.append(f"{word} {limit:,}".removesuffix(".0"))
     return f"{', '.join(limits).capitalize()}. " if limits else ""
 
 
 def _text(value: Any) -> str:
-    return msgspec.json.encode(value).decode()
+    """A value in the YAML of one line.
+
+    >>> [_text(value) for value in (1e-7, "B", "true", None, {"a": [1]})]
+    ['1.0e-07', 'B', "'true'", 'null', '{a: [1]}']
+    """
+    line = yaml.safe_dump(value, default_flow_style=True, allow_unicode=True, width=float("inf"))
+    return line.removesuffix("...\n").rstrip()
 
 
 def overrides_of(form: Mapping[str, Any], path: Path) -> list[str]:
     """What a form sets otherwise than the file, as ``KEY=VALUE``; a value that the file has is no override.
 
     Raises:
-        ParameterError: the form sets a key in two places.
+        ParameterError: the form sets a key in two places, or one that the file has not.
     """
     raw = read_parameters(path)
     keys, profile = keys_of(raw), form.get("profile") or raw["profile"]
-    given = dict(form.get("set", {}))
+    given: dict[str, Any] = dict(form.get("set", {}))
     for name, template in SHORT.items():
         key = template.format(profile=profile)
         if form.get(name) is None:
             continue
         if key in given:
             raise ParameterError("is set twice", where=(name, key), hint="Set it in one place of the form")
-        if key not in keys:
-            raise ParameterError(
-                f"cannot set {name!r}", where=(key,), hint=f"The profile {profile} has no such key"
-            )
         given[key] = form[name]
-    # Dagster hands the keys over in no order.
-    changed = [f"{key}={_text(given[key])}" for key in sorted(given) if given[key] != keys[key].value]
+    changed: list[str] = []
+    for key in sorted(given):  # Dagster hands the keys over in no order
+        if key not in keys:
+            hint = f"Take a key that {PARAMETERS_FILE} has; the profile here is {profile}"
+            raise ParameterError("cannot be set", where=(path, key), hint=hint)
+        if given[key] != keys[key].value:
+            changed.append(f"{key}={_text(given[key])}")
     return [*changed, *form.get("overrides", [])]
 
 
@@ -222,30 +247,25 @@ def form_resource() -> dg.ResourceDefinition:
     Raises:
         ParameterError: the project's parameters cannot be read.
     """
-    told = {
-        "profile": dg.Field(str, default_value=""),
-        "overrides": dg.Field([str], default_value=[]),
-        "force": dg.Field(bool, default_value=False),
-    }
-    plain = dg.ResourceDefinition(
-        lambda context: WorkspaceResource(**context.resource_config),
-        config_schema=told,
-        description="The project under a profile and parameter overrides; what a run is configured with.",
-    )
+    plain = WorkspaceResource.configure_at_launch().get_resource_definition()
     return dg.configured(plain, config_schema=form_of(find_root() / PARAMETERS_FILE))(judged)
 
 
-def judged(form: Mapping[str, Any]) -> dict[str, object]:
+def judged(form: Mapping[str, Any]) -> dict[str, Any]:
     """What a form tells a run, once all of it holds together.
 
     Raises:
         DagsterInvalidConfigError: a key is unknown or set twice, or a value is out of its range.
     """
-    path, profile = find_root() / PARAMETERS_FILE, form.get("profile", "")
     try:
-        overrides = overrides_of(form, path)
-        load_settings(path, SETTINGS, overrides, profile or None)
+        told = {
+            "profile": form.get("profile", ""),
+            "overrides": overrides_of(form, find_root() / PARAMETERS_FILE),
+            "experiment": form.get("experiment") or "",
+            "force": form["force"],
+        }
+        WorkspaceResource(**told).open()
     except ParameterError as error:
         # An error of this kind reaches the page as it is, without what Dagster says of ours.
         raise dg.DagsterInvalidConfigError(str(error), [], form) from None
-    return {"profile": profile, "overrides": overrides, "force": form["force"]}
+    return told

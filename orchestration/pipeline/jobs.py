@@ -16,6 +16,7 @@ from orchestration.fetch.downloads import official_sources
 from orchestration.pins.dvc import settle
 from orchestration.pins.verification import verify_profile
 from orchestration.pipeline.assets import asset_key
+from orchestration.pipeline.compared import KEY
 from orchestration.pipeline.form import EMPTY, overrides_of
 from orchestration.pipeline.graph import STAGES, stages_of
 from orchestration.pipeline.resources import WorkspaceResource
@@ -39,7 +40,7 @@ def reproductions() -> list[dg.UnresolvedAssetJobDefinition]:
     whole = [
         dg.define_asset_job(
             f"reproduce_{profile}",
-            selection=dg.AssetSelection.all(),
+            selection=dg.AssetSelection.assets(*map(asset_key, STAGES)),
             config=profile_config(profile),
             description=f"The whole reproduction on the {profile} profile",
         )
@@ -60,6 +61,13 @@ def reproductions() -> list[dg.UnresolvedAssetJobDefinition]:
 
 def _keys(benchmark: str) -> list[dg.AssetKey]:
     return [asset_key(name) for name in stages_of(benchmark)]
+
+
+compare_experiments = dg.define_asset_job(
+    "compare_experiments",
+    selection=dg.AssetSelection.assets(KEY),
+    description="Every experiment beside the pinned results",
+)
 
 
 @dg.op(

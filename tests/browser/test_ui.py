@@ -7,6 +7,7 @@ are also pictured there.
 from __future__ import annotations
 
 import io
+import json
 import os
 import shutil
 import signal
@@ -18,14 +19,25 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 from PIL import Image
-from playwright.sync_api import Page, expect, sync_playwright
+from playwright.sync_api import Page, ViewportSize, expect, sync_playwright
+
+from orchestration.pins.dvc import md5
+from orchestration.pins.pinned import measure, write_pins
+from orchestration.pipeline.graph import STAGES
+from orchestration.project import SETTINGS
+from orchestration.settings import load_settings
+from orchestration.workspace import Workspace
 
 ROOT = Path(__file__).resolve().parents[2]
 SECOND = 1000
-GROUPS = ("babi", "clevrer", "comphy", "gqa", "tables")
+SIZE: ViewportSize = {"width": 1280, "height": 800}
+GROUPS = ("babi", "clevrer", "clevrer_humans", "comphy", "gqa", "twin", "results", "experiments")
+SIZES = ((1440, 900), (1024, 768))
 
 
 def end(server: subprocess.Popen[bytes]) -> None:
@@ -39,9 +51,15 @@ def end(server: subprocess.Popen[bytes]) -> None:
 
 
 @pytest.fixture(scope="module")
-def address(small_project: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """`substrate ui` on a project that has never run."""
-    root = small_project(tmp_path_factory.mktemp("ui") / "project")
+def project(small_project: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project that has never run."""
+    return small_project(tmp_path_factory.mktemp("ui") / "project")
+
+
+@pytest.fixture(scope="module")
+def address(project: Path) -> Iterator[str]:
+    """`substrate ui` on the project."""
+    root = project
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -56,7 +74,7 @@ def address(small_project: Callable[..., Path], tmp_path_factory: pytest.TempPat
         )
     try:
         found = f"http://127.0.0.1:{port}"
-        deadline = time.monotonic() + 120
+        deadline = time.monotonic() + 300
         while not answers(found):
             if server.poll() is not None or time.monotonic() > deadline:
                 pytest.fail((root / "server.log").read_text("utf-8"))
@@ -87,7 +105,7 @@ def page(address: str) -> Iterator[Page]:
         browser = playwright.chromium.launch(
             executable_path=chromium, args=["--no-sandbox"] if os.geteuid() == 0 else []
         )
-        opened = browser.new_page(viewport={"width": 1280, "height": 800}, base_url=address)
+        opened = browser.new_page(viewport=SIZE, base_url=address)
         opened.set_default_timeout(60 * SECOND)
         expect.set_options(timeout=60 * SECOND)
         opened.on("pageerror", lambda error: errors.append(str(error)))
@@ -111,15 +129,81 @@ def picture(page: Page, name: str) -> None:
         )
 
 
-def test_the_asset_graph_shows_every_group(page: Page) -> None:
-    page.goto("/asset-groups")
-    for group in GROUPS:
-        expect(page.get_by_text(group, exact=True).first).to_be_visible()
+def test_the_asset_graph_shows_every_group_at_once(page: Page) -> None:
+    for width, height in SIZES:
+        page.set_viewport_size({"width": width, "height": height})
+        page.goto("/asset-groups")
+        for group in GROUPS:
+            # The first is in the list at the side, the last in the graph.
+            expect(page.get_by_text(group, exact=True).last).to_be_in_viewport(ratio=1)
+    page.set_viewport_size(SIZE)
     # What is typed there is parsed in the browser, so the server's parser is not asked.
     page.goto('/assets?asset-selection=kind:"bullet"')
     expect(page.get_by_text("Materialize selected")).to_be_visible()
     expect(page.get_by_role("link", name="clevrer / dataset").first).to_be_visible()
     expect(page.get_by_role("link", name="clevrer / scores")).to_have_count(0)
+
+
+REFUSED = (
+    {"profile": "nope"},
+    {"set": {"bad.key": 1}},
+    {"overrides": {"bad.key": 1}},
+    {"overrides": ["bad.key=1"]},
+    {"seed": -1},
+)
+
+
+def test_the_form_of_a_job_offers_every_key_and_refuses_what_is_wrong_before_a_run(page: Page) -> None:
+    page.goto("/locations/substrate/jobs/reproduce_gqa/playground")
+    for field in ("profile", "seed", "scenes", "configuration", "force", "set"):
+        expect(page.locator(".CodeMirror-line").get_by_text(field, exact=True)).to_be_visible()
+    type_over(page, "profile: sample", "profile: nope")
+    expect(page.get_by_text("not in enum type full | local | paper | sample got nope")).to_be_visible()
+    expect(page.get_by_role("button", name="Launch Run")).to_be_disabled()
+    type_over(page, "profile: nope", "profile: sample")
+    expect(page.get_by_text("No errors")).to_be_visible()
+    type_over(page, "set: {}", "set:")
+    page.keyboard.press("Enter")
+    page.keyboard.type("  clevrer.pre")
+    page.keyboard.press("Control+Space")
+    expect(page.locator(".CodeMirror-hints").get_by_text("clevrer.predictive.tau")).to_be_visible()
+    picture(page, "form")
+    for form in REFUSED:
+        answer = launched(page, "reproduce_gqa", form)
+        assert answer["__typename"] in ("RunConfigValidationInvalid", "PythonError"), answer
+    assert asked(page, "{runsOrError {... on Runs {count}}}", {})["runsOrError"] == {"count": 0}
+
+
+def type_over(page: Page, line: str, text: str) -> None:
+    """Write another line in the form."""
+    page.locator(".CodeMirror-line", has_text=line).click()
+    page.keyboard.press("Home")
+    page.keyboard.press("Shift+End")
+    page.keyboard.type(text)
+    page.keyboard.press("Escape")
+
+
+def asked(page: Page, query: str, variables: dict[str, Any]) -> dict[str, Any]:
+    """What the server answers to a question of its page."""
+    response = page.request.post("/graphql", data={"query": query, "variables": variables})
+    return response.json()["data"]
+
+
+LAUNCH = """mutation ($params: ExecutionParams!) {launchPipelineExecution(executionParams: $params) {
+  __typename ... on LaunchRunSuccess {run {runId}} ... on PythonError {message}}}"""
+
+
+def launched(page: Page, job: str, form: dict[str, Any], **selection: Any) -> dict[str, Any]:
+    """What launching a job gives: a run, or why there is none."""
+    selector = {
+        "repositoryLocationName": "substrate",
+        "repositoryName": "__repository__",
+        "pipelineName": job,
+        **selection,
+    }
+    config = {"resources": {"workspace": {"config": form}}} if form else {}
+    params = {"selector": selector, "runConfigData": json.dumps(config), "mode": "default"}
+    return asked(page, LAUNCH, {"params": params})["launchPipelineExecution"]
 
 
 def test_one_click_reproduces_the_sample_on_a_project_without_data(page: Page) -> None:
@@ -131,12 +215,15 @@ def test_one_click_reproduces_the_sample_on_a_project_without_data(page: Page) -
     ).first.click()
     page.wait_for_url("**/runs/*")
     ended = page.get_by_text("Success", exact=True).or_(page.get_by_text("Failure", exact=True)).first
-    expect(ended).to_be_visible(timeout=400 * SECOND)
+    expect(ended).to_be_visible(timeout=900 * SECOND)
     picture(page, "run")
     assert ended.inner_text() == "Success"
-    page.goto("/locations/substrate/asset-groups/clevrer/lineage")
-    expect(page.get_by_text("answers", exact=True).first).to_be_visible()
+    page.goto("/asset-groups")
+    expect(page.get_by_text("results", exact=True).last).to_be_visible()
     picture(page, "graph")
+    page.goto("/locations/substrate/asset-groups/gqa/lineage")
+    expect(page.get_by_text("answers", exact=True).first).to_be_visible()
+    picture(page, "benchmark")
     page.goto("/locations/substrate/asset-groups/clevrer/list")
     for stage in ("dataset", "logs", "answers", "scores"):
         expect(page.get_by_role("link", name=f"clevrer / {stage}").first).to_be_visible()
@@ -153,6 +240,9 @@ def test_an_asset_shows_its_table_its_plot_and_its_checks(page: Page) -> None:
     page.goto("/assets/tables/clevrer?view=events")
     expect(page.get_by_role("cell", name="descriptive per-question", exact=True)).to_be_visible()
     picture(page, "asset")
+    page.goto("/assets/clevrer/answers")
+    for first in ("accuracy", "interval", "by subset"):
+        expect(page.get_by_role("cell", name=first, exact=True).first).to_be_visible()
     page.goto("/assets/clevrer/scores")
     preview = page.get_by_role("cell", name="clevrer/descriptive/per_question").last
     preview.scroll_into_view_if_needed()
@@ -162,3 +252,52 @@ def test_an_asset_shows_its_table_its_plot_and_its_checks(page: Page) -> None:
         expect(page.get_by_text(check, exact=True).first).to_be_visible()
     expect(page.get_by_text("Succeeded", exact=True)).to_have_count(3)
     expect(page.get_by_text("not compared: generated data").first).to_be_visible()
+
+
+def test_an_experiment_of_the_form_is_compared_with_the_pinned_results(page: Page, project: Path) -> None:
+    workspace = Workspace(project, load_settings(project / "params.yaml", SETTINGS))
+    write_pins(workspace, measure(workspace, STAGES))
+    form = {
+        "profile": "sample",
+        "set": {"clevrer.explanatory.reference_frame": "global"},
+        "experiment": "one",
+    }
+    keys = [{"path": ["clevrer", stage]} for stage in ("answers", "scores")]
+    succeed(page, launched(page, "__ASSET_JOB", form, assetSelection=keys, assetCheckSelection=[]))
+    assert (project / "experiments/one/artifacts/sample/clevrer/answers.jsonl").is_file()
+    succeed(page, launched(page, "compare_experiments", {}))
+    page.goto("/assets/experiments/compared")
+    changes = 'clevrer.explanatory.reference_frame: "event" -> "global"'
+    expect(page.get_by_role("cell", name=changes, exact=True)).to_be_visible()
+    expect(page.get_by_role("cell", name="clevrer/explanatory/per_question", exact=True)).to_be_visible()
+    picture(page, "experiment")
+
+
+def succeed(page: Page, launch: dict[str, Any]) -> None:
+    """Watch a run to its end on its page."""
+    page.goto(f"/runs/{launch['run']['runId']}")
+    ended = page.get_by_text("Success", exact=True).or_(page.get_by_text("Failure", exact=True)).first
+    expect(ended).to_have_text("Success", timeout=300 * SECOND)
+
+
+def test_a_result_that_drifted_says_in_its_check_what_why_and_where(page: Page, project: Path) -> None:
+    stage = STAGES["clevrer/answers"]
+    (out,) = [out.format(profile="sample") for out in stage.outs]
+    pinned = {"stages": {"clevrer-answers": {"outs": [{"path": out, "md5": md5(project / out)}]}}}
+    (project / "dvc.lock").write_text(yaml.safe_dump(pinned), "utf-8")
+    parameters = yaml.safe_load((project / "params.yaml").read_text("utf-8"))
+    parameters["clevrer"]["explanatory"]["reference_frame"] = "global"
+    (project / "params.yaml").write_text(yaml.safe_dump(parameters), "utf-8")
+    key = {"path": ["clevrer", "answers"]}
+    check = {"assetKey": key, "name": "drift"}
+    form = {"profile": "sample"}
+    # What is a warning fails no run.
+    succeed(page, launched(page, "__ASSET_JOB", form, assetSelection=[key], assetCheckSelection=[check]))
+    page.goto("/assets/clevrer/answers?view=checks&checkDetail=drift")
+    expect(page.get_by_text("This is a non-blocking asset check")).to_be_visible()
+    expect(page.get_by_text("rows differ: scene ")).to_be_visible()
+    expect(page.get_by_role("cell", name="(explanatory)").first).to_be_visible()
+    because = 'parameter clevrer.explanatory.reference_frame "event" -> "global" (clevrer/answers)'
+    expect(page.get_by_role("cell", name=because)).to_be_visible()
+    expect(page.get_by_role("link", name="report / html")).to_be_visible()
+    picture(page, "drift")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -53,26 +54,37 @@ def test_the_form_offers_each_key_of_the_parameters_with_its_type_and_what_it_is
 
 
 def test_what_stands_in_a_form_is_what_a_run_is_told() -> None:
-    assert told({}) == {"profile": "", "overrides": [], "force": False}
-    assert told({"profile": "full", "overrides": ["seed=3"], "force": True}) == {
-        "profile": "full",
-        "overrides": ["seed=3"],
-        "force": True,
-    }
+    nothing = {"profile": "", "overrides": [], "force": False, "experiment": "", "scratch": ""}
+    assert told({}) == nothing
+    given = {"profile": "full", "overrides": ["seed=3"], "force": True}
+    assert told(given) == nothing | given
+    assert told({"seed": 3, "experiment": "three"})["experiment"] == "three"
     assert told({"profile": "full", "seed": 21, "scenes": 7, "configuration": "S"})["overrides"] == [
-        'clevrer.predictive.configuration="S"',
+        "clevrer.predictive.configuration=S",
         "profiles.full.clevrer.scenes=7",
         "seed=21",
     ]
-    set_ = {"clevrer.predictive.tau": 0.4, "storage": "file:///x: y", "clevrer.predictive.horizon": None}
-    assert told({"set": set_})["overrides"] == ["clevrer.predictive.tau=0.4", 'storage="file:///x: y"']
+    set_ = {"storage": "file:///x: y", "clevrer.predictive.tau": 1e-7, "clevrer.predictive.horizon": None}
+    assert told({"set": set_})["overrides"] == ["clevrer.predictive.tau=1.0e-07", "storage='file:///x: y'"]
+
+
+def test_the_form_of_the_how_to_is_one() -> None:
+    page = (PARAMETERS.parent / "docs/how-to-use-the-ui.md").read_text("utf-8")
+    (block,) = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
+    form = yaml.safe_load(block)["resources"]["workspace"]["config"]
+    assert told(form)["overrides"] == [
+        "clevrer.predictive.configuration=B",
+        "clevrer.predictive.horizon=100",
+        "profiles.sample.clevrer.scenes=20",
+    ]
+    assert [field for field in form_of(PARAMETERS) if f"`{field}`" not in page] == []
 
 
 def test_a_job_opens_with_a_form_that_shows_every_field_and_changes_nothing() -> None:
     form: Any = profile_config("sample")
     form = form["resources"]["workspace"]["config"]
     assert set(form) == set(form_of(PARAMETERS)) - {"overrides"}
-    assert told(form) == {"profile": "sample", "overrides": [], "force": False}
+    assert told(form) == told({"profile": "sample"})
 
 
 @pytest.mark.parametrize(
@@ -88,8 +100,10 @@ def test_a_job_opens_with_a_form_that_shows_every_field_and_changes_nothing() ->
         ({"set": {"clevrer.predictive.tau": 0}}, "clevrer.predictive.tau: Expected `float` > 0"),
         ({"configuration": "S", "set": {"clevrer.predictive.tau": 0.4}}, "S reads neither frames nor tau"),
         ({"seed": 3, "set": {"seed": 4}}, "seed: is set twice"),
-        ({"profile": "paper", "scenes": 3}, "the profile paper has no such key"),
+        ({"profile": "paper", "scenes": 3}, "profiles.paper.clevrer.scenes: cannot be set"),
         ({"nothing": 1}, "nothing"),
+        ({"experiment": "of nothing"}, "cannot be the name of an experiment"),
+        ({"experiment": "nothing"}, "names an experiment that changes nothing"),
     ],
 )
 def test_a_form_that_is_wrong_is_refused_before_a_run(form: dict[str, Any], said: str) -> None:

@@ -92,10 +92,11 @@ def test_a_graph_of_few_boxes_has_one_line_from_each_to_the_results_and_all_ways
     nodes = defs.resolve_asset_graph()
     groups = {"/".join(node.key.path): node.group_name for node in nodes.asset_nodes}
     lines = {"/".join(n.key.path): {"/".join(key.path) for key in n.parent_keys} for n in nodes.asset_nodes}
-    assert set(groups.values()) == {"babi", "clevrer", "clevrer_humans", "comphy", "gqa", "twin", "results"}
+    data = {"babi", "clevrer", "clevrer_humans", "comphy", "gqa", "twin"}
+    assert set(groups.values()) == {*data, "results", "experiments"}
     between = {(groups[before], groups[name]) for name in lines for before in lines[name]}
-    assert {after for before, after in between if before != after} == {"results"}
-    assert not any(before == "results" != after for before, after in between)
+    boxes = {(before, after) for before, after in between if before != after}
+    assert boxes == {*((one, "results") for one in data), ("results", "experiments")}
 
     def before(name: str, ways: Mapping[str, Iterable[str]]) -> set[str]:
         return {name}.union(*(before(need, ways) for need in ways[name]))
@@ -109,8 +110,11 @@ def test_a_graph_of_few_boxes_has_one_line_from_each_to_the_results_and_all_ways
 
 def test_the_definitions_load_and_every_asset_is_described() -> None:
     specs = list(defs.resolve_all_asset_specs())
-    assert {"/".join(spec.key.path) for spec in specs} == set(STAGES)
-    assert all(spec.description and spec.code_version for spec in specs)
+    assert {"/".join(spec.key.path) for spec in specs} == {*STAGES, "experiments/compared"}
+    assert all(spec.description for spec in specs)
+    assert all(spec.code_version for spec in specs if "/".join(spec.key.path) in STAGES)
+    held = defs.resolve_job_def("reproduce_sample").asset_layer.selected_asset_keys
+    assert {"/".join(key.path) for key in held} == set(STAGES)
     assert {job.name for job in defs.resolve_all_job_defs()} >= {
         "reproduce_sample",
         "reproduce_full",
