@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import dagster as dg
 
 from orchestration.pins.drift import Cause, Difference, causes, differences
 from orchestration.pins.pinned import measure, read_pins
-from orchestration.pipeline.result_stages import PAGE
+from orchestration.pipeline.result_stages import REPORT
+from orchestration.rendering.page import answers_page
 from orchestration.stage import Stage, Stages
 from orchestration.workspace import Workspace
 
@@ -73,20 +75,20 @@ def shown(drift: Drift, paths: Sequence[str], workspace: Workspace, stage: Stage
         dg.TableRecord({"which": one.what, "was": one.old, "is": one.new})
         for one in drift.differences[:LISTED]
     ]
-    place = workspace.path(PAGE)
     return {
         **drift.counted,
         "files that differ": "\n".join(paths),
         **({"differences": dg.MetadataValue.table(rows)} if rows else {}),
         "because": "\n".join(map(str, drift.causes)) or "not known",
         "report": dg.MetadataValue.asset(dg.AssetKey(["report", "html"])),
-        "place in the report": dg.MetadataValue.path(f"{place}#{_anchor(stage)}"),
+        "place in the report": dg.MetadataValue.path(_place(workspace.path(REPORT), stage)),
     }
 
 
-def _anchor(stage: Stage) -> str:
-    """Where the report shows a stage's results: a table, all numbers, or the traces of a benchmark's."""
+def _place(report: Path, stage: Stage) -> str:
+    """Where the report shows a stage's results: a table, all numbers, or the answers of a benchmark."""
     room, _, name = stage.name.partition("/")
-    if room != "tables":
-        return f"traces-{room}"
-    return "forest" if name == "numbers" else f"table-{name}"
+    if room == "tables":
+        return f"{report / 'index.html'}#{'forest' if name == 'numbers' else f'table-{name}'}"
+    answers = report / answers_page(room)
+    return str(answers) if answers.is_file() else f"{report / 'index.html'}#answers"

@@ -40,6 +40,7 @@ def output(project: Path, block: Block) -> str:
 
 def test_the_page_runs_and_shows_what_its_commands_print(reproduced: Path) -> None:
     names: dict[str, object] = {}
+    printed: list[str] = []
     for block in PAGE.blocks:
         if block.kind == "python":
             exec(compile(block.text, str(PAGE.path), "exec"), names)
