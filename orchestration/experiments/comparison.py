@@ -126,7 +126,7 @@ def compare(root: Path, a: str, b: str | None = None) -> Compared:
             they have no number in common.
     """
     b = b or PINNED
-    profile = _profile(root, a, b)
+    profile = _profile(root, {"A": a, "B": b})
     after, before = _results(root, a, profile, "A"), _results(root, b, profile, "B")
     numbers = list(_numbers(before, after))
     if not numbers:
@@ -141,7 +141,7 @@ def compare(root: Path, a: str, b: str | None = None) -> Compared:
 def numbers_of(root: Path, name: str) -> dict[str, Count]:
     """The numbers of an experiment, in the order of the tables; errors as :func:`compare`."""
     scores = {}
-    for pinned in _results(root, name, _profile(root, name), "NAME").values():
+    for pinned in _results(root, name, _profile(root, {"NAME": name}), "NAME").values():
         scores |= pinned.pin.scores
     ordered = (number for benchmark in BENCHMARKS.values() for number in benchmark.numbers)
     return {number: _count(*scores[number]) for number in ordered if number in scores and scores[number][1]}
@@ -170,10 +170,12 @@ def results_of(workspace: Workspace) -> Pins:
     return found
 
 
-def _profile(root: Path, *names: str) -> str:
+def _profile(root: Path, names: Mapping[str, str]) -> str:
     """The profile of the experiments among some names, else that of `params.yaml`."""
     own = {
-        name: read_experiment(root, name).parent.profile for name in names if name not in (PINNED, WORKSPACE)
+        name: read_experiment(root, name, argument).parent.profile
+        for argument, name in names.items()
+        if name not in (PINNED, WORKSPACE)
     }
     if len(set(own.values())) > 1:
         told = " and ".join(f"{name} of profile {profile}" for name, profile in own.items())
