@@ -17,7 +17,7 @@ from orchestration.benchmarks.benchmark import Benchmark
 from orchestration.benchmarks.registry import BENCHMARKS
 from orchestration.experiments.record import open_experiment, read_experiment
 from orchestration.files import sha256
-from orchestration.pins.drift import Cause, causes
+from orchestration.pins.drift import Cause, causes, unaccepted
 from orchestration.pins.pinned import ROWS, Pin, Pinned, PinnedRow, Pins, read_pins, read_rows
 from orchestration.pins.records import read_record
 from orchestration.project import open_workspace
@@ -134,8 +134,15 @@ def compare(root: Path, a: str, b: str | None = None) -> Compared:
         raise ParameterError(f"{a} and {b} have no number in common", where=("A", a, "B", b), hint=hint)
     rows = _rows(before, after)
     changes = dict(Counter(row.change for row in rows).most_common())
-    because = sorted(causes(before, after), key=lambda cause: _FIRST.index(cause.kind))
-    return Compared(a, b, profile, because, numbers, changes, rows)
+    return Compared(a, b, profile, _causes(before, after), numbers, changes, rows)
+
+
+def _causes(before: Pins, after: Pins) -> list[Cause]:
+    """What differs and where it shows; then parameters that differ and show nowhere."""
+    found = causes(before, after)
+    named = {cause.what for cause in found}
+    idle = [one for one in unaccepted(before, after) if one.kind == "parameter" and one.what not in named]
+    return sorted([*found, *idle], key=lambda cause: _FIRST.index(cause.kind))
 
 
 def numbers_of(root: Path, name: str) -> dict[str, Count]:

@@ -47,4 +47,4 @@ def test_the_page_runs_and_shows_what_its_commands_print(reproduced: Path) -> No
         printed = output(reproduced, block).splitlines()
         for beginning in beginnings(block.expected or ""):
             assert any(line.startswith(beginning) for line in printed), (beginning, block.text)
-    assert "parameter clevrer.predictive.tau null -> 1.0" in "\n".join(printed)
+    assert 'parameter clevrer.counterfactual.method "partner" -> "printed"' in "\n".join(printed)
