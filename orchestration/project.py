@@ -113,7 +113,7 @@ def name_of(changed: Mapping[str, Any], profile: str = "") -> str:
     >>> name_of({"clevrer.predictive.tau": 0.4, "clevrer.predictive.horizon": 75})
     'clevrer.predictive.tau-0.4_clevrer.predictive.horizon-75'
     >>> name_of({"baselines.images": "my photographs"}, "full")
-    'full_baselines.images-my-photographs-1f1ab0b7'
+    'full_baselines.images-my-photographs-55d879cd'
     """
     values = {key: value if isinstance(value, str) else _json(value) for key, value in changed.items()}
     pairs = [f"{key}-{value}" for key, value in values.items()]

@@ -313,20 +313,22 @@ def accept(
 
     The trailers that it prints last belong into the commit's message; `verify --since` reads them back.
     """
-    with failing(), others_apart():
-        from orchestration.files import replacing
-        from orchestration.pins.acceptance import commit_message, told, trailers
-        from orchestration.pins.verification import accept_results, proposed
-        from orchestration.pipeline.graph import STAGES
-        from orchestration.project import open_workspace
+    with failing():
+        with others_apart():
+            from orchestration.files import replacing
+            from orchestration.pins.acceptance import commit_message, told, trailers
+            from orchestration.pins.verification import accept_results, proposed
+            from orchestration.pipeline.graph import STAGES
+            from orchestration.project import open_workspace
 
-        workspace = open_workspace()
-        acceptance = proposed(workspace, STAGES, reason)
+            workspace = open_workspace()
+            acceptance = proposed(workspace, STAGES, reason)
         changed = acceptance.changed
         if not json:
             say("\n".join(told(acceptance) or ["no number and no row changed"]))
         if not dry_run:
-            accept_results(workspace, STAGES, acceptance)
+            with others_apart():
+                accept_results(workspace, STAGES, acceptance)
         if message:
             with replacing(message) as fresh:
                 fresh.write_text(commit_message(acceptance), "utf-8")

@@ -17,7 +17,7 @@ from orchestration.benchmarks.benchmark import Benchmark
 from orchestration.benchmarks.registry import BENCHMARKS
 from orchestration.experiments.record import open_experiment, read_experiment
 from orchestration.files import sha256
-from orchestration.pins.drift import Cause, causes
+from orchestration.pins.drift import Cause, causes, unaccepted
 from orchestration.pins.pinned import ROWS, Pin, Pinned, PinnedRow, Pins, read_pins, read_rows
 from orchestration.pins.records import read_record
 from orchestration.project import open_workspace
@@ -126,7 +126,7 @@ def compare(root: Path, a: str, b: str | None = None) -> Compared:
             they have no number in common.
     """
     b = b or PINNED
-    profile = _profile(root, a, b)
+    profile = _profile(root, {"A": a, "B": b})
     after, before = _results(root, a, profile, "A"), _results(root, b, profile, "B")
     numbers = list(_numbers(before, after))
     if not numbers:
@@ -134,14 +134,21 @@ def compare(root: Path, a: str, b: str | None = None) -> Compared:
         raise ParameterError(f"{a} and {b} have no number in common", where=("A", a, "B", b), hint=hint)
     rows = _rows(before, after)
     changes = dict(Counter(row.change for row in rows).most_common())
-    because = sorted(causes(before, after), key=lambda cause: _FIRST.index(cause.kind))
-    return Compared(a, b, profile, because, numbers, changes, rows)
+    return Compared(a, b, profile, _causes(before, after), numbers, changes, rows)
+
+
+def _causes(before: Pins, after: Pins) -> list[Cause]:
+    """What differs and where it shows; then parameters that differ and show nowhere."""
+    found = causes(before, after)
+    named = {cause.what for cause in found}
+    idle = [one for one in unaccepted(before, after) if one.kind == "parameter" and one.what not in named]
+    return sorted([*found, *idle], key=lambda cause: _FIRST.index(cause.kind))
 
 
 def numbers_of(root: Path, name: str) -> dict[str, Count]:
     """The numbers of an experiment, in the order of the tables; errors as :func:`compare`."""
     scores = {}
-    for pinned in _results(root, name, _profile(root, name), "NAME").values():
+    for pinned in _results(root, name, _profile(root, {"NAME": name}), "NAME").values():
         scores |= pinned.pin.scores
     ordered = (number for benchmark in BENCHMARKS.values() for number in benchmark.numbers)
     return {number: _count(*scores[number]) for number in ordered if number in scores and scores[number][1]}
@@ -170,10 +177,12 @@ def results_of(workspace: Workspace) -> Pins:
     return found
 
 
-def _profile(root: Path, *names: str) -> str:
+def _profile(root: Path, names: Mapping[str, str]) -> str:
     """The profile of the experiments among some names, else that of `params.yaml`."""
     own = {
-        name: read_experiment(root, name).parent.profile for name in names if name not in (PINNED, WORKSPACE)
+        name: read_experiment(root, name, argument).parent.profile
+        for argument, name in names.items()
+        if name not in (PINNED, WORKSPACE)
     }
     if len(set(own.values())) > 1:
         told = " and ".join(f"{name} of profile {profile}" for name, profile in own.items())

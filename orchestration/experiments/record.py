@@ -74,8 +74,13 @@ def list_experiments(root: Path) -> list[Experiment]:
     return [read_experiment(root, name) for name in experiment_names(root)]
 
 
-def read_experiment(root: Path, name: str) -> Experiment:
+def read_experiment(root: Path, name: str, argument: str = "NAME") -> Experiment:
     """An experiment by its name.
+
+    Args:
+        root: the project.
+        name: the experiment's.
+        argument: what an error calls the name.
 
     Raises:
         ParameterError: there is none of this name, or its record is damaged.
@@ -83,7 +88,7 @@ def read_experiment(root: Path, name: str) -> Experiment:
     names = experiment_names(root)
     if name not in names:
         known = f"There are {', '.join(names)}" if names else "`reproduce --set KEY=VALUE` makes one"
-        raise ParameterError(f"no experiment {name!r}", where=("NAME",), hint=known)
+        raise ParameterError(f"no experiment {name!r}", where=(argument,), hint=known)
     path = root / EXPERIMENTS / name / RECORD
     try:
         return msgspec.json.decode(path.read_bytes(), type=Experiment)
