@@ -216,16 +216,18 @@ def test_it_prints_on_few_pages(opened: _Opener) -> None:
     assert page.pdf(format="A4").count(b"/Type /Page\n") <= 20
 
 
-def test_pictures(browser: Browser, report: Path) -> None:
+def test_pictures(browser: Browser, request: pytest.FixtureRequest) -> None:
     """With SCREENSHOTS=FOLDER in the environment: of the sample's report, where it was made here."""
     if not (folder := os.environ.get("SCREENSHOTS")):
         pytest.skip("SCREENSHOTS names no folder")
     sample = ROOT / "artifacts/sample/report"
-    opener = _Opener(browser, sample if sample.is_dir() else report)
+    opener = _Opener(browser, sample if sample.is_dir() else request.getfixturevalue("report"))
     wide = opener(ABLATIONS, width=1440)
     name = wrong_answer(wide)
+    first = opener(width=1440)
+    first.set_viewport_size({"width": 1440, "height": 1500})
     for picture, page in {
-        "report": opener(width=1440),
+        "report": first,
         "report-dark": opener(f"{ABLATIONS}?result=wrong&answer={name}", width=1440, scheme="dark"),
         "report-360": opener(f"{ABLATIONS}?result=wrong&answer={name}", width=360),
     }.items():
