@@ -6,7 +6,8 @@ import msgspec
 import pytest
 
 from orchestration.rendering.experiments import village_twin
-from orchestration.rendering.timelines import Timeline, scene_timeline
+from orchestration.rendering.timelines import Timeline, arm_timeline, scene_timeline
+from substrate import TBox, occurrences, unfold
 from substrate.domains.clevrer.deltas import events_log
 from substrate.domains.clevrer.explain import explain
 from substrate.domains.clevrer.format import Question, SceneEvents
@@ -124,3 +125,15 @@ def test_the_arms_of_the_village_part_where_the_news_does_not_travel() -> None:
         < twin.branch_x
         < min(tick.x for tick in twin.ticks if not tick.prefix)
     )
+
+
+def test_an_arm_has_a_lane_for_who_takes_part_and_shows_what_the_answer_rests_on() -> None:
+    tbox = TBox.load("village")
+    log = unfold(tbox, tbox.opening(), until=4)
+    first = occurrences(log, tbox)[0]
+    timeline = arm_timeline(tbox, log, [first.position])
+    assert {tbox.label(who) for who in first.participants} <= {lane.label for lane in timeline.lanes}
+    (focus,) = (mark for mark in timeline.marks if mark.state == "focus")
+    assert focus.tick == 0
+    assert focus.title.endswith(" of Klaus Mueller and Maria Lopez")
+    assert [timeline.lanes[lane].label for lane in focus.lanes] == ["Klaus Mueller", "Maria Lopez"]
