@@ -35,7 +35,7 @@ from orchestration.workspace import Workspace
 
 ROOT = Path(__file__).resolve().parents[2]
 SECOND = 1000
-SIZE: ViewportSize = {"width": 1280, "height": 800}
+SIZE: ViewportSize = {"width": 1440, "height": 900}
 GROUPS = ("babi", "clevrer", "clevrer_humans", "comphy", "gqa", "twin", "results", "experiments")
 SIZES = ((1440, 900), (1024, 768))
 
@@ -270,6 +270,8 @@ def test_an_experiment_of_the_form_is_compared_with_the_pinned_results(page: Pag
     changes = 'clevrer.explanatory.reference_frame: "event" -> "global"'
     expect(page.get_by_role("cell", name=changes, exact=True)).to_be_visible()
     expect(page.get_by_role("cell", name="clevrer/explanatory/per_question", exact=True)).to_be_visible()
+    page.goto("/assets/experiments/compared?view=events")
+    expect(page.get_by_role("cell", name=changes, exact=True)).to_be_visible()
     picture(page, "experiment")
 
 
