@@ -16,7 +16,7 @@ from orchestration.workspace import Workspace
 
 LISTED = 20
 """How many differences stand in a check's table; the check counts all of them."""
-_NOUNS = {"cell": "cells", "score": "scores", "row": "rows", "input": "files", "file": "files"}
+_NOUNS = {"input": "file"}
 
 
 class Drift(NamedTuple):
@@ -27,17 +27,22 @@ class Drift(NamedTuple):
 
     @property
     def counted(self) -> dict[str, int]:
-        """How many things of each kind differ, by what they are called: 3 rows, 1 score."""
-        return dict(Counter(_NOUNS[difference.kind] for difference in self.differences))
+        """How many things of each kind differ, by what one is called: 3 of row, 1 of score."""
+        return dict(Counter(_NOUNS.get(one.kind, one.kind) for one in self.differences))
 
     def __str__(self) -> str:
         if not self.differences:
             return ""
         first, *others = self.differences
-        counted = " and ".join(f"{number:,} {kind}" for kind, number in self.counted.items())
+        counted = " and ".join(_number_of(number, kind) for kind, number in self.counted.items())
         more = f", and {len(others):,} more" if others else ""
         because = f"; because {'; '.join(map(str, self.causes))}" if self.causes else ""
-        return f"{counted} differ: {first.what}: {first.old} -> {first.new}{more}{because}"
+        verb = "differ" if others else "differs"
+        return f"{counted} {verb}: {first.what}: {first.old} -> {first.new}{more}{because}"
+
+
+def _number_of(number: int, noun: str) -> str:
+    return f"1 {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def find_drift(workspace: Workspace, stages: Stages, stage: Stage) -> Drift:
@@ -73,9 +78,9 @@ def shown(drift: Drift, paths: Sequence[str], workspace: Workspace, stage: Stage
         dg.TableRecord({"which": one.what, "was": one.old, "is": one.new})
         for one in drift.differences[:LISTED]
     ]
-    place = workspace.path(PAGE)
+    place = PAGE.format(profile=workspace.settings.profile)
     return {
-        **drift.counted,
+        **{f"{kind}s": number for kind, number in drift.counted.items()},
         "files that differ": "\n".join(paths),
         **({"differences": dg.MetadataValue.table(rows)} if rows else {}),
         "because": "\n".join(map(str, drift.causes)) or "not known",
