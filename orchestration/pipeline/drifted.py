@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import dagster as dg
@@ -18,7 +17,7 @@ from orchestration.workspace import Workspace
 
 LISTED = 20
 """How many differences stand in a check's table; the check counts all of them."""
-_NOUNS = {"cell": "cells", "score": "scores", "row": "rows", "input": "files", "file": "files"}
+_NOUNS = {"input": "file"}
 
 
 class Drift(NamedTuple):
@@ -29,17 +28,22 @@ class Drift(NamedTuple):
 
     @property
     def counted(self) -> dict[str, int]:
-        """How many things of each kind differ, by what they are called: 3 rows, 1 score."""
-        return dict(Counter(_NOUNS[difference.kind] for difference in self.differences))
+        """How many things of each kind differ, by what one is called: 3 of row, 1 of score."""
+        return dict(Counter(_NOUNS.get(one.kind, one.kind) for one in self.differences))
 
     def __str__(self) -> str:
         if not self.differences:
             return ""
         first, *others = self.differences
-        counted = " and ".join(f"{number:,} {kind}" for kind, number in self.counted.items())
+        counted = " and ".join(_number_of(number, kind) for kind, number in self.counted.items())
         more = f", and {len(others):,} more" if others else ""
         because = f"; because {'; '.join(map(str, self.causes))}" if self.causes else ""
-        return f"{counted} differ: {first.what}: {first.old} -> {first.new}{more}{because}"
+        verb = "differ" if others else "differs"
+        return f"{counted} {verb}: {first.what}: {first.old} -> {first.new}{more}{because}"
+
+
+def _number_of(number: int, noun: str) -> str:
+    return f"1 {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def find_drift(workspace: Workspace, stages: Stages, stage: Stage) -> Drift:
@@ -76,19 +80,23 @@ def shown(drift: Drift, paths: Sequence[str], workspace: Workspace, stage: Stage
         for one in drift.differences[:LISTED]
     ]
     return {
-        **drift.counted,
+        **{f"{kind}s": number for kind, number in drift.counted.items()},
         "files that differ": "\n".join(paths),
         **({"differences": dg.MetadataValue.table(rows)} if rows else {}),
         "because": "\n".join(map(str, drift.causes)) or "not known",
         "report": dg.MetadataValue.asset(dg.AssetKey(["report", "html"])),
-        "place in the report": dg.MetadataValue.path(_place(workspace.path(REPORT), stage)),
+        "place in the report": dg.MetadataValue.path(_place(workspace, stage)),
     }
 
 
-def _place(report: Path, stage: Stage) -> str:
-    """Where the report shows a stage's results: a table, all numbers, or the answers of a benchmark."""
+def _place(workspace: Workspace, stage: Stage) -> str:
+    """Where the report shows a stage's results, within the project: a table, all numbers, or the answers of a
+    benchmark.
+    """
     room, _, name = stage.name.partition("/")
+    page, anchor = "index.html", "#answers"
     if room == "tables":
-        return f"{report / 'index.html'}#{'forest' if name == 'numbers' else f'table-{name}'}"
-    answers = report / answers_page(room)
-    return str(answers) if answers.is_file() else f"{report / 'index.html'}#answers"
+        anchor = "#forest" if name == "numbers" else f"#table-{name}"
+    elif (workspace.path(REPORT) / answers_page(room)).is_file():
+        page, anchor = answers_page(room), ""
+    return f"{REPORT.format(profile=workspace.settings.profile)}/{page}{anchor}"

@@ -136,7 +136,7 @@ def test_a_check_says_what_drifted_from_what_to_what_why_and_where_to_read_on(re
     (reproduced / "params.yaml").write_text(yaml.safe_dump(parameters), "utf-8")
     found = check("clevrer/answers", "drift")
     which = f"scene {row['scene']}, question {row['question']} ({row['subset']})"
-    assert f"1 rows differ: {which}: " in str(found.description)
+    assert f"1 row differs: {which}: " in str(found.description)
     assert found.metadata["rows"].value == 1
     table = found.metadata["differences"]
     assert isinstance(table, dg.TableMetadataValue)
