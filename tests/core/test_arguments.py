@@ -34,32 +34,37 @@ from substrate.rules import RuleEmitter
 V = Namespace("urn:v:")
 SAID = (V.ann, V.at, V.cafe)
 ANY: Any = "anything"
+NOTHING: Any = None
+NUMBER: Any = 3
+BYTES: Any = b"TX ."
+TEXT_FIRST: Any = (Literal("ann"), V.at, V.cafe)
+TEXT_BETWEEN: Any = (V.ann, "at", V.cafe)
 LOG = EventLog([Delta(0, Op.INSERT, SAID)])
 BOX = TBox("t", "")
 
 WRONG: dict[str, Callable[[], object]] = {
     "Assert: 'anything' is not three terms": lambda: Assert(ANY),
-    "Assert: predicate: 'at' is not an IRI": lambda: Assert((V.ann, "at", V.cafe)),  # pyright: ignore
-    "Retract: subject": lambda: Retract((Literal("ann"), V.at, V.cafe)),  # pyright: ignore[reportArgumentType]
+    "Assert: predicate: 'at' is not an IRI": lambda: Assert(TEXT_BETWEEN),
+    "Retract: subject": lambda: Retract(TEXT_FIRST),
     "OverrideLocation: subject: 'anything'": lambda: OverrideLocation(ANY, V.cafe),
-    "OverrideLocation: object: no RDF term for None": lambda: OverrideLocation(V.ann, None),  # pyright: ignore
+    "OverrideLocation: object: no RDF term for None": lambda: OverrideLocation(V.ann, NOTHING),
     "AssertAwareness: predicate": lambda: AssertAwareness(V.ann, V.news, ANY),
     "RetractAwareness: subject": lambda: RetractAwareness(ANY, V.news),
-    "a namespace is a text": lambda: Namespace(3),  # pyright: ignore[reportArgumentType]
+    "a namespace is a text": lambda: Namespace(NUMBER),
     "tbox: 'anything' is not a TBox": lambda: RuleEmitter(ANY),
     "until: 'anything' is not a tick": lambda: RuleEmitter(BOX, ANY),
     "simulator: 'anything' is not a simulator: it has no start": lambda: Simulation(ANY),
     "timeout: 'anything' is not a number": lambda: QueryLimits(ANY),
-    "turtle: 3 is not Turtle text": lambda: TBox("t", 3),  # pyright: ignore[reportArgumentType]
-    "path: 3 is not a path": lambda: TBox.load(3),  # pyright: ignore[reportArgumentType]
+    "turtle: 3 is not Turtle text": lambda: TBox("t", NUMBER),
+    "path: 3 is not a path": lambda: TBox.load(NUMBER),
     "log: 'anything' is not an event log": lambda: Memory(ANY),
     "tbox: 'anything' is": lambda: Memory(None, ANY),
-    "deltas: 3 is not a list of deltas": lambda: EventLog(3),  # pyright: ignore[reportArgumentType]
+    "deltas: 3 is not a list of deltas": lambda: EventLog(NUMBER),
     "'a': not a delta": lambda: EventLog(ANY),
     "tick 3: not a delta": lambda: EventLog([Delta(3, Op.INSERT, (V.ann, V.at, ANY))]),
-    "path: 3.5 is not a path": lambda: EventLog.open(3.5),  # pyright: ignore[reportArgumentType]
-    "path: None is not a path": lambda: EventLog.read(None),  # pyright: ignore[reportArgumentType]
-    "text: b'TX .' is not RDF Patch text": lambda: EventLog.from_patch(b"TX ."),  # pyright: ignore
+    "path: 3 is not a path. ": lambda: EventLog.open(NUMBER),
+    "path: None is not a path": lambda: EventLog.read(NOTHING),
+    "text: b'TX .' is not RDF Patch text": lambda: EventLog.from_patch(BYTES),
     "at: 'anything' is not a tick": lambda: fork(LOG, ANY),
     "log: 'anything' is": lambda: fork(ANY, 3),
     "intervention: 'anything' is not an intervention": lambda: fork(LOG, 0, ANY),
