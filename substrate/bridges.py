@@ -42,7 +42,7 @@ def write_state(state: State, format: str, prefixes: Mapping[str, str] | None = 
     Args:
         state: the ABox.
         format: one of :data:`FORMATS`.
-        prefixes: prefix names to IRIs, where the format has any.
+        prefixes: prefix names to IRIs, beside those of the log, where the format has any.
 
     Raises:
         ParameterError: there is no such format.
@@ -54,7 +54,7 @@ def write_state(state: State, format: str, prefixes: Mapping[str, str] | None = 
     '[{"@id":"urn:v:ann","urn:v:at":[{"@id":"urn:v:cafe"}]}]'
     """
     triples = sorted((ox.Triple(*triple) for triple in state), key=str)
-    known = dict(sorted((prefixes or {}).items()))
+    known = dict(sorted({**state.prefixes, **(prefixes or {})}.items()))
     try:
         text = ox.serialize(triples, format=_format(format), prefixes=known)
     except (OSError, ValueError) as error:

@@ -39,7 +39,7 @@ def to_turtle(state: State, prefixes: Mapping[str, str] | None = None) -> str:
 
     Args:
         state: the ABox.
-        prefixes: prefix names to IRIs.
+        prefixes: prefix names to IRIs, beside those of the log.
 
     >>> log = EventLog()
     >>> log.extend_lines([(0, "A <urn:v:ann> <urn:v:at> <urn:v:cafe> .")])
@@ -48,7 +48,7 @@ def to_turtle(state: State, prefixes: Mapping[str, str] | None = None) -> str:
     v:ann v:at v:cafe .
     """
     triples = sorted((ox.Triple(*triple) for triple in state), key=str)
-    known = dict(sorted((prefixes or {}).items()))
+    known = dict(sorted({**state.prefixes, **(prefixes or {})}.items()))
     text = ox.serialize(triples, format=ox.RdfFormat.TURTLE, prefixes=known)
     return text.decode()  # pyright: ignore[reportOptionalMemberAccess]  # without an output it gives bytes
 

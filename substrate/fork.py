@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol, TypeVar, runtime_checkable
 
+from substrate.arguments import require, require_methods, require_tick
 from substrate.delta import Delta, Spelled, Triple, quads_of, text_of, triple_of
 from substrate.errors import LogError
 from substrate.history import Difference
@@ -73,6 +74,11 @@ class Simulation:
     simulator: Simulator
     until: int | None = None
 
+    def __post_init__(self) -> None:
+        require_methods(self.simulator, ("start", "step"), "a simulator", "simulator")
+        if self.until is not None:
+            require_tick(self.until, "until")
+
     def emit(self, branch: EventLog, parent: EventLog, at: int) -> Iterator[Delta]:
         """The simulator's deltas from tick ``at`` to ``until``."""
         self.simulator.start(branch.state(at), at)
@@ -101,6 +107,7 @@ def fork(
         LogError: ``at`` is negative or lies behind the log's last tick by more than one, or the
             emitter goes back in time; with ``check``, the first delta that differs between two runs.
         InterventionError: the intervention's pre-condition does not hold before ``at``.
+        ParameterError: an argument is not what it has to be.
 
     >>> from pyoxigraph import NamedNode
     >>> from substrate import Op, Retract
@@ -111,6 +118,12 @@ def fork(
     >>> len(log.state()), len(branch.state()), branch.parent_digest == log.digest, branch.branch_tick
     (2, 1, True, 3)
     """
+    require(log, EventLog, "an event log", "log")
+    require_tick(at, "at")
+    if intervention is not None:
+        require_methods(intervention, ("deltas",), "an intervention", "intervention")
+    if emitter is not None:
+        require_methods(emitter, ("emit",), "an emitter", "emitter")
     if check and emitter:
         branch = fork(log, at, intervention, emitter)
         require_steady(branch, fork(log, at, intervention, emitter))

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from substrate.arguments import require
 from substrate.errors import SubstrateError
 from substrate.tokens import deepest, tokens
 
@@ -81,6 +82,8 @@ class QueryLimits:
     memory: int = 4 << 30
 
     def __post_init__(self) -> None:
+        for name in ("timeout", "rows", "memory"):
+            require(getattr(self, name), int | float, "a number", name)
         if not (0 < self.timeout < math.inf and self.rows >= 0 and self.memory > 0):
             raise QueryError(
                 f"no limits: {self.timeout} seconds, {self.rows} rows, {self.memory} bytes",
@@ -169,7 +172,7 @@ def query(
         QueryError: as :func:`checked`, it is not SPARQL, or a limit was reached (says which).
     """
     limits = limits or QueryLimits()
-    names = dict(prefixes or {})
+    names = {**state.prefixes, **(prefixes or {})}
     for name in names:
         checked(f"{name}:")
     return confined(_answer, state.nquads(), checked(sparql), names, limits.rows, limits=limits)

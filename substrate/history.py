@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from substrate.delta import Delta, Op, Term, Triple, quads_of, text_of, triple_of
+from substrate.errors import ParameterError
 from substrate.record import Record
 from substrate.state import State
 from substrate.triples import fitting
@@ -70,7 +71,11 @@ def history(log: Record, triple: Triple) -> History:
     >>> [tuple(interval) for interval in story.intervals], [change.delta.tick for change in story.changes]
     ([(2, 5)], [2, 5])
     """
-    number = log.triples.find(text_of(triple))
+    try:
+        number = log.triples.find(text_of(triple))
+    except (TypeError, ValueError) as error:
+        hint = "Give pyoxigraph terms: subject, predicate, object"
+        raise ParameterError(f"not a triple ({error})", where=("triple",), hint=hint) from error
     return History(triple, (), ()) if number is None else _history(log, triple, log.mentions(number))
 
 

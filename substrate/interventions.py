@@ -2,6 +2,7 @@
 
 Each checks its pre-condition and gives the triples to retract and to insert. An intervention that
 would change nothing is refused: a counterfactual question whose premise already holds is a mistake.
+What is no triple is refused where it is made; an object may be a Python value.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ from typing import Protocol
 import pyoxigraph as ox
 
 from substrate.delta import Delta, Op, Term, Triple
-from substrate.errors import InterventionError
+from substrate.errors import InterventionError, ParameterError
 from substrate.state import State
+from substrate.terms import triple
 from substrate.vocabulary import AWARE_OF, LOCATION
 
 Node = ox.NamedNode | ox.BlankNode
@@ -52,6 +54,9 @@ class Assert:
 
     triple: Triple
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "triple", _three(self.triple, "Assert"))
+
     def deltas(self, state: State, tick: int) -> list[Delta]:
         """One insertion."""
         if self.triple in state:
@@ -75,6 +80,9 @@ class Retract:
     """
 
     triple: Triple
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "triple", _three(self.triple, "Retract"))
 
     def deltas(self, state: State, tick: int) -> list[Delta]:
         """One retraction."""
@@ -109,6 +117,10 @@ class OverrideLocation:
     entity: Node
     location: Term
     predicate: ox.NamedNode = LOCATION
+
+    def __post_init__(self) -> None:
+        said = _three((self.entity, self.predicate, self.location), "OverrideLocation")
+        object.__setattr__(self, "location", said[2])
 
     def deltas(self, state: State, tick: int) -> list[Delta]:
         """The retraction of the old location and the insertion of the new."""
@@ -148,16 +160,20 @@ class AssertAwareness:
     fact: Term
     predicate: ox.NamedNode = AWARE_OF
 
+    def __post_init__(self) -> None:
+        said = _three((self.agent, self.predicate, self.fact), "AssertAwareness")
+        object.__setattr__(self, "fact", said[2])
+
     def deltas(self, state: State, tick: int) -> list[Delta]:
         """One insertion."""
-        triple = (self.agent, self.predicate, self.fact)
-        if triple in state:
+        said = (self.agent, self.predicate, self.fact)
+        if said in state:
             raise _refused(
                 tick,
                 f"AssertAwareness: {self.agent} is aware of {self.fact} already",
                 "Name a fact the agent does not know",
             )
-        return [Delta(tick, Op.INSERT, triple)]
+        return [Delta(tick, Op.INSERT, said)]
 
 
 @dataclass(frozen=True)
@@ -177,16 +193,35 @@ class RetractAwareness:
     fact: Term
     predicate: ox.NamedNode = AWARE_OF
 
+    def __post_init__(self) -> None:
+        said = _three((self.agent, self.predicate, self.fact), "RetractAwareness")
+        object.__setattr__(self, "fact", said[2])
+
     def deltas(self, state: State, tick: int) -> list[Delta]:
         """One retraction."""
-        triple = (self.agent, self.predicate, self.fact)
-        if triple not in state:
+        said = (self.agent, self.predicate, self.fact)
+        if said not in state:
             raise _refused(
                 tick,
                 f"RetractAwareness: {self.agent} is not aware of {self.fact}",
                 "Name a fact the agent knows before the branch tick",
             )
-        return [Delta(tick, Op.RETRACT, triple)]
+        return [Delta(tick, Op.RETRACT, said)]
+
+
+def _three(said: object, name: str) -> Triple:
+    """Three values as a triple, by the rule of :mod:`substrate.terms`.
+
+    Raises:
+        ParameterError: they are none; says which of them.
+    """
+    if not isinstance(said, tuple | list) or len(said) != 3:
+        hint = "Give subject, predicate and object"
+        raise ParameterError(f"{said!r} is not three terms", where=(name,), hint=hint)
+    try:
+        return triple(*said)
+    except ParameterError as error:
+        raise error.within(name) from None
 
 
 def _refused(tick: int, what: str, hint: str) -> InterventionError:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import warnings
 from array import array
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import repeat
 from operator import index, le
 from os import PathLike
@@ -19,6 +19,7 @@ from typing import NamedTuple, Self
 
 import pyoxigraph as ox
 
+from substrate.arguments import path_of, require
 from substrate.chain import Chain
 from substrate.delta import Delta, Op, Spelled, Term, Triple, text_of, texts_of, triple_of
 from substrate.errors import LogError
@@ -109,15 +110,17 @@ class EventLog(Timeline):
         ticks: list[int] = []
         inserts = bytearray()
         texts: list[str] = []
-        for tick, op, said in deltas:
+        require(deltas, Iterable, "a list of deltas", "deltas")
+        for delta in deltas:
             try:
+                tick, op, said = delta
                 texts.append(text_of(said))
                 inserts.append(Op(op) is Op.INSERT)
             except (TypeError, ValueError) as error:
                 raise LogError(
                     f"not a delta ({error})",
-                    where=(f"tick {tick}",),
-                    hint="Give an Op and pyoxigraph terms: subject, predicate, object",
+                    where=(f"tick {delta[0]}" if isinstance(delta, Delta) else f"{delta!r}"[:60],),
+                    hint="Give a tick, an Op and a triple of pyoxigraph terms: subject, predicate, object",
                 ) from error
             ticks.append(tick)
         self._grow(ticks, inserts, texts)
@@ -301,7 +304,7 @@ class EventLog(Timeline):
     def branch(self, start: int, descent: Descent | None) -> Self:
         """For forks: a log that begins with this one's first ``start`` deltas, which the two share."""
         branch = type(self)()
-        branch.descent = descent
+        branch.descent, branch.prefixes = descent, dict(self.prefixes)
         if self.triples.depth >= _DEPTH:
             branch.extend_from(self, 0, start)
             return branch
@@ -386,7 +389,7 @@ class EventLog(Timeline):
 
     def __reduce__(self) -> tuple[Callable[..., EventLog], tuple[object, ...]]:
         """For pickle: the log as RDF Patch; it comes back in memory, its chain checked, without its file."""
-        return _restored, (type(self), self.to_patch(), self.descent)
+        return _restored, (type(self), self.to_patch(), self.descent, dict(self.prefixes))
 
     # Files
 
@@ -401,7 +404,7 @@ class EventLog(Timeline):
         Raises:
             LogError: another writer has it open, or its chain does not hold (names the tick).
         """
-        journal = Journal(Path(path))
+        journal = Journal(path_of(path))
         try:
             log = cls.read(path)
             if log.torn:
@@ -419,7 +422,7 @@ class EventLog(Timeline):
         Raises:
             LogError: the file cannot be read, or a byte of it was edited (names the tick).
         """
-        path = Path(path)
+        path = path_of(path)
         text, ends, size, damage = read_contents(path)
         log = cls()
         log._source = _Source(path, 0, 0)
@@ -531,6 +534,7 @@ class EventLog(Timeline):
         Raises:
             LogError: the text is not RDF Patch, is cut off, or its chain does not hold.
         """
+        require(text, str, "RDF Patch text", "text")
         text = text if text.endswith("\n") else f"{text}\n"
         read = list(parse(text, name))
         rest = text[read[-1][1] if read else 0 :]
@@ -612,10 +616,12 @@ class EventLog(Timeline):
         self.close()
 
 
-def _restored(kind: type[EventLog], text: str, descent: Descent | None) -> EventLog:
+def _restored(
+    kind: type[EventLog], text: str, descent: Descent | None, prefixes: Mapping[str, object] | None = None
+) -> EventLog:
     log = kind()
     log._take_verified(verify(text, "pickle"), Path("pickle"))
-    log.descent, log._source = descent, None
+    log.descent, log.prefixes, log._source = descent, dict(prefixes or {}), None
     return log
 
 

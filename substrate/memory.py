@@ -20,6 +20,7 @@ from typing import Unpack
 
 import pyoxigraph as ox
 
+from substrate.arguments import require
 from substrate.errors import LogError, ParameterError
 from substrate.fork import Emitter, fork
 from substrate.history import Difference, difference
@@ -79,6 +80,10 @@ class Memory:
     """
 
     def __init__(self, log: EventLog | None = None, tbox: TBox | None = None) -> None:
+        if log is not None:
+            require(log, EventLog, "an event log", "log")
+        if tbox is not None:
+            require(tbox, TBox, "a TBox", "tbox")
         self.log = EventLog() if log is None else log
         self.tbox = TBox("memory", "") if tbox is None else tbox
 

@@ -20,6 +20,7 @@ from typing import Literal, NamedTuple
 
 import pyoxigraph as ox
 
+from substrate.arguments import require
 from substrate.delta import Delta, Op, Term, Triple, text_of
 from substrate.errors import LogError, ParameterError
 from substrate.history import Change, Interval
@@ -117,6 +118,7 @@ def conflicts(a: EventLog, b: EventLog, *, functional: Iterable[ox.NamedNode] = 
     Raises:
         ParameterError: a functional predicate is no IRI.
     """
+    _require_logs(a, b)
     return tuple(_conflicts(a, b, merge_base(a, b), _checked(functional)).values())
 
 
@@ -154,6 +156,7 @@ def merge(
     >>> both.ticks, len(both.state()), both.digest == merge(b, a).digest, both.parent_digest == log.digest
     ([0, 2, 3, 4], 2, True, True)
     """
+    _require_logs(a, b)
     base, cells = merge_base(a, b), _checked(functional)
     kept_a, kept_b = a[base:], b[base:]
     left: list[Conflict] = []
@@ -176,6 +179,11 @@ def merge(
         merged.descent = Descent(before, later[0].tick)
     merged.extend(later)
     return merged
+
+
+def _require_logs(a: EventLog, b: EventLog) -> None:
+    require(a, EventLog, "an event log", "a")
+    require(b, EventLog, "an event log", "b")
 
 
 def _unsettled(left: Sequence[Conflict]) -> MergeError:

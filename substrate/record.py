@@ -88,10 +88,13 @@ class Record:
 
     Attributes:
         triples: the table of the triples that the deltas change.
+        prefixes: names for IRIs, which queries and texts of its states know; forks, copies and pickles keep
+            them. They are no part of the record: neither its file nor its digest has them.
     """
 
     def __init__(self) -> None:
         self.triples = Triples()
+        self.prefixes: dict[str, object] = {}
         self._parts: tuple[Part, ...] = ()
         self._own = Columns()
         self._settled = 0

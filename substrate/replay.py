@@ -10,6 +10,7 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 
+from substrate.arguments import require_tick
 from substrate.locking import MEMORY
 from substrate.record import Record
 from substrate.state import Head, State
@@ -87,6 +88,8 @@ class Timeline(Record):
 
         Starts from the nearest checkpoint: O(triples + deltas since it), whatever the tick.
         """
+        if tick is not None:
+            require_tick(tick, "tick")
         at = self.last_tick if tick is None else tick
         return State(self, self.position(at), at, self.checkpoints.reach)
 

@@ -28,6 +28,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from substrate.arguments import require, require_tick
 from substrate.delta import Delta, Op, Spelled, quads_of, triple_of
 from substrate.errors import TBoxError
 from substrate.log import EventLog
@@ -111,6 +112,12 @@ class RuleEmitter:
     until: int | None = None
     rounds: int = ROUNDS
 
+    def __post_init__(self) -> None:
+        require(self.tbox, TBox, "a TBox", "tbox")
+        require(self.rounds, int, "a whole number", "rounds")
+        if self.until is not None:
+            require_tick(self.until, "until")
+
     def emit(self, branch: EventLog, parent: EventLog, at: int) -> Iterator[Delta]:
         """What comes from outside and what the rules make of it, from tick ``at`` to ``until``."""
         until = parent.last_tick if self.until is None else self.until
@@ -170,6 +177,9 @@ def unfold(tbox: TBox, given: EventLog, until: int, *, rounds: int = ROUNDS) -> 
     >>> log.last_tick, bool(log.state(4).query("ASK { ?meeting a <urn:substrate:village:Meeting> }"))
     (4, True)
     """
+    require(tbox, TBox, "a TBox", "tbox")
+    require(given, EventLog, "an event log", "given")
+    require_tick(until, "until")
     if given.last_tick > until:
         raise TBoxError(
             f"tick {given.last_tick} lies beyond the last tick {until}",

@@ -53,6 +53,19 @@ class State:
         self._pending: list[tuple[int, int]] = []
 
     @property
+    def prefixes(self) -> dict[str, str]:
+        """The prefixes of its log, each name with its IRI.
+
+        >>> from substrate import EventLog, Namespace
+        >>> log = EventLog()
+        >>> log.prefixes["v"] = V = Namespace("urn:v:")
+        >>> _ = log.insert(V.ann, V.at, V.cafe)
+        >>> bool(log.state().query("ASK { v:ann v:at v:cafe }")), log.state().prefixes
+        (True, {'v': 'urn:v:'})
+        """
+        return {name: str(iri) for name, iri in self._log.prefixes.items()}
+
+    @property
     def _standing(self) -> dict[int, None]:
         if self._set is None:
             self._set = self._reach(self._position)
@@ -143,14 +156,14 @@ class State:
 
         Args:
             sparql: a SELECT, ASK, CONSTRUCT or DESCRIBE query.
-            prefixes: prefix names to IRIs, beside those the query declares.
+            prefixes: prefix names to IRIs, beside those the query declares and those of the log.
             substitutions: values put in place of variables.
 
         Raises:
             SyntaxError: the query is not SPARQL.
         """
         return self.store.query(
-            sparql, prefixes=dict(prefixes or {}), substitutions=dict(substitutions or {})
+            sparql, prefixes={**self.prefixes, **(prefixes or {})}, substitutions=dict(substitutions or {})
         )
 
     def __eq__(self, other: object) -> bool:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pyoxigraph as ox
 
+from substrate.arguments import path_of, require
 from substrate.delta import Op, Term
 from substrate.errors import TBoxError
 from substrate.extras import needed
@@ -67,6 +68,8 @@ class TBox:
     """
 
     def __init__(self, name: str, turtle: str) -> None:
+        require(name, str, "a text", "name")
+        require(turtle, str, "Turtle text", "turtle")
         self.name = name
         self.turtle = turtle
         self._below: dict[ox.NamedNode, frozenset[ox.NamedNode]] = {}
@@ -87,7 +90,7 @@ class TBox:
         Raises:
             TBoxError: there is no such TBox, or it is not Turtle.
         """
-        path = Path(source)
+        path = path_of(source)
         shipped = importlib.resources.files("substrate") / "tboxes" / f"{source}.ttl"
         try:
             return cls(path.stem, path.read_text("utf-8") if path.suffix else shipped.read_text("utf-8"))

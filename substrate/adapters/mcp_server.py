@@ -63,9 +63,8 @@ class Server:
                 self._memory, self._seen = Memory(EventLog.read(self.path), self.tbox), seen
         return self._memory
 
-    def taking_turns(self, tool: Callable[..., T]) -> Callable[..., T]:
-        """The tool as the protocol calls it: one at a time, the project's errors told to the agent."""
-        error_type = needed("mcp.server.mcpserver.exceptions").ToolError
+    def taking_turns(self, tool: Callable[..., T], error_type: type[Exception]) -> Callable[..., T]:
+        """A tool as a protocol calls it: one at a time, the project's errors told to the agent as its own."""
 
         def called(*arguments: Any, **named: Any) -> T:
             with self._turn:
@@ -234,10 +233,11 @@ def build(server: Server) -> Any:
         "substrate", version=__version__, instructions=_ABOUT, log_level="WARNING"
     )
     hints = needed("mcp_types").ToolAnnotations
+    error_type = needed("mcp.server.mcpserver.exceptions").ToolError
     for name in (*READING, *(WRITING if server.write else ())):
         reads = name in READING
         protocol.add_tool(
-            server.taking_turns(getattr(server, name)),
+            server.taking_turns(getattr(server, name), error_type),
             name=name,
             annotations=hints(read_only_hint=reads, destructive_hint=False, open_world_hint=False),
         )

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from clevrer_scenes import annotation
 
 from substrate.domains.babi.format import parse_stories
 from substrate.domains.clevrer.format import (
@@ -30,7 +29,24 @@ from substrate.domains.smallville.movements import parse_movements
 from substrate.errors import FormatError
 from substrate.reading import read_bytes, require_members
 
-SCENE = json.dumps(annotation([(0, 1, 30)]))
+CUBE = {"color": "red", "material": "metal", "shape": "cube", "object_id": 0}
+POSE = {
+    "object_id": 0,
+    "location": [0.0, 0.0, 0.2],
+    "orientation": [0.0] * 3,
+    "velocity": [0.0] * 3,
+    "angular_velocity": [0.0] * 3,
+    "inside_camera_view": True,
+}
+SCENE = json.dumps(
+    {
+        "scene_index": 7,
+        "video_filename": "video_00007.mp4",
+        "object_property": [CUBE],
+        "motion_trajectory": [{"frame_id": frame, "objects": [POSE]} for frame in range(2)],
+        "collision": [],
+    }
+)
 EVENTS = (
     '{"scene_index": 3, "n_frames": 9, "objects": [{"color": "red", "material": "metal", "shape": "cube", '
     '"id": 0}], "in_outs": [], "collisions": []}'

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import pickle
 from collections.abc import Iterable
 from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
@@ -14,7 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
-from substrate import EventLog, LogError, Namespace, Op, ParameterError, State, insert, record, retract
+from substrate import EventLog, LogError, Namespace, Op, ParameterError, State, fork, insert, record, retract
+from substrate.export import to_turtle
+from substrate.guard import query as guarded
 from substrate.log import Triple as Said
 from substrate.terms import term, triple, value
 
@@ -141,3 +144,21 @@ def test_a_simulator_is_recorded_tick_by_tick() -> None:
     assert [[value(o) for _, _, o in log.state(tick)] for tick in range(4)] == [[10], [11], [12], [13]]
     with pytest.raises(LogError, match="does not follow"):
         record(log, Counter(), (4, 6))
+
+
+def test_the_prefixes_of_a_log_hold_in_queries_and_texts_of_it_and_of_its_forks_and_copies() -> None:
+    log = EventLog()
+    log.insert(V.ann, V.at, V.cafe)
+    before = log.digest
+    log.prefixes["v"] = V
+    for one in (log, fork(log, 1), copy.copy(log), pickle.loads(pickle.dumps(log))):
+        assert one.digest == before, "they are no part of the log"
+        assert one.state().query("ASK { v:ann v:at v:cafe }")
+        assert guarded(one.state(), "ASK { v:ann v:at v:cafe }") is True
+        assert "v:ann v:at v:cafe ." in to_turtle(one.state())
+        assert not one.state().query("ASK { v:ann v:at v:cafe }", prefixes={"v": "urn:else:"})
+    branch = fork(log, 1)
+    branch.prefixes["w"] = "urn:w:"
+    assert set(log.prefixes) == {"v"}
+    with pytest.raises(SyntaxError):
+        EventLog().state().query("ASK { v:ann ?p ?o }")

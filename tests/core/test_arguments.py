@@ -1,0 +1,96 @@
+"""A wrong argument is refused where it is given, by an error that names it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from pyoxigraph import Literal, NamedNode
+
+from substrate import (
+    Assert,
+    AssertAwareness,
+    Delta,
+    EventLog,
+    Namespace,
+    Op,
+    OverrideLocation,
+    ParameterError,
+    Retract,
+    RetractAwareness,
+    SubstrateError,
+    TBox,
+    conflicts,
+    fork,
+    merge,
+    unfold,
+)
+from substrate.fork import Simulation
+from substrate.guard import QueryLimits
+from substrate.memory import Memory
+from substrate.rules import RuleEmitter
+
+V = Namespace("urn:v:")
+SAID = (V.ann, V.at, V.cafe)
+ANY: Any = "anything"
+NOTHING: Any = None
+NUMBER: Any = 3
+BYTES: Any = b"TX ."
+TEXT_FIRST: Any = (Literal("ann"), V.at, V.cafe)
+TEXT_BETWEEN: Any = (V.ann, "at", V.cafe)
+LOG = EventLog([Delta(0, Op.INSERT, SAID)])
+BOX = TBox("t", "")
+
+WRONG: dict[str, Callable[[], object]] = {
+    "Assert: 'anything' is not three terms": lambda: Assert(ANY),
+    "Assert: predicate: 'at' is not an IRI": lambda: Assert(TEXT_BETWEEN),
+    "Retract: subject": lambda: Retract(TEXT_FIRST),
+    "OverrideLocation: subject: 'anything'": lambda: OverrideLocation(ANY, V.cafe),
+    "OverrideLocation: object: no RDF term for None": lambda: OverrideLocation(V.ann, NOTHING),
+    "AssertAwareness: predicate": lambda: AssertAwareness(V.ann, V.news, ANY),
+    "RetractAwareness: subject": lambda: RetractAwareness(ANY, V.news),
+    "a namespace is a text": lambda: Namespace(NUMBER),
+    "tbox: 'anything' is not a TBox": lambda: RuleEmitter(ANY),
+    "until: 'anything' is not a tick": lambda: RuleEmitter(BOX, ANY),
+    "simulator: 'anything' is not a simulator: it has no start": lambda: Simulation(ANY),
+    "timeout: 'anything' is not a number": lambda: QueryLimits(ANY),
+    "turtle: 3 is not Turtle text": lambda: TBox("t", NUMBER),
+    "path: 3 is not a path": lambda: TBox.load(NUMBER),
+    "log: 'anything' is not an event log": lambda: Memory(ANY),
+    "tbox: 'anything' is": lambda: Memory(None, ANY),
+    "deltas: 3 is not a list of deltas": lambda: EventLog(NUMBER),
+    "'a': not a delta": lambda: EventLog(ANY),
+    "tick 3: not a delta": lambda: EventLog([Delta(3, Op.INSERT, (V.ann, V.at, ANY))]),
+    "path: 3 is not a path. ": lambda: EventLog.open(NUMBER),
+    "path: None is not a path": lambda: EventLog.read(NOTHING),
+    "text: b'TX .' is not RDF Patch text": lambda: EventLog.from_patch(BYTES),
+    "at: 'anything' is not a tick": lambda: fork(LOG, ANY),
+    "log: 'anything' is": lambda: fork(ANY, 3),
+    "intervention: 'anything' is not an intervention": lambda: fork(LOG, 0, ANY),
+    "emitter: 'anything' is not an emitter": lambda: fork(LOG, 0, None, ANY),
+    "b: 'anything' is not an event log": lambda: merge(LOG, ANY),
+    "a: 'anything' is not an event log": lambda: conflicts(ANY, LOG),
+    "given: 'anything' is not an event log": lambda: unfold(BOX, ANY, until=3),
+    "tick: 'anything' is not a tick": lambda: LOG.state(ANY),
+    "triple: not a triple": lambda: LOG.history(ANY),
+}
+
+
+@pytest.mark.parametrize("message", WRONG)
+def test_a_wrong_argument_is_refused_where_it_is_given(message: str) -> None:
+    with pytest.raises(SubstrateError) as caught:
+        WRONG[message]()
+    assert str(caught.value).startswith(message)
+    assert caught.value.hint
+
+
+def test_an_intervention_takes_python_values_as_a_log_does() -> None:
+    seven: Any = 7
+    assert Assert((V.ann, V.age, seven)) == Assert((V.ann, V.age, Literal(7)))
+    branch = fork(LOG, 1, Assert((V.ann, V.age, seven)))
+    assert (V.ann, V.age, Literal(7)) in branch.state()
+    moved = OverrideLocation(V.ann, V.park, V.at)
+    assert isinstance(moved.location, NamedNode)
+    with pytest.raises(ParameterError):
+        Assert((V.ann, V.age, b"7"))  # pyright: ignore[reportArgumentType]
