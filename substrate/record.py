@@ -262,6 +262,22 @@ class Record:
             return bool(columns.inserts[earlier]) is not insert
         return self.stood(columns.numbers[place], part.position) is not insert
 
+    def effects(self, start: int, stop: int) -> list[tuple[int, int]]:
+        """Of the deltas from position ``start`` to ``stop``, those that made a difference."""
+        found: list[tuple[int, int]] = []
+        for columns, first, last, position in self._all_parts():
+            a, b = max(first, first + start - position), min(last, first + stop - position)
+            for place in range(a, b):
+                insert, number = columns.inserts[place], columns.numbers[place]
+                earlier = columns.before(place)
+                if earlier >= first:
+                    stood = columns.inserts[earlier]
+                else:
+                    stood = bool(position) and self.stood(number, position)
+                if bool(stood) is not bool(insert):
+                    found.append((insert, number))
+        return found
+
     def mentions(self, number: int) -> list[int]:
         """The positions of the deltas that insert or retract a triple, ascending."""
         found: list[int] = []

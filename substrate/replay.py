@@ -156,11 +156,8 @@ class Replay:
         if nearest - position > SPACING or position - target > SPACING + len(state):
             state._move(target, tick)
         elif target < position:
-            steps = list(self.log.steps(target, position))
-            for place in range(position - 1, target - 1, -1):
-                if self.log.changed(place):
-                    insert, number = steps[place - target]
-                    state._apply(1 - insert, number)
+            for insert, number in reversed(self.log.effects(target, position)):
+                state._apply(1 - insert, number)
         else:
             for insert, number in self.log.steps(position, target):
                 state._apply(insert, number)

@@ -7,8 +7,10 @@ from collections.abc import Iterator, Sequence
 from orchestration.cli.benches.clevrer import CLEVRER
 from orchestration.cli.benches.core import CORE
 from orchestration.cli.benches.measure import Bench, Figure, measure
+from orchestration.cli.benches.sample import SAMPLE
+from orchestration.cli.benches.twin import TWIN
 
-BENCHES: dict[str, Bench] = {**CORE, **CLEVRER}
+BENCHES: dict[str, Bench] = {**CORE, **TWIN, **CLEVRER, **SAMPLE}
 """Benches by name."""
 
 
@@ -16,8 +18,8 @@ def run(names: Sequence[str], sizes: Sequence[int] = ()) -> Iterator[Figure]:
     """The figures of some benches, each as soon as its bench is done.
 
     Args:
-        names: which; all where none is named.
+        names: which; where none is named, all but those that are measured only when they are asked for.
         sizes: how large the inputs are; each bench's own where none is given.
     """
-    for name in names or BENCHES:
+    for name in names or [name for name, bench in BENCHES.items() if not bench.asked]:
         yield from measure(name, BENCHES[name], sizes)

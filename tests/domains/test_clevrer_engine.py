@@ -20,9 +20,9 @@ X, Y, YAW, VX, VY, SPIN = range(6)
 class Plain(engine._World):  # pyright: ignore[reportPrivateUsage]
     """As the engine, without looking ahead and without a case for bodies that do not spin."""
 
-    def advance(self, frame: int) -> None:
+    def advance(self, frame: int, end: int) -> int:
         self.quiet = 0
-        super().advance(frame)
+        return super().advance(frame, end)
 
     def _near(self) -> list[engine._Pair]:  # pyright: ignore[reportPrivateUsage]
         speeds = [hypot(row[VX], row[VY]) for row in self.rows]
@@ -84,3 +84,5 @@ def test_looking_ahead_changes_no_bit(
     fast = simulate(bodies, 128, trace=True)
     with plain():
         assert simulate(bodies, 128, trace=True) == fast
+    several_frames_at_once = simulate(bodies, 128)
+    assert (several_frames_at_once.contacts, several_frames_at_once.final) == (fast.contacts, fast.final)

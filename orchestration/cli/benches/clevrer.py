@@ -1,59 +1,240 @@
-"""CLEVRER: annotation files to rows beside only parsing the same files."""
+"""CLEVRER: scenes, programs and simulated forks beside only parsing, a plain executor and only moving."""
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
+from typing import Any, NamedTuple
+from unittest.mock import patch
 
 import msgspec
 
+from orchestration.cli.benches.executor import Executor
 from orchestration.cli.benches.measure import Bench, Pair
+from substrate.domains.clevrer import emitter
 from substrate.domains.clevrer.deltas import annotation_log
 from substrate.domains.clevrer.format import (
     Annotation,
+    Question,
     annotation_names,
     annotation_sources,
     decode_annotation,
     read_questions,
 )
 from substrate.domains.clevrer.interpreter import answer_scene
-from substrate.domains.clevrer.parameters import Parameters
+from substrate.domains.clevrer.motion.engine import Body, simulate
+from substrate.domains.clevrer.parameters import Counterfactual, Parameters, Predictive
+from substrate.domains.clevrer.program import World, run, run_choices
+from substrate.domains.clevrer.scene import Scene
+from substrate.errors import ProgramError
 from substrate.rows import encode
-from substrate.worlds.clevrer import scene_files
+from substrate.worlds.clevrer import physics, scene_files
+from substrate.worlds.clevrer.scene import generate_scene
 from substrate.worlds.layout import encode_scene, write_release
 
-_MADE = 50
+_MADE = 20
 """How many scenes are generated; more are the same again."""
+_SIMULATED = Parameters(
+    counterfactual=Counterfactual(method="simulated"), predictive=Predictive(configuration="S")
+)
+
+
+class _Case(NamedTuple):
+    """A scene's number, its annotation as a source, and its questions."""
+
+    scene: int
+    source: tuple[str, bytes]
+    questions: list[Question]
+
+
+@cache
+def _made(count: int) -> tuple[_Case, ...]:
+    with tempfile.TemporaryDirectory(prefix="substrate-bench-") as name:
+        folder = Path(name)
+        write_release(folder, (encode_scene(scene_files(10000 + n, 1)) for n in range(count)))
+        annotations = folder / "annotation.zip"
+        names = annotation_names(annotations)
+        sources = list(annotation_sources(annotations, list(names.values())))
+        asked = read_questions(folder / "questions.json")
+    return tuple(
+        _Case(scene, source, asked[scene].questions) for scene, source in zip(names, sources, strict=True)
+    )
+
+
+def _cases(size: int) -> list[_Case]:
+    made = _made(min(size, _MADE))
+    return [made[place % len(made)] for place in range(size)]
+
+
+def _answered(cases: Sequence[_Case], parameters: Parameters) -> None:
+    for scene, source, questions in cases:
+        log = annotation_log(decode_annotation(source))
+        for row in answer_scene(log, scene, questions, parameters, "bench"):
+            encode(row)
 
 
 @contextmanager
 def scenes(size: int) -> Iterator[Pair]:
     """Evaluating scenes beside parsing them with msgspec, on one core."""
-    with tempfile.TemporaryDirectory(prefix="substrate-bench-") as name:
-        folder = Path(name)
-        write_release(folder, (encode_scene(scene_files(10000 + n, 1)) for n in range(min(size, _MADE))))
-        annotations = folder / "annotation.zip"
-        names = annotation_names(annotations)
-        sources = list(annotation_sources(annotations, list(names.values())))
-        asked = read_questions(folder / "questions.json")
-    work = [(scene, source, asked[scene]) for scene, source in zip(names, sources, strict=True)]
-    work = [work[place % len(work)] for place in range(size)]
-    parameters, decoder = Parameters(), msgspec.json.Decoder(Annotation)
-
-    def evaluate() -> None:
-        for scene, source, questions in work:
-            log = annotation_log(decode_annotation(source))
-            for row in answer_scene(log, scene, questions.questions, parameters, "bench"):
-                encode(row)
+    cases, decoder = _cases(size), msgspec.json.Decoder(Annotation)
 
     def parse() -> None:
-        for _, (_, data), _ in work:
-            decoder.decode(data)
+        for case in cases:
+            decoder.decode(case.source[1])
 
-    yield Pair(evaluate, parse)
+    yield Pair(lambda: _answered(cases, Parameters()), parse)
 
 
-CLEVRER = {"clevrer": Bench("annotations to rows", "only parsing", 3, (200,), scenes)}
+@contextmanager
+def scenes_beside_executor(size: int) -> Iterator[Pair]:
+    """Evaluating scenes beside NS-DR's algorithm on the same annotations and questions."""
+    cases = _cases(size)
+
+    def execute() -> None:
+        for case in cases:
+            _executed(Executor(case.source[1]), case.questions)
+
+    yield Pair(lambda: _answered(cases, Parameters()), execute)
+
+
+def _executed(executor: Executor, questions: Sequence[Question]) -> int:
+    programs = 0
+    for question in questions:
+        for program in _programs(question):
+            executor.run(program)
+            programs += 1
+    return programs
+
+
+def _programs(question: Question) -> list[list[str]]:
+    if question.choices is None:
+        return [question.program]
+    return [[*choice.program, *question.program] for choice in question.choices]
+
+
+@contextmanager
+def programs(size: int) -> Iterator[Pair]:
+    """So many programs on scenes that are read already, beside the same programs of NS-DR's algorithm.
+
+    A program is an open question's, or a choice's with its question's.
+    """
+    worlds: list[tuple[World, list[Question]]] = []
+    executors: list[tuple[Executor, list[Question]]] = []
+    left = size
+    for case in _made(min(size, _MADE)):
+        taken: list[Question] = []
+        for question in case.questions:
+            if left > 0:
+                taken.append(question)
+                left -= len(_programs(question))
+        worlds.append((World(Scene(annotation_log(decode_annotation(case.source))), Parameters()), taken))
+        executors.append((Executor(case.source[1]), taken))
+    shares = size / max(1, size - left)
+
+    def ours() -> None:
+        for _ in range(max(1, round(shares))):
+            for world, questions in worlds:
+                for question in questions:
+                    _run(world, question)
+
+    def theirs() -> None:
+        for _ in range(max(1, round(shares))):
+            for executor, questions in executors:
+                _executed(executor, questions)
+
+    ours()  # what is read of a scene once is read now
+    yield Pair(ours, theirs)
+
+
+def _run(world: World, question: Question) -> None:
+    if question.choices is not None:
+        list(run_choices(question.program, [choice.program for choice in question.choices], world))
+        return
+    try:
+        run(question.program, world)
+    except ProgramError:
+        return
+
+
+@contextmanager
+def simulated_questions(size: int) -> Iterator[Pair]:
+    """So many questions by configuration S, from their scenes' logs, beside the bodies' motion alone."""
+    asked = ("predictive", "counterfactual")
+    cases = [
+        (case, [q for q in case.questions if q.question_type in asked])
+        for case in _made(min(max(size, 4), _MADE))
+    ]
+    logs = [(annotation_log(decode_annotation(case.source)), case.scene, some) for case, some in cases]
+    work: list[tuple[Any, int, list[Question]]] = []
+    while size > 0:
+        for log, scene, questions in logs:
+            work.append((log, scene, questions[:size]))
+            size -= len(questions[:size])
+    moved: list[tuple[list[Body], int]] = []
+
+    def noted(bodies: Sequence[Body], frames: int) -> Any:
+        moved.append((list(bodies), frames))
+        return simulate(bodies, frames)
+
+    def answer() -> None:
+        for log, scene, questions in work:
+            for row in answer_scene(log, scene, questions, _SIMULATED, "bench"):
+                encode(row)
+
+    with patch.object(emitter, "simulate", noted):
+        answer()
+
+    def move() -> None:
+        for bodies, frames in moved:
+            simulate(bodies, frames)
+
+    yield Pair(answer, move)
+
+
+@contextmanager
+def world(size: int) -> Iterator[Pair]:
+    """Making scenes beside setting the same bodies up and Bullet's ``stepSimulation`` alone."""
+    runs: list[list[Any]] = []
+    insert, step = physics._insert, physics.bullet.stepSimulation
+
+    def inserted(client: int, body: physics.Body) -> int:
+        if not runs or runs[-1][1]:
+            runs.append([[], 0])
+        runs[-1][0].append(body)
+        return insert(client, body)
+
+    def stepped(**options: Any) -> None:
+        runs[-1][1] += 1
+        step(**options)
+
+    def make() -> None:
+        for number in range(size):
+            generate_scene(10000 + number, 1)
+
+    with patch.object(physics, "_insert", inserted), patch.object(physics.bullet, "stepSimulation", stepped):
+        make()
+
+    def only_step() -> None:
+        for bodies, steps in runs:
+            with physics._world() as client:
+                for body in bodies:
+                    insert(client, body)
+                for _ in range(steps):
+                    step(physicsClientId=client)
+
+    yield Pair(make, only_step)
+
+
+CLEVRER = {
+    "clevrer": Bench("annotations to rows", "only parsing", 3, (200,), scenes),
+    "clevrer-executor": Bench(
+        "annotations to rows", "NS-DR's algorithm", 0.7, (200,), scenes_beside_executor
+    ),
+    "program": Bench("programs", "NS-DR's algorithm", None, (1_000,), programs),
+    "simulated": Bench("questions by configuration S", "motion alone", None, (100,), simulated_questions),
+    "world": Bench("scenes made", "stepSimulation", 1.3, (2, 4), world),
+}
 """Benches of CLEVRER by name."""

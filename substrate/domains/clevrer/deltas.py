@@ -9,6 +9,7 @@ Classes and predicates are those of ``substrate/tboxes/clevrer.ttl``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 
 from substrate.domains.clevrer.format import (
     MOVING_SPEED,
@@ -136,8 +137,11 @@ def _flips(subject: str, visible: list[bool], moving: list[bool]) -> Iterator[Li
 
 def _changes(values: list[bool], *, first: bool = False) -> list[int]:
     """Where a value differs from the one before; with ``first``, index 0 too."""
-    found = [index for index in range(1, len(values)) if values[index] is not values[index - 1]]
-    return [0, *found] if first else found
+    found = [0]
+    with suppress(ValueError):
+        while True:
+            found.append(values.index(not values[found[-1]], found[-1]))
+    return found if first else found[1:]
 
 
 def pose_frames(frames: int, entries: Iterable[int], collisions: Iterable[int]) -> list[int]:

@@ -13,6 +13,7 @@ from typing import cast
 
 import pyoxigraph as ox
 
+from substrate.delta import quads_of
 from substrate.domains.clevrer.deltas import NAMESPACE, pose
 from substrate.domains.clevrer.format import Shape
 from substrate.domains.clevrer.motion.course import Course, course
@@ -42,6 +43,7 @@ _OBJECT, _COLLISION, _FRAME, _PARTICIPANT, _SIMULATED, _POSE, _IN_VIEW, _MOTION,
     )
 )
 _TRUE = ox.Literal(True)
+_CAMERA = (f"{_IN_VIEW} ", f"{_MOTION} ")
 _DIGITS = 4  # of a simulated pose, as many as annotations have
 
 
@@ -169,15 +171,17 @@ def observed_collisions(scene: Scene) -> list[Contact]:
     return sorted(found)
 
 
-def observed_masses(scene: Scene) -> dict[int, float]:
+def observed_masses(scene: Scene) -> Mapping[int, float]:
     """The masses that the observed collisions show, as far as both bodies were in view."""
-    bodies = recorded_bodies(scene, {})
-    return relative_masses(
-        scene.objects,
-        observed_collisions(scene),
-        lambda number, frame: bodies.get(frame, {}).get(number),
-        scene.end,
-    )
+    if scene.shown_masses is None:
+        bodies = recorded_bodies(scene, {})
+        scene.shown_masses = relative_masses(
+            scene.objects,
+            observed_collisions(scene),
+            lambda number, frame: bodies.get(frame, {}).get(number),
+            scene.end,
+        )
+    return scene.shown_masses
 
 
 def _course(scene: Scene, at: int, end: int, gone: Iterable[int], engine: Engine) -> Course:
@@ -222,7 +226,7 @@ def _as_observed(scene: Scene, parent: EventLog, at: int, found: Course) -> Iter
             else all(frame < found.departed.get(number, frame + 1) for number in event.objects)
         ):
             ends[ox.NamedNode(event.iri)] = at
-    for delta in (parent[position] for position in range(parent.position(at - 1), len(parent))):
+    for delta in parent[parent.position(at - 1) :]:
         # A subject that is no object or event, such as a blank node, is not found.
         if delta.tick < ends.get(cast(ox.NamedNode, delta.triple[0]), delta.tick + 1):
             yield delta
@@ -230,14 +234,17 @@ def _as_observed(scene: Scene, parent: EventLog, at: int, found: Course) -> Iter
 
 def _camera(parent: EventLog, thing: ox.NamedNode, tick: int) -> Iterable[Triple]:
     """What the parent says before a tick of an object's being in view and moving."""
-    said: dict[ox.Quad, None] = {}
-    for op, quad in parent.changes(0, parent.position(tick - 1)):
-        if quad.predicate in (_IN_VIEW, _MOTION) and quad.subject == thing:
-            if op is Op.INSERT:
-                said[quad] = None
-            else:
-                said.pop(quad, None)
-    return map(triple_of, said)
+    said: dict[str, None] = {}
+    start = f"{thing} "
+    for _, lines in parent.lines(0, parent.position(tick - 1)):
+        for line in lines:
+            text = line[2:-2]
+            if text.startswith(start) and text.startswith(_CAMERA, len(start)):
+                if line[0] == "A":
+                    said[text] = None
+                else:
+                    said.pop(text, None)
+    return map(triple_of, quads_of(said))
 
 
 def _pose(frame: int, body: Body) -> ox.Literal:

@@ -268,9 +268,8 @@ def tracks(annotation: Annotation) -> dict[int, tuple[MotionState, ...]]:
     """Each object's motion states, frame by frame, by object number."""
     numbers = [o.object_id for o in annotation.object_property]
     columns = list(zip(*[frame.objects for frame in annotation.motion_trajectory], strict=True))
-    if any(
-        state.object_id != number for number, column in zip(numbers, columns, strict=True) for state in column
-    ):
+    listed = [{state.object_id for state in column} for column in columns]
+    if listed != [{number} for number in numbers]:
         # Official files list objects in one order; any other is sorted into it.
         frames = [
             {state.object_id: state for state in frame.objects} for frame in annotation.motion_trajectory

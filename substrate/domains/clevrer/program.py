@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import combinations
 from typing import Any, NamedTuple
 
 from substrate.domains.clevrer.counterfactual import judge
@@ -87,7 +86,7 @@ class _Stack(NamedTuple):
         return _Stack(self.values + other.values, self.kinds + other.kinds)
 
     def answer(self, end: int) -> str:
-        if len(self.kinds) != 1 or not self.kinds[0] & ANSWERS.value:
+        if len(self.kinds) != 1 or not self.kinds[0] & _ANSWERS:
             left = ", ".join(_name(kind) for kind in self.kinds) or "nothing"
             raise ProgramError(
                 f"the program leaves {left} on the stack, not one answer",
@@ -315,7 +314,7 @@ def _ancestors(world: World, events: Sequence[Event], event: Event) -> list[Even
 
 def possible_collisions(scene: Scene) -> list[Event]:
     """Every pair of objects, as a collision without a frame."""
-    return [Event("Collision", None, frozenset(pair)) for pair in combinations(scene.objects, 2)]
+    return list(scene.pairs)
 
 
 def _unseen(world: World) -> list[Event]:
@@ -412,6 +411,7 @@ WORDS: dict[str, Kind] = {
 }
 
 _OBJECT, _OBJECTS, _EVENT = _K.OBJECT.value, _K.OBJECTS.value, _K.EVENT.value
+_ANSWERS = ANSWERS.value
 
 
 def compiled(opcodes: Mapping[str, Opcode], words: Mapping[str, Kind]) -> Table:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
+from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 import pyoxigraph as ox
@@ -92,6 +94,8 @@ class Scene:
         self._replay = Replay(log)
         self._motion: dict[int, dict[int, bool]] = {}
         self._ancestry: dict[str, dict[str, Ancestry]] = {}
+        self.shown_masses: Mapping[int, float] | None = None
+        """The relative masses that the observed collisions show, once they were asked for."""
         self.branches: dict[tuple[str, int, str], Scene] = {}
         """Simulated forks that were made, by what they imagine: ``("without", object)`` or ``("future",
         frames)``.
@@ -132,6 +136,11 @@ class Scene:
             Event(kind, frame, frozenset(numbers), iri) for iri, (kind, frame, numbers) in found.items()
         ]
         return tuple(sorted(events, key=lambda e: (e.frame, int(e.iri.rpartition(":")[2]))))
+
+    @cached_property
+    def pairs(self) -> tuple[Event, ...]:
+        """Every pair of objects, as a collision without a frame."""
+        return tuple(Event("Collision", None, frozenset(pair)) for pair in combinations(self.objects, 2))
 
     def motion(self, frame: int) -> dict[int, bool]:
         """Whether each object that is in view at a frame moves at it.

@@ -78,8 +78,9 @@ def simulate(
     rows = [[b.x, b.y, b.yaw, b.vx, b.vy, b.spin, 1 / b.mass, 1 / (b.mass * law.inertia)] for b in kept]
     world = _World(law, [b.shape for b in kept], rows)
     states = [_bodies(kept, rows)] if trace else None
-    for frame in range(frames):
-        world.advance(frame)
+    frame = 0
+    while frame < frames:
+        frame += world.advance(frame, frames if states is None else frame + 1)
         if states is not None:
             states.append(_bodies(kept, rows))
     contacts = sorted((frame, kept[i].id, kept[j].id) for (i, j), frame in world.contacts.items())
@@ -111,20 +112,24 @@ class _World:
                 _Pair(i, j, meeting(shapes[i], shapes[j]), law.radius * (2 + 0.4143 * wide) + law.reach, flat)
             )
 
-    def advance(self, frame: int) -> None:
-        """One frame: ``substeps`` times find contacts, slow bodies down, exchange impulses, move."""
+    def advance(self, frame: int, end: int) -> int:
+        """From one frame to the next, ``substeps`` times: find contacts, slow bodies down, exchange impulses,
+        move. Where no pair can come near, several frames at once, up to ``end``; how many.
+        """
         rows, law = self.rows, self.law
         if self.quiet:
-            self.quiet -= 1
-            near: list[_Pair] = []
-        else:
-            near = self._near()
+            ahead = min(self.quiet, end - frame)
+            self.quiet -= ahead
+            for k in range(len(rows)):
+                self._glide(k, ahead)
+            return ahead
+        near = self._near()
         busy = sorted({k for pair in near for k in (pair.i, pair.j)})
         for k in range(len(rows)):
             if k not in busy:
-                self._glide(k, law.substeps)
+                self._glide(k, 1)
         if not near:
-            return
+            return 1
         for step in range(law.substeps):
             touching: list[tuple[_Pair, Point]] = []
             for pair in near:
@@ -142,6 +147,7 @@ class _World:
                 row[_X] += law.step * row[_VX]
                 row[_Y] += law.step * row[_VY]
                 row[_YAW] += law.step * row[_SPIN]
+        return 1
 
     def _near(self) -> list[_Pair]:
         """Pairs that can come into reach of each other within a frame: one of them moves, or is about to be
@@ -191,33 +197,36 @@ class _World:
         torque = self.turning[k] + self.friction[k] * 1.4142 * law.radius * abs(rim) / (total * law.inertia)
         row[_SPIN] = spin * max(0.0, 1 - law.step * (torque / rate + law.drag * (1 + rate)))
 
-    def _glide(self, k: int, steps: int) -> None:
+    def _glide(self, k: int, frames: int) -> None:
+        """What some frames do to a body that touches no other."""
         row, law = self.rows[k], self.law
-        vx, vy = row[_VX], row[_VY]
-        if row[_SPIN]:
-            for _ in range(steps):
-                self._brake(k)
-                row[_X] += law.step * row[_VX]
-                row[_Y] += law.step * row[_VY]
-                row[_YAW] += law.step * row[_SPIN]
-            return
-        if not (vx or vy):
-            return
-        speed = hypot(vx, vy)
-        # On a straight line only the speed changes: follow it alone.
-        now, travelled, friction, drag, step = speed, 0.0, self.friction[k], law.drag, law.step
-        for _ in range(steps):
-            now -= step * (friction + drag * now * (1 + now))
-            if now <= 0:
-                now = 0.0
-                break
-            travelled += now
-        share = step * travelled / speed
-        row[_X] += vx * share
-        row[_Y] += vy * share
-        keep = now / speed
-        row[_VX] = vx * keep
-        row[_VY] = vy * keep
+        friction, drag, step, steps = self.friction[k], law.drag, law.step, range(law.substeps)
+        for _ in range(frames):
+            vx, vy = row[_VX], row[_VY]
+            if row[_SPIN]:
+                for _ in steps:
+                    self._brake(k)
+                    row[_X] += step * row[_VX]
+                    row[_Y] += step * row[_VY]
+                    row[_YAW] += step * row[_SPIN]
+                continue
+            if not (vx or vy):
+                return
+            speed = hypot(vx, vy)
+            # On a straight line only the speed changes: follow it alone.
+            now, travelled = speed, 0.0
+            for _ in steps:
+                now -= step * (friction + drag * now * (1 + now))
+                if now <= 0:
+                    now = 0.0
+                    break
+                travelled += now
+            share = step * travelled / speed
+            row[_X] += vx * share
+            row[_Y] += vy * share
+            keep = now / speed
+            row[_VX] = vx * keep
+            row[_VY] = vy * keep
 
     def _exchange(self, touching: list[tuple[_Pair, Point]]) -> list[_Pair]:
         """Sequential impulses along the normals; the pairs that exchanged any."""

@@ -1,0 +1,41 @@
+"""Twin-EventLog: specifications to rows beside the same with every rule run whole, round after round."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import msgspec
+
+from orchestration.cli.benches.measure import Bench, Pair
+from substrate.domains.smallville.format import Spec
+from substrate.domains.smallville.twin import replay_twin, twin_rows, village_tbox
+from substrate.rows import encode
+from substrate.tbox import TBox
+from substrate.worlds.smallville import spec_line
+
+_MADE = 36
+"""How many specifications are drawn, some of each cell; more are the same again."""
+
+
+def _answered(specs: Sequence[Spec], tbox: TBox) -> list[bytes]:
+    return [encode(row) for spec in specs for row in twin_rows(spec, None, replay_twin(spec, tbox))]
+
+
+@contextmanager
+def specifications(size: int) -> Iterator[Pair]:
+    """Both arms of specifications and their rows, by rules that follow what changed, and by the plain
+    fixpoint; the rows are the same.
+    """
+    decoder = msgspec.json.Decoder(Spec)
+    made = [decoder.decode(spec_line(number, 20)) for number in range(min(size, _MADE))]
+    specs = [made[place % len(made)] for place in range(size)]
+    tbox = village_tbox()
+    # With a comment a query is beyond what is joined, so that Oxigraph runs it whole each time
+    plain = TBox(tbox.name, tbox.turtle.replace('"CONSTRUCT', '"# whole\\nCONSTRUCT'))
+    assert _answered(made, tbox) == _answered(made, plain)
+    yield Pair(lambda: _answered(specs, tbox), lambda: _answered(specs, plain))
+
+
+TWIN = {"twin": Bench("specifications to rows", "the whole fixpoint", 0.2, (20, 60), specifications)}
+"""Benches of Twin-EventLog by name."""
