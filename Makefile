@@ -5,7 +5,7 @@ STAMP := $(VENV)/.locked
 TOOLS := $(VENV)/.tools
 
 .DEFAULT_GOAL := help
-.PHONY: help setup tools reproduce test check fuzz audit wheel adapters docs ui screenshots lock cluster-env
+.PHONY: help setup tools reproduce test check fuzz audit wheel adapters docs site ui screenshots lock cluster-env
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -52,13 +52,16 @@ adapters: tools ## the adapters against the real packages, in an environment of 
 docs: tools ## the documentation as a site in build/site; fails on a broken link
 	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --strict
 
+site: tools ## documentation, API reference and the report of PROFILE (sample) as a site in build/site; every link is followed
+	$(VENV)/bin/python scripts/site.py artifacts/$(or $(PROFILE),sample)/report
+
 cluster-env: setup ## the Python environment of a cluster's workers, in build/cluster-env.tar.gz
 	$(VENV)/bin/python scripts/cluster_env.py build/cluster-env.tar.gz
 
 ui: setup ## the Dagster UI on http://127.0.0.1:3000
 	$(VENV)/bin/substrate ui
 
-screenshots: tools ## the pictures of the UI in docs/images
+screenshots: tools ## the pictures of the UI and of the report in docs/images
 	SCREENSHOTS=docs/images $(VENV)/bin/python -m pytest tests/browser
 
 lock: tools ## requirements.lock anew from pyproject.toml

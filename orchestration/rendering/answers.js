@@ -167,9 +167,16 @@ function turn(by) {
 }
 
 let pause;
-form.addEventListener("input", () => {
+function refine() {
+  first = 0;
+  filter();
+  draw();
+  remember();
+}
+form.addEventListener("input", event => {
   clearTimeout(pause);
-  pause = setTimeout(() => { first = 0; filter(); draw(); remember(); }, 120);
+  if (event.target.type === "search") pause = setTimeout(refine, 120);
+  else refine();
 });
 form.addEventListener("submit", event => event.preventDefault());
 previous.addEventListener("click", () => turn(-1));

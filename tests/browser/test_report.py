@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import io
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from axe_playwright_python.sync_playwright import Axe
+from PIL import Image
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+ROOT = Path(__file__).resolve().parents[2]
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
@@ -23,28 +29,42 @@ def browser() -> Iterator[Browser]:
         browser.close()
 
 
+@pytest.fixture(scope="module")
+def report(_reproduced_once: Path) -> Path:
+    """The folder of a small project's report, which no test changes."""
+    return _reproduced_once / "artifacts/sample/report"
+
+
 @pytest.fixture
-def opened(browser: Browser, reproduced: Path) -> Iterator[_Opener]:
-    opener = _Opener(browser, (reproduced / "artifacts/sample/report/index.html").as_uri())
+def opened(browser: Browser, report: Path) -> Iterator[_Opener]:
+    opener = _Opener(browser, report)
     yield opener
     opener.close()
 
 
 class _Opener:
-    """Opens the page at a width and in a scheme; keeps what the browser complained of and asked for."""
+    """Opens a page at a width and in a scheme; keeps what the browser complained of and asked for."""
 
-    def __init__(self, browser: Browser, address: str) -> None:
-        self._browser, self._address = browser, address
+    def __init__(self, browser: Browser, folder: Path) -> None:
+        self._browser, self.folder = browser, folder
         self.complaints: list[str] = []
         self.requests: list[str] = []
         self._pages: list[Page] = []
 
-    def __call__(self, width: int = 1280, scheme: Literal["light", "dark"] = "light") -> Page:
-        page = self._browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    def __call__(
+        self,
+        name: str = "index.html",
+        width: int = 1280,
+        scheme: Literal["light", "dark"] = "light",
+        scripts: bool = True,
+    ) -> Page:
+        page = self._browser.new_page(
+            viewport={"width": width, "height": 900}, color_scheme=scheme, java_script_enabled=scripts
+        )
         page.on("console", lambda message: self.complaints.append(message.text))
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
         page.on("request", lambda request: self.requests.append(request.url))
-        page.goto(self._address)
+        page.goto(f"{self.folder.as_uri()}/{name}")
         self._pages.append(page)
         return page
 
@@ -53,15 +73,35 @@ class _Opener:
             page.close()
 
 
+ABLATIONS = "answers/ablations.html"
+NUMBER = "numbers/ablations-counterfactual.printed-per_question.html"
+
+
+def wrong_answer(page: Page) -> str:
+    """Open the first wrong answer on a page of answers, by the keyboard; its name."""
+    page.get_by_label("Result").select_option("wrong")
+    button = page.locator("button.opens").first
+    button.press("Enter")
+    expect(button).to_have_attribute("aria-expanded", "true")
+    expect(page.locator(".why svg.timeline")).to_be_visible()
+    return button.inner_text()
+
+
 def test_it_opens_from_a_file_and_asks_for_nothing_else(opened: _Opener) -> None:
-    page = opened()
-    assert page.locator("h1").is_visible()
+    for name in ("index.html", NUMBER, ABLATIONS):
+        page = opened(name)
+        assert page.locator("h1").is_visible()
+    wrong_answer(page)
     assert opened.complaints == []
-    assert {address for address in opened.requests if not address.startswith("data:")} == {page.url}
+    asked = {address for address in opened.requests if not address.startswith("data:")}
+    assert all(address.startswith(f"{opened.folder.as_uri()}/") for address in asked)
 
 
-def test_a_phone_scrolls_down_and_not_sideways(opened: _Opener) -> None:
-    page = opened(width=360)
+@pytest.mark.parametrize("name", ["index.html", NUMBER, ABLATIONS])
+def test_a_phone_scrolls_down_and_not_sideways(opened: _Opener, name: str) -> None:
+    page = opened(name, width=360)
+    if name == ABLATIONS:
+        wrong_answer(page)
     page.evaluate("document.querySelectorAll('details').forEach(part => part.open = true)")
     assert page.evaluate("document.documentElement.scrollWidth") == 360
     outside = """elements => elements
@@ -97,20 +137,101 @@ def test_dark_is_dark_and_light_is_light(opened: _Opener) -> None:
     assert inks[0] != inks[1], "figures take the page's colours"
 
 
-def test_a_number_leads_to_its_trace_and_opens_it(opened: _Opener) -> None:
+def test_a_number_leads_to_its_page_and_from_there_to_a_wrong_answer_with_its_steps(opened: _Opener) -> None:
     page = opened()
-    number = page.locator("table.numbers a.number").first
-    target = page.locator(f"[id='{(number.get_attribute('href') or '')[1:]}']")
-    assert not target.locator(".chain").is_visible()
+    number = page.locator("table.numbers a.number[href*='counterfactual.printed-per_question']").first
+    text = number.inner_text()
     number.press("Enter")
-    assert target.locator(".chain").is_visible()
-    assert number.inner_text() in target.inner_text()
+    page.wait_for_url("**/numbers/*")
+    assert text in page.locator("h1").inner_text()
+    assert page.locator(".chain > li").count() >= 4
+    wrong = page.locator(".names a").first
+    name = wrong.inner_text()
+    wrong.press("Enter")
+    page.wait_for_url("**/answers/*")
+    detail = page.locator("tr.detail")
+    expect(detail.locator("table.steps").first).to_be_attached()
+    expect(page.locator("button.opens[aria-expanded=true]")).to_have_text(name)
+    said = detail.inner_text()
+    assert f"substrate explain ablations/{name}" in said
+    assert "tick" in said
+    assert detail.locator("svg.timeline .mark").count()
 
 
-def test_every_link_arrives(opened: _Opener) -> None:
-    page = opened()
-    broken = page.evaluate(
-        "[...document.querySelectorAll('a[href]')].map(a => a.getAttribute('href')).filter(h => "
-        "!h.startsWith('#') || !document.getElementById(h.slice(1)))"
+def test_answers_are_filtered_searched_and_turned_over_by_the_keyboard(opened: _Opener) -> None:
+    page = opened("answers/babi.html")
+    said, lines = page.locator("#said"), page.locator("tr.line")
+    expect(said).to_have_text("100 of 100 answers")
+    expect(lines).to_have_count(50)
+    page.get_by_role("button", name="Next").press("Enter")
+    expect(page.locator("#place")).to_have_text("51 to 100")
+    page.get_by_label("Subset").select_option("qa1")
+    expect(said).to_have_text("5 of 100 answers")
+    expect(page.get_by_role("button", name="Next")).to_be_disabled()
+    page.get_by_label("Scene or words").press_sequentially("where is")
+    expect(said).to_have_text("5 of 100 answers")
+    page.get_by_label("Scene or words").press_sequentially(" nobody at all")
+    expect(said).to_have_text("0 of 100 answers")
+    assert "subset=qa1&q=where+is+nobody+at+all" in page.url
+    again = opened(f"answers/babi.html?{page.url.partition('?')[2]}")
+    expect(again.locator("#said")).to_have_text("0 of 100 answers")
+
+
+def test_an_answer_whose_steps_are_not_there_says_what_prints_them(opened: _Opener) -> None:
+    page = opened("answers/gqa.html?result=right")
+    page.locator("tr.line").last.locator("button").press("Enter")
+    name = page.locator("tr.line").last.locator("button").inner_text()
+    expect(page.locator(".why")).to_have_text(
+        f"Its steps are not on this page. substrate explain gqa/{name} prints them."
     )
-    assert broken == []
+
+
+def test_without_scripts_the_numbers_stay(opened: _Opener) -> None:
+    page = opened(ABLATIONS, scripts=False)
+    counts = page.locator("table.numbers")
+    assert counts.is_visible()
+    assert "counterfactual.printed" in counts.inner_text()
+    assert page.get_by_text("needs JavaScript").is_visible()
+    assert not page.locator("form").is_visible()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_screen_reader_finds_its_way(opened: _Opener, scheme: Literal["light", "dark"]) -> None:
+    for name in ("index.html", NUMBER, ABLATIONS):
+        page = opened(name, scheme=scheme)
+        if name == ABLATIONS:
+            wrong_answer(page)
+        page.evaluate("document.querySelectorAll('details').forEach(part => part.open = true)")
+        found = Axe().run(page).response["violations"]
+        grave = [one for one in found if one["impact"] in ("serious", "critical")]
+        said = [(one["id"], len(one["nodes"]), one["nodes"][0]["html"]) for one in grave]
+        assert said == [], name
+
+
+def test_it_prints_on_few_pages(opened: _Opener) -> None:
+    page = opened()
+    page.emulate_media(media="print")
+    assert not page.locator("nav").first.is_visible()
+    assert page.locator(".forest-group table").first.is_visible(), "what is folded to be short is printed"
+    assert page.pdf(format="A4").count(b"/Type /Page\n") <= 20
+
+
+def test_pictures(browser: Browser, request: pytest.FixtureRequest) -> None:
+    """With SCREENSHOTS=FOLDER in the environment: of the sample's report, where it was made here."""
+    if not (folder := os.environ.get("SCREENSHOTS")):
+        pytest.skip("SCREENSHOTS names no folder")
+    sample = ROOT / "artifacts/sample/report"
+    opener = _Opener(browser, sample if sample.is_dir() else request.getfixturevalue("report"))
+    wide = opener(ABLATIONS, width=1440)
+    name = wrong_answer(wide)
+    first = opener(width=1440)
+    first.set_viewport_size({"width": 1440, "height": 1500})
+    for picture, page in {
+        "report": first,
+        "report-dark": opener(f"{ABLATIONS}?result=wrong&answer={name}", width=1440, scheme="dark"),
+        "report-360": opener(f"{ABLATIONS}?result=wrong&answer={name}", width=360),
+    }.items():
+        page.wait_for_timeout(500)
+        shown = Image.open(io.BytesIO(page.screenshot())).convert("RGB").quantize(64)
+        shown.save(Path(folder) / f"{picture}.png", optimize=True)
+    opener.close()

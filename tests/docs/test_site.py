@@ -53,3 +53,44 @@ def test_a_broken_link_stops_it(folder: Path) -> None:
     done = build(folder)
     assert done.returncode != 0
     assert "no-such-page.md" in done.stderr
+
+
+def test_the_report_stands_in_the_site_and_each_link_is_followed(folder: Path) -> None:
+    report = folder / "report"
+    (report / "numbers").mkdir(parents=True)
+    (report / "index.html").write_text('<a href="numbers/a.html?x=1#b">a</a><img src="data:,">', "utf-8")
+    (report / "numbers/a.html").write_text('<p id="b"><a href="../index.html">up</a></p>', "utf-8")
+    done = script(folder, "site.py", report)
+    assert done.returncode == 0, done.stdout + done.stderr
+    site = folder / "build/site"
+    assert 'href="../report/index.html"' in (site / "tutorial/index.html").read_text("utf-8")
+    for name, link, fault in (
+        ("report/index.html", "numbers/c.html", "no such file"),
+        ("report/index.html", "numbers/a.html#c", "no such id on that page"),
+        ("report/numbers/a.html", "../../../../x", "leads out of the folder"),
+        ("tutorial/index.html", "../report/nowhere.js", "no such file"),
+    ):
+        page = site / name
+        whole = page.read_text("utf-8")
+        page.write_text(f'{whole}<a href="{link}">x</a>', "utf-8")
+        done = script(folder, "check_links.py", site)
+        assert done.returncode == 1
+        assert f"{name}: {link}: {fault}" in done.stderr
+        page.write_text(whole, "utf-8")
+    assert script(folder, "check_links.py", site).returncode == 0
+
+
+def test_a_site_without_a_report_says_what_makes_it(folder: Path) -> None:
+    done = script(folder, "site.py", folder / "report")
+    assert done.returncode != 0
+    assert "`substrate reproduce` makes the report" in done.stderr
+
+
+def script(folder: Path, name: str, given: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, ROOT / "scripts" / name, given],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )

@@ -1,0 +1,15 @@
+"""MkDocs hook: the report stands in the navigation of a site that has it, which `make site` builds."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from mkdocs.structure.nav import Link
+
+
+def on_nav(nav: Any, **_: Any) -> Any:
+    """Add the report, where the site has one."""
+    if os.environ.get("REPORT_IN_SITE"):
+        nav.items.append(Link("Report", "report/index.html"))
+    return nav
