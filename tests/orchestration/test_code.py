@@ -27,6 +27,8 @@ from orchestration.benchmarks.ablations import POINTS
 from orchestration.benchmarks.baselines import LanguageModel
 from orchestration.benchmarks.benchmark import Benchmark, Case
 from orchestration.benchmarks.registry import BENCHMARKS
+from orchestration.benchmarks.robustness import KEY as KEY_OF_ROBUSTNESS
+from orchestration.benchmarks.robustness import PERTURBED
 from orchestration.models.client import URL
 from orchestration.pipeline.graph import STAGES
 from orchestration.pipeline.resources import WorkspaceResource
@@ -163,7 +165,14 @@ def work_of(project: Project, name: str, out: Path) -> Callable[[], object]:
     """What a stage's workers do, on a few cases; what it needs is there."""
     out.mkdir()
     stage = STAGES[name]
-    benchmark, step = BENCHMARKS[stage.benchmark], name.partition("/")[2]
+    step = name.partition("/")[2]
+    if stage.benchmark in (KEY_OF_ROBUSTNESS, "reliability"):
+        base, rows = BENCHMARKS[step], stage.functions[2]
+        if step in PERTURBED and stage.benchmark == KEY_OF_ROBUSTNESS:
+            rows = functools.partial(rows, step, project.settings.seed)
+        project.files(base)
+        return lambda: project.answer(base, rows)
+    benchmark = BENCHMARKS[stage.benchmark]
     if isinstance(benchmark, LanguageModel):
         asked = BENCHMARKS[benchmark.asks]
         write_logs(asked.name, {name: log for _, logs in project.logs(asked) for name, log in logs.items()})

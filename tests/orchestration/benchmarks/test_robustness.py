@@ -7,8 +7,10 @@ from collections import Counter
 from pathlib import Path
 from random import Random
 
+import msgspec
 import pytest
 
+from orchestration.benchmarks.reliability import Chance, Reliability
 from orchestration.benchmarks.robustness import AS_IT_IS, PERTURBED, named, rows, short_of
 from orchestration.pipeline.robustness_stages import counted
 from orchestration.project import open_workspace
@@ -56,6 +58,21 @@ def test_the_table_has_what_the_rows_count_and_the_figures_are_the_same_twice(re
     assert figures == robustness_figures(workspace)
     for name in PERTURBED:
         assert (artifacts / "robustness" / f"{name}.svg").read_text("utf-8").startswith("<?xml")
+
+
+def test_probabilities_are_counted_into_bins_and_the_report_shows_both(reproduced: Path) -> None:
+    folder = open_workspace().artifacts
+    lines = (folder / "reliability/clevrer.jsonl").read_bytes().splitlines()
+    said = [msgspec.json.decode(line, type=Chance) for line in lines]
+    bins = msgspec.json.decode((folder / "reliability/bins.json").read_bytes(), type=list[Reliability])
+    assert sum(one.n for one in bins) == len(said) > 0
+    for one in bins:
+        here = [chance for chance in said if chance.subset == one.subset]
+        assert (one.n, sum(found.right for found in one.bins)) == (len(here), sum(c.correct for c in here))
+        assert sum(found.n for found in one.bins) == one.n
+    page = (folder / "report/index.html").read_text("utf-8")
+    assert 'id="reliability"' in page
+    assert all(f"{one.base.title}. Bars are Wilson" in page for one in PERTURBED.values())
 
 
 def test_what_is_changed_comes_from_the_seed_alone(reproduced: Path) -> None:
