@@ -41,6 +41,7 @@ def foreign() -> Iterator[tuple[str, list[str]]]:
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield f"http://127.0.0.1:{server.server_port}/", asked
     server.shutdown()
+    server.server_close()
 
 
 HIDDEN = [
