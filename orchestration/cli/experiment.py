@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from orchestration.cli import completion
-from orchestration.cli.console import JsonOption, failing, note, say
+from orchestration.cli.console import JsonOption, failing, note, print_json, say
 from orchestration.cli.notices import others_apart
 
 experiment_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
@@ -25,7 +25,7 @@ def list_(json: JsonOption = False) -> None:
 
         found = list_experiments(find_root())
     if json:
-        _print_json(found)
+        print_json(found)
         return
     for one in found:
         changes = [f"{key}: {_json(to.was)} -> {_json(to.now)}" for key, to in one.changed.items()]
@@ -47,7 +47,7 @@ def show(name: Name, json: JsonOption = False) -> None:
         experiment = read_experiment(root, name)
         numbers = numbers_of(root, name)
     if json:
-        _print_json({"experiment": experiment, "numbers": numbers})
+        print_json({"experiment": experiment, "numbers": numbers})
     else:
         sys.stdout.write(experiment_text(experiment, numbers))
 
@@ -87,7 +87,7 @@ def diff(
             with replacing(html) as fresh:
                 fresh.write_text(compared_page(compared), "utf-8")
     if json:
-        _print_json(compared)
+        print_json(compared)
     elif html:
         note(f"The page: {html}")
     else:
@@ -106,7 +106,7 @@ def remove(name: Name, json: JsonOption = False) -> None:
         with project_lock(root):
             remove_experiment(root, name)
     if json:
-        _print_json({"removed": name})
+        print_json({"removed": name})
     else:
         note(f"{name} is removed.")
 
@@ -115,7 +115,3 @@ def _json(value: Any) -> str:
     import msgspec
 
     return msgspec.json.encode(value).decode()
-
-
-def _print_json(value: Any) -> None:
-    sys.stdout.write(_json(value) + "\n")

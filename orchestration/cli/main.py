@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import nullcontext
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
@@ -20,12 +19,12 @@ from orchestration.cli.console import (
     SetOption,
     bars,
     failing,
-    note,
+    print_json,
     say,
-    stage_bars,
     voiced,
 )
-from orchestration.cli.notices import others_apart, running
+from orchestration.cli.notices import others_apart
+from orchestration.cli.results import accept, materialize, reproduce, verify
 
 _PLAIN: dict[str, Any] = {"no_args_is_help": True, "rich_markup_mode": None}
 """Help as plain text: what draws frames around it takes longer to load than all else together."""
@@ -148,199 +147,8 @@ def common(
     """What holds for every command."""
 
 
-@app.command()
-@voiced
-def reproduce(
-    profile: ProfileOption = None,
-    only: Annotated[
-        str | None,
-        typer.Option(
-            "--only",
-            metavar="BENCHMARK",
-            help="One benchmark instead of all.",
-            autocompletion=completion.benchmarks,
-        ),
-    ] = None,
-    set_: SetOption = NOTHING_SET,
-    name: Annotated[
-        str,
-        typer.Option(
-            "--name",
-            metavar="NAME",
-            help="What an experiment is called; made from what is --set unless given.",
-            autocompletion=completion.experiments,
-        ),
-    ] = "",
-    force: Annotated[
-        bool, typer.Option("--force", help="Run stages although nothing they depend on has changed.")
-    ] = False,
-    json: JsonOption = False,
-) -> None:
-    """Materialise the asset graph and print the tables.
-
-    With --set the run is an experiment: it lies in experiments/NAME, and the results stay as they are.
-    """
-    from orchestration.cli.reproduce import reproduced
-
-    with failing():
-        done = reproduced(profile, only, set_, force=force, name=name)
-    if json:
-        _print_json(done)
-        return
-    for table in done.tables:
-        say(f"\n{table}")
-    if done.report:
-        say(f"The report: {done.report}\n")
-    for line in done.checks:
-        say(line, "check:", error=True)
-    for path, how in done.drifted.items():
-        say(f"{path} is {how} against its pin", "drift:", error=True)
-    if done.experiment:
-        note(f"`substrate experiment diff {done.experiment}` compares it with the pinned results.")
-    if done.drifted:
-        note("`substrate verify` shows what changed; `substrate accept REASON` pins the new results.")
-    note(done.line())
-
-
-def _print_json(value: Any) -> None:
-    import msgspec
-
-    sys.stdout.write(msgspec.json.encode(value).decode() + "\n")
-
-
-@app.command()
-@voiced
-def materialize(
-    stage: Annotated[
-        str,
-        typer.Argument(help="A stage's name, such as clevrer/answers.", autocompletion=completion.stages),
-    ],
-    profile: ProfileOption = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Run it although nothing it depends on has changed.")
-    ] = False,
-    json: JsonOption = False,
-) -> None:
-    """Run one stage on inputs that are there."""
-    with failing():
-        with running():
-            from orchestration.pipeline.graph import STAGES
-            from orchestration.pipeline.resources import WorkspaceResource
-            from orchestration.pipeline.run import instance, run_stages
-            from orchestration.project import open_workspace
-            from substrate.errors import ParameterError
-
-            workspace = open_workspace(profile)
-            if stage not in STAGES:
-                hint = f"Choose one of {', '.join(STAGES)}"
-                raise ParameterError(f"no stage {stage!r}", where=("STAGE",), hint=hint)
-            with stage_bars([stage]):
-                resource = WorkspaceResource(profile=workspace.settings.profile, force=force)
-                run_stages([stage], resource, instance(workspace.root))
-        paths = [str(workspace.path(out)) for out in STAGES[stage].outs]
-    if json:
-        _print_json({"stage": stage, "profile": workspace.settings.profile, "outs": paths})
-    else:
-        note(f"{stage}: {', '.join(paths)}")
-
-
-@app.command()
-@voiced
-def verify(
-    profile: ProfileOption = None,
-    recompute: Annotated[
-        bool,
-        typer.Option(
-            "--recompute/--no-recompute", help="Compute everything anew, or only compare what is there."
-        ),
-    ] = True,
-    since: Annotated[
-        str | None,
-        typer.Option(
-            "--since",
-            metavar="COMMIT",
-            help="Also which numbers were accepted to change after this commit, and by whom; what changed "
-            "without that counts as drift.",
-        ),
-    ] = None,
-    markdown: Annotated[
-        bool, typer.Option("--markdown", help="As Markdown, for a comment on a change.")
-    ] = False,
-    json: JsonOption = False,
-) -> None:
-    """Hold every file against its hash, recompute everything and compare it with the pins, cell by cell and
-    row by row; exit 1 on damage or drift.
-    """
-    with failing(), running():
-        from orchestration.pins.verification import verify_files, verify_profile
-        from orchestration.pipeline.graph import STAGES
-        from orchestration.pipeline.run import recompute as compute
-        from orchestration.project import find_root, open_workspace
-        from orchestration.rendering.drift import render_markdown, render_text
-        from substrate.errors import ParameterError
-
-        root = find_root()
-        try:
-            workspace = open_workspace(profile)
-        except ParameterError as error:
-            report = verify_files(root, profile, error)
-        else:
-            computed = [name for name, stage in STAGES.items() if stage.pinned_by == "dvc.yaml"]
-            with stage_bars(computed) if recompute else nullcontext():
-                recomputing = compute if recompute else None
-                report = verify_profile(workspace, STAGES, recompute=recomputing, since=since)
-    if json:
-        _print_json(report)
-    else:
-        sys.stdout.write(render_markdown(report) if markdown else render_text(report))
-    raise typer.Exit(0 if report.fits else 1)
-
-
-@app.command()
-@voiced
-def accept(
-    reason: Annotated[
-        str, typer.Argument(metavar="REASON", help="Why the new results are right; kept with them.")
-    ],
-    message: Annotated[
-        Path | None,
-        typer.Option("--message", metavar="FILE", help="Write a message for `git commit -F FILE`."),
-    ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what changed, and pin nothing.")] = False,
-    json: JsonOption = False,
-) -> None:
-    """Say in numbers what changed, pin the present data and artifacts as the results, and record why.
-
-    The trailers that it prints last belong into the commit's message; `verify --since` reads them back.
-    """
-    with failing():
-        with others_apart():
-            from orchestration.files import replacing
-            from orchestration.pins.acceptance import commit_message, told, trailers
-            from orchestration.pins.verification import accept_results, proposed
-            from orchestration.pipeline.graph import STAGES
-            from orchestration.project import open_workspace
-
-            workspace = open_workspace()
-            acceptance = proposed(workspace, STAGES, reason)
-        changed = acceptance.changed
-        if not json:
-            say("\n".join(told(acceptance) or ["no number and no row changed"]))
-        if not dry_run:
-            with others_apart():
-                accept_results(workspace, STAGES, acceptance)
-        if message:
-            with replacing(message) as fresh:
-                fresh.write_text(commit_message(acceptance), "utf-8")
-    if json:
-        _print_json(acceptance)
-        return
-    done = "would be pinned" if dry_run else "pinned"
-    say("\n  ".join([f"{done}; {len(changed)} outputs changed", *changed]))
-    if message:
-        note(f"the commit's message: `git commit -F {message}`")
-    else:
-        say("\n".join(["", *trailers(acceptance)]))
+for command in (reproduce, materialize, verify, accept):
+    app.command()(command)
 
 
 @app.command()
@@ -387,7 +195,7 @@ def report(
         if serve:
             run(page, port)
         elif json:
-            _print_json({"profile": name, "report": str(page)})
+            print_json({"profile": name, "report": str(page)})
         else:
             say(str(page))
 
@@ -423,7 +231,7 @@ def fetch(
         if benchmark is None:
             known = known_files(pins, base=base)
             if json:
-                _print_json(known)
+                print_json(known)
             for one in () if json else known:
                 say(str(one))
             return
@@ -467,7 +275,7 @@ def score_twin(
         scores = grade(answers, specs, paired)
         said: Any = leaderboard_row(row, specs, scores) if row else scores
     if json or row:
-        _print_json(said)
+        print_json(said)
     else:
         sys.stdout.write(scoreboard(scores) + "\n")
 
@@ -509,7 +317,7 @@ def predict_clevrer(
 
         scenes, collisions = predict(trajectories, events, at, until, out_, advance)
     if json:
-        _print_json({"scenes": scenes, "collisions": collisions, "from": at + 1, "to": until})
+        print_json({"scenes": scenes, "collisions": collisions, "from": at + 1, "to": until})
     else:
         say(f"{scenes} scenes, {collisions} collisions predicted in frames {at + 1} to {until}")
 
@@ -545,7 +353,7 @@ def explain(
         require_files(given)
         explained = explain_answer(answer, Input(profile, tuple(set_), given))
     if json:
-        _print_json(explained.record())
+        print_json(explained.record())
     else:
         sys.stdout.write(explained.text(full))
 
@@ -616,7 +424,7 @@ def bench(
             raise ParameterError(f"no benchmark {name!r}", where=("NAME",), hint=hint)
         for figure in run([name] if name else [], sizes or []):
             if json:
-                _print_json(figure)
+                print_json(figure)
             else:
                 say(str(figure))
             sys.stdout.flush()
@@ -687,7 +495,7 @@ def logs(
             else ask_deltas(workspace, benchmark, sql or "", timeout, limit)
         )
     if json:
-        _print_json([dict(zip(found.columns, row, strict=True)) for row in found.rows])
+        print_json([dict(zip(found.columns, row, strict=True)) for row in found.rows])
         return
     for row in [found.columns, *found.rows]:
         sys.stdout.write("\t".join("" if value is None else str(value) for value in row) + "\n")

@@ -18,7 +18,7 @@ from orchestration.benchmarks.registry import BENCHMARKS
 from orchestration.experiments.record import open_experiment, read_experiment
 from orchestration.files import sha256
 from orchestration.pins.drift import Cause, causes, unaccepted
-from orchestration.pins.pinned import ROWS, Pin, Pinned, PinnedRow, Pins, read_pins, read_rows
+from orchestration.pins.pinned import ROWS, Pin, Pinned, PinnedRow, Pins, read_pins, read_rows, row_change
 from orchestration.pins.records import read_record
 from orchestration.project import open_workspace
 from orchestration.scoring.scores import Score, split_name
@@ -320,20 +320,8 @@ def _row(benchmark: Benchmark, was: PinnedRow | None, is_: PinnedRow | None) -> 
         benchmark.name,
         row.subset,
         benchmark.answer_name(row),
-        _change(was, is_),
+        row_change(was, is_),
         row.expected,
         was.predicted if was else None,
         is_.predicted if is_ else None,
     )
-
-
-def _change(was: PinnedRow | None, is_: PinnedRow | None) -> str:
-    if was is None:
-        return "not in the base"
-    if is_ is None:
-        return "in the base alone"
-    before, after = _GRADES[was.correct], _GRADES[is_.correct]
-    return f"{before} to {after}" if before != after else f"{after}, another answer"
-
-
-_GRADES = {True: "right", False: "wrong", None: "not graded"}

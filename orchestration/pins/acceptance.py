@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from orchestration.pins.pinned import Pinned, PinnedRow, Pins, decode_pins
+from orchestration.pins.pinned import Pinned, Pins, decode_pins, row_change
 from orchestration.pins.records import version_of
 from orchestration.stage import Stages
 from substrate.errors import ParameterError
@@ -71,7 +71,7 @@ def changes(old: Pins, new: Pins) -> Acceptance:
             if was.pin.scores[number] != is_.pin.scores[number]:
                 numbers[number] = was.pin.scores[number], is_.pin.scores[number]
         keys = {**was.rows, **is_.rows}
-        changed = Counter(_change(was.rows.get(key), is_.rows.get(key)) for key in keys)
+        changed = Counter(row_change(was.rows.get(key), is_.rows.get(key)) for key in keys)
         changed.pop("", None)
         if changed:
             rows[name] = dict(changed.most_common())
@@ -81,18 +81,6 @@ def changes(old: Pins, new: Pins) -> Acceptance:
 def _differs(old: Pinned, new: Pinned) -> bool:
     """Whether an out that both have differs."""
     return any(new.pin.outs.get(out, digest) != digest for out, digest in old.pin.outs.items())
-
-
-def _change(was: PinnedRow | None, is_: PinnedRow | None) -> str:
-    if was is None or is_ is None:
-        return "new" if was is None else "gone"
-    if was == is_:
-        return ""
-    before, after = _GRADES[was.correct], _GRADES[is_.correct]
-    return f"{before} to {after}" if before != after else f"otherwise {after}"
-
-
-_GRADES = {True: "right", False: "wrong", None: "ungraded"}
 
 
 def told(acceptance: Acceptance) -> list[str]:

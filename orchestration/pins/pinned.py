@@ -66,6 +66,24 @@ class PinnedRow(msgspec.Struct, frozen=True, array_like=True):
         return self.subset, str(self.scene), str(self.question)
 
 
+def row_change(was: PinnedRow | None, is_: PinnedRow | None) -> str:
+    """In which way a row changed, in words; empty where it did not.
+
+    >>> row = PinnedRow("by_id", 1, "2", "yes", "no", False, "", "")
+    >>> row_change(row, msgspec.structs.replace(row, predicted="no", correct=True)), row_change(None, row)
+    ('wrong to right', 'new')
+    """
+    if was is None or is_ is None:
+        return "new" if was is None else "gone"
+    if was == is_:
+        return ""
+    before, after = _GRADES[was.correct], _GRADES[is_.correct]
+    return f"{before} to {after}" if before != after else f"otherwise {after}"
+
+
+_GRADES = {True: "right", False: "wrong", None: "ungraded"}
+
+
 class Pin(Fingerprint, frozen=True, omit_defaults=True):
     """What a stage made, from what, and what its numbers were."""
 

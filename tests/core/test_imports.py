@@ -4,28 +4,30 @@ from __future__ import annotations
 
 import ast
 import graphlib
-import pkgutil
 from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 import substrate
 
-MODULES = ["substrate", *(m.name for m in pkgutil.walk_packages(substrate.__path__, "substrate."))]
+ROOT = Path(substrate.__path__[0])
+FILES = {
+    ".".join(("substrate", *path.relative_to(ROOT).with_suffix("").parts)).removesuffix(".__init__"): path
+    for path in sorted(ROOT.rglob("*.py"))
+}
+"""The file of each module; none is imported, since some need what an extra brings."""
+MODULES = list(FILES)
 
 
 def imported(name: str) -> Iterator[str]:
     """Every module of the package that one imports, in functions and for type checkers too."""
-    spec = find_spec(name)
-    assert spec
-    assert spec.origin
-    for node in ast.walk(ast.parse(Path(spec.origin).read_text("utf-8"))):
+    whole_package = FILES[name].name == "__init__.py"
+    for node in ast.walk(ast.parse(FILES[name].read_text("utf-8"))):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name in MODULES)
         elif isinstance(node, ast.ImportFrom):
-            package = (spec.parent or "").split(".")
+            package = name.split(".") if whole_package else name.split(".")[:-1]
             base = ".".join(package[: len(package) - node.level + 1]) if node.level else ""
             source = ".".join(filter(None, (base, node.module)))
             for alias in node.names:

@@ -121,7 +121,7 @@ def test_questions_and_graphs_with_a_key_twice(read: Callable[..., Any], text: s
         read(tmp_path / "file.json")
 
 
-DEEP = "[" * 2000 + "]" * 2000
+DEEP = "[" * 100_000 + "]" * 100_000
 LONG = "1" * 5000
 
 

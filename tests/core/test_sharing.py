@@ -197,13 +197,14 @@ threads = [threading.Thread(target=write, args=(name,)) for name in "ab"]
 """
     for delay in (0.0, 0.03, 0.1):
         path.unlink(missing_ok=True)
-        writer = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, text=True)
-        assert writer.stdout
-        first = writer.stdout.readline()
-        time.sleep(delay)
-        writer.kill()
-        lines = (first + writer.stdout.read()).split("\n")[:-1]
-        writer.wait()
+        with subprocess.Popen(
+            [sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, text=True
+        ) as writer:
+            assert writer.stdout
+            first = writer.stdout.readline()
+            time.sleep(delay)
+            writer.kill()
+            lines = (first + writer.stdout.read()).split("\n")[:-1]
         with pytest.warns(TornTailWarning) if _is_torn(path) else nullcontext():
             found = [str(delta.triple[2].value) for delta in EventLog.read(path)]  # pyright: ignore
         assert set(lines) <= set(found)

@@ -1,0 +1,210 @@
+"""The commands that make the results of a profile, hold them against the pins, and take new ones over."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from orchestration.cli import completion
+from orchestration.cli.console import (
+    NOTHING_SET,
+    JsonOption,
+    ProfileOption,
+    SetOption,
+    failing,
+    note,
+    print_json,
+    say,
+    stage_bars,
+    voiced,
+)
+from orchestration.cli.notices import others_apart, running
+
+
+@voiced
+def reproduce(
+    profile: ProfileOption = None,
+    only: Annotated[
+        str | None,
+        typer.Option(
+            "--only",
+            metavar="BENCHMARK",
+            help="One benchmark instead of all.",
+            autocompletion=completion.benchmarks,
+        ),
+    ] = None,
+    set_: SetOption = NOTHING_SET,
+    name: Annotated[
+        str,
+        typer.Option(
+            "--name",
+            metavar="NAME",
+            help="What an experiment is called; made from what is --set unless given.",
+            autocompletion=completion.experiments,
+        ),
+    ] = "",
+    force: Annotated[
+        bool, typer.Option("--force", help="Run stages although nothing they depend on has changed.")
+    ] = False,
+    json: JsonOption = False,
+) -> None:
+    """Materialise the asset graph and print the tables.
+
+    With --set the run is an experiment: it lies in experiments/NAME, and the results stay as they are.
+    """
+    from orchestration.cli.reproduce import reproduced
+
+    with failing():
+        done = reproduced(profile, only, set_, force=force, name=name)
+    if json:
+        print_json(done)
+        return
+    for table in done.tables:
+        say(f"\n{table}")
+    if done.report:
+        say(f"The report: {done.report}\n")
+    for line in done.checks:
+        say(line, "check:", error=True)
+    for path, how in done.drifted.items():
+        say(f"{path} is {how} against its pin", "drift:", error=True)
+    if done.experiment:
+        note(f"`substrate experiment diff {done.experiment}` compares it with the pinned results.")
+    if done.drifted:
+        note("`substrate verify` shows what changed; `substrate accept REASON` pins the new results.")
+    note(done.line())
+
+
+@voiced
+def materialize(
+    stage: Annotated[
+        str,
+        typer.Argument(help="A stage's name, such as clevrer/answers.", autocompletion=completion.stages),
+    ],
+    profile: ProfileOption = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Run it although nothing it depends on has changed.")
+    ] = False,
+    json: JsonOption = False,
+) -> None:
+    """Run one stage on inputs that are there."""
+    with failing():
+        with running():
+            from orchestration.pipeline.graph import STAGES
+            from orchestration.pipeline.resources import WorkspaceResource
+            from orchestration.pipeline.run import instance, run_stages
+            from orchestration.project import open_workspace
+            from substrate.errors import ParameterError
+
+            workspace = open_workspace(profile)
+            if stage not in STAGES:
+                hint = f"Choose one of {', '.join(STAGES)}"
+                raise ParameterError(f"no stage {stage!r}", where=("STAGE",), hint=hint)
+            with stage_bars([stage]):
+                resource = WorkspaceResource(profile=workspace.settings.profile, force=force)
+                run_stages([stage], resource, instance(workspace.root))
+        paths = [str(workspace.path(out)) for out in STAGES[stage].outs]
+    if json:
+        print_json({"stage": stage, "profile": workspace.settings.profile, "outs": paths})
+    else:
+        note(f"{stage}: {', '.join(paths)}")
+
+
+@voiced
+def verify(
+    profile: ProfileOption = None,
+    recompute: Annotated[
+        bool,
+        typer.Option(
+            "--recompute/--no-recompute", help="Compute everything anew, or only compare what is there."
+        ),
+    ] = True,
+    since: Annotated[
+        str | None,
+        typer.Option(
+            "--since",
+            metavar="COMMIT",
+            help="Also which numbers were accepted to change after this commit, and by whom; what changed "
+            "without that counts as drift.",
+        ),
+    ] = None,
+    markdown: Annotated[
+        bool, typer.Option("--markdown", help="As Markdown, for a comment on a change.")
+    ] = False,
+    json: JsonOption = False,
+) -> None:
+    """Hold every file against its hash, recompute everything and compare it with the pins, cell by cell and
+    row by row; exit 1 on damage or drift.
+    """
+    with failing(), running():
+        from orchestration.pins.verification import verify_files, verify_profile
+        from orchestration.pipeline.graph import STAGES
+        from orchestration.pipeline.run import recompute as compute
+        from orchestration.project import find_root, open_workspace
+        from orchestration.rendering.drift import render_markdown, render_text
+        from substrate.errors import ParameterError
+
+        root = find_root()
+        try:
+            workspace = open_workspace(profile)
+        except ParameterError as error:
+            report = verify_files(root, profile, error)
+        else:
+            computed = [name for name, stage in STAGES.items() if stage.pinned_by == "dvc.yaml"]
+            with stage_bars(computed) if recompute else nullcontext():
+                recomputing = compute if recompute else None
+                report = verify_profile(workspace, STAGES, recompute=recomputing, since=since)
+    if json:
+        print_json(report)
+    else:
+        sys.stdout.write(render_markdown(report) if markdown else render_text(report))
+    raise typer.Exit(0 if report.fits else 1)
+
+
+@voiced
+def accept(
+    reason: Annotated[
+        str, typer.Argument(metavar="REASON", help="Why the new results are right; kept with them.")
+    ],
+    message: Annotated[
+        Path | None,
+        typer.Option("--message", metavar="FILE", help="Write a message for `git commit -F FILE`."),
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what changed, and pin nothing.")] = False,
+    json: JsonOption = False,
+) -> None:
+    """Say in numbers what changed, pin the present data and artifacts as the results, and record why.
+
+    The trailers that it prints last belong into the commit's message; `verify --since` reads them back.
+    """
+    with failing():
+        with others_apart():
+            from orchestration.files import replacing
+            from orchestration.pins.acceptance import commit_message, told, trailers
+            from orchestration.pins.verification import accept_results, proposed
+            from orchestration.pipeline.graph import STAGES
+            from orchestration.project import open_workspace
+
+            workspace = open_workspace()
+            acceptance = proposed(workspace, STAGES, reason)
+        changed = acceptance.changed
+        if not json:
+            say("\n".join(told(acceptance) or ["no number and no row changed"]))
+        if not dry_run:
+            with others_apart():
+                accept_results(workspace, STAGES, acceptance)
+        if message:
+            with replacing(message) as fresh:
+                fresh.write_text(commit_message(acceptance), "utf-8")
+    if json:
+        print_json(acceptance)
+        return
+    done = "would be pinned" if dry_run else "pinned"
+    say("\n  ".join([f"{done}; {len(changed)} outputs changed", *changed]))
+    if message:
+        note(f"the commit's message: `git commit -F {message}`")
+    else:
+        say("\n".join(["", *trailers(acceptance)]))
