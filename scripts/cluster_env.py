@@ -46,6 +46,10 @@ LAUNCHER = """#!/bin/sh
 # The interpreter finds its library and its packages from where it was unpacked.
 here=$(cd "$(dirname "$0")/.." && pwd)
 export LD_LIBRARY_PATH="$here/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" PYTHONHOME="$here"
+# Named, since the interpreters of some distributions do not look there.
+for packages in "$here"/lib/python*/site-packages; do
+    export PYTHONPATH="${PYTHONPATH:+$PYTHONPATH:}$packages"
+done
 exec "$here/bin/python.real" "$@"
 """
 

@@ -72,11 +72,20 @@ class Standing(msgspec.Struct, frozen=True):
 
     def wanted(self, only: str | None) -> list[str]:
         """The stages of a benchmark and all they need, or all."""
-        names = {name for name in self.stages if only is None or only in name.split("/")}
+        names = {name for name in self.stages if only is None or is_of(name, only)}
         for name in reversed(list(self.stages)):
             if name in names:
                 names.update(self.stages[name].needs)
         return [name for name in self.stages if name in names]
+
+
+def is_of(stage: str, benchmark: str) -> bool:
+    """Whether a stage is one of a benchmark's own, or its table.
+
+    >>> [is_of(stage, "gqa") for stage in ("gqa/scores", "tables/gqa", "robustness/gqa")]
+    [True, True, False]
+    """
+    return stage.startswith(f"{benchmark}/") or stage == f"tables/{benchmark}"
 
 
 def standing_path(root: Path, profile: str) -> Path:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from orchestration.benchmarks.baselines import LanguageModel
 from orchestration.benchmarks.registry import BENCHMARKS
+from orchestration.pins.standing import is_of
 from orchestration.pipeline.ablation_stages import ablation_stages
 from orchestration.pipeline.benchmark_stages import stages_of_benchmark
 from orchestration.pipeline.model_stages import model_stages
@@ -43,7 +44,7 @@ def stages_of(benchmark: str | None) -> list[str]:
     Raises:
         ParameterError: there is no such benchmark.
     """
-    names = {name for name in STAGES if benchmark is None or benchmark in name.split("/")}
+    names = {name for name in STAGES if benchmark is None or is_of(name, benchmark)}
     if not names:
         raise ParameterError(
             f"no benchmark {benchmark!r}", where=("--only",), hint=f"Choose one of {', '.join(BENCHMARKS)}"

@@ -19,6 +19,7 @@ from markupsafe import Markup
 from orchestration.benchmarks.registry import BENCHMARKS
 from orchestration.lineage.number import Lineage, environment, trace_number
 from orchestration.named import kind_of
+from orchestration.rendering import robustness
 from orchestration.rendering.answers import write_answers
 from orchestration.rendering.experiments import HORIZON, cross_domain, twin_of
 from orchestration.rendering.figures import Curve, ablation_curve, accuracy_by_subset
@@ -47,6 +48,7 @@ TABLES = {
     "ablations": "Ablations",
     "robustness": "How fast results fall",
 }
+_ELSEWHERE = {"robustness": f"{robustness.TABLE}.json"}
 MARKED = ("substrate", "ns_dr", "aloe", "memn2n", "pcr", "llama_direct", "concordia")
 """Whose published numbers have a mark of their own."""
 
@@ -243,7 +245,7 @@ def _tables(workspace: Workspace, scores: Mapping[str, Mapping[str, Score]]) -> 
     made = []
     every = {key: score for found in scores.values() for key, score in found.items()}
     for name, title in TABLES.items():
-        path = workspace.artifacts / "tables" / f"{name}.json"
+        path = workspace.path(_ELSEWHERE.get(name, f"artifacts/{{profile}}/tables/{name}.json"))
         if path.is_file():
             table = msgspec.json.decode(path.read_bytes(), type=Table)
             rows = zip(table.rows, table.numbers, strict=True)

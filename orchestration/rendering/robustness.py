@@ -14,6 +14,8 @@ from orchestration.rendering.tables import Table
 from orchestration.scoring.statistics import wilson
 from orchestration.workspace import Workspace
 
+TABLE = "artifacts/{profile}/robustness/table"
+"""The table without its suffix. It is none of the results' tables: no number of it has a trace."""
 FALLS = "artifacts/{profile}/robustness/falls.json"
 """The counts that table and figures are drawn from."""
 RELIABILITY = "artifacts/{profile}/reliability/bins.json"

@@ -233,5 +233,4 @@ def test_most_of_the_rules_that_ship_are_joined() -> None:
         for query in (rule.construct, rule.retract)
         if query
     ]
-    assert len(read) == 14
-    assert sum(query is not None for query in read) == 12
+    assert sum(query is None for query in read) * 3 < len(read)

@@ -45,7 +45,7 @@ def test_every_question_is_asked_under_every_condition_and_only_the_first_is_as_
 def test_the_table_has_what_the_rows_count_and_the_figures_are_the_same_twice(reproduced: Path) -> None:
     workspace = open_workspace()
     artifacts = workspace.artifacts
-    with (artifacts / "tables/robustness.csv").open(encoding="utf-8") as file:
+    with (artifacts / "robustness/table.csv").open(encoding="utf-8") as file:
         lines = list(csv.DictReader(file))
     for line in lines:
         found = counted(artifacts / "robustness" / f"{line['benchmark']}.jsonl")

@@ -94,7 +94,7 @@ def test_ctrl_c_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(room, "reproduced", interrupted)
     done = CliRunner().invoke(app, ["reproduce"])
     assert done.exit_code == 130
-    assert done.stderr.startswith("interrupted: ")
+    assert done.stderr.startswith("interrupted by SIGINT: ")
     assert len(done.stderr.splitlines()) == 1
 
 
