@@ -220,7 +220,8 @@ def _asked_again(stage: Stage, name: str) -> dg.AssetChecksDefinition:
         base, first = PERTURBED[name].base, getattr(workspace.settings.of(KEY), name)
         files = base.files(workspace.data / base.data_of)
         each = base.cases(files, None, True).each if files and base.cases else iter(())
-        asked = [case for case in islice(each, first) if case.questions]
+        questions = PERTURBED[name].questions
+        asked = [case for case in islice(each, first) if case.questions and any(questions(case).values())]
         found = {subset: of.total() for subset, of in counted(workspace.path(rows_file(name))).items()}
         wrong = short_of(name, asked, found)
         there = sum(found.values())

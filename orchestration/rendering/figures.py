@@ -247,7 +247,8 @@ def reliability_diagram(name: str, series: Mapping[str, Sequence[Bin]], *, alone
                 label=title,
             )
         axes.set(xlabel="probability said", ylabel="share that holds", xlim=(0, 1.02), ylim=(0, 1.02))
-        axes.legend(fontsize=9, loc="upper left")
+        if series:
+            axes.legend(fontsize=9, loc="upper left")
 
     about = "Reliability: the share of options that hold against the probability said, with 95 % intervals."
     return _svg(name, about, draw, height=4.2, alone=alone)
