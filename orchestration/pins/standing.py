@@ -82,7 +82,7 @@ class Standing(msgspec.Struct, frozen=True):
 def is_of(stage: str, benchmark: str) -> bool:
     """Whether a stage is one of a benchmark's own, or its table.
 
-    >>> [is_of(stage, "gqa") for stage in ("gqa/scores", "tables/gqa", "robustness/gqa")]
+    >>> [is_of(stage, "babi") for stage in ("babi/scores", "tables/babi", "robustness/babi")]
     [True, True, False]
     """
     return stage.startswith(f"{benchmark}/") or stage == f"tables/{benchmark}"
