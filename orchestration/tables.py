@@ -12,7 +12,7 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import islice
+from itertools import groupby, islice
 from pathlib import Path
 from typing import Any
 
@@ -120,18 +120,34 @@ class Storage:
                 raise
 
     def write(self, table: pa.Table, *parts: str) -> None:
-        """Write a table as one Parquet file, whole or not at all.
+        """Write a table as one Parquet file, whole or not at all; errors as :meth:`write_parts`."""
+        self.write_parts([table], table.schema, *parts)
+
+    def write_parts(self, tables: Iterable[pa.Table], schema: pa.Schema, *parts: str) -> None:
+        """Write tables of one schema, one after the other, as one Parquet file, whole or not at all.
 
         Raises:
             OutputError: the disk is full, or the system refuses to write there; so with all that is written.
         """
-        with self._replacing(*parts) as (system, part), system.open(part, "wb") as file:
-            pq.write_table(table, file, compression="zstd", row_group_size=ROWS_AT_ONCE)
+        with (
+            self._replacing(*parts) as (system, part),
+            system.open(part, "wb") as file,
+            pq.ParquetWriter(file, schema, compression="zstd") as writer,
+        ):
+            for table in tables:
+                writer.write_table(table, row_group_size=ROWS_AT_ONCE)
 
     def read(self, *parts: str, columns: Sequence[str] | None = None, filters: Any = None) -> pa.Table:
         """A Parquet file, or those of its columns and rows that are asked for."""
         system, path = self._place(*parts)
         return pq.read_table(path, columns=columns, filters=filters, filesystem=system)
+
+    def rows(self, *parts: str, columns: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
+        """The rows of a Parquet file in order, a row group at a time in memory."""
+        system, path = self._place(*parts)
+        with system.open(path, "rb") as file:
+            for batch in pq.ParquetFile(file).iter_batches(ROWS_AT_ONCE, columns=columns):
+                yield from batch.to_pylist()
 
     def copy(self, file: Path, *parts: str) -> str:
         """Copy a file of this machine's disk into the storage.
@@ -231,30 +247,38 @@ def write_cases(
         if found and found.sums:
             return found
     folder = folders[0]
-    cases, done, shards = read(), 0, list[int]()
-    for batch in batched(cases.each, shard):
-        name = shard_name(len(shards))
-        if not storage.exists(folder, key, name):
-            storage.write(_case_table(batch, done), folder, key, name)
-        done += len(batch)
-        shards.append(len(batch))
-        advance(done, cases.total)
+    cases, shards = read(), list[int]()
+    for number, of_shard in groupby(enumerate(cases.each), lambda numbered: numbered[0] // shard):
+        name, tables = shard_name(number), _case_tables(of_shard, shards)
+        if storage.exists(folder, key, name):
+            for _ in tables:
+                pass
+        else:
+            storage.write_parts(tables, CASES, folder, key, name)
+        advance(sum(shards), cases.total)
     manifest = storage.manifest_of(f"{folder}/{key}", shards)
     storage.write_record(manifest, folder, key, "table.json")
     storage.keep_only(folder, [key])
     return manifest
 
 
-def _case_table(cases: Sequence[Case], first: int) -> pa.Table:
-    columns = {
-        "number": range(first, first + len(cases)),
-        "scene": [msgspec.json.encode(case.scene).decode() for case in cases],
-        "source": [case.source for case in cases],
-        "kind": [case.kind for case in cases],
-        "record": [case.record for case in cases],
-        "questions": [case.questions for case in cases],
-    }
-    return pa.table({name: list(values) for name, values in columns.items()}, schema=CASES)
+def _case_tables(numbered: Iterable[tuple[int, Case]], counts: list[int]) -> Iterator[pa.Table]:
+    """Some cases a table at a time, a row group each; how many there are is appended to the counts."""
+    counts.append(0)
+    for batch in batched(numbered, ROWS_AT_ONCE):
+        counts[-1] += len(batch)
+        rows = [
+            {
+                "number": number,
+                "scene": msgspec.json.encode(case.scene).decode(),
+                "source": case.source,
+                "kind": case.kind,
+                "record": case.record,
+                "questions": case.questions,
+            }
+            for number, case in batch
+        ]
+        yield pa.Table.from_pylist(rows, schema=CASES)
 
 
 def case_of(row: dict[str, Any]) -> Case:
@@ -266,7 +290,7 @@ def case_of(row: dict[str, Any]) -> Case:
 def read_cases(storage: Storage, manifest: Manifest) -> Iterator[Case]:
     """The cases of a table in order."""
     for number in range(len(manifest.shards)):
-        yield from map(case_of, storage.read(manifest.folder, shard_name(number)).to_pylist())
+        yield from map(case_of, storage.rows(manifest.folder, shard_name(number)))
 
 
 def read_index(path: Path) -> list[LogEntry]:

@@ -6,7 +6,7 @@ the shards that are missing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -47,11 +47,18 @@ ANSWERS = pa.schema([(NUMBER, pa.int64()), ("lines", pa.list_(pa.string()))])
 
 
 def _shards(
-    storage: Storage, folder: str, key: str, count: int, compute: Callable[[int], pa.Table], stage: str
-) -> Iterator[pa.Table]:
-    """The shards of a table in order, each computed where it is not kept from a run before.
+    storage: Storage,
+    folder: str,
+    key: str,
+    count: int,
+    compute: Callable[[int], pa.Table],
+    stage: str,
+    columns: Sequence[str] | None = None,
+) -> Iterator[Iterator[dict[str, Any]]]:
+    """The rows of each shard of a table in order, or some of their columns, a row group at a time in memory.
 
-    Where there are several, the run's log says of each whether it was kept, done or failed.
+    A shard is computed where none is kept from a run before. Where there are several, the run's log says of
+    each whether it was kept, done or failed.
     """
     for number in range(count):
         name, called = shard_name(number), f"{stage}: shard {number + 1} of {count}"
@@ -64,7 +71,7 @@ def _shards(
                 raise
         if count > 1:
             say(f"{called} was kept" if kept else f"{called} is done")
-        yield storage.read(folder, key, name)
+        yield storage.rows(folder, key, name, columns=columns)
         if count > 1:
             advance(stage, number + 1, count)
 
@@ -104,7 +111,7 @@ def make_scenes(workspace: Workspace, benchmark: Benchmark, stage: str, out: Pat
         return map_rows(frame, work, MADE, asked, stage=progress, names=[f"number {n}" for n in asked])
 
     shards = _shards(storage, folder, key, len(cuts), compute, stage)
-    scenes = (scene for shard in shards for scene in shard["scene"].to_pylist())
+    scenes = (row["scene"] for rows in shards for row in rows)
     world.write(out, scenes, settings.seed)
     storage.keep_only(folder, [])
     return len(numbers)
@@ -170,10 +177,12 @@ def build_logs(workspace: Workspace, benchmark: Benchmark, stage: str, index: Pa
             progress = stage if len(cases.shards) == 1 else ""
             return _mapped(session, storage, cases, number, work, LOGS, progress)
 
-        for shard in _shards(storage, folder, key, len(cases.shards), compute, stage):
-            counts.append(shard.num_rows)
-            for row in shard.select(["name", "digest", "deltas", "source"]).to_pylist():
+        columns = ("name", "digest", "deltas", "source")
+        for rows in _shards(storage, folder, key, len(cases.shards), compute, stage, columns):
+            counts.append(0)
+            for row in rows:
                 file.write(msgspec.json.encode(LogEntry(*row.values())) + b"\n")
+                counts[-1] += 1
     pointer = index_key(index)
     storage.write_record(storage.manifest_of(f"{folder}/{key}", counts), folder, pointer)
     storage.keep_only(folder, [key, pointer])
@@ -281,8 +290,8 @@ def answer_cases(
 
     with out.open("wb") as file:
         shards = len(cases.shards) if first is None else 1
-        for shard in _shards(storage, folder, key, shards, compute, stage):
-            for line in (line for lines in shard["lines"].to_pylist() for line in lines):
+        for answered in _shards(storage, folder, key, shards, compute, stage):
+            for line in (line for row in answered for line in row["lines"]):
                 file.write(line.encode() + b"\n")
     storage.keep_only(folder, [])
     return cases.rows if first is None else first
