@@ -140,13 +140,6 @@ def say(text: str, label: str = "", *, error: bool = False) -> None:
     typer.echo(text, err=error)
 
 
-def print_json(value: Any) -> None:
-    """Print a value as one line of JSON."""
-    import msgspec
-
-    sys.stdout.write(msgspec.json.encode(value).decode() + "\n")
-
-
 def note(text: str) -> None:
     """Print a line that is no result, unless the command is to be quiet."""
     if not Voice.quiet:

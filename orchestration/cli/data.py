@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import inspect
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
-import msgspec
 import typer
 
 from orchestration.benchmarks.benchmark import Benchmark, World
@@ -25,6 +23,7 @@ from orchestration.cli.console import (
     voiced,
 )
 from orchestration.cli.notices import others_apart
+from orchestration.cli.printing import print_json, print_lines
 from orchestration.files import filling
 from orchestration.settings import parameters_of
 from substrate.errors import ParameterError
@@ -124,7 +123,7 @@ def _add_answer(group: typer.Typer, benchmark: Benchmark) -> None:
             asked = named.get("questions") or next(iter(named.values()))
             first = f"{tally.errors}, the first of them: {asked}: {tally.first_error}"
             say(first, "could not run:", error=True)
-        sys.stdout.write((msgspec.json.encode(tally).decode() if json else tally.line()) + "\n")
+        print_json(tally) if json else print_lines([tally.line()])
 
     name = benchmark.name.replace("_", "-")
     group.command(name)(_command(run, options, f"Rows of a user's own files: {benchmark.about['answers']}"))
@@ -193,7 +192,7 @@ def _add_world(group: typer.Typer, benchmark: Benchmark, world: World) -> None:
                 world.publish(fresh / "published", numbers, seed)
         if json:
             about = {"out": str(out_), counted: count, "seed": seed} | ({"level": level} if level else {})
-            sys.stdout.write(msgspec.json.encode(about).decode() + "\n")
+            print_json(about)
         else:
             say(f"{benchmark.size(data)} in {out_}")
 

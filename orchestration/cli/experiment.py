@@ -9,8 +9,9 @@ from typing import Annotated, Any
 import typer
 
 from orchestration.cli import completion
-from orchestration.cli.console import JsonOption, failing, note, print_json, say
+from orchestration.cli.console import JsonOption, failing, note, say
 from orchestration.cli.notices import others_apart
+from orchestration.cli.printing import print_json
 
 experiment_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 Name = Annotated[str, typer.Argument(metavar="NAME", autocompletion=completion.experiments)]

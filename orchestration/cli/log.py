@@ -28,14 +28,13 @@ from orchestration.cli.log_text import (
     line_of,
     placed_as_json,
     prefixes_of,
-    print_json,
-    print_lines,
     read_log,
     term_of,
     text_of_file,
     triple_text,
     warn,
 )
+from orchestration.cli.printing import print_json, print_lines
 from substrate.guard import QueryLimits, Solutions, confined
 from substrate.guard import query as guarded
 from substrate.log import EventLog

@@ -22,13 +22,12 @@ from orchestration.cli.log_text import (
     difference_as_json,
     failing,
     prefixes_of,
-    print_json,
-    print_lines,
     read_log,
     term_of,
     triple_text,
     warn,
 )
+from orchestration.cli.printing import print_json, print_lines
 from substrate.errors import InterventionError, ParameterError
 from substrate.guard import QueryLimits, confined
 from substrate.log import EventLog

@@ -18,11 +18,10 @@ from orchestration.cli.log_text import (
     TickOption,
     failing,
     prefixes_of,
-    print_json,
-    print_lines,
     read_log,
     text_of_file,
 )
+from orchestration.cli.printing import print_json, print_lines
 from substrate.log import EventLog
 
 

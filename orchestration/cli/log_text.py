@@ -14,7 +14,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import msgspec
 import pyoxigraph as ox
 import typer
 
@@ -183,13 +182,3 @@ def line_of(log: EventLog, position: int) -> str:
 def triple_text(triple: Any) -> str:
     """A triple in N-Triples."""
     return str(ox.Triple(*triple))
-
-
-def print_lines(lines: Iterable[str]) -> None:
-    """Write lines to standard output at once."""
-    sys.stdout.write("".join(f"{line}\n" for line in lines))
-
-
-def print_json(value: object) -> None:
-    """Write a value to standard output as a line of JSON."""
-    sys.stdout.write(msgspec.json.encode(value).decode() + "\n")

@@ -19,11 +19,11 @@ from orchestration.cli.console import (
     SetOption,
     bars,
     failing,
-    print_json,
     say,
     voiced,
 )
 from orchestration.cli.notices import others_apart
+from orchestration.cli.printing import print_json
 from orchestration.cli.results import accept, materialize, reproduce, verify
 
 _PLAIN: dict[str, Any] = {"no_args_is_help": True, "rich_markup_mode": None}

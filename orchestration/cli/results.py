@@ -17,12 +17,12 @@ from orchestration.cli.console import (
     SetOption,
     failing,
     note,
-    print_json,
     say,
     stage_bars,
     voiced,
 )
 from orchestration.cli.notices import others_apart, running
+from orchestration.cli.printing import print_json
 
 
 @voiced

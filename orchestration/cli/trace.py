@@ -13,6 +13,7 @@ from rich.markup import escape
 from rich.tree import Tree
 from tabulate import tabulate
 
+from orchestration.cli.printing import print_json
 from orchestration.lineage.answer import AnswerTrace, row_line, trace_answer
 from orchestration.lineage.listing import Entry, Listing, Made
 from orchestration.lineage.number import Lineage, Step, Trace, trace_number
@@ -56,9 +57,7 @@ def print_trace(
 
         write_prov(lineage, [way], prov, answer)
     if json:
-        sys.stdout.write(
-            msgspec.json.encode({"trace": way, "answer": answer, "reexecution": again}).decode() + "\n"
-        )
+        print_json({"trace": way, "answer": answer, "reexecution": again})
     else:
         _print(way, answer, again)
     return (
@@ -75,7 +74,7 @@ def print_list(profile: str | None, *, json: bool) -> None:
 
 def _print_entries(entries: Sequence[Entry], *, json: bool) -> None:
     if json:
-        sys.stdout.write(msgspec.json.encode(entries).decode() + "\n")
+        print_json(entries)
         return
     heads = ("name", "where", "paper", "measured", "n", "interval", "data")
     rows = [
@@ -104,7 +103,7 @@ def _print_derived(listing: Listing, name: str, *, json: bool) -> bool:
     ways = [trace_number(lineage, number) for number in numbers] if lineage else []
     if json:
         record = {"number": entry, "how": made.how, "counts": made.counts, "traces": ways}
-        sys.stdout.write(msgspec.json.encode(record).decode() + "\n")
+        print_json(record)
     else:
         _console().print(_derived_tree(listing, entry, made))
         for way in ways:
