@@ -1,11 +1,15 @@
 """What a benchmark's stages cost as its cases become more: the table of docs/scale.md.
 
     python benchmarks/scale.py gqa 200 1000 5000 20000
-    python benchmarks/scale.py clevrer 200 1000 5000 20000
+    python benchmarks/scale.py clevrer 200 1000 5000
+    python benchmarks/scale.py clevrer 200 1000 5000 20000 --again data/full/clevrer
 
 A size is one run of dataset, logs, answers and scores from nothing, in a project and processes of its own.
 The peak of a process is what the kernel kept of it (VmHWM); processor time is that of all processes. Sizes
-are printed as they are measured, as JSON with --json; exponents are least squares of the logarithms.
+are printed as they are measured, as JSON with --json; exponents are least squares of the logarithms. With
+--keep FOLDER the data and artifacts of each size stay there, as BENCHMARK-CASES. With --again FOLDER no scene
+is simulated: the cases are those of a generated release of CLEVRER, again and again under new numbers, given
+as a user's own files.
 """
 
 from __future__ import annotations
@@ -23,6 +27,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple
+from zipfile import ZipFile
+
+import msgspec
+
+from substrate.worlds.layout import QUESTIONS, encode_scene, write_release
 
 ROOT = Path(__file__).resolve().parents[1]
 STEPS = ("dataset", "logs", "answers", "scores")
@@ -31,6 +40,8 @@ SIZES = {"clevrer": "scenes", "gqa": "scenes", "comphy": "targets", "babi": "que
 EVERY = 0.25
 """Seconds between two looks at the processes."""
 TICKS = os.sysconf("SC_CLK_TCK")
+FIRST_SCENE = 10000
+"""The number of the first scene that is given again."""
 
 
 class Process(NamedTuple):
@@ -76,15 +87,39 @@ def look(pid: int, driver: int) -> Process:
     return Process(kind, peak, (int(stat[11]) + int(stat[12])) / TICKS)
 
 
-def measure(benchmark: str, cases: int) -> Measured:
-    """One run at a size."""
-    with tempfile.TemporaryDirectory(prefix="substrate-scale-") as scratch:
+def scenes_again(release: Path, count: int) -> Iterator[bytes]:
+    """So many scenes: those of a release of CLEVRER, again and again under new numbers."""
+    questions = msgspec.json.decode((release / "questions.json").read_bytes(), type=list[msgspec.Raw])
+    with ZipFile(release / "annotation.zip") as archive:
+        members = archive.namelist()
+        for place in range(count):
+            member = members[place % len(members)]
+            number, found = FIRST_SCENE + place, member.removesuffix(".json")[-5:].encode()
+            folder = f"annotation_{number // 1000 * 1000:05d}-{number // 1000 * 1000 + 1000:05d}"
+            # A record begins with its scene's number and the name of its video.
+            record, asked = (
+                msgspec.Raw(before.replace(found, b"%05d" % number, 2))
+                for before in (archive.read(member), bytes(questions[place % len(members)]))
+            )
+            scene = {f"annotation/{folder}/annotation_{number:05d}.json": record, QUESTIONS: asked}
+            yield encode_scene(scene)
+
+
+def measure(benchmark: str, cases: int, keep: Path | None, release: Path | None) -> Measured:
+    """One run at a size; what it made is moved to a folder of `keep`."""
+    with tempfile.TemporaryDirectory(prefix="substrate-scale-") as scratch, ExitStack() as stack:
         project = Path(scratch)
         for name in ("params.yaml", "workspace.yaml"):
             shutil.copy(ROOT / name, project)
+        overrides = [f"profiles.sample.{benchmark}.{SIZES[benchmark]}={cases}"]
+        if release:
+            files = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="substrate-files-")))
+            write_release(files, scenes_again(release, cases))
+            named = {"annotations": "annotation.zip", "questions": "questions.json"}
+            overrides = [f"profiles.local.{benchmark}.{key}={files / name}" for key, name in named.items()]
         began = time.monotonic()
         environment = os.environ | {"PYTHONPATH": str(ROOT), "DAGSTER_HOME": str(project)}
-        command = [sys.executable, str(Path(__file__).resolve()), "--stages", benchmark, str(cases)]
+        command = [sys.executable, str(Path(__file__).resolve()), benchmark, "--stages", *overrides]
         running = subprocess.Popen(command, cwd=project, env=environment, stdout=subprocess.DEVNULL)
         seen: dict[int, Process] = {}
         while running.poll() is None:
@@ -106,16 +141,22 @@ def measure(benchmark: str, cases: int) -> Measured:
         }
         size = sum(path.stat().st_size for path in files) / 2**20
         cpu = sum(process.cpu for process in seen.values())
+        if keep:
+            kept = keep / f"{benchmark}-{cases}"
+            kept.mkdir(parents=True)
+            for folder in ("data", "artifacts"):
+                shutil.move(project / folder, kept)
         return Measured(benchmark, cases, wall, cpu, **peaks, files=len(files), mib=size)
 
 
-def run_stages(benchmark: str, cases: int) -> None:
+def run_stages(benchmark: str, overrides: Sequence[str]) -> None:
     """The stages in the project around the current folder, in this process; it then ends without a wait."""
     from orchestration.files import replacing
     from orchestration.pipeline.graph import STAGES
     from orchestration.project import open_workspace
 
-    workspace = open_workspace(overrides=(f"profiles.sample.{benchmark}.{SIZES[benchmark]}={cases}",))
+    profile = overrides[0].split(".")[1]
+    workspace = open_workspace(profile, tuple(overrides))
     for step in STEPS:
         stage = STAGES[f"{benchmark}/{step}"]
         with ExitStack() as stack:
@@ -140,18 +181,22 @@ def main() -> None:
     """Measure, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("benchmark", choices=SIZES)
-    parser.add_argument("cases", type=int, nargs="+")
+    parser.add_argument("cases", type=int, nargs="*")
     parser.add_argument("--json", action="store_true")
-    parser.add_argument("--stages", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--keep", type=Path, metavar="FOLDER")
+    parser.add_argument("--again", type=Path, metavar="FOLDER")
+    parser.add_argument("--stages", nargs="+", help=argparse.SUPPRESS)
     given: Any = parser.parse_args()
     if given.stages:
-        run_stages(given.benchmark, given.cases[0])
+        run_stages(given.benchmark, given.stages)
+    if given.again and given.benchmark != "clevrer":
+        parser.error("--again takes a release of clevrer")
     found = []
     if not given.json:
         sys.stdout.write("| cases | wall s | CPU s | driver MiB | JVM MiB | a worker MiB | files | MiB |\n")
         sys.stdout.write("|---|---|---|---|---|---|---|---|\n")
     for cases in given.cases:
-        found.append(one := measure(given.benchmark, cases))
+        found.append(one := measure(given.benchmark, cases, given.keep, given.again))
         row = f"| {cases:,} | {one.wall:.0f} | {one.cpu:.0f} | {one.driver:.0f} | {one.jvm:.0f} "
         row += f"| {one.worker:.0f} | {one.files} | {one.mib:.1f} |"
         sys.stdout.write(f"{json.dumps(one._asdict()) if given.json else row}\n")
