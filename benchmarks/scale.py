@@ -1,6 +1,6 @@
 """What a benchmark's stages cost as its cases become more: the table of docs/scale.md.
 
-    python benchmarks/scale.py gqa 200 1000 5000 20000
+    python benchmarks/scale.py gqa 200 1000 5000 10159 20000
     python benchmarks/scale.py clevrer 200 1000 5000
     python benchmarks/scale.py clevrer 200 1000 5000 20000 --again data/full/clevrer
 
