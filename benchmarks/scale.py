@@ -95,14 +95,12 @@ def scenes_again(release: Path, count: int) -> Iterator[bytes]:
         for place in range(count):
             member = members[place % len(members)]
             number, found = FIRST_SCENE + place, member.removesuffix(".json")[-5:].encode()
-            folder = f"annotation_{number // 1000 * 1000:05d}-{number // 1000 * 1000 + 1000:05d}"
             # A record begins with its scene's number and the name of its video.
             record, asked = (
                 msgspec.Raw(before.replace(found, b"%05d" % number, 2))
                 for before in (archive.read(member), bytes(questions[place % len(members)]))
             )
-            scene = {f"annotation/{folder}/annotation_{number:05d}.json": record, QUESTIONS: asked}
-            yield encode_scene(scene)
+            yield encode_scene({f"annotation/annotation_{number:05d}.json": record, QUESTIONS: asked})
 
 
 def measure(benchmark: str, cases: int, keep: Path | None, release: Path | None) -> Measured:
@@ -111,15 +109,17 @@ def measure(benchmark: str, cases: int, keep: Path | None, release: Path | None)
         project = Path(scratch)
         for name in ("params.yaml", "workspace.yaml"):
             shutil.copy(ROOT / name, project)
-        overrides = [f"profiles.sample.{benchmark}.{SIZES[benchmark]}={cases}"]
+        profile, given = "sample", {SIZES[benchmark]: cases}
         if release:
             files = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="substrate-files-")))
             write_release(files, scenes_again(release, cases))
-            named = {"annotations": "annotation.zip", "questions": "questions.json"}
-            overrides = [f"profiles.local.{benchmark}.{key}={files / name}" for key, name in named.items()]
+            profile = "local"
+            given = {"annotations": files / "annotation.zip", "questions": files / "questions.json"}
+        overrides = [f"profiles.{profile}.{benchmark}.{key}={value}" for key, value in given.items()]
         began = time.monotonic()
         environment = os.environ | {"PYTHONPATH": str(ROOT), "DAGSTER_HOME": str(project)}
-        command = [sys.executable, str(Path(__file__).resolve()), benchmark, "--stages", *overrides]
+        stages = [benchmark, str(cases), "--stages", profile, *overrides]
+        command = [sys.executable, str(Path(__file__).resolve()), *stages]
         running = subprocess.Popen(command, cwd=project, env=environment, stdout=subprocess.DEVNULL)
         seen: dict[int, Process] = {}
         while running.poll() is None:
@@ -149,14 +149,13 @@ def measure(benchmark: str, cases: int, keep: Path | None, release: Path | None)
         return Measured(benchmark, cases, wall, cpu, **peaks, files=len(files), mib=size)
 
 
-def run_stages(benchmark: str, overrides: Sequence[str]) -> None:
+def run_stages(benchmark: str, profile: str, *overrides: str) -> None:
     """The stages in the project around the current folder, in this process; it then ends without a wait."""
     from orchestration.files import replacing
     from orchestration.pipeline.graph import STAGES
     from orchestration.project import open_workspace
 
-    profile = overrides[0].split(".")[1]
-    workspace = open_workspace(profile, tuple(overrides))
+    workspace = open_workspace(profile, overrides)
     for step in STEPS:
         stage = STAGES[f"{benchmark}/{step}"]
         with ExitStack() as stack:
@@ -181,14 +180,14 @@ def main() -> None:
     """Measure, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("benchmark", choices=SIZES)
-    parser.add_argument("cases", type=int, nargs="*")
+    parser.add_argument("cases", type=int, nargs="+")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--keep", type=Path, metavar="FOLDER")
     parser.add_argument("--again", type=Path, metavar="FOLDER")
     parser.add_argument("--stages", nargs="+", help=argparse.SUPPRESS)
     given: Any = parser.parse_args()
     if given.stages:
-        run_stages(given.benchmark, given.stages)
+        run_stages(given.benchmark, *given.stages)
     if given.again and given.benchmark != "clevrer":
         parser.error("--again takes a release of clevrer")
     found = []

@@ -120,10 +120,10 @@ class Storage:
                 raise
 
     def write(self, table: pa.Table, *parts: str) -> None:
-        """Write a table as one Parquet file, whole or not at all; errors as :meth:`write_parts`."""
-        self.write_parts([table], table.schema, *parts)
+        """Write a table as one Parquet file, whole or not at all; errors as :meth:`write_tables`."""
+        self.write_tables([table], table.schema, *parts)
 
-    def write_parts(self, tables: Iterable[pa.Table], schema: pa.Schema, *parts: str) -> None:
+    def write_tables(self, tables: Iterable[pa.Table], schema: pa.Schema, *parts: str) -> None:
         """Write tables of one schema, one after the other, as one Parquet file, whole or not at all.
 
         Raises:
@@ -164,12 +164,14 @@ class Storage:
         with self._replacing(*parts) as (system, part):
             system.pipe_file(part, msgspec.json.encode(record))
 
-    def manifest_of(self, folder: str, shards: list[int]) -> Manifest:
-        """The manifest of a table that was written: its folder, and how many rows each shard has."""
-        found: list[str] = []
-        for number in range(len(shards)):
+    def manifest_of(self, folder: str, count: int) -> Manifest:
+        """The manifest of a table that was written as so many shards, read off their files."""
+        shards, found = list[int](), list[str]()
+        for number in range(count):
             system, path = self._place(folder, shard_name(number))
             with system.open(path, "rb") as file:
+                shards.append(pq.read_metadata(file).num_rows)
+                file.seek(0)
                 digest = hashlib.sha256()
                 while block := file.read(1 << 20):
                     digest.update(block)  # pyright: ignore[reportArgumentType]
@@ -247,26 +249,21 @@ def write_cases(
         if found and found.sums:
             return found
     folder = folders[0]
-    cases, shards = read(), list[int]()
+    cases, shards = read(), 0
     for number, of_shard in groupby(enumerate(cases.each), lambda numbered: numbered[0] // shard):
-        name, tables = shard_name(number), _case_tables(of_shard, shards)
-        if storage.exists(folder, key, name):
-            for _ in tables:
-                pass
-        else:
-            storage.write_parts(tables, CASES, folder, key, name)
-        advance(sum(shards), cases.total)
+        name, shards = shard_name(number), number + 1
+        if not storage.exists(folder, key, name):
+            storage.write_tables(_case_tables(of_shard), CASES, folder, key, name)
+        advance(min(shards * shard, cases.total), cases.total)
     manifest = storage.manifest_of(f"{folder}/{key}", shards)
     storage.write_record(manifest, folder, key, "table.json")
     storage.keep_only(folder, [key])
     return manifest
 
 
-def _case_tables(numbered: Iterable[tuple[int, Case]], counts: list[int]) -> Iterator[pa.Table]:
-    """Some cases a table at a time, a row group each; how many there are is appended to the counts."""
-    counts.append(0)
+def _case_tables(numbered: Iterable[tuple[int, Case]]) -> Iterator[pa.Table]:
+    """Some cases, each with its place in the order, as tables of a row group."""
     for batch in batched(numbered, ROWS_AT_ONCE):
-        counts[-1] += len(batch)
         rows = [
             {
                 "number": number,

@@ -1,5 +1,5 @@
-"""What the commands of `substrate log` share: options, logs and terms as they are given, lines and JSON as
-they are printed, and how an error ends a command.
+"""What the commands of `substrate log` share: options, logs and terms as they are given, and how an error
+ends a command.
 
 Terms are written as in N-Triples (`<urn:v:ann>`, `"text"@en`, `_:b`, `<<( … )>>`); an IRI may go without its
 brackets, and a prefixed name is expanded with `--prefix` or the prefixes of `--tbox`.

@@ -170,7 +170,6 @@ def build_logs(workspace: Workspace, benchmark: Benchmark, stage: str, index: Pa
     folder = f"{workspace.shelves[0]}/logs/{benchmark.logs_of}"
     key = short_key(cases.folder, parameters, hashes(code_of(benchmark.logs)))
     work = partial(_log_rows, benchmark.logs, parameters)
-    counts: list[int] = []
     with index.open("wb") as file:
 
         def compute(number: int) -> pa.Table:
@@ -179,14 +178,12 @@ def build_logs(workspace: Workspace, benchmark: Benchmark, stage: str, index: Pa
 
         columns = ("name", "digest", "deltas", "source")
         for rows in _shards(storage, folder, key, len(cases.shards), compute, stage, columns):
-            counts.append(0)
             for row in rows:
                 file.write(msgspec.json.encode(LogEntry(*row.values())) + b"\n")
-                counts[-1] += 1
-    pointer = index_key(index)
-    storage.write_record(storage.manifest_of(f"{folder}/{key}", counts), folder, pointer)
+    manifest, pointer = storage.manifest_of(f"{folder}/{key}", len(cases.shards)), index_key(index)
+    storage.write_record(manifest, folder, pointer)
     storage.keep_only(folder, [key, pointer])
-    return sum(counts)
+    return manifest.rows
 
 
 def _mapped(
@@ -291,7 +288,7 @@ def answer_cases(
     with out.open("wb") as file:
         shards = len(cases.shards) if first is None else 1
         for answered in _shards(storage, folder, key, shards, compute, stage):
-            for line in (line for row in answered for line in row["lines"]):
-                file.write(line.encode() + b"\n")
+            for row in answered:
+                file.writelines(line.encode() + b"\n" for line in row["lines"])
     storage.keep_only(folder, [])
     return cases.rows if first is None else first
