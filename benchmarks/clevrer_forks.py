@@ -21,6 +21,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.json import Decoder
 
+from substrate.base.inputs import decode
 from substrate.domains.clevrer.counterfactual import judge
 from substrate.domains.clevrer.deltas import annotation_log
 from substrate.domains.clevrer.emitter import future
@@ -38,8 +39,7 @@ from substrate.domains.clevrer.interpreter import answer_scene, in_order
 from substrate.domains.clevrer.motion import bodies, simulate
 from substrate.domains.clevrer.parameters import RECORDED_AFTER, Counterfactual, Parameters, Predictive
 from substrate.domains.clevrer.scene import Event, Scene
-from substrate.log import EventLog
-from substrate.reading import decode
+from substrate.log.event_log import EventLog
 
 Pairs = set[frozenset[int]]
 

@@ -27,6 +27,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
+from substrate.base.errors import SubstrateError
 from substrate.domains.clevrer.format import (
     annotation_names,
     annotation_sources,
@@ -34,7 +35,6 @@ from substrate.domains.clevrer.format import (
     read_scene_events,
 )
 from substrate.domains.clevrer.motion.trajectories import read_trajectories
-from substrate.errors import SubstrateError
 from substrate.worlds.clevrer import generate_annotation
 from substrate.worlds.clevrer import measured as constants
 from substrate.worlds.clevrer.fit import Measured, measure, render, select

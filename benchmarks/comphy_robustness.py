@@ -20,7 +20,7 @@ from substrate.domains.comphy.deltas import target_log
 from substrate.domains.comphy.format import Target
 from substrate.domains.comphy.interpreter import answer_target
 from substrate.domains.comphy.parameters import Parameters
-from substrate.rows import Row
+from substrate.domains.rows import Row
 from substrate.worlds.clevrer.altered import altered
 from substrate.worlds.clevrer.inexact import noisy
 from substrate.worlds.comphy import WorldTarget, generate_target

@@ -32,9 +32,9 @@ def code_of(*functions: Callable[..., Any]) -> tuple[str, ...]:
             such as a benchmark, counts by the file that declares it, for its names and titles; not by what
             its own functions reach.
 
-    >>> from substrate.rows import encode
+    >>> from substrate.domains.rows import encode
     >>> [file for file in code_of(encode) if file.endswith("rows.py")]
-    ['substrate/rows.py']
+    ['substrate/domains/rows.py']
     """
     own: dict[str, set[str]] = {}
     values: list[object] = []
@@ -232,4 +232,4 @@ def tbox_file(name: str) -> Path:
     >>> tbox_file("village").name
     'village.ttl'
     """
-    return ROOT / "substrate" / "tboxes" / f"{name}.ttl"
+    return ROOT / "tboxes" / f"{name}.ttl"

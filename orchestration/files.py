@@ -16,7 +16,7 @@ from typing import Any
 
 import msgspec
 
-from substrate.errors import SubstrateError
+from substrate.base.errors import SubstrateError
 
 _REFUSED = frozenset(
     {

@@ -27,7 +27,7 @@ def main() -> None:
     try:
         from orchestration.cli.main import app
     except ModuleNotFoundError as error:
-        from substrate.extras import missing_extra
+        from substrate.base.extras import missing_extra
 
         if missing_extra(error) is None:
             raise
@@ -36,7 +36,7 @@ def main() -> None:
     try:
         app()
     except ImportError as error:
-        from substrate.extras import MissingExtraError, missing_extra
+        from substrate.base.extras import MissingExtraError, missing_extra
 
         if isinstance(error, MissingExtraError):
             missing = error
@@ -51,7 +51,7 @@ def main() -> None:
 
 def _without_commands(arguments: list[str]) -> None:
     from substrate import __version__
-    from substrate.extras import MissingExtraError, install
+    from substrate.base.extras import MissingExtraError, install
 
     command = next((argument for argument in arguments if not argument.startswith("-")), None)
     if "--version" in arguments[:1]:

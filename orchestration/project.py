@@ -18,7 +18,7 @@ from orchestration.benchmarks.registry import BENCHMARKS
 from orchestration.root import find_root
 from orchestration.settings import PARAMETERS_FILE, Settings, flattened, load_settings, settings_type
 from orchestration.workspace import EXPERIMENTS, Workspace
-from substrate.errors import ParameterError
+from substrate.base.errors import ParameterError
 
 SETTINGS = settings_type(
     dict(benchmark.parameters for benchmark in BENCHMARKS.values() if benchmark.parameters)

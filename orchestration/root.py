@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from orchestration.settings import PARAMETERS_FILE
-from substrate.errors import ParameterError
+from substrate.base.errors import ParameterError
 
 _CHECKOUT = Path(__file__).resolve().parents[1]
 

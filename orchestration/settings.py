@@ -9,7 +9,7 @@ from typing import Annotated, Any, TypeVar
 import msgspec
 
 from orchestration.yaml_text import parse_yaml, read_yaml
-from substrate.errors import ParameterError
+from substrate.base.errors import ParameterError
 
 PARAMETERS_FILE = "params.yaml"
 T = TypeVar("T")

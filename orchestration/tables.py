@@ -23,8 +23,8 @@ import pyarrow.parquet as pq
 
 from orchestration.benchmarks.benchmark import Case, Cases
 from orchestration.files import naming
-from substrate.errors import ParameterError
-from substrate.log import EventLog
+from substrate.base.errors import ParameterError
+from substrate.log.event_log import EventLog
 
 ROWS_AT_ONCE = 16
 """How many rows a row group has: what a worker reads at a time."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from substrate.errors import ParameterError
+from substrate.base.errors import ParameterError
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 DEPTH = 50
@@ -53,7 +53,7 @@ def parse_yaml(text: str, *where: str) -> Any:
     {'a': 1, 'b': ['x', 2.5]}
     >>> parse_yaml("seed: 1\\nseed: 2", "params.yaml")
     Traceback (most recent call last):
-    substrate.errors.ParameterError: params.yaml: seed: occurs twice (line 2). Keep one of the two.
+    substrate.base.errors.ParameterError: params.yaml: seed: occurs twice (line 2). Keep one of the two.
 
     Raises:
         ParameterError: not YAML, a key occurs twice, an alias (a few of which can stand for gigabytes), a

@@ -6,18 +6,10 @@ ancestry answers why something happened and what would not have happened without
 
 __version__ = "0.1.0"
 
-from substrate.ancestry import (
-    Ancestry,
-    Event,
-    ancestors,
-    ancestors_as_printed,
-    ancestors_global_frame,
-    causal_chain,
-)
-from substrate.delta import Delta, Op, Term, Triple
-from substrate.display import show
-from substrate.duality import Condition, Conditions, Verdict, conditions, verdicts
-from substrate.errors import (
+from substrate.ask.questions import Answer, Occurrence, ask, occurrences, survey
+from substrate.ask.tellings import Learning, chains, in_words
+from substrate.base.delta import Delta, Op, Term, Triple
+from substrate.base.errors import (
     FormatError,
     InterventionError,
     LogError,
@@ -26,11 +18,9 @@ from substrate.errors import (
     SubstrateError,
     TBoxError,
 )
-from substrate.explanation import Evidence, ExplainedPart, ExplainedStep, Explanation
-from substrate.export import from_members, from_state, members, to_turtle
-from substrate.fork import Emitter, Simulation, Simulator, TwinTick, arms, fork, twin
-from substrate.history import Change, Difference, History, Interval, diff, difference, histories, history
-from substrate.interventions import (
+from substrate.base.terms import Namespace
+from substrate.branch.fork import Emitter, Simulation, Simulator, TwinTick, arms, fork, twin
+from substrate.branch.interventions import (
     Assert,
     AssertAwareness,
     Intervention,
@@ -38,16 +28,26 @@ from substrate.interventions import (
     Retract,
     RetractAwareness,
 )
-from substrate.log import EventLog, TornTailWarning
-from substrate.merge import Conflict, MergeError, conflicts, merge, merge_base
-from substrate.questions import Answer, Occurrence, ask, occurrences, survey
-from substrate.replay import Replay
-from substrate.rule import Rule
-from substrate.rules import Firing, RuleEmitter, settle, unfold
-from substrate.state import State
-from substrate.tbox import TBox, Violation
-from substrate.tellings import Learning, chains, in_words
-from substrate.terms import Namespace
+from substrate.branch.merge import Conflict, MergeError, conflicts, merge, merge_base
+from substrate.cause.ancestry import (
+    Ancestry,
+    Event,
+    ancestors,
+    ancestors_as_printed,
+    ancestors_global_frame,
+    causal_chain,
+)
+from substrate.cause.duality import Condition, Conditions, Verdict, conditions, verdicts
+from substrate.cause.explanation import Evidence, ExplainedPart, ExplainedStep, Explanation
+from substrate.log.display import show
+from substrate.log.event_log import EventLog, TornTailWarning
+from substrate.log.export import from_members, from_state, members, to_turtle
+from substrate.log.history import Change, Difference, History, Interval, diff, difference, histories, history
+from substrate.log.replay import Replay
+from substrate.log.state import State
+from substrate.rules.fixpoint import Firing, RuleEmitter, settle, unfold
+from substrate.rules.rule import Rule
+from substrate.rules.tbox import TBox, Violation
 
 insert, retract, record = EventLog.insert, EventLog.retract, EventLog.record
 

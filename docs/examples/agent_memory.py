@@ -11,8 +11,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from substrate import EventLog, Namespace, RetractAwareness
-from substrate.memory import Memory
-from substrate.vocabulary import AWARE_OF
+from substrate.base.vocabulary import AWARE_OF
+from substrate.memory.memory import Memory
 
 OFFICE = Namespace("https://example.org/office#")
 NINE = datetime(2026, 3, 2, 9, tzinfo=UTC)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pyoxigraph import NamedNode
 
 from substrate import Delta, EventLog, Op, difference, from_state
-from substrate.bridges import write_state
+from substrate.adapters.bridges import write_state
 
 MARCH = """
 @prefix skos: <http://www.w3.org/2004/02/skos/core#> . @prefix : <https://example.org/soil#> .

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from substrate import Assert, EventLog, Namespace, Op, Simulation, State, arms, insert, record, twin
-from substrate.log import Triple
+from substrate.log.event_log import Triple
 
 TOWN = Namespace("https://example.org/town#")
 PEOPLE = ("ann", "bo", "cy", "dee", "eve", "flo")

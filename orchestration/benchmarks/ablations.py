@@ -11,15 +11,15 @@ import msgspec
 from orchestration.benchmarks import clevrer
 from orchestration.benchmarks.benchmark import Benchmark, Case, per_choice
 from orchestration.settings import convert, override
+from substrate.cause.explanation import Explanation
 from substrate.domains.clevrer.format import SceneQuestions
 from substrate.domains.clevrer.interpreter import LANGUAGE
 from substrate.domains.clevrer.interpreter import rows as clevrer_rows
 from substrate.domains.clevrer.parameters import Parameters, Predictive
 from substrate.domains.clevrer.program import World
 from substrate.domains.clevrer.scene import Scene
-from substrate.explanation import Explanation
-from substrate.log import EventLog
-from substrate.rows import Row
+from substrate.domains.rows import Row
+from substrate.log.event_log import EventLog
 
 
 class Variant(NamedTuple):

@@ -26,13 +26,13 @@ from orchestration.benchmarks.benchmark import (
     chosen,
 )
 from orchestration.fetch.archives import extract
+from substrate.cause.explanation import Explanation
 from substrate.domains.babi.deltas import story_log
 from substrate.domains.babi.explain import explain_answer
 from substrate.domains.babi.format import SUBSETS, Story, read_tasks
 from substrate.domains.babi.interpreter import answer_story
-from substrate.explanation import Explanation
-from substrate.log import EventLog
-from substrate.rows import Row
+from substrate.domains.rows import Row
+from substrate.log.event_log import EventLog
 from substrate.worlds.babi import TASKS, tell_task, write_texts
 
 _stories = msgspec.json.Decoder(list[Story])

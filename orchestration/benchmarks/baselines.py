@@ -14,6 +14,7 @@ import msgspec
 from orchestration.benchmarks.benchmark import Benchmark, Case
 from orchestration.models.asking import Part
 from orchestration.models.transcript import Records, TranscriptError, images_of
+from substrate.base.errors import FormatError
 from substrate.baselines import clevrer as controlled
 from substrate.baselines import gqa as photographs
 from substrate.baselines import twin
@@ -24,11 +25,10 @@ from substrate.domains.clevrer.format import Question, SceneQuestions
 from substrate.domains.gqa import format as gqa_format
 from substrate.domains.gqa.interpreter import SUBSETS, answer_scene
 from substrate.domains.gqa.scene import Scene
+from substrate.domains.rows import Row
 from substrate.domains.smallville.format import Gold, Spec
 from substrate.domains.smallville.judging import Judgement
-from substrate.errors import FormatError
-from substrate.log import EventLog
-from substrate.rows import Row
+from substrate.log.event_log import EventLog
 
 Pictures = Callable[[str], Image]
 """A photograph by image id."""

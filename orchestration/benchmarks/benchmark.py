@@ -14,10 +14,10 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from substrate.errors import FormatError, ParameterError
-from substrate.explanation import Explanation
-from substrate.log import EventLog
-from substrate.rows import Row
+from substrate.base.errors import FormatError, ParameterError
+from substrate.cause.explanation import Explanation
+from substrate.domains.rows import Row
+from substrate.log.event_log import EventLog
 
 Files = Mapping[str, Path]
 """A benchmark's input files or folders by what they are, such as ``annotations`` and ``questions``."""

@@ -23,6 +23,9 @@ from orchestration.benchmarks.benchmark import (
     per_choice,
     require_scenes,
 )
+from substrate.base.errors import FormatError, ParameterError
+from substrate.base.inputs import Source, lines
+from substrate.cause.explanation import Explanation
 from substrate.domains.clevrer.deltas import annotation_log, events_log
 from substrate.domains.clevrer.explain import explain as explain_question
 from substrate.domains.clevrer.format import (
@@ -36,11 +39,8 @@ from substrate.domains.clevrer.format import (
 )
 from substrate.domains.clevrer.interpreter import answer_scene
 from substrate.domains.clevrer.parameters import Parameters
-from substrate.errors import FormatError, ParameterError
-from substrate.explanation import Explanation
-from substrate.log import EventLog
-from substrate.reading import Source, lines
-from substrate.rows import Row
+from substrate.domains.rows import Row
+from substrate.log.event_log import EventLog
 from substrate.worlds.clevrer import scene_files
 from substrate.worlds.layout import encode_scene, write_release
 

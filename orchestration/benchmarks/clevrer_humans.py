@@ -11,8 +11,8 @@ from orchestration.benchmarks.benchmark import Benchmark, Case, Cases, Data, Fil
 from orchestration.benchmarks.clevrer import scene_cases, scene_logs
 from substrate.domains.clevrer.humans import BENCHMARK, HumanScene, answer_humans, read_human_questions
 from substrate.domains.clevrer.parameters import Parameters
-from substrate.log import EventLog
-from substrate.rows import Row
+from substrate.domains.rows import Row
+from substrate.log.event_log import EventLog
 
 _questions = msgspec.json.Decoder(HumanScene)
 

@@ -28,15 +28,15 @@ from orchestration.benchmarks.benchmark import (
     per_choice,
     require_scenes,
 )
+from substrate.cause.explanation import Explanation
 from substrate.domains.clevrer.format import annotation_sources
 from substrate.domains.comphy.deltas import target_log
 from substrate.domains.comphy.explain import explain as explain_question
 from substrate.domains.comphy.format import TargetQuestions, decode_target, read_questions, target_names
 from substrate.domains.comphy.interpreter import answer_target
 from substrate.domains.comphy.parameters import Parameters
-from substrate.explanation import Explanation
-from substrate.log import EventLog
-from substrate.rows import Row
+from substrate.domains.rows import Row
+from substrate.log.event_log import EventLog
 from substrate.worlds.comphy import target_files
 from substrate.worlds.layout import encode_scene, write_release
 

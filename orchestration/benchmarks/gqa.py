@@ -22,6 +22,7 @@ from orchestration.benchmarks.benchmark import (
     chosen,
 )
 from orchestration.fetch.archives import extract
+from substrate.cause.explanation import Explanation
 from substrate.domains.gqa.deltas import scene_log
 from substrate.domains.gqa.explain import explain as explain_question
 from substrate.domains.gqa.format import (
@@ -35,9 +36,8 @@ from substrate.domains.gqa.format import (
 )
 from substrate.domains.gqa.interpreter import SUBSETS, answer_scene
 from substrate.domains.gqa.scene import Scene
-from substrate.explanation import Explanation
-from substrate.log import EventLog
-from substrate.rows import Row
+from substrate.domains.rows import Row
+from substrate.log.event_log import EventLog
 from substrate.worlds.gqa import scene_records, write_records
 
 _questions = msgspec.json.Decoder(dict[str, Question])

@@ -14,7 +14,7 @@ from substrate.domains.clevrer.format import SceneQuestions
 from substrate.domains.clevrer.parameters import Counterfactual, Parameters, Predictive
 from substrate.domains.clevrer.program import World
 from substrate.domains.clevrer.scene import Scene
-from substrate.log import EventLog
+from substrate.log.event_log import EventLog
 
 SUBSETS = ("predictive", "counterfactual")
 BINS = 10

@@ -20,6 +20,7 @@ from msgspec.structs import replace
 from orchestration.benchmarks import babi, clevrer, comphy, gqa
 from orchestration.benchmarks.ablations import Variant
 from orchestration.benchmarks.benchmark import Benchmark, Case, Natural
+from substrate.base.errors import FormatError
 from substrate.domains.babi.deltas import story_log
 from substrate.domains.babi.format import Story
 from substrate.domains.babi.interpreter import answer_story
@@ -37,9 +38,8 @@ from substrate.domains.gqa.format import Question as GqaQuestion
 from substrate.domains.gqa.format import SceneGraph, decode_scene_graph
 from substrate.domains.gqa.interpreter import SUBSETS, answer_scene
 from substrate.domains.gqa.scene import Scene as GqaScene
-from substrate.errors import FormatError
-from substrate.log import EventLog
-from substrate.rows import Row
+from substrate.domains.rows import Row
+from substrate.log.event_log import EventLog
 from substrate.worlds.babi import retold
 from substrate.worlds.clevrer import inexact as clevrer_inexact
 from substrate.worlds.clevrer.altered import altered

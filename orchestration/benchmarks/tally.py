@@ -10,7 +10,7 @@ import msgspec
 
 from orchestration.benchmarks.benchmark import Benchmark, Files
 from orchestration.files import replacing
-from substrate.rows import Row, encode
+from substrate.domains.rows import Row, encode
 
 Advance = Callable[[int, int], None]
 """Called with the cases done and their number."""

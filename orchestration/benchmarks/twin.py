@@ -23,14 +23,14 @@ from orchestration.benchmarks.benchmark import (
     World,
     chosen,
 )
+from substrate.base.errors import InterventionError
+from substrate.cause.explanation import Explanation
+from substrate.domains.rows import Row
 from substrate.domains.smallville.format import ARMS, Gold, Spec, read_gold, read_specs
 from substrate.domains.smallville.judging import Judgement
 from substrate.domains.smallville.twin import answer_spec, parent_log, replay_twin, twin_rows
 from substrate.domains.smallville.twin_explain import explain as explain_arm
-from substrate.errors import InterventionError
-from substrate.explanation import Explanation
-from substrate.log import EventLog
-from substrate.rows import Row
+from substrate.log.event_log import EventLog
 from substrate.worlds.smallville import LEVELS, generate, spec_line, write_specs
 
 _spec = msgspec.json.Decoder(Spec)

@@ -113,7 +113,7 @@ def failing() -> Iterator[None]:
     except BrokenPipeError:
         raise
     except Exception as error:
-        from substrate.errors import SubstrateError
+        from substrate.base.errors import SubstrateError
 
         if isinstance(error, SubstrateError):
             said = str(error)

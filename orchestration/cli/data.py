@@ -26,7 +26,7 @@ from orchestration.cli.notices import others_apart
 from orchestration.cli.printing import print_json, print_lines
 from orchestration.files import filling
 from orchestration.settings import parameters_of
-from substrate.errors import ParameterError
+from substrate.base.errors import ParameterError
 
 INPUTS = {
     "annotations": ("DIR_OR_ZIP", "Official annotations."),

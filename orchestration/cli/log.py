@@ -35,13 +35,13 @@ from orchestration.cli.log_text import (
     warn,
 )
 from orchestration.cli.printing import print_json, print_lines
-from substrate.guard import QueryLimits, Solutions, confined
-from substrate.guard import query as guarded
-from substrate.log import EventLog
+from substrate.log.event_log import EventLog
+from substrate.sparql.guard import QueryLimits, Solutions, confined
+from substrate.sparql.guard import query as guarded
 
 if TYPE_CHECKING:
-    from substrate.tbox import TBox
-    from substrate.tellings import Learning
+    from substrate.ask.tellings import Learning
+    from substrate.rules.tbox import TBox
 
 
 def show(
@@ -138,7 +138,7 @@ def history(
     json: JsonOption = False,
 ) -> None:
     """When triples were true, and which deltas changed that."""
-    from substrate.history import histories
+    from substrate.log.history import histories
 
     with failing():
         names = prefixes_of(prefix, tbox)
@@ -188,7 +188,7 @@ def verify(
     """Recompute the chain, and compare; exit 1 where a byte was edited, an append was cut off, or anything
     asked for does not hold.
     """
-    from substrate.tbox import TBox
+    from substrate.rules.tbox import TBox
 
     with failing():
         log = read_log(file)
@@ -265,8 +265,8 @@ def ask(
     The rules of the TBox end within the limits of a query.
     """
     from orchestration.cli.log_domains import put_question
-    from substrate.tbox import TBox
-    from substrate.tellings import in_words
+    from substrate.ask.tellings import in_words
+    from substrate.rules.tbox import TBox
 
     with failing():
         log, box, names = read_log(file), TBox.load(tbox), prefixes_of(prefix, tbox)

@@ -28,12 +28,12 @@ from orchestration.cli.log_text import (
     warn,
 )
 from orchestration.cli.printing import print_json, print_lines
-from substrate.errors import InterventionError, ParameterError
-from substrate.guard import QueryLimits, confined
-from substrate.log import EventLog
+from substrate.base.errors import InterventionError, ParameterError
+from substrate.log.event_log import EventLog
+from substrate.sparql.guard import QueryLimits, confined
 
 if TYPE_CHECKING:
-    from substrate.merge import Conflict, Side
+    from substrate.branch.merge import Conflict, Side
 
 
 def fork(
@@ -93,9 +93,15 @@ def fork(
     the limits of a query.
     """
     from orchestration.cli.log_domains import fork_by_rules
-    from substrate.fork import fork as branch_off
-    from substrate.interventions import Assert, AssertAwareness, OverrideLocation, Retract, RetractAwareness
-    from substrate.tbox import TBox
+    from substrate.branch.fork import fork as branch_off
+    from substrate.branch.interventions import (
+        Assert,
+        AssertAwareness,
+        OverrideLocation,
+        Retract,
+        RetractAwareness,
+    )
+    from substrate.rules.tbox import TBox
 
     with failing():
         names = prefixes_of(prefix, tbox or rules)
@@ -180,7 +186,7 @@ def _diff_ticks(log: EventLog, a: int, b: int, json: bool) -> bool:
 
 
 def _diff_logs(a: EventLog, b: EventLog, json: bool) -> bool:
-    from substrate.fork import twin
+    from substrate.branch.fork import twin
 
     ticks = list(twin(a, b))
     if json:
@@ -247,10 +253,10 @@ def merge(
     """The log in which both branches have happened; A and B are left alone. What they say otherwise is
     listed by number; exit 1, and nothing is written, where one of these is not chosen.
     """
-    from substrate.merge import conflicts, merge_base
-    from substrate.merge import merge as merged
-    from substrate.records import FROM, UNTIL
-    from substrate.tbox import TBox
+    from substrate.branch.merge import conflicts, merge_base
+    from substrate.branch.merge import merge as merged
+    from substrate.memory.records import FROM, UNTIL
+    from substrate.rules.tbox import TBox
 
     with failing():
         names, one, other = prefixes_of(prefix, tbox), read_log(a), read_log(b)

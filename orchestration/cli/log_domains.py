@@ -9,14 +9,14 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from substrate.errors import ParameterError
-from substrate.fork import fork
-from substrate.interventions import Intervention
-from substrate.log import EventLog
-from substrate.questions import TEMPLATES, Answer, ask
-from substrate.rules import RuleEmitter
-from substrate.tbox import TBox
-from substrate.tellings import Learning, chains
+from substrate.ask.questions import TEMPLATES, Answer, ask
+from substrate.ask.tellings import Learning, chains
+from substrate.base.errors import ParameterError
+from substrate.branch.fork import fork
+from substrate.branch.interventions import Intervention
+from substrate.log.event_log import EventLog
+from substrate.rules.fixpoint import RuleEmitter
+from substrate.rules.tbox import TBox
 
 
 def import_domain(
@@ -82,7 +82,7 @@ def put_question(
     Args:
         tbox: a TBox's name and Turtle.
         patch: the log as RDF Patch.
-        template: a name of :data:`substrate.questions.TEMPLATES`.
+        template: a name of :data:`substrate.ask.questions.TEMPLATES`.
         about: what it takes.
         tick: when.
     """

@@ -22,7 +22,7 @@ from orchestration.cli.log_text import (
     text_of_file,
 )
 from orchestration.cli.printing import print_json, print_lines
-from substrate.log import EventLog
+from substrate.log.event_log import EventLog
 
 
 class Format(StrEnum):
@@ -50,8 +50,8 @@ def export(
     tbox: TBoxOption = None,
 ) -> None:
     """The log as RDF Patch or an event stream (LDES), or a state as N-Quads or Turtle."""
-    from substrate.export import members, to_turtle
-    from substrate.journal import write_atomically
+    from substrate.log.export import members, to_turtle
+    from substrate.log.journal import write_atomically
 
     with failing():
         log = read_log(file)
@@ -112,7 +112,7 @@ def import_(
     file.
     """
     from orchestration.cli.log_domains import import_domain
-    from substrate.export import from_members, from_state
+    from substrate.log.export import from_members, from_state
 
     with failing():
         *domain, name = source

@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import pyoxigraph as ox
 import typer
 
-from substrate.errors import LogError, ParameterError, SubstrateError
-from substrate.guard import QueryLimits
-from substrate.log import Delta, EventLog, TornTailWarning
-from substrate.reading import LIMITS
-from substrate.tokens import require_shallow
+from substrate.base.errors import LogError, ParameterError, SubstrateError
+from substrate.base.inputs import LIMITS
+from substrate.log.event_log import Delta, EventLog, TornTailWarning
+from substrate.sparql.guard import QueryLimits
+from substrate.sparql.tokens import require_shallow
 
 if TYPE_CHECKING:
-    from substrate.tbox import TBox
+    from substrate.rules.tbox import TBox
 
 FileArgument = Annotated[
     Path,
@@ -93,7 +93,7 @@ def _named(name: str) -> EventLog:
 
 def warn(box: TBox) -> None:
     """Say what in a TBox is likely not meant, on standard error."""
-    from substrate.lint import lint
+    from substrate.rules.lint import lint
 
     for finding in lint(box):
         sys.stderr.write(f"warning: {box.name}: {finding}\n")
@@ -124,7 +124,7 @@ def prefixes_of(given: Iterable[str], tbox: str | None) -> dict[str, str]:
         ParameterError: one is not written so.
         TBoxError: there is no such TBox.
     """
-    from substrate.tbox import TBox
+    from substrate.rules.tbox import TBox
 
     names = dict(TBox.load(tbox).prefixes) if tbox else {}
     for text in given:

@@ -418,7 +418,7 @@ def bench(
     with failing():
         with others_apart():
             from orchestration.cli.bench import BENCHES, run
-            from substrate.errors import ParameterError
+            from substrate.base.errors import ParameterError
         if name is not None and name not in BENCHES:
             hint = f"Choose one of {', '.join(BENCHES)}"
             raise ParameterError(f"no benchmark {name!r}", where=("NAME",), hint=hint)
@@ -446,8 +446,8 @@ def mcp(
     """Serve a log as an agent's memory over the Model Context Protocol, on standard input and output."""
     with failing():
         from substrate.adapters.mcp_server import serve
-        from substrate.guard import QueryLimits
-        from substrate.tbox import TBox
+        from substrate.rules.tbox import TBox
+        from substrate.sparql.guard import QueryLimits
 
         words = TBox.load(tbox) if tbox else None
         serve(log, write=write, tbox=words, limits=QueryLimits(timeout=timeout, rows=limit))
@@ -483,7 +483,7 @@ def logs(
         from orchestration.benchmarks.registry import BENCHMARKS
         from orchestration.pipeline.all_logs import ask_deltas, ask_each
         from orchestration.project import open_workspace
-        from substrate.errors import ParameterError
+        from substrate.base.errors import ParameterError
 
         workspace = open_workspace(profile, tuple(set_))
         if (benchmark := BENCHMARKS.get(name)) is None or not benchmark.logs:

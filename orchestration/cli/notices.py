@@ -29,7 +29,7 @@ _MOST_BYTES = 1 << 20
 
 def notices_path() -> Path:
     """The file that takes what other programs say: in the project's `.dagster`, else in the user's state."""
-    from substrate.errors import ParameterError
+    from substrate.base.errors import ParameterError
 
     try:
         from orchestration.root import find_root

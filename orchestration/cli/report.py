@@ -9,7 +9,7 @@ from typing import Any
 
 from orchestration.cli.console import note, say
 from orchestration.project import open_workspace
-from substrate.errors import ParameterError
+from substrate.base.errors import ParameterError
 
 LOOPBACK = "127.0.0.1"
 PAGE = "index.html"

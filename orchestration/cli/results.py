@@ -97,7 +97,7 @@ def materialize(
             from orchestration.pipeline.resources import WorkspaceResource
             from orchestration.pipeline.run import instance, run_stages
             from orchestration.project import open_workspace
-            from substrate.errors import ParameterError
+            from substrate.base.errors import ParameterError
 
             workspace = open_workspace(profile)
             if stage not in STAGES:
@@ -145,7 +145,7 @@ def verify(
         from orchestration.pipeline.run import recompute as compute
         from orchestration.project import find_root, open_workspace
         from orchestration.rendering.drift import render_markdown, render_text
-        from substrate.errors import ParameterError
+        from substrate.base.errors import ParameterError
 
         root = find_root()
         try:

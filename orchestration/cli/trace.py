@@ -21,7 +21,7 @@ from orchestration.lineage.reexecution import Reexecution, reexecute
 from orchestration.project import open_workspace
 from orchestration.scoring.published import FILE
 from orchestration.settings import flattened
-from substrate.errors import ParameterError
+from substrate.base.errors import ParameterError
 
 
 def print_trace(

@@ -24,8 +24,8 @@ from orchestration.project import open_workspace
 from orchestration.scoring.scores import Score, split_name
 from orchestration.scoring.statistics import mcnemar_exact, newcombe_paired, wilson
 from orchestration.workspace import Workspace
+from substrate.base.errors import ParameterError
 from substrate.domains.smallville.judging import WEIGHTS, judge
-from substrate.errors import ParameterError
 
 PINNED, WORKSPACE = "pinned", "workspace"
 _DIGITS = 6

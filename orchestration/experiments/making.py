@@ -30,7 +30,7 @@ from orchestration.project import changed_parameters
 from orchestration.settings import PARAMETERS_FILE
 from orchestration.stage import Stage, Stages
 from orchestration.workspace import EXPERIMENTS, Workspace
-from substrate.errors import ParameterError
+from substrate.base.errors import ParameterError
 
 
 def begin(workspace: Workspace, overrides: Sequence[str]) -> None:

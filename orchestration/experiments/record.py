@@ -16,7 +16,7 @@ import msgspec
 
 from orchestration.project import making, open_workspace, require_name
 from orchestration.workspace import EXPERIMENTS, Workspace
-from substrate.errors import ParameterError
+from substrate.base.errors import ParameterError
 
 RECORD = "experiment.json"
 

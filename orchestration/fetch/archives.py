@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
-from substrate.errors import FormatError
-from substrate.reading import LIMITS, ZIP_ERRORS, members, read_member, require_members
+from substrate.base.errors import FormatError
+from substrate.base.inputs import LIMITS, ZIP_ERRORS, members, read_member, require_members
 
 Wanted = Callable[[PurePosixPath], str | None]
 """The name under which a member is written, ``None`` for one that is not."""
@@ -28,7 +28,7 @@ def extract(archive: Path, wanted: Wanted, out: Path, *, what: str) -> list[Path
         The files written, in the order of their names.
 
     Raises:
-        FormatError: the archive is damaged or larger than the limits of :mod:`substrate.reading` allow, a
+        FormatError: the archive is damaged or larger than the limits of :mod:`substrate.base.inputs` allow, a
             member leads out of it or occurs twice, no member is wanted, or two would bear one name.
     """
     with _damage(archive):

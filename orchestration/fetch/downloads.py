@@ -55,8 +55,8 @@ from orchestration.fetch.transfer import (
     UnavailableError,
 )
 from orchestration.secrets_out import without_user
-from substrate.errors import ParameterError
-from substrate.journal import write_atomically
+from substrate.base.errors import ParameterError
+from substrate.log.journal import write_atomically
 
 __all__ = [
     "DownloadError",

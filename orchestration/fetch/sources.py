@@ -14,7 +14,7 @@ import msgspec
 
 from orchestration.fetch.holdings import Holding
 from orchestration.secrets_out import without_user
-from substrate.errors import FormatError
+from substrate.base.errors import FormatError
 
 
 class SourceFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

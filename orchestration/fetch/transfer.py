@@ -23,7 +23,7 @@ import httpx
 import msgspec
 
 from orchestration.secrets_out import hide, without_user
-from substrate.errors import SubstrateError
+from substrate.base.errors import SubstrateError
 
 _CONTENT_RANGE = re.compile(r"bytes (\d+)-\d+/(\d+)$")
 _TRY_AGAIN = frozenset({408, 425, 429})

@@ -22,10 +22,10 @@ from orchestration.lineage.number import (
 )
 from orchestration.tables import LogEntry, read_index
 from orchestration.workspace import Workspace
-from substrate.errors import ParameterError
-from substrate.explanation import OWN
-from substrate.log import EventLog
-from substrate.rows import Row, encode
+from substrate.base.errors import ParameterError
+from substrate.cause.explanation import OWN
+from substrate.domains.rows import Row, encode
+from substrate.log.event_log import EventLog
 
 
 class Evidence(msgspec.Struct, frozen=True):

@@ -12,9 +12,9 @@ from orchestration.benchmarks.registry import BENCHMARKS
 from orchestration.project import open_workspace
 from orchestration.settings import parameters_of
 from orchestration.workspace import Workspace
-from substrate.errors import ParameterError
-from substrate.explanation import Explanation
-from substrate.rows import Row
+from substrate.base.errors import ParameterError
+from substrate.cause.explanation import Explanation
+from substrate.domains.rows import Row
 
 
 class Input(NamedTuple):

@@ -27,9 +27,9 @@ from orchestration.pins.records import LOCK, Fingerprint, lock_hash, parameter, 
 from orchestration.scoring.scores import Score, score_file, split_name
 from orchestration.tables import LogEntry, read_index
 from orchestration.workspace import Workspace
+from substrate.base.errors import ParameterError
+from substrate.domains.rows import Row, decode
 from substrate.domains.smallville.judging import WEIGHTS, judge
-from substrate.errors import ParameterError
-from substrate.rows import Row, decode
 
 
 class Cell(msgspec.Struct, frozen=True):

@@ -8,8 +8,8 @@ from orchestration.benchmarks.registry import BENCHMARKS
 from orchestration.lineage.explain import Input, case_of
 from orchestration.named import split_of
 from orchestration.workspace import Workspace
-from substrate.errors import ParameterError
-from substrate.rows import decode, encode
+from substrate.base.errors import ParameterError
+from substrate.domains.rows import decode, encode
 
 
 class Reexecution(msgspec.Struct, frozen=True):

@@ -11,7 +11,7 @@ from orchestration.models.client import Client, Clock, Endpoint, Recorder
 from orchestration.models.transcript import Records, Replay, journal, read_transcript, write_transcript
 from substrate.baselines.model import Model
 from substrate.baselines.parameters import Baseline, Parameters
-from substrate.rows import Row
+from substrate.domains.rows import Row
 
 Part = Callable[[Model], list[Row]]
 """Asks a model about one thing; gives its rows. What it asks depends on nothing that another part is told."""

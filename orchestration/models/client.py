@@ -26,9 +26,9 @@ import msgspec
 from orchestration.fetch.transfer import Patience
 from orchestration.models.transcript import Journal, Record, Records, Reply, address, canonical, make_record
 from orchestration.secrets_out import hide
+from substrate.base.errors import SubstrateError
 from substrate.baselines.model import Message, ReplyError, Request
 from substrate.baselines.parameters import Baseline
-from substrate.errors import SubstrateError
 
 URL, KEY = "SUBSTRATE_MODEL_URL", "SUBSTRATE_MODEL_KEY"
 LONGEST_PAUSE = 600.0

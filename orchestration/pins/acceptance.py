@@ -17,7 +17,7 @@ import msgspec
 from orchestration.pins.pinned import Pinned, Pins, decode_pins, row_change
 from orchestration.pins.records import version_of
 from orchestration.stage import Stages
-from substrate.errors import ParameterError
+from substrate.base.errors import ParameterError
 
 ACCEPTED = Path("pins") / "accepted.jsonl"
 Counts = tuple[int, int]

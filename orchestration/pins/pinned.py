@@ -30,8 +30,8 @@ from orchestration.pins.records import (
 )
 from orchestration.stage import Stage, Stages
 from orchestration.workspace import Workspace
-from substrate.errors import SubstrateError
-from substrate.rows import decode
+from substrate.base.errors import SubstrateError
+from substrate.domains.rows import decode
 
 _SHORT = 8
 ROWS = "answers.jsonl"

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from orchestration.files import OutputError
-from substrate.errors import SubstrateError
+from substrate.base.errors import SubstrateError
 
 LOCK_FILE = Path(".dagster") / "run.lock"
 _held: dict[Path, int] = {}

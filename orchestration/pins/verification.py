@@ -24,7 +24,7 @@ from orchestration.settings import PARAMETERS_FILE
 from orchestration.stage import Stage, Stages
 from orchestration.tables import Storage
 from orchestration.workspace import Workspace
-from substrate.errors import ParameterError, SubstrateError
+from substrate.base.errors import ParameterError, SubstrateError
 
 
 class Report(msgspec.Struct, frozen=True):

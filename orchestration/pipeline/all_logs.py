@@ -20,9 +20,9 @@ from orchestration.pipeline.cases import cases_of, ensure_logs
 from orchestration.pipeline.spark import NUMBER, PLACE, columns_of, map_rows, spark_session
 from orchestration.tables import LOGS, shard_name
 from orchestration.workspace import Workspace
-from substrate.errors import ParameterError, SubstrateError
-from substrate.guard import query
-from substrate.log import EventLog
+from substrate.base.errors import ParameterError, SubstrateError
+from substrate.log.event_log import EventLog
+from substrate.sparql.guard import query
 
 FOUND = pa.schema([(NUMBER, pa.int64()), (PLACE, pa.int64()), ("lines", pa.list_(pa.string()))])
 """A row a log: its solutions as JSON."""

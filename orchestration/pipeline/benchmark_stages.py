@@ -17,7 +17,7 @@ from orchestration.pipeline.spark import readable, spark_session
 from orchestration.scoring.scores import count, score, score_file
 from orchestration.stage import Stage
 from orchestration.workspace import Workspace
-from substrate.errors import ParameterError
+from substrate.base.errors import ParameterError
 
 
 def stages_of_benchmark(benchmark: Benchmark, measured_on: Benchmark | None = None) -> Iterator[Stage]:

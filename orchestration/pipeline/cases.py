@@ -36,9 +36,9 @@ from orchestration.tables import (
     write_cases,
 )
 from orchestration.workspace import Workspace
-from substrate.errors import SubstrateError
-from substrate.log import EventLog
-from substrate.rows import encode
+from substrate.base.errors import SubstrateError
+from substrate.domains.rows import encode
+from substrate.log.event_log import EventLog
 
 MADE = pa.schema([(NUMBER, pa.int64()), ("scene", pa.binary())])
 """A row a generated scene."""

@@ -32,8 +32,8 @@ from orchestration.scoring.statistics import wilson
 from orchestration.stage import Stage, Stages
 from orchestration.tables import read_index
 from orchestration.workspace import Workspace
-from substrate.rows import decode
-from substrate.tbox import TBox
+from substrate.domains.rows import decode
+from substrate.rules.tbox import TBox
 
 Judge = Callable[[WorkspaceResource], dg.AssetCheckResult]
 ERROR, WARN = dg.AssetCheckSeverity.ERROR, dg.AssetCheckSeverity.WARN
@@ -269,7 +269,7 @@ def _shapes(stage: Stage, benchmark: Benchmark) -> dg.AssetChecksDefinition:
             if violations := tbox.validate(log.state(), log):
                 more = f"; and {len(violations) - 1} more" if len(violations) > 1 else ""
                 found[name] = f"{violations[0]}{more}"
-        text = f"{len(sample)} of {len(names)} logs conform to substrate/tboxes/{benchmark.shapes}.ttl"
+        text = f"{len(sample)} of {len(names)} logs conform to tboxes/{benchmark.shapes}.ttl"
         if found:
             text = "; ".join(f"{name}: {what}" for name, what in found.items())
         return dg.AssetCheckResult(passed=not found, description=text, metadata={"sample": sample})

@@ -17,7 +17,7 @@ from orchestration.experiments.record import Experiment, list_experiments
 from orchestration.pipeline.assets import OWNERS, asset_key
 from orchestration.rendering.comparison import HEADS, WON, cells, numbers_line, rows_line
 from orchestration.root import find_root
-from substrate.errors import ParameterError
+from substrate.base.errors import ParameterError
 
 KEY = dg.AssetKey(["experiments", "compared"])
 LISTED = 20

@@ -20,8 +20,8 @@ from orchestration.scoring.scores import Repetition
 from orchestration.tables import read_cases
 from orchestration.workspace import Workspace
 from substrate.domains.clevrer.parameters import Parameters
-from substrate.log import EventLog
-from substrate.rows import encode
+from substrate.domains.rows import encode
+from substrate.log.event_log import EventLog
 
 SCENES = 20
 """How many scenes; the bytes of all of them are compared."""

@@ -24,7 +24,7 @@ from orchestration.pipeline.resources import WorkspaceResource
 from orchestration.project import SETTINGS
 from orchestration.root import find_root
 from orchestration.settings import PARAMETERS_FILE, read_parameters
-from substrate.errors import ParameterError
+from substrate.base.errors import ParameterError
 
 SHORT = {
     "seed": "seed",

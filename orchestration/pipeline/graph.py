@@ -13,7 +13,7 @@ from orchestration.pipeline.model_stages import model_stages
 from orchestration.pipeline.result_stages import describing_stages, result_stages
 from orchestration.pipeline.robustness_stages import reliability_stage, robustness_stages
 from orchestration.stage import Stage, Stages, in_order
-from substrate.errors import ParameterError
+from substrate.base.errors import ParameterError
 
 
 def _collected() -> Iterator[Stage]:

@@ -22,7 +22,7 @@ from orchestration.rendering.robustness import FALLS, RELIABILITY, TABLE, in_wor
 from orchestration.rendering.tables import FORMATS
 from orchestration.stage import Stage
 from orchestration.workspace import Workspace
-from substrate.rows import decode
+from substrate.domains.rows import decode
 
 _CAPTION = (
     "Robustness: the first cases of each benchmark asked again on input that is made inexact, by seed {seed} "

@@ -18,7 +18,7 @@ from orchestration.pipeline.graph import STAGES
 from orchestration.pipeline.interrupted import close_interrupted
 from orchestration.pipeline.resources import WorkspaceResource
 from orchestration.pipeline.stopping import ends_when_told
-from substrate.errors import SubstrateError
+from substrate.base.errors import SubstrateError
 
 
 class RunError(SubstrateError):

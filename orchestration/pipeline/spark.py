@@ -30,8 +30,8 @@ from orchestration.code import PACKAGES, ROOT
 from orchestration.pipeline.progress import advance
 from orchestration.settings import Spark
 from orchestration.workspace import Workspace
-from substrate import errors
-from substrate.errors import SubstrateError
+from substrate.base import errors
+from substrate.base.errors import SubstrateError
 
 Work = Callable[[dict[str, Any]], Iterable[dict[str, Any]]]
 """From a row of input to rows of output; picklable, and pure: it may run twice."""
@@ -146,9 +146,11 @@ def code_archive() -> bytes:
             for file in (ROOT / package).rglob("*"):
                 if file.is_file() and "__pycache__" not in file.parts:
                     files.add(file)
-        for file in sorted(files):
-            info = zipfile.ZipInfo(file.relative_to(ROOT).as_posix())
-            archive.writestr(info, file.read_bytes(), zipfile.ZIP_DEFLATED)
+        named = {file.relative_to(ROOT).as_posix(): file for file in files}
+        # Inside the package, as in the wheel: a zip that Python imports from has no folder beside it.
+        named |= {f"substrate/tboxes/{file.name}": file for file in (ROOT / "tboxes").glob("*.ttl")}
+        for name, file in sorted(named.items()):
+            archive.writestr(zipfile.ZipInfo(name), file.read_bytes(), zipfile.ZIP_DEFLATED)
     return data.getvalue()
 
 

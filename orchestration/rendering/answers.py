@@ -23,7 +23,7 @@ from orchestration.rendering.page import RIGHT, answers_page
 from orchestration.rendering.worked import work
 from orchestration.tables import batched
 from orchestration.workspace import Workspace
-from substrate.rows import Row, decode
+from substrate.domains.rows import Row, decode
 
 RESULTS = ("right", "wrong", "error", "ungraded")
 ROWS_A_SHARD = 5_000

@@ -24,10 +24,10 @@ from substrate import (
     survey,
     unfold,
 )
+from substrate.ask.questions import TEMPLATES
+from substrate.domains.rows import decode
 from substrate.domains.smallville.format import Spec, read_specs
 from substrate.domains.smallville.twin import ARMS, change, parent_log, village_tbox
-from substrate.questions import TEMPLATES
-from substrate.rows import decode
 
 HORIZON = 13
 

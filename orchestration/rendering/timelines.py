@@ -7,12 +7,12 @@ from typing import Any, NamedTuple, Protocol
 
 from pyoxigraph import Literal
 
+from substrate.ask.questions import occurrences
+from substrate.base.vocabulary import RDF_TYPE, RDFS_LABEL
+from substrate.cause.explanation import ExplainedStep, Explanation
 from substrate.domains.clevrer.scene import Event, Scene
-from substrate.explanation import ExplainedStep, Explanation
-from substrate.log import EventLog, Op, Term
-from substrate.questions import occurrences
-from substrate.tbox import TBox
-from substrate.vocabulary import RDF_TYPE, RDFS_LABEL
+from substrate.log.event_log import EventLog, Op, Term
+from substrate.rules.tbox import TBox
 
 STATES = {
     "focus": "singled out by the question or the answer",

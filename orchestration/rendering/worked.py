@@ -21,15 +21,15 @@ from orchestration.rendering.timelines import (
     story_timeline,
 )
 from orchestration.workspace import Workspace
+from substrate.cause.explanation import OWN, Explanation
 from substrate.domains.babi.format import Story
 from substrate.domains.clevrer.scene import Scene
 from substrate.domains.comphy.deltas import NAMESPACE
 from substrate.domains.comphy.scene import TargetScene
 from substrate.domains.gqa.deltas import object_iri
 from substrate.domains.gqa.format import decode_scene_graph
+from substrate.domains.rows import ChoiceRow, Row, decode
 from substrate.domains.smallville.twin import village_tbox
-from substrate.explanation import OWN, Explanation
-from substrate.rows import ChoiceRow, Row, decode
 
 _ENOUGH = 3
 _LOOKED_AT = 40

@@ -1,6 +1,7 @@
 """Anyone's answers to Twin-EventLog, read and graded: `substrate score twin`.
 
-A line is a row as :mod:`substrate.rows` writes it (question 0 is arm A, 1 arm B, 2 arm C), or no more than
+A line is a row as :mod:`substrate.domains.rows` writes it (question 0 is arm A, 1 arm B, 2 arm C), or no
+more than
 ``{"spec": 17, "arm": "a", "answer": "yes"}``. The gold is taken from the specifications in either case. An
 answer is yes or no, however it is written ("No."), or "error" where none was given: that counts as wrong.
 Other keys of a line are passed over.
@@ -18,6 +19,8 @@ from tabulate import tabulate
 
 from orchestration.scoring.scores import Score, score
 from substrate import __version__
+from substrate.base.errors import FormatError
+from substrate.base.inputs import decode, lines
 from substrate.domains.smallville.format import (
     ARMS,
     LINKAGES,
@@ -29,8 +32,6 @@ from substrate.domains.smallville.format import (
     read_specs,
 )
 from substrate.domains.smallville.judging import Judgement, Said, judge, normal, weights
-from substrate.errors import FormatError
-from substrate.reading import decode, lines
 
 
 class Minimal(msgspec.Struct, frozen=True):

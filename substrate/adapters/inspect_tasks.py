@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from substrate import __version__
+from substrate.base.errors import FormatError
+from substrate.base.extras import missing_extra
 from substrate.baselines.model import ReplyError, Request
 from substrate.baselines.twin import request
 from substrate.domains.smallville.format import Gold, Spec, read_gold, read_specs
 from substrate.domains.smallville.judging import Judgement, Said, judge, normal, weights
-from substrate.errors import FormatError
-from substrate.extras import missing_extra
 from substrate.worlds.smallville import CANARY, generate
 
 try:

@@ -12,10 +12,10 @@ from os import PathLike
 from typing import Any
 
 from substrate.adapters.mcp_server import READING, WRITING, Server
-from substrate.arguments import path_of
-from substrate.extras import needed
-from substrate.guard import QueryLimits
-from substrate.tbox import TBox
+from substrate.base.arguments import path_of
+from substrate.base.extras import needed
+from substrate.rules.tbox import TBox
+from substrate.sparql.guard import QueryLimits
 
 
 def memory_tools(

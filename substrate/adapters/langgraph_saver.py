@@ -18,12 +18,12 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from substrate.errors import ParameterError
-from substrate.extras import missing_extra
-from substrate.fork import fork
-from substrate.log import Delta, EventLog, Op
-from substrate.terms import Namespace, term, value
-from substrate.vocabulary import RDF_TYPE
+from substrate.base.errors import ParameterError
+from substrate.base.extras import missing_extra
+from substrate.base.terms import Namespace, term, value
+from substrate.base.vocabulary import RDF_TYPE
+from substrate.branch.fork import fork
+from substrate.log.event_log import Delta, EventLog, Op
 
 try:
     from langgraph.cache.base import BaseCache  # pyright: ignore[reportMissingImports]

@@ -1,8 +1,8 @@
 """`substrate mcp LOG`: a log as an agent's memory, over the Model Context Protocol.
 
 The server reads, and writes only where it was told so. A query is checked and run within limits
-(:mod:`substrate.guard`). Terms come and go as in N-Triples; an IRI may come without its brackets, or as a
-prefixed name of the TBox. https://modelcontextprotocol.io
+(:mod:`substrate.sparql.guard`). Terms come and go as in N-Triples; an IRI may come without its brackets, or
+as a prefixed name of the TBox. https://modelcontextprotocol.io
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from typing import Any, TypeVar
 import pyoxigraph as ox
 
 from substrate import __version__
-from substrate.errors import ParameterError, SubstrateError
-from substrate.extras import needed
-from substrate.guard import QueryLimits, Solutions, query
-from substrate.interventions import RetractAwareness
-from substrate.log import EventLog, Term
-from substrate.memory import Memory
-from substrate.records import Ground, Record
-from substrate.tbox import TBox
-from substrate.tellings import Learning
-from substrate.vocabulary import AWARE_OF
+from substrate.ask.tellings import Learning
+from substrate.base.errors import ParameterError, SubstrateError
+from substrate.base.extras import needed
+from substrate.base.vocabulary import AWARE_OF
+from substrate.branch.interventions import RetractAwareness
+from substrate.log.event_log import EventLog, Term
+from substrate.memory.memory import Memory
+from substrate.memory.records import Ground, Record
+from substrate.rules.tbox import TBox
+from substrate.sparql.guard import QueryLimits, Solutions, query
 
 T = TypeVar("T")
 

@@ -15,12 +15,12 @@ from typing import Any
 import msgspec
 
 from substrate import __version__
+from substrate.base.extras import needed
 from substrate.baselines.twin import request
 from substrate.domains.smallville.format import Spec
 from substrate.domains.smallville.judging import Judgement, judge, weights
 from substrate.domains.smallville.twin import answer, replay_twin
-from substrate.extras import needed
-from substrate.journal import write_atomically
+from substrate.log.journal import write_atomically
 from substrate.worlds.smallville import CANARY, datasheet
 from substrate.worlds.smallville.sampling import Graded
 

@@ -8,12 +8,12 @@ from collections.abc import Callable, Mapping
 
 import pyoxigraph as ox
 
+from substrate.base.errors import LogError
 from substrate.baselines.model import Model, ReplyError, Request, ask, one_of
 from substrate.baselines.model import answer as answer_of
 from substrate.domains.clevrer.deltas import NAMESPACE
 from substrate.domains.clevrer.format import COLORS, MATERIALS, SHAPES
-from substrate.errors import LogError
-from substrate.log import EventLog, Op
+from substrate.log.event_log import EventLog, Op
 
 VOCABULARY = ("yes", "no", *map(str, range(10)), *COLORS, *MATERIALS, *SHAPES)
 """What a descriptive question may be answered with."""

@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, NamedTuple
 
+from substrate.base.errors import SubstrateError
 from substrate.baselines.model import Model, ReplyError, Words, ask, one_of
 from substrate.baselines.twin import INTERVENTIONS, Names, names_of, plan_text
 from substrate.domains.smallville.format import Arm, Intervention, Plan, Query, Spec
-from substrate.errors import SubstrateError
 
 _PLAY = """You play one villager. Decide what this villager does next, \
 in keeping with the schedule and the situation.

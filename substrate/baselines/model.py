@@ -12,8 +12,8 @@ from typing import Any, Literal, Protocol
 
 import msgspec
 
-from substrate.errors import SubstrateError
-from substrate.rows import Row
+from substrate.base.errors import SubstrateError
+from substrate.domains.rows import Row
 
 
 class ReplyError(SubstrateError):

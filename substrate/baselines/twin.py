@@ -11,8 +11,8 @@ import msgspec
 from substrate.baselines.model import Model, Request, ask, one_of
 from substrate.baselines.model import answer as answer_of
 from substrate.baselines.model import row as row_of
+from substrate.domains.rows import Row
 from substrate.domains.smallville.format import Agent, Arm, Gold, Intervention, Plan, Spec
-from substrate.rows import Row
 
 _TASK = """You are told how a village goes on and asked one yes-or-no question about it.
 Work out who is where at each tick, who meets whom, and who comes to know what.

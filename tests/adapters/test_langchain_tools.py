@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from substrate import EventLog, Namespace
-from substrate.memory import Memory
+from substrate.memory.memory import Memory
 
 pytest.importorskip("langgraph.prebuilt")
 

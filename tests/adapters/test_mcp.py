@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from substrate import EventLog, Namespace, TBox, unfold
-from substrate.memory import Memory
+from substrate.memory.memory import Memory
 
 pytest.importorskip("mcp")
 anyio = pytest.importorskip("anyio")

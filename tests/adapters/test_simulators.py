@@ -18,8 +18,8 @@ from substrate import (
     insert,
     record,
 )
-from substrate.log import Triple
-from substrate.terms import triple, value
+from substrate.base.terms import triple, value
+from substrate.log.event_log import Triple
 
 W = Namespace("https://example.org/world#")
 pytestmark = pytest.mark.filterwarnings("ignore")

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from villages import QUERIES, VILLAGE, spec
 
+from substrate.base.errors import SubstrateError
 from substrate.baselines.concordia import Sampler, concordia, language_model, simulate
 from substrate.baselines.model import ReplyError, Request
 from substrate.domains.smallville.format import Arm
-from substrate.errors import SubstrateError
 
 
 class Obedient:

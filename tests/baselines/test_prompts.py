@@ -12,12 +12,12 @@ from pyoxigraph import NamedNode
 from villages import INTERVENTIONS, QUERIES, VILLAGE, spec
 
 from substrate import Delta, EventLog, Op
+from substrate.base.errors import LogError
 from substrate.baselines import clevrer, gqa, twin
 from substrate.baselines.model import Image, ReplyError, Request, chosen, one_of
 from substrate.domains.clevrer.deltas import annotation_log
 from substrate.domains.clevrer.format import decode_annotation
 from substrate.domains.smallville.format import Gold
-from substrate.errors import LogError
 
 
 def text(request: Request) -> str:

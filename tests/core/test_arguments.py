@@ -26,10 +26,10 @@ from substrate import (
     merge,
     unfold,
 )
-from substrate.fork import Simulation
-from substrate.guard import QueryLimits
-from substrate.memory import Memory
-from substrate.rules import RuleEmitter
+from substrate.branch.fork import Simulation
+from substrate.memory.memory import Memory
+from substrate.rules.fixpoint import RuleEmitter
+from substrate.sparql.guard import QueryLimits
 
 V = Namespace("urn:v:")
 SAID = (V.ann, V.at, V.cafe)

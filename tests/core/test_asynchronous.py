@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from substrate import Delta, EventLog, LogError, Namespace, Op, fork, merge
-from substrate.asynchronous import AsyncLog, opened
-from substrate.guard import QueryError, Solutions
+from substrate.log.asynchronous import AsyncLog, opened
+from substrate.sparql.guard import QueryError, Solutions
 
 V = Namespace("urn:")
 

@@ -11,7 +11,7 @@ import pytest
 from pyoxigraph import BlankNode, Literal
 
 from substrate import EventLog, LogError, Namespace, ParameterError, TBox, insert, unfold
-from substrate.bridges import (
+from substrate.adapters.bridges import (
     FORMATS,
     from_arrow,
     from_pandas,
@@ -22,7 +22,7 @@ from substrate.bridges import (
     to_rdflib,
     write_state,
 )
-from substrate.extras import MissingExtraError
+from substrate.base.extras import MissingExtraError
 
 V = Namespace("https://example.org/v#")
 tables = pytest.mark.skipif(not find_spec("pyarrow"), reason="needs the extra bridges")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from substrate import Delta, EventLog, Namespace, fork, insert, retract
-from substrate.display import ROWS
+from substrate.log.display import ROWS
 
 V = Namespace("urn:v:")
 

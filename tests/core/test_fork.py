@@ -25,7 +25,7 @@ from substrate import (
     fork,
     twin,
 )
-from substrate.vocabulary import AWARE_OF, LOCATION
+from substrate.base.vocabulary import AWARE_OF, LOCATION
 
 ANN, BO, CAFE, PARK = (NamedNode(f"urn:{name}") for name in ("ann", "bo", "cafe", "park"))
 SECRET = Triple(BO, LOCATION, PARK)

@@ -11,7 +11,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 import pytest
 
 from substrate import EventLog, State
-from substrate.guard import QueryError, QueryLimits, Solutions, checked, confined, query
+from substrate.sparql.guard import QueryError, QueryLimits, Solutions, checked, confined, query
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,8 @@ import pyoxigraph as ox
 import pytest
 
 from substrate import Delta, EventLog, Op, Simulation, State, TBox, TBoxError, Triple, fork
-from substrate.errors import LogError
-from substrate.lint import lint
+from substrate.base.errors import LogError
+from substrate.rules.lint import lint
 
 TERM = ox.NamedNode("urn:die")
 OPENING = """

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from pyoxigraph import NamedNode
 
 from substrate import Assert, EventLog, LogError, Namespace, ParameterError, RetractAwareness
-from substrate.memory import Memory
-from substrate.records import AUTHOR, FORGETTING, PRIMARY, REIFIES, TIME
-from substrate.vocabulary import AWARE_OF
+from substrate.base.vocabulary import AWARE_OF
+from substrate.memory.memory import Memory
+from substrate.memory.records import AUTHOR, FORGETTING, PRIMARY, REIFIES, TIME
 
 V = Namespace("urn:v:")
 NOON = datetime(2026, 2, 14, 12, tzinfo=UTC)

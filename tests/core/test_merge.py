@@ -22,9 +22,9 @@ from substrate import (
     merge,
     merge_base,
 )
-from substrate.memory import Memory
-from substrate.merge import Side
-from substrate.vocabulary import AWARE_OF
+from substrate.base.vocabulary import AWARE_OF
+from substrate.branch.merge import Side
+from substrate.memory.memory import Memory
 
 V = Namespace("urn:")
 LINES = [

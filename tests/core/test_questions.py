@@ -8,7 +8,7 @@ import pytest
 from pyoxigraph import NamedNode
 
 from substrate import EventLog, ParameterError, TBox, ancestors, ask, chains, occurrences, survey, unfold
-from substrate.questions import TEMPLATES
+from substrate.ask.questions import TEMPLATES
 
 GARDEN = """
 @prefix : <urn:garden:> . @prefix core: <urn:substrate:> . @prefix owl: <http://www.w3.org/2002/07/owl#> .

@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from substrate.base.errors import FormatError
+from substrate.base.inputs import read_bytes, require_members
 from substrate.domains.babi.format import parse_stories
 from substrate.domains.clevrer.format import (
     annotation_names,
@@ -26,8 +28,6 @@ from substrate.domains.gqa import format as gqa
 from substrate.domains.gqa.format import Step, order
 from substrate.domains.smallville.format import read_specs
 from substrate.domains.smallville.movements import parse_movements
-from substrate.errors import FormatError
-from substrate.reading import read_bytes, require_members
 
 CUBE = {"color": "red", "material": "metal", "shape": "cube", "object_id": 0}
 POSE = {
@@ -192,7 +192,7 @@ def test_a_compression_bomb_is_found_before_it_has_grown(tmp_path: Path) -> None
 def test_limits_can_be_set(limits: str, message: str, tmp_path: Path) -> None:
     packed = tmp_path / "file.gz"
     packed.write_bytes(gzip.compress(os.urandom(150).hex().encode()))
-    code = f"from pathlib import Path; import substrate.reading as r; r.read_bytes(Path({str(packed)!r}))"
+    code = f"from pathlib import Path; import substrate.base.inputs as r; r.read_bytes(Path({str(packed)!r}))"
     result = limited(code, limits)
     assert message in result.stderr
     assert (result.returncode == 0) is (message == "")

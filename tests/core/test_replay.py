@@ -10,7 +10,7 @@ import pytest
 from pyoxigraph import BlankNode, Literal, NamedNode
 
 from substrate import Delta, EventLog, Interval, Op, Replay, TBox, difference, histories, unfold
-from substrate.replay import SPACING
+from substrate.log.replay import SPACING
 
 S, P = NamedNode("urn:s"), NamedNode("urn:p")
 INTEGER = NamedNode("http://www.w3.org/2001/XMLSchema#integer")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from substrate import EventLog, TBox, TBoxError, unfold
-from substrate.tbox import require_conformance
+from substrate.rules.tbox import require_conformance
 
 V, E = "urn:substrate:village:", "urn:village:"
 

@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
 from substrate import EventLog, LogError, Namespace, Op, ParameterError, State, fork, insert, record, retract
-from substrate.export import to_turtle
-from substrate.guard import query as guarded
-from substrate.log import Triple as Said
-from substrate.terms import term, triple, value
+from substrate.base.terms import term, triple, value
+from substrate.log.event_log import Triple as Said
+from substrate.log.export import to_turtle
+from substrate.sparql.guard import query as guarded
 
 V = Namespace("https://example.org/v#")
 XSD = Namespace("http://www.w3.org/2001/XMLSchema#")

@@ -17,8 +17,8 @@ from runnable_pages import Page
 
 import substrate
 from substrate import EventLog, RetractAwareness, RuleEmitter, State, TBox, Term, ask, fork, survey, unfold
-from substrate.questions import TEMPLATES
-from substrate.vocabulary import AWARE_OF, CONTENT, EVENT, LOCATION, PARTICIPANT, RECIPIENT, SOURCE
+from substrate.ask.questions import TEMPLATES
+from substrate.base.vocabulary import AWARE_OF, CONTENT, EVENT, LOCATION, PARTICIPANT, RECIPIENT, SOURCE
 
 HOW_TO = Page(
     "how-to-add-a-domain.md",

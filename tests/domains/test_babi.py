@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from substrate import Assert, FormatError, TBox, fork
+from substrate.cause.explanation import Evidence
 from substrate.domains.babi.deltas import AT, entity, story_log
 from substrate.domains.babi.explain import explain_answer
 from substrate.domains.babi.facts import Related
@@ -26,7 +27,6 @@ from substrate.domains.babi.format import (
 from substrate.domains.babi.interpreter import answer_story
 from substrate.domains.babi.queries import parse_question
 from substrate.domains.babi.sentences import parse_sentence
-from substrate.explanation import Evidence
 
 TWO = (
     "1 Mary moved to the bathroom.\n2 Where is Mary? \tbathroom\t1\n"

@@ -13,6 +13,7 @@ import pytest
 from releases import write_folder
 
 from substrate import ProgramError, TBox
+from substrate.base.errors import FormatError
 from substrate.domains.clevrer.format import (
     SECONDS_PER_FRAME,
     Annotation,
@@ -39,9 +40,8 @@ from substrate.domains.comphy.interpreter import answer_target
 from substrate.domains.comphy.parameters import Parameters
 from substrate.domains.comphy.program import OPCODES, run
 from substrate.domains.comphy.scene import TargetScene
-from substrate.errors import FormatError
-from substrate.log import EventLog
-from substrate.rows import encode
+from substrate.domains.rows import encode
+from substrate.log.event_log import EventLog
 from substrate.worlds.comphy import generate_target, target_files
 
 LOOKS = [

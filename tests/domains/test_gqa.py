@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from substrate.base.errors import FormatError, ParameterError, ProgramError, TBoxError
 from substrate.domains.gqa.deltas import ANNOTATED, scene_log
 from substrate.domains.gqa.explain import explain
 from substrate.domains.gqa.format import (
@@ -31,8 +32,7 @@ from substrate.domains.gqa.format import (
 from substrate.domains.gqa.interpreter import OPERATIONS, Resolve, Scene, answer_scene
 from substrate.domains.gqa.ontology import Ontology, default, local, phrase_of
 from substrate.domains.gqa.program import SIGNATURES, compile_program
-from substrate.errors import FormatError, ParameterError, ProgramError, TBoxError
-from substrate.tbox import TBox
+from substrate.rules.tbox import TBox
 
 
 def program(*steps: str) -> list[Step]:

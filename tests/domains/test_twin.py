@@ -11,6 +11,8 @@ import pytest
 from hypothesis import assume, given, settings
 from twin_specs import small_specs, twin_specs
 
+from substrate.ask.tellings import chains
+from substrate.base.errors import FormatError, InterventionError
 from substrate.domains.smallville.format import (
     Agent,
     Gold,
@@ -34,10 +36,8 @@ from substrate.domains.smallville.twin import (
     village_tbox,
 )
 from substrate.domains.smallville.twin_explain import explain
-from substrate.errors import FormatError, InterventionError
-from substrate.log import EventLog
-from substrate.tbox import TBox
-from substrate.tellings import chains
+from substrate.log.event_log import EventLog
+from substrate.rules.tbox import TBox
 from substrate.worlds.smallville import generate, oracle
 from substrate.worlds.smallville.sampling import Graded
 

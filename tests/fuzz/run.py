@@ -27,7 +27,7 @@ def batch(name: str, seed: int) -> None:
     """Read one batch; the input under way stands in the file named by the last argument."""
     from fuzz_doors import DOORS, mutated
 
-    from substrate.errors import SubstrateError
+    from substrate.base.errors import SubstrateError
 
     faulthandler.enable()
     warnings.simplefilter("ignore")

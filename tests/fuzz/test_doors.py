@@ -14,7 +14,7 @@ from fuzz_doors import DOORS, corpus, mutated
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from substrate.errors import SubstrateError
+from substrate.base.errors import SubstrateError
 
 
 def enter(name: str, data: bytes, folder: Path) -> None:

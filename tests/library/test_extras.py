@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import substrate
-import substrate.extras
-from substrate.extras import EXTRAS, MissingExtraError, needed
+import substrate.base.extras
+from substrate.base.extras import EXTRAS, MissingExtraError, needed
 
 HERE = Path(__file__).resolve().parents[2]
 """The checkout, where these tests run from one."""
@@ -76,10 +76,10 @@ def test_a_module_that_is_missing_is_asked_for_by_the_name_of_its_extra(
 
 def test_every_extra_that_is_named_can_be_installed() -> None:
     try:
-        known = metadata(substrate.extras.PROJECT).get_all("Provides-Extra") or []
+        known = metadata(substrate.base.extras.PROJECT).get_all("Provides-Extra") or []
     except ModuleNotFoundError:
         pytest.skip("the project is not installed")
     if not (HERE / "pyproject.toml").is_file() or "cli" in known:
         assert set(EXTRAS.values()) <= set(known)
-        bare = [text for text in requires(substrate.extras.PROJECT) or [] if "extra ==" not in text]
+        bare = [text for text in requires(substrate.base.extras.PROJECT) or [] if "extra ==" not in text]
         assert sorted(re.split(r"[<>=]", text)[0] for text in bare) == ["msgspec", "pyoxigraph"]

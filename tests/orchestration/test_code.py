@@ -34,8 +34,8 @@ from orchestration.pipeline.graph import STAGES
 from orchestration.pipeline.resources import WorkspaceResource
 from orchestration.pipeline.run import run_stages
 from orchestration.project import open_workspace
-from substrate.log import EventLog
-from substrate.rows import encode
+from substrate.domains.rows import encode
+from substrate.log.event_log import EventLog
 
 ROOT = code.ROOT
 HOUSE = tuple(f"{ROOT / name}/" for name in code.PACKAGES)
@@ -257,21 +257,21 @@ def test_a_stage_runs_again_where_its_code_changed_and_only_there(
     assert ran(root, run) == {"gqa/answers"}
     changed.add(min(file for file in dataset - logs - answers if file.startswith("substrate/worlds/")))
     assert ran(root, run) == {"gqa/dataset"}
-    changed.add("substrate/tboxes/gqa.ttl")
-    assert ran(root, run) == {name for name in STEPS if "substrate/tboxes/gqa.ttl" in STAGES[name].code}
+    changed.add("tboxes/gqa.ttl")
+    assert ran(root, run) == {name for name in STEPS if "tboxes/gqa.ttl" in STAGES[name].code}
 
 
 TOY = {
     "substrate/__init__.py": "",
-    "substrate/errors.py": "class SubstrateError(Exception): pass",
-    "substrate/tbox.py": "class TBox:\n    @classmethod\n    def load(cls, name): ...",
+    "substrate/base/errors.py": "class SubstrateError(Exception): pass",
+    "substrate/rules/tbox.py": "class TBox:\n    @classmethod\n    def load(cls, name): ...",
     "substrate/one.py": "ONE = 1",
     "substrate/two.py": "from substrate.one import ONE\nTWO = ONE + 1",
     "substrate/three.py": "THREE = 3",
     "substrate/four.py": "FOUR = 4",
     "substrate/data.txt": "some data",
     "substrate/named.py": "from pathlib import Path\nTEXT = Path(__file__).with_name('data.txt')",
-    "substrate/tboxes/meadow.ttl": "",
+    "tboxes/meadow.ttl": "",
     "orchestration/__init__.py": "",
 }
 """A house of its own, into which each test puts the module that it asks about."""
@@ -356,13 +356,13 @@ def code_in(tmp_path: Path) -> Callable[..., set[str]]:
             id="an import that may fail runs always",
         ),
         pytest.param(
-            "from substrate.tbox import TBox\ndef stage(): return TBox.load('meadow')",
-            {"substrate/tbox.py", "substrate/tboxes/meadow.ttl"},
+            "from substrate.rules.tbox import TBox\ndef stage(): return TBox.load('meadow')",
+            {"substrate/rules/tbox.py", "tboxes/meadow.ttl"},
             id="a TBox",
         ),
         pytest.param(
-            "from substrate.tbox import TBox as T\nNAME = 'meadow'\ndef stage(): return T.load(NAME)",
-            {"substrate/tbox.py", "substrate/tboxes/meadow.ttl"},
+            "from substrate.rules.tbox import TBox as T\nNAME = 'meadow'\ndef stage(): return T.load(NAME)",
+            {"substrate/rules/tbox.py", "tboxes/meadow.ttl"},
             id="a TBox by other names",
         ),
         pytest.param(

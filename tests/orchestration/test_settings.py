@@ -8,7 +8,7 @@ import pytest
 
 from orchestration.project import SETTINGS
 from orchestration.settings import load_settings
-from substrate.errors import ParameterError
+from substrate.base.errors import ParameterError
 
 PARAMETERS = (Path(__file__).parents[2] / "params.yaml").read_bytes()
 BOMB = b"a: &a [x, x]\n" + b"".join(

@@ -106,7 +106,7 @@ def test_the_printed_algorithm_finds_less_and_the_global_frame_more(log: list[Ev
 def test_walking_back_finds_what_the_masks_hold(log: list[Event]) -> None:
     """Ancestry of few events and of many is worked out in two ways."""
     few = ancestors(log)
-    with patch("substrate.ancestry.FEW", -1):
+    with patch("substrate.cause.ancestry.FEW", -1):
         many = ancestors(log)
     assert type(few) is not type(many)
     assert dict(few) == dict(many)

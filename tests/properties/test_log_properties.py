@@ -24,8 +24,8 @@ from substrate import (
     members,
     twin,
 )
-from substrate.delta import quads_of, text_of, texts_of
-from substrate.triples import fitting
+from substrate.base.delta import quads_of, text_of, texts_of
+from substrate.log._triples import fitting
 
 thorough = settings(max_examples=200, deadline=None)
 XSD = "http://www.w3.org/2001/XMLSchema#"

@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from substrate import Delta, EventLog, Op, RuleEmitter, State, TBox, TBoxError, fork, unfold
-from substrate.delta import quads_of, triple_of
-from substrate.facts import Fact, Facts
-from substrate.joins import Join, Step
-from substrate.premises import read_query
-from substrate.rule import Rule
-from substrate.rule_queries import constructed
+from substrate.base.delta import quads_of, triple_of
+from substrate.rules._incremental.facts import Fact, Facts
+from substrate.rules._incremental.joins import Join, Step
+from substrate.rules._incremental.premises import read_query
+from substrate.rules._incremental.queries import constructed
+from substrate.rules.rule import Rule
 
 LAST = 3
 ROUNDS = 6

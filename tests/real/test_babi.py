@@ -8,7 +8,7 @@ import pytest
 
 from substrate.domains.babi.format import SUBSETS, Question, Story, read_tasks
 from substrate.domains.babi.interpreter import answer_story
-from substrate.rows import Row
+from substrate.domains.rows import Row
 
 DATA = Path(__file__).resolve().parents[2] / ".." / "shared" / "data" / "babi"
 

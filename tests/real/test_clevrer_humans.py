@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from substrate import ProgramError
+from substrate.base.errors import FormatError
 from substrate.domains.clevrer.deltas import events_log
 from substrate.domains.clevrer.format import (
     CompactCollision,
@@ -29,7 +30,6 @@ from substrate.domains.clevrer.humans import (
 )
 from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.clevrer.scene import Scene
-from substrate.errors import FormatError
 
 LOOKS: list[tuple[Any, Any, Any]] = [
     ("red", "metal", "sphere"),

@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from substrate.base.errors import FormatError, ParameterError
 from substrate.domains.clevrer.format import CompactObject, SceneEvents, read_scene_events
 from substrate.domains.clevrer.motion import (
     LAW,
@@ -52,7 +53,6 @@ from substrate.domains.clevrer.motion.from_trajectories import (
 )
 from substrate.domains.clevrer.motion.law import BELIEF, SIGHT
 from substrate.domains.clevrer.motion.predict import Outlook, met_pairs
-from substrate.errors import FormatError, ParameterError
 
 
 @pytest.fixture(scope="module")

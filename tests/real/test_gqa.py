@@ -30,7 +30,7 @@ from substrate.domains.gqa.program import (
     Word,
     compile_program,
 )
-from substrate.tbox import TBox
+from substrate.rules.tbox import TBox
 
 DATA = Path(__file__).resolve().parents[2] / ".." / "shared" / "data" / "gqa"
 pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason="no public GQA files at ../shared/data/gqa")

@@ -16,7 +16,7 @@ from orchestration.cli.main import app
 from orchestration.files import sha256
 from orchestration.pipeline.resources import WorkspaceResource
 from orchestration.pipeline.run import run_stages
-from substrate.rows import decode
+from substrate.domains.rows import decode
 
 EXPLANATORY = "clevrer/explanatory/per_question"
 

@@ -18,7 +18,7 @@ from pyoxigraph import NamedNode
 from runnable_pages import Block, Page
 
 from substrate import EventLog, OverrideLocation, RetractAwareness, RuleEmitter, TBox, ask, chains, fork
-from substrate.memory import Memory
+from substrate.memory.memory import Memory
 
 FILE = (
     Path(__file__).resolve().parents[2]

@@ -18,7 +18,7 @@ from orchestration.pipeline.graph import STAGES
 from orchestration.project import open_workspace
 from orchestration.stage import Stage
 from orchestration.workspace import Workspace
-from substrate.errors import SubstrateError
+from substrate.base.errors import SubstrateError
 
 STEPS = ("dataset", "logs", "answers", "scores")
 

@@ -36,8 +36,8 @@ from substrate.domains.comphy import format as comphy
 from substrate.domains.gqa import format as gqa
 from substrate.domains.smallville.format import read_gold, read_specs
 from substrate.domains.smallville.movements import parse_movements
-from substrate.guard import QueryError, checked
-from substrate.lint import lint
+from substrate.rules.lint import lint
+from substrate.sparql.guard import QueryError, checked
 from substrate.worlds.smallville import spec_line
 
 ROOT = Path(__file__).parents[2]
@@ -246,9 +246,7 @@ DOORS: dict[str, Door] = {
     "sparql": Door(_sparql, lambda: SPARQL),
     "tbox": Door(
         _tbox,
-        lambda: [
-            (ROOT / "substrate" / "tboxes" / f"{name}.ttl").read_bytes() for name in ("clinical", "clevrer")
-        ],
+        lambda: [(ROOT / "tboxes" / f"{name}.ttl").read_bytes() for name in ("clinical", "clevrer")],
         "tbox.ttl",
     ),
     "parameters": Door(_params, lambda: [(ROOT / "params.yaml").read_bytes()], "params.yaml"),

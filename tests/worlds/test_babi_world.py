@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from substrate.base.errors import ParameterError
 from substrate.domains.babi.format import SUBSETS, parse_stories, read_tasks
 from substrate.domains.babi.interpreter import answer_story
-from substrate.errors import ParameterError
 from substrate.worlds.babi import TASKS, tell_task, write_tasks
 
 SEEDS = (0, 1, 20260)

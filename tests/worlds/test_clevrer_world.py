@@ -15,6 +15,7 @@ from random import Random
 import msgspec
 import pytest
 
+from substrate.base.errors import ParameterError
 from substrate.domains.clevrer.format import (
     FRAMES,
     Annotation,
@@ -27,7 +28,6 @@ from substrate.domains.clevrer.format import (
     decode_annotation,
     read_questions,
 )
-from substrate.errors import ParameterError
 from substrate.worlds.clevrer import WorldScene, generate_scene, scene_files
 from substrate.worlds.clevrer.choices import imagine
 from substrate.worlds.clevrer.events import Event, Film

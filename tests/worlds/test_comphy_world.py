@@ -13,9 +13,9 @@ import msgspec
 import pytest
 from releases import write_folder
 
+from substrate.base.errors import ParameterError
 from substrate.domains.clevrer.format import COLORS, FRAMES, MATERIALS, SECONDS_PER_FRAME, SHAPES
 from substrate.domains.comphy.format import REFERENCES, look, read_questions, read_target, target_names
-from substrate.errors import ParameterError
 from substrate.worlds.clevrer.physics import HIDDEN_FRAMES, Body, Run
 from substrate.worlds.comphy import WorldTarget, generate_target, target_files
 from substrate.worlds.comphy.physics import STRENGTH, Solid, simulate

@@ -11,12 +11,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from substrate.base.errors import ParameterError
 from substrate.domains.gqa.deltas import scene_log
 from substrate.domains.gqa.format import VERBS, read_questions, read_scene_graphs
 from substrate.domains.gqa.interpreter import Resolve, Scene, answer_scene
-from substrate.errors import ParameterError
-from substrate.rows import Row
-from substrate.tbox import TBox
+from substrate.domains.rows import Row
+from substrate.rules.tbox import TBox
 from substrate.worlds.gqa import generate, sample, write
 from substrate.worlds.gqa.sampling import Sample
 

@@ -14,6 +14,7 @@ import pytest
 from twin_specs import twin_specs
 
 import substrate.worlds.smallville as world
+from substrate.base.errors import ParameterError
 from substrate.domains.smallville.format import (
     INTERVENTIONS,
     Agent,
@@ -27,7 +28,6 @@ from substrate.domains.smallville.format import (
     read_gold,
     read_specs,
 )
-from substrate.errors import ParameterError
 from substrate.worlds.smallville import LEVELS, datasheet, generate, spec_line, write_specs
 from substrate.worlds.smallville.oracle import answer, history
 from substrate.worlds.smallville.sampling import CELLS, OUTCOMES, OUTCOMES_OF_THREE
@@ -51,8 +51,8 @@ def test_the_oracle_knows_the_format_and_the_standard_library_alone() -> None:
         allowed = (
             "substrate.worlds.smallville",
             "substrate.domains.smallville.format",
-            "substrate.errors",
-            "substrate.journal",
+            "substrate.base.errors",
+            "substrate.log.journal",
         )
         assert all(
             module.startswith(allowed) for module in imported(file) if module.startswith("substrate")

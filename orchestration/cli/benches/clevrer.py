@@ -14,6 +14,7 @@ import msgspec
 
 from orchestration.cli.benches.executor import Executor
 from orchestration.cli.benches.measure import Bench, Pair
+from substrate.base.errors import ProgramError
 from substrate.domains.clevrer import emitter
 from substrate.domains.clevrer.deltas import annotation_log
 from substrate.domains.clevrer.format import (
@@ -29,8 +30,7 @@ from substrate.domains.clevrer.motion.engine import Body, simulate
 from substrate.domains.clevrer.parameters import Counterfactual, Parameters, Predictive
 from substrate.domains.clevrer.program import World, run, run_choices
 from substrate.domains.clevrer.scene import Scene
-from substrate.errors import ProgramError
-from substrate.rows import encode
+from substrate.domains.rows import encode
 from substrate.worlds.clevrer import physics, scene_files
 from substrate.worlds.clevrer.scene import generate_scene
 from substrate.worlds.layout import encode_scene, write_release

@@ -8,10 +8,10 @@ from contextlib import contextmanager
 import msgspec
 
 from orchestration.cli.benches.measure import Bench, Pair
+from substrate.domains.rows import encode
 from substrate.domains.smallville.format import Spec
 from substrate.domains.smallville.twin import replay_twin, twin_rows, village_tbox
-from substrate.rows import encode
-from substrate.tbox import TBox
+from substrate.rules.tbox import TBox
 from substrate.worlds.smallville import spec_line
 
 _MADE = 36

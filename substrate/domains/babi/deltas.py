@@ -16,6 +16,8 @@ from urllib.parse import quote
 
 import pyoxigraph as ox
 
+from substrate.base.errors import FormatError
+from substrate.base.vocabulary import RDF_TYPE
 from substrate.domains.babi.facts import (
     Absent,
     Belongs,
@@ -34,11 +36,9 @@ from substrate.domains.babi.facts import (
 from substrate.domains.babi.format import Statement, Story
 from substrate.domains.babi.lexicon import lexicon
 from substrate.domains.babi.sentences import parse_sentence
-from substrate.errors import FormatError
-from substrate.log import EventLog
-from substrate.replay import Replay, State
-from substrate.tbox import TBox
-from substrate.vocabulary import RDF_TYPE
+from substrate.log.event_log import EventLog
+from substrate.log.replay import Replay, State
+from substrate.rules.tbox import TBox
 
 NAMESPACE = "urn:substrate:babi:"
 ENTITY = "urn:babi:"

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
+from substrate.base.errors import FormatError, ProgramError
+from substrate.cause.explanation import Evidence, ExplainedPart, ExplainedStep, Explanation
 from substrate.domains.babi.deltas import story_log
 from substrate.domains.babi.format import Story
 from substrate.domains.babi.interpreter import parsed, reply
 from substrate.domains.babi.reading import Insertions, Reader
-from substrate.errors import FormatError, ProgramError
-from substrate.explanation import Evidence, ExplainedPart, ExplainedStep, Explanation
-from substrate.log import EventLog
+from substrate.log.event_log import EventLog
 
 
 def explain_answer(story: Story, question: int, log: EventLog | None = None) -> Explanation:

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import msgspec
 
-from substrate.errors import FormatError
-from substrate.reading import read_text
+from substrate.base.errors import FormatError
+from substrate.base.inputs import read_text
 
 SUBSETS = tuple(f"qa{number}" for number in range(1, 21))
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
+from substrate.base.errors import FormatError, ProgramError
 from substrate.domains.babi.deltas import story_log
 from substrate.domains.babi.format import Question, Story
 from substrate.domains.babi.hands import count_carried, transfer, what_carries
@@ -36,10 +37,9 @@ from substrate.domains.babi.queries import (
 from substrate.domains.babi.reading import Insertions, Reader
 from substrate.domains.babi.reasons import what_color, what_fears, where_will, why_moved, why_took
 from substrate.domains.babi.whereabouts import is_in, where_is, where_was
-from substrate.errors import FormatError, ProgramError
-from substrate.log import EventLog
-from substrate.replay import Replay
-from substrate.rows import Row
+from substrate.domains.rows import Row
+from substrate.log.event_log import EventLog
+from substrate.log.replay import Replay
 
 _ANSWERS: dict[type, Callable[..., str]] = {
     WhereIs: where_is,

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import pyoxigraph as ox
 
-from substrate.tbox import TBox
+from substrate.rules.tbox import TBox
 
 WORD = "urn:substrate:word:"
 

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 import pyoxigraph as ox
 
+from substrate.base.errors import ProgramError
 from substrate.domains.babi.deltas import entity, term
 from substrate.domains.babi.queries import DoesRelate, RelatesToWhat, Route, WhatRelates
 from substrate.domains.babi.reading import Reader, labelled
-from substrate.errors import ProgramError
-from substrate.log import Triple
+from substrate.log.event_log import Triple
 
 
 def what_relates(reader: Reader, query: WhatRelates) -> str:

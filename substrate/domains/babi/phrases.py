@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple, NoReturn
 
+from substrate.base.errors import FormatError
 from substrate.domains.babi.lexicon import Kinds, is_adverb, is_function_word, lexicon
-from substrate.errors import FormatError
 
 _TOKEN = re.compile(r"[^\W\d_][\w'-]*|\S")
 _WORD = re.compile(r"[^\W\d_][\w'-]*")

@@ -10,8 +10,8 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
+from substrate.base.errors import FormatError
 from substrate.domains.babi.lexicon import RELATIONS, is_adverb, is_function_word, lexicon
-from substrate.errors import FormatError
 
 
 class WhereIs(NamedTuple):

@@ -14,8 +14,8 @@ from typing import Any
 import pyoxigraph as ox
 
 from substrate.domains.babi.deltas import AT, PREFIXES
-from substrate.log import EventLog, Op, Triple
-from substrate.replay import State
+from substrate.log.event_log import EventLog, Op, Triple
+from substrate.log.replay import State
 
 _VARIABLE = re.compile(r"\?(\w+)")
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from copy import copy
 
+from substrate.base.errors import ProgramError
 from substrate.domains.clevrer.motion.draws import DRAWS, Draw
 from substrate.domains.clevrer.program import Step, World, run
-from substrate.errors import ProgramError
 
 REMOVALS = ("get_counterfact", "filter_counterfact", "counterfact_events")
 """The opcodes that imagine a world without an object."""

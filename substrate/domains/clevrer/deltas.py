@@ -3,7 +3,7 @@
 At tick 0 stand the objects with their attributes, whether they are in view and whether they move;
 later ticks hold entries, exits, collisions and every change of motion. At :func:`pose_frames` the pose
 of everyone in view is recorded, which is what kinematic projection and simulated forks read.
-Classes and predicates are those of ``substrate/tboxes/clevrer.ttl``.
+Classes and predicates are those of ``tboxes/clevrer.ttl``.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from substrate.domains.clevrer.format import (
     in_out_objects,
     tracks,
 )
-from substrate.log import EventLog
+from substrate.log.event_log import EventLog
 
 NAMESPACE = "urn:substrate:clevrer:"
 SAMPLED_FRAMES = 5

@@ -13,7 +13,11 @@ from typing import cast
 
 import pyoxigraph as ox
 
-from substrate.delta import quads_of
+from substrate.base.delta import quads_of
+from substrate.base.errors import LogError, ProgramError
+from substrate.base.vocabulary import RDF_TYPE
+from substrate.branch.fork import fork
+from substrate.branch.interventions import Retract
 from substrate.domains.clevrer.deltas import NAMESPACE, pose
 from substrate.domains.clevrer.format import Shape
 from substrate.domains.clevrer.motion.course import Course, course
@@ -22,11 +26,7 @@ from substrate.domains.clevrer.motion.engine import Body, Contact, Motion, simul
 from substrate.domains.clevrer.motion.observe import relative_masses
 from substrate.domains.clevrer.parameters import Engine
 from substrate.domains.clevrer.scene import Scene
-from substrate.errors import LogError, ProgramError
-from substrate.fork import fork
-from substrate.interventions import Retract
-from substrate.log import Delta, EventLog, Op, Triple, triple_of
-from substrate.vocabulary import RDF_TYPE
+from substrate.log.event_log import Delta, EventLog, Op, Triple, triple_of
 
 _OBJECT, _COLLISION, _FRAME, _PARTICIPANT, _SIMULATED, _POSE, _IN_VIEW, _MOTION, _POSE_TYPE = (
     ox.NamedNode(NAMESPACE + name)

@@ -8,6 +8,9 @@ from typing import Any, NamedTuple, Protocol, get_args
 import msgspec
 from pyoxigraph import NamedNode
 
+from substrate.base.errors import ProgramError
+from substrate.base.vocabulary import RDF_TYPE
+from substrate.cause.explanation import ERROR, OWN, Evidence, ExplainedPart, ExplainedStep, Explanation
 from substrate.domains.clevrer.chances import REMOVALS, Chances
 from substrate.domains.clevrer.counterfactual import Ground, judge
 from substrate.domains.clevrer.deltas import NAMESPACE, SAMPLED_FRAMES, scene_iri
@@ -26,10 +29,7 @@ from substrate.domains.clevrer.program import (
     unseen,
 )
 from substrate.domains.clevrer.scene import QUERIES, Event, Scene
-from substrate.errors import ProgramError
-from substrate.explanation import ERROR, OWN, Evidence, ExplainedPart, ExplainedStep, Explanation
-from substrate.log import EventLog, Op
-from substrate.vocabulary import RDF_TYPE
+from substrate.log.event_log import EventLog, Op
 
 GROUNDS: tuple[Ground, ...] = get_args(Ground)
 """From the surest to the least sure."""

@@ -16,8 +16,8 @@ from zipfile import ZipFile
 
 import msgspec
 
-from substrate.errors import FormatError
-from substrate.reading import (
+from substrate.base.errors import FormatError
+from substrate.base.inputs import (
     LIMITS,
     ZIP_ERRORS,
     Measure,

@@ -24,14 +24,14 @@ from typing import NamedTuple
 
 import msgspec
 
+from substrate.base.errors import FormatError, ProgramError
+from substrate.base.inputs import Whole, decode, read_bytes
 from substrate.domains.clevrer.format import COLORS, SHAPES
 from substrate.domains.clevrer.interpreter import judged_choices
 from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.clevrer.scene import Event, Scene
-from substrate.errors import FormatError, ProgramError
-from substrate.log import EventLog
-from substrate.reading import Whole, decode, read_bytes
-from substrate.rows import Row
+from substrate.domains.rows import Row
+from substrate.log.event_log import EventLog
 
 BENCHMARK = "clevrer_humans"
 _STEM = "Which of the following is responsible for "

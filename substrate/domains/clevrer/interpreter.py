@@ -7,13 +7,13 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 import msgspec
 
+from substrate.base.errors import ProgramError
 from substrate.domains.clevrer.format import Choice, Question
 from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.clevrer.program import World, run, run_choices
 from substrate.domains.clevrer.scene import Scene
-from substrate.errors import ProgramError
-from substrate.log import EventLog
-from substrate.rows import ChoiceRow, Row
+from substrate.domains.rows import ChoiceRow, Row
+from substrate.log.event_log import EventLog
 
 _LABELS = {"yes": "correct", "no": "wrong"}
 

@@ -9,13 +9,13 @@ import enum
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from substrate.base.errors import ProgramError
 from substrate.domains.clevrer.counterfactual import judge
 from substrate.domains.clevrer.emitter import future
 from substrate.domains.clevrer.format import COLORS, MATERIALS, SHAPES
 from substrate.domains.clevrer.kinematics import predict_collisions
 from substrate.domains.clevrer.parameters import RECORDED_AFTER, Parameters
 from substrate.domains.clevrer.scene import Event, Scene
-from substrate.errors import ProgramError
 
 
 class Kind(enum.Flag):

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 import pyoxigraph as ox
 
-from substrate.ancestry import VARIANTS, Ancestry
-from substrate.ancestry import Event as AncestryEvent
+from substrate.base.errors import ProgramError
+from substrate.cause.ancestry import VARIANTS, Ancestry
+from substrate.cause.ancestry import Event as AncestryEvent
 from substrate.domains.clevrer.deltas import NAMESPACE, SAMPLED_FRAMES
-from substrate.errors import ProgramError
-from substrate.log import EventLog
-from substrate.replay import Replay
+from substrate.log.event_log import EventLog
+from substrate.log.replay import Replay
 
 if TYPE_CHECKING:
     from substrate.domains.clevrer.motion.draws import Draw

@@ -14,7 +14,7 @@ from substrate.domains.clevrer.deltas import Line, annotation_log
 from substrate.domains.clevrer.format import MotionState, tracks
 from substrate.domains.comphy.format import Target, direction
 from substrate.domains.comphy.inference import Inferred, infer
-from substrate.log import EventLog
+from substrate.log.event_log import EventLog
 
 NAMESPACE = "urn:substrate:comphy:"
 

@@ -12,6 +12,7 @@ from typing import NamedTuple, Protocol
 
 from msgspec.structs import replace
 
+from substrate.base.errors import ProgramError
 from substrate.domains.clevrer.deltas import BEFORE
 from substrate.domains.clevrer.emitter import observed_collisions, recorded_bodies
 from substrate.domains.clevrer.format import RADIUS, SECONDS_PER_FRAME
@@ -21,7 +22,6 @@ from substrate.domains.clevrer.motion.engine import Body, Contact, Motion, simul
 from substrate.domains.clevrer.scene import Event
 from substrate.domains.comphy.parameters import Parameters
 from substrate.domains.comphy.scene import TargetScene
-from substrate.errors import ProgramError
 
 Pair = frozenset[int]
 NEAREST = 2 * RADIUS

@@ -4,6 +4,8 @@ when.
 
 from __future__ import annotations
 
+from substrate.base.vocabulary import RDF_TYPE
+from substrate.cause.explanation import OWN, Evidence, ExplainedStep, Explanation
 from substrate.domains.clevrer.deltas import NAMESPACE as FILMED
 from substrate.domains.clevrer.explain import Reading, explanation, observed, removal
 from substrate.domains.clevrer.program import Kind, Step, World
@@ -12,9 +14,7 @@ from substrate.domains.comphy.format import Question
 from substrate.domains.comphy.parameters import Parameters
 from substrate.domains.comphy.program import OPCODES, run
 from substrate.domains.comphy.scene import QUERIES, TargetScene
-from substrate.explanation import OWN, Evidence, ExplainedStep, Explanation
-from substrate.log import EventLog
-from substrate.vocabulary import RDF_TYPE
+from substrate.log.event_log import EventLog
 
 _SHOWED = f"{NAMESPACE}evidence"
 _SEEN = (RDF_TYPE.value, *(NAMESPACE + name for name in ("first", "second", "video", "since", "until")))

@@ -26,6 +26,8 @@ from zipfile import ZipFile
 
 import msgspec
 
+from substrate.base.errors import FormatError
+from substrate.base.inputs import LIMITS, ZIP_ERRORS, Records, Source, Whole, members
 from substrate.domains.clevrer.format import (
     MOVING_SPEED,
     Annotation,
@@ -35,8 +37,6 @@ from substrate.domains.clevrer.format import (
     decode_annotation,
     read_by_scene,
 )
-from substrate.errors import FormatError
-from substrate.reading import LIMITS, ZIP_ERRORS, Records, Source, Whole, members
 
 REFERENCES = 4
 MASSES = (1, 5)

@@ -10,8 +10,8 @@ from substrate.domains.comphy.format import Question, same_answer
 from substrate.domains.comphy.parameters import Parameters
 from substrate.domains.comphy.program import run, run_choices
 from substrate.domains.comphy.scene import TargetScene
-from substrate.log import EventLog
-from substrate.rows import Row
+from substrate.domains.rows import Row
+from substrate.log.event_log import EventLog
 
 
 def answer_target(

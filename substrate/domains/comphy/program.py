@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 from typing import Any, cast
 
+from substrate.base.errors import ProgramError
 from substrate.domains.clevrer import program as clevrer
 from substrate.domains.clevrer.program import Kind, Opcode, Step, World
 from substrate.domains.clevrer.scene import Event
@@ -16,7 +17,6 @@ from substrate.domains.comphy.emitters import EMITTERS, Change, collisions
 from substrate.domains.comphy.format import CHANGES
 from substrate.domains.comphy.parameters import Parameters
 from substrate.domains.comphy.scene import TargetScene
-from substrate.errors import ProgramError
 
 
 def run(program: Sequence[str], world: World, trace: Callable[[Step], None] | None = None) -> str:

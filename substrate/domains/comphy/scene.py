@@ -7,11 +7,11 @@ from typing import Literal, cast
 
 import pyoxigraph as ox
 
+from substrate.base.errors import ProgramError
 from substrate.domains.clevrer import scene as clevrer
 from substrate.domains.comphy.deltas import NAMESPACE
-from substrate.errors import ProgramError
-from substrate.log import EventLog
-from substrate.replay import Replay
+from substrate.log.event_log import EventLog
+from substrate.log.replay import Replay
 
 _PREFIX = f"PREFIX : <{clevrer.NAMESPACE}>\nPREFIX c: <{NAMESPACE}>\n"
 QUERIES = {

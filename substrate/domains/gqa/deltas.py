@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from substrate.domains.gqa.format import SceneGraph, SceneObject
 from substrate.domains.gqa.ontology import NAMESPACE, Ontology, default, local
-from substrate.log import EventLog
+from substrate.log.event_log import EventLog
 
 ANNOTATED, ENTAILED = 0, 1
 """The two ticks of a scene's log."""

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from substrate.base.errors import SubstrateError
+from substrate.base.vocabulary import RDF_TYPE
+from substrate.cause.explanation import ERROR, OWN, Evidence, ExplainedPart, ExplainedStep, Explanation, short
 from substrate.domains.gqa.format import Question
 from substrate.domains.gqa.interpreter import Resolve, Result, Said, Truth, answer_of, run_step, said
 from substrate.domains.gqa.ontology import NAMESPACE
 from substrate.domains.gqa.program import Instruction, Named, Related, compile_program
 from substrate.domains.gqa.scene import Look, Scene
-from substrate.errors import SubstrateError
-from substrate.explanation import ERROR, OWN, Evidence, ExplainedPart, ExplainedStep, Explanation, short
-from substrate.log import Op, Triple
-from substrate.vocabulary import RDF_TYPE
+from substrate.log.event_log import Op, Triple
 
 _NAMES = {
     f"{NAMESPACE}class:": "class:",

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import msgspec
 
-from substrate.errors import FormatError
-from substrate.reading import LIMITS, Records, Whole, decode, listed, read_bytes
+from substrate.base.errors import FormatError
+from substrate.base.inputs import LIMITS, Records, Whole, decode, listed, read_bytes
 
 SCENE_GRAPHS_FILE = "sceneGraphs.json"
 QUESTIONS_FILE = "questions.json"
@@ -106,8 +106,8 @@ def decode_scene_graph(name: str, image_id: str, data: bytes | msgspec.Raw) -> S
     >>> cup = b'{"name": "cup", "x": 0, "y": 0, "w": 2, "h": 2, "relations": [{"name": "on", "object": "5"}]}'
     >>> decode_scene_graph("a.json", "7", b'{"width": 9, "height": 9, "objects": {"1": %s}}' % cup)
     Traceback (most recent call last):
-    substrate.errors.FormatError: a.json: image 7: $.objects.1.relations[0].object: no object 5 in this scene.
-    Name one of its objects, or drop the relation.
+    substrate.base.errors.FormatError: a.json: image 7: $.objects.1.relations[0].object: no object 5 in this
+    scene. Name one of its objects, or drop the relation.
 
     Raises:
         FormatError: names file, image and path: a field is missing or mistyped, the image or a box has
@@ -214,8 +214,8 @@ def check_program(steps: list[Step], where: tuple[object, ...] = ()) -> None:
 
     >>> check_program([Step("select", "cup", []), Step("query", "color", [3])])
     Traceback (most recent call last):
-    substrate.errors.FormatError: $.semantic[1].dependencies[0]: no step 3 in a program of 2. Name another
-    step of the program.
+    substrate.base.errors.FormatError: $.semantic[1].dependencies[0]: no step 3 in a program of 2. Name
+    another step of the program.
 
     Raises:
         FormatError: no step, an unknown operation, a wrong number of dependencies, a dependency on no

@@ -16,11 +16,11 @@ from typing import Literal, NamedTuple, cast
 
 import msgspec
 
+from substrate.base.errors import ParameterError, ProgramError, SubstrateError
 from substrate.domains.gqa.format import Question
 from substrate.domains.gqa.program import Instruction, Named, Options, Related, Value, Word, compile_program
 from substrate.domains.gqa.scene import EXACT, Node, Objects, Scene
-from substrate.errors import ParameterError, ProgramError, SubstrateError
-from substrate.rows import Row
+from substrate.domains.rows import Row
 
 Resolve = Literal["name", "id"]
 SUBSETS: Mapping[Resolve, str] = {"name": "by_name", "id": "by_id"}

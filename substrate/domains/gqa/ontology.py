@@ -13,8 +13,8 @@ from urllib.parse import quote, unquote
 import rdflib
 from rdflib.namespace import OWL, RDF, RDFS, SKOS
 
-from substrate.errors import TBoxError
-from substrate.tbox import TBox
+from substrate.base.errors import TBoxError
+from substrate.rules.tbox import TBox
 
 NAMESPACE = "urn:substrate:gqa:"
 THING = "object"
@@ -108,7 +108,7 @@ class Ontology:
             raise TBoxError(
                 "has no attribute family or no class",
                 where=(tbox.name,),
-                hint="Give a TBox of GQA scenes, such as substrate/tboxes/gqa.ttl",
+                hint="Give a TBox of GQA scenes, such as tboxes/gqa.ttl",
             )
         families_of: dict[str, list[str]] = {}
         for family, values in sorted(self.families.items()):

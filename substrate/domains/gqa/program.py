@@ -13,8 +13,8 @@ import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from substrate.base.errors import ProgramError
 from substrate.domains.gqa.format import Step, check_program, order
-from substrate.errors import ProgramError
 
 SCENE = "scene"
 ANYTHING = "_"

@@ -11,12 +11,12 @@ from typing import NamedTuple
 
 import pyoxigraph as ox
 
+from substrate.base.vocabulary import RDF_TYPE
 from substrate.domains.gqa.deltas import ENTAILED, object_iri, scene_iri, scene_log
 from substrate.domains.gqa.format import SceneGraph
 from substrate.domains.gqa.ontology import NAMESPACE, THING, Axis, Ontology, default, local
 from substrate.domains.gqa.program import ANYTHING, SCENE, Named
-from substrate.log import EventLog, Term, Triple
-from substrate.vocabulary import RDF_TYPE
+from substrate.log.event_log import EventLog, Term, Triple
 
 Node = ox.NamedNode
 Objects = dict[Node, int]

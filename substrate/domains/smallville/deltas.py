@@ -22,12 +22,12 @@ from urllib.parse import quote
 
 import pyoxigraph as ox
 
+from substrate.base.errors import FormatError, ParameterError
+from substrate.base.vocabulary import RDF_TYPE, RDFS_LABEL
 from substrate.domains.smallville.movements import Chat, Movements, Record
-from substrate.errors import FormatError, ParameterError
-from substrate.log import EventLog
-from substrate.rules import unfold
-from substrate.tbox import TBox
-from substrate.vocabulary import RDF_TYPE, RDFS_LABEL
+from substrate.log.event_log import EventLog
+from substrate.rules.fixpoint import unfold
+from substrate.rules.tbox import TBox
 
 NAMESPACE = "urn:substrate:village:"
 ENTITY = "urn:village:"

@@ -14,8 +14,8 @@ from typing import Any, Literal, TypeVar, get_args
 
 import msgspec
 
-from substrate.errors import FormatError
-from substrate.reading import Whole, decode, lines
+from substrate.base.errors import FormatError
+from substrate.base.inputs import Whole, decode, lines
 
 Yes = Literal["yes", "no"]
 Arm = Literal["a", "b", "c"]

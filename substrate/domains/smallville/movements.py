@@ -18,8 +18,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from substrate.errors import FormatError
-from substrate.reading import Whole, decode, read_bytes
+from substrate.base.errors import FormatError
+from substrate.base.inputs import Whole, decode, read_bytes
 
 Chat = tuple[tuple[str, str], ...]
 """Utterances in their order: who speaks, and the words."""
@@ -87,8 +87,8 @@ def parse_movements(data: bytes, name: str = "movements") -> Movements:
     >>> text = b'{"3": {"Ann": {"movement": [1], "pronunciatio": "", "description": "", "chat": null}}}'
     >>> parse_movements(text, "file.json")
     Traceback (most recent call last):
-    substrate.errors.FormatError: file.json: step 3: Ann: $.movement: Expected `array` of length 2. Compare
-    the record with the official format.
+    substrate.base.errors.FormatError: file.json: step 3: Ann: $.movement: Expected `array` of length 2.
+    Compare the record with the official format.
     """
     records = msgspec.json.Decoder(Record)
     steps: dict[int, dict[str, Record]] = {}

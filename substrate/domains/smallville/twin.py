@@ -1,7 +1,7 @@
 """Twin-EventLog by the substrate: a specification's village as a log, its arms as forks, the question by
 SPARQL.
 
-The rules are those of ``substrate/tboxes/village.ttl``; what happens within a tick stands at
+The rules are those of ``tboxes/village.ttl``; what happens within a tick stands at
 :class:`substrate.domains.smallville.format.Village`. An arm is replayed over the ticks from the branch to the
 horizon, and the question is asked of the state at each.
 """
@@ -15,18 +15,24 @@ from typing import NamedTuple, TypeVar
 import msgspec
 import pyoxigraph as ox
 
-from substrate.delta import Term, Triple, text_of
+from substrate.base.delta import Term, Triple, text_of
+from substrate.base.errors import InterventionError
+from substrate.base.vocabulary import RDF_TYPE, RDFS_LABEL
+from substrate.branch.fork import fork
+from substrate.branch.interventions import (
+    Assert,
+    AssertAwareness,
+    OverrideLocation,
+    Retract,
+    RetractAwareness,
+)
+from substrate.branch.interventions import Intervention as Change
+from substrate.domains.rows import Row
 from substrate.domains.smallville.format import ARMS, Agent, Gold, Intervention, Plan, Spec, Yes
-from substrate.errors import InterventionError
-from substrate.fork import fork
-from substrate.interventions import Assert, AssertAwareness, OverrideLocation, Retract, RetractAwareness
-from substrate.interventions import Intervention as Change
-from substrate.log import EventLog
-from substrate.replay import Replay
-from substrate.rows import Row
-from substrate.rules import RuleEmitter, unfold
-from substrate.tbox import TBox
-from substrate.vocabulary import RDF_TYPE, RDFS_LABEL
+from substrate.log.event_log import EventLog
+from substrate.log.replay import Replay
+from substrate.rules.fixpoint import RuleEmitter, unfold
+from substrate.rules.tbox import TBox
 
 _T = TypeVar("_T")
 TERMS = "urn:substrate:village:"

@@ -10,6 +10,8 @@ from typing import NamedTuple
 
 import pyoxigraph as ox
 
+from substrate.ask.questions import Occurrence, occurrences
+from substrate.cause.explanation import OWN, Evidence, ExplainedPart, ExplainedStep, Explanation, short
 from substrate.domains.smallville.format import Intervention, Spec
 from substrate.domains.smallville.twin import (
     ENTITIES,
@@ -23,10 +25,8 @@ from substrate.domains.smallville.twin import (
     term,
     village_tbox,
 )
-from substrate.explanation import OWN, Evidence, ExplainedPart, ExplainedStep, Explanation, short
-from substrate.log import EventLog, Term
-from substrate.questions import Occurrence, occurrences
-from substrate.replay import State
+from substrate.log.event_log import EventLog, Term
+from substrate.log.replay import State
 
 _NAMES = {TERMS: ":", ENTITIES: ""}
 

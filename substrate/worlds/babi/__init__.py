@@ -11,9 +11,9 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
+from substrate.base.errors import ParameterError
 from substrate.domains.babi.format import Question, Statement, render_stories
-from substrate.errors import ParameterError
-from substrate.journal import write_atomically
+from substrate.log.journal import write_atomically
 from substrate.worlds.babi import people, relations
 from substrate.worlds.babi.tale import Tale
 

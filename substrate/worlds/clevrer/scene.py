@@ -6,8 +6,8 @@ from typing import Any
 
 import msgspec
 
+from substrate.base.errors import ParameterError
 from substrate.domains.clevrer.format import FRAMES, Annotation, Collision, SceneQuestions
-from substrate.errors import ParameterError
 from substrate.worlds.clevrer.events import Event, causes, observed_events
 from substrate.worlds.clevrer.physics import simulate
 from substrate.worlds.clevrer.questions import quota, write_down

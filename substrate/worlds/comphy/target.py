@@ -7,9 +7,9 @@ from typing import Any
 
 import msgspec
 
+from substrate.base.errors import ParameterError
 from substrate.domains.clevrer.format import FRAMES, Annotation, Collision, ObjectProperty
 from substrate.domains.comphy.format import TargetQuestions
-from substrate.errors import ParameterError
 from substrate.worlds.clevrer.physics import HIDDEN_FRAMES
 from substrate.worlds.comphy.physics import Solid, simulate
 from substrate.worlds.comphy.questions import Change, asks_of_future, changes, write_down

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from substrate.base.errors import ParameterError
 from substrate.domains.gqa.format import QUESTIONS_FILE, SCENE_GRAPHS_FILE, Question, SceneGraph, Step
-from substrate.errors import ParameterError
 from substrate.worlds.gqa.phrases import Phrase, Speaker
 from substrate.worlds.gqa.questions import TEMPLATES, Draft
 from substrate.worlds.gqa.things import Thing, sample_room, scene_graph

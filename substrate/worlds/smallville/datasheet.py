@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from substrate.domains.smallville.format import INTERVENTIONS, LINKAGES, QUERIES
-from substrate.journal import write_atomically
+from substrate.log.journal import write_atomically
 from substrate.worlds.smallville.sampling import Graded
 
 CANARY = "twin-eventlog canary 2fd30533-ddcc-53b4-b210-a66c8510df73"

@@ -27,6 +27,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from substrate.base.errors import ParameterError
 from substrate.domains.smallville.format import (
     INTERVENTIONS,
     LINKAGES,
@@ -40,7 +41,6 @@ from substrate.domains.smallville.format import (
     Spec,
     Village,
 )
-from substrate.errors import ParameterError
 from substrate.worlds.smallville.oracle import History, answer, history
 from substrate.worlds.smallville.villages import TOWN, VILLAGE, Size, sample_plan, sample_village
 

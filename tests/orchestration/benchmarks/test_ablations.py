@@ -17,7 +17,7 @@ from orchestration.pipeline.graph import stages_of
 from orchestration.pipeline.resources import WorkspaceResource
 from orchestration.pipeline.run import run_stages
 from orchestration.project import open_workspace
-from substrate.rows import Row, decode
+from substrate.domains.rows import Row, decode
 
 RESOURCE = WorkspaceResource(profile="sample", overrides=["spark.partitions=2"])
 

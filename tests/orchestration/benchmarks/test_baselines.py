@@ -31,12 +31,12 @@ from orchestration.models.transcript import Journal, Records, TranscriptError, j
 from orchestration.pipeline.graph import STAGES, stages_of
 from orchestration.pipeline.resources import WorkspaceResource
 from orchestration.pipeline.run import RunError, instance, run_stages
+from substrate.base.errors import FormatError
 from substrate.baselines.parameters import Baseline, Parameters
 from substrate.domains.clevrer.deltas import annotation_log
 from substrate.domains.clevrer.format import decode_annotation
-from substrate.errors import FormatError
-from substrate.log import EventLog
-from substrate.rows import Row, encode
+from substrate.domains.rows import Row, encode
+from substrate.log.event_log import EventLog
 from substrate.worlds.gqa import write as write_gqa
 
 NO_WAIT = Clock(sleep=lambda _: None)

@@ -15,7 +15,7 @@ from orchestration.benchmarks.robustness import AS_IT_IS, PERTURBED, named, rows
 from orchestration.pipeline.robustness_stages import counted
 from orchestration.project import open_workspace
 from orchestration.rendering.robustness import robustness_figures
-from substrate.rows import encode
+from substrate.domains.rows import encode
 from substrate.worlds.clevrer import generate_annotation, generate_scene
 from substrate.worlds.clevrer.altered import altered
 from substrate.worlds.clevrer.inexact import blurred, noisy, without_collisions

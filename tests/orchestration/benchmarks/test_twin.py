@@ -20,7 +20,7 @@ from orchestration.pipeline.spark import spark_session
 from orchestration.project import open_workspace
 from orchestration.scoring.scores import count, score
 from orchestration.settings import Spark
-from substrate.rows import decode
+from substrate.domains.rows import decode
 from substrate.worlds.smallville import spec_line
 
 STAGES = ["twin/dataset", "twin/logs", "twin/answers", "twin/scores"]

@@ -14,7 +14,7 @@ from orchestration.cli.log import log_app
 from substrate import EventLog, Namespace, TBox, fork, from_members, unfold
 from substrate.domains.clevrer.deltas import annotation_log
 from substrate.domains.clevrer.format import decode_annotation
-from substrate.memory import Memory
+from substrate.memory.memory import Memory
 
 runner = CliRunner()
 CROSS = "SELECT (COUNT(*) AS ?n) { " + " . ".join(f"?a{i} ?b{i} ?c{i}" for i in range(6)) + " }"

@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from orchestration.fetch.archives import extract
-from substrate.errors import FormatError
+from substrate.base.errors import FormatError
 
 
 def make(path: Path, members: list[tuple[str, bytes]]) -> Path:

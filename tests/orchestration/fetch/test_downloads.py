@@ -43,8 +43,8 @@ from orchestration.fetch.downloads import (
 )
 from orchestration.fetch.holdings import Holding, differing
 from orchestration.scoring.published import published
+from substrate.base.errors import FormatError, ParameterError
 from substrate.domains.clevrer.format import annotation_names, annotation_sources, read_questions
-from substrate.errors import FormatError, ParameterError
 
 SCENES = (10000, 10001, 10999, 11000, 14999)
 QUICK = Patience(connect=2.0, read=0.3, attempts=3, backoff=0.01, longest=0.02)

@@ -18,7 +18,7 @@ from orchestration.lineage.answer import trace_answer
 from orchestration.lineage.explain import EXPLAINED
 from orchestration.lineage.number import Lineage, trace_number
 from orchestration.project import open_workspace
-from substrate.rows import decode
+from substrate.domains.rows import decode
 
 MEASURED = {name: benchmark.numbers for name, benchmark in BENCHMARKS.items()}
 DESCRIPTIVE = "clevrer/descriptive/per_question"

@@ -13,8 +13,8 @@ from orchestration.pipeline.all_logs import ask_deltas, ask_each
 from orchestration.pipeline.benchmark_stages import make_dataset, make_logs
 from orchestration.project import open_workspace
 from orchestration.tables import read_index
-from substrate.errors import ParameterError, SubstrateError
-from substrate.guard import QueryError
+from substrate.base.errors import ParameterError, SubstrateError
+from substrate.sparql.guard import QueryError
 
 LONG = 300
 

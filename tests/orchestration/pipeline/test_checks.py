@@ -25,7 +25,7 @@ from orchestration.project import open_workspace
 from orchestration.scoring.published import Kind, published
 from orchestration.scoring.scores import score, score_file
 from substrate.domains.clevrer.deltas import annotation_log
-from substrate.log import EventLog
+from substrate.log.event_log import EventLog
 from substrate.worlds.clevrer import generate_annotation
 
 ERROR, WARN = dg.AssetCheckSeverity.ERROR, dg.AssetCheckSeverity.WARN

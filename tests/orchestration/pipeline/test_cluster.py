@@ -18,7 +18,7 @@ from spark_cluster import ROOT, Cluster, cluster, why_not
 
 from orchestration.pipeline.spark import NUMBER, PLACE, map_rows, numbers_frame, spark_session
 from orchestration.settings import Spark
-from substrate.errors import FormatError, SubstrateError
+from substrate.base.errors import FormatError, SubstrateError
 
 BENCHMARKS = ("clevrer", "twin", "gqa")
 SMALL = "spark.config={spark.executor.memory: 512m, spark.cores.max: 3}"

@@ -22,7 +22,7 @@ from orchestration.pipeline.graph import stages_of
 from orchestration.pipeline.resources import WorkspaceResource
 from orchestration.pipeline.run import RunError, run_stages
 from orchestration.scoring.published import Published
-from substrate.rows import decode
+from substrate.domains.rows import decode
 from substrate.worlds.babi import write_tasks
 from substrate.worlds.clevrer import scene_files
 from substrate.worlds.gqa import write

@@ -14,7 +14,7 @@ from orchestration.pins import dvc as pins
 from orchestration.pipeline.graph import STAGES, stages_of
 from orchestration.pipeline.resources import WorkspaceResource
 from orchestration.pipeline.run import RunError, run_stages
-from substrate.rows import decode
+from substrate.domains.rows import decode
 
 ROOT = Path(__file__).resolve().parents[3]
 

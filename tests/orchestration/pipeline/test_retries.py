@@ -17,7 +17,7 @@ from orchestration.pipeline.spark import NUMBER, map_rows, numbers_frame, spark_
 from orchestration.settings import Spark
 from orchestration.stage import Stage
 from orchestration.workspace import Workspace
-from substrate.errors import FormatError
+from substrate.base.errors import FormatError
 
 Fault = Callable[[], None]
 SCHEMA = pa.schema([(NUMBER, pa.int64())])

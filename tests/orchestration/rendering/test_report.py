@@ -27,7 +27,7 @@ from orchestration.project import open_workspace
 from orchestration.rendering.page import number_page, percent
 from orchestration.rendering.report import write_report
 from orchestration.scoring.scores import Score
-from substrate.rows import decode
+from substrate.domains.rows import decode
 
 ROOT = Path(__file__).resolve().parents[3]
 REPORT = Path("artifacts/sample/report")

@@ -14,7 +14,7 @@ from orchestration.rendering.results import twin_table
 from orchestration.scoring.scores import Comparison, compare, score
 from orchestration.settings import Spark, load_settings
 from orchestration.workspace import Workspace
-from substrate.rows import Row, encode
+from substrate.domains.rows import Row, encode
 
 ROOT = Path(__file__).resolve().parents[3]
 

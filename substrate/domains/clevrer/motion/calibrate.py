@@ -16,13 +16,13 @@ from typing import Any
 
 import msgspec
 
+from substrate.base.errors import SubstrateError
 from substrate.domains.clevrer.format import read_scene_events
 from substrate.domains.clevrer.motion.constants import OBSERVED, WEIGHED
 from substrate.domains.clevrer.motion.from_annotations import fit_law, impacts, mass_spread, read_annotations
 from substrate.domains.clevrer.motion.from_trajectories import fit_belief, fit_sight, halves, watch
 from substrate.domains.clevrer.motion.law import Belief, Law, Sight
 from substrate.domains.clevrer.motion.trajectories import read_trajectories
-from substrate.errors import SubstrateError
 
 _HEAD = '''"""Constants of the law of motion.
 

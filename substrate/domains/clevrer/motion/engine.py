@@ -11,10 +11,10 @@ from math import hypot
 
 from msgspec import Struct
 
+from substrate.base.errors import ParameterError
 from substrate.domains.clevrer.format import Shape
 from substrate.domains.clevrer.motion.contact import Point, Pose, meeting
 from substrate.domains.clevrer.motion.law import LAW, Law
-from substrate.errors import ParameterError
 
 _SWEEPS = 10  # of the impulse solver over all contacts; two bodies need one, a chain of five fewer than ten
 _FOREVER = 1000  # frames; a simulation that is longer looks again after so many

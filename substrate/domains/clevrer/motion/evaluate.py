@@ -18,6 +18,7 @@ from statistics import fmean, quantiles
 
 from msgspec import Struct
 
+from substrate.base.errors import SubstrateError
 from substrate.domains.clevrer.format import FRAMES, Annotation, read_scene_events
 from substrate.domains.clevrer.motion.engine import Body, simulate
 from substrate.domains.clevrer.motion.estimate import estimate
@@ -45,7 +46,6 @@ from substrate.domains.clevrer.motion.predict import (
     states,
 )
 from substrate.domains.clevrer.motion.trajectories import read_trajectories
-from substrate.errors import SubstrateError
 
 FAR = 100
 CLOSE = 3

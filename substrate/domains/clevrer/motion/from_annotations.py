@@ -12,6 +12,7 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
+from substrate.base.errors import FormatError
 from substrate.domains.clevrer.format import (
     Annotation,
     Collision,
@@ -24,7 +25,6 @@ from substrate.domains.clevrer.format import (
 from substrate.domains.clevrer.motion.engine import simulate
 from substrate.domains.clevrer.motion.law import Law
 from substrate.domains.clevrer.motion.observe import bodies, observed
-from substrate.errors import FormatError
 
 # a body whose centre is further than this from every other touches none (two cubes, corner to corner, and a
 # margin)

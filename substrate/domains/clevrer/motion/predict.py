@@ -11,11 +11,11 @@ from statistics import NormalDist, fmean
 from msgspec import Struct
 from msgspec.structs import astuple
 
+from substrate.base.errors import ParameterError
 from substrate.domains.clevrer.format import FRAMES, CompactObject
 from substrate.domains.clevrer.motion.engine import Body, simulate
 from substrate.domains.clevrer.motion.estimate import Estimate, Sampled, estimate, velocity_changes
 from substrate.domains.clevrer.motion.law import BELIEF, LAW, SIGHT, Belief, Law, Sight
-from substrate.errors import ParameterError
 
 DRAWS = 64
 Pair = tuple[int, int]

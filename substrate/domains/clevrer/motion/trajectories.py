@@ -7,10 +7,10 @@ from pathlib import Path
 
 import msgspec
 
+from substrate.base.errors import FormatError
+from substrate.base.inputs import Source, decode, lines
 from substrate.domains.clevrer.format import CompactObject
 from substrate.domains.clevrer.motion.estimate import Sampled
-from substrate.errors import FormatError
-from substrate.reading import Source, decode, lines
 
 
 class TrajectoryScene(msgspec.Struct, frozen=True):
@@ -33,8 +33,8 @@ def decode_trajectories(source: Source) -> TrajectoryScene:
     >>> decode_trajectories(("t:1", b'{"scene_index": 1, "objects": [], "trajectory": {"0": []}}'))
     Traceback (most recent call last):
     ...
-    substrate.errors.FormatError: t:1: $.trajectory.0: belongs to none of the objects []. Declare every object
-    once.
+    substrate.base.errors.FormatError: t:1: $.trajectory.0: belongs to none of the objects []. Declare every
+    object once.
     """
     scene = decode(_scenes, source[1], source[0])
     declared = [thing.id for thing in scene.objects]

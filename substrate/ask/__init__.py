@@ -1,0 +1,1 @@
+"""Questions that any domain can be asked, and who told whom."""

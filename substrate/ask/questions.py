@@ -1,0 +1,330 @@
+"""Questions that any domain can be asked; the TBox alone says what its words mean (paper, section 5).
+
+A TBox ties its classes and properties to the core's by ``rdfs:subClassOf core:Event`` and
+``rdfs:subPropertyOf core:participant | core:location | core:awareOf | core:source | core:recipient |
+core:content``. No code knows a domain.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple, TypeVar
+
+import pyoxigraph as ox
+
+from substrate.ask.tellings import chains, in_words
+from substrate.base.errors import ParameterError
+from substrate.base.vocabulary import AWARE_OF, EVENT, LOCATION, PARTICIPANT, RDF_TYPE
+from substrate.branch.fork import arms
+from substrate.branch.interventions import RetractAwareness
+from substrate.cause.ancestry import Event
+from substrate.log.event_log import EventLog, Op, Term
+from substrate.log.history import histories
+from substrate.rules.fixpoint import RuleEmitter
+from substrate.rules.tbox import TBox
+
+Node = ox.NamedNode | ox.BlankNode
+_T = TypeVar("_T")
+
+
+class Occurrence(NamedTuple):
+    """An event as a log tells it: node, class, tick, participants, and the position of the delta that gave it
+    its class.
+
+    >>> Occurrence(ox.NamedNode("urn:e"), EVENT, 3, frozenset(), 0).event.tick
+    3
+    """
+
+    node: Node
+    kind: ox.NamedNode
+    tick: int
+    participants: frozenset[Term]
+    position: int
+
+    @property
+    def event(self) -> Event:
+        """What :func:`substrate.ancestors` takes."""
+        return Event(self.node, self.tick, self.participants)
+
+
+class Answer(NamedTuple):
+    """A question in words, its answer, and the positions in the log of the deltas behind it.
+
+    >>> Answer("happened", "Did a meeting of Ann, Bo happen?", "yes", (17,)).evidence
+    (17,)
+    """
+
+    template: str
+    question: str
+    answer: str
+    evidence: tuple[int, ...]
+
+
+def occurrences(log: EventLog, tbox: TBox) -> list[Occurrence]:
+    """The events of a log in the order in which they were told; each has the tick at which it got its class.
+
+    >>> from substrate.rules.fixpoint import unfold
+    >>> box = TBox.load("village")
+    >>> first = occurrences(unfold(box, box.opening(), until=4), box)[0]
+    >>> first.tick, box.label(first.kind), sorted(box.label(who) for who in first.participants)
+    (0, 'meeting', ['Klaus Mueller', 'Maria Lopez'])
+    """
+    kinds, roles = tbox.below(EVENT), tbox.below(PARTICIPANT)
+    found: dict[Node, tuple[ox.NamedNode, int]] = {}
+    taking_part: dict[Node, set[Term]] = {}
+    for position, (op, quad) in enumerate(log.changes()):
+        if op is Op.INSERT and quad.predicate == RDF_TYPE and quad.object in kinds:
+            found.setdefault(quad.subject, (quad.object, position))  # pyright: ignore[reportArgumentType]
+        elif op is Op.INSERT and quad.predicate in roles:
+            others = taking_part.setdefault(quad.subject, set())  # pyright: ignore[reportArgumentType]
+            others.add(quad.object)
+    return [
+        Occurrence(node, kind, log[position].tick, frozenset(taking_part.get(node, ())), position)
+        for node, (kind, position) in found.items()
+    ]
+
+
+def ask(tbox: TBox, log: EventLog, template: str, **about: Any) -> Answer:
+    """Ask one question.
+
+    Args:
+        tbox: what the words mean.
+        log: what happened.
+        template: a name of :data:`TEMPLATES`: ``happened`` and ``when`` take ``kind`` and
+            ``participants``, ``who_knew`` and ``learned_from`` take ``fact`` and ``tick``, ``where`` takes
+            ``entity`` and
+            ``tick``, ``without_knowing`` takes ``agent``, ``fact`` and ``tick``: which events differ, and to
+            whom what is unknown, or known, from then on.
+        about: what the template takes.
+
+    Raises:
+        ParameterError: there is no such template, or it asks about something else.
+        InterventionError: nothing to take away: the agent does not know the fact before ``tick``.
+
+    >>> from substrate.rules.fixpoint import unfold
+    >>> box = TBox.load("clinical")
+    >>> log = unfold(box, box.opening(), until=12)
+    >>> kim, allergy = ox.NamedNode("urn:clinical:kim"), ox.NamedNode("urn:clinical:allergy")
+    >>> print(ask(box, log, "without_knowing", agent=kim, fact=allergy, tick=3).answer)
+    allergic reaction of Mr Reyes instead of briefing of Dr Osei, Nurse Kim; recovery of Mr Reyes;
+    unknown to Dr Osei
+    """
+    if template not in TEMPLATES:
+        raise ParameterError(f"no question {template!r}", hint=f"Choose one of {', '.join(TEMPLATES)}")
+    asks = [*inspect.signature(TEMPLATES[template]).parameters][2:]
+    if sorted(asks) != sorted(about):
+        raise ParameterError(
+            f"{template} asks about {' and '.join(asks)}, not {' and '.join(about) or 'nothing'}",
+            hint="Name exactly what it asks about",
+        )
+    return TEMPLATES[template](tbox.naming(log), log, **about)
+
+
+def _happened(tbox: TBox, log: EventLog, kind: ox.NamedNode, participants: Iterable[Term]) -> Answer:
+    found = _like(tbox, log, kind, participants)
+    event = _event(tbox, kind, participants)
+    return Answer(
+        "happened",
+        f"Did {'an' if event[0] in 'aeiou' else 'a'} {event} happen?",
+        "yes" if found else "no",
+        tuple(o.position for o in found),
+    )
+
+
+def _when(tbox: TBox, log: EventLog, kind: ox.NamedNode, participants: Iterable[Term]) -> Answer:
+    found = _like(tbox, log, kind, participants)
+    ticks = ", ".join(str(o.tick) for o in found)
+    return Answer(
+        "when",
+        f"When was the {_event(tbox, kind, participants)}?",
+        f"at tick {ticks}" if found else "never",
+        tuple(o.position for o in found),
+    )
+
+
+def _who_knew(tbox: TBox, log: EventLog, fact: Term, tick: int) -> Answer:
+    knowing = [
+        h
+        for predicate in _sorted(tbox.below(AWARE_OF))
+        for h in histories(log, None, predicate, fact)
+        if h.holds(tick)
+    ]
+    evidence = tuple(max(c.position for c in h.changes if c.delta.tick <= tick) for h in knowing)
+    return Answer(
+        "who_knew",
+        f"Who knew at tick {tick} that {tbox.label(fact)}?",
+        _names(tbox, (h.triple[0] for h in knowing)) or "nobody",
+        tuple(sorted(evidence)),
+    )
+
+
+def _learned_from(tbox: TBox, log: EventLog, fact: Term, tick: int) -> Answer:
+    found = chains(tbox, log, fact, tick)
+    evidence = {position for chain in found for learning in chain for position in learning.evidence}
+    told = "; ".join(sorted(in_words(tbox, chain) for chain in found))
+    return Answer(
+        "learned_from",
+        f"Who knew at tick {tick} that {tbox.label(fact)}, and from whom?",
+        told or "nobody knew",
+        tuple(sorted(evidence)),
+    )
+
+
+def _where(tbox: TBox, log: EventLog, entity: Node, tick: int) -> Answer:
+    being = [
+        h
+        for predicate in _sorted(tbox.below(LOCATION))
+        for h in histories(log, entity, predicate)
+        if h.holds(tick)
+    ]
+    evidence = tuple(max(c.position for c in h.changes if c.delta.tick <= tick) for h in being)
+    return Answer(
+        "where",
+        f"Where was {tbox.label(entity)} at tick {tick}?",
+        _names(tbox, (h.triple[2] for h in being)) or "nowhere",
+        tuple(sorted(evidence)),
+    )
+
+
+def _without_knowing(tbox: TBox, log: EventLog, agent: Node, fact: Term, tick: int) -> Answer:
+    before = log.state(tick - 1)
+    predicate = next((p for p in _sorted(tbox.below(AWARE_OF)) if (agent, p, fact) in before), AWARE_OF)
+    pair = arms(log, tick, RetractAwareness(agent, fact, predicate), RuleEmitter(tbox))
+    told = [_numbered(o for o in occurrences(arm, tbox) if o.tick >= tick) for arm in pair]
+    lost, gained = (
+        [_event(tbox, *key[:2]) for key in here if key not in there] for here, there in (told, told[::-1])
+    )
+    texts = [("; ".join(sorted(events))) for events in (gained, lost)]
+    happens = f"{texts[0] or 'nothing'} instead of {texts[1]}" if lost else texts[0]
+    knowing = [_knowing_from(tbox, arm, tick) for arm in pair]
+    gone, new = (
+        {known: at for known, at in here.items() if known not in there and known != (agent, fact)}
+        for here, there in (knowing, knowing[::-1])
+    )
+    parts = [happens, *_unlike(tbox, "unknown to", gone, fact), *_unlike(tbox, "known to", new, fact)]
+    evidence = {o.position for key, o in told[0].items() if key not in told[1]} | set(gone.values())
+    return Answer(
+        "without_knowing",
+        f"What if {tbox.label(agent)} had forgotten at tick {tick} that {tbox.label(fact)}?",
+        "; ".join(filter(None, parts)) or "nothing else",
+        tuple(sorted(evidence)),
+    )
+
+
+def _knowing_from(tbox: TBox, log: EventLog, tick: int) -> dict[tuple[Term, Term], int]:
+    """Who knows what at some tick from ``tick`` on, and the delta that first let them know."""
+    found: dict[tuple[Term, Term], int] = {}
+    for predicate in _sorted(tbox.below(AWARE_OF)):
+        for h in histories(log, None, predicate):
+            if any(i.end is None or i.end > tick for i in h.intervals):
+                found.setdefault((h.triple[0], h.triple[2]), h.changes[0].position)
+    return found
+
+
+def _unlike(tbox: TBox, how: str, known: Iterable[tuple[Term, Term]], asked: Term) -> Iterator[str]:
+    """By fact, who knows it in one arm only; the fact that was asked about is not named again."""
+    knowers: dict[Term, list[Term]] = {}
+    for who, what in known:
+        knowers.setdefault(what, []).append(who)
+    for what in sorted(knowers, key=lambda what: (what != asked, str(what))):
+        which = "" if what == asked else f": {tbox.label(what)}"
+        yield f"{how} {_names(tbox, knowers[what])}{which}"
+
+
+TEMPLATES: Mapping[str, Callable[..., Answer]] = {
+    "happened": _happened,
+    "when": _when,
+    "who_knew": _who_knew,
+    "learned_from": _learned_from,
+    "where": _where,
+    "without_knowing": _without_knowing,
+}
+"""Question templates by name."""
+
+
+def survey(tbox: TBox, log: EventLog) -> list[Answer]:
+    """Every template, asked about what a log holds: the paper's cross-domain figure as data.
+
+    Asks of each event class whether and when its first event happened, and whether it happened to the
+    participants of each other class; of each fact who knew it at the first, middle and last tick; of
+    each entity where it was then; and of everyone who ever knew a fact, what would have happened
+    had they forgotten it a tick later.
+
+    >>> from substrate.rules.fixpoint import unfold
+    >>> boxes = map(TBox.load, ("village", "clinical"))
+    >>> logs = [(box, unfold(box, box.opening(), until=12)) for box in boxes]
+    >>> [len({answer.template for answer in survey(box, log)}) for box, log in logs]
+    [6, 6]
+    """
+    told = occurrences(log, tbox)
+    first = {o.kind: o for o in reversed(told)}
+    answers: list[Answer] = []
+    for kind in _sorted(first):
+        answers += (
+            ask(tbox, log, name, kind=kind, participants=first[kind].participants)
+            for name in ("happened", "when")
+        )
+        others = {o.participants for o in first.values() if o.kind != kind}
+        answers += (
+            ask(tbox, log, "happened", kind=kind, participants=who)
+            for who in sorted(others, key=lambda who: _names(tbox, who))
+        )
+    knowing = [
+        h
+        for predicate in _sorted(tbox.below(AWARE_OF))
+        for h in histories(log, None, predicate)
+        if h.intervals
+    ]
+    placed = [
+        h
+        for predicate in _sorted(tbox.below(LOCATION))
+        for h in histories(log, None, predicate)
+        if h.intervals
+    ]
+    for tick in sorted({0, log.last_tick // 2, log.last_tick}):
+        answers += (
+            ask(tbox, log, name, fact=fact, tick=tick)
+            for fact in _sorted({h.triple[2] for h in knowing})
+            for name in ("who_knew", "learned_from")
+        )
+        answers += (
+            ask(tbox, log, "where", entity=entity, tick=tick)
+            for entity in _sorted({h.triple[0] for h in placed})
+        )
+    for known in knowing:
+        tick = known.intervals[0].start + 1
+        if known.holds(tick - 1) and tick <= log.last_tick:
+            answers.append(
+                ask(tbox, log, "without_knowing", agent=known.triple[0], fact=known.triple[2], tick=tick)
+            )
+    return answers
+
+
+def _numbered(told: Iterable[Occurrence]) -> dict[tuple[ox.NamedNode, frozenset[Term], int], Occurrence]:
+    """Occurrences by class, participants, and how many like them came before: repeats stay apart."""
+    before: Counter[tuple[ox.NamedNode, frozenset[Term]]] = Counter()
+    found = {}
+    for o in told:
+        key = (o.kind, o.participants)
+        found[*key, before[key]] = o
+        before[key] += 1
+    return found
+
+
+def _like(tbox: TBox, log: EventLog, kind: ox.NamedNode, participants: Iterable[Term]) -> list[Occurrence]:
+    who, kinds = frozenset(participants), tbox.below(kind)
+    return [o for o in occurrences(log, tbox) if o.kind in kinds and o.participants == who]
+
+
+def _event(tbox: TBox, kind: ox.NamedNode, participants: Iterable[Term]) -> str:
+    return f"{tbox.label(kind)} of {_names(tbox, participants)}"
+
+
+def _names(tbox: TBox, terms: Iterable[Term]) -> str:
+    return ", ".join(sorted(map(tbox.label, terms)))
+
+
+def _sorted(terms: Iterable[_T]) -> list[_T]:
+    return sorted(terms, key=str)

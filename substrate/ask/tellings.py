@@ -1,0 +1,176 @@
+"""Who knew something, and from whom: the chain of tellings back to the one who knew first.
+
+A TBox names its word for knowing by ``core:awareOf``, and those for an event of passing on by
+``core:source``, ``core:recipient`` and ``core:content``. No code knows a domain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import product
+from typing import NamedTuple
+
+from substrate.base.vocabulary import AWARE_OF, CONTENT, EVENT, RDF_TYPE, RECIPIENT, SOURCE
+from substrate.log.event_log import EventLog, Op, Term
+from substrate.log.history import Change, History, histories
+from substrate.rules.tbox import TBox
+
+
+class Learning(NamedTuple):
+    """How one came to know: the delta by which it did, and the telling behind it.
+
+    ``source``, ``telling`` and ``deltas`` (positions of the telling's own deltas) are empty where no telling
+    in
+    the log explains it: known from the start, read off the world, or heard elsewhere.
+
+    >>> Learning(AWARE_OF, Change(7, None), None, None, ()).position
+    7
+    """
+
+    knower: Term
+    change: Change
+    source: Term | None
+    telling: Term | None
+    deltas: tuple[int, ...]
+
+    @property
+    def tick(self) -> int:
+        """When it came to know."""
+        return self.change.delta.tick
+
+    @property
+    def position(self) -> int:
+        """Position in the log of the delta by which it came to know."""
+        return self.change.position
+
+    @property
+    def evidence(self) -> tuple[int, ...]:
+        """Positions of that delta and of the telling's."""
+        return tuple(sorted((self.position, *self.deltas)))
+
+
+class _Telling(NamedTuple):
+    event: Term
+    tick: int
+    source: Term
+    recipient: Term
+    deltas: tuple[int, ...]
+
+
+def chains(tbox: TBox, log: EventLog, fact: Term, tick: int) -> list[tuple[Learning, ...]]:
+    """For each who knows a fact at a tick, how it came to know, how its source did, and so on back.
+
+    Args:
+        tbox: which properties and classes are meant.
+        log: what happened; later ticks play no part.
+        fact: a node or a triple term.
+        tick: at which they know it.
+
+    Returns:
+        A chain a knower, its own learning first, in the order in which they learned. A knower counts from the
+        last
+        time it came to know. Its source is the recorded teller of that tick who knew before it; of several
+        the
+        one told of first.
+
+    >>> from pyoxigraph import NamedNode
+    >>> from substrate.rules.fixpoint import unfold
+    >>> box = TBox.load("village")
+    >>> log = unfold(box, box.opening(), until=8)
+    >>> last = chains(box, log, NamedNode("urn:village:party"), 8)[-1]
+    >>> [(box.label(learning.knower), learning.tick) for learning in last]
+    [('Sam Moore', 8), ('John Lin', 2), ('Isabella Rodriguez', 0)]
+    """
+    awareness: dict[Term, list[History]] = {}
+    for predicate in tbox.below(AWARE_OF):
+        for h in histories(log, None, predicate, fact):
+            awareness.setdefault(h.triple[0], []).append(h)
+    known = [(_came(awareness[who], log.position(tick)), who) for who in awareness]
+    told = _tellings(tbox, log, fact)
+
+    def trace(who: Term, change: Change) -> tuple[Learning, ...]:
+        for telling in told:
+            if (
+                telling.recipient == who
+                and telling.tick == change.delta.tick
+                and (earlier := _came(awareness.get(telling.source, []), change.position))
+            ):
+                return (
+                    Learning(who, change, telling.source, telling.event, telling.deltas),
+                    *trace(telling.source, earlier),
+                )
+        return (Learning(who, change, None, None, ()),)
+
+    return sorted(
+        (trace(who, change) for change, who in known if change), key=lambda chain: chain[0].position
+    )
+
+
+def in_words(tbox: TBox, chain: Sequence[Learning]) -> str:
+    """A chain as one line: who, from whom and when, and so on back.
+
+    >>> from pyoxigraph import NamedNode
+    >>> from substrate.rules.fixpoint import unfold
+    >>> box = TBox.load("village")
+    >>> log = unfold(box, box.opening(), until=8)
+    >>> in_words(box, chains(box, log, NamedNode("urn:village:party"), 8)[-1])
+    'Sam Moore from John Lin at tick 8, from Isabella Rodriguez at tick 2, untold since tick 0'
+    """
+    steps = (
+        f"from {tbox.label(link.source)} at tick {link.tick}"
+        if link.source
+        else f"untold since tick {link.tick}"
+        for link in chain
+    )
+    return f"{tbox.label(chain[0].knower)} {', '.join(steps)}"
+
+
+def _came(awareness: Iterable[History], stop: int) -> Change | None:
+    """The delta by which one came to know what it knows after the first ``stop`` deltas; ``None`` where it
+    does not know it.
+    """
+    last = (
+        max((c for c in h.changes if c.position < stop), key=lambda c: c.position, default=None)
+        for h in awareness
+    )
+    return max((c for c in last if c and c.delta.op is Op.INSERT), key=lambda c: c.position, default=None)
+
+
+def _tellings(tbox: TBox, log: EventLog, fact: Term) -> list[_Telling]:
+    """The events in which a fact is passed on, in the order in which they were told; one for each source and
+    recipient.
+    """
+    kinds, roles = (
+        tbox.below(EVENT),
+        {word: role for role in (SOURCE, RECIPIENT, CONTENT) for word in tbox.below(role)},
+    )
+    events = {
+        quad.subject
+        for op, quad in log.changes()
+        if op is Op.INSERT and roles.get(quad.predicate) == CONTENT and quad.object == fact
+    }
+    told: dict[Term, list[int]] = {event: [] for event in events}
+    for position, (op, quad) in enumerate(log.changes()):
+        if op is Op.INSERT and quad.subject in events:
+            told[quad.subject].append(position)
+    found: list[_Telling] = []
+    for event, positions in told.items():
+        triples = {position: log[position].triple for position in positions}
+        ticks = [
+            log[position].tick
+            for position, (_, word, kind) in triples.items()
+            if word == RDF_TYPE and kind in kinds
+        ]
+        sources, recipients = (
+            [end for _, word, end in triples.values() if roles.get(word) == role]
+            for role in (SOURCE, RECIPIENT)
+        )
+        for source, recipient in product(sources, recipients) if ticks else ():
+            about = {SOURCE: source, RECIPIENT: recipient, CONTENT: fact}
+            deltas = tuple(
+                position
+                for position, (_, word, end) in triples.items()
+                if word not in roles or about[roles[word]] == end
+            )
+            found.append(_Telling(event, ticks[0], source, recipient, deltas))
+    return sorted(found, key=lambda telling: (telling.tick, telling.deltas))

@@ -1,0 +1,73 @@
+"""What an argument has to be, said where it is given: before anything is built on it."""
+
+from __future__ import annotations
+
+import os
+from operator import index
+from pathlib import Path
+from types import UnionType
+from typing import Any
+
+from substrate.base.errors import ParameterError
+
+
+def require(value: Any, kind: type | UnionType, wanted: str, where: str) -> None:
+    """Refuse an argument of another type.
+
+    Args:
+        value: the argument.
+        kind: what it has to be an instance of.
+        wanted: that in words.
+        where: the argument's name.
+
+    Raises:
+        ParameterError: it is not; says what it is.
+
+    >>> require(3, str, "a text", "name")
+    Traceback (most recent call last):
+    substrate.base.errors.ParameterError: name: 3 is not a text. Give a text.
+    """
+    if not isinstance(value, kind):
+        raise ParameterError(f"{_shown(value)} is not {wanted}", where=(where,), hint=f"Give {wanted}")
+
+
+def require_methods(value: Any, names: tuple[str, ...], wanted: str, where: str) -> None:
+    """Refuse an argument that lacks a method; errors as :func:`require`.
+
+    >>> require_methods("a", ("emit",), "an emitter", "emitter")
+    Traceback (most recent call last):
+    substrate.base.errors.ParameterError: emitter: 'a' is not an emitter: it has no emit(). Give an emitter.
+    """
+    for name in names:
+        if not callable(getattr(value, name, None)):
+            what = f"{_shown(value)} is not {wanted}: it has no {name}()"
+            raise ParameterError(what, where=(where,), hint=f"Give {wanted}")
+
+
+def require_tick(value: Any, where: str) -> None:
+    """Refuse what is no whole number; errors as :func:`require`.
+
+    >>> require_tick("3", "at")
+    Traceback (most recent call last):
+    substrate.base.errors.ParameterError: at: '3' is not a tick. Give a whole number.
+    """
+    try:
+        index(value)
+    except TypeError:
+        what = f"{_shown(value)} is not a tick"
+        raise ParameterError(what, where=(where,), hint="Give a whole number") from None
+
+
+def path_of(value: Any) -> Path:
+    """A path as given; errors as :func:`require`.
+
+    >>> path_of("log.rdfp").suffix
+    '.rdfp'
+    """
+    require(value, str | os.PathLike, "a path", "path")
+    return Path(value)
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:60]}…"

@@ -1,0 +1,91 @@
+"""What only some uses need: the extra that brings a module, asked for by name where it is missing."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from typing import Any
+
+from substrate.base.errors import SubstrateError
+
+PROJECT = "event-graph-substrate"
+"""The name under which the project is installed."""
+
+EXTRAS: Mapping[str, str] = {
+    "rich": "cli",
+    "typer": "cli",
+    "pyshacl": "shacl",
+    "pandas": "bridges",
+    "pyarrow": "bridges",
+    "rdflib": "bridges",
+    "numpy": "worlds",
+    "pybullet": "worlds",
+    "pybullet_data": "worlds",
+    "mcp": "mcp",
+    "langgraph": "langgraph",
+    "langchain_core": "langgraph",
+    "inspect_ai": "inspect",
+    "concordia": "concordia",
+    "dagster": "platform",
+    "dvc": "platform",
+    "httpx": "platform",
+    "jinja2": "platform",
+    "matplotlib": "platform",
+    "pooch": "platform",
+    "pyspark": "platform",
+    "rocrate": "platform",
+    "scipy": "platform",
+    "tabulate": "platform",
+    "yaml": "platform",
+}
+"""Top-level modules that the library does without, and the extra that brings each."""
+
+
+class MissingExtraError(SubstrateError, ImportError):
+    """A use needs a package that is not installed; the hint is the command that installs it.
+
+    >>> str(MissingExtraError("rdflib is not installed", hint=install("bridges")))
+    "rdflib is not installed. Install it with: pip install 'event-graph-substrate[bridges]'."
+    """
+
+
+def install(extra: str) -> str:
+    """The hint that installs an extra.
+
+    >>> install("mcp")
+    "Install it with: pip install 'event-graph-substrate[mcp]'"
+    """
+    return f"Install it with: pip install '{PROJECT}[{extra}]'"
+
+
+def needed(module: str) -> Any:
+    """A module that an extra brings, imported.
+
+    Args:
+        module: its dotted name; its top-level name is one of :data:`EXTRAS`.
+
+    Raises:
+        MissingExtraError: it is not installed; names the extra.
+
+    >>> needed("json.decoder").__name__
+    'json.decoder'
+    """
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        missing = missing_extra(error)
+        if missing is None:
+            raise
+        raise missing from error
+
+
+def missing_extra(error: ModuleNotFoundError) -> MissingExtraError | None:
+    """The error that names the extra of a module that was not found; ``None`` where no extra brings it.
+
+    >>> missing_extra(ModuleNotFoundError(name="substrate.no_such_module")) is None
+    True
+    """
+    top = (error.name or "").partition(".")[0]
+    if top not in EXTRAS:
+        return None
+    return MissingExtraError(f"{top} is not installed", hint=install(EXTRAS[top]))

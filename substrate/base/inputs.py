@@ -1,0 +1,460 @@
+"""Reading files and JSON records: an error names file, record and path, and nothing grows past its limits."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import math
+import os
+import struct
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import IO, Annotated, Any, TypeVar
+from zipfile import BadZipFile, ZipFile, ZipInfo
+
+import msgspec
+
+from substrate.base.errors import FormatError, ParameterError
+
+K = TypeVar("K")
+T = TypeVar("T")
+Source = tuple[str, bytes]
+"""A record's name (file, and member or line inside it) and its bytes."""
+
+Whole = Annotated[int, msgspec.Meta(ge=-(2**53), le=2**53)]
+"""A whole number of a file: what a double can count to."""
+Measure = Annotated[float, msgspec.Meta(ge=-1e9, le=1e9)]
+"""A measured number of a file: squares and products of it stay finite."""
+
+
+class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What may be read. The largest official file, GQA's full set of questions, unpacks to under 2 GiB.
+
+    ``SUBSTRATE_LIMITS`` in the environment sets others: ``unpacked=8589934592,members=1000000``.
+
+    >>> Limits().members
+    200000
+    """
+
+    bytes: int = 8 << 30
+    """Bytes of a file."""
+    unpacked: int = 4 << 30
+    """Bytes of a file or of a member of an archive, unpacked."""
+    ratio: int = 200
+    """How many times its packed size a file may have where it unpacks to more than :data:`SMALL`."""
+    members: int = 200_000
+    """Members of an archive."""
+    steps: int = 10_000
+    """Steps of a question's program."""
+
+
+ZIP_ERRORS = (
+    OSError,
+    BadZipFile,
+    zlib.error,
+    EOFError,
+    RuntimeError,
+    ValueError,
+    OverflowError,
+    struct.error,
+)
+"""What a damaged, encrypted or strangely packed zip archive raises when it is opened or read."""
+SMALL = 64 << 20
+"""Bytes up to which nothing is called a compression bomb."""
+
+
+def limits_of(text: str) -> Limits:
+    """The limits that ``NAME=NUMBER,…`` sets, the others as they are.
+
+    >>> limits_of("members=3").members
+    3
+
+    Raises:
+        ParameterError: a name is unknown, or a number is none.
+    """
+    pairs = (part.partition("=") for part in text.split(",") if part.strip())
+    try:
+        return msgspec.convert({name.strip(): int(value) for name, _, value in pairs}, Limits)
+    except (ValueError, msgspec.ValidationError) as error:
+        raise ParameterError(
+            f"not limits: {text[:80]!r} ({error})",
+            where=("SUBSTRATE_LIMITS",),
+            hint=f"Write NAME=NUMBER,… with names of {', '.join(Limits.__struct_fields__)}",
+        ) from error
+
+
+LIMITS = limits_of(os.environ.get("SUBSTRATE_LIMITS", ""))
+"""The limits in force, for every file that is read."""
+
+
+def read_bytes(path: Path) -> bytes:
+    """The bytes of a file, gunzipped where it is gzip.
+
+    Raises:
+        FormatError: the file is absent, empty, or larger than :data:`LIMITS` allow, or its gzip stream is cut
+            off or damaged.
+    """
+    try:
+        with path.open("rb", buffering=0) as file:  # a buffer would be joined with the rest: twice the file
+            size = os.fstat(file.fileno()).st_size
+            _allow(size, LIMITS.bytes, "bytes", "", (path,))
+            packed = file.read(2) == b"\x1f\x8b"
+            file.seek(0)
+            data = _gunzip(file, size, path) if packed else file.read()
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise FormatError(
+            f"the gzip stream is cut off or damaged ({error})", where=(path,), hint="Fetch it again"
+        ) from error
+    except OSError as error:
+        raise FormatError(
+            error.strerror or str(error), where=(path,), hint="Check the path, or fetch the file again"
+        ) from error
+    if not data or data.isspace():
+        raise FormatError("the file is empty", where=(path,), hint="Give a file with at least one record")
+    return data
+
+
+def _gunzip(file: IO[bytes], size: int, path: Path) -> bytes:
+    """All of a gzip stream, taken in parts so that a bomb is found before it has grown."""
+    data = bytearray()
+    with gzip.open(file) as stream:
+        while part := stream.read(1 << 22):
+            data += part
+            _allow_unpacked(len(data), size, (path,))
+    return bytes(data)
+
+
+def _allow_unpacked(size: int, packed: int, where: tuple[object, ...]) -> None:
+    _allow(size, LIMITS.unpacked, "unpacked", " unpacked", where)
+    if size > SMALL and size > LIMITS.ratio * packed:
+        raise FormatError(
+            f"unpacks to more than {LIMITS.ratio} times its size",
+            where=where,
+            hint="It is a compression bomb; if it is not, raise ratio in SUBSTRATE_LIMITS",
+        )
+
+
+def _allow(size: int, most: int, name: str, how: str, where: tuple[object, ...]) -> None:
+    if size > most:
+        raise FormatError(
+            f"has more than {most} bytes{how}",
+            where=where,
+            hint=f"If it is meant to, raise {name} in SUBSTRATE_LIMITS",
+        )
+
+
+def members(archive: ZipFile, where: Path) -> list[ZipInfo]:
+    """The files of a zip archive, each with a name of its own inside the archive's folder.
+
+    Raises:
+        FormatError: too many members, one that is absolute, climbs out by ``..`` or occurs twice, or one that
+            unpacks to more than :data:`LIMITS` allow.
+    """
+    found = [info for info in archive.infolist() if not info.filename.endswith("/")]
+    require_members([info.filename for info in found], where)
+    for info in found:
+        _allow_unpacked(info.file_size, info.compress_size, (where, info.filename))
+    return found
+
+
+def require_members(names: Iterable[str], where: Path) -> None:
+    """Hold the names of an archive's members against what may be unpacked.
+
+    >>> require_members(["a/1.json", "../2.json"], Path("a.zip"))
+    Traceback (most recent call last):
+    substrate.base.errors.FormatError: a.zip: '../2.json': leads out of the archive. Fetch the archive again:
+    no official one has such a member.
+
+    Raises:
+        FormatError: there are too many, one is absolute, climbs out by ``..``, or occurs twice.
+    """
+    seen: set[str] = set()
+    for name in names:
+        parts = name.replace("\\", "/").split("/")
+        outside = parts[0] == "" or ".." in parts or (parts[0].endswith(":") and len(parts[0]) == 2)
+        if outside or name in seen:
+            raise FormatError(
+                "leads out of the archive" if outside else "occurs twice in the archive",
+                where=(where, repr(name)),
+                hint="Fetch the archive again: no official one has such a member",
+            )
+        seen.add(name)
+        if len(seen) > LIMITS.members:
+            raise FormatError(
+                f"has more than {LIMITS.members} members",
+                where=(where,),
+                hint="If it is meant to, raise members in SUBSTRATE_LIMITS",
+            )
+
+
+def read_member(archive: ZipFile, where: Path, name: str) -> bytes:
+    """The bytes of one member of a zip archive.
+
+    Raises:
+        FormatError: it is not there, damaged, encrypted, packed in an unknown way or too large.
+    """
+    try:
+        info = archive.getinfo(name)
+        _allow_unpacked(info.file_size, info.compress_size, (where, name))
+        return archive.read(info)
+    except (*ZIP_ERRORS, KeyError) as error:
+        raise FormatError(
+            f"cannot be read from the zip ({error})", where=(where, name), hint="Fetch the archive again"
+        ) from error
+
+
+def read_text(path: Path) -> str:
+    """The text of a UTF-8 file, with or without a byte order mark; errors as :func:`read_bytes`."""
+    try:
+        return read_bytes(path).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise _not_utf8(error, (path,)) from error
+
+
+def lines(path: Path) -> Iterator[Source]:
+    """The lines of a file, each named ``FILE:LINE``; blank lines are passed over."""
+    for number, line in enumerate(read_bytes(path).split(b"\n"), start=1):
+        if line.strip():
+            yield f"{path}:{number}", line
+
+
+def decode(
+    decoder: msgspec.json.Decoder[T],
+    data: bytes | msgspec.Raw,
+    *where: object,
+    keys: Callable[[T], int] | None = None,
+) -> T:
+    """One typed record from JSON; ``where`` names it, outermost first.
+
+    Args:
+        decoder: for the record's type.
+        data: its text.
+        where: its names.
+        keys: how many keys a record has where no key is optional; spares a second look at a large text.
+
+    >>> decode(msgspec.json.Decoder(dict[str, int]), b'{"a": "b"}', "file.json", "record 7")
+    Traceback (most recent call last):
+    substrate.base.errors.FormatError: file.json: record 7: $[...]: Expected `int`, got `str`. Compare the
+    record with the official format.
+
+    Raises:
+        FormatError: names the path of what is missing, mistyped, not finite or there twice, or the line that
+            is not JSON.
+    """
+    try:
+        record = decoder.decode(data)
+    except msgspec.ValidationError as error:
+        what, _, path = str(error).partition(" - at ")
+        raise FormatError(
+            what, where=(*where, path.strip("`") or "$"), hint="Compare the record with the official format"
+        ) from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise _malformed(bytes(data), str(error), where) from error
+    except RecursionError as error:
+        raise _too_deep(where) from error
+    text = bytes(data)
+    colons, escaped = text.count(b":"), b"\\" in text
+    # As many colons as a record has keys: no key is there twice, and none that the type does not know.
+    if keys:
+        distinct = keys(record) == colons and not escaped
+    elif isinstance(record, (dict, list)) and _is_raw(record):
+        distinct = _raw_colons(record) == colons
+    else:
+        distinct = _keys(record) == colons and not escaped
+    if not distinct:
+        require_distinct_keys(text, *where)
+    return record
+
+
+def listed(data: bytes, path: Path) -> Iterator[tuple[tuple[object, ...], msgspec.Raw]]:
+    """The records of a JSON list or of JSON lines, as they stand, each with what names it.
+
+    >>> [name for name, _ in listed(b'[{"a": 1}, {"a": 2}]', Path("a.json"))]
+    [(PosixPath('a.json'), '$[0]'), (PosixPath('a.json'), '$[1]')]
+
+    Raises:
+        FormatError: the list is not JSON.
+    """
+    if data.lstrip()[:1] == b"[":
+        for index, record in enumerate(decode(_raws, data, path)):
+            yield (path, f"$[{index}]"), record
+        return
+    for number, line in enumerate(data.split(b"\n"), start=1):
+        if line.strip():
+            yield (f"{path}:{number}",), msgspec.Raw(line)
+
+
+_raws = msgspec.json.Decoder(list[msgspec.Raw])
+
+
+class Records(Mapping[K, T]):
+    """Records of a file by key, as bytes: each is decoded, and checked, when it is asked for.
+
+    A file of ten thousand scenes stays bytes; only the scenes in use are objects.
+    """
+
+    def __init__(
+        self, name: str, raw: Mapping[K, msgspec.Raw], read: Callable[[str, K, msgspec.Raw], T]
+    ) -> None:
+        self.name = name
+        self.raw = raw
+        self._read = read
+
+    def __getitem__(self, key: K) -> T:
+        return self._read(self.name, key, self.raw[key])
+
+    def __iter__(self) -> Iterator[K]:
+        return iter(self.raw)
+
+    def __len__(self) -> int:
+        return len(self.raw)
+
+
+def _is_raw(record: dict[Any, Any] | list[Any]) -> bool:
+    """Whether what a list or an object holds was left as it stands."""
+    values = record.values() if isinstance(record, dict) else record
+    return all(type(value) is msgspec.Raw for value in values)
+
+
+def _raw_colons(record: dict[str, msgspec.Raw] | list[msgspec.Raw]) -> int:
+    """The colons of the text of raw records and their keys; -1 where a key may have been written otherwise.
+
+    No copy of the text is made: it may be a file of a gigabyte.
+    """
+    if isinstance(record, list):
+        return sum(bytes(value).count(b":") for value in record)
+    if any(":" in key for key in record):
+        return -1
+    return len(record) + sum(bytes(value).count(b":") for value in record.values())
+
+
+def _keys(record: object) -> int:
+    """The colons of a record written anew, -1 where they tell nothing about its text.
+
+    A key that was there twice is written once. They tell nothing of a type that writes a key which its text
+    may have lacked; see :func:`_is_tight`.
+    """
+    return msgspec.json.encode(record).count(b":") if _is_tight(type(record)) else -1
+
+
+_TIGHT: dict[Any, bool] = {}
+
+
+def _is_tight(kind: type) -> bool:
+    """Whether records of a type write no key that their JSON text lacked."""
+    if not issubclass(kind, msgspec.Struct):
+        return False
+    if kind not in _TIGHT:
+        _TIGHT[kind] = all(map(_writes_no_more, _structs(msgspec.inspect.type_info(kind))))
+    return _TIGHT[kind]
+
+
+def _structs(info: object) -> Iterator[msgspec.inspect.StructType]:
+    """The struct types that a type is made of."""
+    if isinstance(info, msgspec.inspect.StructType):
+        yield info
+        for field in info.fields:
+            yield from _structs(field.type)
+    elif isinstance(info, msgspec.Struct):
+        for part in (getattr(info, name) for name in info.__struct_fields__):
+            for one in part if isinstance(part, tuple) else (part,):
+                yield from _structs(one)
+
+
+def _writes_no_more(info: msgspec.inspect.StructType) -> bool:
+    return info.cls.__struct_config__.omit_defaults or all(field.required for field in info.fields)
+
+
+def require_distinct_keys(data: bytes, *where: object) -> None:
+    """Refuse JSON in which an object has a key twice; a parser would take the last without a word.
+
+    >>> require_distinct_keys(b'[{"a": 1}, {"b": {"a": 1, "a": 2}}]', "file.json")
+    Traceback (most recent call last):
+    substrate.base.errors.FormatError: file.json: $[1].b.a: occurs twice. Keep one of the two.
+
+    Raises:
+        FormatError: names the key and where it stands.
+    """
+    found: list[str] = []
+
+    def look(pairs: list[tuple[str, Any]]) -> None:
+        if not found and len({key for key, _ in pairs}) < len(pairs):
+            keys = [key for key, _ in pairs]
+            found.append(next(key for index, key in enumerate(keys) if key in keys[:index]))
+
+    _parse(data, look, where)
+    if found:
+        path = _duplicate(_parse(data, _Pairs, where), "$")
+        raise FormatError("occurs twice", where=(*where, path), hint="Keep one of the two")
+
+
+def _parse(data: bytes, pairs: Any, where: tuple[object, ...]) -> Any:
+    try:
+        return json.loads(data, object_pairs_hook=pairs, parse_int=_no_number, parse_float=_no_number)
+    except RecursionError as error:
+        raise _too_deep(where) from error
+    except ValueError as error:
+        raise FormatError(str(error), where=where, hint="The file is not JSON; fetch it again") from error
+
+
+def _no_number(_: str) -> None:
+    """Numbers are not looked at."""
+
+
+class _Pairs(list[tuple[str, Any]]):
+    """An object of JSON with its keys as they come."""
+
+
+def _duplicate(value: Any, path: str) -> str:
+    """The path of the first key that an object has twice; empty where there is none."""
+    seen: set[str] = set()
+    for index, item in enumerate(value if isinstance(value, list) else ()):
+        key, inner = item if isinstance(value, _Pairs) else (f"[{index}]", item)
+        here = f"{path}.{key}" if isinstance(value, _Pairs) else f"{path}{key}"
+        if key in seen:
+            return here
+        seen.add(key)
+        if deeper := _duplicate(inner, here):
+            return deeper
+    return ""
+
+
+def _too_deep(where: tuple[object, ...]) -> FormatError:
+    return FormatError("nested too deeply", where=where, hint="Compare the record with the official format")
+
+
+def _malformed(data: bytes, reason: str, where: tuple[object, ...]) -> FormatError:
+    """Malformed JSON is often a NaN that a lenient encoder wrote: look where it sits."""
+    try:
+        path = _first_not_finite(json.loads(data.decode(), parse_int=_no_number), "$")
+    except UnicodeDecodeError as error:
+        return _not_utf8(error, where)
+    except json.JSONDecodeError as error:
+        return FormatError(
+            reason,
+            where=(*where, f"line {error.lineno} column {error.colno}"),
+            hint="The file is cut off or not JSON; fetch it again",
+        )
+    except RecursionError:
+        return _too_deep(where)
+    if path:
+        return FormatError(
+            "number is not finite", where=(*where, path), hint="Replace NaN or Infinity by a measured value"
+        )
+    return FormatError(reason, where=where, hint="Compare the record with the official format")
+
+
+def _not_utf8(error: UnicodeDecodeError, where: tuple[object, ...]) -> FormatError:
+    return FormatError(f"not UTF-8 (byte {error.start})", where=where, hint="Save the file as UTF-8")
+
+
+def _first_not_finite(value: Any, path: str) -> str:
+    if isinstance(value, float):
+        return "" if math.isfinite(value) else path
+    items: Iterable[tuple[str, Any]] = ()
+    if isinstance(value, dict):
+        items = ((f"{path}.{key}", item) for key, item in value.items())
+    elif isinstance(value, list):
+        items = ((f"{path}[{index}]", item) for index, item in enumerate(value))
+    return next((found for place, item in items if (found := _first_not_finite(item, place))), "")

@@ -1,0 +1,1 @@
+"""Counterfactual branches of a log: forks, interventions and merges."""

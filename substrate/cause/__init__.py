@@ -1,0 +1,1 @@
+"""Causal ancestry, ancestor duality, and the explanation of an answer."""

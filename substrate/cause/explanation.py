@@ -1,0 +1,310 @@
+"""Why an answer is what it is: steps, and for each the deltas of a log that it rests on.
+
+Evidence is data: the position of a delta in a log. Its tick, operation and triple are looked up there, so
+that an explanation cannot say what the log does not hold.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Any, NamedTuple
+
+import msgspec
+from pyoxigraph import Literal, NamedNode
+from pyoxigraph import Triple as TripleTerm
+
+from substrate.base.vocabulary import RDF_TYPE
+from substrate.log.event_log import Delta, EventLog, Op, Term
+
+OWN = ""
+"""The name of the log that the answer was computed from, among an explanation's logs."""
+ERROR = "error: "
+"""How the answer begins of what cannot run; the reason follows."""
+
+_MOST_LINES = 6
+"""Of one step's deltas, where they are not shown in full."""
+_MOST_CHARACTERS = 160
+"""Of what a step took and gave, where it is not shown in full."""
+_XSD = "http://www.w3.org/2001/XMLSchema#"
+_BARE = {NamedNode(_XSD + name) for name in ("integer", "decimal", "double", "boolean")}
+
+
+class Evidence(msgspec.Struct, frozen=True, order=True):
+    """A delta that a step rests on: its position in one of the explanation's logs.
+
+    >>> sorted([Evidence(4), Evidence(1)])[0].position
+    1
+    """
+
+    position: int
+    log: str = OWN
+
+
+class ExplainedStep(msgspec.Struct, frozen=True):
+    """A step to an answer.
+
+    Attributes:
+        name: what was done, a program's token or a few words.
+        gave: what came out.
+        took: what went in.
+        query: the SPARQL that read the state, and at which tick.
+        evidence: the deltas behind what came out, in the order of their logs.
+        missed: patterns that were looked for in vain, where that is the reason.
+        about: the individuals that came out: one that a log holds as ``(its IRI,)``, an event that no log
+            holds as the IRIs of its participants.
+    """
+
+    name: str
+    gave: str
+    took: tuple[str, ...] = ()
+    query: str = ""
+    evidence: tuple[Evidence, ...] = ()
+    missed: tuple[str, ...] = ()
+    about: tuple[tuple[str, ...], ...] = ()
+
+
+class ExplainedPart(msgspec.Struct, frozen=True):
+    """The steps to one part of an answer: to a choice of several, or to the whole.
+
+    Attributes:
+        title: what the part is called, such as ``choice 0``; empty for the whole.
+        steps: in the order in which they were done; they are counted from 0, as errors count them.
+        answer: what this part comes to; ``error: …`` where it cannot run.
+        ground: how sure the answer is, if anything says so.
+        said: the part in words, such as a choice's text.
+        probability: that the answer is right, where an ensemble says so; ``None`` elsewhere.
+    """
+
+    title: str
+    steps: tuple[ExplainedStep, ...]
+    answer: str
+    ground: str = ""
+    said: str = ""
+    probability: float | None = None
+
+    @property
+    def heading(self) -> str:
+        """The part's title and words."""
+        return f"{self.title}, {self.said}" if self.said else self.title
+
+    @property
+    def surety(self) -> str:
+        """The ground, and the probability where there is one."""
+        if self.probability is None:
+            return self.ground
+        return f"{self.ground}, probability {self.probability:g}"
+
+
+class Explanation(msgspec.Struct, frozen=True):
+    """An answer with its reasons.
+
+    Attributes:
+        question: the question in words.
+        answer: the answer as its row has it; ``error: …``, with the reason, where it cannot run.
+        parts: how it came about.
+        logs: what the evidence points into: the answer's own log as ``""``, a fork or another arm by name.
+        names: short names for IRIs: what is written, by how the IRI begins.
+
+    >>> from pyoxigraph import Literal, NamedNode
+    >>> from substrate import Delta, EventLog, Op
+    >>> ann, at, home = NamedNode("urn:ann"), NamedNode("urn:at"), Literal("home")
+    >>> log = EventLog([Delta(tick=3, op=Op.INSERT, triple=(ann, at, home))])
+    >>> step = ExplainedStep("look up", "home", evidence=(Evidence(0),))
+    >>> part = ExplainedPart("", (step,), "home")
+    >>> why = Explanation("Where is Ann?", "home", (part,), {"": log}, names={"urn:": ""})
+    >>> print(why.text(), end="")
+    Where is Ann?
+    answer: home
+    <BLANKLINE>
+      0 look up => home
+          tick   3  insert   ann at "home"
+    <BLANKLINE>
+    log: sha256:beff86382d8e
+    >>> why.evidence()
+    [0]
+    """
+
+    question: str
+    answer: str
+    parts: tuple[ExplainedPart, ...]
+    logs: Mapping[str, EventLog]
+    names: Mapping[str, str] = msgspec.field(default_factory=dict)
+
+    def delta(self, evidence: Evidence) -> Delta:
+        """The delta that a piece of evidence is."""
+        return self.logs[evidence.log][evidence.position]
+
+    def evidence(self, log: str = OWN) -> list[int]:
+        """The positions in one of the logs that the answer rests on, ascending, each once."""
+        steps = (step for part in self.parts for step in part.steps)
+        return sorted({piece.position for step in steps for piece in step.evidence if piece.log == log})
+
+    def text(self, full: bool = False) -> str:
+        """The explanation for a reader: the answer first, then its steps; a query stands where it is new.
+
+        Args:
+            full: whole IRIs, and a line for every delta; else short names, and of a step's deltas those of
+                one tick about one subject on a line, and no more than a few lines.
+        """
+        lines, queries = [self.question, f"answer: {self.answer}"], set[str]()
+        for part, told in zip(self.parts, _told(self.parts), strict=True):
+            lines.append("")
+            if part.title:
+                lines.append(f"{part.heading}: {part.answer}")
+            for number, (step, before) in enumerate(zip(part.steps, told, strict=True)):
+                lines.append(f"{number:>3} {_head(step, full)}")
+                if step.query and step.query not in queries:
+                    queries.add(step.query)
+                    lines += ["", *(f"      {line}" for line in step.query.splitlines()), ""]
+                lines += [f"      {line}" for line in self._reasons(step, before, full)]
+            if part.ground:
+                lines.append(f"    ground: {part.surety}")
+        lines += ["", *(_source(name, log, full) for name, log in self.logs.items())]
+        return "\n".join(lines) + "\n"
+
+    def record(self) -> dict[str, Any]:
+        """The explanation for a machine, as builtins; evidence with its tick, operation and triple."""
+        parts: list[dict[str, Any]] = []
+        for part in self.parts:
+            steps = [
+                {**msgspec.to_builtins(step), "evidence": [self._piece(piece) for piece in step.evidence]}
+                for step in part.steps
+            ]
+            parts.append({**msgspec.structs.asdict(part), "steps": steps})
+        logs = {name: log.digest for name, log in self.logs.items()}
+        return {"question": self.question, "answer": self.answer, "parts": parts, "logs": logs}
+
+    def html(self) -> str:
+        """The steps as an HTML fragment, a ``details`` element with a table for each part.
+
+        Classes: ``steps`` of a table, ``deltas`` of a list of deltas, ``mono`` of what is code.
+        """
+        said: list[str] = []
+        for index, (part, told) in enumerate(zip(self.parts, _told(self.parts), strict=True)):
+            count = f"{len(part.steps)} step{'' if len(part.steps) == 1 else 's'}"
+            answer = f"<strong>{html.escape(part.answer)}</strong>"
+            title = f"{html.escape(part.heading)}: {answer}, in {count}" if part.title else f"In {count}"
+            said.append(f"<details{'' if index else ' open'}><summary>{title}</summary>")
+            said.append('<table class="steps"><thead><tr><th scope="col">step</th>')
+            said.append(
+                '<th scope="col">operation</th><th scope="col">took, gave, rests on</th></tr></thead>'
+            )
+            said.append("<tbody>")
+            for number, (step, before) in enumerate(zip(part.steps, told, strict=True)):
+                said.append(f"<tr><td>{number}</td>{self._cells(step, before)}</tr>")
+            said.append("</tbody></table>")
+            if part.ground:
+                said.append(f"<p>Ground: {html.escape(part.surety)}</p>")
+            said.append("</details>")
+        return "\n".join(said)
+
+    def _cells(self, step: ExplainedStep, before: str) -> str:
+        took = html.escape(_clipped(", ".join(step.took)))
+        gave = f"{took} ⇒ <strong>{html.escape(_clipped(step.gave))}</strong>".lstrip()
+        reasons = "".join(f"<li>{html.escape(line)}</li>" for line in self._reasons(step, before, False))
+        listed = f'<ul class="deltas mono">{reasons}</ul>' if reasons else ""
+        return f'<td class="token mono">{html.escape(step.name)}</td><td>{gave}{listed}</td>'
+
+    def _reasons(self, step: ExplainedStep, before: str, full: bool) -> Iterator[str]:
+        """The lines under a step: its deltas, or which step has the same ones, and what was not there."""
+        if before:
+            yield f"the deltas of {before}"
+        else:
+            yield from self._deltas(step.evidence, full)
+        for pattern in step.missed:
+            yield f"not there  {pattern}"
+
+    def _deltas(self, evidence: Sequence[Evidence], full: bool) -> list[str]:
+        lines = [self._line(piece, full) for piece in evidence]
+        if full:
+            return [f"{line.start} {line.said}" for line in lines]
+        shown: list[str] = []
+        more = 0
+        for start, group in groupby(lines, key=lambda line: line.start):
+            said = [line.said for line in group]
+            if len(shown) < _MOST_LINES:
+                shown.append(f"{start} {'; '.join(said)}")
+            else:
+                more += len(said)
+        return [*shown, f"and {more} more"] if more else shown
+
+    def _line(self, piece: Evidence, full: bool) -> _Line:
+        tick, op, (subject, predicate, value) = self.delta(piece)
+        where = f" of {piece.log}" if piece.log else ""
+        names = {} if full else self.names
+        verb = "a" if predicate == RDF_TYPE and not full else short(predicate, names)
+        shown = str(value) if full else short(value, names)
+        return _Line(f"tick {tick:>3}{where}  {_verb(op):<7}  {short(subject, names)}", f"{verb} {shown}")
+
+    def _piece(self, piece: Evidence) -> dict[str, Any]:
+        tick, op, triple = self.delta(piece)
+        said = " ".join(map(str, triple))
+        return {**msgspec.structs.asdict(piece), "tick": tick, "op": _verb(op), "triple": said}
+
+
+class _Line(NamedTuple):
+    """A delta in words: when, what was done and to which subject; and what was said of it."""
+
+    start: str
+    said: str
+
+
+def short(term: Term, names: Mapping[str, str]) -> str:
+    """A term for a reader: an IRI by its short name, a number or truth value without its datatype.
+
+    Args:
+        names: what is written, by how an IRI begins; of several that fit the longest counts.
+
+    >>> short(NamedNode("urn:village:ann"), {"urn:": "u:", "urn:village:": ""}), short(Literal(3), {})
+    ('ann', '3')
+    """
+    if isinstance(term, NamedNode):
+        start = max((start for start in names if term.value.startswith(start)), key=len, default=None)
+        return str(term) if start is None else names[start] + term.value[len(start) :]
+    if isinstance(term, Literal):
+        return term.value if term.datatype in _BARE else str(Literal(term.value))
+    if isinstance(term, TripleTerm):
+        said = (short(part, names) for part in (term.subject, term.predicate, term.object))
+        return f"<<( {' '.join(said)} )>>"
+    return str(term)
+
+
+def _told(parts: Sequence[ExplainedPart]) -> list[list[str]]:
+    """For each step the earlier one that rests on the same deltas, in words; empty where there is none."""
+    first: dict[tuple[Evidence, ...], tuple[ExplainedPart, int]] = {}
+    told: list[list[str]] = []
+    for part in parts:
+        told.append([])
+        for number, step in enumerate(part.steps):
+            there, earlier = first.setdefault(step.evidence, (part, number))
+            if not step.evidence or (there is part and earlier == number):
+                told[-1].append("")
+            else:
+                told[-1].append(f"step {earlier}" + (f" of {there.title}" if there is not part else ""))
+    return told
+
+
+def _head(step: ExplainedStep, full: bool) -> str:
+    took, gave = ", ".join(step.took), step.gave
+    if not full:
+        took, gave = _clipped(took), _clipped(gave)
+    return f"{step.name} {took} => {gave}" if took else f"{step.name} => {gave}"
+
+
+def _clipped(text: str) -> str:
+    return text if len(text) <= _MOST_CHARACTERS else f"{text[:_MOST_CHARACTERS].rsplit(' ', 1)[0]} …"
+
+
+def _source(name: str, log: EventLog, full: bool) -> str:
+    def digest(value: str) -> str:
+        return value if full else value[:19]
+
+    title = f"log of {name}" if name else "log"
+    forked = f", forked at tick {log.branch_tick} of {digest(log.parent_digest)}" if log.parent_digest else ""
+    return f"{title}: {digest(log.digest)}{forked}"
+
+
+def _verb(op: Op) -> str:
+    return op.name.lower()

@@ -1,0 +1,308 @@
+"""What a log holds, in memory: its deltas as columns, shared with its forks, and an index of them.
+
+A delta takes 13 bytes here, beside its triple, which the log's table of triples holds once. Columns
+only grow, so that a fork refers to its parent's up to the branch tick and copies nothing.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_right
+from collections.abc import Iterator
+from itertools import chain
+from typing import NamedTuple, overload
+
+import pyoxigraph as ox
+
+from substrate.base.delta import Delta, Op, triple_of
+from substrate.log._locking import MEMORY
+from substrate.log._triples import Triples
+
+_CHUNK = 1 << 13
+_OPS = (Op.RETRACT, Op.INSERT)
+
+
+class Columns:
+    """Deltas as columns: ``ticks``, ``inserts`` (1 or 0) and ``numbers``, those of the triples.
+
+    For one triple after the other the columns know where it was mentioned last: an index, made when it
+    is first asked for and carried on as the columns grow.
+    """
+
+    __slots__ = ("_last", "_previous", "inserts", "numbers", "ticks")
+
+    def __init__(self) -> None:
+        self.ticks = array("q")
+        self.inserts = bytearray()
+        self.numbers = array("I")
+        self._last: dict[int, int] = {}
+        self._previous = array("q")
+
+    def __len__(self) -> int:
+        # The column that is written last: what stands in it stands in all
+        return len(self.numbers)
+
+    def take(self, ticks: array[int], inserts: bytearray, numbers: array[int]) -> None:
+        """Grow by some deltas."""
+        self.ticks.extend(ticks)
+        self.inserts.extend(inserts)
+        self.numbers.extend(numbers)
+
+    def latest(self, number: int, start: int, stop: int) -> int:
+        """Where from ``start`` to before ``stop`` a triple is mentioned last; -1 where it is not."""
+        self._index()
+        place = self._last.get(number, -1)
+        while place >= stop:
+            place = self._previous[place]
+        return place if place >= start else -1
+
+    def before(self, place: int) -> int:
+        """Where the triple that is mentioned at a place was mentioned last before it; -1 for nowhere."""
+        self._index()
+        return self._previous[place]
+
+    def _index(self) -> None:
+        done = len(self._previous)
+        if done == len(self):
+            return
+        with MEMORY:
+            done, last = len(self._previous), self._last
+            found = array("q")
+            for place, number in enumerate(self.numbers[done:], start=done):
+                found.append(last.get(number, -1))
+                last[number] = place
+            self._previous.extend(found)
+
+
+class Part(NamedTuple):
+    """A stretch of columns, from ``start`` to before ``stop``, and its first delta's position in the log."""
+
+    columns: Columns
+    start: int
+    stop: int
+    position: int
+
+
+class Record:
+    """The deltas of a log: an :class:`EventLog` keeps them, replay and history read them.
+
+    Attributes:
+        triples: the table of the triples that the deltas change.
+        prefixes: names for IRIs, which queries and texts of its states know; forks, copies and pickles keep
+            them. They are no part of the record: neither its file nor its digest has them.
+    """
+
+    def __init__(self) -> None:
+        self.triples = Triples()
+        self.prefixes: dict[str, object] = {}
+        self._parts: tuple[Part, ...] = ()
+        self._own = Columns()
+        self._settled = 0
+
+    def _share(self, other: Record, start: int, stop: int) -> None:
+        """Add the deltas of a record whose triples this one's table lies on, without a copy."""
+        self._parts = self._all_parts()
+        self._settled = len(self)
+        for columns, first, last in other._pieces(start, stop):
+            self._parts += (Part(columns, first, last, self._settled),)
+            self._settled += last - first
+        self._own = Columns()
+
+    def _all_parts(self) -> tuple[Part, ...]:
+        own = len(self._own)
+        return (*self._parts, Part(self._own, 0, own, self._settled)) if own else self._parts
+
+    def _pieces(self, start: int, stop: int | None) -> Iterator[tuple[Columns, int, int]]:
+        for columns, first, last, position in self._all_parts():
+            a = max(first, first + start - position)
+            b = last if stop is None else min(last, first + stop - position)
+            if a < b:
+                yield columns, a, b
+
+    def _place(self, position: int) -> tuple[Columns, int, Part]:
+        for part in reversed(self._all_parts()):
+            if position >= part.position:
+                return part.columns, part.start + position - part.position, part
+        raise IndexError(position)
+
+    # Reading
+
+    def __len__(self) -> int:
+        return self._settled + len(self._own)
+
+    @overload
+    def __getitem__(self, position: int) -> Delta: ...
+
+    @overload
+    def __getitem__(self, position: slice) -> tuple[Delta, ...]: ...
+
+    def __getitem__(self, position: int | slice) -> Delta | tuple[Delta, ...]:
+        """The delta at a position, or those of a slice of positions; :meth:`between` goes by ticks.
+
+        >>> from substrate import EventLog
+        >>> log = EventLog()
+        >>> log.extend_lines((tick, f'A <urn:s> <urn:p> "{tick}" .') for tick in range(0, 50, 10))
+        >>> log[1].tick, [delta.tick for delta in log[1:3]], [delta.tick for delta in log[:-3:-1]]
+        (10, [10, 20], [40, 30])
+        """
+        length = len(self)
+        if isinstance(position, slice):
+            start, stop, step = position.indices(length)
+            if step == 1:
+                return tuple(self._deltas(start, stop))
+            return tuple(map(self.__getitem__, range(start, stop, step)))
+        if not -length <= position < length:
+            raise IndexError(f"no delta at position {position}: there are {length}")
+        columns, place, _ = self._place(position % length)
+        triple = triple_of(self.triples.quad(columns.numbers[place]))
+        return Delta(columns.ticks[place], _OPS[columns.inserts[place]], triple)
+
+    def when(self, position: int) -> tuple[int, Op]:
+        """Tick and operation of the delta at a position."""
+        columns, place, _ = self._place(position)
+        return columns.ticks[place], _OPS[columns.inserts[place]]
+
+    def __iter__(self) -> Iterator[Delta]:
+        return self._deltas(0, None)
+
+    def between(self, first: int, last: int) -> tuple[Delta, ...]:
+        """The deltas of the ticks from ``first`` to ``last``, both included.
+
+        >>> from substrate import EventLog
+        >>> log = EventLog()
+        >>> log.extend_lines((tick, f'A <urn:s> <urn:p> "{tick}" .') for tick in range(0, 50, 10))
+        >>> [delta.tick for delta in log.between(10, 29)]
+        [10, 20]
+        """
+        return tuple(self._deltas(self.position(first - 1), self.position(last)))
+
+    def _deltas(self, position: int, stop: int | None) -> Iterator[Delta]:
+        """The deltas from a position to before another, or to the end that there is when it is reached."""
+        while position < (end := len(self) if stop is None else stop):
+            end = min(end, position + _CHUNK)
+            ticks = chain.from_iterable(c.ticks[a:b] for c, a, b in self._pieces(position, end))
+            for tick, (op, quad) in zip(ticks, self.changes(position, end), strict=True):
+                yield Delta(tick, op, triple_of(quad))
+            position = end
+
+    @property
+    def last_tick(self) -> int:
+        """Tick of the newest delta; 0 for an empty log."""
+        for columns, _, stop, _ in reversed(self._all_parts()):
+            return columns.ticks[stop - 1]
+        return 0
+
+    @property
+    def ticks(self) -> list[int]:
+        """The ticks that have a delta, ascending."""
+        return sorted({tick for columns, a, b in self._pieces(0, None) for tick in columns.ticks[a:b]})
+
+    def position(self, tick: int) -> int:
+        """How many deltas have a tick <= ``tick``."""
+        for columns, start, stop, position in reversed(self._all_parts()):
+            if columns.ticks[start] <= tick:
+                return position + bisect_right(columns.ticks, tick, start, stop) - start
+        return 0
+
+    def changes(self, start: int = 0, stop: int | None = None) -> Iterator[tuple[Op, ox.Quad]]:
+        """Operation and quad of the deltas from position ``start`` to ``stop``, as a store takes them."""
+        for columns, a, b in self._pieces(start, stop):
+            for first in range(a, b, _CHUNK):
+                last = min(b, first + _CHUNK)
+                ops = [_OPS[insert] for insert in columns.inserts[first:last]]
+                yield from zip(ops, self.triples.quads(columns.numbers[first:last]), strict=True)
+
+    def steps(self, start: int = 0, stop: int | None = None) -> Iterator[tuple[int, int]]:
+        """The same as numbers: 1 for an insertion and 0 for a retraction, and the triple's number."""
+        return chain.from_iterable(
+            zip(columns.inserts[a:b], columns.numbers[a:b].tolist(), strict=True)
+            for columns, a, b in self._pieces(start, stop)
+        )
+
+    def lines(self, start: int = 0, stop: int | None = None) -> Iterator[tuple[int, list[str]]]:
+        """Tick by tick, the deltas from position ``start`` to ``stop`` as lines of RDF Patch."""
+        stop = len(self) if stop is None else stop
+        letters = ("D ", "A ")
+        while start < stop:
+            # A chunk ends where a tick does, so that no tick is given in two
+            columns, place, _ = self._place(min(stop, start + _CHUNK) - 1)
+            end = min(stop, self.position(columns.ticks[place]))
+            ticks = array("q")
+            lines: list[str] = []
+            for columns, a, b in self._pieces(start, end):
+                ticks.extend(columns.ticks[a:b])
+                texts = self.triples.texts(columns.numbers[a:b])
+                inserts = columns.inserts[a:b]
+                lines += [f"{letters[i]}{text} ." for i, text in zip(inserts, texts, strict=True)]
+            first = 0
+            while first < len(ticks):
+                last = bisect_right(ticks, ticks[first], first)
+                yield ticks[first], lines[first:last]
+                first = last
+            start = end
+
+    # One triple
+
+    def stood(self, number: int, position: int) -> bool:
+        """Whether a triple stands after the first ``position`` deltas."""
+        for columns, start, stop, offset in reversed(self._all_parts()):
+            if position <= offset:
+                continue
+            place = columns.latest(number, start, min(stop, start + position - offset))
+            if place >= 0:
+                return bool(columns.inserts[place])
+        return False
+
+    def changed(self, position: int) -> bool:
+        """Whether the delta at a position made a difference to the state."""
+        columns, place, part = self._place(position)
+        earlier = columns.before(place)
+        insert = bool(columns.inserts[place])
+        if earlier >= part.start:
+            return bool(columns.inserts[earlier]) is not insert
+        return self.stood(columns.numbers[place], part.position) is not insert
+
+    def effects(self, start: int, stop: int) -> list[tuple[int, int]]:
+        """Of the deltas from position ``start`` to ``stop``, those that made a difference."""
+        found: list[tuple[int, int]] = []
+        for columns, first, last, position in self._all_parts():
+            a, b = max(first, first + start - position), min(last, first + stop - position)
+            for place in range(a, b):
+                insert, number = columns.inserts[place], columns.numbers[place]
+                earlier = columns.before(place)
+                if earlier >= first:
+                    stood = columns.inserts[earlier]
+                else:
+                    stood = bool(position) and self.stood(number, position)
+                if bool(stood) is not bool(insert):
+                    found.append((insert, number))
+        return found
+
+    def mentions(self, number: int) -> list[int]:
+        """The positions of the deltas that insert or retract a triple, ascending."""
+        found: list[int] = []
+        for columns, start, stop, position in reversed(self._all_parts()):
+            place = columns.latest(number, start, stop)
+            while place >= start:
+                found.append(position + place - start)
+                place = columns.before(place)
+        found.reverse()
+        return found
+
+    def net(self, start: int, stop: int) -> tuple[list[int], list[int]]:
+        """Triples that stand after ``stop`` deltas and not after ``start``, and the reverse, by number."""
+        first: dict[int, int] = {}
+        final: dict[int, int] = {}
+        for position, (insert, number) in enumerate(self.steps(start, stop), start=start):
+            first.setdefault(number, position)
+            final[number] = insert
+        inserted: list[int] = []
+        retracted: list[int] = []
+        for number, insert in final.items():
+            position = first[number]
+            columns, place, _ = self._place(position)
+            # Where its first delta changed something it stood the other way before
+            stood = bool(columns.inserts[place]) is not self.changed(position)
+            if stood is not bool(insert):
+                (inserted if insert else retracted).append(number)
+        return inserted, retracted

@@ -1,0 +1,156 @@
+"""Triples by number, so that a log and its states hold a small integer where they mean a triple."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+
+import pyoxigraph as ox
+
+from substrate.base.delta import Term, quads_of, spelled
+
+KEPT = 1 << 13
+"""How many quads are kept beside their spellings: those of small logs, where they are asked for again."""
+_CHUNK = 1 << 14
+
+
+class Triples:
+    """A table of triples, each once, in their one spelling; it only grows.
+
+    A table may lie on another, of which it sees what stood there when it was made: so a fork adds
+    triples of its own and shares the rest.
+
+    Args:
+        base: the table to lie on.
+
+    >>> table = Triples()
+    >>> table.number('<urn:s> <urn:p> "a"'), table.number('<urn:s> <urn:p> "b"')
+    (0, 1)
+    >>> above = Triples(table)
+    >>> table.number('<urn:s> <urn:p> "c"'), above.number('<urn:s> <urn:p> "d"')
+    (2, 2)
+    >>> above.find('<urn:s> <urn:p> "a"'), above.find('<urn:s> <urn:p> "c"')
+    (0, None)
+    """
+
+    __slots__ = ("_base", "_floor", "_numbers", "_quads", "_texts", "depth")
+
+    def __init__(self, base: Triples | None = None) -> None:
+        self._base = base
+        self._floor = 0 if base is None else len(base)
+        self.depth: int = 0 if base is None else base.depth + 1
+        self._numbers: dict[str, int] = {}
+        self._texts: list[str] = []
+        self._quads: dict[int, ox.Quad] = {}
+
+    def __len__(self) -> int:
+        return self._floor + len(self._texts)
+
+    def find(self, text: str) -> int | None:
+        """The number of a triple; ``None`` where it is not in the table."""
+        table, limit = self, len(self)
+        while table is not None:
+            number = table._numbers.get(text)
+            if number is not None and number < limit:
+                return number
+            table, limit = table._base, table._floor
+        return None
+
+    def number(self, text: str) -> int:
+        """The number of a triple, which is added where it is new."""
+        found = self.find(text)
+        if found is None:
+            found = self._numbers[text] = len(self)
+            self._texts.append(text)
+        return found
+
+    def numbers(self, texts: Iterable[str]) -> list[int]:
+        """The numbers of many triples, which are added where they are new."""
+        if self._base is not None:
+            return [self.number(text) for text in texts]
+        known = self._numbers
+        number = known.setdefault
+        found = [number(text, len(known)) for text in texts]
+        # What is new stands last in the dictionary
+        new = list(islice(reversed(known), len(known) - len(self._texts)))
+        self._texts.extend(reversed(new))
+        return found
+
+    def keep(self, numbers: Iterable[int], quads: Iterable[ox.Quad]) -> None:
+        """Keep quads that are at hand, as long as there is room for them."""
+        if self._base is None:
+            room = KEPT - len(self._quads)
+            if room > 0:
+                self._quads.update(islice(zip(numbers, quads, strict=False), room))
+            return
+        for number, quad in zip(numbers, quads, strict=True):
+            table = self._home(number)
+            if len(table._quads) < KEPT:
+                table._quads[number] = quad
+
+    def text(self, number: int) -> str:
+        """The spelling of a triple."""
+        home = self._home(number)
+        return home._texts[number - home._floor]
+
+    def texts(self, numbers: Iterable[int]) -> list[str]:
+        """The spellings of many triples."""
+        if self._base is not None:
+            return [self.text(number) for number in numbers]
+        spelled = self._texts
+        return [spelled[number] for number in numbers]
+
+    def quad(self, number: int) -> ox.Quad:
+        """A triple as a quad of the default graph."""
+        return next(self.quads((number,)))
+
+    def quads(self, numbers: Sequence[int]) -> Iterator[ox.Quad]:
+        """Many triples as quads of the default graph, in their order."""
+        for start in range(0, len(numbers), _CHUNK):
+            chunk = numbers[start : start + _CHUNK]
+            kept = list(map(self._quads.get, chunk))
+            if all(quad is not None for quad in kept):
+                yield from kept  # pyright: ignore[reportReturnType]
+                continue
+            found = {number: self._home(number)._quads.get(number) for number in chunk}
+            lacking = [number for number, quad in found.items() if quad is None]
+            if lacking:
+                made = quads_of(self.texts(lacking))
+                self.keep(lacking, made)
+                found.update(zip(lacking, made, strict=True))
+            # All that were lacking have been made
+            yield from [found[number] for number in chunk]  # pyright: ignore[reportReturnType]
+
+    def items(self) -> Iterator[tuple[int, str]]:
+        """Every triple with its number."""
+        table, limit = self, len(self)
+        while table is not None:
+            yield from enumerate(table._texts[: limit - table._floor], start=table._floor)
+            table, limit = table._base, table._floor
+
+    def _home(self, number: int) -> Triples:
+        """The table of those this one lies on that a number belongs to."""
+        table = self
+        while number < table._floor and table._base is not None:
+            table = table._base
+        return table
+
+
+def fitting(
+    subject: Term | None = None,
+    predicate: Term | None = None,
+    object: Term | None = None,  # RDF calls it so
+) -> Callable[[str], bool]:
+    """A test whether a triple's spelling fits a pattern; ``None`` fits any term.
+
+    >>> fitting(predicate=ox.NamedNode("urn:p"))('<urn:s> <urn:p> "a b"')
+    True
+    """
+    # Subject and predicate are spelled without a space, so that two spaces part the three terms
+    wanted = tuple(None if term is None else spelled(term) for term in (subject, predicate, object))
+    if wanted[1] is None and wanted[2] is None:
+        start = "" if wanted[0] is None else f"{wanted[0]} "
+        return lambda text: text.startswith(start)
+    return lambda text: all(
+        want is None or want == part for want, part in zip(wanted, text.split(" ", 2), strict=True)
+    )

@@ -1,0 +1,667 @@
+"""The append-only log of typed deltas (paper, section 2).
+
+A delta is ``(tick, op, triple)``. A log's digest is a SHA-256 chain over its ticks: the value after a
+tick is the hash of the value before it and of the tick's deltas as RDF Patch lines. Equal logs have
+equal digests, however their deltas were batched.
+"""
+
+from __future__ import annotations
+
+import warnings
+from array import array
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import repeat
+from operator import index, le
+from os import PathLike
+from pathlib import Path
+from typing import NamedTuple, Self
+
+import pyoxigraph as ox
+
+from substrate.base.arguments import path_of, require
+from substrate.base.delta import Delta, Op, Spelled, Term, Triple, text_of, texts_of, triple_of
+from substrate.base.errors import LogError
+from substrate.base.terms import Value, triple
+from substrate.log._chain import Chain
+from substrate.log._locking import MEMORY
+from substrate.log._triples import KEPT, Triples
+from substrate.log.history import Difference, History, diff, history
+from substrate.log.journal import MEMBER, Damage, Journal, TornTail, read_contents, write_atomically
+from substrate.log.patch import EDITED, Descent, Transaction, Verified, parse, render, verify
+from substrate.log.replay import Checkpoints, Timeline
+from substrate.log.simulator import Simulator
+
+__all__ = ["Delta", "EventLog", "Op", "Term", "TornTailWarning", "Triple", "triple_of"]
+
+_INSERTS = {"A ": 1, "D ": 0}
+_MARK = 256
+"""Deltas between two values of the chain that are kept, so that the digest at any tick is near one."""
+_DEPTH = 16
+"""Forks of forks of …: one so deep copies what it shares with its parent."""
+
+
+class TornTailWarning(UserWarning):
+    """A log's last append was cut off; what was whole has been read."""
+
+
+class _Source(NamedTuple):
+    """The file that a log was read from, how many characters of it, and how many deltas stand there."""
+
+    path: Path
+    end: int
+    deltas: int
+
+
+class EventLog(Timeline):
+    """An ordered, append-only log of deltas whose ticks never go back.
+
+    The initial ABox of the paper's tuple is what the log inserts at its first tick. Ticks are whole
+    numbers from 0 to 2**63 - 1. A log lives in memory; :meth:`open` gives one that is on disk as well.
+
+    Threads may share a log: appends go one after the other, and what was acknowledged is in the file and
+    in memory, in one order. A process forked from one that has a log open may read it, but not append.
+
+    >>> from pyoxigraph import NamedNode
+    >>> fact = (NamedNode("urn:ann"), NamedNode("urn:in"), NamedNode("urn:cafe"))
+    >>> log = EventLog([Delta(0, Op.INSERT, fact), Delta(4, Op.RETRACT, fact)])
+    >>> len(log), log.last_tick, len(log.state(3)), len(log.state(4))
+    (2, 4, 1, 0)
+    """
+
+    descent: Descent | None = None
+    """Where a fork comes from; ``None`` for a log of its own. It is kept in the log's file."""
+    torn: TornTail | None = None
+    """What had to be dropped at the file's end when it was read; ``None`` where it was whole."""
+
+    _source: _Source | None = None
+
+    def __init__(self, deltas: Iterable[Delta] = ()) -> None:
+        super().__init__()
+        self._chain = Chain()
+        self._marks: list[Chain] = [self._chain]
+        self._journal: Journal | None = None
+        if deltas != ():
+            self.extend(deltas)
+
+    @property
+    def parent_digest(self) -> str | None:
+        """Digest of the log this one was forked from; ``None`` for a log of its own."""
+        return self.descent.parent if self.descent else None
+
+    @property
+    def branch_tick(self) -> int | None:
+        """First tick at which a fork may differ from its parent; ``None`` for a log of its own."""
+        return self.descent.branch if self.descent else None
+
+    # Growing
+
+    def append(self, delta: Delta) -> None:
+        """Add one delta; errors as :meth:`extend`."""
+        self.extend((delta,))
+
+    def extend(self, deltas: Iterable[Delta]) -> None:
+        """Add deltas as one step: all of them, or none where one is refused.
+
+        Raises:
+            LogError: a tick lies before the log's last one or below 0, a triple is not one of RDF,
+                or the file behind the log cannot be written.
+        """
+        ticks: list[int] = []
+        inserts = bytearray()
+        texts: list[str] = []
+        require(deltas, Iterable, "a list of deltas", "deltas")
+        for delta in deltas:
+            try:
+                tick, op, said = delta
+                texts.append(text_of(said))
+                inserts.append(Op(op) is Op.INSERT)
+            except (TypeError, ValueError) as error:
+                raise LogError(
+                    f"not a delta ({error})",
+                    where=(f"tick {delta[0]}" if isinstance(delta, Delta) else f"{delta!r}"[:60],),
+                    hint="Give a tick, an Op and a triple of pyoxigraph terms: subject, predicate, object",
+                ) from error
+            ticks.append(tick)
+        self._grow(ticks, inserts, texts)
+
+    def insert(self, subject: Value, predicate: Value, object: Value, *, tick: int | None = None) -> Delta:
+        """Append the insertion of a triple whose terms may be Python values; gives the delta.
+
+        Who says so, from which source and because of what is remembered by
+        :meth:`substrate.memory.memory.Memory.observe`, which writes to a log as well.
+
+        Args:
+            subject: an IRI or a blank node.
+            predicate: an IRI.
+            object: any value that :func:`substrate.base.terms.term` takes.
+            tick: when; the log's last tick unless given.
+
+        Raises:
+            ParameterError: the three are no triple; says which is wrong.
+            LogError: as :meth:`extend`.
+
+        >>> from substrate import Namespace
+        >>> log, V = EventLog(), Namespace("urn:v:")
+        >>> log.insert(V.ann, V.age, 7, tick=2).tick, len(log.state(2))
+        (2, 1)
+        """
+        return self._say(Op.INSERT, triple(subject, predicate, object), tick)
+
+    def retract(self, subject: Value, predicate: Value, object: Value, *, tick: int | None = None) -> Delta:
+        """Append the retraction of a triple; arguments and errors as :meth:`insert`.
+
+        >>> from substrate import Namespace
+        >>> log, V = EventLog(), Namespace("urn:v:")
+        >>> _ = log.insert(V.ann, V.age, 7, tick=2)
+        >>> log.retract(V.ann, V.age, 7, tick=3).op.name, len(log.state(3))
+        ('RETRACT', 0)
+        """
+        return self._say(Op.RETRACT, triple(subject, predicate, object), tick)
+
+    def _say(self, op: Op, said: Triple, tick: int | None) -> Delta:
+        journal = self._journal
+        # No other thread may move the last tick before the delta is in
+        with journal.lock if journal else MEMORY:
+            delta = Delta(self.last_tick if tick is None else tick, op, said)
+            self.append(delta)
+        return delta
+
+    def record(self, simulator: Simulator, ticks: Iterable[int]) -> None:
+        """Let a simulator run, and append what changes, a tick at a time.
+
+        Args:
+            simulator: what :class:`substrate.branch.fork.Simulation` takes, run in the open; it starts from
+            the
+                log's last state.
+            ticks: when it is stepped, ascending, without a gap, from the log's last tick or later.
+
+        Raises:
+            LogError: as :meth:`extend`, and where the ticks have a gap.
+
+        >>> from substrate import Namespace
+        >>> V = Namespace("urn:v:")
+        >>> class Clock:
+        ...     def start(self, state, tick):
+        ...         pass
+        ...     def step(self, tick):
+        ...         return [(Op.INSERT, (V.clock, V.struck, ox.Literal(tick)))]
+        >>> log = EventLog()
+        >>> log.record(Clock(), range(3))
+        >>> log.ticks
+        [0, 1, 2]
+        """
+        last: int | None = None
+        for tick in ticks:
+            if last is None:
+                simulator.start(self.state(), tick)
+            elif tick != last + 1:
+                raise LogError(f"tick {tick} does not follow tick {last}", hint="Give range(first, last + 1)")
+            self.extend([Delta(tick, op, said) for op, said in simulator.step(tick)])
+            last = tick
+
+    def extend_lines(self, lines: Iterable[tuple[int, str]]) -> None:
+        """Add deltas given as ``(tick, RDF Patch line)``, as one step.
+
+        For converters that write many deltas: about three times as fast as building the terms.
+
+        >>> log = EventLog()
+        >>> fact = "<urn:ann> <urn:in> <urn:cafe> ."
+        >>> log.extend_lines([(0, f"A {fact}"), (4, f"D {fact}")])
+        >>> len(log.state(4))
+        0
+
+        Raises:
+            LogError: as :meth:`extend`, and where a line is not ``A`` or ``D`` and one N-Triples statement.
+        """
+        pairs = list(lines)
+        try:
+            inserts = bytearray([_INSERTS[line[:2]] for _, line in pairs])
+            text = "\n".join([line[2:] for _, line in pairs])
+            quads = list(ox.parse(text, ox.RdfFormat.N_TRIPLES))
+        except (KeyError, SyntaxError, UnicodeEncodeError) as error:
+            raise LogError(
+                f"not a line of RDF Patch ({error})", hint="Write `A` or `D`, then one N-Triples statement"
+            ) from error
+        if len(quads) != len(inserts) or text.count("\n") >= max(1, len(inserts)) or "\r" in text:
+            raise LogError(
+                f"{len(inserts)} lines hold {len(quads)} statements, or a line's end",
+                hint="Write one statement a line",
+            )
+        self._grow([tick for tick, _ in pairs], inserts, texts_of(quads), quads)
+
+    def extend_spelled(self, deltas: Iterable[Spelled]) -> None:
+        """Add deltas whose triples are spelled by who has them from a log or a state, as one step.
+
+        The spellings are taken as they are: no parser looks at them. Errors as :meth:`extend`.
+
+        >>> log = EventLog()
+        >>> log.extend_spelled([Spelled(4, Op.INSERT, "<urn:ann> <urn:in> <urn:cafe>")])
+        >>> len(log.state(4))
+        1
+        """
+        given = list(deltas)
+        inserts = bytearray([op is Op.INSERT for _, op, _ in given])
+        self._grow([tick for tick, _, _ in given], inserts, [text for _, _, text in given])
+
+    def extend_from(self, other: EventLog, start: int = 0, stop: int | None = None) -> None:
+        """Add another log's deltas, from position ``start`` to ``stop``; errors as :meth:`extend`."""
+        ticks: list[int] = []
+        inserts = bytearray()
+        numbers: list[int] = []
+        for columns, a, b in other._pieces(start, stop):
+            ticks += columns.ticks[a:b]
+            inserts += columns.inserts[a:b]
+            numbers += columns.numbers[a:b]
+        self._grow(ticks, inserts, other.triples.texts(numbers))
+
+    def _grow(
+        self, ticks: list[int], inserts: bytearray, texts: list[str], quads: list[ox.Quad] | None = None
+    ) -> None:
+        """Take deltas in as one step; ``quads`` are those of ``texts``, where they are at hand."""
+        journal = self._journal
+        if journal is None:
+            with MEMORY:
+                self._take(_checked(ticks, self.last_tick), inserts, texts, quads)
+            return
+        # Who holds the journal alone may write; memory is free to be read while the file is synced
+        with journal.lock:
+            journal.check()
+            column = _checked(ticks, self.last_tick)
+            with MEMORY:
+                chain, text = self._written(column, inserts, texts)
+            if text:
+                journal.append(text)
+            with MEMORY:
+                self._keep(chain)
+                self._take(column, inserts, texts, quads)
+
+    def _take(
+        self, ticks: array[int], inserts: bytearray, texts: list[str], quads: list[ox.Quad] | None
+    ) -> None:
+        numbers = array("I", self.triples.numbers(texts))
+        if quads is not None:
+            self.triples.keep(numbers, quads)
+        self._own.take(ticks, inserts, numbers)
+        if self._head is not None:
+            self._head.follow(zip(inserts, numbers, strict=True), self.last_tick)
+
+    def _written(self, ticks: array[int], inserts: bytearray, texts: list[str]) -> tuple[Chain, str]:
+        """The chain after some more deltas, and the transactions that put them into the file."""
+        chain = self._fed_chain()
+        descent = None if len(self) else self.descent
+        letters = ("D ", "A ")
+        lines = [f"{letters[insert]}{text} ." for insert, text in zip(inserts, texts, strict=True)]
+        parts: list[str] = []
+        start = 0
+        while start < len(ticks):
+            stop = bisect_right(ticks, ticks[start], start)
+            later = chain.after(ticks[start], lines[start:stop])
+            transaction = Transaction(ticks[start], chain.value, later.value, lines[start:stop], descent)
+            parts.append(render(transaction))
+            chain, start, descent = later, stop, None
+        return chain, "".join(parts)
+
+    def branch(self, start: int, descent: Descent | None) -> Self:
+        """For forks: a log that begins with this one's first ``start`` deltas, which the two share."""
+        branch = type(self)()
+        branch.descent, branch.prefixes = descent, dict(self.prefixes)
+        if self.triples.depth >= _DEPTH:
+            branch.extend_from(self, 0, start)
+            return branch
+        branch.triples = Triples(self.triples)
+        branch._share(self, 0, start)
+        branch.checkpoints = Checkpoints(branch, self.checkpoints, start)
+        self._fed_chain()
+        branch._marks = self._marks[: bisect_right(self._marks, start, key=_fed)]
+        branch._chain = branch._marks[-1]
+        return branch
+
+    def follow(self, parent: EventLog, start: int, stop: int) -> None:
+        """For forks: go on by deltas of the log that this one was branched from; they are shared, too."""
+        if self.triples.depth == 0 or self._head is not None or self._journal:
+            self.extend_from(parent, start, stop)
+        else:
+            self._share(parent, start, stop)
+
+    # Reading
+
+    def history(self, triple: Triple) -> History:
+        """When a triple was true, and which deltas changed that; see :class:`.history.History`."""
+        return history(self, triple)
+
+    def diff(self, a: int, b: int) -> Difference:
+        """What must be inserted and retracted to come from the state at tick ``a`` to that at tick ``b``."""
+        return diff(self, a, b)
+
+    @property
+    def digest(self) -> str:
+        """``sha256:…``, the chain's value after the last delta."""
+        with MEMORY:
+            return self._fed_chain().value
+
+    def digest_at(self, tick: int) -> str:
+        """The chain's value after every delta with tick <= ``tick``, from the nearest value that was kept."""
+        stop = self.position(tick)
+        with MEMORY:
+            if self._chain.fed < stop:
+                self._fed_chain()
+            chain = self._marks[bisect_right(self._marks, stop, key=_fed) - 1]
+        for tick, lines in self.lines(chain.fed, stop):
+            chain = chain.after(tick, lines)
+        return chain.value
+
+    def _fed_chain(self) -> Chain:
+        for tick, lines in self.lines(self._chain.fed):
+            self._keep(self._chain.after(tick, lines))
+        return self._chain
+
+    def _keep(self, chain: Chain) -> None:
+        self._chain = chain
+        if chain.fed - self._marks[-1].fed >= _MARK:
+            self._marks.append(chain)
+
+    # As a value
+
+    def __eq__(self, other: object) -> bool:
+        """Whether two logs have the same deltas; where they are kept and come from does not matter.
+
+        As it grows, a log has no hash: take its digest for a key.
+        """
+        if not isinstance(other, EventLog):
+            return NotImplemented
+        return self is other or (len(self) == len(other) and self.digest == other.digest)
+
+    def __copy__(self) -> Self:
+        """A log in memory with the same deltas, which the two share; each grows by itself.
+
+        >>> from copy import copy
+        >>> log = EventLog()
+        >>> log.extend_lines([(0, "A <urn:ann> <urn:in> <urn:cafe> .")])
+        >>> other = copy(log)
+        >>> other.extend_lines([(1, "D <urn:ann> <urn:in> <urn:cafe> .")])
+        >>> len(log), len(other), log == other
+        (1, 2, False)
+        """
+        return self.branch(len(self), self.descent)
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self.__copy__()
+
+    def __reduce__(self) -> tuple[Callable[..., EventLog], tuple[object, ...]]:
+        """For pickle: the log as RDF Patch; it comes back in memory, its chain checked, without its file."""
+        return _restored, (type(self), self.to_patch(), self.descent, dict(self.prefixes))
+
+    # Files
+
+    @classmethod
+    def open(cls, path: str | PathLike[str]) -> Self:
+        """A log on disk, created where it is absent, locked for this writer until :meth:`close`.
+
+        Every append is durable when the call returns, and one call is one write and one sync however many
+        deltas it adds: give many at once to :meth:`extend`. An append that was cut off by a crash is
+        dropped, reported by :class:`TornTailWarning` and kept in :attr:`torn`.
+
+        Raises:
+            LogError: another writer has it open, or its chain does not hold (names the tick).
+        """
+        journal = Journal(path_of(path))
+        try:
+            log = cls.read(path)
+            if log.torn:
+                journal.cut(log.torn.offset)
+        except BaseException:
+            journal.close()
+            raise
+        log._journal, log._source = journal, None
+        return log
+
+    @classmethod
+    def read(cls, path: str | PathLike[str]) -> Self:
+        """A log from its file, into memory; the file is left alone.
+
+        Raises:
+            LogError: the file cannot be read, or a byte of it was edited (names the tick).
+        """
+        path = path_of(path)
+        text, ends, size, damage = read_contents(path)
+        log = cls()
+        log._source = _Source(path, 0, 0)
+        whole = log._take_verified(verify(text, str(path)), path)
+        if damage:
+            raise _damaged(path, text, damage)
+        offset = (
+            max((end for characters, end in ends if characters <= whole), default=0)
+            if path.suffix == ".gz"
+            else len(text[:whole].encode())
+        )
+        if offset < size:
+            log.torn = TornTail(offset, size - offset)
+            warnings.warn(
+                f"{path}: the last append was cut off; "
+                f"{size - offset} bytes after tick {log.last_tick} are dropped",
+                TornTailWarning,
+                stacklevel=2,
+            )
+        return log
+
+    def _take_verified(self, transactions: Iterable[Verified], path: Path) -> int:
+        """Take in what was read from a file; where its last transaction ends in the file's text."""
+        end = 0
+        for found in transactions:
+            if found.descent:
+                self.descent = found.descent
+            self._take_batch(found, path)
+            self._keep(found.chain)
+            end = found.end
+            self._source = _Source(path, end, len(self))
+        return end
+
+    def _take_batch(self, found: Verified, path: Path) -> None:
+        text = "\n".join(found.bodies)
+        lines = text.split("\n")
+        ticks: list[int] = []
+        for tick, body in zip(found.ticks, found.bodies, strict=True):
+            ticks.extend(repeat(tick, body.count("\n") + 1))
+        try:
+            inserts = bytearray([_INSERTS[line[:2]] for line in lines])
+            known = len(self.triples)
+            numbers = array("I", self.triples.numbers([line[2:-2] for line in lines]))
+            new = range(known, len(self.triples))
+            statements = "".join([f"{text} .\n" for text in self.triples.texts(new)])
+            quads = ox.parse(statements, ox.RdfFormat.N_TRIPLES)
+            if known < KEPT:
+                quads = list(quads)
+                self.triples.keep(new, quads)
+            written = ox.serialize(quads, format=ox.RdfFormat.N_TRIPLES)
+            column = _checked(ticks, self.last_tick)
+        except (KeyError, SyntaxError, UnicodeEncodeError, LogError) as error:
+            what = error.what if isinstance(error, LogError) else f"not a line of RDF Patch ({error})"
+            raise LogError(what, where=(path,), hint=EDITED) from error
+        stops = text.count(" .\n") + text.endswith(" .")
+        if written != statements.encode() or stops != len(lines):
+            raise LogError(
+                "its statements are not in their one spelling",
+                where=(path,),
+                hint="Read it with EventLog.from_patch and save it",
+            )
+        self._own.take(column, inserts, numbers)
+        if self._head is not None:
+            self._head.follow(zip(inserts, numbers, strict=True), self.last_tick)
+
+    def refresh(self) -> int:
+        """Take in what a writer has appended to the file since this log was read; how many deltas that are.
+
+        What is new is verified from where this log ends. An append that is only half there is left for the
+        next time. The file is read whole, and only what is new is parsed.
+
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> with tempfile.TemporaryDirectory() as folder, EventLog.open(Path(folder, "a.rdfp")) as writer:
+        ...     reader = EventLog.read(Path(folder, "a.rdfp"))
+        ...     writer.extend_lines([(3, "A <urn:ann> <urn:in> <urn:cafe> .")])
+        ...     reader.refresh(), reader.refresh(), reader == writer
+        (1, 0, True)
+
+        Raises:
+            LogError: the log was not made by :meth:`read`, it was appended to in memory, or the file does not
+                go on from where it ends (names the tick).
+        """
+        source, count = self._source, len(self)
+        if source is None:
+            raise LogError("the log was not read from a file", hint="Make it by EventLog.read")
+        if source.deltas != count:
+            raise LogError(
+                "the log was appended to since it was read",
+                where=(source.path,),
+                hint="Append to a fork of it",
+            )
+        text, _, _, damage = read_contents(source.path)
+        if len(text) < source.end:
+            raise LogError(
+                "the file has become shorter", where=(source.path,), hint="Read it anew by EventLog.read"
+            )
+        with MEMORY:
+            new = verify(text, str(source.path), source.end, self._fed_chain())
+            self._take_verified(new, source.path)
+        if damage:
+            raise _damaged(source.path, text, damage)
+        return len(self) - count
+
+    @classmethod
+    def from_patch(cls, text: str, name: str = "patch") -> Self:
+        """A log from RDF Patch text, also of another program's; a chain that is present is checked.
+
+        Raises:
+            LogError: the text is not RDF Patch, is cut off, or its chain does not hold.
+        """
+        require(text, str, "RDF Patch text", "text")
+        text = text if text.endswith("\n") else f"{text}\n"
+        read = list(parse(text, name))
+        rest = text[read[-1][1] if read else 0 :]
+        if rest.rfind("TX .") > rest.rfind("TA ."):
+            after = f"after tick {read[-1][0].tick}" if read else "first transaction"
+            raise LogError(
+                "the last transaction is cut off", where=(name, after), hint="Fetch the patch again"
+            )
+        log = cls._from_transactions(
+            (transaction for transaction, _ in read), name, hint="Write RDF Patch of triples"
+        )
+        chained = any(transaction.id.startswith("sha256:") for transaction, _ in read)
+        chain, start = Chain(), 0
+        for transaction, _ in read:
+            stop = start + len(transaction.lines)
+            lines = [line for _, some in log.lines(start, stop) for line in some]
+            later = chain.after(transaction.tick, lines)
+            if chained and (
+                (transaction.id or later.value) != later.value
+                or (transaction.previous or chain.value) != chain.value
+            ):
+                raise LogError(
+                    "the chain does not hold: the transaction is not what was appended",
+                    where=(name, f"tick {transaction.tick}"),
+                    hint=EDITED,
+                )
+            chain, start = later, stop
+        return log
+
+    @classmethod
+    def _from_transactions(cls, transactions: Iterable[Transaction], name: str, *, hint: str) -> Self:
+        log, read = cls(), list(transactions)
+        log.descent = read[0].descent if read else None
+        try:
+            log.extend_lines((transaction.tick, line) for transaction in read for line in transaction.lines)
+        except LogError as error:
+            raise LogError(error.what, where=(name, *error.where), hint=hint) from error
+        return log
+
+    def to_patch(self) -> str:
+        """The log as RDF Patch text, one transaction a tick."""
+        return "".join(self._rendered())
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the whole log to a file at once; gzip where the name ends in ``.gz``.
+
+        Raises:
+            LogError: the file is open as a log's journal, here or elsewhere.
+        """
+        members: list[str] = []
+        room = 0
+        for transaction in self._rendered():
+            if room <= 0:
+                members.append("")
+                room = MEMBER
+            members[-1] += transaction
+            room -= len(transaction)
+        write_atomically(Path(path), *members)
+
+    def _rendered(self) -> Iterator[str]:
+        chain, descent = Chain(), self.descent
+        for tick, lines in self.lines():
+            later = chain.after(tick, lines)
+            yield render(Transaction(tick, chain.value, later.value, lines, descent))
+            chain, descent = later, None
+
+    def close(self) -> None:
+        """Let another writer open the file; the log can be read on."""
+        journal = self._journal
+        if journal:
+            with journal.lock:
+                journal.close()
+                self._journal = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _restored(
+    kind: type[EventLog], text: str, descent: Descent | None, prefixes: Mapping[str, object] | None = None
+) -> EventLog:
+    log = kind()
+    log._take_verified(verify(text, "pickle"), Path("pickle"))
+    log.descent, log.prefixes, log._source = descent, dict(prefixes or {}), None
+    return log
+
+
+def _fed(chain: Chain) -> int:
+    return chain.fed
+
+
+def _checked(ticks: list[int], last: int) -> array[int]:
+    """Ticks as a column, where they follow the log's last one."""
+    try:
+        column = array("q", map(index, ticks))
+    except TypeError as error:
+        raise LogError(
+            f"a tick is not a whole number ({error})", hint="Ticks are whole numbers from 0"
+        ) from error
+    except OverflowError as error:
+        raise LogError("a tick is too large", hint="Ticks are whole numbers from 0 to 2**63 - 1") from error
+    if not column or (column[0] >= last and all(map(le, column, column[1:]))):
+        return column
+    for tick in column:
+        if tick < last:
+            what = (
+                f"tick {tick} lies before tick {last}, the log's last"
+                if tick >= 0
+                else f"tick {tick} is negative"
+            )
+            raise LogError(what, hint="A log only grows: append in tick order, or fork it")
+        last = tick
+    return column
+
+
+def _damaged(path: Path, text: str, damage: Damage) -> LogError:
+    """The error of a gzip member that does not hold; what its text still says shows at which tick."""
+    tick = None
+    try:
+        found = list(verify(text + damage.text, str(path)))
+        if found and found[-1].end > len(text):
+            tick = f"tick {found[-1].ticks[-1]}"
+    except LogError as error:
+        tick = next((place for place in error.where if place.startswith("tick ")), None)
+    tick = tick or (f"tick {damage.tick}" if damage.tick is not None else f"byte {damage.offset}")
+    return LogError(f"damaged: {damage.why}", where=(path, tick), hint=EDITED)

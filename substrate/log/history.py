@@ -1,0 +1,184 @@
+"""When a triple was true and who changed that; what lies between two states (paper, section 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from substrate.base.delta import Delta, Op, Term, Triple, quads_of, text_of, triple_of
+from substrate.base.errors import ParameterError
+from substrate.log._columns import Record
+from substrate.log._triples import fitting
+from substrate.log.state import State
+
+
+class Change(NamedTuple):
+    """A delta that made a difference: its position in the log, which addresses it, and the delta.
+
+    >>> import pyoxigraph as ox
+    >>> from substrate import EventLog
+    >>> fact = (ox.NamedNode("urn:ann"), ox.NamedNode("urn:at"), ox.NamedNode("urn:cafe"))
+    >>> history(EventLog([Delta(2, Op.INSERT, fact), Delta(3, Op.INSERT, fact)]), fact).changes[0].position
+    0
+    """
+
+    position: int
+    delta: Delta
+
+
+class Interval(NamedTuple):
+    """Ticks from ``start`` up to, not including, ``end``; ``end`` is ``None`` where it still holds.
+
+    >>> 4 in Interval(2, 5), 5 in Interval(2, 5), 99 in Interval(2, None)
+    (True, False, True)
+    """
+
+    start: int
+    end: int | None
+
+    def __contains__(self, tick: object) -> bool:
+        return isinstance(tick, int) and self.start <= tick and (self.end is None or tick < self.end)
+
+
+class History(NamedTuple):
+    """When a triple was true, as intervals of ticks, and every delta that changed it.
+
+    A triple counts as true at a tick where it stands after all of the tick's deltas; what comes and
+    goes within one tick is among the changes only.
+
+    >>> import pyoxigraph as ox
+    >>> fact = (ox.NamedNode("urn:ann"), ox.NamedNode("urn:at"), ox.NamedNode("urn:cafe"))
+    >>> History(fact, (Interval(2, 5),), ()).holds(4)
+    True
+    """
+
+    triple: Triple
+    intervals: tuple[Interval, ...]
+    changes: tuple[Change, ...]
+
+    def holds(self, tick: int) -> bool:
+        """Whether the triple was true at a tick."""
+        return any(tick in interval for interval in self.intervals)
+
+
+def history(log: Record, triple: Triple) -> History:
+    """The history of one triple. An index of the log, made when it is first asked for, leads to its deltas.
+
+    >>> import pyoxigraph as ox
+    >>> from substrate import EventLog, Op
+    >>> fact = (ox.NamedNode("urn:ann"), ox.NamedNode("urn:at"), ox.NamedNode("urn:cafe"))
+    >>> story = history(EventLog([Delta(2, Op.INSERT, fact), Delta(5, Op.RETRACT, fact)]), fact)
+    >>> [tuple(interval) for interval in story.intervals], [change.delta.tick for change in story.changes]
+    ([(2, 5)], [2, 5])
+    """
+    try:
+        number = log.triples.find(text_of(triple))
+    except (TypeError, ValueError) as error:
+        hint = "Give pyoxigraph terms: subject, predicate, object"
+        raise ParameterError(f"not a triple ({error})", where=("triple",), hint=hint) from error
+    return History(triple, (), ()) if number is None else _history(log, triple, log.mentions(number))
+
+
+def histories(
+    log: Record,
+    subject: Term | None = None,
+    predicate: Term | None = None,
+    object: Term | None = None,  # RDF calls it so
+) -> list[History]:
+    """The histories of all triples that ever fitted a pattern, sorted by their text; ``None`` fits any term.
+
+    >>> import pyoxigraph as ox
+    >>> from substrate import EventLog, Op
+    >>> ann, at = ox.NamedNode("urn:ann"), ox.NamedNode("urn:at")
+    >>> moves = [(1, Op.INSERT, "home"), (2, Op.RETRACT, "home"), (2, Op.INSERT, "cafe")]
+    >>> log = EventLog(Delta(tick, op, (ann, at, ox.Literal(place))) for tick, op, place in moves)
+    >>> [(h.triple[2].value, h.intervals[0].end) for h in histories(log, ann, at)]
+    [('cafe', None), ('home', 2)]
+    """
+    fits = fitting(subject, predicate, object)
+    found = sorted((text, number) for number, text in log.triples.items() if fits(text))
+    stories: list[History] = []
+    for (_, number), quad in zip(found, quads_of(text for text, _ in found), strict=True):
+        if mentions := log.mentions(number):
+            stories.append(_history(log, triple_of(quad), mentions))
+    return stories
+
+
+def _history(log: Record, triple: Triple, mentions: list[int]) -> History:
+    changes: list[Change] = []
+    bounds: list[int] = []
+    holds = False
+    for position in mentions:
+        tick, op = log.when(position)
+        if holds is (op is Op.INSERT):
+            continue
+        holds = not holds
+        changes.append(Change(position, Delta(tick, op, triple)))
+        # A bound at the tick of the one before undoes it: nothing has changed at the tick's end.
+        if bounds and bounds[-1] == tick:
+            bounds.pop()
+        else:
+            bounds.append(tick)
+    ends: list[int | None] = [*bounds[1::2]]
+    if len(bounds) % 2:
+        ends.append(None)
+    return History(triple, tuple(map(Interval, bounds[::2], ends)), tuple(changes))
+
+
+class Difference(NamedTuple):
+    """What must be inserted and retracted to come from one state to another; sorted by the triples' text.
+
+    >>> bool(Difference((), ()))
+    False
+    """
+
+    inserted: tuple[Triple, ...]
+    retracted: tuple[Triple, ...]
+
+    def __bool__(self) -> bool:
+        return bool(self.inserted or self.retracted)
+
+
+def diff(log: Record, a: int, b: int) -> Difference:
+    """The difference of the states at two ticks of a log; ``b`` may lie before ``a``.
+
+    Its cost is the deltas between the two, once the log has its index.
+
+    >>> import pyoxigraph as ox
+    >>> from substrate import EventLog, Op
+    >>> ann, at = ox.NamedNode("urn:ann"), ox.NamedNode("urn:at")
+    >>> home, cafe = (ann, at, ox.Literal("home")), (ann, at, ox.Literal("cafe"))
+    >>> log = EventLog([Delta(1, Op.INSERT, home), Delta(2, Op.RETRACT, home), Delta(2, Op.INSERT, cafe)])
+    >>> change = diff(log, 1, 2)
+    >>> change.inserted[0][2].value, change.retracted[0][2].value
+    ('cafe', 'home')
+    """
+    first, last = sorted((log.position(a), log.position(b)))
+    inserted, retracted = log.net(first, last)
+    if b < a:
+        inserted, retracted = retracted, inserted
+    return Difference(_spelled(log.triples.texts(inserted)), _spelled(log.triples.texts(retracted)))
+
+
+def difference(a: State, b: State) -> Difference:
+    """The difference of two states, also of two logs.
+
+    >>> from substrate import EventLog
+    >>> bool(difference(EventLog().state(), EventLog().state()))
+    False
+    """
+    here, there = a.texts(), b.texts()
+    return Difference(_spelled(there - here), _spelled(here - there))
+
+
+def _spelled(texts: Iterable[str]) -> tuple[Triple, ...]:
+    return tuple(map(triple_of, quads_of(sorted(texts))))
+
+
+def ordered(triples: Iterable[Triple]) -> tuple[Triple, ...]:
+    """Triples sorted by their text in N-Triples.
+
+    >>> ordered([]) == ()
+    True
+    """
+    return tuple(sorted(triples, key=text_of))

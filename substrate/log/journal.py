@@ -1,0 +1,380 @@
+"""A log's file: durable appends by a single writer, gzip where the name ends in ``.gz``.
+
+Each append is one write and one ``fsync``; where it fails the file is cut back to what it was. The
+unit of durability is the call: one delta by ``append``, all of the deltas by ``extend``, which costs
+no more syncs than one. A crash between leaves whole transactions, and at most one that is cut off.
+
+The file belongs to the process that opened it. A process forked from that one lets go of the file and
+may only read its copy of the log. The lock is ``flock``: where the system has none (Windows), a second
+writer is not refused, and keeping writers apart is up to the user; folders are not synced there.
+
+A gzip journal has one member an append; its header keeps the member's length and a checksum of the
+packed bytes, so that a torn member can be told from a damaged one and no bit can change unseen. Any
+gzip reader reads it, and gzip files of other programs are read too.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import struct
+import tempfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from threading import RLock
+from typing import NamedTuple
+from weakref import WeakSet
+
+from substrate.base.errors import LogError
+from substrate.base.inputs import LIMITS, SMALL
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None
+
+# RFC 1952: magic, deflate, FHCRC | FEXTRA, no time, no level, no system; 20 bytes of extra: "SL", 16 bytes
+# long.
+_FIXED = b"\x1f\x8b\x08\x06\x00\x00\x00\x00\x00\xff\x14\x00SL\x10\x00"
+_EXTRA = struct.Struct("<IIQ")
+"""The member's length behind its header, the CRC-32 of that, and the member's first tick."""
+_HEAD = len(_FIXED) + _EXTRA.size + 2
+_TICK = re.compile(r'^H tick "(\d{1,18})" \.$', re.MULTILINE)
+_FOREIGN = 4
+"""Bytes in which another program's header differs from ours at least."""
+_SALVAGED = 1 << 24
+"""Bytes of a damaged member that are unpacked to find its tick."""
+MEMBER = 1 << 18
+"""Characters of text that share a gzip member in a file written at once."""
+
+
+_CLOSED_ON_EXEC: int = getattr(os, "O_CLOEXEC", 0)
+_BINARY: int = getattr(os, "O_BINARY", 0)  # else Windows would write line feeds as two characters
+
+
+class TornTail(NamedTuple):
+    """An append that was cut off half-way: where the whole part ends, and how many bytes were dropped."""
+
+    offset: int
+    dropped: int
+
+
+class Damage(NamedTuple):
+    """A gzip member that does not hold: where it begins, why, its first tick and its text, as far as they can
+    be made out.
+    """
+
+    offset: int
+    why: str
+    tick: int | None
+    text: str
+
+
+class Contents(NamedTuple):
+    """What a journal file holds.
+
+    ``text`` is what could be read; ``ends`` has the ``(characters, bytes)`` at each whole gzip
+    member's end, nothing for plain text; ``size`` is the file's size in bytes.
+    """
+
+    text: str
+    ends: list[tuple[int, int]]
+    size: int
+    damage: Damage | None = None
+
+
+class Journal:
+    """An open log file that only grows, locked against a second writer.
+
+    Raises:
+        LogError: the file cannot be opened, or another writer holds it.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        created = not path.exists()
+        try:
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT | _CLOSED_ON_EXEC | _BINARY, 0o644)
+        except OSError as error:
+            raise LogError(
+                f"cannot be opened for writing ({error.strerror})",
+                where=(path,),
+                hint="Check the path and its permissions",
+            ) from error
+        try:
+            _lock(self._file, path)
+        except LogError:
+            os.close(self._file)
+            raise
+        if created:
+            _sync_folder(path.parent)
+        self.lock = RLock()
+        """Held by the thread that appends."""
+        self._forked = False
+        _OPEN.add(self)
+
+    def check(self) -> None:
+        """Refuse to write where this process may not.
+
+        Raises:
+            LogError: this process was forked from the one that opened the file, or the log was closed.
+        """
+        if self._forked:
+            raise LogError(
+                "this process was forked from the one that has the log open, and may only read it",
+                where=(self.path,),
+                hint="Append in the process that opened it, or open the log here when it is closed there",
+            )
+        if self._file < 0:
+            raise LogError("the log was closed", where=(self.path,), hint="Open it again to append")
+
+    def append(self, text: str) -> None:
+        """Add text as one durable step; where it fails the file is as before.
+
+        Raises:
+            LogError: the system refuses the write.
+        """
+        data = _pack(text) if self.path.suffix == ".gz" else text.encode()
+        end = os.lseek(self._file, 0, os.SEEK_END)
+        try:
+            view = memoryview(data)
+            while view:
+                view = view[os.write(self._file, view) :]
+            os.fsync(self._file)
+        except OSError as error:
+            self._undo(end)
+            what = "the disk is full" if error.errno == errno.ENOSPC else str(error.strerror)
+            raise LogError(
+                f"cannot append ({what})",
+                where=(self.path,),
+                hint="Nothing was written; free space and append again",
+            ) from error
+        except BaseException:
+            self._undo(end)
+            raise
+
+    def _undo(self, end: int) -> None:
+        os.ftruncate(self._file, end)
+        with suppress(
+            OSError
+        ):  # the disk refuses; the cut stands in the cache and the chain tells a torn tail
+            os.fsync(self._file)
+
+    def cut(self, offset: int) -> None:
+        """Drop what lies behind ``offset``, durably."""
+        os.ftruncate(self._file, offset)
+        os.fsync(self._file)
+
+    def close(self) -> None:
+        """Let go of the file and its lock."""
+        if self._file >= 0:
+            if fcntl is not None:
+                # A process that is just being forked may hold the file a moment longer: the lock ends here
+                fcntl.flock(self._file, fcntl.LOCK_UN)
+            self._let_go()
+
+    def _let_go(self) -> None:
+        if self._file >= 0:
+            os.close(self._file)
+            self._file = -1
+
+    def disown(self) -> None:
+        """In a forked process: let go of the file, so that the lock is its opener's alone."""
+        self._let_go()
+        self._forked = True
+        # A thread that is not here any more may have held the old one
+        self.lock = RLock()
+
+
+_OPEN: WeakSet[Journal] = WeakSet()
+
+
+def _disown_all() -> None:
+    for journal in list(_OPEN):
+        journal.disown()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_disown_all)
+
+
+def read_contents(path: Path) -> Contents:
+    """A journal's text and where its appends end. Bytes that are not UTF-8 become U+FFFD.
+
+    Raises:
+        LogError: the file cannot be read.
+    """
+    try:
+        if path.stat().st_size > LIMITS.bytes:
+            raise LogError(
+                f"has more than {LIMITS.bytes} bytes", where=(path,), hint="Raise bytes in SUBSTRATE_LIMITS"
+            )
+        raw = path.read_bytes()
+    except OSError as error:
+        raise LogError(f"cannot be read ({error.strerror})", where=(path,), hint="Check the path") from error
+    if path.suffix != ".gz":
+        return Contents(raw.decode("utf-8", "replace"), [], len(raw))
+    parts: list[str] = []
+    ends: list[tuple[int, int]] = []
+    characters = offset = 0
+    damage = None
+    while offset < len(raw) and not damage:
+        data, end, why = _unpack(raw, offset)
+        if why:
+            damage = Damage(offset, why, _first_tick(raw, offset), _salvage(raw, offset))
+        elif end is None:
+            break
+        else:
+            parts.append(data.decode("utf-8", "replace"))
+            characters, offset = characters + len(parts[-1]), end
+            ends.append((characters, offset))
+    return Contents("".join(parts), ends, len(raw), damage)
+
+
+def write_atomically(path: Path, *texts: str) -> None:
+    """A whole file at once: readers see the old one or the new one, never a part.
+
+    In a ``.gz`` file each text becomes a member.
+
+    Raises:
+        LogError: another writer has the file open as its journal, or the system refuses the write.
+    """
+    data = b"".join(map(_pack, texts)) if path.suffix == ".gz" else "".join(texts).encode()
+    with _refusals(path), _unopened(path):
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            os.chmod(name, 0o644)
+            os.replace(name, path)
+        except BaseException:
+            os.unlink(name)
+            raise
+        _sync_folder(path.parent)
+
+
+@contextmanager
+def _refusals(path: Path) -> Iterator[None]:
+    """Say which path it is that the system refuses to write."""
+    try:
+        yield
+    except OSError as error:
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+        raise LogError(
+            f"cannot be written ({'the disk is full: ' if full else ''}{error.strerror})",
+            where=(path,),
+            hint="What was there is unchanged; free space, or give another path",
+        ) from error
+
+
+def _pack(text: str) -> bytes:
+    """A text as one gzip member of ours."""
+    data = text.encode()
+    packer = zlib.compressobj(wbits=-15)
+    body = (
+        packer.compress(data) + packer.flush() + struct.pack("<II", zlib.crc32(data), len(data) & 0xFFFFFFFF)
+    )
+    tick = _TICK.search(text)
+    head = _FIXED + _EXTRA.pack(len(body), zlib.crc32(body), int(tick[1]) if tick else 0)
+    return head + struct.pack("<H", zlib.crc32(head) & 0xFFFF) + body
+
+
+def _unpack(raw: bytes, offset: int) -> tuple[bytes, int | None, str]:
+    """A member's data, where it ends (``None`` where it is cut off), and what is wrong with it."""
+    head = raw[offset : offset + _HEAD]
+    strange = sum(a != b for a, b in zip(head, _FIXED, strict=False))
+    if 0 < strange < _FOREIGN:
+        return b"", None, "its header was changed"
+    if strange:
+        return _inflate(raw[offset:], len(raw))
+    if len(head) < _HEAD:
+        return b"", None, ""
+    if not _sound(head):
+        return b"", None, "its header does not fit its checksum"
+    length, checksum, _ = _EXTRA.unpack_from(head, len(_FIXED))
+    body = raw[offset + _HEAD : offset + _HEAD + length]
+    if len(body) < length:
+        return b"", None, ""
+    if zlib.crc32(body) != checksum:
+        return b"", None, "it does not fit its checksum"
+    return _inflate(raw[offset : offset + _HEAD + length], offset + _HEAD + length)
+
+
+def _sound(head: bytes) -> bool:
+    return head.startswith(_FIXED) and zlib.crc32(head[:-2]) & 0xFFFF == int.from_bytes(head[-2:], "little")
+
+
+def _first_tick(raw: bytes, offset: int) -> int | None:
+    head = raw[offset : offset + _HEAD]
+    return _EXTRA.unpack_from(head, len(_FIXED))[2] if _sound(head) else None
+
+
+def _inflate(data: bytes, end: int) -> tuple[bytes, int | None, str]:
+    """A member by what gzip itself checks; ``end`` is where ``data`` ends in the file."""
+    unpacker = zlib.decompressobj(wbits=31)
+    most = min(LIMITS.unpacked, max(SMALL, LIMITS.ratio * len(data)))
+    try:
+        text = unpacker.decompress(data, most)
+    except zlib.error as error:
+        return b"", None, str(error)
+    if unpacker.unconsumed_tail and not unpacker.eof:
+        return b"", None, f"it unpacks to more than {most} bytes; if it is meant to, set SUBSTRATE_LIMITS"
+    return text, end - len(unpacker.unused_data) if unpacker.eof else None, ""
+
+
+def _salvage(raw: bytes, offset: int) -> str:
+    """What a damaged member says as far as it unpacks, to find the tick of the damage."""
+    best = b""
+    for start in (offset + _HEAD, offset + 10):
+        unpacker, found = zlib.decompressobj(wbits=-15), bytearray()
+        try:
+            for byte in range(start, len(raw)):
+                found += unpacker.decompress(raw[byte : byte + 1])
+                if unpacker.eof or len(found) > _SALVAGED:
+                    break
+        except zlib.error:
+            pass
+        best = max(best, bytes(found), key=len)
+    return best.decode("utf-8", "replace")
+
+
+@contextmanager
+def _unopened(path: Path) -> Iterator[None]:
+    """Hold a file that is there, so that nobody's journal is replaced under them."""
+    if not path.is_file():
+        yield
+        return
+    handle = os.open(path, os.O_RDONLY | _CLOSED_ON_EXEC)
+    try:
+        _lock(handle, path)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _lock(handle: int, path: Path) -> None:
+    if fcntl is None:
+        return
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        raise LogError(
+            "another writer has this log open",
+            where=(path,),
+            hint="Close it there, or read the log with EventLog.read",
+        ) from error
+
+
+def _sync_folder(folder: Path) -> None:
+    if fcntl is None:
+        return  # there a folder cannot be opened
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

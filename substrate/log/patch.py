@@ -1,0 +1,285 @@
+"""RDF Patch text: transactions of a log, read, verified and written.
+
+One transaction a tick; its header carries the log's chain::
+
+    H id <sha256:…> .
+    H prev <sha256:…> .
+    H tick "3" .
+    TX .
+    A <urn:s> <urn:p> <urn:o> .
+    TC .
+
+A fork's first transaction begins with its descent (``H parent``, ``H branch`` and a checksum of the
+two, ``H descent``). Format: https://afs.github.io/rdf-delta/rdf-patch.html. Patches of other programs
+are read too: where ``H tick`` is absent a transaction takes the tick after the one before it, and a
+chain that is absent is not checked.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import pyoxigraph as ox
+
+from substrate.base.errors import LogError
+from substrate.log._chain import Chain
+from substrate.sparql.tokens import DEPTH, nests_too_deeply
+
+_HEADER = re.compile(r'H (\w+) (?:<([^<>\s]*)>|"([^"\\]*)"(?:\^\^<[^<>\s]*>)?|(_:\S+)) \.')
+_DESCENT = re.compile(
+    r'H parent <([^<>\s]*)> \.\nH branch "(\d{1,18})" \.\nH descent <[^<>\s]*> \.\n', re.ASCII
+)
+_AFTER_TICK = '" .\nTX .\n'
+_CLOSE = "\nTC .\n"
+_BEFORE_TICK = len(f'H id <{Chain().value}> .\nH prev <{Chain().value}> .\nH tick "')
+"""Characters before the tick's digits: all digests are of one length."""
+_STRETCH = 1 << 17
+"""Characters of a file that are verified, and their triples parsed, at a time."""
+_GUESSES = 2_000
+"""How many lines are hashed to find the tick that a damaged transaction had."""
+EDITED = "The file was edited; restore it from a copy"
+
+
+class Descent(NamedTuple):
+    """Where a fork comes from: its parent's digest, and the first tick at which the two may differ."""
+
+    parent: str
+    branch: int
+
+    @property
+    def checksum(self) -> str:
+        """What makes an edit of the two visible in a file."""
+        return f"sha256:{hashlib.sha256(f'{self.parent} {self.branch}'.encode()).hexdigest()}"
+
+
+class Transaction(NamedTuple):
+    """The deltas of one tick as RDF Patch lines, and the chain's value before and after them."""
+
+    tick: int
+    previous: str
+    id: str
+    lines: list[str]
+    descent: Descent | None = None
+
+
+def render(transaction: Transaction) -> str:
+    """The one spelling of a transaction in a log file.
+
+    >>> print(render(Transaction(3, "sha256:aa", "sha256:bb", ["A <urn:s> <urn:p> <urn:o> ."])), end="")
+    H id <sha256:bb> .
+    H prev <sha256:aa> .
+    H tick "3" .
+    TX .
+    A <urn:s> <urn:p> <urn:o> .
+    TC .
+    """
+    tick, previous, id_, lines, descent = transaction
+    body = "\n".join(lines)
+    return f"{_descent(descent) if descent else ''}{_opening(id_, previous, tick)}{body}{_CLOSE}"
+
+
+def _descent(descent: Descent) -> str:
+    return f'H parent <{descent.parent}> .\nH branch "{descent.branch}" .\nH descent <{descent.checksum}> .\n'
+
+
+def _opening(id_: str, previous: str, tick: int) -> str:
+    return f'H id <{id_}> .\nH prev <{previous}> .\nH tick "{tick}{_AFTER_TICK}'
+
+
+def parse(text: str, name: str) -> Iterator[tuple[Transaction, int]]:
+    """The transactions of a patch, each with the number of characters that were read up to its end.
+
+    A last transaction without its ``TC`` is not yielded; what is read of the text then ends before it.
+    Prefixes (``PA``, ``PD``) carry no delta and are passed over, ``TA`` drops its transaction.
+
+    Raises:
+        LogError: a line that RDF Patch does not have, or a triple that nests too deeply; named by number.
+    """
+    header: dict[str, str] = {}
+    body: list[str] | None = None
+    tick, read = -1, 0
+    deep = text.count("<<") > DEPTH
+    # Only a line feed ends a line: literals may hold the other characters that str.splitlines takes for one.
+    for number, line in enumerate(text.split("\n")[:-1], start=1):
+        read += len(line) + 1
+        statement = line.strip(" \t\r")
+        if body is not None and statement[:2] in ("A ", "D "):
+            if deep and nests_too_deeply(statement):
+                raise LogError(
+                    f"its triple terms stand more than {DEPTH} deep inside one another",
+                    where=(name, f"line {number}"),
+                    hint="Write it flatter: a parser would run out of its stack",
+                )
+            body.append(statement)
+        elif body is not None and statement == "TC .":
+            tick = _whole(header["tick"], name, number) if "tick" in header else tick + 1
+            descent = (
+                Descent(header["parent"], _whole(header["branch"], name, number))
+                if "parent" in header and "branch" in header
+                else None
+            )
+            yield Transaction(tick, header.get("prev", ""), header.get("id", ""), body, descent), read
+            header, body = {}, None
+        elif body is not None and statement == "TA .":
+            header, body = {}, None
+        elif body is None and statement == "TX .":
+            body = []
+        elif body is None and (match := _HEADER.fullmatch(statement)):
+            header[match[1]] = next(value for value in match.groups()[1:] if value is not None)
+        elif statement and not statement.startswith(("#", "PA ", "PD ")):
+            place = (
+                f"tick {header['tick']}"
+                if "tick" in header
+                else f"after tick {tick}"
+                if tick >= 0
+                else "first transaction"
+            )
+            raise LogError(
+                f"not a line of RDF Patch here: {statement[:80]!r}",
+                where=(name, place, f"line {number}"),
+                hint="Write one H, TX, A, D or TC a line",
+            )
+
+
+def _whole(digits: str, name: str, number: int) -> int:
+    if not (digits.isascii() and digits.isdigit() and len(digits) < 19):
+        raise LogError(
+            f"not a tick: {digits[:40]!r}", where=(name, f"line {number}"), hint="Write a whole number from 0"
+        )
+    return int(digits)
+
+
+class Verified(NamedTuple):
+    """Transactions of one of our own files, one after the other, proven to be what was appended.
+
+    Attributes:
+        ticks: of each transaction.
+        bodies: the lines of each as one text, without the last line's end.
+        end: where in the file's text the last one ends.
+        chain: the chain after it.
+        descent: where the log was forked from, if the file begins with these transactions and says so.
+    """
+
+    ticks: list[int]
+    bodies: list[str]
+    end: int
+    chain: Chain
+    descent: Descent | None
+
+
+def verify(text: str, name: str, start: int = 0, chain: Chain | None = None) -> Iterator[Verified]:
+    """The transactions of one of our own files, some at a time, each proven byte for byte.
+
+    A last transaction that is cut off is left out, as in :func:`parse`.
+
+    Args:
+        text: the file.
+        name: what an error calls it.
+        start: where to begin; what lies before has been verified.
+        chain: the chain up to there.
+
+    Raises:
+        LogError: a byte was edited; names the tick at which it sits.
+    """
+    chain = chain or Chain()
+    while (found := _prove(text, start, chain)).ticks:
+        yield found
+        start, chain = found.end, found.chain
+    if start < len(text):
+        _explain(text, name, start, chain)
+
+
+def _prove(text: str, start: int, chain: Chain) -> Verified:
+    """The transactions from ``start`` on that stand in their one spelling, up to some thousand characters."""
+    descent, header = None, start
+    if start == 0 and (opening := _DESCENT.match(text)):
+        descent, header = Descent(opening[1], int(opening[2])), opening.end()
+        if opening[0] != _descent(descent):
+            return Verified([], [], 0, chain, None)
+    # This loop is most of what reading costs beside parsing: hence no object and no call that can be spared
+    find, links = text.find, chain.links()
+    ticks: list[int] = []
+    bodies: list[str] = []
+    stop = start + _STRETCH
+    while start < stop:
+        place = header + _BEFORE_TICK
+        quote = find('"', place, place + 20)
+        opened = quote + len(_AFTER_TICK)
+        closed = find(_CLOSE, opened)
+        digits = text[place:quote]
+        if closed <= opened or quote < 0 or not digits.isdecimal():
+            break
+        tick, body = int(digits), text[opened:closed]
+        previous, value = links.value, links.follow(tick, body)
+        if text[header:opened] != f'H id <{value}> .\nH prev <{previous}> .\nH tick "{tick}{_AFTER_TICK}':
+            links.back()
+            break
+        ticks.append(tick)
+        bodies.append(body)
+        start = header = closed + len(_CLOSE)
+    return Verified(ticks, bodies, start, links.chain(), descent)
+
+
+def _explain(text: str, name: str, start: int, chain: Chain) -> None:
+    """Say what is wrong with the rest of a file, unless it is the beginning of one more transaction."""
+    before = chain.tick if chain.tick >= 0 else None
+    try:
+        if next(parse(text[start:], name), None) is not None:
+            raise LogError("the transaction is not what was appended")
+    except LogError as error:
+        raise LogError(
+            f"the chain does not hold: {error.what}",
+            where=(name, blame(text, start, before, chain)),
+            hint=EDITED,
+        ) from None
+    # What is left must be the beginning of a transaction: nothing stands behind a TC but its line's end.
+    whole, _, partial = text[start:].rpartition("\n")
+    if (partial.startswith("TC .") and partial != "TC .") or not all(
+        map(_belongs, whole.split("\n") if whole else ())
+    ):
+        raise LogError(
+            "the chain does not hold: the last transaction is not what was appended",
+            where=(name, blame(text, start, before, chain)),
+            hint=EDITED,
+        )
+
+
+def _belongs(line: str) -> bool:
+    """Whether a whole line is one that a transaction has before its end."""
+    if not line.startswith(("A ", "D ")):
+        return line == "TX ." or line.startswith("H ")
+    try:
+        if nests_too_deeply(line):
+            return False
+        return [f"{line[:2]}{quad} ." for quad in ox.parse(line[2:], ox.RdfFormat.N_TRIPLES)] == [line]
+    except (SyntaxError, UnicodeEncodeError):
+        return False
+
+
+def blame(text: str, start: int, before: int | None, chain: Chain) -> str:
+    """The tick of the damaged transaction that begins at ``start``, as words.
+
+    The tick that its header names may be what was damaged: the one under which the chain holds goes
+    first, then what the header says, then the tick before.
+
+    Args:
+        text: the file.
+        start: characters that were found whole.
+        before: tick of the last whole transaction; ``None`` where there is none.
+        chain: the chain up to ``start``.
+    """
+    end = text.find("\nTC .", start)
+    block = text[start : end if end >= 0 else len(text)]
+    lines = [line for line in block.split("\n") if line[:2] in ("A ", "D ")]
+    said = re.search(r"^H id <(sha256:[0-9a-f]{64})> \.$", block, re.MULTILINE)
+    first = 0 if before is None else before
+    for tick in range(first, first + _GUESSES // (len(lines) + 1)):
+        if said and chain.after(tick, lines).value == said[1]:
+            return f"tick {tick}"
+    named = re.search(r'^H tick "(\d{1,18})" \.$', block, re.MULTILINE)
+    if named:
+        return f"tick {named[1]}"
+    return "first transaction" if before is None else f"after tick {before}"

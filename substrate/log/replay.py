@@ -1,0 +1,181 @@
+"""Replay: checkpoints along a log, the state at any tick, and moving between ticks.
+
+Replay is the deterministic function rho of the paper (section 2): a delta applied to a set of triples,
+insertion as union, retraction as difference.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+
+from substrate.base.arguments import require_tick
+from substrate.log._columns import Record
+from substrate.log._locking import MEMORY
+from substrate.log.state import Head, State
+
+__all__ = ["SPACING", "Checkpoints", "Head", "Replay", "State", "Timeline", "fold"]
+
+SPACING = 1024
+"""Fewest deltas between two checkpoints; there are never fewer than twice the state's triples."""
+
+
+class Checkpoints:
+    """States kept along a log, so that any other is near one.
+
+    A checkpoint is left where :data:`SPACING` deltas, and twice the state's triples, lie behind
+    the one before: together they take less room than the log.
+
+    Args:
+        log: the log.
+        parent: the checkpoints of the log that this one was forked from.
+        shared: how many deltas the two have in common.
+
+    >>> import pyoxigraph as ox
+    >>> from substrate import Delta, EventLog, Op
+    >>> s, p = ox.NamedNode("urn:s"), ox.NamedNode("urn:p")
+    >>> log = EventLog(Delta(t, Op.INSERT, (s, p, ox.Literal(t % 10))) for t in range(5000))
+    >>> len(log.state(4999)), log.checkpoints.nearest(3000)
+    (10, 2048)
+    """
+
+    def __init__(self, log: Record, parent: Checkpoints | None = None, shared: int = 0) -> None:
+        self._log = log
+        self._parent = parent
+        self._shared = shared
+        self._positions: list[int] = [] if parent else [0]
+        self._saved: list[array[int]] = [] if parent else [array("I")]
+
+    def nearest(self, position: int) -> int:
+        """The last checkpoint's position at or before a position in the log."""
+        place = bisect_right(self._positions, position) - 1
+        if place < 0 and self._parent:
+            return self._parent.nearest(min(position, self._shared))
+        return self._positions[place]
+
+    def reach(self, position: int) -> dict[int, None]:
+        """The numbers of the triples that stand after ``position`` deltas; the caller owns the mapping."""
+        if self._parent and position <= self._shared:
+            return self._parent.reach(position)
+        with MEMORY:
+            place = bisect_right(self._positions, position) - 1
+            if place >= 0 or not self._parent:
+                start, standing = self._positions[place], dict.fromkeys(self._saved[place])
+            else:
+                start, standing = self._shared, self._parent.reach(self._shared)
+            while start < position:
+                stop = min(position, start + max(SPACING, 2 * len(standing)))
+                fold(standing, self._log.steps(start, stop))
+                start = stop
+                if start < position and start > (self._positions[-1] if self._positions else self._shared):
+                    self._positions.append(start)
+                    self._saved.append(array("I", standing))
+            return standing
+
+
+class Timeline(Record):
+    """A record with the states along it; a :class:`substrate.log.event_log.EventLog` is one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.checkpoints = Checkpoints(self)
+        """States kept along the log, from which the others are reached."""
+        self._head: Head | None = None
+
+    def state(self, tick: int | None = None) -> State:
+        """The ABox after every delta with tick <= ``tick``; after all of them where it is ``None``.
+
+        Starts from the nearest checkpoint: O(triples + deltas since it), whatever the tick.
+        """
+        if tick is not None:
+            require_tick(tick, "tick")
+        at = self.last_tick if tick is None else tick
+        return State(self, self.position(at), at, self.checkpoints.reach)
+
+    @property
+    def head(self) -> Head:
+        """The state after the last delta, kept up to date by every append; it is not to be changed.
+
+        An append costs its own deltas, also in the store behind a query: nothing is made anew.
+
+        >>> from substrate import EventLog
+        >>> log = EventLog()
+        >>> head = log.head
+        >>> log.extend_lines([(4, "A <urn:ann> <urn:in> <urn:cafe> .")])
+        >>> bool(head.query("ASK { <urn:ann> <urn:in> <urn:cafe> }")), head.tick
+        (True, 4)
+        """
+        with MEMORY:
+            if self._head is None:
+                self._head = Head(self, len(self), self.last_tick, self.checkpoints.reach)
+                len(self._head)  # the set is made now: from here on the head follows by itself
+            return self._head
+
+    def states(self, start: int = 0, stop: int | None = None) -> Iterator[State]:
+        """The one state of a replay moved along the ticks that have a delta, from ``start`` to ``stop``,
+        both included.
+
+        >>> from substrate import EventLog
+        >>> log = EventLog()
+        >>> fact = "<urn:ann> <urn:in> <urn:cafe> ."
+        >>> log.extend_lines([(0, f"A {fact}"), (4, f"D {fact}")])
+        >>> [(state.tick, len(state)) for state in log.states()]
+        [(0, 1), (4, 0)]
+        """
+        replay = Replay(self)
+        return (replay.seek(tick) for tick in self.ticks if start <= tick and (stop is None or tick <= stop))
+
+
+class Replay:
+    """A state that moves: forward by applying deltas, backward by undoing those that changed something.
+
+    A step costs the deltas between; a long way is shortened by a checkpoint.
+
+    Args:
+        log: whose states to show.
+
+    >>> import pyoxigraph as ox
+    >>> from substrate import Delta, EventLog, Op
+    >>> fact = (ox.NamedNode("urn:ann"), ox.NamedNode("urn:at"), ox.NamedNode("urn:cafe"))
+    >>> replay = Replay(EventLog([Delta(2, Op.INSERT, fact), Delta(5, Op.RETRACT, fact)]))
+    >>> [len(replay.seek(tick)) for tick in (0, 2, 5, 4)]
+    [0, 1, 0, 1]
+    """
+
+    def __init__(self, log: Timeline) -> None:
+        self.log = log
+        self._position = 0
+        self.state = State(log, 0, -1, log.checkpoints.reach)
+
+    def seek(self, tick: int) -> State:
+        """Move the one state of this replay to ``tick`` and return it; its cost is the deltas between."""
+        target = self.log.position(tick)
+        state, position = self.state, self._position
+        nearest = self.log.checkpoints.nearest(target)
+        if nearest - position > SPACING or position - target > SPACING + len(state):
+            state._move(target, tick)
+        elif target < position:
+            for insert, number in reversed(self.log.effects(target, position)):
+                state._apply(1 - insert, number)
+        else:
+            for insert, number in self.log.steps(position, target):
+                state._apply(insert, number)
+        self._position = target
+        state.tick = tick
+        return state
+
+
+def fold(standing: dict[int, None], steps: Iterable[tuple[int, int]]) -> None:
+    """Rho: change a set of triples, as numbers, by one delta after the other.
+
+    >>> standing: dict[int, None] = {}
+    >>> fold(standing, [(1, 7), (1, 8), (0, 7), (0, 9)])
+    >>> list(standing)
+    [8]
+    """
+    for insert, number in steps:
+        if insert:
+            standing[number] = None
+        elif number in standing:
+            del standing[number]

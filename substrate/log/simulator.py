@@ -1,0 +1,31 @@
+"""What a simulator has to be, so that a log can record it and a fork can drive it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Protocol
+
+from substrate.base.delta import Op, Triple
+from substrate.log.state import State
+
+
+class Simulator(Protocol):
+    """A deterministic simulator outside the substrate, driven tick by tick.
+
+    Same state and same tick, same deltas: nothing else may enter.
+
+    >>> class Still:
+    ...     def start(self, state: State, tick: int) -> None:
+    ...         self.size = len(state)
+    ...     def step(self, tick: int) -> list[tuple[Op, Triple]]:
+    ...         return []
+    >>> simulator: Simulator = Still()
+    """
+
+    def start(self, state: State, tick: int) -> None:
+        """Take up the intervened state; ``tick`` is the first that will be stepped."""
+        ...
+
+    def step(self, tick: int) -> Iterable[tuple[Op, Triple]]:
+        """What changes at a tick; ticks come one after the other."""
+        ...

@@ -1,0 +1,293 @@
+"""The state at one tick: a set of triples, and a store to query it (paper, section 2).
+
+Two triples are the same where their terms are: ``"01"`` and ``"1"`` are two integers to a state,
+although SPARQL takes them for one value.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+import pyoxigraph as ox
+
+from substrate.base.delta import Op, Term, Triple, quads_of, text_of, triple_of
+from substrate.base.errors import LogError
+from substrate.log._columns import Record
+from substrate.log._locking import MEMORY
+from substrate.log._triples import Triples, fitting
+
+_ROOM = 1024
+"""How many more changes than it has triples a state keeps for its store, before it makes the store anew."""
+
+
+class State:
+    """The ABox at one tick: a finite set of triples, and an Oxigraph store to query it.
+
+    The set and the store are made when they are first needed; whether a triple stands can be told without.
+
+    Args:
+        log: where the state comes from.
+        position: how many of the log's deltas it follows.
+        tick: the tick it is the state of.
+        reach: gives the numbers of the triples that stand after so many deltas.
+
+    >>> from substrate import Delta, EventLog
+    >>> ann, at, cafe = ox.NamedNode("urn:ann"), ox.NamedNode("urn:at"), ox.NamedNode("urn:cafe")
+    >>> state = EventLog([Delta(0, Op.INSERT, (ann, at, cafe))]).state(0)
+    >>> bool(state.query("ASK { <urn:ann> <urn:at> ?place }")), (ann, at, cafe) in state
+    (True, True)
+    """
+
+    def __init__(
+        self, log: Record, position: int, tick: int, reach: Callable[[int], dict[int, None]]
+    ) -> None:
+        self.tick = tick
+        self._log = log
+        self._position = position
+        self._reach = reach
+        self._triples = log.triples
+        self._set: dict[int, None] | None = None
+        self._store: ox.Store | None = None
+        self._distinct = True
+        self._pending: list[tuple[int, int]] = []
+
+    @property
+    def prefixes(self) -> dict[str, str]:
+        """The prefixes of its log, each name with its IRI.
+
+        >>> from substrate import EventLog, Namespace
+        >>> log = EventLog()
+        >>> log.prefixes["v"] = V = Namespace("urn:v:")
+        >>> _ = log.insert(V.ann, V.at, V.cafe)
+        >>> bool(log.state().query("ASK { v:ann v:at v:cafe }")), log.state().prefixes
+        (True, {'v': 'urn:v:'})
+        """
+        return {name: str(iri) for name, iri in self._log.prefixes.items()}
+
+    @property
+    def _standing(self) -> dict[int, None]:
+        if self._set is None:
+            self._set = self._reach(self._position)
+        return self._set
+
+    @property
+    def store(self) -> ox.Store:
+        """The state as an Oxigraph store, brought up to date when asked for; to be read only."""
+        with MEMORY:
+            pending, self._pending = self._pending, []
+            store = self._store
+            if store is None or (pending and not self._distinct):
+                return self._filled()
+            for insert, number in pending:
+                quad = self._triples.quad(number)
+                if not insert:
+                    store.remove(quad)
+                elif quad not in store:
+                    store.add(quad)
+                else:
+                    return self._filled()
+            return store
+
+    def _filled(self) -> ox.Store:
+        store = self._store = ox.Store()
+        store.extend(self._quads())
+        # The store keeps values: where it tells fewer triples apart it cannot be changed one at a time.
+        self._distinct = len(store) == len(self._standing)
+        return store
+
+    def _quads(self) -> Iterator[ox.Quad]:
+        return self._triples.quads(list(self._standing))
+
+    def apply(self, op: Op, quad: ox.Quad) -> bool:
+        """Change this state by one operation; whether it made a difference.
+
+        For replays and emitters, which own their state; the log it came from is not touched.
+        """
+        return self._change(op, str(quad), quad)
+
+    def _change(self, op: Op, text: str, quad: ox.Quad | None = None) -> bool:
+        """The same by a triple's spelling; ``quad`` is its quad, where it is at hand."""
+        number = self._triples.find(text)
+        if number is None:
+            if op is Op.RETRACT:
+                return False
+            if self._triples is self._log.triples:
+                # What is not the log's own stays out of its table
+                self._triples = Triples(self._log.triples)
+            number = self._triples.number(text)
+            if quad is not None:
+                self._triples.keep((number,), (quad,))
+        return self._apply(int(op is Op.INSERT), number)
+
+    def _apply(self, insert: int, number: int) -> bool:
+        standing = self._standing
+        if (number in standing) is bool(insert):
+            return False
+        with MEMORY:
+            if insert:
+                standing[number] = None
+            else:
+                del standing[number]
+            if self._store is not None:
+                self._pending.append((insert, number))
+                if len(self._pending) > len(standing) + _ROOM:
+                    self._forget()
+        return True
+
+    def _forget(self) -> None:
+        with MEMORY:
+            self._store = None
+            self._pending.clear()
+
+    def _move(self, position: int, tick: int) -> None:
+        """Become the state after another number of deltas."""
+        self._forget()
+        self._set, self._position, self.tick = None, position, tick
+
+    def query(
+        self,
+        sparql: str,
+        *,
+        prefixes: Mapping[str, str] | None = None,
+        substitutions: Mapping[ox.Variable, Term] | None = None,
+    ) -> ox.QuerySolutions | ox.QueryBoolean | ox.QueryTriples:
+        """Run a SPARQL query on this state.
+
+        Args:
+            sparql: a SELECT, ASK, CONSTRUCT or DESCRIBE query.
+            prefixes: prefix names to IRIs, beside those the query declares and those of the log.
+            substitutions: values put in place of variables.
+
+        Raises:
+            SyntaxError: the query is not SPARQL.
+        """
+        return self.store.query(
+            sparql, prefixes={**self.prefixes, **(prefixes or {})}, substitutions=dict(substitutions or {})
+        )
+
+    def __eq__(self, other: object) -> bool:
+        """Whether two states have the same triples, to the letter; for blank nodes compare :attr:`digest`.
+
+        >>> from substrate import EventLog
+        >>> log = EventLog()
+        >>> fact = "A <urn:ann> <urn:in> <urn:cafe> ."
+        >>> log.extend_lines([(0, fact), (4, fact)])
+        >>> log.state(0) == log.state(4), log.state(0) == EventLog().state()
+        (True, False)
+        """
+        if not isinstance(other, State):
+            return NotImplemented
+        return self is other or (len(self) == len(other) and self.texts() == other.texts())
+
+    def __copy__(self) -> State:
+        """A state of its own: what is applied to one is not seen by the other. A head's copy stands still."""
+        other = State(self._log, self._position, self.tick, self._reach)
+        with MEMORY:
+            other._triples = self._triples
+            other._set = dict(self._standing)
+        return other
+
+    def __deepcopy__(self, memo: object) -> State:
+        return self.__copy__()
+
+    def __reduce__(self) -> tuple[Callable[..., State], tuple[object, ...]]:
+        """For pickle: the tick and the triples, without the log."""
+        with MEMORY:
+            return _restored, (self.tick, self._triples.texts(self._standing))
+
+    def __len__(self) -> int:
+        return len(self._standing)
+
+    def __iter__(self) -> Iterator[Triple]:
+        return map(triple_of, self._quads())
+
+    def __contains__(self, triple: Triple) -> bool:
+        return self._holds(text_of(triple))
+
+    def _holds(self, text: str) -> bool:
+        number = self._triples.find(text)
+        if number is None:
+            return False
+        if self._set is None:
+            return self._log.stood(number, self._position)
+        return number in self._set
+
+    def texts(self) -> set[str]:
+        """The triples in their one spelling, as :func:`substrate.base.delta.text_of` gives it."""
+        return set(self._triples.texts(self._standing))
+
+    def match(
+        self,
+        subject: ox.NamedNode | ox.BlankNode | None = None,
+        predicate: ox.NamedNode | None = None,
+        object: Term | None = None,  # RDF calls it so
+    ) -> Iterator[Triple]:
+        """The triples that fit a pattern, in no order; ``None`` fits any term."""
+        found = [triple_of(quad) for quad in self.store.quads_for_pattern(subject, predicate, object)]
+        if self._distinct and all(map(self._is_own, found)):
+            return (triple for triple in found if object is None or triple[2] == object)
+        # The store knows a value where the state knows a term: `1` for `01`
+        fits = fitting(subject, predicate, object)
+        texts = self._triples.texts(self._standing)
+        return map(triple_of, quads_of(text for text in texts if fits(text)))
+
+    def _is_own(self, triple: Triple) -> bool:
+        """Whether a triple that the store gives back is the state's, to the letter."""
+        object_ = triple[2]
+        if isinstance(object_, ox.NamedNode | ox.BlankNode):
+            return True
+        spelled = str(object_)
+        # Only a datatype has values that are written in several ways
+        return "^^<" not in spelled or self._holds(text_of(triple))
+
+    def nquads(self) -> str:
+        """The state as sorted N-Quads: equal states whose blank nodes have equal labels, equal text."""
+        return "".join([f"{text} .\n" for text in sorted(self._triples.texts(self._standing))])
+
+    def canonical(self) -> str:
+        """The state as canonical N-Quads, blank nodes relabelled by RDFC-1.0 (W3C, 2024).
+
+        Triple terms, which RDFC-1.0 does not know yet, are relabelled inside as well. The cost grows
+        steeply where many blank nodes look alike.
+        """
+        dataset = ox.Dataset(self._quads())
+        dataset.canonicalize(ox.CanonicalizationAlgorithm.RDFC_1_0)
+        return "".join(sorted(f"{quad} .\n" for quad in dataset))
+
+    @property
+    def digest(self) -> str:
+        """``sha256:…`` of :meth:`canonical`: equal for states that differ in blank node labels only.
+
+        >>> from substrate import EventLog
+        >>> one, two = EventLog(), EventLog()
+        >>> one.extend_lines([(0, "A _:a <urn:p> <urn:o> .")])
+        >>> two.extend_lines([(0, "A _:b <urn:p> <urn:o> .")])
+        >>> one.state().digest == two.state().digest, one.digest == two.digest
+        (True, False)
+        """
+        return f"sha256:{hashlib.sha256(self.canonical().encode()).hexdigest()}"
+
+
+def _restored(tick: int, texts: list[str]) -> State:
+    """A state from its triples, on a log that holds nothing else."""
+    log = Record()
+    standing = dict.fromkeys(log.triples.numbers(texts))
+    return State(log, 0, tick, lambda _: dict(standing))
+
+
+class Head(State):
+    """The state after a log's last delta, which every append keeps up to date; nothing else changes it."""
+
+    def _change(self, op: Op, text: str, quad: ox.Quad | None = None) -> bool:
+        """Refused: the head is what its log says."""
+        raise LogError(
+            "the head of a log is changed by the log alone", hint="Append to the log, or change log.state()"
+        )
+
+    def follow(self, steps: Iterable[tuple[int, int]], tick: int) -> None:
+        """Go on by the deltas that the log has just taken."""
+        with MEMORY:
+            for insert, number in steps:
+                self._apply(insert, number)
+            self.tick = tick

@@ -1,0 +1,1 @@
+"""An agent's memory on an event log."""

@@ -1,0 +1,190 @@
+"""The records of a memory: their words, what they say, and what follows when one loses its ground.
+
+See :mod:`substrate.memory.memory`, which writes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import NamedTuple, TypedDict
+
+import pyoxigraph as ox
+
+from substrate.base.terms import Value, triple, value
+from substrate.base.vocabulary import AWARE_OF, CONTENT, NAMESPACE, RDF_TYPE, SOURCE
+from substrate.log.event_log import Delta, EventLog, Op, Term, Triple
+from substrate.log.replay import State
+
+PREFIX = f"{NAMESPACE}record:"
+"""Records are named by this and a hash of what the log held before them and of what they say."""
+OBSERVATION = ox.NamedNode(NAMESPACE + "Observation")
+"""A record of what the world is like."""
+BELIEF = ox.NamedNode(NAMESPACE + "Belief")
+"""A record of what an agent is aware of."""
+ENDING = ox.NamedNode(NAMESPACE + "Ending")
+"""A record of something that ceased to hold."""
+FORGETTING = ox.NamedNode(NAMESPACE + "Forgetting")
+"""A record of something that is no longer remembered."""
+FROM = ox.NamedNode(NAMESPACE + "validFrom")
+"""First tick of the world at which a record's triple holds."""
+UNTIL = ox.NamedNode(NAMESPACE + "validUntil")
+"""First tick of the world at which it holds no more."""
+ABOUT = ox.NamedNode(NAMESPACE + "aboutRecord")
+"""The record that an ending or a forgetting is about."""
+REIFIES = ox.NamedNode("http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies")
+_PROV = "http://www.w3.org/ns/prov#"
+AUTHOR = ox.NamedNode(_PROV + "wasAttributedTo")
+"""Who wrote a record."""
+PRIMARY = ox.NamedNode(_PROV + "hadPrimarySource")
+"""What it was taken from."""
+CAUSE = ox.NamedNode(_PROV + "wasDerivedFrom")
+"""The record because of which it was written."""
+TIME = ox.NamedNode(_PROV + "generatedAtTime")
+"""When it was written, by the clock of the world."""
+_KINDS = (OBSERVATION, BELIEF, ENDING, FORGETTING)
+
+Node = ox.NamedNode | ox.BlankNode
+
+
+class Record(NamedTuple):
+    """What a call has written: the record's node, its tick, and the positions of its deltas in the log.
+
+    >>> from substrate.memory.memory import Memory
+    >>> Memory().observe(ox.NamedNode("urn:ann"), ox.NamedNode("urn:at"), ox.NamedNode("urn:cafe")).tick
+    0
+    """
+
+    node: ox.NamedNode
+    tick: int
+    positions: tuple[int, ...]
+
+
+class Written(TypedDict, total=False):
+    """When and by whom a record is written; each part may be left out."""
+
+    tick: int | None
+    """When it is recorded; a new tick unless given."""
+    author: Value
+    """Who wrote it: a node, or a name."""
+    source: Value
+    """What it was taken from."""
+    cause: Record | Node | None
+    """The record because of which it was written."""
+    time: datetime | None
+    """The wall clock of the world, with a time zone."""
+
+
+class Ground(NamedTuple):
+    """Why something is remembered: a record as it was written, and the positions of its deltas.
+
+    ``author``, ``source`` and ``time`` are ``None`` where it says nothing of them; so are ``valid_from`` and
+    ``valid_until``.
+    """
+
+    record: ox.NamedNode
+    kind: ox.NamedNode
+    tick: int
+    positions: tuple[int, ...]
+    said: Triple
+    author: Term | None
+    source: Term | None
+    time: datetime | None
+    valid_from: int | None
+    valid_until: int | None
+
+
+class Consequences:
+    """The emitter of :meth:`Memory.imagine`: what was recorded after the branch tick, without what the change
+    took the ground from.
+
+    A belief that was told falls away where its teller does not know the fact in the branch; any record falls
+    away with the record that caused it; the end or forgetting of what is not there falls away too. What was
+    appended without a record is kept. Nothing is asked of any model: same log, same change, same branch.
+    """
+
+    def emit(self, branch: EventLog, parent: EventLog, at: int) -> Iterator[Delta]:
+        """The parent's records from tick ``at`` on, as far as they still have their ground."""
+        state, gone = branch.state(), set[Term]()
+        for deltas in together(parent, parent.position(at - 1)):
+            node = opened(deltas[0])
+            said = [delta.triple[1:] for delta in deltas if delta.triple[0] == node]
+            if node and not self._grounded(state, said, gone):
+                gone.add(node)
+                continue
+            for delta in deltas:
+                state.apply(delta.op, ox.Quad(*delta.triple))
+                yield delta
+
+    def _grounded(self, state: State, said: list[tuple[ox.NamedNode, Term]], gone: set[Term]) -> bool:
+        about = [found for predicate, found in said if predicate == ABOUT]
+        if about and gone.issuperset(about):
+            return False
+        if any(predicate == CAUSE and found in gone for predicate, found in said):
+            return False
+        words = dict(said)
+        teller = words.get(SOURCE)
+        return not isinstance(teller, Node) or (teller, AWARE_OF, words[CONTENT]) in state
+
+
+class Placed(NamedTuple):
+    """A delta and its position in the log."""
+
+    position: int
+    delta: Delta
+
+
+def numbered(log: EventLog, tick: int) -> Iterator[list[Placed]]:
+    """The records up to a tick, each with its deltas and their positions."""
+    group: list[Placed] = []
+    for position in range(log.position(tick)):
+        placed = Placed(position, log[position])
+        if group and (opened(placed.delta) or placed.delta.tick != group[0].delta.tick):
+            yield group
+            group = []
+        if group or opened(placed.delta):
+            group.append(placed)
+    if group:
+        yield group
+
+
+def together(log: EventLog, start: int) -> Iterator[list[Delta]]:
+    """The deltas from a position on, those of one record together."""
+    group: list[Delta] = []
+    for position in range(start, len(log)):
+        delta = log[position]
+        inside = group and opened(group[0]) and not opened(delta) and delta.tick == group[0].tick
+        if group and not inside:
+            yield group
+            group = []
+        group.append(delta)
+    if group:
+        yield group
+
+
+def opened(first: Delta | Placed) -> ox.NamedNode | None:
+    """The record that a delta begins."""
+    delta = first.delta if isinstance(first, Placed) else first
+    subject, predicate, object_ = delta.triple
+    begins = delta.op is Op.INSERT and predicate == RDF_TYPE and object_ in _KINDS
+    return subject if begins and isinstance(subject, ox.NamedNode) else None
+
+
+def is_record(node: Term) -> bool:
+    """Whether a term names a record."""
+    return isinstance(node, ox.NamedNode) and node.value.startswith(PREFIX)
+
+
+def records_of(state: State, said: Triple) -> list[Node]:
+    """The records of a state that say a triple, by their names."""
+    found = (subject for subject, _, _ in state.match(None, REIFIES, ox.Triple(*said)))
+    return sorted(found, key=str)
+
+
+def valid(state: State, node: Node, said: ox.Triple, tick: int) -> bool:
+    """Whether a record holds at a tick of the world; one without an end holds while its triple stands."""
+    first, last = (
+        [value(bound) for _, _, bound in state.match(node, predicate)] for predicate in (FROM, UNTIL)
+    )
+    stands = bool(last) or triple(said.subject, said.predicate, said.object) in state
+    return stands and any(bound <= tick for bound in first) and all(tick < bound for bound in last)

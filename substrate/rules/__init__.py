@@ -1,0 +1,1 @@
+"""TBoxes and their rules, applied tick by tick to a fixpoint."""

@@ -1,0 +1,72 @@
+"""The terms of the core that a TBox may use."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+import pyoxigraph as ox
+
+from substrate.base import vocabulary
+from substrate.base.errors import SubstrateError, TBoxError
+from substrate.base.vocabulary import NAMESPACE, SHACL
+from substrate.sparql.guard import checked
+from substrate.sparql.tokens import tokens
+
+CORE_TERMS = frozenset(
+    {term.value for term in vars(vocabulary).values() if isinstance(term, ox.NamedNode)}
+    | {NAMESPACE + name for name in ("position", "parent", "branch", "digest", "Insertion", "Retraction")}
+)
+"""The terms that the core itself speaks."""
+_OWN = re.compile(rf"{NAMESPACE}[^:/#]+$")
+_QUERIES = frozenset(
+    {vocabulary.RETRACT.value} | {SHACL + name for name in ("construct", "select", "ask", "update")}
+)
+
+
+def require_known_terms(name: str, quads: Sequence[ox.Quad], prefixes: Mapping[str, str]) -> None:
+    """Refuse a TBox that uses a ``core:`` term which there is not, or a query that :func:`checked` refuses.
+
+    Raises:
+        TBoxError: names the term and the nearest that there is, or the query and why.
+
+    >>> from substrate.rules.tbox import TBox
+    >>> TBox("t", "<urn:t:at> a <urn:substrate:locatoin> .")
+    Traceback (most recent call last):
+    substrate.base.errors.TBoxError: t: the core has no term 'locatoin'. Use one of awareOf, content,
+    exogenous, location, participant, recipient, retract, source, tick, Event.
+    """
+    named = {term.value for quad in quads for term in quad.triple if isinstance(term, ox.NamedNode)}
+    texts = [
+        quad.object.value
+        for quad in quads
+        if quad.predicate.value in _QUERIES and isinstance(quad.object, ox.Literal)
+    ]
+    for text in texts:
+        try:
+            checked(text, name)
+        except SubstrateError as error:
+            raise TBoxError(error.what, where=error.where, hint=error.hint) from error
+        named |= iris(text, prefixes)
+    # A TBox may call itself by its own namespace: urn:substrate:village.
+    own = {iri.rstrip(":/#") for iri in prefixes.values()} | CORE_TERMS
+    for unknown in sorted(iri for iri in named if _OWN.match(iri) and iri not in own):
+        known = "awareOf, content, exogenous, location, participant, recipient, retract, source, tick, Event"
+        raise TBoxError(
+            f"the core has no term {unknown.removeprefix(NAMESPACE)!r}",
+            where=(name,),
+            hint=f"Use one of {known}",
+        )
+
+
+def iris(text: str, prefixes: Mapping[str, str]) -> set[str]:
+    """The IRIs that a query names, prefixed or not."""
+    found: set[str] = set()
+    for kind, token in tokens(text):
+        if kind == "iri":
+            found.add(token[1:-1])
+        elif kind == "name":
+            prefix, _, local = token.partition(":")
+            if prefix in prefixes:
+                found.add(prefixes[prefix] + local.rstrip("."))
+    return found

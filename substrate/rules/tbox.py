@@ -1,0 +1,375 @@
+"""TBoxes: a domain's classes, predicates, shapes and rules in one Turtle file (paper, section 2)."""
+
+from __future__ import annotations
+
+import importlib.resources
+from collections.abc import Iterable
+from copy import copy
+from functools import cached_property
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import pyoxigraph as ox
+
+from substrate.base.arguments import path_of, require
+from substrate.base.delta import Op, Term
+from substrate.base.errors import TBoxError
+from substrate.base.extras import needed
+from substrate.base.vocabulary import EXOGENOUS, RDF_TYPE, RDFS_LABEL, SUBCLASS, SUBPROPERTY
+from substrate.log.event_log import EventLog
+from substrate.log.state import State
+from substrate.rules._known_terms import require_known_terms
+from substrate.rules.rule import Rule, read_rules
+from substrate.sparql.tokens import require_shallow
+
+if TYPE_CHECKING:
+    import rdflib
+    from rdflib.term import Node
+
+_FUNCTIONAL = """
+PREFIX owl: <http://www.w3.org/2002/07/owl#>
+PREFIX sh: <http://www.w3.org/ns/shacl#>
+SELECT DISTINCT ?property {
+  { ?property a owl:FunctionalProperty } UNION { ?shape sh:path ?property ; sh:maxCount 1 }
+  FILTER isIRI(?property)
+}"""
+
+
+def shipped_tboxes() -> Traversable:
+    """The folder of the TBoxes that ship: inside the package where it was installed, beside it in a checkout.
+
+    >>> (shipped_tboxes() / "village.ttl").is_file()
+    True
+    """
+    package = importlib.resources.files("substrate")
+    inside = package / "tboxes"
+    return inside if inside.is_dir() else package.joinpath("..", "tboxes")
+
+
+class Violation(NamedTuple):
+    """One broken shape: the focus node, the path and value that break it, what the shape says.
+
+    Terms are written as in N-Triples; an empty one is not named by the shape.
+
+    >>> str(Violation("<urn:ann>", "<urn:at>", "<urn:cafe>", "is at two places", 4))
+    '<urn:ann> <urn:at> <urn:cafe>: is at two places (introduced at tick 4)'
+    """
+
+    focus: str
+    path: str
+    value: str
+    message: str
+    tick: int | None = None
+    """Tick of the delta that introduced the offending triple, where a log was given."""
+    position: int | None = None
+    """That delta's position in the log."""
+
+    def __str__(self) -> str:
+        place = " ".join(filter(None, (self.focus, self.path, self.value)))
+        return f"{place}: {self.message}" + (
+            f" (introduced at tick {self.tick})" if self.tick is not None else ""
+        )
+
+
+class TBox:
+    """A TBox file: axioms, SHACL shapes and rules over a fixed vocabulary.
+
+    >>> TBox.load("village").name
+    'village'
+    """
+
+    def __init__(self, name: str, turtle: str) -> None:
+        require(name, str, "a text", "name")
+        require(turtle, str, "Turtle text", "turtle")
+        self.name = name
+        self.turtle = turtle
+        self._below: dict[ox.NamedNode, frozenset[ox.NamedNode]] = {}
+        self._names: dict[Term, set[str]] = {}
+        require_shallow(turtle, TBoxError, name)
+        try:
+            parser = ox.parse(turtle, ox.RdfFormat.TURTLE)
+            self.quads = list(parser)
+            self.prefixes: dict[str, str] = dict(parser.prefixes)
+        except SyntaxError as error:
+            raise TBoxError(f"not Turtle ({error})", where=(name,), hint="Correct the TBox file") from error
+        require_known_terms(name, self.quads, self.prefixes)
+
+    @classmethod
+    def load(cls, source: str | Path) -> TBox:
+        """A TBox by the name of one that ships with the package, or from a Turtle file.
+
+        Raises:
+            TBoxError: there is no such TBox, or it is not Turtle.
+        """
+        path = path_of(source)
+        shipped = shipped_tboxes() / f"{source}.ttl"
+        try:
+            return cls(path.stem, path.read_text("utf-8") if path.suffix else shipped.read_text("utf-8"))
+        except (OSError, UnicodeDecodeError) as error:
+            raise TBoxError(
+                "no such TBox", where=(source,), hint="Give a Turtle file, or the name of a shipped TBox"
+            ) from error
+
+    @cached_property
+    def graph(self) -> rdflib.Graph:
+        """The TBox as an rdflib graph.
+
+        Raises:
+            TBoxError: it uses what rdflib does not know: triple terms and other parts of RDF 1.2.
+        """
+        import rdflib
+
+        try:
+            return rdflib.Graph().parse(data=self.turtle, format="turtle")
+        except (SyntaxError, ValueError, AssertionError) as error:
+            raise TBoxError(
+                f"its shapes cannot be read ({' '.join(str(error).split())[:200]})",
+                where=(self.name,),
+                hint="Write the TBox in Turtle 1.1",
+            ) from error
+
+    @cached_property
+    def vocabulary(self) -> frozenset[str]:
+        """Every IRI the TBox is the subject of."""
+        return frozenset(quad.subject.value for quad in self.quads if isinstance(quad.subject, ox.NamedNode))
+
+    @cached_property
+    def store(self) -> ox.Store:
+        """The TBox's own triples, to query."""
+        store = ox.Store()
+        store.extend(self.quads)
+        return store
+
+    @cached_property
+    def rules(self) -> tuple[Rule, ...]:
+        """The TBox's rules in the order in which they are applied; see :mod:`substrate.rules.rule`."""
+        # Pyright takes no cached property for a property
+        return read_rules(self)  # pyright: ignore[reportArgumentType]
+
+    @cached_property
+    def exogenous(self) -> frozenset[Term]:
+        """The properties and classes that are given from outside: no rule decides them."""
+        return frozenset(
+            quad.subject
+            for quad in self.quads
+            if quad.predicate == EXOGENOUS and quad.object == ox.Literal(True)
+        )
+
+    @cached_property
+    def functional(self) -> frozenset[ox.NamedNode]:
+        """The properties that have one object at a time: an ``owl:FunctionalProperty``, or the path of a
+        shape with ``sh:maxCount 1``, whatever the shape's class.
+
+        >>> ox.NamedNode("urn:substrate:village:at") in TBox.load("village").functional
+        True
+        """
+        found = self.store.query(_FUNCTIONAL)
+        assert isinstance(found, ox.QuerySolutions)
+        return frozenset(row["property"] for row in found)
+
+    def below(self, term: ox.NamedNode) -> frozenset[ox.NamedNode]:
+        """A class or property and everything under it by ``rdfs:subClassOf`` or ``rdfs:subPropertyOf``.
+
+        >>> from substrate.base.vocabulary import LOCATION
+        >>> sorted(term.value for term in TBox.load("village").below(LOCATION))
+        ['urn:substrate:location', 'urn:substrate:village:at']
+        """
+        if term in self._below:
+            return self._below[term]
+        found: set[ox.NamedNode] = set()
+        queue = [term]
+        while queue:
+            found.add(upper := queue.pop())
+            under = (
+                q.subject
+                for p in (SUBCLASS, SUBPROPERTY)
+                for q in self.store.quads_for_pattern(None, p, upper)
+            )
+            queue += (s for s in under if isinstance(s, ox.NamedNode) and s not in found)
+        return self._below.setdefault(term, frozenset(found))
+
+    def label(self, term: Term) -> str:
+        """What the TBox calls a term: its ``rdfs:label``, else that of the log (:meth:`naming`), else the
+        last part of its IRI.
+
+        >>> TBox("t", "<urn:t:Flu> a <urn:t:Illness> .").label(ox.NamedNode("urn:t:Flu"))
+        'Flu'
+        """
+        if isinstance(term, ox.Triple):
+            return " ".join(map(self.label, (term.subject, term.predicate, term.object)))
+        if not isinstance(term, ox.NamedNode):
+            return term.value
+        labels = sorted(
+            q.object.value
+            for q in self.store.quads_for_pattern(term, RDFS_LABEL, None)
+            if isinstance(q.object, ox.Literal)
+        )
+        labels = labels or sorted(self._names.get(term, ()))
+        return labels[0] if labels else term.value.replace("#", ":").replace("/", ":").rsplit(":", 1)[-1]
+
+    def naming(self, log: EventLog) -> TBox:
+        """This TBox, which also knows the labels that a log gives to its own entities.
+
+        >>> log = EventLog()
+        >>> log.extend_lines([(0, 'A <urn:t:ann> <http://www.w3.org/2000/01/rdf-schema#label> "Ann" .')])
+        >>> TBox("t", "").naming(log).label(ox.NamedNode("urn:t:ann"))
+        'Ann'
+        """
+        named = copy(self)
+        named._names = {}
+        for op, quad in log.changes():
+            if quad.predicate == RDFS_LABEL and op is Op.INSERT and isinstance(quad.object, ox.Literal):
+                named._names.setdefault(quad.subject, set()).add(quad.object.value)
+        return named
+
+    def opening(self) -> EventLog:
+        """The TBox's initial ABox, A0 of the paper, as a log's tick 0: its individuals and what is said of
+        them.
+
+        An individual is what has a class that the TBox declares; classes, properties, shapes and rules
+        are none.
+
+        >>> len(TBox.load("village").opening().state(0)) > 20
+        True
+        """
+        classes = {
+            q.subject
+            for q in self.quads
+            if q.predicate == RDF_TYPE
+            and isinstance(q.object, ox.NamedNode)
+            and q.object.value.endswith("#Class")
+        }
+        individuals = {q.subject for q in self.quads if q.predicate == RDF_TYPE and q.object in classes}
+        log = EventLog()
+        log.extend_lines(
+            (0, f"A {line} .") for line in sorted({str(q) for q in self.quads if q.subject in individuals})
+        )
+        return log
+
+    def validate(self, state: State, log: EventLog | None = None) -> list[Violation]:
+        """What in a state breaks the shapes, sorted; empty where it conforms.
+
+        Shapes see a triple term as an opaque node.
+
+        Args:
+            state: the ABox to check.
+            log: the log it came from; each violation then names the delta behind it.
+
+        Raises:
+            MissingExtraError: the extra ``shacl`` is not installed.
+        """
+        pyshacl = needed("pyshacl")
+        import rdflib
+        from rdflib.namespace import SH
+
+        # SHACL runs on an rdflib graph: over an Oxigraph store pyshacl is quadratic in violations and
+        # misreads sh:in.
+        # Rules stay out: a check must not change what it checks.
+        terms: dict[Node, Term] = {}
+        data, shapes = rdflib.Graph(), rdflib.Graph()
+        for triple in sorted(state, key=lambda t: str(ox.Quad(*t))):
+            # Three terms in, three out
+            data.add(tuple(_rdflib(term, terms) for term in triple))  # pyright: ignore[reportArgumentType]
+        for triple in self.graph:
+            if triple[1] != SH.rule:
+                shapes.add(triple)
+        conforms, report, _ = pyshacl.validate(
+            data, shacl_graph=shapes, ont_graph=shapes, advanced=True, inplace=True
+        )
+        if conforms or not isinstance(report, rdflib.Graph):
+            return []
+        found = [
+            self._violation(report, result, terms, state, log) for result in report.objects(None, SH.result)
+        ]
+        return sorted(found, key=lambda v: (v.focus, v.path, v.value, v.message))
+
+    def _violation(
+        self, report: rdflib.Graph, result: Node, terms: dict[Node, Term], state: State, log: EventLog | None
+    ) -> Violation:
+        import rdflib
+        from rdflib.namespace import SH
+
+        focus, path, value = (report.value(result, p) for p in (SH.focusNode, SH.resultPath, SH.value))
+        message = str(report.value(result, SH.resultMessage) or "breaks a shape")
+        inverse = report.value(path, SH.inversePath) if isinstance(path, rdflib.BNode) else None
+        predicate = ox.NamedNode(str(inverse or path)) if isinstance(inverse or path, rdflib.URIRef) else None
+        named = [terms.get(term) if term is not None else None for term in (focus, value)]
+        ends = named[::-1] if inverse is not None else named
+        text = (
+            str(named[0] or focus or ""),
+            f"^{predicate}" if inverse is not None else str(predicate or ""),
+            str(named[1] or value or ""),
+        )
+        tick, position = (_introduced(log, state.tick, ends[0], ends[1], predicate) if log else None) or (
+            None,
+            None,
+        )
+        return Violation(text[0], text[1], text[2], message, tick, position)
+
+
+def _rdflib(term: Term, terms: dict[Node, Term]) -> Node:
+    """A term for rdflib, and the way back in ``terms``."""
+    import rdflib
+
+    if isinstance(term, ox.NamedNode):
+        node: Node = rdflib.URIRef(term.value)
+    elif isinstance(term, ox.BlankNode):
+        node = rdflib.BNode(term.value)
+    elif isinstance(term, ox.Literal):
+        node = (
+            rdflib.Literal(term.value, lang=term.language)
+            if term.language
+            else rdflib.Literal(term.value, datatype=_datatype(term), normalize=False)
+        )
+    else:
+        node = rdflib.URIRef("urn:substrate:triple-term:" + str(len(terms)))
+        node = next((known for known, original in terms.items() if original == term), node)
+    terms[node] = term
+    return node
+
+
+def _datatype(literal: ox.Literal) -> rdflib.URIRef | None:
+    import rdflib
+
+    return None if literal.datatype.value.endswith("#string") else rdflib.URIRef(literal.datatype.value)
+
+
+def _introduced(
+    log: EventLog, tick: int, subject: Term | None, object_: Term | None, predicate: ox.NamedNode | None
+) -> tuple[int, int] | None:
+    """Tick and position of the delta behind a violation.
+
+    It is the last insertion of the very triple; where the shape names no value, or one that stands in
+    no such triple, the last change of the focus node by the predicate, else the last change of it at all.
+    """
+    best: tuple[int, int, int] | None = None
+    for position, (op, quad) in enumerate(log.changes(0, log.position(tick))):
+        ends = (quad.subject, quad.object)
+        about = subject in ends or (object_ is not None and object_ in ends)
+        if not about:
+            continue
+        exact = (
+            op is Op.INSERT
+            and quad.predicate == predicate
+            and subject in (None, quad.subject)
+            and object_ in (None, quad.object)
+            and None not in (subject, object_)
+        )
+        rank = 2 if exact else 1 if quad.predicate == predicate else 0
+        if best is None or rank >= best[0]:
+            best = (rank, log[position].tick, position)
+    return best[1:] if best else None
+
+
+def require_conformance(violations: Iterable[Violation], where: str) -> None:
+    """Raise where there are violations.
+
+    Raises:
+        TBoxError: names the first five and counts the rest.
+
+    >>> require_conformance([], "state")
+    """
+    if found := list(violations):
+        shown = "; ".join(map(str, found[:5])) + (f"; and {len(found) - 5} more" if len(found) > 5 else "")
+        raise TBoxError(shown, where=(where,), hint="Correct the deltas named, or the TBox")

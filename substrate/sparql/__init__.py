@@ -1,0 +1,1 @@
+"""The tokens of SPARQL and Turtle, and the guard of strangers' queries."""

@@ -1,0 +1,304 @@
+"""Queries and rules of strangers: read-only, without network or files, and with an end.
+
+An Oxigraph store answers ``SERVICE`` over the network, has no limit of time, and its parser ends the process
+where a query nests too deeply. :func:`checked` refuses such a query by its tokens, before a parser sees it.
+:func:`query` also runs it in a process of its own, which is ended when its time or memory is used up and can
+open no file and no connection. ``State.query`` has neither: it is for queries of one's own, and fast.
+
+A server that holds a state in memory calls :func:`checked` and then ``State.query`` where it trusts that a
+query ends, :func:`query` where it does not.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import pickle
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from substrate.base.arguments import require
+from substrate.base.errors import SubstrateError
+from substrate.sparql.tokens import deepest, tokens
+
+if TYPE_CHECKING:
+    import pyoxigraph as ox
+
+    from substrate.base.delta import Term
+    from substrate.log.replay import State
+
+T = TypeVar("T")
+
+LENGTH = 1 << 20
+"""Characters of a query."""
+PIECES = 1_000
+"""Keywords and operators of a query: a chain of them is a tree as deep as it is long."""
+DEPTH = 64
+"""Brackets of a query that stand inside one another."""
+
+_CHANGES = (
+    "LOAD",
+    "CLEAR",
+    "DROP",
+    "CREATE",
+    "ADD",
+    "MOVE",
+    "COPY",
+    "INSERT",
+    "DELETE",
+    "WITH",
+    "USING",
+    "INTO",
+)
+_ELSEWHERE = frozenset({"FROM", "GRAPH"})
+_BYTES_BEFORE = 1 << 30
+"""Address space that a process has in use before it has read anything, with room to spare."""
+
+
+class QueryError(SubstrateError):
+    """A query is refused, or went beyond its limits."""
+
+
+@dataclass(frozen=True)
+class QueryLimits:
+    """What a query of a user may use up.
+
+    Args:
+        timeout: seconds from the start of its process, which itself takes some 0.2 seconds.
+        rows: rows or triples of its answer.
+        memory: bytes of address space that it may ask for.
+
+    >>> QueryLimits().rows
+    10000
+    """
+
+    timeout: float = 30.0
+    rows: int = 10_000
+    memory: int = 4 << 30
+
+    def __post_init__(self) -> None:
+        for name in ("timeout", "rows", "memory"):
+            require(getattr(self, name), int | float, "a number", name)
+        if not (0 < self.timeout < math.inf and self.rows >= 0 and self.memory > 0):
+            raise QueryError(
+                f"no limits: {self.timeout} seconds, {self.rows} rows, {self.memory} bytes",
+                hint="Give positive numbers",
+            )
+
+
+class Solutions(NamedTuple):
+    """The rows of a SELECT query: names of its variables, and a term or ``None`` for each."""
+
+    variables: tuple[str, ...]
+    rows: list[tuple[Term | None, ...]]
+
+
+def checked(sparql: str, *where: object) -> str:
+    """The same query, where it can be given to a parser and reaches nothing but the state it is put to.
+
+    >>> checked("ASK { ?s ?p 'SERVICE' }")
+    "ASK { ?s ?p 'SERVICE' }"
+    >>> checked("ASK { SERVICE<http://192.0.2.1/> { ?s ?p ?o } }")
+    Traceback (most recent call last):
+    substrate.sparql.guard.QueryError: SERVICE would reach the network. A query sees the state alone: take it
+    out.
+
+    Args:
+        sparql: a SELECT, ASK, CONSTRUCT or DESCRIBE query.
+        where: what an error calls it, outermost first.
+
+    Raises:
+        QueryError: it names SERVICE, FROM, GRAPH or an update, is longer than :data:`LENGTH`, nests deeper
+            than :data:`DEPTH`, or has more than :data:`PIECES` keywords and operators.
+    """
+
+    def refuse(what: str, hint: str) -> QueryError:
+        return QueryError(what, where=where, hint=hint)
+
+    if len(sparql) > LENGTH:
+        raise refuse(f"the query has more than {LENGTH} characters", "Write a shorter query")
+    pieces = 0
+    for kind, text in tokens(sparql):
+        if kind not in ("string", "iri") and "\\" in text:
+            raise refuse(f"an escape stands outside of a string: {text[:40]!r}", "Write the character itself")
+        if kind not in ("word", "name", "mark"):
+            continue
+        # A parser may take the first letters of a longer word, or of a prefix, for a keyword.
+        word = text.partition(":")[0].upper()
+        if "SERVICE" in word:
+            raise refuse(
+                f"{text[:40]} would reach the network" if kind == "word" else f"{text[:40]}: read as SERVICE",
+                "A query sees the state alone: take it out"
+                if kind == "word"
+                else "Give the prefix another name",
+            )
+        if kind == "word" and word in _CHANGES:
+            raise refuse(f"{text} belongs to an update", "A query is read-only: use SELECT, ASK or CONSTRUCT")
+        if kind == "word" and word in _ELSEWHERE:
+            raise refuse(
+                f"{text} names another graph", "A state is one graph, without a name: ask about it alone"
+            )
+        pieces += kind == "word" or (kind == "mark" and text != ",")
+    if pieces > PIECES:
+        raise refuse(f"the query has more than {PIECES} keywords and operators", "Write several queries")
+    if deepest(sparql) > DEPTH:
+        raise refuse(f"the query nests more than {DEPTH} deep", "Write it flatter")
+    return sparql
+
+
+def query(
+    state: State,
+    sparql: str,
+    *,
+    prefixes: Mapping[str, str] | None = None,
+    limits: QueryLimits | None = None,
+) -> Solutions | bool | list[ox.Triple]:
+    """A user's query on a state: checked, and run in a process of its own within its limits.
+
+    >>> from substrate.log.event_log import EventLog
+    >>> log = EventLog()
+    >>> log.extend_lines([(0, "A <urn:ann> <urn:in> <urn:cafe> .")])
+    >>> query(log.state(0), "ASK { <urn:ann> ?p ?o }")
+    True
+
+    Returns:
+        The rows of a SELECT, the truth of an ASK, the triples of a CONSTRUCT or DESCRIBE.
+
+    Raises:
+        QueryError: as :func:`checked`, it is not SPARQL, or a limit was reached (says which).
+    """
+    limits = limits or QueryLimits()
+    names = {**state.prefixes, **(prefixes or {})}
+    for name in names:
+        checked(f"{name}:")
+    return confined(_answer, state.nquads(), checked(sparql), names, limits.rows, limits=limits)
+
+
+def confined(function: Callable[..., T], *arguments: Any, limits: QueryLimits | None = None) -> T:
+    """Call a function in a process of its own that can open no file and no connection, within limits.
+
+    Args:
+        function: stands at the top of an importable module.
+        arguments: what it is called with; they and its result are pickled.
+        limits: its time and memory.
+
+    Raises:
+        QueryError: the time or memory was used up, or the process broke down.
+        SubstrateError: what the function itself raised.
+    """
+    limits = limits or QueryLimits()
+    # The modules' names, not the function itself: its module is loaded before its process is closed in.
+    job = pickle.dumps((function.__module__, function.__qualname__, limits.timeout, limits.memory))
+    process = subprocess.Popen(
+        [sys.executable, "-c", "from substrate.sparql.guard import _serve; _serve()"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    try:
+        out, complaint = process.communicate(job + pickle.dumps(arguments), timeout=limits.timeout)
+    except subprocess.TimeoutExpired:
+        raise QueryError(
+            f"did not end within {limits.timeout:g} seconds",
+            hint="Ask for less, or give it longer with --timeout",
+        ) from None
+    finally:
+        process.kill()
+        process.communicate()
+    if process.returncode:
+        raise _broken(process.returncode, complaint, limits)
+    done, value = pickle.loads(out)
+    if not done:
+        kind, what, where, hint = value
+        raise kind(what, where=where, hint=hint)
+    return value
+
+
+def _broken(code: int, complaint: bytes, limits: QueryLimits) -> QueryError:
+    if -code == getattr(signal, "SIGXCPU", 0):
+        return QueryError(
+            f"did not end within {limits.timeout:g} seconds",
+            hint="Ask for less, or give it longer with --timeout",
+        )
+    if b"memory allocation" in complaint or b"MemoryError" in complaint or b"capacity overflow" in complaint:
+        return QueryError(
+            f"needed more than {limits.memory >> 20} MiB of memory",
+            hint="Ask for less, or give it more with --memory",
+        )
+    last = complaint.decode("utf-8", "replace").strip().splitlines()[-1:]
+    return QueryError(
+        f"ended its process with {code}{': ' if last else ''}{''.join(last)[:200]}", hint="Ask more simply"
+    )
+
+
+def _serve() -> None:
+    """The life of a confined process: read a job, close the doors, run it, hand its result back."""
+    source, sink = sys.stdin.buffer, sys.stdout.buffer
+    module, name, timeout, memory = pickle.load(source)
+    function = getattr(import_module(module), name)
+    arguments = pickle.load(source)
+    _close_doors(timeout, memory)
+    try:
+        result = True, function(*arguments)
+    except SubstrateError as error:
+        result = False, (type(error), error.what, error.where, error.hint)
+    sink.write(pickle.dumps(result))
+    sink.flush()
+
+
+def _close_doors(timeout: float, memory: int) -> None:
+    """No new file or connection, no writing, an end to time and memory; where the system can do that."""
+    try:
+        import resource
+    except ImportError:  # Windows: the time limit holds, by the parent
+        return
+    seconds = math.ceil(timeout) + 1
+    for limit, value in (
+        (resource.RLIMIT_NOFILE, 3),
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_CPU, seconds),
+        (resource.RLIMIT_AS, memory + _BYTES_BEFORE),
+    ):
+        hard = resource.getrlimit(limit)[1]
+        allowed = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        resource.setrlimit(limit, (allowed, allowed))
+
+
+def _answer(
+    nquads: str, sparql: str, prefixes: dict[str, str], limit: int
+) -> Solutions | bool | list[ox.Triple]:
+    """A query's answer on a state given as N-Quads; runs in the confined process."""
+    import pyoxigraph as ox
+
+    store = ox.Store()
+    store.extend(ox.parse(nquads, ox.RdfFormat.N_QUADS))
+    try:
+        found = store.query(sparql, prefixes=prefixes)
+        if isinstance(found, ox.QueryBoolean):
+            return bool(found)
+        if not isinstance(found, ox.QuerySolutions):
+            return _limited(found, limit)
+        names = tuple(variable.value for variable in found.variables)
+        return Solutions(names, _limited((tuple(row) for row in found), limit))
+    except (SyntaxError, ValueError) as error:
+        raise QueryError(f"not SPARQL ({error})", hint="Correct the query") from error
+    except (OSError, RuntimeError) as error:
+        raise QueryError(f"cannot be answered ({error})", hint="Correct the query") from error
+
+
+def _limited(rows: Any, limit: int) -> list[Any]:
+    found = []
+    for row in rows:
+        if len(found) == limit:
+            raise QueryError(
+                f"has more than {limit} rows",
+                hint="Add a LIMIT to the query, or allow more rows with --limit",
+            )
+        found.append(row)
+    return found
