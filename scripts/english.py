@@ -1,6 +1,6 @@
 """Hold the project's English to a rule: a sentence begins with its subject, and ends before forty words.
 
-    python scripts/english.py            every docstring and page: files and lines, then the counts; exit 1 above a limit
+    python scripts/english.py            every docstring and page: counts; exit 1 above a limit
     python scripts/english.py FOLDER     those of one folder
 
 A docstring or sentence that opens with a question word ("What", "Whether", "Where" …) or with "One" makes the
@@ -78,7 +78,8 @@ def of_python(path: Path) -> Iterator[Sentence]:
     """The first sentence of each docstring, those of attributes and constants among them."""
     tree = ast.parse(path.read_text("utf-8"))
     for node in ast.walk(tree):
-        for statement in getattr(node, "body", None) or [] if not isinstance(node, ast.Lambda | ast.IfExp) else []:
+        body = getattr(node, "body", None)
+        for statement in body if isinstance(body, list) else ():
             value = statement.value if isinstance(statement, ast.Expr) else None
             if isinstance(value, ast.Constant) and isinstance(value.value, str):
                 prose = value.value.partition("\n\n")[0]
