@@ -417,7 +417,7 @@ def bench(
     """Speed and memory, each beside a peer or a floor in the same run."""
     with failing():
         with others_apart():
-            from orchestration.cli.bench import BENCHES, run
+            from benchmarks.speed.benches import BENCHES, run
             from substrate.base.errors import ParameterError
         if name is not None and name not in BENCHES:
             hint = f"Choose one of {', '.join(BENCHES)}"
