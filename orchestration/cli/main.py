@@ -263,15 +263,15 @@ def score_twin(
     query too.
     """
     with failing(), others_apart():
-        from orchestration.benchmarks.registry import BENCHMARKS
         from orchestration.benchmarks.twin import TWIN
         from orchestration.project import open_workspace
+        from orchestration.registry import BENCHMARKS
         from orchestration.scoring.grading import leaderboard_row, scoreboard
         from orchestration.scoring.grading import score_twin as grade
 
         paired = [name for name, benchmark in BENCHMARKS.items() if benchmark.paired]
         if specs is None:
-            specs = open_workspace(profile).data / TWIN.name / TWIN.inputs["specs"][0]
+            specs = open_workspace(profile).data / TWIN.name / TWIN.source.inputs["specs"][0]
         scores = grade(answers, specs, paired)
         said: Any = leaderboard_row(row, specs, scores) if row else scores
     if json or row:
@@ -480,14 +480,14 @@ def logs(
     if (sparql is None) == (sql is None):
         raise typer.BadParameter("give either --sparql or --sql")
     with failing(), others_apart():
-        from orchestration.benchmarks.registry import BENCHMARKS
         from orchestration.pipeline.all_logs import ask_deltas, ask_each
         from orchestration.project import open_workspace
+        from orchestration.registry import INTERPRETED
         from substrate.base.errors import ParameterError
 
         workspace = open_workspace(profile, tuple(set_))
-        if (benchmark := BENCHMARKS.get(name)) is None or not benchmark.logs:
-            known = ", ".join(one.name for one in BENCHMARKS.values() if one.logs)
+        if (benchmark := INTERPRETED.get(name)) is None:
+            known = ", ".join(INTERPRETED)
             raise ParameterError(f"no logs of {name!r}", where=("NAME",), hint=f"Choose one of {known}")
         found = (
             ask_each(workspace, benchmark, sparql, tick, timeout, limit)
