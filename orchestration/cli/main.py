@@ -202,6 +202,35 @@ def report(
 
 @app.command()
 @voiced
+def paper(
+    source: Annotated[
+        Path, typer.Argument(metavar="FILE", help="A paper's TeX source, or with --check its numbers.tex.")
+    ],
+    out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="A folder for the pages.")] = None,
+    figures: Annotated[
+        Path | None,
+        typer.Option("--figures", metavar="FILE", help="The figures of another paper, as published.yaml."),
+    ] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Exit 1 where a figure of FILE is not what was measured.")
+    ] = False,
+    profile: ProfileOption = None,
+) -> None:
+    """Write a paper with a link at each printed figure, and TeX macros of our numbers."""
+    if check == (out is not None):
+        raise typer.BadParameter("give --out DIR, or --check")
+    with failing():
+        with others_apart():
+            from orchestration.cli.paper import check_macros, print_paper
+
+        if out is not None:
+            print_paper(source, out, figures, profile)
+        elif not check_macros(source, profile):
+            raise typer.Exit(1)
+
+
+@app.command()
+@voiced
 def fetch(
     benchmark: Annotated[
         str | None,
@@ -417,7 +446,7 @@ def bench(
     """Speed and memory, each beside a peer or a floor in the same run."""
     with failing():
         with others_apart():
-            from orchestration.cli.bench import BENCHES, run
+            from benchmarks.speed.benches import BENCHES, run
             from substrate.base.errors import ParameterError
         if name is not None and name not in BENCHES:
             hint = f"Choose one of {', '.join(BENCHES)}"
