@@ -12,7 +12,6 @@ import dagster as dg
 
 from orchestration.benchmarks.baselines import LanguageModel
 from orchestration.benchmarks.registry import BENCHMARKS
-from orchestration.code import hashes
 from orchestration.experiments.making import keep_record, take, take_needs
 from orchestration.files import clear_leftovers, replacing
 from orchestration.pins.records import fingerprint, read_record, record_path, version_of
@@ -91,7 +90,7 @@ def _asset(stages: Stages, stage: Stage) -> dg.AssetsDefinition:
         metadata={"reads": list(stage.needs)},
         description=stage.about,
         owners=OWNERS,
-        code_version=version_of(hashes(stage.code)),
+        code_version=version_of(stage.code),
         retry_policy=RETRIES if "spark" in stage.kinds else None,
     )
     def materialize(workspace: WorkspaceResource) -> dg.MaterializeResult[Any]:

@@ -33,6 +33,7 @@ EXTRAS: Mapping[str, str] = {
     "jinja2": "platform",
     "matplotlib": "platform",
     "pooch": "platform",
+    "pypandoc": "platform",
     "pyspark": "platform",
     "rocrate": "platform",
     "scipy": "platform",
