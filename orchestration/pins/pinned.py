@@ -125,8 +125,7 @@ def measure(
         workspace: where the outs lie.
         stages: every stage there is.
         wanted: those that are measured; all unless given.
-        known: an earlier measurement; what it says of outs that are the same, and where the code of a stage
-            lies, is taken from it.
+        known: an earlier measurement; what it says of outs that are the same is taken from it.
         digest: gives the SHA-256 of a path.
     """
     found: Pins = {}
@@ -135,7 +134,7 @@ def measure(
         before = known.get(stage.name) if known else None
         if stage.pinned_by == "nothing":
             continue
-        made = fingerprint(stages, stage, workspace, digest, before.pin.code if before else None)
+        made = fingerprint(stages, stage, workspace, digest)
         if made.outs and before and before.pin.outs == made.outs:
             pin = msgspec.structs.replace(before.pin, **msgspec.structs.asdict(made), lock=lock)
             found[stage.name] = Pinned(pin, before.rows)

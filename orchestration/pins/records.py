@@ -6,13 +6,13 @@ It lies beside the artifacts, in `.stages/`; the pins keep the same (:mod:`orche
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from orchestration.code import ROOT, hashes
+from orchestration.code import ROOT
 from orchestration.files import sha256
 from orchestration.stage import Stage, Stages, inputs_of
 from orchestration.workspace import Workspace
@@ -109,7 +109,7 @@ def lines_apart(old: str, new: str) -> list[int]:
     return apart if len(old) == len(new) else apart[:1]
 
 
-def version_of(files: dict[str, str]) -> str:
+def version_of(files: Mapping[str, str]) -> str:
     """One short hash of files' hashes.
 
     >>> version_of({"a.py": "00"}) == version_of({"b.py": "00"})
@@ -137,7 +137,6 @@ def fingerprint(
     stage: Stage,
     workspace: Workspace,
     digest: Digest = sha256,
-    code: Iterable[str] | None = None,
 ) -> Fingerprint:
     """What a stage's outs would be made from now, and what those that are there are.
 
@@ -146,7 +145,6 @@ def fingerprint(
         stage: the one that is looked at.
         workspace: where its files lie.
         digest: gives the SHA-256 of a path.
-        code: the files of its code, where they need not be found anew.
     """
     profile = workspace.settings.profile
     values = {key.format(profile=profile): parameter(workspace, key) for key in stage.parameters}
@@ -158,7 +156,7 @@ def fingerprint(
         found.append({name: digest(path) for name, path in paths.items() if path.exists()})
     outside = stage.outside(workspace) if stage.outside else {}
     found[0] |= {str(path): digest(path) for path in outside.values() if path.exists()}
-    return Fingerprint(hashes(stage.code if code is None else code), parameters, *found)
+    return Fingerprint(dict(stage.code), parameters, *found)
 
 
 def record_path(workspace: Workspace, stage: str) -> Path:

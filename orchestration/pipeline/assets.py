@@ -10,7 +10,6 @@ from typing import Any
 
 import dagster as dg
 
-from orchestration.code import hashes
 from orchestration.experiments.making import keep_record, take, take_needs
 from orchestration.files import clear_leftovers, replacing
 from orchestration.pins.records import fingerprint, read_record, record_path, version_of
@@ -84,7 +83,7 @@ def _asset(stages: Stages, stage: Stage) -> dg.AssetsDefinition:
         metadata={"reads": list(stage.needs)},
         description=stage.about,
         owners=OWNERS,
-        code_version=version_of(hashes(stage.code)),
+        code_version=version_of(stage.code),
         retry_policy=RETRIES if "spark" in stage.kinds else None,
     )
     def materialize(workspace: WorkspaceResource) -> dg.MaterializeResult[Any]:

@@ -17,7 +17,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sql
 
 from orchestration.benchmarks.benchmark import Interpreted, Logger, NamedLog, Source, World
-from orchestration.code import code_of, hashes
+from orchestration.code import code_of
 from orchestration.files import replacing, sha256
 from orchestration.named import split_of
 from orchestration.pipeline.progress import advance, say
@@ -98,7 +98,7 @@ def make_scenes(workspace: Workspace, source: Source, world: World, stage: str, 
     numbers = list(world.numbers(data))
     cuts = list(batched(numbers, spark.shard))
     storage, folder = workspace.storage, f"{workspace.shelves[0]}/made/{source.name}"
-    key = short_key(settings.seed, data, spark.shard, hashes(code_of(world.make)))
+    key = short_key(settings.seed, data, spark.shard, code_of(world.make))
     work = partial(_made, world.make, settings.seed, data)
 
     def compute(number: int) -> pa.Table:
@@ -120,7 +120,7 @@ def cases_of(workspace: Workspace, source: Source, stage: str) -> Manifest:
     """The table of a source's cases, written where it is not there."""
     data = workspace.data / source.name
     files = source.files(data)
-    key = short_key(sha256(data), workspace.settings.spark.shard, hashes(code_of(source.cases)))
+    key = short_key(sha256(data), workspace.settings.spark.shard, code_of(source.cases))
     root = f"{workspace.home}/"
 
     def read() -> Any:
@@ -159,7 +159,7 @@ def build_logs(workspace: Workspace, logger: Logger, stage: str, index: Path) ->
     storage, session = workspace.storage, spark_session(workspace.settings.spark)
     parameters = logger.parameters.of(workspace.settings)
     folder = f"{workspace.shelves[0]}/logs/{logger.name}"
-    key = short_key(cases.folder, parameters, hashes(code_of(logger.logs)))
+    key = short_key(cases.folder, parameters, code_of(logger.logs))
     work = partial(_log_rows, logger.logs, parameters)
     with index.open("wb") as file:
 
@@ -264,7 +264,7 @@ def answer_cases(
     split = split or split_of(workspace, benchmark.source)
     work = partial(_answer_lines, rows, parameters, split)
     folder = f"{workspace.shelves[0]}/answers/{stage.replace('/', '.')}"
-    key = short_key(cases.folder, logs.folder, parameters, split, partitions, first, hashes(code_of(rows)))
+    key = short_key(cases.folder, logs.folder, parameters, split, partitions, first, code_of(rows))
 
     def compute(number: int) -> pa.Table:
         of_shard = _read_frame(session, storage, logs.folder, number, LOGS)

@@ -11,7 +11,7 @@ import warnings
 from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import repeat
+from itertools import islice, repeat
 from operator import index, le
 from os import PathLike
 from pathlib import Path
@@ -21,6 +21,7 @@ import pyoxigraph as ox
 
 from substrate.base.arguments import path_of, require
 from substrate.base.delta import Delta, Op, Spelled, Term, Triple, text_of, texts_of, triple_of
+from substrate.base.display import ROWS, Listing, as_html, as_rich, counted, line
 from substrate.base.errors import LogError
 from substrate.base.terms import Value, triple
 from substrate.log._chain import Chain
@@ -28,11 +29,31 @@ from substrate.log._locking import MEMORY
 from substrate.log._triples import KEPT, Triples
 from substrate.log.history import Difference, History, diff, history
 from substrate.log.journal import MEMBER, Damage, Journal, TornTail, read_contents, write_atomically
-from substrate.log.patch import EDITED, Descent, Transaction, Verified, parse, render, verify
+from substrate.log.patch import (
+    EDITED,
+    Descent,
+    Transaction,
+    Verified,
+    parse,
+    render,
+    require_flat,
+    verify,
+)
 from substrate.log.replay import Checkpoints, Timeline
 from substrate.log.simulator import Simulator
 
-__all__ = ["Delta", "EventLog", "Op", "Term", "TornTailWarning", "Triple", "triple_of"]
+__all__ = [
+    "Delta",
+    "EventLog",
+    "Op",
+    "Term",
+    "TornTailWarning",
+    "Triple",
+    "insert",
+    "record",
+    "retract",
+    "triple_of",
+]
 
 _INSERTS = {"A ": 1, "D ": 0}
 _MARK = 256
@@ -83,6 +104,22 @@ class EventLog(Timeline):
         self._journal: Journal | None = None
         if deltas != ():
             self.extend(deltas)
+
+    __repr__ = line
+    _repr_html_ = as_html
+    __rich__ = as_rich
+
+    def _listing(self) -> Listing:
+        if not len(self):
+            return Listing("EventLog: empty", (), [], 0)
+        span = f"{counted(len(self), 'delta')}, ticks {self[0].tick} to {self.last_tick}"
+        forked = f", forked at tick {self.branch_tick}" if self.descent else ""
+        first = [
+            (str(position), str(delta.tick), delta.op.name.lower(), *map(str, delta.triple))
+            for position, delta in enumerate(islice(self, ROWS))
+        ]
+        columns = ("position", "tick", "operation", "subject", "predicate", "object")
+        return Listing(f"EventLog: {span}{forked}", columns, first, len(self))
 
     @property
     def parent_digest(self) -> str | None:
@@ -218,6 +255,7 @@ class EventLog(Timeline):
         try:
             inserts = bytearray([_INSERTS[line[:2]] for _, line in pairs])
             text = "\n".join([line[2:] for _, line in pairs])
+            require_flat(text)
             quads = list(ox.parse(text, ox.RdfFormat.N_TRIPLES))
         except (KeyError, SyntaxError, UnicodeEncodeError) as error:
             raise LogError(
@@ -241,6 +279,7 @@ class EventLog(Timeline):
         1
         """
         given = list(deltas)
+        require_flat("\n".join([text for _, _, text in given]))
         inserts = bytearray([op is Op.INSERT for _, op, _ in given])
         self._grow([tick for tick, _, _ in given], inserts, [text for _, _, text in given])
 
@@ -459,6 +498,7 @@ class EventLog(Timeline):
 
     def _take_batch(self, found: Verified, path: Path) -> None:
         text = "\n".join(found.bodies)
+        require_flat(text, path, f"from tick {found.ticks[0]}")
         lines = text.split("\n")
         ticks: list[int] = []
         for tick, body in zip(found.ticks, found.bodies, strict=True):
@@ -615,6 +655,10 @@ class EventLog(Timeline):
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+insert, retract, record = EventLog.insert, EventLog.retract, EventLog.record
+"""The same as functions of a log."""
 
 
 def _restored(

@@ -31,6 +31,7 @@ from orchestration.pipeline.resources import WorkspaceResource
 from orchestration.pipeline.run import run_stages
 from orchestration.project import open_workspace
 from orchestration.registry import BENCHMARKS, INTERPRETED, SOURCES
+from orchestration.stage import Stage
 from orchestration.studies.ablations import POINTS
 from orchestration.studies.robustness import KEY as KEY_OF_ROBUSTNESS
 from orchestration.studies.robustness import PERTURBED
@@ -233,16 +234,21 @@ def ran(root: Path, work: Callable[[], object]) -> set[str]:
 def test_a_stage_runs_again_where_its_code_changed_and_only_there(
     make_project: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    root, changed, short_hash = make_project(scenes=0), set[str](), code.short_hash
-    monkeypatch.setattr(code, "short_hash", lambda file: "edited" if file in changed else short_hash(file))
-    dataset, logs, answers = (set(STAGES[name].code) for name in STEPS)
+    root, changed = make_project(scenes=0), set[str]()
+    found = {name: stage.code for name, stage in STAGES.items()}
+    dataset, logs, answers = (set(found[name]) for name in STEPS)
+
+    def edited(stage: Stage) -> dict[str, str]:
+        return {file: "edited" if file in changed else short for file, short in found[stage.name].items()}
+
+    monkeypatch.setattr(Stage, "code", property(edited))
 
     def run() -> None:
         run_stages(list(STEPS), WorkspaceResource(profile="sample"))
 
     assert ran(root, run) == set(STEPS)
     assert ran(root, run) == set()
-    elsewhere = {file for stage in STAGES.values() for file in stage.code} - dataset - logs - answers
+    elsewhere = {file for files in found.values() for file in files} - dataset - logs - answers
     changed.update(elsewhere)
     assert elsewhere
     assert ran(root, run) == set()

@@ -30,7 +30,7 @@ from substrate.domains.comphy.format import MASSES, Target, look
 
 Pair = tuple[int, int]
 Motion = Mapping[int, Sequence[MotionState]]
-"""One video's motion states, frame by frame, by the target's object number."""
+"""A video's motion states, frame by frame, by the target's object number."""
 
 BEFORE, AFTER = 2, 3
 """Frames before and after a recorded contact between which momentum is exchanged: an impact lasts one or two,
@@ -43,26 +43,26 @@ LEAST_FRAMES = 4
 LEAST_STRENGTH = 0.1
 """Units³/s²: a fitted acceleration times distance squared below this is no force."""
 LEAST_SIGMA = 8.0
-"""How many of its standard errors a force must stand off from none."""
+"""The least distance of a force from none, in its standard errors."""
 RATIO_SPREAD = 0.2
 """Of a weighted logarithm of a mass ratio: how far measurements lie from the truth, on average."""
 MASS_PRIOR = {1: 0.75, 5: 0.25}
-"""What is held of an object's mass before anything is seen: most objects are light."""
+"""The prior of an object's mass: most objects are light."""
 CHARGE_PRIOR = {0: 0.6, 1: 0.2, -1: 0.2}
 """And of its charge."""
 FORCE_SPREAD = 3.0
-"""How many of its standard errors a fitted force lies from the truth: the errors know noise alone."""
+"""The distance of a fitted force from the truth, in its standard errors: the errors know noise alone."""
 STRENGTHS = (0.25, 0.5, 1.0, 2.0, 4.0)
 """Units³/s²: how strong the force between two charges may be, all as likely."""
 MISSED = 0.05
-"""How likely a force between two charges shows clearly in no reference video: they are filmed to show it."""
+"""The probability that a force between charges shows in no reference video: they are filmed to show it."""
 MARGIN = 0.05
 """Gap (units) below which two bodies may touch within a frame: no distant force is read off there."""
 _REACH = {"sphere": RADIUS, "cylinder": RADIUS, "cube": math.sqrt(2) * RADIUS}
 
 
-class Evidence(NamedTuple):
-    """What a reference video shows of two objects of the target, ``first`` < ``second``, between two frames.
+class Sighting(NamedTuple):
+    """A reference video's view of two objects of the target, ``first`` < ``second``, between two frames.
 
     ``kind`` is ``MomentumExchange``, where ``ratio`` is the mass of the first over that of the second, or
     ``DistantForce``, where ``strength`` (units³/s²) is the acceleration of a body of mass 1, times distance
@@ -90,7 +90,7 @@ class Inferred(NamedTuple):
 
     masses: dict[int, int]
     charges: dict[int, int]
-    evidence: tuple[Evidence, ...]
+    evidence: tuple[Sighting, ...]
     mass_probability: dict[int, float]
     charge_probability: dict[int, float]
 
@@ -123,7 +123,7 @@ def infer(target: Target) -> Inferred:
     decoded.
     """
     numbers = {look(thing): thing.object_id for thing in target.annotation.object_property}
-    exchanges: list[Evidence] = []
+    exchanges: list[Sighting] = []
     motions: list[Motion] = []
     for video, reference in enumerate(target.references):
         known = {
@@ -157,7 +157,7 @@ def infer(target: Target) -> Inferred:
     )
 
 
-def _exchanges(video: int, motion: Motion, contacts: Sequence[tuple[int, int, int]]) -> Iterable[Evidence]:
+def _exchanges(video: int, motion: Motion, contacts: Sequence[tuple[int, int, int]]) -> Iterable[Sighting]:
     for frame, a, b in contacts:
         since, until = frame - BEFORE, frame + AFTER
         disturbed = any(
@@ -180,7 +180,7 @@ def _exchanges(video: int, motion: Motion, contacts: Sequence[tuple[int, int, in
             continue
         lost, won = -(ax * dx + ay * dy) / size, (bx * dx + by * dy) / size
         floor = 0.02 * size  # of a body that hardly moved, noise alone is left
-        yield Evidence(
+        yield Sighting(
             "MomentumExchange",
             video,
             a,
@@ -307,7 +307,7 @@ def _clear(force: _Force | None) -> bool:
     )
 
 
-def _force(video: int, pair: Pair, one: _Force | None, other: _Force | None) -> Evidence | None:
+def _force(video: int, pair: Pair, one: _Force | None, other: _Force | None) -> Sighting | None:
     """A force at a distance, where one body shows it clearly and the other, if it could be measured, does not
     deny it.
     """
@@ -322,7 +322,7 @@ def _force(video: int, pair: Pair, one: _Force | None, other: _Force | None) -> 
     frames = sorted({frame for force in clear for frame in force.frames})
     ratio = other.size / one.size if one and other and len(clear) == 2 else None
     weight = math.sqrt(sum((force.size / force.error) ** 2 for force in clear)) / 100
-    return Evidence(
+    return Sighting(
         "DistantForce",
         video,
         *pair,
@@ -335,10 +335,10 @@ def _force(video: int, pair: Pair, one: _Force | None, other: _Force | None) -> 
 
 
 def _weighed(
-    evidence: Evidence,
+    evidence: Sighting,
     masses: Mapping[int, int],
     pushes: Sequence[tuple[int, Pair, _Force | None, _Force | None]],
-) -> Evidence:
+) -> Sighting:
     """The same evidence with the strength that a body of mass 1 would show."""
     one, other = next(
         (one, other)
@@ -353,7 +353,7 @@ def _weighed(
     return evidence._replace(strength=min(sides)[1])
 
 
-def _masses(numbers: Sequence[int], evidence: Iterable[Evidence]) -> tuple[dict[int, int], dict[int, float]]:
+def _masses(numbers: Sequence[int], evidence: Iterable[Sighting]) -> tuple[dict[int, int], dict[int, float]]:
     """The masses that fit the ratios best, group by group of objects that were compared, the lightest of
     equals; and how probable each is.
     """

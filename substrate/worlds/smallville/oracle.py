@@ -16,7 +16,7 @@ from itertools import pairwise
 from types import MappingProxyType
 from typing import NamedTuple
 
-from substrate.domains.smallville.format import Intervention, Query, Village, Yes
+from substrate.domains.smallville.format import ArmIntervention, Query, Village, Yes
 
 _TABLES = """
 CREATE TABLE tick (n INTEGER PRIMARY KEY);
@@ -83,7 +83,7 @@ WHERE here.tick = :tick AND there.agent <> noted.other
 
 
 class History(NamedTuple):
-    """Where each agent is and what they know at the end of every tick, by agent and tick.
+    """Each agent's place and knowledge at the end of every tick, by agent and tick.
 
     ``noted`` has, by agent, what they know of others: who knows which fact, and from which tick on they know
     it. It is empty unless asked for.
@@ -102,9 +102,9 @@ class History(NamedTuple):
 
 
 def history(
-    village: Village, branch: int = 0, intervention: Intervention | None = None, *, noted: bool = False
+    village: Village, branch: int = 0, intervention: ArmIntervention | None = None, *, noted: bool = False
 ) -> History:
-    """What becomes of a village, with an intervention at a tick or without one.
+    """Run a village to its end, with an intervention at a tick or without one.
 
     Args:
         village: the schedule.
@@ -192,7 +192,7 @@ def _load(database: sqlite3.Connection, village: Village) -> None:
     _insert(database, "known", ((0, 0, agent.id, fact) for agent in village.agents for fact in agent.knows))
 
 
-def _intervene(database: sqlite3.Connection, act: Intervention, tick: int) -> None:
+def _intervene(database: sqlite3.Connection, act: ArmIntervention, tick: int) -> None:
     if act.type == "override_location":
         _insert(database, "move", [(act.agent, tick, 0, act.place)])
     elif act.type == "assert_awareness":

@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from orchestration import code
 from orchestration.cli.main import app
 from orchestration.pins.drift import causes, differences
 from orchestration.pins.pinned import measure, read_pins
@@ -134,10 +133,8 @@ def test_new_results_stay_unpinned_until_they_are_accepted_with_a_reason(reprodu
 
 def test_changed_code_is_named_by_its_file(reproduced: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     changed = "substrate/domains/babi/interpreter.py"
-    monkeypatch.setattr(
-        "orchestration.code.short_hash",
-        lambda file, known=code.short_hash: "0" * 16 if file == changed else known(file),
-    )
+    answers = STAGES["babi/answers"]
+    monkeypatch.setitem(vars(answers), "code", dict(answers.code) | {changed: "0" * 16})
     rows = reproduced / "artifacts/sample/babi/answers.jsonl"
     first, _, rest = rows.read_bytes().partition(b"\n")
     row = json.loads(first)
