@@ -95,15 +95,27 @@ experiment_app = typer.Typer(
 score_app = typer.Typer(**_PLAIN, help="Grade anyone's answers.")
 predict_app = typer.Typer(**_PLAIN, help="Predict the unseen future from a user's own files.")
 cluster_app = typer.Typer(**_PLAIN, help="Look at a cluster before work is sent to it.")
+perceive_app = typer.Typer(**_PLAIN, help="Events with probabilities from a detector's proposals.")
 dvc_app = typer.Typer(**_PLAIN, help="Keep DVC in step with the asset graph.")
 app.add_typer(answer_app, name="answer")
 app.add_typer(experiment_app, name="experiment")
 app.add_typer(log_app, name="log")
+app.add_typer(perceive_app, name="perceive")
 app.add_typer(predict_app, name="predict")
 app.add_typer(score_app, name="score")
 app.add_typer(generate_app, name="generate")
 app.add_typer(dvc_app, name="dvc")
 app.add_typer(cluster_app, name="cluster")
+
+
+@predict_app.callback()
+def _predict() -> None:
+    """Typer leaves out a group that has nothing of its own."""
+
+
+@perceive_app.callback()
+def _perceive() -> None:
+    """Typer leaves out a group that has nothing of its own."""
 
 
 @answer_app.callback()
@@ -370,6 +382,44 @@ def predict_clevrer(
         print_json({"scenes": scenes, "collisions": collisions, "from": at + 1, "to": until})
     else:
         say(f"{scenes} scenes, {collisions} collisions predicted in frames {at + 1} to {until}")
+
+
+@perceive_app.command("clevrer")
+@voiced
+def perceive_clevrer(
+    proposals: Annotated[
+        Path,
+        typer.Option(
+            "--proposals", metavar="DIR_OR_ZIP", help="NS-DR's processed proposals, sim_NNNNN.json."
+        ),
+    ],
+    out_: Annotated[
+        Path,
+        typer.Option("--out", metavar="EVENTS.jsonl", help="A line a video, which `answer --events` takes."),
+    ],
+    logs: Annotated[
+        Path | None,
+        typer.Option("--logs", metavar="DIR", help="A folder for the event log of each video too."),
+    ] = None,
+    until: Annotated[
+        int | None, typer.Option("--until", min=0, help="The last frame that may be read.")
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Objects, entries, exits and collisions, each with its probability, from each frame's masks."""
+    with failing(), others_apart(), bars() as shown:
+        from orchestration.cli.perceive import perceive_clevrer as perceive
+
+        task = shown.add_task("videos", total=None)
+
+        def advance(done: int, total: int) -> None:
+            shown.update(task, completed=done, total=total)
+
+        videos, objects, collisions = perceive(proposals, out_, logs, until, advance)
+    if json:
+        print_json({"videos": videos, "objects": objects, "collisions": collisions})
+    else:
+        say(f"{videos} videos, {objects} objects, {collisions} collisions perceived")
 
 
 FileOption = Annotated[Path | None, typer.Option(metavar="FILE", help="Your own, instead of the profile's.")]
