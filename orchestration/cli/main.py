@@ -94,6 +94,7 @@ experiment_app = typer.Typer(
 )
 score_app = typer.Typer(**_PLAIN, help="Grade anyone's answers.")
 predict_app = typer.Typer(**_PLAIN, help="Predict the unseen future from a user's own files.")
+cluster_app = typer.Typer(**_PLAIN, help="Look at a cluster before work is sent to it.")
 perceive_app = typer.Typer(**_PLAIN, help="Events with probabilities from a detector's proposals.")
 dvc_app = typer.Typer(**_PLAIN, help="Keep DVC in step with the asset graph.")
 app.add_typer(answer_app, name="answer")
@@ -104,6 +105,7 @@ app.add_typer(predict_app, name="predict")
 app.add_typer(score_app, name="score")
 app.add_typer(generate_app, name="generate")
 app.add_typer(dvc_app, name="dvc")
+app.add_typer(cluster_app, name="cluster")
 
 
 @predict_app.callback()
@@ -210,6 +212,25 @@ def report(
             print_json({"profile": name, "report": str(page)})
         else:
             say(str(page))
+
+
+@cluster_app.callback()
+def _cluster() -> None:
+    """Typer leaves out the name of a group's only command."""
+
+
+@cluster_app.command("check")
+@voiced
+def cluster_check(
+    profile: ProfileOption = None, set_: SetOption = NOTHING_SET, json: JsonOption = False
+) -> None:
+    """Say what of a cluster fits: its endpoint, driver, storage and workers; exit 1 where a part does not."""
+    with failing():
+        with others_apart():
+            from orchestration.cli.cluster import print_findings
+
+        if not print_findings(profile, set_, json=json):
+            raise typer.Exit(1)
 
 
 @app.command()
