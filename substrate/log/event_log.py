@@ -29,7 +29,16 @@ from substrate.log._locking import MEMORY
 from substrate.log._triples import KEPT, Triples
 from substrate.log.history import Difference, History, diff, history
 from substrate.log.journal import MEMBER, Damage, Journal, TornTail, read_contents, write_atomically
-from substrate.log.patch import EDITED, Descent, Transaction, Verified, parse, render, verify
+from substrate.log.patch import (
+    EDITED,
+    Descent,
+    Transaction,
+    Verified,
+    parse,
+    render,
+    require_flat,
+    verify,
+)
 from substrate.log.replay import Checkpoints, Timeline
 from substrate.log.simulator import Simulator
 
@@ -246,6 +255,7 @@ class EventLog(Timeline):
         try:
             inserts = bytearray([_INSERTS[line[:2]] for _, line in pairs])
             text = "\n".join([line[2:] for _, line in pairs])
+            require_flat(text)
             quads = list(ox.parse(text, ox.RdfFormat.N_TRIPLES))
         except (KeyError, SyntaxError, UnicodeEncodeError) as error:
             raise LogError(
@@ -269,6 +279,7 @@ class EventLog(Timeline):
         1
         """
         given = list(deltas)
+        require_flat("\n".join([text for _, _, text in given]))
         inserts = bytearray([op is Op.INSERT for _, op, _ in given])
         self._grow([tick for tick, _, _ in given], inserts, [text for _, _, text in given])
 
@@ -487,6 +498,7 @@ class EventLog(Timeline):
 
     def _take_batch(self, found: Verified, path: Path) -> None:
         text = "\n".join(found.bodies)
+        require_flat(text, path, f"from tick {found.ticks[0]}")
         lines = text.split("\n")
         ticks: list[int] = []
         for tick, body in zip(found.ticks, found.bodies, strict=True):

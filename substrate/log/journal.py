@@ -1,6 +1,7 @@
 """A log's file: durable appends by a single writer, gzip where the name ends in ``.gz``.
 
-Each append is one write and one ``fsync``; where it fails the file is cut back to what it was. The
+Each append is one write and one ``fsync``; where it fails the file is cut back to what it was, and
+where it cannot be, the log takes no more until it is opened again. The
 unit of durability is the call: one delta by ``append``, all of the deltas by ``extend``, which costs
 no more syncs than one. A crash between leaves whole transactions, and at most one that is cut off.
 
@@ -22,7 +23,7 @@ import struct
 import tempfile
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from threading import RLock
 from typing import NamedTuple
@@ -51,6 +52,7 @@ MEMBER = 1 << 18
 """Characters of text that share a gzip member in a file written at once."""
 
 
+_OPEN_AGAIN = "Close the log and open it again: what is half written is dropped then"
 _CLOSED_ON_EXEC: int = getattr(os, "O_CLOEXEC", 0)
 _BINARY: int = getattr(os, "O_BINARY", 0)  # else Windows would write line feeds as two characters
 
@@ -113,14 +115,15 @@ class Journal:
             _sync_folder(path.parent)
         self.lock = RLock()
         """Held by the thread that appends."""
-        self._forked = False
+        self._forked = self._ended = False
         _OPEN.add(self)
 
     def check(self) -> None:
         """Refuse to write where this process may not.
 
         Raises:
-            LogError: this process was forked from the one that opened the file, or the log was closed.
+            LogError: this process was forked from the one that opened the file, the log was closed, or an
+                append failed and could not be undone.
         """
         if self._forked:
             raise LogError(
@@ -130,9 +133,14 @@ class Journal:
             )
         if self._file < 0:
             raise LogError("the log was closed", where=(self.path,), hint="Open it again to append")
+        if self._ended:
+            raise LogError("a failed append could not be undone", where=(self.path,), hint=_OPEN_AGAIN)
 
     def append(self, text: str) -> None:
         """Add text as one durable step; where it fails the file is as before.
+
+        Where it cannot be made so, the journal's life ends: an append behind half a transaction would be
+        lost with it.
 
         Raises:
             LogError: the system refuses the write.
@@ -145,23 +153,22 @@ class Journal:
                 view = view[os.write(self._file, view) :]
             os.fsync(self._file)
         except OSError as error:
-            self._undo(end)
+            undone = self._undo(end)
             what = "the disk is full" if error.errno == errno.ENOSPC else str(error.strerror)
-            raise LogError(
-                f"cannot append ({what})",
-                where=(self.path,),
-                hint="Nothing was written; free space and append again",
-            ) from error
+            hint = "Nothing was written; free space and append again" if undone else _OPEN_AGAIN
+            raise LogError(f"cannot append ({what})", where=(self.path,), hint=hint) from error
         except BaseException:
             self._undo(end)
             raise
 
-    def _undo(self, end: int) -> None:
-        os.ftruncate(self._file, end)
-        with suppress(
-            OSError
-        ):  # the disk refuses; the cut stands in the cache and the chain tells a torn tail
+    def _undo(self, end: int) -> bool:
+        """Cut off a failed append, durably; where the disk refuses that too, nothing is appended any more."""
+        try:
+            os.ftruncate(self._file, end)
             os.fsync(self._file)
+        except OSError:
+            self._ended = True
+        return not self._ended
 
     def cut(self, offset: int) -> None:
         """Drop what lies behind ``offset``, durably."""

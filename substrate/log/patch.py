@@ -101,18 +101,12 @@ def parse(text: str, name: str) -> Iterator[tuple[Transaction, int]]:
     header: dict[str, str] = {}
     body: list[str] | None = None
     tick, read = -1, 0
-    deep = text.count("<<") > DEPTH
     # Only a line feed ends a line: literals may hold the other characters that str.splitlines takes for one.
     for number, line in enumerate(text.split("\n")[:-1], start=1):
         read += len(line) + 1
         statement = line.strip(" \t\r")
         if body is not None and statement[:2] in ("A ", "D "):
-            if deep and nests_too_deeply(statement):
-                raise LogError(
-                    f"its triple terms stand more than {DEPTH} deep inside one another",
-                    where=(name, f"line {number}"),
-                    hint="Write it flatter: a parser would run out of its stack",
-                )
+            require_flat(statement, name, f"line {number}")
             body.append(statement)
         elif body is not None and statement == "TC .":
             tick = _whole(header["tick"], name, number) if "tick" in header else tick + 1
@@ -141,6 +135,28 @@ def parse(text: str, name: str) -> Iterator[tuple[Transaction, int]]:
                 f"not a line of RDF Patch here: {statement[:80]!r}",
                 where=(name, place, f"line {number}"),
                 hint="Write one H, TX, A, D or TC a line",
+            )
+
+
+def require_flat(text: str, *where: object) -> None:
+    """Refuse one or several lines that a parser would run out of its stack on.
+
+    Raises:
+        LogError: the triple terms of a line nest too deeply; says where, and in which of several lines.
+
+    >>> require_flat("A <urn:s> <urn:p> " + "<<( <urn:s> <urn:p> " * 70, "a.rdfp")
+    Traceback (most recent call last):
+    substrate.base.errors.LogError: a.rdfp: its triple terms stand more than 64 deep inside one another...
+    """
+    if text.count("<<") <= DEPTH:
+        return
+    lines = text.split("\n")
+    for number, line in enumerate(lines, start=1):
+        if nests_too_deeply(line):
+            raise LogError(
+                f"its triple terms stand more than {DEPTH} deep inside one another",
+                where=where if len(lines) == 1 else (*where, f"delta {number}"),
+                hint="Write it flatter: a parser would run out of its stack",
             )
 
 
