@@ -17,6 +17,7 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 from tabulate import tabulate
 
+from orchestration.scoring.formatting import bounds, share
 from orchestration.scoring.scores import Score, score
 from substrate import __version__
 from substrate.base.errors import FormatError
@@ -219,6 +220,4 @@ def scoreboard(scores: Iterable[Score]) -> str:
 
 
 def _measured(found: Score) -> tuple[str, str]:
-    if found.accuracy is None or found.wilson is None:
-        return "", ""
-    return f"{found.accuracy:.2%}", f"[{100 * found.wilson[0]:.2f}, {100 * found.wilson[1]:.2f}]"
+    return (share(found.correct, found.n), bounds(found.correct, found.n)) if found.n else ("", "")
