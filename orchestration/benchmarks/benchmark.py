@@ -18,6 +18,7 @@ from substrate.base.errors import FormatError, ParameterError
 from substrate.cause.explanation import Explanation
 from substrate.domains.rows import Row
 from substrate.log.event_log import EventLog
+from substrate.worlds.world import World
 
 Files = Mapping[str, Path]
 """A benchmark's input files or folders by what they are, such as ``annotations`` and ``questions``."""
@@ -95,29 +96,6 @@ class Shown(NamedTuple):
     title: str
     subset: str
     picture: Literal["scene", "target", "story", "image", "arm"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class World:
-    """Generated data in the official format.
-
-    Attributes:
-        numbers: the scenes that a profile's data ask for.
-        make: one scene of a number and a seed, with its gold, as bytes; runs in workers.
-        write: writes all scenes, given in order, to a folder in the official layout.
-        kinds: what it runs on, for the UI.
-        counted: what its scenes are called, and how many `substrate generate` makes unless told.
-        publish: writes the scenes of some numbers and a seed as a dataset to share, if there is such a form.
-        levels: worlds of other difficulty by name, itself the first; `substrate generate` has them all.
-    """
-
-    numbers: Callable[[Any], Sequence[int]]
-    make: Callable[[int, int, Any], bytes]
-    write: Callable[[Path, Iterable[bytes], int], object]
-    kinds: tuple[str, ...] = ("spark",)
-    counted: tuple[str, int] = ("scenes", 100)
-    publish: Callable[[Path, Sequence[int], int], object] | None = None
-    levels: Mapping[str, World] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,7 +18,6 @@ from orchestration.benchmarks.benchmark import (
     Natural,
     Shown,
     Wording,
-    World,
     chosen,
 )
 from orchestration.fetch.archives import extract
@@ -38,7 +37,7 @@ from substrate.domains.gqa.interpreter import SUBSETS, answer_scene
 from substrate.domains.gqa.scene import Scene
 from substrate.domains.rows import Row
 from substrate.log.event_log import EventLog
-from substrate.worlds.gqa import scene_records, write_records
+from substrate.worlds.gqa.release import WORLD
 
 _questions = msgspec.json.Decoder(dict[str, Question])
 _MEMBERS = {
@@ -97,16 +96,6 @@ def wordings(case: Case) -> Iterator[Wording]:
         yield Wording(number, asked.question)
 
 
-def make_scene(number: int, seed: int, _: Any) -> bytes:
-    """One generated scene."""
-    return scene_records(number, seed=seed)
-
-
-def write_scenes(out: Path, scenes: Iterable[bytes], _: int) -> None:
-    """Generated scenes as official files."""
-    write_records(out, scenes)
-
-
 def unpack(downloads: Mapping[str, Path], out: Path) -> None:
     """The scene graphs and the balanced questions of the validation split out of their archives."""
     for name, path in downloads.items():
@@ -125,7 +114,7 @@ GQA = Benchmark(
     official="validation",
     split_text="balanced validation split",
     unpack=unpack,
-    world=World(numbers=lambda data: range(data.scenes), make=make_scene, write=write_scenes),
+    world=WORLD,
     cases=cases,
     logs=logs,
     rows=rows,

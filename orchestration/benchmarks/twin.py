@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
-from functools import partial
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -20,7 +17,6 @@ from orchestration.benchmarks.benchmark import (
     Natural,
     Shown,
     Wording,
-    World,
     chosen,
 )
 from substrate.base.errors import InterventionError
@@ -31,7 +27,7 @@ from substrate.domains.smallville.judging import Judgement
 from substrate.domains.smallville.twin import answer_spec, parent_log, replay_twin, twin_rows
 from substrate.domains.smallville.twin_explain import explain as explain_arm
 from substrate.log.event_log import EventLog
-from substrate.worlds.smallville import LEVELS, generate, spec_line, write_specs
+from substrate.worlds.smallville.release import WORLD
 
 _spec = msgspec.json.Decoder(Spec)
 _gold = msgspec.json.Decoder(Gold | None)
@@ -95,29 +91,6 @@ def wordings(case: Case) -> Iterator[Wording]:
     yield from (Wording(arm, spec.query.text) for arm in spec.arms)
 
 
-def make_spec(number: int, seed: int, _: Any, level: str = "village") -> bytes:
-    """One generated specification with its gold."""
-    return spec_line(number, seed, level).encode()
-
-
-def publish(out: Path, numbers: Sequence[int], seed: int, level: str = "village") -> None:
-    """Specifications as Parquet, with a dataset card and Croissant metadata."""
-    from substrate.adapters.twin_dataset import publish as write
-
-    write(out, (generate(number, seed, level) for number in numbers), seed, level)
-
-
-def world_of(level: str) -> World:
-    """The world of a level; the benchmark's own has the others."""
-    return World(
-        numbers=lambda data: range(data.specs),
-        make=partial(make_spec, level=level),
-        write=partial(write_specs, level=level),
-        counted=("specs", 500),
-        publish=partial(publish, level=level),
-    )
-
-
 TWIN = Benchmark(
     name="twin",
     title="Twin-EventLog",
@@ -128,7 +101,7 @@ TWIN = Benchmark(
     data=TwinData,
     inputs={"specs": ("specs.jsonl",)},
     official="generated",
-    world=replace(world_of("village"), levels={level: world_of(level) for level in LEVELS}),
+    world=WORLD,
     cases=cases,
     logs=logs,
     rows=rows,

@@ -9,7 +9,6 @@ from typing import Any
 import msgspec
 
 from orchestration.benchmarks.registry import BENCHMARKS
-from orchestration.files import sha256
 from orchestration.lineage.explain import EXPLAINED, Input, explain_answer
 from orchestration.lineage.number import (
     Lineage,
@@ -23,6 +22,7 @@ from orchestration.lineage.number import (
 from orchestration.tables import LogEntry, read_index
 from orchestration.workspace import Workspace
 from substrate.base.errors import ParameterError
+from substrate.base.files import sha256
 from substrate.cause.explanation import OWN
 from substrate.domains.rows import Row, encode
 from substrate.log.event_log import EventLog

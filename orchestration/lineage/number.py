@@ -21,7 +21,6 @@ import msgspec
 from orchestration.benchmarks.registry import BENCHMARKS
 from orchestration.code import ROOT
 from orchestration.fetch.downloads import official_sources, read_pins
-from orchestration.files import sha256
 from orchestration.named import NAMED
 from orchestration.pins.records import LOCK, lock_hash, parameter, read_records
 from orchestration.scoring.scores import Score, score_file, split_name
@@ -29,6 +28,7 @@ from orchestration.stage import Stages
 from orchestration.tables import LogEntry, read_index
 from orchestration.workspace import Workspace
 from substrate.base.errors import ParameterError
+from substrate.base.files import sha256
 from substrate.domains.rows import Row, decode
 from substrate.domains.smallville.judging import WEIGHTS, judge
 

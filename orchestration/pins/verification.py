@@ -11,7 +11,6 @@ from urllib.request import url2pathname
 
 import msgspec
 
-from orchestration.files import passing_folder
 from orchestration.pins import dvc as pins
 from orchestration.pins.acceptance import ACCEPTED, Acceptance, changes
 from orchestration.pins.acceptance import since as changes_since
@@ -25,6 +24,7 @@ from orchestration.stage import Stage, Stages
 from orchestration.tables import Storage
 from orchestration.workspace import Workspace
 from substrate.base.errors import ParameterError, SubstrateError
+from substrate.base.files import passing_folder
 
 
 class Report(msgspec.Struct, frozen=True):

@@ -9,13 +9,13 @@ from typing import Any
 
 from orchestration.benchmarks.ablations import CURVES, POINTS, Variant, rows
 from orchestration.benchmarks.benchmark import Benchmark
-from orchestration.files import write_json
 from orchestration.pipeline import determinism
 from orchestration.pipeline.cases import answer_cases
 from orchestration.pipeline.spark import readable, spark_session
 from orchestration.scoring.scores import count
 from orchestration.stage import Stage
 from orchestration.workspace import Workspace
+from substrate.base.files import write_json
 
 
 def ablation_stages(ablations: Benchmark, base: Benchmark) -> Iterator[Stage]:

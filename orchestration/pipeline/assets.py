@@ -13,13 +13,13 @@ import dagster as dg
 from orchestration.benchmarks.baselines import LanguageModel
 from orchestration.benchmarks.registry import BENCHMARKS
 from orchestration.experiments.making import keep_record, take, take_needs
-from orchestration.files import clear_leftovers, replacing
 from orchestration.pins.records import fingerprint, read_record, record_path, version_of
 from orchestration.pipeline.previews import preview
 from orchestration.pipeline.progress import advance, logging_to
 from orchestration.pipeline.resources import WorkspaceResource
 from orchestration.pipeline.spark import is_lost, leave_session
 from orchestration.stage import Stage, Stages, inputs_of
+from substrate.base.files import clear_leftovers, replacing
 
 OWNERS = ["team:reproduction"]
 RESULTS = "results"

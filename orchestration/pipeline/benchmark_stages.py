@@ -10,7 +10,6 @@ from typing import Any
 
 from orchestration.benchmarks.benchmark import Benchmark, Data
 from orchestration.fetch.downloads import fetch_shown
-from orchestration.files import sha256, write_json
 from orchestration.named import NAMED, OFFICIAL, NamedFile, OfficialFile, kind_of, split_of
 from orchestration.pipeline.cases import answer_cases, build_logs, make_scenes
 from orchestration.pipeline.spark import readable, spark_session
@@ -18,6 +17,7 @@ from orchestration.scoring.scores import count, score, score_file
 from orchestration.stage import Stage
 from orchestration.workspace import Workspace
 from substrate.base.errors import ParameterError
+from substrate.base.files import sha256, write_json
 
 
 def stages_of_benchmark(benchmark: Benchmark, measured_on: Benchmark | None = None) -> Iterator[Stage]:
@@ -38,7 +38,7 @@ def stages_of_benchmark(benchmark: Benchmark, measured_on: Benchmark | None = No
             if world
             else (f"profiles.{{profile}}.{name}",),
             functions=tuple(f for f in (world and world.make, world and world.write, benchmark.unpack) if f),
-            kinds=world.kinds if world else (),
+            kinds=(*world.needs, "spark") if world else (),
             pinned_by="data.dvc",
             outside=partial(files_outside, benchmark),
         )

@@ -18,7 +18,6 @@ from pyspark.sql import functions as sql
 
 from orchestration.benchmarks.benchmark import Benchmark, NamedLog
 from orchestration.code import code_of
-from orchestration.files import replacing, sha256
 from orchestration.named import split_of
 from orchestration.pipeline.progress import advance, say
 from orchestration.pipeline.spark import NUMBER, columns_of, map_rows, numbers_frame, spark_session
@@ -37,6 +36,7 @@ from orchestration.tables import (
 )
 from orchestration.workspace import Workspace
 from substrate.base.errors import SubstrateError
+from substrate.base.files import replacing, sha256
 from substrate.domains.rows import encode
 from substrate.log.event_log import EventLog
 

@@ -14,11 +14,11 @@ import msgspec
 
 from orchestration.benchmarks import clevrer
 from orchestration.benchmarks.benchmark import Benchmark, Case
-from orchestration.files import sha256
 from orchestration.pipeline.cases import answer_cases, cases_of
 from orchestration.scoring.scores import Repetition
 from orchestration.tables import read_cases
 from orchestration.workspace import Workspace
+from substrate.base.files import sha256
 from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.rows import encode
 from substrate.log.event_log import EventLog

@@ -13,7 +13,6 @@ import msgspec
 
 from orchestration.benchmarks.baselines import LanguageModel
 from orchestration.benchmarks.benchmark import Benchmark
-from orchestration.files import write_json
 from orchestration.lineage.crate import write_crate
 from orchestration.lineage.number import Lineage, trace_number
 from orchestration.lineage.prov import write_prov
@@ -30,6 +29,7 @@ from orchestration.rendering.tables import FORMATS, Table
 from orchestration.scoring.scores import Comparison, Repetition, Score, compare, read_scores
 from orchestration.stage import Stage, in_order
 from orchestration.workspace import Workspace
+from substrate.base.files import write_json
 
 Benchmarks = Sequence[Benchmark]
 REPORT = "artifacts/{profile}/report"

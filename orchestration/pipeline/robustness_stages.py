@@ -14,7 +14,6 @@ import msgspec
 from orchestration.benchmarks import reliability
 from orchestration.benchmarks.clevrer import CLEVRER
 from orchestration.benchmarks.robustness import KEY, PERTURBED, Perturbed, named, rows
-from orchestration.files import write_json
 from orchestration.named import kind_of
 from orchestration.pipeline.cases import answer_cases
 from orchestration.rendering.figures import Fall, Point, fall, reliability_diagram
@@ -22,6 +21,7 @@ from orchestration.rendering.robustness import FALLS, RELIABILITY, TABLE, in_wor
 from orchestration.rendering.tables import FORMATS
 from orchestration.stage import Stage
 from orchestration.workspace import Workspace
+from substrate.base.files import write_json
 from substrate.domains.rows import decode
 
 _CAPTION = (

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from orchestration.cli.main import app
 
 ROOT = Path(__file__).resolve().parents[3]
-START = "from orchestration.launcher import main; main()"
+START = "from substrate.cli.launcher import main; main()"
 
 
 def command(*arguments: str, cwd: Path = ROOT, **environment: str) -> subprocess.CompletedProcess[str]:

@@ -10,8 +10,8 @@ from pathlib import Path
 import dagster as dg
 
 from orchestration.experiments.record import Changed, Experiment, Parent
-from orchestration.files import write_json
 from orchestration.pipeline.compared import compared
+from substrate.base.files import write_json
 
 
 def materialized() -> dict[str, dg.MetadataValue]:
