@@ -13,17 +13,21 @@ import msgspec
 
 from orchestration.benchmarks.benchmark import (
     WITHIN,
-    Benchmark,
     Case,
     Cases,
     Data,
+    Example,
+    Explained,
     Files,
+    Logger,
     NamedLog,
     Natural,
-    Shown,
+    Release,
+    Source,
     Wording,
     chosen,
 )
+from orchestration.benchmarks.transfer import TRANSFER
 from orchestration.fetch.archives import extract
 from substrate.cause.explanation import Explanation
 from substrate.domains.babi.deltas import story_log
@@ -33,7 +37,7 @@ from substrate.domains.babi.interpreter import answer_story
 from substrate.domains.rows import Row
 from substrate.log.event_log import EventLog
 from substrate.worlds.babi import TASKS
-from substrate.worlds.babi.release import WORLD
+from substrate.worlds.babi.release import WORLDS
 
 _stories = msgspec.json.Decoder(list[Story])
 
@@ -103,7 +107,19 @@ def unpack(downloads: Mapping[str, Path], out: Path) -> None:
     extract(archive, wanted, out, what="en/qaN_…_test.txt")
 
 
-BABI = Benchmark(
+STORIES = Source(
+    name="babi",
+    title="bAbI",
+    about="bAbI's 20 tasks: stories told by a little world with gold of its own, or the official test files.",
+    data=BabiData,
+    inputs={"tasks": (".",)},
+    cases=cases,
+    official=Release("test", "test files", unpack),
+    worlds=WORLDS,
+    size=lambda data: f"{data.questions:,} questions a task",
+    picture="story",
+)
+BABI = Explained(
     name="babi",
     title="bAbI",
     numbers=(
@@ -112,26 +128,21 @@ BABI = Benchmark(
         "babi/mean/supporting",
     ),
     form="babi/TASK/STORY/QUESTION",
-    table=("transfer", 3),
-    data=BabiData,
-    inputs={"tasks": (".",)},
-    official="test",
-    split_text="test files",
-    unpack=unpack,
-    world=WORLD,
-    cases=cases,
-    logs=logs,
+    table=(TRANSFER, 3),
+    source=STORIES,
+    logger=Logger(
+        name="babi",
+        about="One event log a story, a tick a sentence.",
+        source=STORIES,
+        logs=logs,
+        shapes="babi",
+    ),
     rows=rows,
     explain=explain,
     wordings=wordings,
-    shown=(Shown("bAbI, three supporting facts", "qa3", "story"),),
-    shapes="babi",
-    declared=("answers", lambda data: len(TASKS) * data.questions),
-    size=lambda data: f"{data.questions:,} questions a task",
+    examples=(Example("bAbI, three supporting facts", "qa3"),),
+    declared={"answers": lambda data: len(TASKS) * data.questions},
     about={
-        "dataset": "bAbI's 20 tasks: stories told by a little world with gold of its own, or the official "
-        "test files.",
-        "logs": "One event log a story, a tick a sentence.",
         "answers": "A row a question, with the facts that its answer rests on.",
         "scores": "Accuracy of each task, and how often the supporting facts are the file's, with Wilson's "
         "interval.",

@@ -8,14 +8,17 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from orchestration.benchmarks.benchmark import (
-    Benchmark,
     Case,
     Cases,
     Data,
+    Example,
+    Explained,
     Files,
+    Logger,
     NamedLog,
     Natural,
-    Shown,
+    Source,
+    Table,
     Wording,
     chosen,
 )
@@ -27,7 +30,7 @@ from substrate.domains.smallville.judging import Judgement
 from substrate.domains.smallville.twin import answer_spec, parent_log, replay_twin, twin_rows
 from substrate.domains.smallville.twin_explain import explain as explain_arm
 from substrate.log.event_log import EventLog
-from substrate.worlds.smallville.release import WORLD
+from substrate.worlds.smallville.release import WORLDS
 
 _spec = msgspec.json.Decoder(Spec)
 _gold = msgspec.json.Decoder(Gold | None)
@@ -91,33 +94,53 @@ def wordings(case: Case) -> Iterator[Wording]:
     yield from (Wording(arm, spec.query.text) for arm in spec.arms)
 
 
-TWIN = Benchmark(
+TABLE = Table(
+    name="twin",
+    title="Table 2: Twin-EventLog",
+    about="Table 2: Twin-EventLog, the substrate beside two language-model baselines, and the paired "
+    "difference.",
+    layout="by metric",
+    needs=("twin/comparisons",),
+    labels={
+        "per_arm": "per-arm accuracy",
+        "joint": "joint accuracy (A and B)",
+        "divergence": "divergence detection",
+    },
+)
+SPECS = Source(
+    name="twin",
+    title="Twin-EventLog",
+    about="Twin-EventLog's specifications with gold by SQL over the raw schedule, and their datasheet.",
+    data=TwinData,
+    inputs={"specs": ("specs.jsonl",)},
+    cases=cases,
+    worlds=WORLDS,
+    size=lambda data: f"{data.specs:,} specifications",
+    picture="arm",
+)
+TWIN = Explained(
     name="twin",
     title="Twin-EventLog",
     numbers=tuple(f"twin/{metric}" for metric in Judgement._fields),
     form="twin/SPEC/ARM",
-    example="twin/11/a",
-    table=("twin", 0),
-    data=TwinData,
-    inputs={"specs": ("specs.jsonl",)},
-    official="generated",
-    world=WORLD,
-    cases=cases,
-    logs=logs,
+    table=(TABLE, 0),
+    source=SPECS,
+    logger=Logger(
+        name="twin",
+        about="Two event logs a specification, its village forked at the branch tick without and with the "
+        "intervention.",
+        source=SPECS,
+        logs=logs,
+        shapes="village",
+    ),
     rows=rows,
     explain=explain,
     wordings=wordings,
     asked=lambda row: ARMS[int(row.question)],
-    shown=(Shown("Twin-EventLog, news that travels", "propagation", "arm"),),
+    examples=(Example("Twin-EventLog, news that travels", "propagation"),),
     paired=True,
-    shapes="village",
-    declared=("answers", lambda data: 2 * data.specs),
-    size=lambda data: f"{data.specs:,} specifications",
+    declared={"answers": lambda data: 2 * data.specs},
     about={
-        "dataset": "Twin-EventLog's specifications with gold by SQL over the raw schedule, and their "
-        "datasheet.",
-        "logs": "Two event logs a specification, its village forked at the branch tick without and with the "
-        "intervention.",
         "answers": "A row an arm: the specification's question on each of its two logs.",
         "scores": "Accuracy by arm, of both arms at once, and of saying whether they differ, with Wilson's "
         "interval.",

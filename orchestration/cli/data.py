@@ -8,10 +8,10 @@ from typing import Annotated, Any
 
 import typer
 
-from orchestration.benchmarks.benchmark import Benchmark
-from orchestration.benchmarks.registry import BENCHMARKS
+from orchestration.benchmarks.benchmark import Interpreted
 from orchestration.benchmarks.tally import answer_files
 from orchestration.cli.console import NOTHING_SET, SetOption
+from orchestration.registry import INTERPRETED
 from orchestration.settings import parameters_of
 from substrate.base.errors import ParameterError
 from substrate.cli.console import JsonOption, bars, failing, say
@@ -55,31 +55,28 @@ def require_files(files: Mapping[str, Path]) -> None:
 def answers() -> typer.Typer:
     """`substrate answer`: a command for each benchmark that has files of its own."""
     group = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
-    for benchmark in BENCHMARKS.values():
-        if benchmark.cases and benchmark.rows and benchmark.data_of == benchmark.name:
+    for benchmark in INTERPRETED.values():
+        if benchmark.source.name == benchmark.name:
             _add_answer(group, benchmark)
     return group
 
 
-def _add_answer(group: typer.Typer, benchmark: Benchmark) -> None:
+def _add_answer(group: typer.Typer, benchmark: Interpreted) -> None:
     # Where a benchmark takes either of two inputs, neither is required by itself.
-    either = {"annotations", "events"} <= benchmark.inputs.keys()
+    either = {"annotations", "events"} <= benchmark.source.inputs.keys()
     options: dict[str, tuple[Any, Any]] = {}
-    for name in benchmark.inputs:
+    for name in benchmark.source.inputs:
         optional = either and name != "questions"
         options[name] = file_option(name, not optional), None if optional else REQUIRED
     rows = Annotated[Path, typer.Option("--out", metavar="OUT.jsonl", help="Rows, one a question.")]
     options["out_"] = rows, REQUIRED
-    if benchmark.parameters:
+    if benchmark.parameters.key:
         options["set_"] = SetOption, NOTHING_SET
     options["json"] = JsonOption, False
 
     def run(out_: Path, json: bool, set_: list[str] = NOTHING_SET, **files: Path | None) -> None:
-        parameters = None
-        if benchmark.parameters:
-            key, type_ = benchmark.parameters
-            with failing():
-                parameters = parameters_of(type_, key, set_)
+        with failing():
+            parameters = parameters_of(benchmark.parameters, set_)
         named = {name: path for name, path in files.items() if path is not None}
         with failing(), others_apart(), bars() as shown:
             require_files(named)

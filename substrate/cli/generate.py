@@ -37,14 +37,14 @@ def worlds() -> typer.Typer:
     for name, folder in WORLDS.items():
         try:
             with others_apart():
-                world: World = import_module(f"substrate.worlds.{folder}.release").WORLD
+                levels: Mapping[str, World] = import_module(f"substrate.worlds.{folder}.release").WORLDS
         except ModuleNotFoundError as error:
             missing = missing_extra(error)
             if missing is None:
                 raise
             _add_missing(group, name, missing)
         else:
-            _add_world(group, name, world)
+            _add_world(group, name, levels)
     return group
 
 
@@ -56,9 +56,9 @@ def _add_missing(group: typer.Typer, name: str, missing: Exception) -> None:
     group.command(name, help=about, context_settings={"ignore_unknown_options": True})(run)
 
 
-def _add_world(group: typer.Typer, name: str, world: World) -> None:
+def _add_world(group: typer.Typer, name: str, levels: Mapping[str, World]) -> None:
+    own, world = next(iter(levels.items()))
     counted, number = world.counted
-    made_by = {None: world, **world.levels}
     count = Annotated[int, typer.Option(f"--{counted}", min=1, help=f"How many {counted}.")]
     folder = Annotated[Path, typer.Option("--out", metavar="DIR", help="A folder to write to.")]
     seed = Annotated[int, typer.Option("--seed", help="Same seed, same bytes.")]
@@ -75,8 +75,8 @@ def _add_world(group: typer.Typer, name: str, world: World) -> None:
         about = "Also as Parquet with a dataset card and Croissant metadata, to publish."
         options["parquet"] = Annotated[bool, typer.Option("--parquet", help=about)], False
 
-    if world.levels:
-        names = StrEnum("Level", {name: name for name in world.levels})
+    if len(levels) > 1:
+        names = StrEnum("Level", {name: name for name in levels})
         about = "How hard it is; the first is the benchmark."
         options["level"] = Annotated[names, typer.Option("--level", help=about)], next(iter(names))
 
@@ -88,11 +88,11 @@ def _add_world(group: typer.Typer, name: str, world: World) -> None:
         seed: int,
         json: bool,
         parquet: bool = False,
-        level: str | None = None,
+        level: str = own,
         **more: int,
     ) -> None:
         data = SimpleNamespace(**{counted: count, **more})
-        world = made_by[level]
+        world = levels[level]
         with failing(), others_apart(), bars() as shown, filling(out_) as fresh:
             numbers = world.numbers(data)
             task = shown.add_task(counted, total=len(numbers))
@@ -106,7 +106,7 @@ def _add_world(group: typer.Typer, name: str, world: World) -> None:
             if parquet:
                 from substrate.adapters.twin_dataset import publish_numbers
 
-                publish_numbers(fresh / "published", numbers, seed, level or next(iter(world.levels)))
+                publish_numbers(fresh / "published", numbers, seed, level)
         if json:
             about = {"out": str(out_), counted: count, "seed": seed} | ({"level": level} if level else {})
             print_json(about)

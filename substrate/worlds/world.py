@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,6 @@ class World:
         about: what is generated.
         first: the number of the first scene, where it can be chosen.
         needs: what it runs on, such as ``bullet``.
-        levels: worlds of other difficulty by name, itself the first.
     """
 
     numbers: Callable[[Any], Sequence[int]]
@@ -33,4 +32,3 @@ class World:
     about: str
     first: int | None = None
     needs: tuple[str, ...] = ()
-    levels: Mapping[str, World] = field(default_factory=dict)

@@ -21,11 +21,14 @@ def write_scenes(out: Path, scenes: Iterable[bytes], _: int) -> None:
     write_release(out, scenes)
 
 
-WORLD = World(
-    numbers=lambda data: range(data.first_scene, data.first_scene + data.scenes),
-    make=make_scene,
-    write=write_scenes,
-    about="CLEVRER's annotations and questions: simulated rigid-body scenes with gold of their own.",
-    first=10000,
-    needs=("bullet",),
-)
+WORLDS = {
+    "": World(
+        numbers=lambda data: range(data.first_scene, data.first_scene + data.scenes),
+        make=make_scene,
+        write=write_scenes,
+        about="CLEVRER's annotations and questions: simulated rigid-body scenes with gold of their own.",
+        first=10000,
+        needs=("bullet",),
+    )
+}
+"""It is of one difficulty."""
