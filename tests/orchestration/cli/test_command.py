@@ -35,7 +35,7 @@ def test_help_loads_neither_the_library_nor_what_draws_nor_the_platform() -> Non
     )
     assert "reproduce" in done.stdout
     loaded = set(eval(done.stdout.splitlines()[-1]))
-    assert not {"substrate", "rich", "dagster", "pyspark", "yaml", "msgspec"} & loaded
+    assert not {"substrate.base", "pyoxigraph", "rich", "dagster", "pyspark", "yaml", "msgspec"} & loaded
 
 
 def completed(*words: str) -> list[str]:
