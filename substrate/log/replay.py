@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from substrate.base.arguments import require_tick
 from substrate.log._columns import DeltaSequence
 from substrate.log._locking import MEMORY
+from substrate.log._stores import Stores
 from substrate.log.state import Head, State
 
 __all__ = ["SPACING", "Checkpoints", "Head", "Replay", "State", "Timeline", "fold"]
@@ -81,6 +82,8 @@ class Timeline(DeltaSequence):
         super().__init__()
         self.checkpoints = Checkpoints(self)
         """States kept along the log, from which the others are reached."""
+        self.stores = Stores()
+        """Stores that queries of its states and its branches' share."""
         self._head: Head | None = None
 
     def state(self, tick: int | None = None) -> State:
@@ -91,7 +94,7 @@ class Timeline(DeltaSequence):
         if tick is not None:
             require_tick(tick, "tick")
         at = self.last_tick if tick is None else tick
-        return State(self, self.position(at), at, self.checkpoints.reach)
+        return State(self, self.position(at), at, self.checkpoints.reach, self.stores)
 
     @property
     def head(self) -> Head:
