@@ -39,7 +39,7 @@ class ReadOnlyStore:
     (0, False)
     >>> store.clear()
     Traceback (most recent call last):
-    substrate.base.errors.LogError: the store of a state is read-only. Append to the log, or fill a store...
+    substrate.base.errors.LogError: the store of a state is read-only. Append to the log, or fill ...
     """
 
     __slots__ = ("_store",)
@@ -127,9 +127,7 @@ class Stores:
         with self._lock:
             costs = [store.distance(record, position) for store in self._free]
             best = min(range(len(costs)), key=costs.__getitem__, default=None)
-            if best is None or (
-                len(self._free) < _MOST and costs[best] > _NEAR + self._free[best].size // 8
-            ):
+            if best is None or (len(self._free) < _MOST and costs[best] > _NEAR + self._free[best].size // 8):
                 return _Moved()
             return self._free.pop(best)
 
@@ -163,7 +161,9 @@ class _Moved:
             return abs(position - self._position)
         return sum(last - first for part in self._apart(record, position) for _, first, last in part)
 
-    def moved(self, record: DeltaSequence, position: int, standing: Callable[[], Sequence[int]]) -> ox.Store | None:
+    def moved(
+        self, record: DeltaSequence, position: int, standing: Callable[[], Sequence[int]]
+    ) -> ox.Store | None:
         """The store at another place, moved there or filled anew; ``None`` where it cannot hold the state."""
         if self.store is not None:
             if record is self._record and position == self._position:
@@ -212,7 +212,7 @@ class _Moved:
         return True
 
     def _difference(self, record: DeltaSequence, position: int) -> tuple[list[int], list[int]]:
-        """Triples that stand here alone, by the number that they have here, and those that stand there alone."""
+        """Triples that stand here alone, and those that stand there alone, each by its number there."""
         before, here = self._record, self._position
         shared = before.triples.shared(record.triples)
         gone: list[int] = []
@@ -241,7 +241,9 @@ class _Moved:
         )
 
 
-def _both(number: int, shared: int, here: Triples, there: Triples, ours: bool) -> tuple[int | None, int | None]:
+def _both(
+    number: int, shared: int, here: Triples, there: Triples, ours: bool
+) -> tuple[int | None, int | None]:
     """The numbers that a triple has in two tables, from that in the first or in the second."""
     if number < shared:
         return number, number

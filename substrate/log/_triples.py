@@ -129,7 +129,9 @@ class Triples:
     def shared(self, other: Triples) -> int:
         """Up to which number two tables have the same triples, because both lie on one."""
         tables = {id(table): limit for table, limit in self._below()}
-        return next((min(limit, tables[id(table)]) for table, limit in other._below() if id(table) in tables), 0)
+        return next(
+            (min(limit, tables[id(table)]) for table, limit in other._below() if id(table) in tables), 0
+        )
 
     def _below(self) -> Iterator[tuple[Triples, int]]:
         """This table and those it lies on, each with the number before which it is seen."""
