@@ -28,7 +28,8 @@ from orchestration.scoring.likeness import (
     rivals,
 )
 from orchestration.scoring.published import MINUS, PAPER, published
-from orchestration.scoring.scores import Comparison, Repetition, Score
+from orchestration.scoring.scores import Comparison, Score
+from orchestration.studies.determinism import Repetition
 from orchestration.workspace import Workspace
 
 Benchmarks = Sequence[Benchmark]

@@ -21,8 +21,9 @@ from orchestration.registry import BENCHMARKS
 from orchestration.rendering.results import LAYOUTS, REPEATED
 from orchestration.rendering.tables import FORMATS, Table
 from orchestration.scoring.published import Kind, published
-from orchestration.scoring.scores import Repetition, Score, score
+from orchestration.scoring.scores import Score, score
 from orchestration.settings import load_settings
+from orchestration.studies.determinism import Repetition
 from orchestration.workspace import Workspace
 
 ROOT = Path(__file__).resolve().parents[3]
