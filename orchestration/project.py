@@ -15,9 +15,9 @@ import msgspec
 
 from orchestration.benchmarks.baselines import SECTION
 from orchestration.registry import INTERPRETED, SOURCES, STUDIES
-from orchestration.root import find_root
 from orchestration.settings import PARAMETERS_FILE, Settings, flattened, load_settings, settings_type
-from orchestration.workspace import EXPERIMENTS, Workspace
+from orchestration.workspace.folders import EXPERIMENTS, Workspace
+from orchestration.workspace.root import find_root
 from substrate.base.errors import ParameterError
 
 SETTINGS = settings_type(

@@ -14,7 +14,6 @@ from typing import NamedTuple
 import dagster as dg
 
 from orchestration.benchmarks.benchmark import Benchmark, Data, Interpreted, Logger, Source
-from orchestration.named import files_of, kind_of
 from orchestration.pins.drift import explain_data
 from orchestration.pins.dvc import md5, recorded
 from orchestration.pins.pinned import ROWS
@@ -28,8 +27,9 @@ from orchestration.scoring.scores import Score, read_scores
 from orchestration.scoring.statistics import wilson
 from orchestration.stage import Stage, Stages
 from orchestration.studies.study import Part, Study, counted, named, totals
-from orchestration.tables import read_index
-from orchestration.workspace import Workspace
+from orchestration.workspace.folders import Workspace
+from orchestration.workspace.named import files_of, kind_of
+from orchestration.workspace.tables import read_index
 from substrate.domains.rows import decode
 from substrate.rules.tbox import TBox
 

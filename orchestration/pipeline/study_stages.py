@@ -13,8 +13,7 @@ from typing import Any
 
 import msgspec
 
-from orchestration.files import sha256, write_json
-from orchestration.named import files_of, kind_of
+from orchestration.base.files import sha256, write_json
 from orchestration.pipeline.cases import answer_cases, cases_of
 from orchestration.rendering.figures import Fall, Point, fall, reliability_diagram
 from orchestration.rendering.robustness import FALLS, TABLE, in_words, lines_of, table_of
@@ -24,8 +23,9 @@ from orchestration.studies import ablations, determinism, reliability
 from orchestration.studies.determinism import Repetition
 from orchestration.studies.robustness import KEY, PERTURBED, Perturbed, named, rows_file
 from orchestration.studies.study import Part, Study, counted, totals
-from orchestration.tables import read_cases
-from orchestration.workspace import Workspace
+from orchestration.workspace.folders import Workspace
+from orchestration.workspace.named import files_of, kind_of
+from orchestration.workspace.tables import read_cases
 
 _CAPTION = (
     "Robustness: the first cases of each benchmark asked again on input that is made inexact, by seed {seed} "

@@ -12,7 +12,7 @@ from orchestration.rendering.figures import Fall, fall, reliability_diagram
 from orchestration.rendering.tables import Table
 from orchestration.scoring.statistics import wilson
 from orchestration.studies.reliability import BINS_FILE, Reliability
-from orchestration.workspace import Workspace
+from orchestration.workspace.folders import Workspace
 
 TABLE = "artifacts/{profile}/robustness/table"
 """The table without its suffix. It is none of the results' tables: no number of it has a trace."""

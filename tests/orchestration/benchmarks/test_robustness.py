@@ -10,12 +10,12 @@ from random import Random
 import msgspec
 import pytest
 
-from orchestration.named import files_of
 from orchestration.project import open_workspace
 from orchestration.rendering.robustness import robustness_figures
 from orchestration.studies.reliability import Chance, Reliability
 from orchestration.studies.robustness import AS_IT_IS, PERTURBED, ROBUSTNESS, named, rows
 from orchestration.studies.study import counted
+from orchestration.workspace.named import files_of
 from substrate.domains.rows import encode
 from substrate.worlds.clevrer import generate_annotation, generate_scene
 from substrate.worlds.clevrer.altered import altered
