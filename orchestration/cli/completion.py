@@ -25,9 +25,9 @@ def _completing(found: Callable[[], Iterable[str]], about: str) -> Callable[[str
 
 
 def _parameters() -> dict[str, Any]:
-    from orchestration.root import find_root
+    from orchestration.base.yaml_text import read_yaml
     from orchestration.settings import PARAMETERS_FILE
-    from orchestration.yaml_text import read_yaml
+    from orchestration.workspace.root import find_root
 
     return read_yaml(find_root() / PARAMETERS_FILE)
 
@@ -41,7 +41,7 @@ def _stages() -> Iterator[str]:
     """The stages that DVC runs and those that were pinned: reading them is a hundred times faster than asking
     the asset graph.
     """
-    from orchestration.root import find_root
+    from orchestration.workspace.root import find_root
 
     root = find_root()
     yield from re.findall(r"substrate materialize (\S+)", (root / "dvc.yaml").read_text("utf-8"))
@@ -51,21 +51,21 @@ def _stages() -> Iterator[str]:
 
 def _benchmarks() -> Iterable[str]:
     with others_apart():
-        from orchestration.benchmarks.registry import BENCHMARKS
+        from orchestration.registry import BENCHMARKS
 
     return BENCHMARKS
 
 
 def _numbers() -> Iterator[str]:
     with others_apart():
-        from orchestration.benchmarks.registry import BENCHMARKS
+        from orchestration.registry import BENCHMARKS
 
     for benchmark in BENCHMARKS.values():
         yield from benchmark.numbers
 
 
 def _experiments() -> Iterator[str]:
-    from orchestration.root import find_root
+    from orchestration.workspace.root import find_root
 
     for record in (find_root() / "experiments").glob("[!.]*/experiment.json"):
         yield record.parent.name

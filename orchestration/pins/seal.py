@@ -13,7 +13,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import NamedTuple
 
-from orchestration.files import replacing, sha256
+from orchestration.base.files import replacing, sha256
 from orchestration.settings import PARAMETERS_FILE
 
 SEAL = "pins/SHA256SUMS"

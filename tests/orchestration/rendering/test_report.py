@@ -17,8 +17,8 @@ import msgspec
 import pytest
 from typer.testing import CliRunner
 
+from orchestration.base.files import sha256
 from orchestration.cli.main import app
-from orchestration.files import sha256
 from orchestration.lineage.explain import Input, explain_answer
 from orchestration.pins import dvc as pins
 from orchestration.pins.records import read_record, record_path

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 
 import msgspec
 
-from orchestration.benchmarks import clevrer
-from orchestration.benchmarks.benchmark import Benchmark, Case, per_choice
+from orchestration.benchmarks.benchmark import Case, Explained, Table, per_choice
+from orchestration.benchmarks.clevrer import CLEVRER
 from orchestration.settings import convert, override
+from orchestration.studies.study import Part, Study
 from substrate.cause.explanation import Explanation
 from substrate.domains.clevrer.format import SceneQuestions
 from substrate.domains.clevrer.interpreter import LANGUAGE
@@ -138,30 +140,36 @@ def explain(
     """Why a variant's answer is what it is: CLEVRER's explanation under the variant's settings."""
     for variant in (*VARIANTS, *POINTS):
         if variant.name == subset:
-            return clevrer.explain(case, logs, variant.parameters(parameters), "", question)
+            return CLEVRER.explain(case, logs, variant.parameters(parameters), "", question)
     return None
 
 
 NAME = "ablations"
-ABLATIONS = Benchmark(
+TABLE = Table(
+    name="ablations",
+    title="Ablations",
+    about="The ablations: each algorithm's variants side by side, and whether the bytes of answers depend on "
+    "how they are computed.",
+    layout="by variant",
+    needs=("ablations/determinism",),
+    labels={
+        "explanatory": "reference frame",
+        "counterfactual": "world without an object",
+        "predictive": "motion after the video",
+    },
+)
+ABLATIONS = Explained(
     name=NAME,
     title="Ablations on CLEVRER",
     numbers=per_choice(NAME, *(variant.name for variant in VARIANTS)),
     form="ablations/VARIANT/SCENE/QUESTION",
-    example="ablations/predictive.S/10000/14",
-    table=("ablations", 0),
-    dataset="clevrer",
-    logged="clevrer",
-    parameters=("clevrer", Parameters),
-    inputs=clevrer.CLEVRER.inputs,
-    official=clevrer.CLEVRER.official,
-    split_text=clevrer.CLEVRER.split_text,
-    size=clevrer.CLEVRER.size,
-    cases=clevrer.cases,
-    logs=clevrer.scene_logs,
+    table=(TABLE, 0),
+    source=CLEVRER.source,
+    logger=CLEVRER.logger,
+    parameters=CLEVRER.parameters,
     rows=partial(rows, VARIANTS),
     explain=explain,
-    wordings=clevrer.wordings,
+    wordings=CLEVRER.wordings,
     # An answer from a simulated fork takes ten times as long to explain as others do.
     worked=100,
     about={
@@ -169,4 +177,28 @@ ABLATIONS = Benchmark(
         "kinematics.",
         "scores": "Per-question and per-option accuracy of each variant, with Wilson's interval.",
     },
+)
+
+
+def _expected(case: Case) -> dict[str, int]:
+    """How many rows a case has of each point."""
+    asked = msgspec.json.decode(case.questions, type=SceneQuestions).questions if case.questions else []
+    counts = Counter(question.question_type for question in asked)
+    return {variant.name: counts[variant.subset] for variant in dict.fromkeys(POINTS)}
+
+
+STUDY = Study(
+    name=NAME,
+    parts=(
+        Part(
+            name="curves",
+            base=CLEVRER,
+            about="Predictive accuracy per question as τ and the horizon move: the rows, and the counts a "
+            "figure is drawn from.",
+            rows=partial(rows, POINTS),
+            expected=_expected,
+            file="artifacts/{profile}/ablations/curves.jsonl",
+            shown=("artifacts/{profile}/ablations/curves.json",),
+        ),
+    ),
 )

@@ -21,8 +21,8 @@ import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from orchestration.base.files import naming
 from orchestration.benchmarks.benchmark import Case, Cases
-from orchestration.files import naming
 from substrate.base.errors import ParameterError
 from substrate.log.event_log import EventLog
 
