@@ -19,8 +19,8 @@ from orchestration.lineage.number import (
     tallies,
 )
 from orchestration.registry import BENCHMARKS, EXPLAINED
-from orchestration.tables import LogEntry, read_index
-from orchestration.workspace import Workspace
+from orchestration.workspace.folders import Workspace
+from orchestration.workspace.tables import LogEntry, read_index
 from substrate.base.errors import ParameterError
 from substrate.base.files import sha256
 from substrate.cause.explanation import OWN

@@ -28,7 +28,7 @@ from orchestration.pins.records import (
     named_files,
 )
 from orchestration.stage import Stage, Stages
-from orchestration.workspace import Workspace
+from orchestration.workspace.folders import Workspace
 from substrate.base.errors import SubstrateError
 from substrate.base.files import replacing
 from substrate.domains.rows import decode

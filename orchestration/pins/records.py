@@ -14,7 +14,7 @@ import msgspec
 
 from orchestration.code import ROOT
 from orchestration.stage import Stage, Stages, inputs_of
-from orchestration.workspace import Workspace
+from orchestration.workspace.folders import Workspace
 from substrate.base.files import sha256
 
 LOCK = "requirements.lock"

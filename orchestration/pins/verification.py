@@ -21,8 +21,8 @@ from orchestration.pins.records import Digests
 from orchestration.pins.seal import seal_pins
 from orchestration.settings import PARAMETERS_FILE
 from orchestration.stage import Stage, Stages
-from orchestration.tables import Storage
-from orchestration.workspace import Workspace
+from orchestration.workspace.folders import Workspace
+from orchestration.workspace.tables import Storage
 from substrate.base.errors import ParameterError, SubstrateError
 from substrate.base.files import passing_folder
 

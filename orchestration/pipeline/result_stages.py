@@ -22,7 +22,7 @@ from orchestration.rendering.results import COMPARISONS, LAYOUTS
 from orchestration.rendering.tables import FORMATS
 from orchestration.scoring.scores import Comparison, Score, compare, read_scores
 from orchestration.stage import Stage, in_order
-from orchestration.workspace import Workspace
+from orchestration.workspace.folders import Workspace
 from substrate.base.files import write_json
 
 Benchmarks = Sequence[Benchmark]

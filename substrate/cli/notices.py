@@ -34,7 +34,7 @@ def notices_path() -> Path:
     from substrate.base.errors import ParameterError
 
     try:
-        if root := platform.module("root"):
+        if root := platform.module("workspace.root"):
             return root.find_root() / ".dagster" / "notices.log"
     except (ParameterError, ModuleNotFoundError):  # no project here, or not all that the platform needs
         pass

@@ -16,7 +16,7 @@ from orchestration.pipeline.graph import STAGES
 from orchestration.project import open_workspace
 from orchestration.registry import BENCHMARKS
 from orchestration.stage import Stage
-from orchestration.workspace import Workspace
+from orchestration.workspace.folders import Workspace
 from substrate.base.errors import SubstrateError
 from substrate.base.files import replacing
 

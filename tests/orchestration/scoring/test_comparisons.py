@@ -13,7 +13,7 @@ from orchestration.registry import BENCHMARKS
 from orchestration.rendering.results import COMPARISONS, LAYOUTS
 from orchestration.scoring.scores import Comparison, compare, score
 from orchestration.settings import Spark, load_settings
-from orchestration.workspace import Workspace
+from orchestration.workspace.folders import Workspace
 from substrate.base.files import write_json
 from substrate.domains.rows import Row, encode
 
