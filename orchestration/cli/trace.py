@@ -13,7 +13,6 @@ from rich.markup import escape
 from rich.tree import Tree
 from tabulate import tabulate
 
-from orchestration.cli.printing import print_json
 from orchestration.lineage.answer import AnswerTrace, row_line, trace_answer
 from orchestration.lineage.listing import Constant, Entry, Hit, Listing, Made
 from orchestration.lineage.number import Lineage, Step, Trace, trace_number
@@ -23,6 +22,7 @@ from orchestration.project import open_workspace
 from orchestration.scoring.published import FILE
 from orchestration.settings import flattened
 from substrate.base.errors import ParameterError
+from substrate.cli.printing import print_json
 
 
 def print_trace(
@@ -200,7 +200,7 @@ def _console() -> Console:
 def _tree(way: Trace) -> Tree:
     """Top down: cells, score, rows, logs, sources; the stage that made each beneath it."""
     steps = {step.stage: step for step in way.steps}
-    accuracy = "not measured" if way.score.accuracy is None else f"{way.score.accuracy:.2%}"
+    accuracy = "not measured" if way.score.accuracy is None else f"{way.score.correct / way.score.n:.2%}"
     tree = Tree(f"[bold]{escape(way.number)}[/] {accuracy} (profile {way.profile})")
     _cells(tree, way, steps)
     score = tree.add(

@@ -15,7 +15,7 @@ from orchestration.pins.records import LOCK, lines_apart
 from orchestration.scoring.formatting import counted
 from orchestration.settings import flattened
 from orchestration.stage import Stage, Stages
-from orchestration.workspace import Workspace
+from orchestration.workspace.folders import Workspace
 
 
 class Difference(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -12,7 +12,6 @@ import dagster as dg
 
 from orchestration.benchmarks.baselines import LanguageModel
 from orchestration.benchmarks.benchmark import Benchmark, Table
-from orchestration.files import write_json
 from orchestration.lineage.crate import write_crate
 from orchestration.lineage.number import Lineage, trace_number
 from orchestration.lineage.prov import write_prov
@@ -23,7 +22,8 @@ from orchestration.rendering.results import COMPARISONS, LAYOUTS
 from orchestration.rendering.tables import FORMATS
 from orchestration.scoring.scores import Comparison, Score, compare, read_scores
 from orchestration.stage import Stage, in_order
-from orchestration.workspace import Workspace
+from orchestration.workspace.folders import Workspace
+from substrate.base.files import write_json
 
 Benchmarks = Sequence[Benchmark]
 REPORT = "artifacts/{profile}/report"
