@@ -10,7 +10,6 @@ from typing import Any
 
 import dagster as dg
 
-from orchestration.base.files import write_json
 from orchestration.benchmarks.baselines import COMPARED, COMPARISONS, LanguageModel
 from orchestration.benchmarks.benchmark import Benchmark, Table
 from orchestration.lineage.crate import write_crate
@@ -24,6 +23,7 @@ from orchestration.rendering.tables import FORMATS
 from orchestration.scoring.scores import Comparison, Score, compare, read_scores
 from orchestration.stage import Stage, in_order
 from orchestration.workspace.folders import Workspace
+from substrate.base.files import write_json
 
 Benchmarks = Sequence[Benchmark]
 REPORT = "artifacts/{profile}/report"
