@@ -67,7 +67,7 @@ class Curve(msgspec.Struct, frozen=True):
 
 
 def accuracy_by_subset(name: str, found: Sequence[Score]) -> str:
-    """Bars of each subset: published NS-DR, ALOE and substrate, and the substrate measured, with its interval.
+    """Bars of each subset: NS-DR, ALOE and the substrate as published, and the substrate as measured here.
 
     Bars are in percent per question.
     """
