@@ -58,5 +58,7 @@ LOGGERS: Mapping[str, Logger] = {one.logger.name: one.logger for one in INTERPRE
 """The loggers of all logs, by name."""
 TABLES: Mapping[str, Table] = {benchmark.table[0].name: benchmark.table[0] for benchmark in _IN_ORDER}
 """The tables of results, by name."""
+MAIN = CLEVRER
+"""The benchmark of the paper's first table, of which the report and the launch form speak first."""
 STUDIES: tuple[Study, ...] = (ABLATION_STUDY, ROBUSTNESS, RELIABILITY)
 """The studies that have rows of their own."""

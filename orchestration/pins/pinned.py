@@ -16,7 +16,6 @@ from typing import Any
 
 import msgspec
 
-from orchestration.base.files import replacing
 from orchestration.pins.records import (
     OF_LINES,
     Digest,
@@ -31,6 +30,7 @@ from orchestration.pins.records import (
 from orchestration.stage import Stage, Stages
 from orchestration.workspace.folders import Workspace
 from substrate.base.errors import SubstrateError
+from substrate.base.files import replacing
 from substrate.domains.rows import decode
 
 _SHORT = 8

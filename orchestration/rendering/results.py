@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
-from orchestration.benchmarks.baselines import SECTION
+from orchestration.benchmarks.baselines import COMPARISONS, SECTION
 from orchestration.benchmarks.benchmark import Benchmark, Data, Source
 from orchestration.benchmarks.benchmark import Table as Declared
 from orchestration.registry import SOURCES
@@ -34,8 +34,6 @@ from orchestration.workspace.named import kind_of, read_named, trusted_on_first_
 
 Benchmarks = Sequence[Benchmark]
 
-COMPARISONS = "artifacts/{profile}/twin/comparisons.json"
-"""The paired comparisons of the substrate with language models."""
 REPEATED = "artifacts/{profile}/ablations/determinism.json"
 """The hashes of the same answers computed in several ways."""
 

@@ -21,9 +21,9 @@ import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from orchestration.base.files import naming
 from orchestration.benchmarks.benchmark import Case, Cases
 from substrate.base.errors import ParameterError
+from substrate.base.files import naming
 from substrate.log.event_log import EventLog
 
 ROWS_AT_ONCE = 16

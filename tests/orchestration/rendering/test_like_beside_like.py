@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from orchestration.base.files import write_json
 from orchestration.benchmarks.benchmark import Benchmark
 from orchestration.cli.main import app
 from orchestration.pipeline.previews import preview
@@ -25,6 +24,7 @@ from orchestration.settings import load_settings
 from orchestration.studies.determinism import Repetition
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.named import NAMED
+from substrate.base.files import write_json
 
 ROOT = Path(__file__).resolve().parents[3]
 CLEVRER, TRANSFER = (

@@ -17,7 +17,6 @@ import msgspec
 import pytest
 from typer.testing import CliRunner
 
-from orchestration.base.files import sha256
 from orchestration.cli.main import app
 from orchestration.lineage.explain import Input, explain_answer
 from orchestration.pins import dvc as pins
@@ -27,6 +26,7 @@ from orchestration.project import open_workspace
 from orchestration.rendering.page import number_page, percent
 from orchestration.rendering.report import write_report
 from orchestration.scoring.scores import Score
+from substrate.base.files import sha256
 from substrate.domains.rows import decode
 
 ROOT = Path(__file__).resolve().parents[3]
