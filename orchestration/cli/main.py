@@ -94,6 +94,7 @@ experiment_app = typer.Typer(
 )
 score_app = typer.Typer(**_PLAIN, help="Grade anyone's answers.")
 predict_app = typer.Typer(**_PLAIN, help="Predict the unseen future from a user's own files.")
+cluster_app = typer.Typer(**_PLAIN, help="Look at a cluster before work is sent to it.")
 perceive_app = typer.Typer(**_PLAIN, help="Events with probabilities from a detector's proposals.")
 dvc_app = typer.Typer(**_PLAIN, help="Keep DVC in step with the asset graph.")
 app.add_typer(answer_app, name="answer")
@@ -104,6 +105,7 @@ app.add_typer(predict_app, name="predict")
 app.add_typer(score_app, name="score")
 app.add_typer(generate_app, name="generate")
 app.add_typer(dvc_app, name="dvc")
+app.add_typer(cluster_app, name="cluster")
 
 
 @predict_app.callback()
@@ -212,6 +214,25 @@ def report(
             say(str(page))
 
 
+@cluster_app.callback()
+def _cluster() -> None:
+    """Typer leaves out the name of a group's only command."""
+
+
+@cluster_app.command("check")
+@voiced
+def cluster_check(
+    profile: ProfileOption = None, set_: SetOption = NOTHING_SET, json: JsonOption = False
+) -> None:
+    """Say what of a cluster fits: its endpoint, driver, storage and workers; exit 1 where a part does not."""
+    with failing():
+        with others_apart():
+            from orchestration.cli.cluster import print_findings
+
+        if not print_findings(profile, set_, json=json):
+            raise typer.Exit(1)
+
+
 @app.command()
 @voiced
 def paper(
@@ -304,15 +325,15 @@ def score_twin(
     query too.
     """
     with failing(), others_apart():
-        from orchestration.benchmarks.registry import BENCHMARKS
         from orchestration.benchmarks.twin import TWIN
         from orchestration.project import open_workspace
+        from orchestration.registry import BENCHMARKS
         from orchestration.scoring.grading import leaderboard_row, scoreboard
         from orchestration.scoring.grading import score_twin as grade
 
         paired = [name for name, benchmark in BENCHMARKS.items() if benchmark.paired]
         if specs is None:
-            specs = open_workspace(profile).data / TWIN.name / TWIN.inputs["specs"][0]
+            specs = open_workspace(profile).data / TWIN.name / TWIN.source.inputs["specs"][0]
         scores = grade(answers, specs, paired)
         said: Any = leaderboard_row(row, specs, scores) if row else scores
     if json or row:
@@ -559,14 +580,14 @@ def logs(
     if (sparql is None) == (sql is None):
         raise typer.BadParameter("give either --sparql or --sql")
     with failing(), others_apart():
-        from orchestration.benchmarks.registry import BENCHMARKS
         from orchestration.pipeline.all_logs import ask_deltas, ask_each
         from orchestration.project import open_workspace
+        from orchestration.registry import INTERPRETED
         from substrate.base.errors import ParameterError
 
         workspace = open_workspace(profile, tuple(set_))
-        if (benchmark := BENCHMARKS.get(name)) is None or not benchmark.logs:
-            known = ", ".join(one.name for one in BENCHMARKS.values() if one.logs)
+        if (benchmark := INTERPRETED.get(name)) is None:
+            known = ", ".join(INTERPRETED)
             raise ParameterError(f"no logs of {name!r}", where=("NAME",), hint=f"Choose one of {known}")
         found = (
             ask_each(workspace, benchmark, sparql, tick, timeout, limit)

@@ -18,12 +18,12 @@ from typing import Any
 
 import msgspec
 
-from orchestration.benchmarks.registry import BENCHMARKS
 from orchestration.code import ROOT
 from orchestration.fetch.downloads import official_sources, read_pins
 from orchestration.files import sha256
 from orchestration.named import NAMED
 from orchestration.pins.records import LOCK, lock_hash, parameter, read_records
+from orchestration.registry import BENCHMARKS
 from orchestration.scoring.scores import Score, score_file, split_name
 from orchestration.stage import Stages
 from orchestration.tables import LogEntry, read_index

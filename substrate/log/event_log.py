@@ -439,16 +439,18 @@ class EventLog(Timeline):
 
         Every append is durable when the call returns, and one call is one write and one sync however many
         deltas it adds: give many at once to :meth:`extend`. An append that was cut off by a crash is
-        dropped, reported by :class:`TornTailWarning` and kept in :attr:`torn`.
+        moved to a file beside the log, which :class:`TornTailWarning` and :attr:`torn` name.
 
         Raises:
-            LogError: another writer has it open, or its chain does not hold (names the tick).
+            LogError: another writer has it open, it is no log (and is left alone), or its chain does not hold
+                (names the tick).
         """
         journal = Journal(path_of(path))
         try:
-            log = cls.read(path)
+            log = cls._read(path_of(path))
             if log.torn:
-                journal.cut(log.torn.offset)
+                log.torn = log.torn._replace(kept=journal.cut(log.torn.offset))
+                log._warn_of(log.torn, f"moved to {log.torn.kept}", path)
         except BaseException:
             journal.close()
             raise
@@ -462,7 +464,17 @@ class EventLog(Timeline):
         Raises:
             LogError: the file cannot be read, or a byte of it was edited (names the tick).
         """
-        path = path_of(path)
+        log = cls._read(path_of(path))
+        if log.torn:
+            log._warn_of(log.torn, "passed over", path)
+        return log
+
+    def _warn_of(self, torn: TornTail, what: str, path: object) -> None:
+        said = f"{torn.dropped} bytes after tick {self.last_tick} are {what}"
+        warnings.warn(f"{path}: the last append was cut off; {said}", TornTailWarning, stacklevel=3)
+
+    @classmethod
+    def _read(cls, path: Path) -> Self:
         text, ends, size, damage = read_contents(path)
         log = cls()
         log._source = _Source(path, 0, 0)
@@ -476,12 +488,6 @@ class EventLog(Timeline):
         )
         if offset < size:
             log.torn = TornTail(offset, size - offset)
-            warnings.warn(
-                f"{path}: the last append was cut off; "
-                f"{size - offset} bytes after tick {log.last_tick} are dropped",
-                TornTailWarning,
-                stacklevel=2,
-            )
         return log
 
     def _take_verified(self, transactions: Iterable[Verified], path: Path) -> int:
@@ -643,12 +649,11 @@ class EventLog(Timeline):
             chain, descent = later, None
 
     def close(self) -> None:
-        """Let another writer open the file; the log can be read on."""
+        """Let another writer open the file; the log can be read on, and takes no more deltas."""
         journal = self._journal
         if journal:
             with journal.lock:
                 journal.close()
-                self._journal = None
 
     def __enter__(self) -> Self:
         return self

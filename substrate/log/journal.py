@@ -58,10 +58,15 @@ _BINARY: int = getattr(os, "O_BINARY", 0)  # else Windows would write line feeds
 
 
 class TornTail(NamedTuple):
-    """An append that was cut off half-way: where the whole part ends, and how many bytes were dropped."""
+    """An append that was cut off half-way: the end of the whole part, and the number of bytes behind it.
+
+    ``kept`` is the file that has these bytes since the log was opened to be written; ``None`` while they
+    stand in the log's own.
+    """
 
     offset: int
     dropped: int
+    kept: Path | None = None
 
 
 class Damage(NamedTuple):
@@ -98,6 +103,7 @@ class Journal:
     def __init__(self, path: Path) -> None:
         self.path = path
         created = not path.exists()
+        require_regular(path)
         try:
             self._file = os.open(path, os.O_RDWR | os.O_CREAT | _CLOSED_ON_EXEC | _BINARY, 0o644)
         except OSError as error:
@@ -133,6 +139,12 @@ class Journal:
             )
         if self._file < 0:
             raise LogError("the log was closed", where=(self.path,), hint="Open it again to append")
+        if not os.fstat(self._file).st_nlink:
+            raise LogError(
+                "the log's file was deleted or replaced",
+                where=(self.path,),
+                hint="Save the log under a path of its own: what is in memory is whole",
+            )
         if self._ended:
             raise LogError("a failed append could not be undone", where=(self.path,), hint=_OPEN_AGAIN)
 
@@ -170,10 +182,13 @@ class Journal:
             self._ended = True
         return not self._ended
 
-    def cut(self, offset: int) -> None:
-        """Drop what lies behind ``offset``, durably."""
+    def cut(self, offset: int) -> Path:
+        """Move what lies behind ``offset`` to a file beside the log, durably, and give its path."""
+        rest = os.pread(self._file, os.fstat(self._file).st_size - offset, offset)
+        kept = keep_beside(self.path, offset, rest)
         os.ftruncate(self._file, offset)
         os.fsync(self._file)
+        return kept
 
     def close(self) -> None:
         """Let go of the file and its lock."""
@@ -208,12 +223,42 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_disown_all)
 
 
+def require_regular(path: Path) -> None:
+    """Refuse a pipe, a device or a folder, which nobody reads to its end.
+
+    Raises:
+        LogError: the path is there and is no file.
+    """
+    if path.exists() and not path.is_file():
+        raise LogError("it is no file", where=(path,), hint="Give the path of a file")
+
+
+def keep_beside(path: Path, offset: int, rest: bytes) -> Path:
+    """Write bytes that are cut from a log to a new file beside it, durably, and give its path."""
+    mode = path.stat().st_mode & 0o777
+    number = 0
+    while True:
+        kept = path.with_name(f"{path.name}.cut-{offset}{f'-{number}' if number else ''}")
+        try:
+            handle = os.open(kept, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, mode)
+            break
+        except FileExistsError:
+            number += 1
+    with os.fdopen(handle, "wb") as file:
+        file.write(rest)
+        file.flush()
+        os.fsync(file.fileno())
+    _sync_folder(kept.parent)
+    return kept
+
+
 def read_contents(path: Path) -> Contents:
     """A journal's text and where its appends end. Bytes that are not UTF-8 become U+FFFD.
 
     Raises:
         LogError: the file cannot be read.
     """
+    require_regular(path)
     try:
         if path.stat().st_size > LIMITS.bytes:
             raise LogError(
@@ -244,12 +289,14 @@ def read_contents(path: Path) -> Contents:
 def write_atomically(path: Path, *texts: str) -> None:
     """A whole file at once: readers see the old one or the new one, never a part.
 
-    In a ``.gz`` file each text becomes a member.
+    In a ``.gz`` file each text becomes a member. A file that is there keeps its mode, and a link its target.
 
     Raises:
         LogError: another writer has the file open as its journal, or the system refuses the write.
     """
     data = b"".join(map(_pack, texts)) if path.suffix == ".gz" else "".join(texts).encode()
+    path = path.resolve()
+    mode = path.stat().st_mode & 0o777 if path.is_file() else 0o644
     with _refusals(path), _unopened(path):
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         try:
@@ -257,7 +304,7 @@ def write_atomically(path: Path, *texts: str) -> None:
                 file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
-            os.chmod(name, 0o644)
+            os.chmod(name, mode)
             os.replace(name, path)
         except BaseException:
             os.unlink(name)
@@ -298,7 +345,9 @@ def _unpack(raw: bytes, offset: int) -> tuple[bytes, int | None, str]:
     if 0 < strange < _FOREIGN:
         return b"", None, "its header was changed"
     if strange:
-        return _inflate(raw[offset:], len(raw))
+        data, end, why = _inflate(raw[offset:], len(raw))
+        # An append of ours has our header: this one was not cut off by a crash of ours.
+        return data, end, why or ("" if end else "it is cut off, and another program wrote it")
     if len(head) < _HEAD:
         return b"", None, ""
     if not _sound(head):

@@ -40,6 +40,8 @@ _STRETCH = 1 << 17
 """Characters of a file that are verified, and their triples parsed, at a time."""
 _GUESSES = 2_000
 """How many lines are hashed to find the tick that a damaged transaction had."""
+_LINES = ("H ", "TX .", "A ", "D ", "TC .")
+_OPENINGS = ("H id <sha256:", "H parent <sha256:")
 EDITED = "The file was edited; restore it from a copy"
 
 
@@ -241,6 +243,13 @@ def _prove(text: str, start: int, chain: Chain) -> Verified:
 
 def _explain(text: str, name: str, start: int, chain: Chain) -> None:
     """Say what is wrong with the rest of a file, unless it is the beginning of one more transaction."""
+    begins = any(text.startswith(one) or one.startswith(text) for one in _OPENINGS)
+    if start == 0 and not begins and _CLOSE not in text:
+        raise LogError(
+            "it does not begin as a log",
+            where=(name,),
+            hint="It was not changed; give the file of a log, or a new path",
+        )
     before = chain.tick if chain.tick >= 0 else None
     try:
         if next(parse(text[start:], name), None) is not None:
@@ -253,8 +262,11 @@ def _explain(text: str, name: str, start: int, chain: Chain) -> None:
         ) from None
     # What is left must be the beginning of a transaction: nothing stands behind a TC but its line's end.
     whole, _, partial = text[start:].rpartition("\n")
-    if (partial.startswith("TC .") and partial != "TC .") or not all(
-        map(_belongs, whole.split("\n") if whole else ())
+    cut = partial.startswith(_LINES) or any(one.startswith(partial) for one in _LINES)
+    if (
+        not cut
+        or (partial.startswith("TC .") and partial != "TC .")
+        or not all(map(_belongs, whole.split("\n") if whole else ()))
     ):
         raise LogError(
             "the chain does not hold: the last transaction is not what was appended",

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from orchestration.benchmarks.ablations import CURVES, VARIANTS
 from orchestration.benchmarks.clevrer import CLEVRER
 from orchestration.pipeline import determinism
 from orchestration.project import open_workspace
+from orchestration.studies.ablations import CURVES, VARIANTS
 from substrate.domains.rows import Row, decode
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from orchestration.benchmarks.registry import BENCHMARKS
 from orchestration.pipeline.all_logs import ask_deltas, ask_each
 from orchestration.project import open_workspace
+from orchestration.registry import INTERPRETED
 from orchestration.tables import read_index
 from substrate.base.errors import ParameterError, SubstrateError
 from substrate.sparql.guard import QueryError
@@ -18,7 +18,7 @@ LONG = 300
 
 
 def test_all_logs_are_asked_at_once(reproduced: Path) -> None:
-    benchmark, workspace = BENCHMARKS["gqa"], open_workspace()
+    benchmark, workspace = INTERPRETED["gqa"], open_workspace()
     logs = workspace.logs("gqa")
     entries = {entry.name: entry for entry in read_index(logs.index)}
 
