@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from orchestration.benchmarks.benchmark import Files, Interpreted
-from orchestration.files import replacing
+from substrate.base.files import replacing
 from substrate.domains.rows import Row, encode
 
 Advance = Callable[[int, int], None]

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from orchestration.cli.console import stage_bars
-from orchestration.cli.notices import running
+from orchestration.base.yaml_text import read_yaml
+from orchestration.cli.console import running, stage_bars
 from orchestration.pins.standing import (
     File,
     Standing,
@@ -21,12 +21,11 @@ from orchestration.pins.standing import (
     standing_now,
     write_standing,
 )
-from orchestration.root import find_root
 from orchestration.settings import PARAMETERS_FILE
-from orchestration.yaml_text import read_yaml
+from orchestration.workspace.root import find_root
 
 if TYPE_CHECKING:
-    from orchestration.workspace import Workspace
+    from orchestration.workspace.folders import Workspace
 
 
 class Reproduction(msgspec.Struct, frozen=True):
@@ -96,14 +95,14 @@ def reproduced(
 def _run(
     profile: str | None, only: str | None, overrides: Sequence[str], force: bool, name: str, start: float
 ) -> Reproduction:
-    from orchestration.experiments.making import begin
-    from orchestration.experiments.record import open_experiment
     from orchestration.pins.dvc import settle
     from orchestration.pins.project_lock import project_lock
     from orchestration.pipeline.graph import STAGES, stages_of
     from orchestration.pipeline.resources import WorkspaceResource
     from orchestration.pipeline.run import instance, run_stages
     from orchestration.project import open_run, open_workspace
+    from orchestration.studies.experiments.making import begin
+    from orchestration.studies.experiments.record import open_experiment
 
     workspace = open_run(profile, tuple(overrides), name)
     used, names = workspace.settings.profile, stages_of(only)

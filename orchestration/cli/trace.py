@@ -13,7 +13,6 @@ from rich.markup import escape
 from rich.tree import Tree
 from tabulate import tabulate
 
-from orchestration.cli.printing import print_json
 from orchestration.lineage.answer import AnswerTrace, row_line, trace_answer
 from orchestration.lineage.listing import Entry, Listing, Made
 from orchestration.lineage.number import Lineage, Step, Trace, trace_number
@@ -23,6 +22,7 @@ from orchestration.project import open_workspace
 from orchestration.scoring.published import FILE
 from orchestration.settings import flattened
 from substrate.base.errors import ParameterError
+from substrate.cli.printing import print_json
 
 
 def print_trace(

@@ -18,7 +18,7 @@ from orchestration.pins.pinned import Pin, Pins, pinned_lines, read_pins
 from orchestration.pins.records import Digests, Record, line_digests, named_files, whole_record
 from orchestration.pins.seal import broken
 from orchestration.pins.standing import is_damaged, standing_path
-from orchestration.tables import Manifest, index_key, shard_name
+from orchestration.workspace.tables import Manifest, index_key, shard_name
 
 SEALED = "pins"
 """What stands for a stage where a pin is damaged."""

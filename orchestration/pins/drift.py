@@ -14,7 +14,7 @@ from orchestration.pins.pinned import Pin, Pinned, PinnedRow, Pins, measure, rea
 from orchestration.pins.records import LOCK, lines_apart
 from orchestration.settings import flattened
 from orchestration.stage import Stage, Stages
-from orchestration.workspace import Workspace
+from orchestration.workspace.folders import Workspace
 
 
 class Difference(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -22,7 +22,7 @@ from orchestration.pins.pinned import PinError, settle_pins
 from orchestration.pins.seal import broken, seal_pins
 from orchestration.settings import PARAMETERS_FILE
 from orchestration.stage import Stage, Stages, inputs_of
-from orchestration.workspace import Workspace
+from orchestration.workspace.folders import Workspace
 
 _NUMBERS = "artifacts/${profile}/tables/numbers.csv"
 _METRICS = "artifacts/{profile}/metrics.json"

@@ -16,7 +16,6 @@ from typing import Any
 
 import msgspec
 
-from orchestration.files import replacing
 from orchestration.pins.records import (
     OF_LINES,
     Digest,
@@ -29,8 +28,9 @@ from orchestration.pins.records import (
     named_files,
 )
 from orchestration.stage import Stage, Stages
-from orchestration.workspace import Workspace
+from orchestration.workspace.folders import Workspace
 from substrate.base.errors import SubstrateError
+from substrate.base.files import replacing
 from substrate.domains.rows import decode
 
 _SHORT = 8

@@ -13,9 +13,9 @@ from typing import Any
 import msgspec
 
 from orchestration.code import ROOT
-from orchestration.files import sha256
 from orchestration.stage import Stage, Stages, inputs_of
-from orchestration.workspace import Workspace
+from orchestration.workspace.folders import Workspace
+from substrate.base.files import sha256
 
 LOCK = "requirements.lock"
 OF_LINES = frozenset({".jsonl", ".csv", ".txt"})
@@ -63,7 +63,7 @@ class Digests:
         self._known: dict[Path, str] = {}
 
     def __call__(self, path: Path) -> str:
-        """``sha256:…`` as :func:`~orchestration.files.sha256` gives it."""
+        """``sha256:…`` as :func:`~substrate.base.files.sha256` gives it."""
         if path.is_dir():
             return sha256(path, self)
         if path not in self._known:

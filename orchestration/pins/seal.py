@@ -13,8 +13,8 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import NamedTuple
 
-from orchestration.files import replacing, sha256
 from orchestration.settings import PARAMETERS_FILE
+from substrate.base.files import replacing, sha256
 
 SEAL = "pins/SHA256SUMS"
 _BESIDE = (PARAMETERS_FILE, "data.dvc", "dvc.lock")

@@ -11,7 +11,6 @@ from urllib.request import url2pathname
 
 import msgspec
 
-from orchestration.files import passing_folder
 from orchestration.pins import dvc as pins
 from orchestration.pins.acceptance import ACCEPTED, Acceptance, changes
 from orchestration.pins.acceptance import since as changes_since
@@ -22,9 +21,10 @@ from orchestration.pins.records import Digests
 from orchestration.pins.seal import seal_pins
 from orchestration.settings import PARAMETERS_FILE
 from orchestration.stage import Stage, Stages
-from orchestration.tables import Storage
-from orchestration.workspace import Workspace
+from orchestration.workspace.folders import Workspace
+from orchestration.workspace.tables import Storage
 from substrate.base.errors import ParameterError, SubstrateError
+from substrate.base.files import passing_folder
 
 
 class Report(msgspec.Struct, frozen=True):

@@ -10,8 +10,6 @@ from typing import Any
 
 import dagster as dg
 
-from orchestration.experiments.making import keep_record, take, take_needs
-from orchestration.files import clear_leftovers, replacing
 from orchestration.pins.records import fingerprint, read_record, record_path, version_of
 from orchestration.pipeline.previews import preview
 from orchestration.pipeline.progress import advance, logging_to
@@ -19,6 +17,8 @@ from orchestration.pipeline.resources import WorkspaceResource
 from orchestration.pipeline.spark import is_lost, leave_session
 from orchestration.registry import BENCHMARKS
 from orchestration.stage import Stage, Stages, inputs_of
+from orchestration.studies.experiments.making import keep_record, take, take_needs
+from substrate.base.files import clear_leftovers, replacing
 
 OWNERS = ["team:reproduction"]
 RESULTS = "results"

@@ -9,14 +9,22 @@ from typing import Any
 
 from orchestration.benchmarks.benchmark import Benchmark, Data, Interpreted, Logger, Release, Source
 from orchestration.fetch.downloads import fetch_shown
-from orchestration.files import sha256, write_json
-from orchestration.named import NAMED, OFFICIAL, NamedFile, OfficialFile, files_of, kind_of, split_of
 from orchestration.pipeline.cases import answer_cases, build_logs, make_scenes
 from orchestration.pipeline.spark import readable, spark_session
 from orchestration.scoring.scores import count, score, score_file
 from orchestration.stage import Stage
-from orchestration.workspace import Workspace
+from orchestration.workspace.folders import Workspace
+from orchestration.workspace.named import (
+    NAMED,
+    OFFICIAL,
+    NamedFile,
+    OfficialFile,
+    files_of,
+    kind_of,
+    split_of,
+)
 from substrate.base.errors import ParameterError
+from substrate.base.files import sha256, write_json
 
 
 def source_stage(source: Source) -> Stage:
@@ -31,7 +39,7 @@ def source_stage(source: Source) -> Stage:
         source.about,
         parameters=("seed", profile) if source.world else (profile,),
         functions=(*made_by, *official),
-        kinds=tuple(kind for world in source.world for kind in world.kinds),
+        kinds=tuple(kind for world in source.world for kind in (*world.needs, "spark")),
         pinned_by="data.dvc",
         outside=partial(files_outside, source),
     )

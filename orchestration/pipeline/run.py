@@ -10,7 +10,6 @@ from pathlib import Path
 import dagster as dg
 from sqlalchemy.exc import OperationalError
 
-from orchestration.files import OutputError
 from orchestration.pins.project_lock import open_lock, project_lock
 from orchestration.pipeline.assets import EXECUTOR, asset_key, assets_of
 from orchestration.pipeline.checks import checks_of
@@ -19,6 +18,7 @@ from orchestration.pipeline.interrupted import close_interrupted
 from orchestration.pipeline.resources import WorkspaceResource
 from orchestration.pipeline.stopping import ends_when_told
 from substrate.base.errors import SubstrateError
+from substrate.base.files import OutputError
 
 
 class RunError(SubstrateError):

@@ -6,10 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
-from orchestration.benchmarks.baselines import SECTION
+from orchestration.benchmarks.baselines import COMPARISONS, SECTION
 from orchestration.benchmarks.benchmark import Benchmark, Data, Source
 from orchestration.benchmarks.benchmark import Table as Declared
-from orchestration.named import kind_of, read_named, trusted_on_first_use
 from orchestration.registry import SOURCES
 from orchestration.rendering.tables import Table
 from orchestration.scoring.likeness import (
@@ -28,13 +27,13 @@ from orchestration.scoring.likeness import (
     rivals,
 )
 from orchestration.scoring.published import MINUS, PAPER, published
-from orchestration.scoring.scores import Comparison, Repetition, Score
-from orchestration.workspace import Workspace
+from orchestration.scoring.scores import Comparison, Score
+from orchestration.studies.determinism import Repetition
+from orchestration.workspace.folders import Workspace
+from orchestration.workspace.named import kind_of, read_named, trusted_on_first_use
 
 Benchmarks = Sequence[Benchmark]
 
-COMPARISONS = "artifacts/{profile}/twin/comparisons.json"
-"""The paired comparisons of the substrate with language models."""
 REPEATED = "artifacts/{profile}/ablations/determinism.json"
 """The hashes of the same answers computed in several ways."""
 

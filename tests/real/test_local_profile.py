@@ -13,9 +13,9 @@ import pytest
 from typer.testing import CliRunner
 
 from orchestration.cli.main import app
-from orchestration.files import sha256
 from orchestration.pipeline.resources import WorkspaceResource
 from orchestration.pipeline.run import run_stages
+from substrate.base.files import sha256
 from substrate.domains.rows import decode
 
 EXPLANATORY = "clevrer/explanatory/per_question"

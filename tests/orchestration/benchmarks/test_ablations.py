@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from orchestration.benchmarks.clevrer import CLEVRER
-from orchestration.pipeline import determinism
+from orchestration.pipeline import study_stages
 from orchestration.project import open_workspace
 from orchestration.studies.ablations import CURVES, VARIANTS
 from substrate.domains.rows import Row, decode
@@ -63,15 +62,14 @@ def test_each_variant_answers_the_questions_of_its_subset_and_the_papers_one_as_
 def test_answers_that_depend_on_how_they_are_computed_would_show(
     reproduced: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stage = "ablations/determinism"
-    assert len({run.sha256 for run in determinism.runs(open_workspace(), CLEVRER, stage)}) == 1
+    assert len({run.sha256 for run in study_stages.repetitions(open_workspace())}) == 1
     # Rows that depend on the number of partitions, as an unsorted set in a worker would make them.
-    answer = determinism.answer_cases
+    answer = study_stages.answer_cases
 
     def unsorted(*given: Any, partitions: int, **more: Any) -> None:
         answer(*given, partitions=partitions, **more)
         with given[3].open("a") as out:
             out.write(str(partitions))
 
-    monkeypatch.setattr(determinism, "answer_cases", unsorted)
-    assert len({run.sha256 for run in determinism.runs(open_workspace(), CLEVRER, stage)}) == 3
+    monkeypatch.setattr(study_stages, "answer_cases", unsorted)
+    assert len({run.sha256 for run in study_stages.repetitions(open_workspace())}) == 3

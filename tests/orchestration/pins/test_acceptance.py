@@ -10,13 +10,13 @@ from shared_project import run
 from typer.testing import CliRunner
 
 from orchestration.cli.main import app
-from orchestration.experiments.making import keep_record
 from orchestration.pins.acceptance import ACCEPTED
 from orchestration.pins.records import fingerprint
 from orchestration.pins.seal import seal_pins
 from orchestration.pipeline.graph import STAGES
 from orchestration.project import open_workspace
 from orchestration.stage import inputs_of
+from orchestration.studies.experiments.making import keep_record
 
 NUMBER = "gqa/by_id/accuracy"
 ROWS = "artifacts/sample/gqa/answers.jsonl"

@@ -101,7 +101,7 @@ def test_changed_data_stop_the_run_before_anything_is_computed_from_them(pinned:
     questions.write_bytes(questions.read_bytes() + b"\n")
     record = pinned / "artifacts/sample/.stages/clevrer.dataset.json"
     # As if this were what the generator makes now.
-    from orchestration.files import sha256
+    from substrate.base.files import sha256
 
     text = record.read_text("utf-8")
     old = text.split('"data/sample/clevrer":"')[1].split('"')[0]

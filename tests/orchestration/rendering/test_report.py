@@ -18,7 +18,6 @@ import pytest
 from typer.testing import CliRunner
 
 from orchestration.cli.main import app
-from orchestration.files import sha256
 from orchestration.lineage.explain import Input, explain_answer
 from orchestration.pins import dvc as pins
 from orchestration.pins.records import read_record, record_path
@@ -27,6 +26,7 @@ from orchestration.project import open_workspace
 from orchestration.rendering.page import number_page, percent
 from orchestration.rendering.report import write_report
 from orchestration.scoring.scores import Score
+from substrate.base.files import sha256
 from substrate.domains.rows import decode
 
 ROOT = Path(__file__).resolve().parents[3]

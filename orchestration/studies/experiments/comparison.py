@@ -14,8 +14,6 @@ from typing import Any
 import msgspec
 
 from orchestration.benchmarks.benchmark import Benchmark
-from orchestration.experiments.record import open_experiment, read_experiment
-from orchestration.files import sha256
 from orchestration.pins.drift import Cause, causes, unaccepted
 from orchestration.pins.pinned import ROWS, Pin, Pinned, PinnedRow, Pins, read_pins, read_rows, row_change
 from orchestration.pins.records import read_record
@@ -23,8 +21,10 @@ from orchestration.project import open_workspace
 from orchestration.registry import BENCHMARKS
 from orchestration.scoring.scores import Score, split_name
 from orchestration.scoring.statistics import mcnemar_exact, newcombe_paired, wilson
-from orchestration.workspace import Workspace
+from orchestration.studies.experiments.record import open_experiment, read_experiment
+from orchestration.workspace.folders import Workspace
 from substrate.base.errors import ParameterError
+from substrate.base.files import sha256
 from substrate.domains.smallville.judging import WEIGHTS, judge
 
 PINNED, WORKSPACE = "pinned", "workspace"

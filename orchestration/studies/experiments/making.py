@@ -16,8 +16,6 @@ from typing import Literal
 
 import msgspec
 
-from orchestration.experiments.record import RECORD, Changed, Experiment, Parent
-from orchestration.files import replacing, sha256, write_json
 from orchestration.pins.records import (
     Fingerprint,
     fingerprint,
@@ -29,8 +27,10 @@ from orchestration.pins.seal import SEAL
 from orchestration.project import changed_parameters
 from orchestration.settings import PARAMETERS_FILE
 from orchestration.stage import Stage, Stages
-from orchestration.workspace import EXPERIMENTS, Workspace
+from orchestration.studies.experiments.record import RECORD, Changed, Experiment, Parent
+from orchestration.workspace.folders import EXPERIMENTS, Workspace
 from substrate.base.errors import ParameterError
+from substrate.base.files import replacing, sha256, write_json
 
 
 def begin(workspace: Workspace, overrides: Sequence[str]) -> None:

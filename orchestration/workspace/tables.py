@@ -22,8 +22,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from orchestration.benchmarks.benchmark import Case, Cases
-from orchestration.files import naming
 from substrate.base.errors import ParameterError
+from substrate.base.files import naming
 from substrate.log.event_log import EventLog
 
 ROWS_AT_ONCE = 16
