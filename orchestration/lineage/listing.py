@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
+from orchestration.benchmarks.baselines import COMPARISONS
 from orchestration.registry import BENCHMARKS
 from orchestration.scoring.likeness import difference, own, why_not
 from orchestration.scoring.published import MINUS, Figure, Kind, published
@@ -99,7 +100,7 @@ class Listing:
         self.numbers = [name for benchmark in BENCHMARKS.values() for name in benchmark.numbers]
         self.figures = {figure.name: figure for figure in published().figures()}
         self._scores = {name: found for name in self.numbers if (found := self._read_score(name))}
-        path = workspace.artifacts / "twin" / "comparisons.json"
+        path = workspace.path(COMPARISONS)
         read = msgspec.json.decode(path.read_bytes(), type=list[Comparison]) if path.is_file() else []
         self._comparisons = {(one.first, one.second): one for one in read}
         self._comparisons_file = self._relative(path)
@@ -182,8 +183,9 @@ class Listing:
         number, what = self.split_name(name)
         if what.startswith(MINUS):
             return self._of_difference(number, what)
-        if number == "clevrer/all":
-            return self._of_all("clevrer")
+        benchmark, _, rest = number.partition("/")
+        if rest == "all" and benchmark in BENCHMARKS:
+            return self._of_all(benchmark)
         if what.startswith("perfect"):
             return self._of_perfect(number, what)
         score = self._scores.get(number)
@@ -263,12 +265,10 @@ class Listing:
         return Made(total, counts, "questions of all subsets", total, None, scores[0].data)
 
     def _of_perfect(self, number: str, what: str) -> Made:
-        """Tasks of bAbI that are all right, and how many tasks there are."""
-        scores = [
-            score
-            for name, score in self._scores.items()
-            if re.fullmatch(r"babi/qa\d+/accuracy", name) and score.n
-        ]
+        """Subsets of a benchmark that are all right, and how many subsets there are."""
+        own_numbers = BENCHMARKS[number.partition("/")[0]].numbers
+        every = (self._scores[name] for name in own_numbers if name in self._scores)
+        scores = [one for one in every if one.metric == "accuracy" and one.subset != "mean" and one.n]
         if not scores or what == "perfect/accuracy":
             return Made(None, [], "not measured" if not scores else "the accuracy that makes a task count")
         perfect = [score for score in scores if score.correct == score.n]

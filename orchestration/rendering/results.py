@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
-from orchestration.benchmarks.baselines import SECTION
+from orchestration.benchmarks.baselines import COMPARISONS, SECTION
 from orchestration.benchmarks.benchmark import Benchmark, Data, Source
 from orchestration.benchmarks.benchmark import Table as Declared
 from orchestration.registry import SOURCES
@@ -36,8 +36,6 @@ from orchestration.workspace.named import kind_of, read_named, trusted_on_first_
 
 Benchmarks = Sequence[Benchmark]
 
-COMPARISONS = "artifacts/{profile}/twin/comparisons.json"
-"""The paired comparisons of the substrate with language models."""
 REPEATED = "artifacts/{profile}/ablations/determinism.json"
 """The hashes of the same answers computed in several ways."""
 
@@ -48,7 +46,7 @@ def by_subset(_: Declared, shown: Benchmarks, scores: Mapping[str, Score], works
     differences between like and like; and the rows that go past the paper.
     """
     caption = (
-        f"{shown[0].title}, {_source(shown[0].source, workspace)}. "
+        f"{'; '.join(f'{one.title}, {_source(one.source, workspace)}{one.source.note}' for one in shown)}. "
         "n counts questions, or options where the row says so; the paper's n counts questions in every row. "
         "Intervals are Wilson, 95 %. "
         "The rows of a dotted name are not the paper's: forks simulated by the calibrated law of motion. "
@@ -66,9 +64,16 @@ def by_subset(_: Declared, shown: Benchmarks, scores: Mapping[str, Score], works
     columns.add("substrate minus paper", cited=(PAPER,))
     columns.add("gap (substrate vs. best)", cited=rivals_shown)
     rows = [
-        [f"{s.subset} {s.metric.replace('_', '-')}", *_subset_row(s, rivals_shown)] for s in scores.values()
+        [f"{s.subset} {s.metric.replace('_', '-')}{_from(s.name)}", *_subset_row(s, rivals_shown)]
+        for s in scores.values()
     ]
     return columns.table(caption, rows, [[name] * len(columns.heads) for name in scores])
+
+
+def _from(name: str) -> str:
+    """What a number was read from, where that is not what the table's others were read from."""
+    usual, read = reads(PAPER), reads(PAPER, name)
+    return "" if read == usual else f", from {read}"
 
 
 def _subset_row(score: Score, shown: Sequence[str]) -> list[str]:
