@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import dagster as dg
-from sqlalchemy.exc import OperationalError
 
 from orchestration.pins.project_lock import open_lock, project_lock
 from orchestration.pipeline.assets import EXECUTOR, asset_key, assets_of
@@ -43,6 +42,8 @@ def instance(root: Path) -> dg.DagsterInstance:
 @contextmanager
 def _written(home: Path) -> Iterator[None]:
     """Say where it is that Dagster's database cannot be written."""
+    from sqlalchemy.exc import OperationalError
+
     try:
         yield
     except (OSError, OperationalError) as error:

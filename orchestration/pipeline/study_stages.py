@@ -33,6 +33,9 @@ _CAPTION = (
     "is; that of another world is its own simulation's. Measured on: {sources}."
 )
 
+Draw = Callable[..., dict[str, Any]]
+"""Draws what is shown of a part's rows: takes the rows' file, and a fresh path for each that it makes."""
+
 
 def study_stages(study: Study) -> Iterator[Stage]:
     """A stage for each part of a study."""
@@ -41,11 +44,11 @@ def study_stages(study: Study) -> Iterator[Stage]:
         yield Stage(
             f"{study.name}/{part.name}",
             (part.file, *part.shown),
-            partial(make_rows, study, part),
+            partial(make_rows, study, part, SHOWN.get(f"{study.name}/{part.name}")),
             part.about,
             needs=(f"{base.source.name}/dataset", f"{base.logger.name}/logs"),
             parameters=study.keys(part),
-            functions=(base.source.cases, base.logger.logs, part.rows),
+            functions=(base.source.cases, base.logger.logs, part.rows, *part.calls),
             kinds=("spark", "rdf"),
         )
 
@@ -55,7 +58,9 @@ def asked_of(study: Study, part: Part, workspace: Workspace) -> int | None:
     return getattr(study.parameters.of(workspace.settings), part.first) if part.first else None
 
 
-def make_rows(study: Study, part: Part, workspace: Workspace, out: Path, *shown: Path) -> dict[str, Any]:
+def make_rows(
+    study: Study, part: Part, draw: Draw | None, workspace: Workspace, out: Path, *shown: Path
+) -> dict[str, Any]:
     """Ask a benchmark under every condition, and draw what is shown of the rows."""
     stage, first = f"{study.name}/{part.name}", asked_of(study, part, workspace)
     said: dict[str, Any] = {}
@@ -66,8 +71,8 @@ def make_rows(study: Study, part: Part, workspace: Workspace, out: Path, *shown:
         rows = partial(part.rows, workspace.settings.seed) if part.seeded else part.rows
         answer_cases(workspace, part.base, stage, out, rows=rows, first=first)
         said["rows"] = sum(totals(counted(out)).values())
-    if shown:
-        said |= SHOWN[stage](out, *shown)
+    if draw:
+        said |= draw(out, *shown)
     return said
 
 
@@ -102,7 +107,7 @@ def draw_reliability(rows: Path, bins: Path, figure: Path) -> dict[str, Any]:
     return {one.subset: in_words(one) for one in found}
 
 
-SHOWN: Mapping[str, Callable[..., dict[str, Any]]] = {
+SHOWN: Mapping[str, Draw] = {
     f"{study.name}/{part.name}": draw
     for study, draw in ((ablations.STUDY, draw_curves), (reliability.RELIABILITY, draw_reliability))
     for part in study.parts
