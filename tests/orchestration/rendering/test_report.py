@@ -254,9 +254,10 @@ def test_neither_repetition_nor_hash_seed_changes_a_byte(reproduced: Path, tmp_p
     code = """if True:
         import sys
         from pathlib import Path
+        from orchestration.pipeline.graph import STAGES
         from orchestration.rendering.report import write_report
         from orchestration.project import open_workspace
-        write_report(open_workspace("sample"), Path(sys.argv[1]))"""
+        write_report(open_workspace("sample"), Path(sys.argv[1]), STAGES)"""
     first = sha256(reproduced / REPORT)
     for seed, locale, zone in (("1", "C.UTF-8", "UTC"), ("7", "POSIX", "Asia/Tokyo")):
         environment = os.environ | {
