@@ -16,6 +16,7 @@ import msgspec
 
 from orchestration.pins.pinned import Pinned, Pins, decode_pins, row_change
 from orchestration.pins.records import version_of
+from orchestration.scoring.formatting import counted
 from orchestration.stage import Stages
 from substrate.base.errors import ParameterError
 
@@ -85,17 +86,12 @@ def _differs(old: Pinned, new: Pinned) -> bool:
 
 def told(acceptance: Acceptance) -> list[str]:
     """What changed, a line a number and a stage of answers."""
-    lines = [f"{name}: {_counted(old)} -> {_counted(new)}" for name, (old, new) in acceptance.numbers.items()]
+    lines = [f"{name}: {counted(*old)} -> {counted(*new)}" for name, (old, new) in acceptance.numbers.items()]
     lines += [f"{stage}: {_ways(ways)}" for stage, ways in acceptance.rows.items()]
     other = [name for name in acceptance.stages if name not in acceptance.rows]
     if other:
         lines.append(f"outputs of {', '.join(other)}")
     return lines
-
-
-def _counted(counts: Counts) -> str:
-    correct, n = counts
-    return f"{correct:,} of {n:,}" + (f" ({100 * correct / n:.2f} %)" if n else "")
 
 
 def _ways(ways: Mapping[str, int]) -> str:
@@ -251,7 +247,7 @@ def _unrecorded(found: Acceptance, accepted: Sequence[Acceptance], stages: Stage
         stage = f"{number.partition('/')[0]}/scores"
         if stage not in whole and not _leads(edges, old, new):
             named.add(stage)
-            yield f"{number}: {_counted(old)} -> {_counted(new)}"
+            yield f"{number}: {counted(*old)} -> {counted(*new)}"
     for stage, (old, new) in found.stages.items():
         edges = [one.stages[stage] for one in accepted if stage in one.stages]
         if stage not in whole and stage not in named and not _leads(edges, old, new):

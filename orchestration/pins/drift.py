@@ -12,6 +12,7 @@ import msgspec
 
 from orchestration.pins.pinned import Pin, Pinned, PinnedRow, Pins, measure, read_pins
 from orchestration.pins.records import LOCK, lines_apart
+from orchestration.scoring.formatting import counted
 from orchestration.settings import flattened
 from orchestration.stage import Stage, Stages
 from orchestration.workspace.folders import Workspace
@@ -105,8 +106,7 @@ def _scores(stage: str, old: Pinned, new: Pinned, here: bool) -> Iterator[Differ
 def _counts(counts: tuple[int, int] | None) -> str:
     if counts is None:
         return "no score"
-    correct, n = counts
-    return f"{correct:,} of {n:,}" + (f" ({100 * correct / n:.2f} %)" if n else "")
+    return counted(*counts)
 
 
 def _rows(stage: str, old: Pinned, new: Pinned, here: bool) -> Iterator[Difference]:
