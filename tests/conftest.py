@@ -85,7 +85,7 @@ def _reproduced_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from typer.testing import CliRunner
 
     from orchestration.cli.main import app
-    from orchestration.pins import dvc as pins
+    from orchestration.ledger import dvc as pins
     from orchestration.pipeline.graph import STAGES
 
     root = tmp_path_factory.mktemp("reproduced") / "project"

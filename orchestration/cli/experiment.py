@@ -100,7 +100,7 @@ def remove(name: Name, json: JsonOption = False) -> None:
     """Remove an experiment, or what an interrupted run left of one."""
     with failing(), others_apart():
         from orchestration.experiments.record import remove_experiment
-        from orchestration.pins.project_lock import project_lock
+        from orchestration.pipeline.project_lock import project_lock
         from orchestration.root import find_root
 
         root = find_root()

@@ -505,7 +505,7 @@ def logs(
 def dvc_sync() -> None:
     """Write dvc.yaml from the asset graph."""
     with failing(), others_apart():
-        from orchestration.pins.dvc import sync
+        from orchestration.ledger.dvc import sync
         from orchestration.pipeline.graph import STAGES
         from orchestration.project import find_root
 

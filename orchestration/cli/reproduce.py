@@ -11,7 +11,7 @@ import msgspec
 
 from orchestration.cli.console import stage_bars
 from orchestration.cli.notices import running
-from orchestration.pins.standing import (
+from orchestration.ledger.look import (
     File,
     Standing,
     StandingStage,
@@ -98,8 +98,8 @@ def _run(
 ) -> Reproduction:
     from orchestration.experiments.making import begin
     from orchestration.experiments.record import open_experiment
-    from orchestration.pins.dvc import settle
-    from orchestration.pins.project_lock import project_lock
+    from orchestration.ledger.dvc import settle
+    from orchestration.pipeline.project_lock import project_lock
     from orchestration.pipeline.graph import STAGES, stages_of
     from orchestration.pipeline.resources import WorkspaceResource
     from orchestration.pipeline.run import instance, run_stages
@@ -168,7 +168,7 @@ def _keep(
 ) -> None:
     """Keep what stands after a run: the stages that ran, and those that stood before it and still do."""
     from orchestration.benchmarks.registry import BENCHMARKS
-    from orchestration.pins.records import fingerprint, read_record, record_path
+    from orchestration.ledger.records import fingerprint, read_record, record_path
     from orchestration.pipeline.graph import STAGES, stages_of
     from orchestration.stage import inputs_of
 

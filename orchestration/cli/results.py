@@ -140,7 +140,7 @@ def verify(
     row by row; exit 1 on damage or drift.
     """
     with failing(), running():
-        from orchestration.pins.verification import verify_files, verify_profile
+        from orchestration.ledger.verification import verify_files, verify_profile
         from orchestration.pipeline.graph import STAGES
         from orchestration.pipeline.run import recompute as compute
         from orchestration.project import find_root, open_workspace
@@ -183,8 +183,8 @@ def accept(
     with failing():
         with others_apart():
             from orchestration.files import replacing
-            from orchestration.pins.acceptance import commit_message, told, trailers
-            from orchestration.pins.verification import accept_results, proposed
+            from orchestration.ledger.acceptance import commit_message, told, trailers
+            from orchestration.ledger.verification import accept_results, proposed
             from orchestration.pipeline.graph import STAGES
             from orchestration.project import open_workspace
 

@@ -17,9 +17,9 @@ from orchestration.benchmarks.benchmark import Benchmark
 from orchestration.benchmarks.registry import BENCHMARKS
 from orchestration.experiments.record import open_experiment, read_experiment
 from orchestration.files import sha256
-from orchestration.pins.drift import Cause, causes, unaccepted
-from orchestration.pins.pinned import ROWS, Pin, Pinned, PinnedRow, Pins, read_pins, read_rows, row_change
-from orchestration.pins.records import read_record
+from orchestration.ledger.drift import Cause, causes, unaccepted
+from orchestration.ledger.pinned import ROWS, Pin, Pinned, PinnedRow, Pins, read_pins, read_rows, row_change
+from orchestration.ledger.records import read_record
 from orchestration.project import open_workspace
 from orchestration.scoring.scores import Score, split_name
 from orchestration.scoring.statistics import mcnemar_exact, newcombe_paired, wilson

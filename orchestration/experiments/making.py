@@ -18,14 +18,14 @@ import msgspec
 
 from orchestration.experiments.record import RECORD, Changed, Experiment, Parent
 from orchestration.files import replacing, sha256, write_json
-from orchestration.pins.records import (
+from orchestration.ledger.records import (
     Fingerprint,
     fingerprint,
     read_record,
     record_bytes,
     record_path,
 )
-from orchestration.pins.seal import SEAL
+from orchestration.ledger.seal import SEAL
 from orchestration.project import changed_parameters
 from orchestration.settings import PARAMETERS_FILE
 from orchestration.stage import Stage, Stages

@@ -27,7 +27,7 @@ from rocrate.rocrate import ROCrate
 
 from orchestration.files import sha256
 from orchestration.lineage.number import Lineage, Step, Trace, step_of
-from orchestration.pins.records import ROOT
+from orchestration.ledger.records import ROOT
 from orchestration.settings import flattened
 
 Crate = Any

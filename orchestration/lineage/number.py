@@ -23,7 +23,7 @@ from orchestration.code import ROOT, short_hash
 from orchestration.fetch.downloads import official_sources, read_pins
 from orchestration.files import sha256
 from orchestration.named import NAMED
-from orchestration.pins.records import LOCK, Fingerprint, lock_hash, parameter, read_records
+from orchestration.ledger.records import LOCK, Fingerprint, lock_hash, parameter, read_records
 from orchestration.scoring.scores import Score, score_file, split_name
 from orchestration.tables import LogEntry, read_index
 from orchestration.workspace import Workspace

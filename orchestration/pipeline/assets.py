@@ -15,7 +15,7 @@ from orchestration.benchmarks.registry import BENCHMARKS
 from orchestration.code import hashes
 from orchestration.experiments.making import keep_record, take, take_needs
 from orchestration.files import clear_leftovers, replacing
-from orchestration.pins.records import fingerprint, read_record, record_path, version_of
+from orchestration.ledger.records import fingerprint, read_record, record_path, version_of
 from orchestration.pipeline.previews import preview
 from orchestration.pipeline.progress import advance, logging_to
 from orchestration.pipeline.resources import WorkspaceResource

@@ -19,9 +19,9 @@ from orchestration.benchmarks.registry import BENCHMARKS
 from orchestration.benchmarks.reliability import imagined
 from orchestration.benchmarks.robustness import KEY, PERTURBED, short_of
 from orchestration.named import kind_of
-from orchestration.pins.drift import explain_data
-from orchestration.pins.dvc import md5, recorded
-from orchestration.pins.pinned import ROWS
+from orchestration.ledger.drift import explain_data
+from orchestration.ledger.dvc import md5, recorded
+from orchestration.ledger.pinned import ROWS
 from orchestration.pipeline.drifted import find_drift, shown
 from orchestration.pipeline.resources import WorkspaceResource
 from orchestration.pipeline.robustness_stages import counted, rows_file

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import dagster as dg
 
-from orchestration.pins.drift import Cause, Difference, causes, differences
-from orchestration.pins.pinned import measure, read_pins
+from orchestration.ledger.drift import Cause, Difference, causes, differences
+from orchestration.ledger.pinned import measure, read_pins
 from orchestration.pipeline.result_stages import REPORT
 from orchestration.rendering.page import answers_page
 from orchestration.stage import Stage, Stages

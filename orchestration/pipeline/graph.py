@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from orchestration.benchmarks.baselines import LanguageModel
 from orchestration.benchmarks.registry import BENCHMARKS
-from orchestration.pins.standing import is_of
+from orchestration.ledger.look import is_of
 from orchestration.pipeline.ablation_stages import ablation_stages
 from orchestration.pipeline.benchmark_stages import stages_of_benchmark
 from orchestration.pipeline.model_stages import model_stages

@@ -11,7 +11,7 @@ import dagster as dg
 from sqlalchemy.exc import OperationalError
 
 from orchestration.files import OutputError
-from orchestration.pins.project_lock import open_lock, project_lock
+from orchestration.pipeline.project_lock import open_lock, project_lock
 from orchestration.pipeline.assets import EXECUTOR, asset_key, assets_of
 from orchestration.pipeline.checks import checks_of
 from orchestration.pipeline.graph import STAGES

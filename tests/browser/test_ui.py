@@ -27,8 +27,8 @@ import yaml
 from PIL import Image
 from playwright.sync_api import Page, ViewportSize, expect, sync_playwright
 
-from orchestration.pins.dvc import md5
-from orchestration.pins.pinned import measure, write_pins
+from orchestration.ledger.dvc import md5
+from orchestration.ledger.pinned import measure, write_pins
 from orchestration.pipeline.graph import STAGES
 from orchestration.project import SETTINGS
 from orchestration.settings import load_settings

@@ -9,8 +9,8 @@ from byte_flips import flips, summary, verified
 from typer.testing import CliRunner
 
 from orchestration.cli.main import app
-from orchestration.pins.seal import SEAL
-from orchestration.pins.standing import Standing, read_standing, standing_path, write_standing
+from orchestration.ledger.seal import SEAL
+from orchestration.ledger.look import Standing, read_standing, standing_path, write_standing
 
 FLIPS, SEED = 60, 20
 

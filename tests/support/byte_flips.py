@@ -13,7 +13,7 @@ import msgspec
 from typer.testing import CliRunner
 
 from orchestration.cli.main import app
-from orchestration.pins.verification import Report
+from orchestration.ledger.verification import Report
 from orchestration.rendering.drift import render_markdown, render_text
 
 PLACES = {

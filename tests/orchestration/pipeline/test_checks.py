@@ -15,7 +15,7 @@ import releases
 import yaml
 
 from orchestration.benchmarks.registry import BENCHMARKS
-from orchestration.pins import dvc as pins
+from orchestration.ledger import dvc as pins
 from orchestration.pipeline.checks import SAMPLE, checks_of
 from orchestration.pipeline.drifted import Drift, shown
 from orchestration.pipeline.graph import STAGES

@@ -12,9 +12,9 @@ import pytest
 
 from orchestration.definitions import build_definitions, defs
 from orchestration.fetch.downloads import official_sources
-from orchestration.pins import dvc as pins
-from orchestration.pins.drift import Difference
-from orchestration.pins.verification import Report
+from orchestration.ledger import dvc as pins
+from orchestration.ledger.drift import Difference
+from orchestration.ledger.verification import Report
 from orchestration.pipeline import jobs
 from orchestration.pipeline.graph import STAGES, stages_of
 from orchestration.pipeline.resources import WorkspaceResource

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from orchestration.definitions import defs
-from orchestration.pins import dvc as pins
+from orchestration.ledger import dvc as pins
 from orchestration.pipeline.graph import STAGES, stages_of
 from orchestration.pipeline.resources import WorkspaceResource
 from orchestration.pipeline.run import RunError, run_stages

@@ -20,8 +20,8 @@ from typer.testing import CliRunner
 from orchestration.cli.main import app
 from orchestration.files import sha256
 from orchestration.lineage.explain import Input, explain_answer
-from orchestration.pins import dvc as pins
-from orchestration.pins.records import read_record, record_path
+from orchestration.ledger import dvc as pins
+from orchestration.ledger.records import read_record, record_path
 from orchestration.pipeline.graph import STAGES
 from orchestration.project import open_workspace
 from orchestration.rendering.page import number_page, percent
@@ -289,7 +289,7 @@ def test_the_command_says_where_the_report_lies(
 ) -> None:
     root = make_project()
     monkeypatch.setattr("orchestration.pipeline.run.run_stages", lambda *_: [])
-    monkeypatch.setattr("orchestration.pins.dvc.settle", lambda *_: {})
+    monkeypatch.setattr("orchestration.ledger.dvc.settle", lambda *_: {})
     for name in (
         stage.name
         for stage in STAGES.values()

@@ -14,12 +14,10 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from orchestration.pins.pinned import Pinned, Pins, decode_pins, row_change
-from orchestration.pins.records import version_of
-from orchestration.stage import Stages
+from orchestration.ledger.pinned import ACCEPTED, Pinned, Pins, decode_pins, row_change
+from orchestration.ledger.records import version_of
 from substrate.base.errors import ParameterError
 
-ACCEPTED = Path("pins") / "accepted.jsonl"
 Counts = tuple[int, int]
 """Correct and total."""
 _SHORT = 12
@@ -38,6 +36,7 @@ class Acceptance(msgspec.Struct, frozen=True, omit_defaults=True):
         numbers: correct and total of each number that changed, before and after.
         rows: by stage of answers, how many rows changed in which way.
         stages: a short hash of the outs of each stage whose outs changed, before and after.
+        unsafe: the stages whose outs no record of a run says to have been computed.
         commit: the commit whose message has it; empty in the file.
     """
 
@@ -48,6 +47,7 @@ class Acceptance(msgspec.Struct, frozen=True, omit_defaults=True):
     numbers: dict[str, tuple[Counts, Counts]] = {}
     rows: dict[str, dict[str, int]] = {}
     stages: dict[str, tuple[str, str]] = {}
+    unsafe: list[str] = []
     commit: str = ""
 
     @property
@@ -75,7 +75,7 @@ def changes(old: Pins, new: Pins) -> Acceptance:
         changed.pop("", None)
         if changed:
             rows[name] = dict(changed.most_common())
-    return Acceptance("", "", "", [], numbers, rows, stages)
+    return Acceptance("", "", "", numbers=numbers, rows=rows, stages=stages)
 
 
 def _differs(old: Pinned, new: Pinned) -> bool:
@@ -90,6 +90,8 @@ def told(acceptance: Acceptance) -> list[str]:
     other = [name for name in acceptance.stages if name not in acceptance.rows]
     if other:
         lines.append(f"outputs of {', '.join(other)}")
+    if acceptance.unsafe:
+        lines.append(f"no record of a run computed {', '.join(acceptance.unsafe)}")
     return lines
 
 
@@ -114,6 +116,7 @@ def trailers(acceptance: Acceptance) -> list[str]:
     for stage, ways in acceptance.rows.items():
         lines.append(f"Accepted-Rows: {stage} {', '.join(f'{count} {way}' for way, count in ways.items())}")
     lines += [f"Accepted-Stage: {name} {old} -> {new}" for name, (old, new) in acceptance.stages.items()]
+    lines += [f"Accepted-Unsafe: {name}" for name in acceptance.unsafe]
     return [*lines, f"Accepted-Record: {acceptance.digest}"]
 
 
@@ -143,6 +146,7 @@ def read_trailers(text: str, commit: str, date: str) -> Acceptance | None:
             {name: (_counts(old), _counts(new)) for name, old, new in _arrows(found["accepted-number"])},
             {stage: _read_ways(ways) for stage, ways in _named(found["accepted-rows"])},
             {name: (old, new) for name, old, new in _arrows(found["accepted-stage"])},
+            found["accepted-unsafe"],
             commit,
         )
     except ValueError:
@@ -180,7 +184,7 @@ class Since(NamedTuple):
     unrecorded: list[str]
 
 
-def since(root: Path, profile: str, pinned: Pins, commit: str, stages: Stages) -> Since:
+def since(root: Path, profile: str, pinned: Pins, commit: str) -> Since:
     """What was accepted since a commit, and what of the pins changed that was not.
 
     An acceptance is in the trailers of a commit's message, or in ``pins/accepted.jsonl``. A stage is
@@ -190,18 +194,13 @@ def since(root: Path, profile: str, pinned: Pins, commit: str, stages: Stages) -
     Raises:
         ParameterError: there is no such commit.
     """
-    folder = f"pins/{profile}"
     names = _git(root, "ls-tree", "-r", "--name-only", commit, "--", "pins").decode().splitlines()
-    files: dict[str, bytes] = {}
-    known: list[bytes] = []
-    for name in names:
-        if Path(name).parent.as_posix() == folder:
-            files[Path(name).name] = _git(root, "show", f"{commit}:{name}")
-        if name == ACCEPTED.as_posix():
-            known = _git(root, "show", f"{commit}:{name}").splitlines()
-    before = decode_pins(files)
-    accepted = [one for one in _accepted(root, commit, known) if one.profile == profile]
-    return Since(accepted, before, list(_unrecorded(changes(before, pinned), accepted, stages)))
+    ours = (f"pins/{profile}/", f"pins/{profile}.json", ACCEPTED)
+    files = {name: _git(root, "show", f"{commit}:{name}") for name in names if name.startswith(ours)}
+    before = decode_pins(files, profile)
+    accepted = _accepted(root, commit, files.get(ACCEPTED, b"").splitlines())
+    accepted = [one for one in accepted if one.profile == profile]
+    return Since(accepted, before, list(_unrecorded(changes(before, pinned), accepted)))
 
 
 def _accepted(root: Path, commit: str, known: Sequence[bytes]) -> list[Acceptance]:
@@ -242,33 +241,18 @@ def _pair(line: str) -> tuple[str, str]:
     return key.strip().lower(), value.strip()
 
 
-def _unrecorded(found: Acceptance, accepted: Sequence[Acceptance], stages: Stages) -> Iterator[str]:
+def _unrecorded(found: Acceptance, accepted: Sequence[Acceptance]) -> Iterator[str]:
     """What changed and was not accepted, a line a number, and a stage where none of its numbers is one."""
-    whole = _in_old_form(accepted, stages)
     named = set[str]()
     for number, (old, new) in found.numbers.items():
-        edges = [one.numbers[number] for one in accepted if number in one.numbers]
-        stage = f"{number.partition('/')[0]}/scores"
-        if stage not in whole and not _leads(edges, old, new):
-            named.add(stage)
+        if not _leads([one.numbers[number] for one in accepted if number in one.numbers], old, new):
+            named.add(f"{number.partition('/')[0]}/scores")
             yield f"{number}: {_counted(old)} -> {_counted(new)}"
     for stage, (old, new) in found.stages.items():
         edges = [one.stages[stage] for one in accepted if stage in one.stages]
-        if stage not in whole and stage not in named and not _leads(edges, old, new):
+        if stage not in named and not _leads(edges, old, new):
             ways = found.rows.get(stage)
             yield f"{stage}: {_ways(ways) if ways else 'its outputs'}"
-
-
-def _in_old_form(accepted: Sequence[Acceptance], stages: Stages) -> set[str]:
-    """The stages of acceptances that name the outs that changed, and neither numbers nor hashes."""
-    paths = {path.rstrip("/") for one in accepted if not one.stages for path in one.changed}
-    return {
-        stage.name
-        for stage in stages.values()
-        for out in stage.outs
-        for one in accepted
-        if out.format(profile=one.profile) in paths
-    }
 
 
 def _leads(edges: Iterable[tuple[Any, Any]], old: Any, new: Any) -> bool:

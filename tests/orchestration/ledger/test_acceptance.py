@@ -11,9 +11,9 @@ from typer.testing import CliRunner
 
 from orchestration.cli.main import app
 from orchestration.experiments.making import keep_record
-from orchestration.pins.acceptance import ACCEPTED
-from orchestration.pins.records import fingerprint
-from orchestration.pins.seal import seal_pins
+from orchestration.ledger.acceptance import ACCEPTED
+from orchestration.ledger.records import fingerprint
+from orchestration.ledger.seal import seal_pins
 from orchestration.pipeline.graph import STAGES
 from orchestration.project import open_workspace
 from orchestration.stage import inputs_of

@@ -4,14 +4,16 @@ they come from.
 
 from __future__ import annotations
 
+import subprocess
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
 
-from orchestration.pins.pinned import Pin, Pinned, PinnedRow, Pins, measure, read_pins
-from orchestration.pins.records import LOCK, lines_apart
+from orchestration.ledger.pinned import NOTHING, Pin, Pinned, PinnedRow, Pins, measure, pin_path, read_pins
+from orchestration.ledger.records import LOCK, Entry, Fingerprint, lines_apart
 from orchestration.settings import flattened
 from orchestration.stage import Stage, Stages
 from orchestration.workspace import Workspace
@@ -156,20 +158,16 @@ def _files(stage: str, old: Pin, new: Pin, here: bool) -> list[Difference]:
         was, is_ = old.outs.get(out, NOTHING), new.outs.get(out, NOTHING)
         if was == is_:
             continue
-        kind = "input" if new.files or old.files else "file"
-        if named := changed_files(old, new):
-            for name in named:
-                before, after = old.files.get(name, NOTHING), new.files.get(name, NOTHING)
-                path = f"{out}/{name}"
-                at = apart_at(old.lines.get(path), new.lines.get(path))
-                found.append(Difference(stage, kind, path + at, before, after, here))
-        else:
-            at = apart_at(old.lines.get(out), new.lines.get(out))
-            found.append(Difference(stage, kind, out + at, short(was), short(is_), here))
+        kind = "input" if out.startswith("data/") else "file"
+        for name in changed_files(old, new, out) or [out]:
+            before, after = (pin.files.get(name, NOTHING) for pin in (old, new))
+            if name == out:
+                before, after = short(was), short(is_)
+            at = apart_at(old.lines.get(name), new.lines.get(name))
+            found.append(Difference(stage, kind, name + at, before, after, here))
     return found
 
 
-NOTHING = "nothing"
 _LISTED = 5
 
 
@@ -192,9 +190,10 @@ def apart_at(old: str | None, new: str | None) -> str:
     return f", line {listed}{more}{after}"
 
 
-def changed_files(old: Pin, new: Pin) -> list[str]:
-    """The files of a dataset that differ."""
-    return [name for name in sorted({**old.files, **new.files}) if old.files.get(name) != new.files.get(name)]
+def changed_files(old: Pin, new: Pin, out: str) -> list[str]:
+    """The files of a folder that differ."""
+    names = sorted(name for name in {**old.files, **new.files} if name.startswith(f"{out}/"))
+    return [name for name in names if old.files.get(name) != new.files.get(name)]
 
 
 def causes(old: Pins, new: Pins) -> list[Cause]:
@@ -216,7 +215,7 @@ def _changes(old: Pins, new: Pins, differ: bool) -> list[Cause]:
     for stage in (name for name in new if name in old):
         was, is_ = old[stage].pin, new[stage].pin
         if (was.outs != is_.outs) == differ:
-            for cause in _changes_of(was, is_, differ):
+            for cause in _changes_of(old, new, stage, differ):
                 shared[cause].append(stage)
     return [
         Cause(kind, what, tuple(stages), before, after)
@@ -224,36 +223,85 @@ def _changes(old: Pins, new: Pins, differ: bool) -> list[Cause]:
     ]
 
 
-def _changes_of(was: Pin, is_: Pin, differ: bool) -> list[tuple[Any, ...]]:
-    direct: list[tuple[Any, ...]] = [("code", file, "", "") for file in _keys(was.code, is_.code)]
-    flat = flattened(was.parameters), flattened(is_.parameters)
+def _changes_of(old: Pins, new: Pins, stage: str, differ: bool) -> list[tuple[Any, ...]]:
+    was, is_ = old[stage], new[stage]
+    direct: list[tuple[Any, ...]] = []
+    if was.entry and is_.entry:
+        direct += [("code", file, "", "") for file in _keys(was.entry.made.code, is_.entry.made.code)]
+    flat = flattened(was.pin.parameters), flattened(is_.pin.parameters)
     direct += [("parameter", key, _text(flat[0], key), _text(flat[1], key)) for key in _keys(*flat)]
-    data = [("input", path, "", "") for path in _keys(was.inputs, is_.inputs) if path.startswith("data/")]
-    upstream = [path for path in _keys(was.inputs, is_.inputs) if not path.startswith("data/")]
+    changed = _keys(*_inputs(old, new, stage))
+    data = [("input", path, "", "") for path in changed if path.startswith("data/")]
+    locked = was.entry and is_.entry and was.entry.environment != is_.entry.environment
+    environment: tuple[Any, ...] = ("environment", LOCK, "", "")
     if not differ:
         # The stage that makes a changed input is named for it already.
-        return direct + ([("environment", LOCK, "", "")] if was.lock != is_.lock else [])
-    if not (direct or data or upstream):
-        direct = [("input", path, "", "") for path in is_.outs if is_.files] or [_elsewhere(was, is_)]
+        return direct + [environment] * bool(locked)
+    if not (direct or changed):
+        direct = [("input", path, "", "") for path in is_.pin.outs if path.startswith("data/")]
+        unknown = "unknown", "code that it does not declare, or a result that does not repeat", "", ""
+        direct = direct or [environment if locked else unknown]
     return direct + data
 
 
-def _elsewhere(was: Pin, is_: Pin) -> tuple[Any, ...]:
-    if was.lock != is_.lock:
-        return "environment", LOCK, "", ""
-    return "unknown", "code that it does not declare, or a result that does not repeat", "", ""
+def _inputs(old: Pins, new: Pins, stage: str) -> list[dict[str, str]]:
+    """The inputs of a stage on both sides: as it read them, else as the stages that make them have them."""
+    read = [pins[stage].entry for pins in (old, new)]
+    if all(entry and entry.made.inputs for entry in read):
+        return [entry.made.inputs for entry in read if entry]
+    return [
+        {out: digest for need in pins[stage].pin.needs if need in pins for out, digest in pins[need].pin.outs.items()}
+        for pins in (old, new)
+    ]
+
+
+def explained(root: Path, profile: str, pins: Pins, now: Pins) -> Pins:
+    """Pins with the code that made them. Where no ledger says so, as in a clone, it is that of the commit that
+    changed the pins last: what git says has changed since then is another there.
+    """
+    unknown = [name for name in pins if pins[name].entry is None and name in now]
+    changed = _changed_since_pinned(root, profile) if unknown else None
+    if changed is None:
+        return pins
+    found = dict(pins)
+    for name in unknown:
+        if entry := now[name].entry:
+            code = {file: "" if file in changed else digest for file, digest in entry.made.code.items()}
+            lock = "" if LOCK in changed else entry.environment
+            made = Fingerprint(code, pins[name].pin.parameters, {}, pins[name].pin.outs)
+            found[name] = msgspec.structs.replace(pins[name], entry=Entry(made=made, environment=lock))
+    return found
+
+
+def _changed_since_pinned(root: Path, profile: str) -> set[str] | None:
+    """The files that changed since the commit that changed the pins last; ``None`` where git does not say."""
+    path = pin_path(root, profile).relative_to(root).as_posix()
+    base = _git(root, "log", "-1", "--format=%H", "--", path)
+    changed = _git(root, "diff", "--name-only", "-z", base.strip()) if base else None
+    return set(changed.split("\0")) if changed is not None else None
+
+
+def _git(root: Path, *arguments: str) -> str | None:
+    try:
+        asked = subprocess.run(["git", *arguments], cwd=root, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return asked.stdout
 
 
 def explain_data(workspace: Workspace, stages: Stages, stage: Stage) -> str:
     """In words, which files of a dataset are not those that were pinned, and what changed that made them;
     empty where no pin tells.
     """
-    made = read_pins(workspace.root, workspace.settings.profile).get(stage.name)
+    root, profile = workspace.root, workspace.settings.profile
+    made = read_pins(root, profile).get(stage.name)
     now = measure(workspace, stages, [stage])
     if not made or not now:
         return ""
-    named = ", ".join(changed_files(made.pin, now[stage.name].pin))
-    return "; ".join(filter(None, [named, *map(str, causes({stage.name: made}, now))]))
+    files = [changed_files(made.pin, now[stage.name].pin, out) for out in made.pin.outs]
+    named = ", ".join(Path(name).name for of_out in files for name in of_out)
+    known = explained(root, profile, {stage.name: made}, now)
+    return "; ".join(filter(None, [named, *map(str, causes(known, now))]))
 
 
 def _keys(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:

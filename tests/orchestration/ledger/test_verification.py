@@ -14,8 +14,8 @@ from typer.testing import CliRunner
 
 from orchestration import code
 from orchestration.cli.main import app
-from orchestration.pins.drift import causes, differences
-from orchestration.pins.pinned import measure, read_pins
+from orchestration.ledger.drift import causes, differences
+from orchestration.ledger.pinned import measure, read_pins
 from orchestration.pipeline.graph import STAGES
 from orchestration.project import open_workspace
 

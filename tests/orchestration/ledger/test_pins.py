@@ -14,7 +14,7 @@ import yaml
 from typer.testing import CliRunner
 
 from orchestration.cli.main import app
-from orchestration.pins import dvc as pins
+from orchestration.ledger import dvc as pins
 from orchestration.pipeline.graph import STAGES
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -1,9 +1,13 @@
-"""DVC: `dvc.yaml` from the asset graph, and whether data and artifacts are what was pinned."""
+"""DVC: `dvc.yaml` from the asset graph, and the pins exported into `dvc.lock`, `data.dvc` and DVC's cache.
+
+DVC is told of a stage's code by one file, which is empty as long as the code is that of the ledger and else names
+what changed. So a change of code makes DVC run a stage, and a change that changes no result leaves `dvc.lock`
+as it is.
+"""
 
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import shlex
 import subprocess
@@ -18,8 +22,9 @@ import yaml
 from dvc_data.hashfile.hash_info import HashInfo
 from dvc_data.hashfile.tree import Tree
 
-from orchestration.pins.pinned import PinError, settle_pins
-from orchestration.pins.seal import broken, seal_pins
+from orchestration.files import replacing, sha256
+from orchestration.ledger.pinned import PinError, broken, measure, pin_path, pinned_outs, read_pins, write_pins
+from orchestration.ledger.records import Manifest, changing, ledger_of, read_manifest
 from orchestration.settings import PARAMETERS_FILE
 from orchestration.stage import Stage, Stages, inputs_of
 from orchestration.workspace import Workspace
@@ -27,16 +32,24 @@ from orchestration.workspace import Workspace
 _NUMBERS = "artifacts/${profile}/tables/numbers.csv"
 _METRICS = "artifacts/{profile}/metrics.json"
 """What DVC shows of a run. One file: where a metric's name is in several, DVC puts the file's before it."""
+DVC_YAML = "dvc.yaml"
+_CODE = "artifacts/{profile}/.code"
+"""The folder of the files that say of each stage what of its code changed since it ran."""
 _HEADER = "# Generated from the asset graph by `substrate dvc sync`; a test holds the two equal.\n"
 
 
 def render_dvc_yaml(stages: Stages) -> str:
     """The text of `dvc.yaml`: a stage for each asset but the datasets, which `data.dvc` pins."""
     pinned = (stage for stage in stages.values() if stage.pinned_by == "dvc.yaml")
-    described = {_dvc_name(stage.name): _dvc_stage(stages, stage) for stage in pinned}
+    described = {"code": _CODE_STAGE} | {_dvc_name(stage.name): _dvc_stage(stages, stage) for stage in pinned}
     return _HEADER + yaml.safe_dump({"stages": described, "plots": _PLOTS}, sort_keys=False, width=120)
 
 
+_CODE_STAGE = {
+    "cmd": "PATH=.venv/bin:$PATH substrate dvc code --profile ${profile}",
+    "always_changed": True,
+    "outs": [_CODE.replace("{", "${")],
+}
 _PLOTS = [
     {
         "accuracy": {
@@ -60,7 +73,7 @@ def _dvc_stage(stages: Stages, stage: Stage) -> dict[str, Any]:
     described: dict[str, Any] = {
         # The environment's own command, whether or not it has been activated.
         "cmd": f"PATH=.venv/bin:$PATH substrate materialize {stage.name} --profile ${{profile}} --force",
-        "deps": sorted([*inputs, *stage.code]),
+        "deps": sorted([*inputs, _dvc_path(f"{_CODE}/{_dvc_name(stage.name)}")]),
         "params": [_dvc_path(key) for key in stage.parameters],
         "metrics": [_dvc_path(out) for out in metrics],
         "outs": [_dvc_path(out) for out in stage.outs if out not in metrics],
@@ -81,35 +94,41 @@ def sync(root: Path, stages: Stages) -> bool:
     return True
 
 
-def drift(root: Path) -> dict[str, str]:
-    """The pinned paths that are not what was pinned, with how: ``modified`` or ``deleted``.
-
-    Compares hashes, so it needs no copy of what was pinned; what was never pinned does not drift.
+def keep_code(workspace: Workspace, stages: Stages) -> None:
+    """Write what DVC depends on of each stage's code: nothing where it is that of the ledger, or where there is
+    nothing that it could have made; else what changed.
     """
-    changed = json.loads(_dvc(root, "data", "status", "--json") or "{}").get("uncommitted", {})
-    return {path.rstrip("/"): how for how in ("modified", "deleted") for path in changed.get(how, [])}
+    manifest = read_manifest(ledger_of(workspace)) or Manifest()
+    for stage in stages.values():
+        if stage.pinned_by != "dvc.yaml":
+            continue
+        entry, made = manifest.stages.get(stage.name), any(workspace.path(out).exists() for out in stage.outs)
+        said = "" if entry or not made else "no run is recorded here\n"
+        if entry and entry.made.code != stage.code:
+            now, was = stage.code, entry.made.code
+            changed = sorted(file for file in {**now, **was} if now.get(file) != was.get(file))
+            said = "".join(f"{file} {now.get(file, 'gone')}\n" for file in changed)
+        path = workspace.path(_CODE) / _dvc_name(stage.name)
+        if not path.is_file() or path.read_text("utf-8") != said:
+            with replacing(path) as fresh:
+                fresh.write_text(said, "utf-8")
 
 
-LOCKS = ("data.dvc", "dvc.lock")
-"""The files of DVC's pins."""
-
-
-def recorded(root: Path) -> dict[str, str]:
-    """The MD5 at which `dvc.lock` and `data.dvc` pin each path; what was never pinned is not in it.
-
-    For checks inside a run, where a call of DVC for each stage would take longer than the stage.
-
-    Raises:
-        PinError: one of them cannot be read.
+def drift(workspace: Workspace) -> dict[str, str]:
+    """The pinned paths that are not what was pinned, with how: ``modified`` or ``deleted``; what was never
+    pinned does not drift.
     """
     found: dict[str, str] = {}
-    for name in LOCKS:
-        pinned = pinned_md5(root, name)
-        if pinned is None:
-            hint = "Restore it, as with `git checkout`"
-            raise PinError("is damaged: these are no pins of DVC", where=(root / name,), hint=hint)
-        found |= pinned
+    for out, digest in sorted(pinned_outs(workspace.root, workspace.settings.profile).items()):
+        path = workspace.root / out
+        if not path.exists() or sha256(path) != digest:
+            found[out] = "modified" if path.exists() else "deleted"
     return found
+
+
+def exported(path: str, profile: str) -> bool:
+    """Whether a path that DVC pins is one of a profile's data or results."""
+    return path.startswith((f"data/{profile}/", f"artifacts/{profile}/")) and path != _CODE.format(profile=profile)
 
 
 def pinned_md5(root: Path, name: str) -> dict[str, str] | None:
@@ -166,7 +185,7 @@ def commit(root: Path, *targets: str) -> None:
 
 
 def settle(workspace: Workspace, stages: Stages, ran: Iterable[str]) -> dict[str, str]:
-    """After a run: record new stages and changed inputs, but never a changed result, and seal the pins.
+    """After a run: pin new stages and changed inputs, but never a changed result, and export the pins to DVC.
 
     Args:
         workspace: the project, in its default profile.
@@ -174,30 +193,43 @@ def settle(workspace: Workspace, stages: Stages, ran: Iterable[str]) -> dict[str
         ran: names of the stages that ran.
 
     Returns:
-        The paths whose bytes differ from their pins; they stay unrecorded until they are accepted.
+        The paths whose bytes differ from their pins; they stay as they were pinned until they are accepted.
     """
     root, profile = workspace.root, workspace.settings.profile
-    unsealed = broken(root).keys()
-    drifted = drift(root)
-    those = [stages[name] for name in ran]
-    settled: list[str] = []
-    for stage in those:
-        outs = {out.format(profile=profile) for out in stage.outs}
-        if stage.pinned_by == "dvc.yaml" and not outs & drifted.keys():
-            settled.append(_dvc_name(stage.name))
-    if (root / "data.dvc").is_file() and not any(path.startswith("data/") for path in drifted):
-        settled.append("data.dvc")
+    bad = broken(root, profile)
+    keep_code(workspace, stages)
+    if pin_path(root, profile).relative_to(root).as_posix() in bad:
+        return {}
+    drifted = drift(workspace)
+    manifest, locked = read_manifest(ledger_of(workspace)) or Manifest(), pinned_md5(root, "dvc.lock") or {}
+    data_drifted = any(path.startswith("data/") for path in drifted)
+    settled: list[Stage] = []
+    for stage in (stages[name] for name in ran if name in manifest.stages):
+        outs, entry = {out.format(profile=profile) for out in stage.outs}, manifest.pinned.get(stage.name)
+        new = entry is None or entry.made != manifest.stages[stage.name].made
+        new = new or (stage.pinned_by == "dvc.yaml" and not outs & locked.keys())
+        held = data_drifted if stage.pinned_by == "data.dvc" else bool(outs & drifted.keys())
+        if new and not held and stage.pinned_by != "nothing":
+            settled.append(stage)
     if settled:
-        commit(root, *settled)
-        kept = [stage for stage in those if _dvc_name(stage.name) in settled or stage.pinned_by in settled]
-        settle_pins(workspace, stages, kept)
-    # What was not as sealed before the run stays so; of the parameters only what a stage takes counts.
-    seal_pins(root, unsealed - (set() if drifted else {PARAMETERS_FILE}))
+        _export(root, settled, data=not data_drifted)
+        kept, known = {name: was for name, (was, _) in bad.items()}, read_pins(root, profile)
+        write_pins(workspace, measure(workspace, stages, settled, known), kept)
+    if not drifted:
+        with changing(ledger_of(workspace)) as manifest:
+            manifest.beside[PARAMETERS_FILE] = sha256(root / PARAMETERS_FILE)
     return {path: how for path, how in drifted.items() if how == "modified"}
 
 
-def _dvc(root: Path, *arguments: str) -> str:
-    return _run(root, "-m", "dvc", *arguments)
+def _export(root: Path, settled: Iterable[Stage], *, data: bool) -> None:
+    if not (root / ".dvc").is_dir():
+        return
+    targets = [_dvc_name(stage.name) for stage in settled if stage.pinned_by == "dvc.yaml"]
+    targets = ["code", *targets] if targets else []
+    if data and (root / "data.dvc").is_file():
+        targets.append("data.dvc")
+    if targets:
+        commit(root, *targets)
 
 
 def _run(root: Path, *arguments: str) -> str:

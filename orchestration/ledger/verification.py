@@ -6,23 +6,19 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from urllib.parse import urlsplit
-from urllib.request import url2pathname
 
 import msgspec
 
 from orchestration.files import passing_folder
-from orchestration.pins import dvc as pins
-from orchestration.pins.acceptance import ACCEPTED, Acceptance, changes
-from orchestration.pins.acceptance import since as changes_since
-from orchestration.pins.damage import find_damage
-from orchestration.pins.drift import Cause, Difference, causes, differences, unaccepted
-from orchestration.pins.pinned import measure, read_pins, write_pins
-from orchestration.pins.records import Digests
-from orchestration.pins.seal import seal_pins
+from orchestration.ledger import dvc
+from orchestration.ledger.acceptance import Acceptance, changes
+from orchestration.ledger.acceptance import since as changes_since
+from orchestration.ledger.damage import find_damage
+from orchestration.ledger.drift import Cause, Difference, causes, differences, explained, unaccepted
+from orchestration.ledger.pinned import ACCEPTED, Pinned, Pins, measure, read_pins, write_pins
+from orchestration.ledger.records import Digests, changing, ledger_of, read_records
 from orchestration.settings import PARAMETERS_FILE
 from orchestration.stage import Stage, Stages
-from orchestration.tables import Storage
 from orchestration.workspace import Workspace
 from substrate.base.errors import ParameterError, SubstrateError
 
@@ -73,7 +69,7 @@ def verify_profile(
     """
     profile, digest = workspace.settings.profile, Digests()
     damage = find_damage(
-        workspace.root, profile, digest, storage=_local(workspace.storage), results=recompute is None
+        workspace.root, profile, stages, digest, storage=workspace.storage.local, results=recompute is None
     )
     there = [stage for stage in stages.values() if stage.pinned_by == "data.dvc" or not recompute]
     _require(workspace, there, {difference.what for difference in damage.found})
@@ -90,16 +86,17 @@ def verify_profile(
                 if not damage.found:
                     raise
                 failed = Difference("verify", "file", "the recomputation", "every stage", str(error))
-                return Report(profile, True, [*damage.found, failed], causes(pinned, here))
+                return Report(profile, True, [*damage.found, failed], causes(explained(workspace.root, profile, pinned, here), here))
             now = measure(replace(workspace, scratch=folder), stages)
         found = differences(here, now, here=True)
     found = differences(pinned, now) + found
     named = {(difference.stage, difference.what) for difference in damage.found}
     found = [*damage.found, *(one for one in found if (one.stage, one.what) not in named)]
-    report = Report(profile, recompute is not None, found, causes(pinned, now), unaccepted(pinned, now))
+    because = causes(explained(workspace.root, profile, pinned, now), now)
+    report = Report(profile, recompute is not None, found, because, unaccepted(pinned, now))
     if not since:
         return report
-    accepted, before, unrecorded = changes_since(workspace.root, profile, pinned, since, stages)
+    accepted, before, unrecorded = changes_since(workspace.root, profile, pinned, since)
     return msgspec.structs.replace(
         report,
         accepted=accepted,
@@ -109,28 +106,23 @@ def verify_profile(
     )
 
 
-def verify_files(root: Path, profile: str | None, error: SubstrateError) -> Report:
+def verify_files(root: Path, profile: str | None, stages: Stages, error: SubstrateError) -> Report:
     """Hold every file against its hash where the parameters cannot be read: of one profile, or of each that
     has pins.
 
     Raises:
         SubstrateError: the error, where it is not the file of parameters that is wrong.
     """
-    if str(root / PARAMETERS_FILE) not in error.where or (profile and not (root / "pins" / profile).is_dir()):
+    names = sorted(path.parent.name for path in root.glob("artifacts/*/.ledger"))
+    if str(root / PARAMETERS_FILE) not in error.where or (profile and profile not in names):
         raise error
     digest = Digests()
-    names = [profile] if profile else sorted(path.name for path in (root / "pins").glob("*") if path.is_dir())
+    names = [profile] if profile else names
     found = [Difference("pins", "file", PARAMETERS_FILE, "parameters", str(error))]
     for name in names:
-        damage = find_damage(root, name, digest, storage=root / "storage")
+        damage = find_damage(root, name, stages, digest, storage=root / "storage")
         found += [one for one in damage.found if one not in found and one.what != PARAMETERS_FILE]
     return Report(", ".join(names), False, found, [])
-
-
-def _local(storage: Storage) -> Path | None:
-    """The folder of a storage that is on this machine's disk."""
-    parts = urlsplit(storage.base)
-    return Path(url2pathname(parts.path)) if parts.scheme == "file" else None
 
 
 def _require(workspace: Workspace, stages: Iterable[Stage], named: Collection[str]) -> None:
@@ -144,31 +136,69 @@ def _require(workspace: Workspace, stages: Iterable[Stage], named: Collection[st
             raise ParameterError("is not there", where=(path,), hint=hint)
 
 
-def proposed(workspace: Workspace, stages: Stages, reason: str) -> Acceptance:
+def proposed(workspace: Workspace, stages: Stages, reason: str, *, unsafe: bool = False) -> Acceptance:
     """What would be accepted: how what is there differs from the pins, with the reason for it.
 
+    Args:
+        workspace: the project and its profile.
+        stages: every stage there is.
+        reason: why the new results are right.
+        unsafe: accept outs too that no record of a run computed, and say so in the pins.
+
     Raises:
-        ParameterError: there is no reason.
+        ParameterError: there is no reason, or no record of a run computed what is there.
     """
     if not reason.strip():
         raise ParameterError("no reason given", where=("REASON",), hint="Say why the new results are right")
-    profile, pinned = workspace.settings.profile, read_pins(workspace.root, workspace.settings.profile, [])
-    found = changes(pinned, measure(workspace, stages, known=pinned))
+    profile, pinned = workspace.settings.profile, read_pins(workspace.root, workspace.settings.profile)
+    now = measure(workspace, stages, known=pinned)
+    forged = _not_computed(workspace, pinned, now)
+    if forged and not unsafe:
+        named = ", ".join(workspace.root.joinpath(out).as_posix() for out in next(iter(forged.values())))
+        more = f", and outs of {len(forged) - 1} more stages" if len(forged) > 1 else ""
+        hint = "Compute it: `substrate reproduce`; or take it over with --unsafe, which the pins say for good"
+        raise ParameterError(f"no record of a run computed this{more}", where=(named,), hint=hint)
     return msgspec.structs.replace(
-        found,
+        changes(pinned, now),
         date=datetime.now(UTC).date().isoformat(),
         profile=profile,
         reason=reason,
-        changed=sorted(pins.drift(workspace.root)),
+        changed=sorted(dvc.drift(workspace)),
+        unsafe=list(forged),
     )
+
+
+def _not_computed(workspace: Workspace, pinned: Pins, now: Pins) -> dict[str, list[str]]:
+    """By stage the outs that are not pinned as they are, and that no run computed from the inputs there are."""
+    records, found = read_records(workspace), dict[str, list[str]]()
+    made = {out: digest for record in records.values() for out, digest in record.outs.items()}
+    for stage, measured in now.items():
+        known = pinned[stage].pin.outs if stage in pinned else {}
+        record = records.get(stage)
+        follows = record and all(made.get(path, digest) == digest for path, digest in record.inputs.items())
+        outs = [
+            out
+            for out, digest in measured.pin.outs.items()
+            if known.get(out) != digest and not (record and follows and record.outs.get(out) == digest)
+        ]
+        if outs:
+            found[stage] = outs
+    return found
 
 
 def accept_results(workspace: Workspace, stages: Stages, acceptance: Acceptance) -> None:
     """Pin what is there, and append the acceptance to ``pins/accepted.jsonl``."""
-    pins.commit(workspace.root)
-    write_pins(workspace, measure(workspace, stages))
+    dvc.keep_code(workspace, stages)
+    dvc.commit(workspace.root)
     record = workspace.root / ACCEPTED
     record.parent.mkdir(exist_ok=True)
     with record.open("ab") as file:
         file.write(msgspec.json.encode(acceptance) + b"\n")
-    seal_pins(workspace.root)
+    known = read_pins(workspace.root, workspace.settings.profile)
+    measured = measure(workspace, stages, known=known)
+    for stage in acceptance.unsafe:
+        pin = msgspec.structs.replace(measured[stage].pin, unsafe=acceptance.reason)
+        measured[stage] = Pinned(pin, measured[stage].rows)
+    write_pins(workspace, measured)
+    with changing(ledger_of(workspace)) as manifest:
+        manifest.beside[PARAMETERS_FILE] = dvc.sha256(workspace.root / PARAMETERS_FILE)
