@@ -24,8 +24,8 @@ PACKAGES = ("orchestration", "substrate")
 
 
 @cache
-def code_of(*functions: Callable[..., Any]) -> tuple[str, ...]:
-    """The files that some functions depend on, by path in the project, sorted.
+def code_of(*functions: Callable[..., Any]) -> dict[str, str]:
+    """The files that some functions depend on, by path in the project, sorted, with a short hash of each.
 
     Args:
         functions: functions or classes of this project, or partials of them. A value that a partial is given,
@@ -48,7 +48,7 @@ def code_of(*functions: Callable[..., Any]) -> tuple[str, ...]:
         for name in _source(module).reached(names):
             modules |= _closure(name)
     files = {file for module in modules | _declaring(values) for file in _files(module)}
-    return tuple(sorted(file.relative_to(ROOT).as_posix() for file in files))
+    return {file: short_hash(file) for file in sorted(file.relative_to(ROOT).as_posix() for file in files)}
 
 
 @cache
@@ -56,11 +56,6 @@ def short_hash(file: str) -> str:
     """The first digits of the SHA-256 of a file of the project; empty where it is not there."""
     path = ROOT / file
     return hashlib.sha256(path.read_bytes()).hexdigest()[:16] if path.is_file() else ""
-
-
-def hashes(files: Iterable[str]) -> dict[str, str]:
-    """A short hash of each file of the project."""
-    return {file: short_hash(file) for file in sorted(files)}
 
 
 def _parts(given: Iterable[Any]) -> Iterator[Any]:

@@ -49,10 +49,16 @@ class Stage:
     outside: Callable[[Any], Mapping[str, Path]] | None = None
 
     @cached_property
-    def code(self) -> tuple[str, ...]:
-        """The files of the project that its outs depend on."""
-        own = code_of(self.run, *self.functions)
-        return tuple(sorted({*own, *(file for stage in self.describes for file in stage.code)}))
+    def code(self) -> Mapping[str, str]:
+        """The files of the project that its outs depend on, sorted, each with a short hash of what they reach
+        in it.
+        """
+        return code_of(*self.calls)
+
+    @property
+    def calls(self) -> tuple[Callable[..., Any], ...]:
+        """Its functions, and those of the stages that it describes."""
+        return self.run, *self.functions, *(call for stage in self.describes for call in stage.calls)
 
     @property
     def benchmark(self) -> str:

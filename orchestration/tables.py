@@ -225,7 +225,7 @@ def shard_name(number: int) -> str:
 
 
 def table_sums(storage: Path, profile: str) -> dict[str, str]:
-    """SHA-256 of each file of a profile's tables, by its path in the storage's folder, as they were written."""
+    """SHA-256 of each file of a profile's tables, as it was written, by its path in the storage's folder."""
     found: dict[str, str] = {}
     folder = storage / profile
     for path in sorted([*folder.glob("cases/*/*/table.json"), *folder.glob("logs/*/*.json")]):

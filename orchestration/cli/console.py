@@ -187,7 +187,7 @@ def bars() -> Iterator[Progress]:
 @contextmanager
 def stage_bars(names: Iterable[str]) -> Iterator[None]:
     """A bar for every stage of a run; where there is no terminal, with `--verbose`, lines."""
-    from orchestration.pipeline.progress import logging_to, watching
+    from orchestration.pipeline.progress import logging_to, telling, watching
 
     with bars() as shown:
         tasks = {name: shown.add_task(name, total=None, start=False) for name in names}
@@ -198,5 +198,14 @@ def stage_bars(names: Iterable[str]) -> Iterator[None]:
                 shown.update(tasks[stage], completed=done, total=total)
 
         lines = Voice.verbose and shown.disable
-        with watching(report), logging_to(note) if lines else nullcontext():
+        with (
+            watching(report),
+            telling(stage_line) if shown.disable else nullcontext(),
+            logging_to(note) if lines else nullcontext(),
+        ):
             yield
+
+
+def stage_line(stage: str, how: str) -> None:
+    """Say how a stage came to its outs, where there is no terminal that shows bars."""
+    note(f"{stage}: {how}")

@@ -417,7 +417,7 @@ def bench(
     """Speed and memory, each beside a peer or a floor in the same run."""
     with failing():
         with others_apart():
-            from orchestration.cli.bench import BENCHES, run
+            from benchmarks.speed.benches import BENCHES, run
             from substrate.base.errors import ParameterError
         if name is not None and name not in BENCHES:
             hint = f"Choose one of {', '.join(BENCHES)}"
@@ -511,6 +511,18 @@ def dvc_sync() -> None:
 
         changed = sync(find_root(), STAGES)
     say("dvc.yaml written" if changed else "dvc.yaml is up to date")
+
+
+@dvc_app.command("code")
+@voiced
+def dvc_code(profile: ProfileOption = None) -> None:
+    """Say for DVC, in a file a stage, what of its code changed since it ran; `dvc repro` begins with it."""
+    with failing(), others_apart():
+        from orchestration.ledger.dvc import keep_code
+        from orchestration.pipeline.graph import STAGES
+        from orchestration.project import open_workspace
+
+        keep_code(open_workspace(profile), STAGES)
 
 
 def main() -> None:

@@ -50,6 +50,9 @@ def reproduce(
     force: Annotated[
         bool, typer.Option("--force", help="Run stages although nothing they depend on has changed.")
     ] = False,
+    fail_on_drift: Annotated[
+        bool, typer.Option("--fail-on-drift", help="Exit with 1 where a result is not what was pinned.")
+    ] = False,
     json: JsonOption = False,
 ) -> None:
     """Materialise the asset graph and print the tables.
@@ -60,9 +63,10 @@ def reproduce(
 
     with failing():
         done = reproduced(profile, only, set_, force=force, name=name)
+    failed = typer.Exit(int(fail_on_drift and bool(done.drifted)))
     if json:
         print_json(done)
-        return
+        raise failed
     for table in done.tables:
         say(f"\n{table}")
     if done.report:
@@ -76,6 +80,7 @@ def reproduce(
     if done.drifted:
         note("`substrate verify` shows what changed; `substrate accept REASON` pins the new results.")
     note(done.line())
+    raise failed
 
 
 @voiced
@@ -93,6 +98,7 @@ def materialize(
     """Run one stage on inputs that are there."""
     with failing():
         with running():
+            from orchestration.ledger.dvc import keep_code
             from orchestration.pipeline.graph import STAGES
             from orchestration.pipeline.resources import WorkspaceResource
             from orchestration.pipeline.run import instance, run_stages
@@ -106,6 +112,7 @@ def materialize(
             with stage_bars([stage]):
                 resource = WorkspaceResource(profile=workspace.settings.profile, force=force)
                 run_stages([stage], resource, instance(workspace.root))
+            keep_code(workspace, STAGES)
         paths = [str(workspace.path(out)) for out in STAGES[stage].outs]
     if json:
         print_json({"stage": stage, "profile": workspace.settings.profile, "outs": paths})
@@ -151,7 +158,7 @@ def verify(
         try:
             workspace = open_workspace(profile)
         except ParameterError as error:
-            report = verify_files(root, profile, error)
+            report = verify_files(root, profile, STAGES, error)
         else:
             computed = [name for name, stage in STAGES.items() if stage.pinned_by == "dvc.yaml"]
             with stage_bars(computed) if recompute else nullcontext():
@@ -173,6 +180,12 @@ def accept(
         Path | None,
         typer.Option("--message", metavar="FILE", help="Write a message for `git commit -F FILE`."),
     ] = None,
+    unsafe: Annotated[
+        bool,
+        typer.Option(
+            "--unsafe", help="Take over what no record of a run computed; the pins say so for good."
+        ),
+    ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what changed, and pin nothing.")] = False,
     json: JsonOption = False,
 ) -> None:
@@ -189,7 +202,7 @@ def accept(
             from orchestration.project import open_workspace
 
             workspace = open_workspace()
-            acceptance = proposed(workspace, STAGES, reason)
+            acceptance = proposed(workspace, STAGES, reason, unsafe=unsafe)
         changed = acceptance.changed
         if not json:
             say("\n".join(told(acceptance) or ["no number and no row changed"]))

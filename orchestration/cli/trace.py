@@ -18,6 +18,7 @@ from orchestration.lineage.answer import AnswerTrace, row_line, trace_answer
 from orchestration.lineage.listing import Entry, Listing, Made
 from orchestration.lineage.number import Lineage, Step, Trace, trace_number
 from orchestration.lineage.reexecution import Reexecution, reexecute
+from orchestration.pipeline.graph import STAGES
 from orchestration.project import open_workspace
 from orchestration.scoring.published import FILE
 from orchestration.settings import flattened
@@ -48,7 +49,7 @@ def print_trace(
     (number,) = found or [number]
     if found and number not in listing.numbers:
         return _print_derived(listing, number, json=json)
-    lineage = Lineage(workspace)
+    lineage = Lineage(workspace, known=STAGES)
     way = trace_number(lineage, number)
     answer = trace_answer(lineage, number, question) if question else None
     again = _reexecute(lineage, answer) if answer and reexecute else None
@@ -99,7 +100,7 @@ def _print_derived(listing: Listing, name: str, *, json: bool) -> bool:
     """
     entry, made = listing.entry(name), listing.made(name)
     numbers = [count.number for count in made.counts if count.number in listing.numbers]
-    lineage = Lineage(listing.workspace) if numbers else None
+    lineage = Lineage(listing.workspace, known=STAGES) if numbers else None
     ways = [trace_number(lineage, number) for number in numbers] if lineage else []
     if json:
         record = {"number": entry, "how": made.how, "counts": made.counts, "traces": ways}

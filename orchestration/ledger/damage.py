@@ -66,7 +66,11 @@ def find_damage(
             found.setdefault(difference.what.partition(", line ")[0], difference)
 
     for name, (was, is_) in bad.items():
-        note(Difference(SEALED, "file", name + _lines(root, name, file.lines if file else {}), short(was), short(is_)))
+        note(
+            Difference(
+                SEALED, "file", name + _lines(root, name, file.lines if file else {}), short(was), short(is_)
+            )
+        )
     for stage, pinned in trusted.items():
         left_out = () if results else {out for out in pinned.pin.outs if out.startswith("artifacts/")}
         note(*_outs(root, stage, pinned.pin.outs, pinned.pin, digest, left_out))

@@ -215,7 +215,7 @@ def _changes(old: Pins, new: Pins, differ: bool) -> list[Cause]:
     for stage in (name for name in new if name in old):
         was, is_ = old[stage].pin, new[stage].pin
         if (was.outs != is_.outs) == differ:
-            for cause in _changes_of(old, new, stage, differ):
+            for cause in _changes_of(old[stage], new[stage], differ):
                 shared[cause].append(stage)
     return [
         Cause(kind, what, tuple(stages), before, after)
@@ -223,14 +223,13 @@ def _changes(old: Pins, new: Pins, differ: bool) -> list[Cause]:
     ]
 
 
-def _changes_of(old: Pins, new: Pins, stage: str, differ: bool) -> list[tuple[Any, ...]]:
-    was, is_ = old[stage], new[stage]
+def _changes_of(was: Pinned, is_: Pinned, differ: bool) -> list[tuple[Any, ...]]:
     direct: list[tuple[Any, ...]] = []
     if was.entry and is_.entry:
         direct += [("code", file, "", "") for file in _keys(was.entry.made.code, is_.entry.made.code)]
     flat = flattened(was.pin.parameters), flattened(is_.pin.parameters)
     direct += [("parameter", key, _text(flat[0], key), _text(flat[1], key)) for key in _keys(*flat)]
-    changed = _keys(*_inputs(old, new, stage))
+    changed = _keys(was.inputs, is_.inputs)
     data = [("input", path, "", "") for path in changed if path.startswith("data/")]
     locked = was.entry and is_.entry and was.entry.environment != is_.entry.environment
     environment: tuple[Any, ...] = ("environment", LOCK, "", "")
@@ -244,20 +243,9 @@ def _changes_of(old: Pins, new: Pins, stage: str, differ: bool) -> list[tuple[An
     return direct + data
 
 
-def _inputs(old: Pins, new: Pins, stage: str) -> list[dict[str, str]]:
-    """The inputs of a stage on both sides: as it read them, else as the stages that make them have them."""
-    read = [pins[stage].entry for pins in (old, new)]
-    if all(entry and entry.made.inputs for entry in read):
-        return [entry.made.inputs for entry in read if entry]
-    return [
-        {out: digest for need in pins[stage].pin.needs if need in pins for out, digest in pins[need].pin.outs.items()}
-        for pins in (old, new)
-    ]
-
-
 def explained(root: Path, profile: str, pins: Pins, now: Pins) -> Pins:
-    """Pins with the code that made them. Where no ledger says so, as in a clone, it is that of the commit that
-    changed the pins last: what git says has changed since then is another there.
+    """Pins with the code that made them. Where no ledger says so, as in a clone, it is that of the commit
+    that changed the pins last: what git says has changed since then is another there.
     """
     unknown = [name for name in pins if pins[name].entry is None and name in now]
     changed = _changed_since_pinned(root, profile) if unknown else None
@@ -268,7 +256,7 @@ def explained(root: Path, profile: str, pins: Pins, now: Pins) -> Pins:
         if entry := now[name].entry:
             code = {file: "" if file in changed else digest for file, digest in entry.made.code.items()}
             lock = "" if LOCK in changed else entry.environment
-            made = Fingerprint(code, pins[name].pin.parameters, {}, pins[name].pin.outs)
+            made = Fingerprint(code, pins[name].pin.parameters, pins[name].inputs, pins[name].pin.outs)
             found[name] = msgspec.structs.replace(pins[name], entry=Entry(made=made, environment=lock))
     return found
 

@@ -1,8 +1,8 @@
 """DVC: `dvc.yaml` from the asset graph, and the pins exported into `dvc.lock`, `data.dvc` and DVC's cache.
 
-DVC is told of a stage's code by one file, which is empty as long as the code is that of the ledger and else names
-what changed. So a change of code makes DVC run a stage, and a change that changes no result leaves `dvc.lock`
-as it is.
+DVC is told of a stage's code by one file, which is empty as long as the code is that of the ledger and else
+names what changed. So a change of code makes DVC run a stage, and a change that changes no result leaves
+`dvc.lock` as it is.
 """
 
 from __future__ import annotations
@@ -23,7 +23,15 @@ from dvc_data.hashfile.hash_info import HashInfo
 from dvc_data.hashfile.tree import Tree
 
 from orchestration.files import replacing, sha256
-from orchestration.ledger.pinned import PinError, broken, measure, pin_path, pinned_outs, read_pins, write_pins
+from orchestration.ledger.pinned import (
+    PinError,
+    broken,
+    measure,
+    pin_path,
+    pinned_outs,
+    read_pins,
+    write_pins,
+)
 from orchestration.ledger.records import Manifest, changing, ledger_of, read_manifest
 from orchestration.settings import PARAMETERS_FILE
 from orchestration.stage import Stage, Stages, inputs_of
@@ -95,8 +103,8 @@ def sync(root: Path, stages: Stages) -> bool:
 
 
 def keep_code(workspace: Workspace, stages: Stages) -> None:
-    """Write what DVC depends on of each stage's code: nothing where it is that of the ledger, or where there is
-    nothing that it could have made; else what changed.
+    """Write what DVC depends on of each stage's code: nothing where it is that of the ledger, or where there
+    is nothing that it could have made; else what changed.
     """
     manifest = read_manifest(ledger_of(workspace)) or Manifest()
     for stage in stages.values():
@@ -128,7 +136,9 @@ def drift(workspace: Workspace) -> dict[str, str]:
 
 def exported(path: str, profile: str) -> bool:
     """Whether a path that DVC pins is one of a profile's data or results."""
-    return path.startswith((f"data/{profile}/", f"artifacts/{profile}/")) and path != _CODE.format(profile=profile)
+    return path.startswith((f"data/{profile}/", f"artifacts/{profile}/")) and path != _CODE.format(
+        profile=profile
+    )
 
 
 def pinned_md5(root: Path, name: str) -> dict[str, str] | None:

@@ -1,10 +1,10 @@
-"""A look at what stood after the last run, by which the next one finds in a moment that nothing is to be done.
+"""A look at what stood after the last run, by which the next one finds in a moment that all stands.
 
-A stage stands where the ledger's record of it is that of its code, parameters, inputs and outs, and its checks
-let the run pass. What was looked at to say so is kept by size, times and SHA-256, as git and DVC keep theirs: a
-file whose size and times are the same is not read again; one that was touched, copied or checked out anew is
-read and compared. Anything else that changed, appeared or went (a file of code, a parameter, an out, a pin) and
-the graph is run, which skips stage by stage by the ledger.
+A stage stands where the ledger's record of it is that of its code, parameters, inputs and outs, and its
+checks let the run pass. What was looked at to say so is kept by size, times and SHA-256, as git and DVC keep
+theirs: a file whose size and times are the same is not read again; one that was touched, copied or checked
+out anew is read and compared. Anything else that changed, appeared or went (a file of code, a parameter, an
+out, a pin) and the graph is run, which skips stage by stage by the ledger.
 
 Nothing heavy is imported here: neither Dagster, nor Spark, nor the stages.
 """
@@ -149,7 +149,9 @@ def stands(root: Path, profile: str, only: str | None) -> Look | None:
     if not all(stage.stands and not (stage.drifted and os.environ.get("CI")) for stage in stages):
         return None
     begun = time.time_ns()
-    files = _unchanged(root, {*shared_paths(profile), *(path for stage in stages for path in stage.paths)}, kept)
+    files = _unchanged(
+        root, {*shared_paths(profile), *(path for stage in stages for path in stage.paths)}, kept
+    )
     if files is None:
         return None
     if files != kept.files:

@@ -1,11 +1,11 @@
-"""The pins: what git holds of a profile's results, enough to say what drifted where no pinned file is at hand.
+"""The pins: what git holds of a profile's results, enough to say what drifted where no file is at hand.
 
 `pins/PROFILE.json` has of each stage the hashes of its outs, its parameters, the counts behind its scores and
 the cells of its tables; `pins/PROFILE/` has the rows of answers in short, a line a scene. Both name results,
 never code: a commit that changes no result changes no pin. DVC holds the bytes.
 
-The first line of `pins/PROFILE.json` is a hash of the others, and these seal what lies beside, so a pin that was
-damaged is told from a result that changed. That guards against accident: who edits a pin can seal it too.
+The first line of `pins/PROFILE.json` is a hash of the others, and these seal what lies beside, so a pin that
+was damaged is told from a result that changed. That guards against accident: who edits a pin can seal it too.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from orchestration.ledger.records import (
     Digest,
     Digests,
     Entry,
-    Manifest,
     Fingerprint,
+    Manifest,
     changing,
     details,
     fingerprint,
@@ -104,22 +104,25 @@ class Pin(Details, frozen=True, kw_only=True, omit_defaults=True):
 
     outs: dict[str, str]
     """SHA-256 of each file or folder, by path."""
-    parameters: dict[str, Any] = {}
-    needs: list[str] = []
+    parameters: dict[str, Any] = msgspec.field(default_factory=dict)
+    needs: list[str] = msgspec.field(default_factory=list)
     """The stages whose outs it reads."""
-    scores: dict[str, tuple[int, int]] = {}
+    scores: dict[str, tuple[int, int]] = msgspec.field(default_factory=dict)
     """Correct and total by number."""
-    cells: dict[str, dict[str, dict[str, str]]] = {}
+    cells: dict[str, dict[str, dict[str, str]]] = msgspec.field(default_factory=dict)
     """By table and row: the text under each head."""
     unsafe: str = ""
     """The reason for which it was accepted although no record of a run says that it was computed."""
 
 
 class Pinned(msgspec.Struct, frozen=True):
-    """A stage's pin, the rows of its answers, and what made them, as far as a ledger says so."""
+    """A stage's pin, the rows of its answers, the inputs that they came from, and the entry of a ledger that
+    says what made them, if there is one.
+    """
 
     pin: Pin
     rows: Rows = {}
+    inputs: dict[str, str] = {}
     entry: Entry | None = None
 
 
@@ -159,12 +162,12 @@ def measure(
         else:
             continue
         pin = msgspec.structs.replace(pin, parameters=made.parameters, needs=list(stage.needs))
-        found[stage.name] = Pinned(pin, rows, Entry(made=made, environment=lock))
+        found[stage.name] = Pinned(pin, rows, made.inputs, Entry(made=made, environment=lock))
     return found
 
 
 def _measured(outs: Mapping[str, Path], made: Fingerprint, digest: Digest) -> tuple[Pin, Rows]:
-    found: dict[str, dict[str, Any]] = {"scores": {}, "cells": {}}
+    found: dict[str, Any] = {"scores": {}, "cells": {}}
     answers = [path for path in outs.values() if path.name == ROWS]
     for out, path in outs.items():
         for kind, (applies, read) in _NUMBERS.items():
@@ -305,26 +308,41 @@ def read_pins(root: Path, profile: str) -> Pins:
     pins = decode_pins(files, profile)
     made = {name: entry for name, entry in entries.items() if name in pins}
     same = {name: entry for name, entry in made.items() if entry.made.outs == pins[name].pin.outs}
-    return {name: Pinned(pinned.pin, pinned.rows, same.get(name)) for name, pinned in pins.items()}
+    return {name: msgspec.structs.replace(one, entry=same.get(name)) for name, one in pins.items()}
 
 
 def decode_pins(files: Mapping[str, bytes], profile: str) -> Pins:
-    """Pins from the bytes of their files, by path in the project; the older form had a file for each stage."""
+    """Pins from the bytes of their files, by path in the project; the older form had a file a stage."""
     whole, folder = files.get(f"pins/{profile}.json"), f"pins/{profile}/"
     stages = msgspec.json.decode(whole, type=PinFile).stages if whole else {}
     for path, data in files.items():
         if path.startswith(folder) and path.endswith(".json"):
             name = path.removeprefix(folder).removesuffix(".json").replace(".", "/", 1)
             stages[name] = msgspec.json.decode(data, type=Pin)
+    found: Pins = {}
+    for stage, pin in stages.items():
+        needs = [stages[need].outs for need in pin.needs if need in stages]
+        inputs = {out: digest for outs in needs for out, digest in outs.items()}
+        found[stage] = Pinned(pin, decode_rows(files.get(rows_name(profile, stage), b"")), inputs)
+    return found
+
+
+def pinned_records(root: Path, profile: str, stages: Stages) -> dict[str, Fingerprint]:
+    """What stands for a ledger where only the pins are, as in a clone: each stage with the code of now;
+    errors as :func:`read_pins`.
+    """
     return {
-        stage: Pinned(pin, decode_rows(files.get(rows_name(profile, stage), b"")))
-        for stage, pin in stages.items()
+        name: Fingerprint(dict(stages[name].code), one.pin.parameters, one.inputs, one.pin.outs)
+        for name, one in read_pins(root, profile).items()
+        if name in stages
     }
 
 
 def pinned_outs(root: Path, profile: str) -> dict[str, str]:
     """The SHA-256 at which each path of a profile is pinned; errors as :func:`read_pins`."""
-    return {out: digest for pinned in read_pins(root, profile).values() for out, digest in pinned.pin.outs.items()}
+    return {
+        out: digest for pinned in read_pins(root, profile).values() for out, digest in pinned.pin.outs.items()
+    }
 
 
 def encode_rows(rows: Rows) -> bytes:
@@ -392,7 +410,9 @@ def write_pins(workspace: Workspace, measured: Pins, kept: Mapping[str, str] | N
             (root / name).unlink(missing_ok=True)
     names = [*BESIDE, *(rows_name(profile, stage) for stage in file.stages)]
     there = {name: root / name for name in names if (root / name).is_file()}
-    file.sealed = {name: sha256(path).removeprefix("sha256:") for name, path in there.items()} | dict(kept or {})
+    file.sealed = {name: sha256(path).removeprefix("sha256:") for name, path in there.items()} | dict(
+        kept or {}
+    )
     file.lines |= {
         name: line_digests(path.read_bytes())
         for name, path in there.items()

@@ -1,8 +1,8 @@
 """The ledger of a profile: one manifest, found by the SHA-256 of its bytes, that says of each stage what its
 outs were made from and what they were.
 
-It lies in `artifacts/PROFILE/.ledger/`: machines write it, and git does not hold it. A run skips by it; lineage,
-drift, verification and the seal read it. The pins (:mod:`orchestration.ledger.pinned`) are what git holds.
+It lies in `artifacts/PROFILE/.ledger/`: machines write it, and git does not hold it. A run skips by it;
+lineage, drift, verification and the seal read it. The pins (:mod:`orchestration.ledger.pinned`) are in git.
 """
 
 from __future__ import annotations
@@ -110,7 +110,11 @@ def named_files(out: str, path: Path) -> dict[str, Path]:
     """The files of an out, by their paths in the project; none where there is nothing."""
     if not path.is_dir():
         return {out: path} if path.exists() else {}
-    return {f"{out}/{file.relative_to(path).as_posix()}": file for file in sorted(path.rglob("*")) if file.is_file()}
+    return {
+        f"{out}/{file.relative_to(path).as_posix()}": file
+        for file in sorted(path.rglob("*"))
+        if file.is_file()
+    }
 
 
 def details(outs: Mapping[str, Path], digest: Digest) -> Details:
@@ -169,9 +173,7 @@ def parameter(workspace: Workspace, key: str) -> Any:
     return value
 
 
-def fingerprint(
-    stages: Stages, stage: Stage, workspace: Workspace, digest: Digest = sha256
-) -> Fingerprint:
+def fingerprint(stages: Stages, stage: Stage, workspace: Workspace, digest: Digest = sha256) -> Fingerprint:
     """What a stage's outs would be made from now, and what those that are there are.
 
     Args:
@@ -273,7 +275,7 @@ def _keep_tables(workspace: Workspace, manifest: Manifest) -> None:
     if not storage or workspace.experiment:
         return
     there = table_sums(storage, workspace.settings.profile)
-    # Tables that were replaced are forgotten with the folder of their benchmark, those that were lost are not.
+    # Tables that were replaced are forgotten with their benchmark's folder, those that were lost are not.
     replaced = {_benchmark(path) for path in there}
     lost = {path: digest for path, digest in tables.items() if _benchmark(path) not in replaced}
     tables.clear()

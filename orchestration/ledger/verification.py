@@ -86,7 +86,12 @@ def verify_profile(
                 if not damage.found:
                     raise
                 failed = Difference("verify", "file", "the recomputation", "every stage", str(error))
-                return Report(profile, True, [*damage.found, failed], causes(explained(workspace.root, profile, pinned, here), here))
+                return Report(
+                    profile,
+                    True,
+                    [*damage.found, failed],
+                    causes(explained(workspace.root, profile, pinned, here), here),
+                )
             now = measure(replace(workspace, scratch=folder), stages)
         found = differences(here, now, here=True)
     found = differences(pinned, now) + found
@@ -169,7 +174,7 @@ def proposed(workspace: Workspace, stages: Stages, reason: str, *, unsafe: bool 
 
 
 def _not_computed(workspace: Workspace, pinned: Pins, now: Pins) -> dict[str, list[str]]:
-    """By stage the outs that are not pinned as they are, and that no run computed from the inputs there are."""
+    """By stage the outs that are not as they are pinned, and that no run computed from what is there."""
     records, found = read_records(workspace), dict[str, list[str]]()
     made = {out: digest for record in records.values() for out, digest in record.outs.items()}
     for stage, measured in now.items():
@@ -198,7 +203,7 @@ def accept_results(workspace: Workspace, stages: Stages, acceptance: Acceptance)
     measured = measure(workspace, stages, known=known)
     for stage in acceptance.unsafe:
         pin = msgspec.structs.replace(measured[stage].pin, unsafe=acceptance.reason)
-        measured[stage] = Pinned(pin, measured[stage].rows)
+        measured[stage] = Pinned(pin, measured[stage].rows, measured[stage].inputs)
     write_pins(workspace, measured)
     with changing(ledger_of(workspace)) as manifest:
         manifest.beside[PARAMETERS_FILE] = dvc.sha256(workspace.root / PARAMETERS_FILE)

@@ -26,8 +26,8 @@ from rocrate.model.softwareapplication import SoftwareApplication
 from rocrate.rocrate import ROCrate
 
 from orchestration.files import sha256
-from orchestration.lineage.number import Lineage, Step, Trace, step_of
 from orchestration.ledger.records import ROOT
+from orchestration.lineage.number import Lineage, Step, Trace, step_of
 from orchestration.settings import flattened
 
 Crate = Any

@@ -19,12 +19,14 @@ from typing import Any
 import msgspec
 
 from orchestration.benchmarks.registry import BENCHMARKS
-from orchestration.code import ROOT, short_hash
+from orchestration.code import ROOT
 from orchestration.fetch.downloads import official_sources, read_pins
 from orchestration.files import sha256
+from orchestration.ledger.pinned import pinned_records
+from orchestration.ledger.records import LOCK, lock_hash, parameter, read_records
 from orchestration.named import NAMED
-from orchestration.ledger.records import LOCK, Fingerprint, lock_hash, parameter, read_records
 from orchestration.scoring.scores import Score, score_file, split_name
+from orchestration.stage import Stages
 from orchestration.tables import LogEntry, read_index
 from orchestration.workspace import Workspace
 from substrate.base.errors import ParameterError
@@ -153,18 +155,19 @@ class Lineage:
 
     Args:
         stages: the stages whose records count; all that left one, unless given.
+        known: the stages that there are, by which a step says what of its code has changed since it ran.
 
     Raises:
         ParameterError: nothing was run.
     """
 
-    def __init__(self, workspace: Workspace, stages: Collection[str] | None = None) -> None:
-        self.workspace = workspace
-        self.records = {
-            name: record
-            for name, record in read_records(workspace).items()
-            if stages is None or name in stages
-        }
+    def __init__(
+        self, workspace: Workspace, stages: Collection[str] | None = None, known: Stages | None = None
+    ) -> None:
+        self.workspace, self.known = workspace, known or {}
+        profile = workspace.settings.profile
+        records = read_records(workspace) or pinned_records(workspace.root, profile, self.known)
+        self.records = {name: made for name, made in records.items() if stages is None or name in stages}
         if not self.records:
             raise ParameterError(
                 "no stage has left a record",
@@ -448,16 +451,17 @@ def step_of(lineage: Lineage, stage: str) -> Step:
         record.parameters,
         record.inputs,
         record.outs,
-        list(_changed_since(lineage.workspace, record)),
+        list(_changed_since(lineage, stage)),
     )
 
 
-def _changed_since(workspace: Workspace, record: Fingerprint) -> Iterator[str]:
+def _changed_since(lineage: Lineage, stage: str) -> Iterator[str]:
+    record, now = lineage.records[stage], lineage.known[stage].code if stage in lineage.known else {}
     for file, short in record.code.items():
-        if short_hash(file) != short:
+        if now.get(file) != short:
             yield file
     for key, value in record.parameters.items():
-        if msgspec.json.decode(msgspec.json.encode(parameter(workspace, key))) != value:
+        if msgspec.json.decode(msgspec.json.encode(parameter(lineage.workspace, key))) != value:
             yield key
 
 

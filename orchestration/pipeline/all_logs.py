@@ -16,6 +16,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from orchestration.benchmarks.benchmark import Benchmark
+from orchestration.ledger.records import keep_tables
 from orchestration.pipeline.cases import cases_of, ensure_logs
 from orchestration.pipeline.spark import NUMBER, PLACE, columns_of, map_rows, spark_session
 from orchestration.tables import LOGS, shard_name
@@ -67,6 +68,7 @@ def ask_each(
     if isinstance(query(EventLog().state(), sparql), list):
         raise ParameterError("a graph cannot be united with its scene", hint="Ask a SELECT or an ASK query")
     session, manifest = spark_session(workspace.settings.spark), ensure_logs(workspace, benchmark, "logs")
+    keep_tables(workspace)
     cases, storage = cases_of(workspace, benchmark, "logs"), workspace.storage
     columns, rows = ["scene", "log"], list[list[Any]]()
     with _within(session, timeout):
@@ -115,6 +117,7 @@ def ask_deltas(
 ) -> Answered:
     """A SQL query over the table ``deltas`` of all logs; arguments and errors as :func:`ask_each`."""
     session, manifest = spark_session(workspace.settings.spark), ensure_logs(workspace, benchmark, "logs")
+    keep_tables(workspace)
     cases, storage = cases_of(workspace, benchmark, "logs"), workspace.storage
     folder = storage.uri(manifest.folder)
     scenes = session.read.parquet(storage.uri(cases.folder) + "/*.parquet").select(NUMBER, "scene")

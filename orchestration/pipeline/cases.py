@@ -17,7 +17,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sql
 
 from orchestration.benchmarks.benchmark import Benchmark, NamedLog
-from orchestration.code import code_of, hashes
+from orchestration.code import code_of
 from orchestration.files import replacing, sha256
 from orchestration.named import split_of
 from orchestration.pipeline.progress import advance, say
@@ -99,7 +99,7 @@ def make_scenes(workspace: Workspace, benchmark: Benchmark, stage: str, out: Pat
     numbers = list(world.numbers(data))
     cuts = list(batched(numbers, spark.shard))
     storage, folder = workspace.storage, f"{workspace.shelves[0]}/made/{benchmark.name}"
-    key = short_key(settings.seed, data, spark.shard, hashes(code_of(world.make)))
+    key = short_key(settings.seed, data, spark.shard, code_of(world.make))
     work = partial(_made, world.make, settings.seed, data)
 
     def compute(number: int) -> pa.Table:
@@ -122,7 +122,7 @@ def cases_of(workspace: Workspace, benchmark: Benchmark, stage: str) -> Manifest
     assert benchmark.cases
     data = workspace.data / benchmark.data_of
     files = benchmark.files(data)
-    key = short_key(sha256(data), workspace.settings.spark.shard, hashes(code_of(benchmark.cases)))
+    key = short_key(sha256(data), workspace.settings.spark.shard, code_of(benchmark.cases))
     root = f"{workspace.home}/"
 
     def read() -> Any:
@@ -168,7 +168,7 @@ def build_logs(workspace: Workspace, benchmark: Benchmark, stage: str, index: Pa
     storage, session = workspace.storage, spark_session(workspace.settings.spark)
     parameters = parameters_of(workspace, benchmark)
     folder = f"{workspace.shelves[0]}/logs/{benchmark.logs_of}"
-    key = short_key(cases.folder, parameters, hashes(code_of(benchmark.logs)))
+    key = short_key(cases.folder, parameters, code_of(benchmark.logs))
     work = partial(_log_rows, benchmark.logs, parameters)
     with index.open("wb") as file:
 
@@ -273,7 +273,7 @@ def answer_cases(
     split = split or split_of(workspace, benchmark)
     work = partial(_answer_lines, rows, parameters, split)
     folder = f"{workspace.shelves[0]}/answers/{stage.replace('/', '.')}"
-    key = short_key(cases.folder, logs.folder, parameters, split, partitions, first, hashes(code_of(rows)))
+    key = short_key(cases.folder, logs.folder, parameters, split, partitions, first, code_of(rows))
 
     def compute(number: int) -> pa.Table:
         of_shard = _read_frame(session, storage, logs.folder, number, LOGS)

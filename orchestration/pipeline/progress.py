@@ -10,6 +10,7 @@ Report = Callable[[str, int, int], None]
 """Takes a stage's name, how many of its parts are done, and how many there are."""
 
 _report: ContextVar[Report | None] = ContextVar("report", default=None)
+_ended: ContextVar[Callable[[str, str], None] | None] = ContextVar("ended", default=None)
 _log: ContextVar[Callable[[str], None] | None] = ContextVar("log", default=None)
 
 
@@ -27,6 +28,40 @@ def advance(stage: str, done: int, total: int) -> None:
     """Say how far a stage is; nothing happens where nobody watches."""
     if report := _report.get():
         report(stage, done, total)
+
+
+@contextmanager
+def counting() -> Iterator[dict[str, str]]:
+    """How each stage that ends inside the block came to its outs, by name: ``computed`` or ``reused``."""
+    found: dict[str, str] = {}
+    before = _ended.get()
+
+    def end(stage: str, how: str) -> None:
+        if stage not in found and before:
+            before(stage, how)
+        found.setdefault(stage, how)
+
+    token = _ended.set(end)
+    try:
+        yield found
+    finally:
+        _ended.reset(token)
+
+
+@contextmanager
+def telling(end: Callable[[str, str], None]) -> Iterator[None]:
+    """Tell of each stage inside the block that ends how it came to its outs."""
+    token = _ended.set(end)
+    try:
+        yield
+    finally:
+        _ended.reset(token)
+
+
+def ended(stage: str, how: str) -> None:
+    """Say how a stage came to its outs; nothing happens where nobody watches."""
+    if end := _ended.get():
+        end(stage, how)
 
 
 def say(text: str) -> None:

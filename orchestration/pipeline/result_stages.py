@@ -85,7 +85,7 @@ def describing_stages(benchmarks: Benchmarks, stages: Iterable[Stage]) -> Iterat
     yield Stage(
         "report/html",
         (REPORT,),
-        partial(make_report, tuple(benchmarks)),
+        partial(make_report, described),
         "Tables, figures, every answer, explanations and traces as HTML pages that open from disk.",
         needs=needs,
         parameters=("profiles.{profile}", *keys),
@@ -95,7 +95,7 @@ def describing_stages(benchmarks: Benchmarks, stages: Iterable[Stage]) -> Iterat
     yield Stage(
         "provenance/crate",
         ("artifacts/{profile}/provenance/prov.ttl", "artifacts/{profile}/provenance/crate"),
-        partial(make_provenance, tuple(benchmarks), needs),
+        partial(make_provenance, tuple(benchmarks), described),
         "The way of every number to its sources: PROV-O for SPARQL, and a Workflow Run RO-Crate with the "
         "tables "
         "and scores in it.",
@@ -229,9 +229,9 @@ def make_numbers(benchmarks: Benchmarks, workspace: Workspace, out: Path, accura
     return {"numbers": len(measured)}
 
 
-def make_report(benchmarks: Benchmarks, workspace: Workspace, out: Path) -> dict[str, Any]:
+def make_report(described: Sequence[Stage], workspace: Workspace, out: Path) -> dict[str, Any]:
     """Pages for a reader of the whole run."""
-    written = write_report(workspace, out)
+    written = write_report(workspace, out, _named(described))
     place = workspace.path(REPORT) / "index.html"
     return {
         "page": dg.MetadataValue.path(place),
@@ -242,13 +242,18 @@ def make_report(benchmarks: Benchmarks, workspace: Workspace, out: Path) -> dict
     }
 
 
+def _named(stages: Iterable[Stage]) -> dict[str, Stage]:
+    return {stage.name: stage for stage in stages}
+
+
 def make_provenance(
-    benchmarks: Benchmarks, described: Sequence[str], workspace: Workspace, prov: Path, crate: Path
+    benchmarks: Benchmarks, described: Sequence[Stage], workspace: Workspace, prov: Path, crate: Path
 ) -> dict[str, Any]:
     """The traces of all numbers as PROV-O and as a crate."""
-    lineage = Lineage(workspace, described)
+    stages = _named(described)
+    lineage = Lineage(workspace, stages, known=stages)
     numbers = [number for benchmark in benchmarks for number in benchmark.numbers]
     ways = [trace_number(lineage, number, rows=False) for number in numbers]
     write_prov(lineage, ways, prov)
-    write_crate(lineage, described, ways, prov, crate)
+    write_crate(lineage, list(stages), ways, prov, crate)
     return {"numbers": len(ways), "problems": sorted({problem for way in ways for problem in way.problems})}

@@ -38,6 +38,7 @@ from orchestration.rendering.worked import worked_examples
 from orchestration.scoring.likeness import stated
 from orchestration.scoring.published import published
 from orchestration.scoring.scores import Score, read_scores, score_file, split_name
+from orchestration.stage import Stages
 from orchestration.workspace import Workspace
 
 SUBSETS = ("descriptive", "explanatory", "counterfactual", "predictive")
@@ -97,13 +98,13 @@ class Forest(NamedTuple):
     """Whose published numbers there are."""
 
 
-def write_report(workspace: Workspace, out: Path) -> dict[str, int]:
+def write_report(workspace: Workspace, out: Path, known: Stages | None = None) -> dict[str, int]:
     """Write the report of a run to a new folder: its page, a page a number and a page a benchmark's answers.
 
     Returns:
         How many of each there are.
     """
-    jinja, lineage = templates(), Lineage(workspace)
+    jinja, lineage = templates(), Lineage(workspace, known=known)
     out.mkdir()
     for name in SHARED:
         shutil.copyfile(HERE / name, out / name)

@@ -33,7 +33,7 @@ FORMATS: Mapping[str, ox.RdfFormat] = {
     "trig": ox.RdfFormat.TRIG,
     "turtle": ox.RdfFormat.TURTLE,
 }
-"""What a state is written to and read from."""
+"""The formats that a state is written to and read from."""
 
 
 def write_state(state: State, format: str, prefixes: Mapping[str, str] | None = None) -> str:

@@ -40,7 +40,7 @@ except ModuleNotFoundError as error:
     raise (missing_extra(error) or error) from error
 
 REPLIES = "replies"
-"""Where a sample's replies stand in its metadata, arm A's first."""
+"""The metadata keys of a sample's replies, arm A's first."""
 
 
 @task
@@ -139,7 +139,7 @@ _FORM: Request = request(generate(0, 0), "a")
 
 
 def said_in(reply: str) -> Said:
-    """What a reply says: the JSON that was asked for, or a bare yes or no; else ``error``, which is wrong."""
+    """Read a reply: the JSON that was asked for, or a bare yes or no; else ``error``, which is wrong."""
     try:
         return _FORM.read(reply).answer
     except ReplyError:

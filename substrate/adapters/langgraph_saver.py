@@ -47,7 +47,7 @@ class _Shelf:
         self.turn = _TURN
 
     def entries(self, kind: str) -> Iterator[dict[str, Any]]:
-        """What stands in the log's last state, each entry as its words and values."""
+        """The log's last state, each entry as its words and values."""
         state = self.log.state()
         nodes = sorted((node for node, _, _ in state.match(None, RDF_TYPE, LG[kind])), key=str)
         for node in nodes:

@@ -37,7 +37,7 @@ Terms are N-Triples (<iri>, "text"); an IRI may go without brackets.
 
 
 class Server:
-    """What the tools do, on one log; calls take their turns.
+    """The tools' work on a log; calls take their turns.
 
     Args:
         path: the log's file; read again where it has grown, held open where ``write`` is given.
@@ -102,7 +102,7 @@ class Server:
     # Reading
 
     def about(self) -> dict[str, Any]:
-        """What this memory is: how many changes and ticks it has, its digest, its prefixes."""
+        """Describe this memory: its number of changes and ticks, its digest, its prefixes."""
         log = self.memory().log
         return {
             "deltas": len(log),
@@ -128,17 +128,17 @@ class Server:
         return {"tick": state.tick, "triples": sorted(map(str, found))}
 
     def as_of(self, tick: int | None = None, about: int | None = None) -> dict[str, Any]:
-        """What was remembered at a tick; with `about`, what was then held true of that tick of the world."""
+        """List what was remembered at a tick; with `about`, what was held true then of that tick."""
         state = self.memory().as_of(tick, about=about)
         lines = state.nquads().splitlines()
         return {"tick": state.tick, "total": len(lines), "triples": lines[: self.limits.rows]}
 
     def who_knew(self, fact: str, tick: int | None = None) -> dict[str, Any]:
-        """Who was aware of a fact at a tick, in the order in which they came to know."""
+        """List who was aware of a fact at a tick, in the order in which they came to know."""
         return {"who": _texts(self.memory().who_knew(self.term(fact), tick))}
 
     def told_by(self, agent: str, fact: str, tick: int | None = None) -> dict[str, Any]:
-        """How an agent came to know a fact, how its teller did, and so on back, each with its deltas."""
+        """Trace how an agent came to know a fact, and how each teller did, with the deltas."""
         chain = self.memory().told_by(self._node(agent), self.term(fact), tick)
         return {"chain": [_learning(link) for link in chain]}
 
@@ -148,7 +148,7 @@ class Server:
         return {"grounds": [_ground(ground) for ground in self.memory().why(*terms, tick=tick)]}
 
     def history(self, subject: str, predicate: str, object: str) -> dict[str, Any]:
-        """When a triple was true, as ticks from `start` up to, not including, `end`."""
+        """List when a triple was true, as ticks from `start` up to, not including, `end`."""
         subject_, predicate_, object_ = (self.term(text) for text in (subject, predicate, object))
         if not isinstance(predicate_, ox.NamedNode):
             raise ParameterError(f"{predicate!r} is no IRI", where=("predicate",), hint="Write <https://…>")
@@ -159,7 +159,7 @@ class Server:
         }
 
     def what_if_forgotten(self, agent: str, fact: str, at: int) -> dict[str, Any]:
-        """What would differ today had an agent forgotten a fact at a tick; nothing is changed."""
+        """Tell what would differ today had an agent forgotten a fact at a tick; nothing is changed."""
         memory = self.memory()
         named, known = self._node(agent), self.term(fact)
         words = sorted(memory.tbox.below(AWARE_OF), key=str)

@@ -41,7 +41,7 @@ THIRD: Mapping[str, tuple[str, str]] = {
     "prompt_b": ("prompt_c", "The question about arm C, with the second intervention, in words."),
     "gold_b": ("gold_c", "The answer in arm C, yes or no."),
 }
-"""What a third arm adds behind a column."""
+"""A third arm's addition behind a column."""
 HIDDEN = ("linkage", "gold_a", "gold_b", "gold_c")
 """Columns of ``test`` that ``blind`` lacks."""
 WHOLE = frozenset({"spec", "branch"})
@@ -126,11 +126,11 @@ BASELINES: Mapping[str, Answers] = {
     "random": _random,
     "substrate": _substrate,
 }
-"""Who answers for the card's table; ``random`` draws from a hash of the number."""
+"""The baselines of the card's table; ``random`` draws from a hash of the number."""
 
 
 def baselines(specs: Sequence[Graded]) -> dict[str, Judgement]:
-    """How many arms, specifications and divergences each baseline gets right."""
+    """The arms, specifications and divergences that each baseline gets right."""
     found: dict[str, Judgement] = {}
     for name, answers in BASELINES.items():
         judged = [judge(answers(spec), spec.gold.answers) for spec in specs]

@@ -1,1 +1,1 @@
-"""What a language model is asked and how its reply is read; it knows formats and logs only."""
+"""Prompts of language models and the reading of their replies; this room knows formats and logs only."""

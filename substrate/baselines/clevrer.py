@@ -16,7 +16,7 @@ from substrate.domains.clevrer.format import COLORS, MATERIALS, SHAPES
 from substrate.log.event_log import EventLog, Op
 
 VOCABULARY = ("yes", "no", *map(str, range(10)), *COLORS, *MATERIALS, *SHAPES)
-"""What a descriptive question may be answered with."""
+"""The answers that a descriptive question may have."""
 
 _TASK = f"""You are given the event log of a short video of {len(SHAPES)} kinds of objects on a table, \
 frame by frame, and one question about it.
@@ -61,7 +61,7 @@ def log_text(log: EventLog) -> str:
 
 
 def _sentences(subject: str, said: Mapping[str, list[str]], objects: Mapping[str, str]) -> list[str]:
-    """One subject's deltas at one tick."""
+    """A subject's deltas at one tick."""
     if "frame" in said:
         who = " and ".join(objects[participant] for participant in said.get("participant", ()))
         return [f"Event {subject.rpartition(':')[2]}: {_EVENTS[said['type'][0]](who)}."]
@@ -102,7 +102,7 @@ _CHANGES: Mapping[str, Callable[[str], str]] = {
     ),
 }
 _TOLD_ALREADY = frozenset({"type", "number", "color", "material", "shape", "-motion"})
-"""What an object is stands in its name; what motion has ended is told by the one that began."""
+"""Leave out what an object's name says, and the end of a motion, which the next one tells."""
 
 
 def _capital(text: str) -> str:
@@ -123,5 +123,5 @@ def request(text: str, question: str) -> Request:
 
 
 def controlled(model: Model, log: EventLog, question: str) -> str | ReplyError:
-    """What a model answers to a question's words about a log, or why its reply cannot be read."""
+    """A model's answer to a question's words about a log, or the reason why its reply cannot be read."""
     return answer_of(model, request(log_text(log), question))

@@ -82,7 +82,7 @@ def language_model(model: Model) -> Any:
 
 
 class ActionSpec(NamedTuple):
-    """What a persona is called to do, ``{name}`` being its own, and its options."""
+    """The call to a persona to act, ``{name}`` being its own, and its options."""
 
     call_to_action: str
     options: tuple[str, ...]
@@ -90,7 +90,7 @@ class ActionSpec(NamedTuple):
 
 @dataclass
 class Persona:
-    """One villager as Concordia steps it: it observes, then acts.
+    """A villager as Concordia steps it: it observes, then acts.
 
     It keeps nothing of earlier ticks but its state.
     """
@@ -119,14 +119,14 @@ class Persona:
 
 
 class Standing(NamedTuple):
-    """Where a villager is and what they know, as a tick ends."""
+    """A villager's place and knowledge as a tick ends."""
 
     place: str
     knows: frozenset[str]
 
 
 Simulation = list[dict[str, Standing]]
-"""One arm: for each tick from 0 on, everybody's standing by identifier."""
+"""An arm: for each tick from 0 on, everybody's standing by identifier."""
 
 
 def simulate(sampler: Sampler, spec: Spec, arm: Arm) -> Simulation:
@@ -172,7 +172,7 @@ def _situation(persona: Persona, names: Names) -> list[str]:
 
 
 def _meet(one: Persona, other: Persona, names: Names) -> None:
-    """What two who share a place do: the first chooses whether they talk, and who talks tells all."""
+    """Let two who share a place meet: the first chooses whether they talk, and who talks tells all."""
     one.observe(f"You are at {names[one.place]} with {other.name}.")
     if one.act(ActionSpec(f"Does {{name}} talk with {other.name}?", TALK)) == "yes":
         one.knows = other.knows = one.knows | other.knows
@@ -205,7 +205,7 @@ _CHANGES: Mapping[str, Callable[[Persona, Intervention], None]] = {
     "assert": _plan,
     "retract": _unplan,
 }
-"""What an intervention does to its persona's state."""
+"""Apply an intervention to its persona's state."""
 
 
 def _did_meet(query: Query, after: Simulation) -> bool:
@@ -221,7 +221,7 @@ def _visited_location(query: Query, after: Simulation) -> bool:
 
 
 def _knows_that(query: Query, day: Simulation) -> bool:
-    """Whether the news that the other knows reaches the agent: from where the other is, and does know,
+    """Tell whether the news that the other knows reaches the agent: from where the other is, and does know,
     through all who share a place with one whom it has reached.
     """
     reached: set[str] = set()
@@ -244,7 +244,7 @@ QUERIES: Mapping[str, Callable[[Query, Simulation], bool]] = {
 
 
 def concordia(model: Model, spec: Spec, arm: Arm) -> str | ReplyError:
-    """What the simulation of one arm answers: ``yes``, ``no``, or why a reply could not be read."""
+    """The answer of an arm's simulation: ``yes``, ``no``, or why a reply could not be read."""
     try:
         simulation = simulate(Sampler(model), spec, arm)
     except ReplyError as error:

@@ -34,7 +34,7 @@ class Edge(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Seen(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One object as a model lists it; its box in thousandths of the picture."""
+    """An object as a model lists it; its box in thousandths of the picture."""
 
     name: str
     x: int
@@ -68,7 +68,7 @@ def look_request(image: Image, question: str) -> Request:
 
 
 def vision(model: Model, image: Image, question: str) -> str | ReplyError:
-    """What a model answers to a question about a photograph, or why its reply cannot be read."""
+    """A model's answer to a question about a photograph, or the reason why its reply cannot be read."""
     said = answer_of(model, look_request(image, question))
     return said if isinstance(said, ReplyError) else normal(said)
 

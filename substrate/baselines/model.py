@@ -1,4 +1,4 @@
-"""What a language model is asked, and how its reply is read.
+"""Requests to a language model, and the reading of its replies.
 
 Who carries the question there is the caller's affair.
 """
@@ -34,7 +34,7 @@ class Image(msgspec.Struct, frozen=True):
 
 
 class Message(msgspec.Struct, frozen=True):
-    """One turn of a conversation, pictures after the text."""
+    """A turn of a conversation, pictures after the text."""
 
     role: Literal["system", "user"]
     text: str
@@ -119,7 +119,7 @@ def row(answer: str | ReplyError, expected: str | None, **common: Any) -> Row:
 
 
 def answer(model: Model, request: Request) -> str | ReplyError:
-    """What the model answers to a request whose reply has an ``answer``, or why that cannot be read."""
+    """The model's answer to a request whose reply has an ``answer``, or the reason why it cannot be read."""
     try:
         return request.read(model.ask(request)).answer
     except ReplyError as error:

@@ -1,4 +1,4 @@
-"""What the language-model baselines are parametrised by; the endpoint and its key are never parameters."""
+"""The parameters of the language-model baselines; the endpoint and its key are never parameters."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Count = Annotated[int, msgspec.Meta(ge=1)]
 
 
 class Baseline(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One baseline: the model by its name at the server, the version that is served, how much is asked."""
+    """A baseline: the model by its name at the server, the version that is served, how much is asked."""
 
     model: str
     n: Count

@@ -92,7 +92,7 @@ def request(spec: Spec, arm: Arm) -> Request:
 
 
 def direct(model: Model, spec: Spec, arm: Arm) -> Any:
-    """What a model answers about one arm: ``yes``, ``no``, or why its reply cannot be read."""
+    """A model's answer about an arm: ``yes``, ``no``, or the reason why its reply cannot be read."""
     return answer_of(model, request(spec, arm))
 
 

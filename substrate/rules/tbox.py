@@ -44,7 +44,7 @@ def shipped_tboxes() -> Traversable:
     """
     package = importlib.resources.files("substrate")
     inside = package / "tboxes"
-    return inside if inside.is_dir() else package.joinpath("..", "tboxes")
+    return inside if inside.is_dir() else Path(str(package)).parent / "tboxes"
 
 
 class Violation(NamedTuple):

@@ -35,7 +35,7 @@ from substrate.domains.clevrer.format import (
 from substrate.domains.clevrer.interpreter import answer_scene
 from substrate.domains.clevrer.motion.course import course
 from substrate.domains.clevrer.motion.engine import Body
-from substrate.domains.clevrer.parameters import Counterfactual, Parameters, Predictive
+from substrate.domains.clevrer.parameters import RECORDED_AFTER, Counterfactual, Parameters, Predictive
 from substrate.domains.clevrer.program import World, run
 from substrate.domains.clevrer.scene import Event, Scene
 from substrate.domains.comphy.parameters import Parameters as ComphyParameters
@@ -83,12 +83,13 @@ def verdict(
     *,
     removed: int,
     method: Literal["duality", "partner", "simulated"] = "simulated",
+    horizon: int = RECORDED_AFTER,
 ) -> Verdict:
     return judge(
         found,
         Event("Collision", None, frozenset((a, b))),
         removed,
-        Parameters(counterfactual=Counterfactual(method)),
+        Parameters(counterfactual=Counterfactual(method, horizon)),
     )
 
 
@@ -129,8 +130,27 @@ def test_an_object_of_the_pair_cannot_be_missed(blocked: Scene) -> None:
 
 def test_what_nobody_touched_is_answered_from_what_was_seen(blocked: Scene) -> None:
     assert verdict(blocked, CAN, SPHERE, removed=SPHERE) == Verdict(False, "dual")
-    assert verdict(blocked, CUBE, SPHERE, removed=CAN) == Verdict(False, "observed")
+    assert verdict(blocked, CUBE, SPHERE, removed=CAN, horizon=0) == Verdict(False, "observed")
     assert verdict(blocked, CUBE, BALL, removed=CAN) == Verdict(True, "dual")
+
+
+def test_a_world_without_an_object_goes_on_after_the_video() -> None:
+    """The ball rolls towards the can, and would reach it 20 frames after the video, whoever is taken out."""
+    rolling = scene(
+        {
+            BALL: [(0, -6.0, 0.0, 1.5, 0.0)],
+            CAN: [(0, 0.2, 0.0, 0.0, 0.0)],
+        }
+    )
+    assert verdict(rolling, BALL, CAN, removed=CUBE) == Verdict(True, "simulated")
+    assert not verdict(rolling, BALL, CAN, removed=CUBE, horizon=0).occurs
+    assert not verdict(rolling, BALL, CAN, removed=CUBE, horizon=5).occurs
+    branch = without(rolling, CUBE, horizon=51)
+    (late,) = [event for event in branch.events if event.kind == "Collision"]
+    assert late.objects == {BALL, CAN}
+    assert 127 < (late.frame or 0) <= branch.end == 178
+    assert branch.simulated == {BALL, CAN, SPHERE}, "after the video nobody was observed"
+    assert branch.log.state(127) == without(rolling, CUBE).log.state(127), "until its end all were"
 
 
 def test_a_chain_does_not_happen_without_its_first_link() -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / "support"), str(HERE.parents[1])]
-COPIED = ("data", "artifacts", "storage", "pins", "dvc.lock", "data.dvc", "params.yaml", "workspace.yaml")
+COPIED = ("data", "artifacts", "storage", "pins", "dvc.lock", "data.dvc", "dvc.yaml", "params.yaml", "workspace.yaml")
 
 
 def main() -> int:

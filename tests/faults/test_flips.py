@@ -9,8 +9,7 @@ from byte_flips import flips, summary, verified
 from typer.testing import CliRunner
 
 from orchestration.cli.main import app
-from orchestration.ledger.seal import SEAL
-from orchestration.ledger.look import Standing, read_standing, standing_path, write_standing
+from orchestration.ledger.look import Look, look_path, read_look, write_look
 
 FLIPS, SEED = 60, 20
 
@@ -35,15 +34,16 @@ def test_a_random_byte_is_named_by_its_file(reproduced: Path) -> None:
 def test_no_damaged_file_hides_another(reproduced: Path) -> None:
     """One of each kind at once: a result, a page, a record, a pin, a lock, the seal, data, a table."""
     tables = reproduced.glob("storage/*/logs/babi/*/*.parquet")
+    ledger = reproduced / "artifacts/sample/.ledger"
     damaged = [
         "artifacts/sample/gqa/answers.jsonl",
         "artifacts/sample/report/index.html",
         "artifacts/sample/provenance/crate/ro-crate-metadata.json",
-        "artifacts/sample/.stages/babi.logs.json",
+        *(path.relative_to(reproduced).as_posix() for path in ledger.glob("*.json")),
         "artifacts/sample/clevrer/logs/index.jsonl",
-        "pins/sample/clevrer.scores.json",
+        "pins/sample/babi.answers.jsonl",
         "dvc.lock",
-        SEAL,
+        "dvc.yaml",
         "data/sample/clevrer/annotation.zip",
         "data/sample/twin/specs.jsonl",
         *(path.relative_to(reproduced).as_posix() for path in tables),
@@ -60,15 +60,15 @@ def test_no_damaged_file_hides_another(reproduced: Path) -> None:
 
 
 def test_what_the_last_run_kept_is_named_and_not_believed_when_damaged(reproduced: Path) -> None:
-    write_standing(reproduced, "sample", Standing(0, {}, {}, {"": ["as it was"]}))
+    write_look(reproduced, "sample", Look(0, {}, {}, {"": ["as it was"]}))
     assert verify()[0] == 0
-    kept = standing_path(reproduced, "sample")
+    kept = look_path(reproduced, "sample")
     for at in (0, 32, kept.stat().st_size - 1):
         flip(kept, at)
         code, said = verify()
         assert code == 1
         assert kept.relative_to(reproduced).as_posix() in said
-        assert read_standing(reproduced, "sample") is None
+        assert read_look(reproduced, "sample") is None
         flip(kept, at)
 
 

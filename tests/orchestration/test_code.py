@@ -32,8 +32,10 @@ from orchestration.benchmarks.robustness import PERTURBED
 from orchestration.models.client import URL
 from orchestration.pipeline.graph import STAGES
 from orchestration.pipeline.resources import WorkspaceResource
+from orchestration.ledger.records import read_manifest
 from orchestration.pipeline.run import run_stages
 from orchestration.project import open_workspace
+from orchestration.stage import Stage
 from substrate.domains.rows import encode
 from substrate.log.event_log import EventLog
 
@@ -226,9 +228,10 @@ STEPS = ("gqa/dataset", "gqa/logs", "gqa/answers")
 def ran(root: Path, work: Callable[[], object]) -> set[str]:
     """The stages that leave a new record of their run."""
 
-    def records() -> dict[str, int]:
-        files = {name: root / f"artifacts/sample/.stages/{name.replace('/', '.')}.json" for name in STEPS}
-        return {name: file.stat().st_mtime_ns if file.is_file() else 0 for name, file in files.items()}
+    def records() -> dict[str, object]:
+        manifest = read_manifest(root / "artifacts/sample/.ledger")
+        assert manifest
+        return {name: manifest.stages.get(name) for name in STEPS}
 
     before = records()
     work()
@@ -238,16 +241,21 @@ def ran(root: Path, work: Callable[[], object]) -> set[str]:
 def test_a_stage_runs_again_where_its_code_changed_and_only_there(
     make_project: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    root, changed, short_hash = make_project(scenes=0), set[str](), code.short_hash
-    monkeypatch.setattr(code, "short_hash", lambda file: "edited" if file in changed else short_hash(file))
-    dataset, logs, answers = (set(STAGES[name].code) for name in STEPS)
+    root, changed = make_project(scenes=0), set[str]()
+    found = {name: stage.code for name, stage in STAGES.items()}
+    dataset, logs, answers = (set(found[name]) for name in STEPS)
+
+    def edited(stage: Stage) -> dict[str, str]:
+        return {file: "edited" if file in changed else short for file, short in found[stage.name].items()}
+
+    monkeypatch.setattr(Stage, "code", property(edited))
 
     def run() -> None:
         run_stages(list(STEPS), WorkspaceResource(profile="sample"))
 
     assert ran(root, run) == set(STEPS)
     assert ran(root, run) == set()
-    elsewhere = {file for stage in STAGES.values() for file in stage.code} - dataset - logs - answers
+    elsewhere = {file for files in found.values() for file in files} - dataset - logs - answers
     changed.update(elsewhere)
     assert elsewhere
     assert ran(root, run) == set()

@@ -19,7 +19,7 @@ from orchestration.rendering.drift import render_markdown, render_text
 PLACES = {
     "data": ("data",),
     "artifacts": ("artifacts", "storage"),
-    "pins": ("pins", "dvc.lock", "data.dvc", "params.yaml"),
+    "pins": ("pins", "dvc.lock", "data.dvc", "dvc.yaml", "params.yaml"),
 }
 """What is flipped, each of the three as often as the others; in one of them, each file as often."""
 

@@ -357,9 +357,7 @@ def test_counterfactual_gold_is_the_world_without_the_object(scenes: list[WorldS
         for question in scene.questions.questions:
             if question.question_type == "counterfactual":
                 (removed,) = named_object(scene.annotation, question.program)
-                happens = pairs(
-                    [c for c in scene.truth.counterfactual_collisions[removed] if c.frame_id < FRAMES]
-                )
+                happens = pairs(scene.truth.counterfactual_collisions[removed])
                 for choice in question.choices or ():
                     pair = tuple(sorted(named_object(scene.annotation, choice.program)))
                     assert removed not in pair
@@ -433,7 +431,7 @@ def test_answers_are_balanced(scenes: list[WorldScene]) -> None:
     }
 
 
-def test_a_removal_that_leaves_nothing_to_choose_from_is_not_asked_about() -> None:
+def test_what_collides_after_the_last_frame_alone_counts_as_happening() -> None:
     objects = tuple(
         ObjectProperty(number, color, "metal", "cube")
         for number, color in enumerate(("red", "blue", "green"))
@@ -445,7 +443,9 @@ def test_a_removal_that_leaves_nothing_to_choose_from_is_not_asked_about() -> No
             {0: [late], 1: [], 2: []},
             Names(objects),
             Random(seed),
-            4,
+            6,
         )
-        assert len(asked) == 4
-        assert all(question.choices and "red" not in question.program for question in asked)
+        assert len(asked) == 6
+        for question in asked:
+            ((_, correct),) = question.choices
+            assert correct == (("red" in question.program) != ("negate" in question.program))

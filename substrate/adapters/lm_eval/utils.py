@@ -1,4 +1,4 @@
-"""What `twin_eventlog.yaml` calls: lm-evaluation-harness loads this file by its path."""
+"""The functions that `twin_eventlog.yaml` calls: lm-evaluation-harness loads this file by its path."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ def event(tick: int, order: int = 1) -> ox.NamedNode:
 
 
 _CLASSES = ("Agent", "Place", "Thing", "Kind")
-"""What no two of can be one entity."""
+"""Kinds of which no two can be the same entity."""
 
 AT, NOT_AT, MAY_BE_AT, CARRIES, GENDER = map(term, ("at", "notAt", "mayBeAt", "carries", "gender"))
 
@@ -218,12 +218,12 @@ class _Teller:
         return list(people.items())
 
     def _may_be(self, person: ox.NamedNode, pronoun: str) -> bool:
-        """Whether nothing says that a person is taken up by another pronoun."""
+        """Tell whether nothing says that a person is taken up by another pronoun."""
         genders = {gender for _, _, gender in self.state.match(person, GENDER)}
         return genders <= {ox.Literal(pronoun)}
 
     def objects(self, node: ox.NamedNode, predicate: ox.NamedNode) -> list[ox.NamedNode]:
-        """What a node has by a predicate, sorted."""
+        """A node's objects by a predicate, sorted."""
         return sorted(
             (found for _, _, found in self.state.match(node, predicate) if isinstance(found, ox.NamedNode)),
             key=str,
@@ -240,7 +240,7 @@ class _Teller:
         yield from (f"A {node} {predicate} {place} ." for place in places)
 
     def is_latest(self, agent: ox.NamedNode, period: str) -> bool:
-        """Whether nothing is told of an agent's later periods."""
+        """Tell whether nothing is told of an agent's later periods."""
         return period == "now" or not self.state.query(
             f"""ASK {{ ?event :agent {agent} ; :period/:rank ?later . {term(period)} :rank ?rank
                 FILTER(?later > ?rank) }}""",

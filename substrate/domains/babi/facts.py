@@ -1,4 +1,4 @@
-"""What a sentence may tell: typed facts, one for each thing that happens or holds."""
+"""The facts that a sentence may tell: one typed fact for each thing that happens or holds."""
 
 from __future__ import annotations
 

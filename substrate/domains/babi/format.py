@@ -38,7 +38,7 @@ class Question(msgspec.Struct, frozen=True, tag=True):
 
 
 class Story(msgspec.Struct, frozen=True):
-    """One story of a file: ``scene`` counts the file's stories from 0."""
+    """A story of a file: ``scene`` counts the file's stories from 0."""
 
     file: str
     subset: str

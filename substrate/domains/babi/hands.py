@@ -1,4 +1,4 @@
-"""Who carries what, and who gave what to whom."""
+"""Carrying and giving: who carries what, and who gave what to whom."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def what_carries(reader: Reader, query: WhatCarries) -> str:
 
 
 def count_carried(reader: Reader, query: CountCarried) -> str:
-    """How many things someone carries, as a word."""
+    """The number of things that someone carries, as a word."""
     agent = entity(query.agent)
     if not _is_named(reader, agent):
         return reader.unknown(f"{query.agent} in the story")
@@ -40,7 +40,7 @@ def count_carried(reader: Reader, query: CountCarried) -> str:
 
 
 def _is_named(reader: Reader, agent: ox.NamedNode) -> bool:
-    """Whether a story has named someone."""
+    """Tell whether a story has named someone."""
     return reader.ask("ASK { ?agent rdfs:label ?name }", agent=agent)
 
 

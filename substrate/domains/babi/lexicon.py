@@ -133,7 +133,7 @@ def _local(term: object) -> str:
 
 
 def is_function_word(word: str) -> bool:
-    """Whether a word can be no part of a name or a noun.
+    """Tell whether a word can be no part of a name or a noun.
 
     >>> [word for word in ["with", "kitchen", "Then", "Mary's", "Emily"] if is_function_word(word)]
     ['with', 'Then', "Mary's"]
@@ -143,7 +143,7 @@ def is_function_word(word: str) -> bool:
 
 
 def is_adverb(word: str) -> bool:
-    """Whether a word looks like an adverb, and so can be no part of a noun.
+    """Tell whether a word looks like an adverb, and so can be no part of a noun.
 
     >>> [word for word in ["quickly", "kitchen"] if is_adverb(word)]
     ['quickly']

@@ -16,7 +16,7 @@ from substrate.log.event_log import Triple
 
 
 def what_relates(reader: Reader, query: WhatRelates) -> str:
-    """What stands in a relation to something."""
+    """Name what stands in a relation to something."""
     return _one_relation(reader, query.relation, object=query.object)
 
 
@@ -26,7 +26,7 @@ def relates_to_what(reader: Reader, query: RelatesToWhat) -> str:
 
 
 def _one_relation(reader: Reader, relation: str, *, subject: str = "", object: str = "") -> str:
-    """Who or what stands on the open side of a relation, by name; several are joined by commas."""
+    """Name who or what stands on the open side of a relation; several are joined by commas."""
     given = {"relation": term(relation)}
     given |= {"subject": entity(subject)} if subject else {"object": entity(object)}
     asked = "object" if subject else "subject"

@@ -16,7 +16,7 @@ _WORD = re.compile(r"[^\W\d_][\w'-]*")
 
 
 class Complement(NamedTuple):
-    """What a preposition brings: nouns, or names, with the word that joins them."""
+    """The objects of a preposition: nouns, or names, with the word that joins them."""
 
     nouns: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
@@ -89,7 +89,7 @@ class Phrases:
         return tuple(found)
 
     def joins_a_name(self, subject: bool) -> bool:
-        """Whether "and" or a comma comes next, and after it a name that is not another clause's subject."""
+        """Tell whether "and" or a comma comes next, then a name that is no other clause's subject."""
         ahead = 2 if (self.next(), self.next(1)) == (",", "and") else 1
         following = self.read_so_far + ahead
         if self.next() not in (",", "and") or following >= len(self.words):
@@ -117,7 +117,7 @@ class Phrases:
         return " ".join(words)
 
     def ends_a_noun(self) -> bool:
-        """Whether the next word is no part of the noun before it."""
+        """Tell whether the next word is no part of the noun before it."""
         word = self.next()
         if word == "of":
             return False
@@ -155,7 +155,7 @@ class Phrases:
         return Complement(nouns=tuple(found), joined=joined or "and")
 
     def goes_on_as_list(self) -> bool:
-        """Whether the noun that comes next is one of a list, and not a new clause's subject."""
+        """Tell whether the noun that comes next is one of a list, and not a new clause's subject."""
         here = self.read_so_far
         try:
             self.noun()

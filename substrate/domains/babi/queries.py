@@ -1,4 +1,4 @@
-"""What a question may ask: typed queries, and the patterns that read them.
+"""The queries that a question may ask, typed, and the patterns that read them.
 
 As in a sentence, no gap of a pattern takes a function word: "Where is the milk with John?" is no question
 after a "milk with John".
@@ -47,7 +47,7 @@ class CountCarried(NamedTuple):
 
 
 class Transfer(NamedTuple):
-    """Who gave what to whom: the role asked for, and the roles that are told."""
+    """A query for who gave what to whom: the role asked for, and the roles that are told."""
 
     asked: str
     agent: str | None = None
@@ -240,7 +240,7 @@ def parse_question(text: str) -> Query:
 
 
 def _holds_function_word(match: re.Match[str]) -> bool:
-    """Whether a gap of a pattern has taken a word that is no part of a name or a noun."""
+    """Tell whether a gap of a pattern has taken a word that is no part of a name or a noun."""
     fillers = [filler for role, filler in match.groupdict().items() if filler and role != "relation"]
     words = [word for filler in fillers for word in filler.split() if word != "of"]
     several = [word for filler in fillers if " " in filler for word in filler.split()]

@@ -30,7 +30,7 @@ UNKNOWN = "unknown"
 
 
 class Insertions:
-    """When each triple of a log became true: the positions at which an insertion changed the state."""
+    """Find when each triple of a log became true: the positions at which an insertion changed the state."""
 
     def __init__(self, log: EventLog) -> None:
         self.log = log
@@ -96,7 +96,7 @@ class Reader:
         return next(self.rows(sparql, **given), None)
 
     def ask(self, sparql: str, **given: Any) -> bool:
-        """Whether an ASK holds."""
+        """Tell whether an ASK holds."""
         self._note(_bound(sparql, given))
         return bool(self.state.query(_bound(sparql, given), prefixes=PREFIXES))
 

@@ -1,4 +1,4 @@
-"""What follows from kinds, colours and motives."""
+"""Inferences from kinds, colours and motives."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from substrate.domains.babi.reading import Reader, labelled
 
 
 def what_fears(reader: Reader, query: WhatFears) -> str:
-    """What an individual's kind is afraid of, by name, joined by commas where there are several."""
+    """Name what an individual's kind is afraid of, joined by commas where there are several."""
     one = entity(query.individual)
     found = list(
         reader.rows(
@@ -55,7 +55,7 @@ _MOTIVE = "?event :described ?agent ; :as ?motive ; :tick ?tick . ?motive a :Mot
 
 
 def where_will(reader: Reader, query: WhereWill) -> str:
-    """Where someone's latest motive leads; unknown once the story has told that way."""
+    """Name the place where someone's latest motive leads; unknown once the story has told that way."""
     found = reader.first(
         f"""SELECT ?event ?motive ?place ?label {{ {_MOTIVE} ; :leadsTo ?place . {labelled("?place")}
             FILTER NOT EXISTS {{

@@ -1,4 +1,4 @@
-"""One grammar for all tasks: a sentence to the facts that it tells.
+"""The grammar of all tasks: a sentence to the facts that it tells.
 
     sentence   = [opening] [time] clause {("and" | "then" | ",") (clause | predicate)} [time] "."
     clause     = people predicate | "the" noun "is" relation "the" noun | kinds "are afraid of" kinds | …
@@ -102,7 +102,7 @@ class _Sentence(Phrases):
         return [facts[0]._replace(period=PERIODS[period])]
 
     def continuation(self, before: Fact) -> list[Fact]:
-        """What a sentence adds by "and" or "then": another clause, or more of the same people."""
+        """A sentence's addition by "and" or "then": another clause, or more of the same people."""
         self.take(",")
         if not self.take("and then", "and", "then"):
             self.fail()
@@ -130,7 +130,7 @@ class _Sentence(Phrases):
         return self.predicate(self.people())
 
     def relation(self, subject: str) -> Fact:
-        """What is said of a thing or a place beside another."""
+        """A thing's or a place's relation to another."""
         if self.take("fits inside", "fits in"):
             return Related(subject, "fitsIn", self.noun())
         self.expect("is")
@@ -144,7 +144,7 @@ class _Sentence(Phrases):
         return self.names(subject=True)
 
     def predicate(self, who: Who) -> list[Fact]:
-        """What people are, or do."""
+        """A statement of what people are, or do."""
         if self.take("is", "are"):
             return self.state(who)
         uses = lexicon().verbs.get(self.next())
@@ -156,7 +156,7 @@ class _Sentence(Phrases):
     # What people are
 
     def state(self, who: Who) -> list[Fact]:
-        """What follows "is"."""
+        """The rest of a sentence after "is"."""
         self.take("now", "back")
         if self.take("either in", "either at"):
             return [Either(who, self.alternatives())]
@@ -184,7 +184,7 @@ class _Sentence(Phrases):
     # What people do
 
     def complements(self) -> dict[str, Complement]:
-        """What the prepositions that follow bring, each once."""
+        """The objects of the prepositions that follow, each once."""
         found: dict[str, Complement] = {}
         while preposition := self.take(*_PREPOSITIONS):
             role = _PREPOSITIONS[preposition]
@@ -194,7 +194,7 @@ class _Sentence(Phrases):
         return found
 
     def deed(self, who: Who, uses: tuple[Verb, ...]) -> list[Fact]:
-        """What follows a verb."""
+        """The rest of a sentence after a verb."""
         start = self.read_so_far - 1
         particles = [self.word().lower()] if self.next() in _PARTICLES else []
         receiver = ""
@@ -231,7 +231,7 @@ class _Sentence(Phrases):
     def fits(
         self, use: Verb, particles: list[str], objects: tuple[str, ...], others: dict[str, Complement]
     ) -> bool:
-        """Whether a verb is used that way here."""
+        """Tell whether a verb is used that way here."""
         if not set(use.particles) <= set(particles):
             return False
         extra = set(particles) - set(use.particles)

@@ -1,4 +1,4 @@
-"""Where someone or something is, was, or may be."""
+"""Places: where someone or something is, was, or may be."""
 
 from __future__ import annotations
 

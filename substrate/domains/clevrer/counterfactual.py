@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Literal, NamedTuple
 
 from substrate.domains.clevrer.emitter import without
-from substrate.domains.clevrer.parameters import Engine, Parameters
+from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.clevrer.scene import Event, Scene
 
 Ground = Literal["observed", "dual", "simulated", "heuristic"]
@@ -37,10 +37,10 @@ def judge(scene: Scene, event: Event, removed: int, parameters: Parameters) -> V
     # Algorithm 2 asks about an observed event's participants too: they are in what Algorithm 1 returns.
     if removed in event.objects and method != "printed":
         return Verdict(False, "dual")
-    return METHODS[method](scene, event, removed, parameters.engine)
+    return METHODS[method](scene, event, removed, parameters)
 
 
-def _duality(scene: Scene, event: Event, removed: int, engine: Engine) -> Verdict:
+def _duality(scene: Scene, event: Event, removed: int, parameters: Parameters) -> Verdict:
     """An observed event happens unless the object is among those it depends on; one that was not observed is
     taken not to.
     """
@@ -51,14 +51,14 @@ def _duality(scene: Scene, event: Event, removed: int, engine: Engine) -> Verdic
     return Verdict(any(not e.objects or removed not in ancestry[e.iri].objects for e in observed), "dual")
 
 
-def _partner(scene: Scene, event: Event, removed: int, engine: Engine) -> Verdict:
+def _partner(scene: Scene, event: Event, removed: int, parameters: Parameters) -> Verdict:
     """As the duality; and two others that both collided with the object are taken to collide without it."""
     if event.kind != "Collision" or _like(event, scene):
-        return _duality(scene, event, removed, engine)
+        return _duality(scene, event, removed, parameters)
     return _emergent(scene, event, removed)
 
 
-def _printed(scene: Scene, event: Event, removed: int, engine: Engine) -> Verdict:
+def _printed(scene: Scene, event: Event, removed: int, parameters: Parameters) -> Verdict:
     """Algorithm 2 as it is printed, with what it returns taken for whether the event occurs: so it says of an
     observed event that it occurs where the object is among those it depends on, which is where it does not.
     """
@@ -79,13 +79,13 @@ def _emergent(scene: Scene, event: Event, removed: int) -> Verdict:
     return Verdict(event.objects <= partners, "heuristic")
 
 
-def _simulated(scene: Scene, event: Event, removed: int, engine: Engine) -> Verdict:
+def _simulated(scene: Scene, event: Event, removed: int, parameters: Parameters) -> Verdict:
     """Collisions as the fork without the object has them; entries and exits, which it has no camera for, by
     the duality.
     """
     if event.kind != "Collision":
-        return _duality(scene, event, removed, engine)
-    branch = without(scene, removed, engine)
+        return _duality(scene, event, removed, parameters)
+    branch = without(scene, removed, parameters.engine, parameters.counterfactual.horizon)
     observed = {e.iri for e in _like(event, scene)}
     occurring = [e.iri for e in _like(event, branch)]
     if occurring:
@@ -97,7 +97,7 @@ def _like(event: Event, scene: Scene) -> list[Event]:
     return [e for e in scene.events if e.kind == event.kind and e.objects == event.objects]
 
 
-METHODS: Mapping[str, Callable[[Scene, Event, int, Engine], Verdict]] = {
+METHODS: Mapping[str, Callable[[Scene, Event, int, Parameters], Verdict]] = {
     "duality": _duality,
     "partner": _partner,
     "printed": _printed,

@@ -54,8 +54,8 @@ class MotionEmitter:
     An object that the intervention retracts as ``:Object`` leaves with all that was said of it. Who is
     reached by its absence, through contacts that are missing and contacts that are new, is simulated from
     then on, and marked ``:simulated``, as are the collisions that come of it; everyone else moves, and
-    collides, as observed. After the video all are simulated. No camera is modelled: of a simulated object it
-    is not said whether it is in view, nor do entries and exits of it occur.
+    collides, as observed to the video's end. After it all are simulated. No camera is modelled: of a
+    simulated object it is not said whether it is in view, nor do entries and exits of it occur.
 
     Args:
         until: last tick; the parent's last one unless given.
@@ -114,14 +114,17 @@ def future(scene: Scene, horizon: int, engine: Engine = "calibrated") -> Scene:
     """The fork that goes on for ``horizon`` frames after the video."""
     return _branch(
         scene,
-        ("future", horizon, engine),
+        ("future", 0, horizon, engine),
         lambda: fork(scene.log, scene.end + 1, emitter=MotionEmitter(scene.end + horizon, engine, scene)),
     )
 
 
-def without(scene: Scene, removed: int, engine: Engine = "calibrated") -> Scene:
+def without(scene: Scene, removed: int, engine: Engine = "calibrated", horizon: int = 0) -> Scene:
     """The fork without an object, from its first collision on: before that, its absence changes nothing but
     itself.
+
+    Args:
+        horizon: frames by which it goes on after the video, everyone simulated.
     """
     first = min(
         (e.frame or 0 for e in scene.events if e.kind == "Collision" and removed in e.objects),
@@ -130,12 +133,12 @@ def without(scene: Scene, removed: int, engine: Engine = "calibrated") -> Scene:
     retracted = Retract((_object(scene, removed), RDF_TYPE, _OBJECT))
     return _branch(
         scene,
-        ("without", removed, engine),
-        lambda: fork(scene.log, max(1, first), retracted, MotionEmitter(engine=engine, scene=scene)),
+        ("without", removed, horizon, engine),
+        lambda: fork(scene.log, max(1, first), retracted, MotionEmitter(scene.end + horizon, engine, scene)),
     )
 
 
-def _branch(scene: Scene, name: tuple[str, int, Engine], make: Callable[[], EventLog]) -> Scene:
+def _branch(scene: Scene, name: tuple[str, int, int, Engine], make: Callable[[], EventLog]) -> Scene:
     """A scene's branch, made once."""
     if name not in scene.branches:
         if not scene.poses:
@@ -197,6 +200,7 @@ def _course(scene: Scene, at: int, end: int, gone: Iterable[int], engine: Engine
         max(0, at - 1),
         end,
         departing,
+        last=scene.end,
         without=gone,
         advance=_advance(engine, scene.draw),
     )

@@ -335,7 +335,9 @@ def _branch(step: Step, world: World) -> tuple[str, EventLog] | None:
         return "the future", unseen(world.scene, world.parameters).log
     if step.token in REMOVALS and world.parameters.counterfactual.method == "simulated":
         gone = step.arguments[-1]
-        return f"the fork without object {gone}", without(world.scene, gone, world.parameters.engine).log
+        said = world.parameters
+        branch = without(world.scene, gone, said.engine, said.counterfactual.horizon)
+        return f"the fork without object {gone}", branch.log
     return None
 
 

@@ -8,7 +8,12 @@ import msgspec
 
 Engine = Literal["calibrated", "bullet"]
 Frames = Annotated[int, msgspec.Meta(ge=1, le=100_000)]
+Later = Annotated[int, msgspec.Meta(ge=0, le=100_000)]
 Distance = Annotated[float, msgspec.Meta(gt=0, le=1e6)]
+
+
+RECORDED_AFTER = 51
+"""Frames that CLEVRER's generator went on for after the video: two seconds at 128 frames in five."""
 
 
 class Explanatory(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -26,9 +31,13 @@ class Counterfactual(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         method: ``duality`` (Proposition 1), for what was observed; ``partner``, and two partners of the
             removed object collide without it (paper, section 3.3); ``printed``, Algorithm 2 word for word;
             ``simulated``, what its ancestry leaves open is simulated.
+        horizon: frames after the video to which ``simulated`` carries the world without the object on; 0
+            stops where the video does. The official key counts collisions of the two seconds that its
+            generator went on for, :data:`RECORDED_AFTER` frames. Rules need no horizon.
     """
 
     method: Literal["duality", "partner", "printed", "simulated"] = "partner"
+    horizon: Later = RECORDED_AFTER
 
 
 class Kinematics(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -48,10 +57,6 @@ CONFIGURATIONS = {
 
 It prints no threshold for A and B: here, contact of two bodies of radius 0.2.
 """
-
-
-RECORDED_AFTER = 51
-"""Frames that CLEVRER's generator went on for after the video: two seconds at 128 frames in five."""
 
 
 class Predictive(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

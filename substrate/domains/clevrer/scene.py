@@ -96,9 +96,9 @@ class Scene:
         self._ancestry: dict[str, dict[str, Ancestry]] = {}
         self.shown_masses: Mapping[int, float] | None = None
         """The relative masses that the observed collisions show, once they were asked for."""
-        self.branches: dict[tuple[str, int, str], Scene] = {}
-        """Simulated forks that were made, by what they imagine: ``("without", object)`` or ``("future",
-        frames)``.
+        self.branches: dict[tuple[str, int, int, str], Scene] = {}
+        """Simulated forks that were made, by what they imagine: ``"without"`` and an object, or ``"future"``
+        and 0; how many frames after the video; and the engine.
         """
         self.draw: Draw | None = None
         """What simulated forks take poses, masses and the law to be; as they were recorded unless given."""

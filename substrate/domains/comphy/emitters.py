@@ -1,4 +1,4 @@
-"""Which collisions happen in a world that was not filmed: after the video, or with another mass or charge.
+"""Collisions of a world that was not filmed: after the video, or with another mass or charge.
 
 An emitter sees the scene and nothing else; :data:`EMITTERS` holds one entry each, chosen in the parameters.
 """
@@ -54,7 +54,7 @@ class Change(NamedTuple):
 
 
 class Emitter(Protocol):
-    """What an imagined world's collisions are, as pairs of objects."""
+    """An imagined world's collisions, as pairs of objects."""
 
     def future(self, scene: TargetScene, parameters: Parameters) -> list[Pair]:
         """Pairs that collide after the video."""

@@ -19,7 +19,7 @@ from substrate.log.event_log import EventLog
 _SHOWED = f"{NAMESPACE}evidence"
 _SEEN = (RDF_TYPE.value, *(NAMESPACE + name for name in ("first", "second", "video", "since", "until")))
 _MEASURED = {"mass": f"{NAMESPACE}ratio", "charge": f"{NAMESPACE}strength"}
-"""What a reference video measures, by the hidden property that it shows."""
+"""A reference video's measurement, by the hidden property that it shows."""
 _OBJECTS = Kind.OBJECT | Kind.OBJECTS
 _COUNTERFACTS = ("counterfact_events", "filter_counterfact", "get_counterfact")
 
@@ -72,7 +72,7 @@ def _compared(step: Step, reading: Reading) -> list[str]:
 
 
 def _hidden(name: str, objects: list[str], reading: Reading) -> list[Evidence]:
-    """What the log says of a hidden property of objects, and of the videos that showed it."""
+    """The log's record of a hidden property of objects, and of the videos that showed it."""
     tick = reading.log.last_tick
     holding = reading.holding(tick)
     measured = _MEASURED[name]
@@ -90,7 +90,7 @@ def _measures(reading: Reading, video: str, measured: str) -> bool:
 
 
 def _changed(step: Step, reading: Reading) -> list[Evidence]:
-    """What is read to imagine an object changed, what is known of it included."""
+    """The deltas read to imagine an object changed, its known properties among them."""
     number = step.arguments[-2]
     known = (f"{NAMESPACE}mass", f"{NAMESPACE}charge")
     thing = f"{reading.scene}:object:{number}"

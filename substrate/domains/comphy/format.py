@@ -81,7 +81,7 @@ class TargetQuestions(msgspec.Struct, frozen=True):
 
 
 class Target(NamedTuple):
-    """What may be seen of an example: the target video's annotation and those of its reference videos."""
+    """The visible part of an example: the target video's annotation and those of its reference videos."""
 
     scene: int
     annotation: Annotation
@@ -99,7 +99,7 @@ _NAME = re.compile(r"annotation_([0-9]{1,9})(?:_([0-9]{1,9}))?\.json(\.gz)?$")
 
 
 def look(thing: ObjectProperty) -> Look:
-    """What an object looks like.
+    """An object's looks.
 
     >>> look(ObjectProperty(3, "red", "metal", "cube"))
     ('red', 'metal', 'cube')
@@ -122,7 +122,7 @@ def direction(vx: float, vy: float) -> str | None:
 
 
 def same_answer(predicted: str, expected: str) -> bool:
-    """Whether two answers are the same; of a pair the order does not matter.
+    """Tell whether two answers are the same; of a pair the order does not matter.
 
     >>> same_answer("red and blue", "blue and red"), same_answer("red", "blue")
     (True, False)
@@ -183,7 +183,7 @@ def _names(where: Path) -> list[str]:
 
 
 def read_target(where: Path, scene: int, names: TargetNames) -> Target:
-    """One example, checked: CLEVRER's rules for every annotation, and no two objects of a video that look
+    """An example, checked: CLEVRER's rules for every annotation, and no two objects of a video that look
     alike.
 
     Raises:
@@ -193,7 +193,7 @@ def read_target(where: Path, scene: int, names: TargetNames) -> Target:
 
 
 def decode_target(scene: int, sources: Iterable[Source]) -> Target:
-    """One example of the names and bytes of its annotations, the target's first; errors as
+    """An example of the names and bytes of its annotations, the target's first; errors as
     :func:`read_target`.
     """
     target, *references = (_checked(source, scene) for source in sources)

@@ -30,7 +30,7 @@ from substrate.domains.comphy.format import MASSES, Target, look
 
 Pair = tuple[int, int]
 Motion = Mapping[int, Sequence[MotionState]]
-"""One video's motion states, frame by frame, by the target's object number."""
+"""A video's motion states, frame by frame, by the target's object number."""
 
 BEFORE, AFTER = 2, 3
 """Frames before and after a recorded contact between which momentum is exchanged: an impact lasts one or two,
@@ -43,26 +43,26 @@ LEAST_FRAMES = 4
 LEAST_STRENGTH = 0.1
 """Units³/s²: a fitted acceleration times distance squared below this is no force."""
 LEAST_SIGMA = 8.0
-"""How many of its standard errors a force must stand off from none."""
+"""The least distance of a force from none, in its standard errors."""
 RATIO_SPREAD = 0.2
 """Of a weighted logarithm of a mass ratio: how far measurements lie from the truth, on average."""
 MASS_PRIOR = {1: 0.75, 5: 0.25}
-"""What is held of an object's mass before anything is seen: most objects are light."""
+"""The prior of an object's mass: most objects are light."""
 CHARGE_PRIOR = {0: 0.6, 1: 0.2, -1: 0.2}
 """And of its charge."""
 FORCE_SPREAD = 3.0
-"""How many of its standard errors a fitted force lies from the truth: the errors know noise alone."""
+"""The distance of a fitted force from the truth, in its standard errors: the errors know noise alone."""
 STRENGTHS = (0.25, 0.5, 1.0, 2.0, 4.0)
 """Units³/s²: how strong the force between two charges may be, all as likely."""
 MISSED = 0.05
-"""How likely a force between two charges shows clearly in no reference video: they are filmed to show it."""
+"""The probability that a force between charges shows in no reference video: they are filmed to show it."""
 MARGIN = 0.05
 """Gap (units) below which two bodies may touch within a frame: no distant force is read off there."""
 _REACH = {"sphere": RADIUS, "cylinder": RADIUS, "cube": math.sqrt(2) * RADIUS}
 
 
 class Evidence(NamedTuple):
-    """What a reference video shows of two objects of the target, ``first`` < ``second``, between two frames.
+    """A reference video's view of two objects of the target, ``first`` < ``second``, between two frames.
 
     ``kind`` is ``MomentumExchange``, where ``ratio`` is the mass of the first over that of the second, or
     ``DistantForce``, where ``strength`` (units³/s²) is the acceleration of a body of mass 1, times distance

@@ -1,4 +1,4 @@
-"""What can be set in ComPhy's interpreter; the defaults are the paper's setting."""
+"""The parameters of ComPhy's interpreter; the defaults are the paper's setting."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the interpreter sees of a target: CLEVRER's view of it, and mass, charge and direction."""
+"""The interpreter's view of a target: CLEVRER's view of it, and mass, charge and direction."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ others on the last.
 
 
 class TargetScene(clevrer.Scene):
-    """One target's log, opened for questions.
+    """A target's log, opened for questions.
 
     Args:
         log: a log of :mod:`substrate.domains.comphy.deltas`.
@@ -91,7 +91,7 @@ class TargetScene(clevrer.Scene):
         return next((float(value.value) for (value,) in self._ask("strength", self.end)), 0.0)
 
     def direction(self, frame: int) -> dict[int, str]:
-        """Where each object that is in view at a frame moves, if it moves in one of the four directions."""
+        """The direction of each object in view at a frame that moves in one of the four directions."""
         if frame not in self._directions:
             self._directions[frame] = {
                 int(number.value): way.value[len(NAMESPACE) :]

@@ -104,7 +104,7 @@ def _run(
 
 
 def _carries_no_id(step: Instruction) -> bool:
-    """Whether the program itself says, by ``-``, that there is no such object."""
+    """Tell whether the program itself says, by ``-``, that there is no such object."""
     target = step.argument.target if isinstance(step.argument, Related) else step.argument
     return isinstance(target, Named) and target.ids == ()
 

@@ -44,7 +44,7 @@ class Relation(msgspec.Struct, frozen=True, gc=False):
 
 
 class SceneObject(msgspec.Struct, frozen=True):
-    """One object of a scene: its class name, box (pixels), attributes and outgoing relations."""
+    """An object of a scene: its class name, box (pixels), attributes and outgoing relations."""
 
     name: str
     x: Whole
@@ -56,7 +56,7 @@ class SceneObject(msgspec.Struct, frozen=True):
 
 
 class SceneGraph(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One image: its size in pixels, its objects by id, and where it was taken in which weather."""
+    """An image: its size in pixels, its objects by id, and where it was taken in which weather."""
 
     width: Whole
     height: Whole
@@ -66,7 +66,7 @@ class SceneGraph(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Step(msgspec.Struct, frozen=True):
-    """One operation of a semantic program; ``dependencies`` are positions of other steps."""
+    """An operation of a semantic program; ``dependencies`` are positions of other steps."""
 
     operation: str
     argument: str

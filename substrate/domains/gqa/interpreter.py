@@ -24,7 +24,7 @@ from substrate.domains.rows import Row
 
 Resolve = Literal["name", "id"]
 SUBSETS: Mapping[Resolve, str] = {"name": "by_name", "id": "by_id"}
-"""How objects are found, to the subset its row belongs to."""
+"""The subset of a row, by the way in which its objects are found."""
 
 
 class Truth(NamedTuple):
@@ -108,7 +108,7 @@ def _query(run: _Run, step: Instruction, objects: Objects) -> Said:
 
 
 def _query_kind(run: _Run, kind: str) -> Said:
-    """Which place, which room: the scene's own location if it is one, else its largest object that is."""
+    """Name the place or the room: the scene's own location if it is one, else its largest object that is."""
     scene = run.scene
     for location in scene.annotated(scene.node, "location"):
         if kind in scene.ontology.kinds(location)[1:]:

@@ -1,4 +1,4 @@
-"""What the GQA TBox says, as tables: kinds of things, attribute families, readings of relations.
+"""The GQA TBox as tables: kinds of things, attribute families, readings of relations.
 
 Nothing of the domain is written here: another TBox file gives another hierarchy and other families.
 """
@@ -47,7 +47,7 @@ def phrase_of(iri: str) -> str:
 
 
 class Reading(NamedTuple):
-    """One way to find a relation in a scene: by this name, subject and object exchanged where reversed."""
+    """A way to find a relation in a scene: by this name, subject and object exchanged where reversed."""
 
     name: str
     reversed: bool
@@ -151,7 +151,7 @@ class Ontology:
         self._readings: dict[str, tuple[Reading, ...]] = {}
 
     def knows(self, name: str) -> bool:
-        """Whether the TBox has a class of this name."""
+        """Tell whether the TBox has a class of this name."""
         return name in self._parents
 
     def kinds(self, name: str) -> tuple[str, ...]:
@@ -186,7 +186,7 @@ class Ontology:
         return (*singulars, head) if blank and self.kinds(head)[1:] else singulars
 
     def base(self, name: str) -> str:
-        """One name for all spellings of a class: its singular, of two equivalent names the first by letter.
+        """The name for all spellings of a class: its singular, of two equivalent names the first by letter.
 
         >>> default().base("zebras"), default().base("sofa")
         ('zebra', 'couch')
@@ -227,7 +227,7 @@ class Ontology:
         return self._families_of.get(value, ())
 
     def readings(self, relation: str) -> tuple[Reading, ...]:
-        """How a relation may be found: as itself, then narrower ones, then the same seen from the other side.
+        """List the ways to find a relation: itself, then narrower ones, then the same from the other side.
 
         >>> default().readings("to the left of")
         (Reading(name='to the left of', reversed=False), Reading(name='to the right of', reversed=True))
@@ -244,7 +244,7 @@ class Ontology:
         return found
 
     def answer(self, relation: str) -> str:
-        """How a relation is said in an answer.
+        """Spell a relation as an answer does.
 
         >>> default().answer("in front of"), default().answer("riding")
         ('front', 'riding')
@@ -252,7 +252,7 @@ class Ontology:
         return self._answers.get(relation, relation)
 
     def axis(self, relation: str) -> Axis | None:
-        """What a relation says of two box centres, where it says anything."""
+        """A relation's condition on two box centres, where it has one."""
         return self._axes.get(relation)
 
 
@@ -261,7 +261,7 @@ def _name(iri: str) -> str:
 
 
 def _singulars(name: str) -> tuple[str, ...]:
-    """What a regular English plural may be the plural of."""
+    """The endings of regular English plurals, with those of their singulars."""
     if name.endswith("ies"):
         return (f"{name[:-3]}y", name[:-1])
     if name.endswith("es"):

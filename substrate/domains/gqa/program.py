@@ -21,7 +21,7 @@ ANYTHING = "_"
 
 
 class Kind(enum.Enum):
-    """What a step results in."""
+    """The kind of a step's result."""
 
     OBJECTS = "objects"
     TRUTH = "truth"
@@ -60,7 +60,7 @@ class Options(NamedTuple):
 
 
 class Word(NamedTuple):
-    """What is asked for: ``name``, an attribute family, or a class."""
+    """The thing that is asked for: ``name``, an attribute family, or a class."""
 
     word: str
 
@@ -73,7 +73,7 @@ Argument = Named | Related | Value | Options | Word | Nothing
 
 
 class Instruction(NamedTuple):
-    """One typed step: its position in the file, its entry of :data:`SIGNATURES`, attribute family, argument
+    """A typed step: its position in the file, its entry of :data:`SIGNATURES`, attribute family, argument
     and inputs.
     """
 

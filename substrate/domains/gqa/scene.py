@@ -1,4 +1,4 @@
-"""One scene as the interpreter sees it: pattern look-ups on the RDF state at its last tick.
+"""A scene as the interpreter sees it: pattern look-ups on the RDF state at its last tick.
 
 Every look-up can be written down, so that an answer can say which triples it stands on and which it
 looked for in vain.
@@ -42,7 +42,7 @@ class Pattern(NamedTuple):
 
 
 class Look:
-    """What a step looked up: the triples it found, and the patterns it looked for in vain."""
+    """A step's look-ups: the triples it found, and the patterns it looked for in vain."""
 
     def __init__(self) -> None:
         self.found: dict[Triple, None] = {}
@@ -79,7 +79,7 @@ class Scene:
         return cls(image_id, scene_log(image_id, graph, ontology), ontology)
 
     def has(self, subject: Node, predicate: Node, value: Term) -> bool:
-        """Whether a triple stands in the state."""
+        """Tell whether a triple stands in the state."""
         found = (subject, predicate, value) in self.state
         if self.look is not None:
             if found:
@@ -180,7 +180,7 @@ class Scene:
     # Attributes
 
     def has_value(self, node: Node, family: str, value: str) -> bool:
-        """Whether an object, or the scene, has an attribute value (of a family, where one is named)."""
+        """Tell whether an object, or the scene, has an attribute value (of a family, where one is named)."""
         value = self.ontology.canonical(value)
         literal = ox.Literal(value)
         if node == self.node:

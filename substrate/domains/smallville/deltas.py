@@ -40,11 +40,11 @@ Tile = tuple[int, int]
 Arena = tuple[str, ...]
 """World, sector and arena of an address."""
 Place = Arena | None
-"""Where a persona is; ``None`` on its way."""
+"""A persona's place; ``None`` on its way."""
 
 
 class Fact(NamedTuple):
-    """What can be known and passed on, as the user declares it.
+    """A fact that can be known and passed on, as the user declares it.
 
     >>> Fact("party", "valentine.*party").pattern
     'valentine.*party'
@@ -59,7 +59,7 @@ class Fact(NamedTuple):
 
 
 class Conversation(NamedTuple):
-    """What two or more personas' records hold at a time: who, from which step to which, and what was said.
+    """A conversation as personas' records hold it: who, from which step to which, and what was said.
 
     >>> Conversation(7, {"Ann": 9, "Bo": 9}, (("Ann", "Hello"),)).iri
     'urn:village:conversation:7:ann:bo'
@@ -74,7 +74,7 @@ class Conversation(NamedTuple):
 
     @property
     def talkers(self) -> list[str]:
-        """Who hold it, sorted."""
+        """The speakers, sorted."""
         return sorted(self.ends)
 
     @property
@@ -301,7 +301,7 @@ def _opening(movements: Movements, facts: Sequence[Fact], box: TBox) -> Iterator
 
 
 def _records(movements: Movements) -> Iterator[Line]:
-    """What the records give, each where it changes."""
+    """The records' facts, each where it changes."""
     tiles = arenas(movements)
     places: dict[str, Place] = {}
     since: dict[str, int] = {}
@@ -383,7 +383,7 @@ def _mentioned(
 def _origins(
     talks: Iterable[Conversation], facts: Sequence[Fact], mentions: Mapping[str, re.Pattern[str]]
 ) -> Iterator[Line]:
-    """Where one first speaks of a fact that it neither knows from the start nor was told.
+    """The step at which a persona first speaks of a fact that it neither knows from the start nor was told.
 
     What is told in another conversation that begins at the same step does not count: which came first is not
     recorded.

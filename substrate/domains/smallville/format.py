@@ -61,7 +61,7 @@ class Agent(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Village(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What is given from outside; ticks run from 0 to ``horizon`` inclusive.
+    """The given of a village; ticks run from 0 to ``horizon`` inclusive.
 
     A tick goes in this order, and what holds "at" a tick is what holds at its end:
 
@@ -122,7 +122,7 @@ class Query(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
 
 
 class Spec(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One specification, without its gold.
+    """A specification, without its gold.
 
     Arm A goes on from tick ``branch`` as planned; arm B has the intervention there, and goes on; where there
     is a ``second`` one, arm C has that in its place. ``linkage`` is a label for the analysis: it says whether
@@ -137,7 +137,7 @@ class Spec(msgspec.Struct, frozen=True, omit_defaults=True):
     intervention: Intervention
     query: Query
     second: Intervention | None = None
-    """What happens in arm C at the branch tick, in place of ``intervention``."""
+    """The event of arm C at the branch tick, in place of ``intervention``."""
 
     @property
     def acts(self) -> dict[Arm, Intervention | None]:

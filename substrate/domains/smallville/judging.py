@@ -8,12 +8,12 @@ from itertools import combinations
 from typing import Literal, NamedTuple
 
 Said = Literal["yes", "no", "error"]
-"""What an arm was answered; ``error`` where there is no answer."""
+"""An arm's answer; ``error`` where there is none."""
 ANSWERS = ("yes", "no")
 
 
 class Judgement(NamedTuple):
-    """What of a specification's answers is right: so many of its arms, all of them at once, and of so many
+    """The right part of a specification's answers: so many of its arms, all of them at once, and of so many
     pairs of arms whether the two differ.
     """
 
@@ -23,7 +23,7 @@ class Judgement(NamedTuple):
 
 
 def weights(arms: int) -> Judgement:
-    """What a specification of so many arms counts in each metric.
+    """The counts of a specification of so many arms in each metric.
 
     >>> weights(3)
     Judgement(per_arm=3, joint=1, divergence=3)
@@ -32,7 +32,7 @@ def weights(arms: int) -> Judgement:
 
 
 WEIGHTS = weights(2)
-"""What a specification of two arms counts in each metric."""
+"""The counts of a specification of two arms in each metric."""
 
 
 def judge(predicted: Sequence[str], expected: Sequence[str]) -> Judgement:
@@ -62,7 +62,7 @@ def judge(predicted: Sequence[str], expected: Sequence[str]) -> Judgement:
 
 
 def normal(text: str) -> Said | None:
-    """What a reply says, where it is yes, no or error in any case of letters, with any quotes and full stops.
+    """Read a reply that is yes, no or error in any case of letters, with any quotes and full stops.
 
     >>> normal(" No."), normal('"YES!"'), normal("error"), normal("yes and no")
     ('no', 'yes', 'error', None)

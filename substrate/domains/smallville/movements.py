@@ -26,7 +26,7 @@ Chat = tuple[tuple[str, str], ...]
 
 
 class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a persona does from a step on.
+    """A persona's action from a step on.
 
     >>> ann = Record((1, 2), "☕", "drinking coffee @ the Ville:Hobbs Cafe:cafe:counter", None)
     >>> ann.action, ann.address
@@ -41,7 +41,7 @@ class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def action(self) -> str:
-        """What it does, in words."""
+        """The action in words."""
         return self.description.rpartition(" @ ")[0]
 
     @property
@@ -114,7 +114,7 @@ def parse_movements(data: bytes, name: str = "movements") -> Movements:
 
 
 def _check(record: Record, personas: list[str], where: tuple[str, ...]) -> None:
-    """What the types leave open: an address that is one, and speakers who are personas."""
+    """Check what the types leave open: an address that is one, and speakers who are personas."""
     address = record.address
     if not record.action or (address is not None and (len(address) < 2 or not all(address))):
         raise FormatError(

@@ -58,7 +58,7 @@ class _Arms(NamedTuple):
     logs: Mapping[str, EventLog]
 
     def called(self, arm: str) -> str:
-        """What evidence calls an arm's log."""
+        """The name of an arm's log in evidence."""
         return OWN if arm == self.own else f"arm {arm}"
 
 

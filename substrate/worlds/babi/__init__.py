@@ -50,7 +50,7 @@ TASKS: Mapping[str, Task] = {
 
 
 def tell_task(subset: str, *, questions: int = 1000, seed: int = 0) -> str:
-    """One task's file as text: whole stories, the last one cut after the last question asked for.
+    """A task's file as text: whole stories, the last one cut after the last question asked for.
 
     >>> print(tell_task("qa4", questions=1, seed=1), end="")  # doctest: +ELLIPSIS
     1 The ... is ... of the ...

@@ -20,7 +20,7 @@ MOTIVES: dict[str, tuple[str, str]] = {
 
 
 class Stage:
-    """Where everyone and everything really is, and what of it the reader has been told.
+    """The true places of everyone and everything, and the part that the reader has been told.
 
     People and things start somewhere the reader does not know. Whoever is not yet placed handles only
     things that are not placed either, so that whatever is placed once stays placed.
@@ -38,7 +38,7 @@ class Stage:
         self.gifts: list[tuple[int, str, str, str]] = []
 
     def held(self, person: str) -> list[str]:
-        """What a person holds, in the order in which it first came to hand."""
+        """The things that a person holds, in the order in which it first came to hand."""
         order = list(dict.fromkeys(thing for _, thing in self.hands[person]))
         return [thing for thing in order if self.holder.get(thing) == person]
 
@@ -114,7 +114,7 @@ class Stage:
         return True
 
     def go_on(self, *acts: Callable[[], bool]) -> None:
-        """One sentence: an act that is possible, or a move."""
+        """A sentence: an act that is possible, or a move."""
         rng = self.tale.rng
         if not (acts and rng.random() < 0.5 and rng.choice(acts)()):
             self.move()

@@ -81,7 +81,7 @@ def told_anew(story: Story, lines: Iterable[Line]) -> Story:
 
 
 def takes_up(lines: Sequence[Line]) -> bool:
-    """Whether the next sentence takes people up by a pronoun, so that nothing may come before it."""
+    """Tell whether the next sentence takes people up by a pronoun, so that nothing may come before it."""
     told = next((line.text for line in lines if isinstance(line, Statement)), "")
     return bool(_PRONOUNS.search(told))
 

@@ -31,7 +31,7 @@ class Tale:
 
     @property
     def asked(self) -> int:
-        """How many questions the story has."""
+        """The number of the story's questions."""
         return sum(isinstance(line, Question) for line in self.lines)
 
     def say(self, text: str) -> int:

@@ -109,19 +109,18 @@ def imagine(
     rng: Random,
     number: int,
 ) -> list[MultipleChoice]:
-    """What would (not) happen without an object: which pairs would collide within the video.
+    """What would (not) happen without an object: which pairs would collide, hidden seconds included.
 
-    A pair that would first collide only in the hidden seconds is no choice, since readers may
-    disagree on where the imagined video ends.
+    The official key counts what collides after the video's last frame too: of 1,398 videos, 34.6 % of the
+    questions that remove an object which touched nothing have a choice that the key says happens and that no
+    frame shows (CausalVis, github.com/bukhari-hamzamukhtar/CausalVis, ``paper_exp/RESULTS.md``).
     """
     outcomes = {
         removed: _outcomes(contacts, imagined, [pair for pair in _pairs(names) if removed not in pair], rng)
         for removed, imagined in without.items()
     }
     questions = []
-    # Of three objects, one removed, the pair that is left may collide only in the hidden seconds: then there
-    # is nothing to choose from.
-    asked = [(removed, negated) for removed in without if outcomes[removed] for negated in (False, True)]
+    asked = [(removed, negated) for removed in without for negated in (False, True)]
     for removed, negated in _telling_first(rng, asked, lambda one: outcomes[one[0]])[:number]:
         phrase = names.of(removed, rng)
         program = ("all_events", *phrase.program, "get_counterfact", "belong_to", *_negate(negated))
@@ -152,10 +151,10 @@ def _outcomes(
     do.
     """
     first = {_pair(c.object_ids): c.frame_id for c in imagined}
-    clear = [(pair, pair in first) for pair in pairs if first.get(pair, 0) < FRAMES]
-    observed = {_pair(c.object_ids) for c in contacts}
-    telling = [outcome for outcome in clear if outcome[1] or outcome[0] in observed]
-    idle = [outcome for outcome in clear if outcome not in telling]
+    outcomes = [(pair, pair in first) for pair in pairs]
+    observed = {_pair(c.object_ids) for c in contacts if c.frame_id < FRAMES}
+    telling = [outcome for outcome in outcomes if outcome[1] or outcome[0] in observed]
+    idle = [outcome for outcome in outcomes if outcome not in telling]
     chosen = _sample(rng, telling, 3)
     return _sample(rng, [*chosen, *_sample(rng, idle, 4 - len(chosen))], 4)
 

@@ -26,7 +26,7 @@ class Truth(msgspec.Struct, frozen=True):
         masses: of each object; the typical one is 1.
         future_collisions: first contacts in the hidden seconds, frames 128 to 178.
         counterfactual_collisions: for each removed object, first contacts of the same scene without
-            it, frames 1 to 178. Gold answers take those of the visible frames, 0 to 127.
+            it, frames 1 to 178. Gold answers take them all.
         events: the video's entries, exits and collisions in time order.
         causes: for each of ``events``, the places of its causes in that list.
     """

@@ -75,7 +75,7 @@ class Factual:
 
 @dataclass(frozen=True)
 class Lore:
-    """What a template asks about: the tale of the video, and what is hidden of each object."""
+    """The subject of a template: the tale of the video, and what is hidden of each object."""
 
     tale: Tale
     hidden: tuple[Hidden, ...]
@@ -86,7 +86,7 @@ class Lore:
 
 
 def factual_quota(scene_index: int) -> int:
-    """How many factual questions a target gets.
+    """The number of a target's factual questions.
 
     >>> sum(factual_quota(target) for target in range(1200, 1800))
     5882
@@ -96,12 +96,12 @@ def factual_quota(scene_index: int) -> int:
 
 
 def asks_of_future(scene_index: int) -> bool:
-    """Whether a target gets a predictive question: three in five."""
+    """Tell whether a target gets a predictive question: three in five."""
     return scene_index % 5 < 3
 
 
 def changes(hidden: Sequence[Hidden]) -> Iterator[Change]:
-    """What may be changed: the mass of each object, the charge of each charged one."""
+    """The changes that may be imagined: the mass of each object, the charge of each charged one."""
     for number, one in enumerate(hidden):
         yield number, "counterfact_lighter" if one.mass > 1 else "counterfact_heavier"
         if one.charge:

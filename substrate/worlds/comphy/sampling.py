@@ -57,7 +57,7 @@ _LONG = 12
 
 @dataclass(frozen=True)
 class Hidden:
-    """What no video shows of an object."""
+    """An object's hidden properties, which no video shows."""
 
     mass: int
     charge: int
@@ -65,7 +65,7 @@ class Hidden:
 
 @dataclass(frozen=True)
 class Video:
-    """Who takes part, in the order of the video's own object numbers, and the simulated motion."""
+    """The participants, in the order of the video's own object numbers, and the simulated motion."""
 
     members: tuple[int, ...]
     solids: tuple[Solid, ...]
@@ -111,7 +111,7 @@ def _hidden(rng: Random, size: int) -> tuple[Hidden, ...]:
 
 
 def _pairs(rng: Random, hidden: Sequence[Hidden]) -> list[Pair]:
-    """Who meets whom in the reference videos: a tree over all objects, so that every mass can be compared
+    """The meetings of the reference videos: a tree over all objects, so that every mass can be compared
     with
     every other, with the charged pair as one of its branches; what is left over is drawn at random.
     """
@@ -166,7 +166,7 @@ def _staged(
 
 
 def _aim(rng: Random, bodies: Sequence[Body], run: Run | None, arrival: int) -> tuple[float, float]:
-    """Where one of the bodies will be at a frame, or a place of its own where there is none yet."""
+    """A body's place at a frame, or a place of its own where there is none yet."""
     if not bodies:
         return _uniform(rng, _REST_X), _uniform(rng, _REST_Y)
     if run is None:
@@ -176,7 +176,7 @@ def _aim(rng: Random, bodies: Sequence[Body], run: Run | None, arrival: int) -> 
 
 
 def _crowded(frame: int, contacts: Contacts) -> bool:
-    """Whether a target has too many collisions in the video: no need to simulate on."""
+    """Tell whether a target has too many collisions in the video: no need to simulate on."""
     return frame < FRAMES and len(contacts) > _MOST
 
 
@@ -225,7 +225,7 @@ def _reference(
 
 
 def _meets(run: Run, pair: Pair, *, force: bool) -> bool:
-    """Whether the pair touches in view, or, two charges, comes close, with enough of the video around it."""
+    """Tell whether the pair touches (or two charges come close) in view, with enough video around it."""
     a, b = sorted(pair)
     seen = [number for number, frame in enumerate(run.frames) if _in_view(frame, (a, b))]
     touch = [c.frame_id for c in run.contacts if tuple(sorted(c.object_ids)) == (a, b)]

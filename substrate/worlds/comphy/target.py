@@ -21,7 +21,7 @@ _FOLDER = 1000
 
 
 class HiddenProperties(msgspec.Struct, frozen=True):
-    """What no annotation tells of an object."""
+    """The properties of an object that no annotation tells."""
 
     object_id: int
     mass: int
@@ -29,7 +29,7 @@ class HiddenProperties(msgspec.Struct, frozen=True):
 
 
 class Truth(msgspec.Struct, frozen=True):
-    """What only the world knows.
+    """The truth that only the world knows.
 
     Attributes:
         scene_index: the target.
@@ -46,7 +46,7 @@ class Truth(msgspec.Struct, frozen=True):
 
 
 class WorldTarget(msgspec.Struct, frozen=True):
-    """What a reader sees of an example, what is asked about it, and its truth."""
+    """An example: a reader's view, its questions, and its truth."""
 
     annotation: Annotation
     references: list[Annotation]
@@ -55,7 +55,7 @@ class WorldTarget(msgspec.Struct, frozen=True):
 
 
 def generate_target(scene_index: int, seed: int) -> WorldTarget:
-    """One example; it depends on ``scene_index`` and ``seed`` alone, to the last bit.
+    """An example; it depends on ``scene_index`` and ``seed`` alone, to the last bit.
 
     Raises:
         ParameterError: ``scene_index`` is negative.

@@ -36,7 +36,7 @@ def _op(verb: str, family: str) -> str:
 
 
 def _attributes(speaker: Speaker, refer: Refer) -> Iterator[Draft]:
-    """What, whether, and which of two values."""
+    """Questions for a value, for its presence, and for one of two values."""
     for thing in speaker.room.things:
         phrase = refer(thing)
         if phrase is None:
@@ -129,7 +129,7 @@ def _positions(speaker: Speaker, refer: Refer) -> Iterator[Draft]:
 
 
 def _relations(speaker: Speaker, refer: Refer) -> Iterator[Draft]:
-    """Who stands in a relation: what it is, whether it is so, one relation further on."""
+    """Questions about a relation: its name, its truth, and one relation further on."""
     room = speaker.room
     by_number = {thing.number: thing for thing in room.things}
     for s, relation, o in sorted(room.relations):

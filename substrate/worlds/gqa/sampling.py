@@ -18,7 +18,7 @@ from substrate.worlds.gqa.questions import TEMPLATES, Draft
 from substrate.worlds.gqa.things import Thing, sample_room, scene_graph
 
 QUESTIONS_PER_SCENE = 13
-"""What the official balanced validation split has: 132,062 questions on 10,234 images."""
+"""The size of the official balanced validation split: 132,062 questions on 10,234 images."""
 AMBIGUOUS = 0.1
 """Share of the templates' draws that name things only by words that fit others as well."""
 

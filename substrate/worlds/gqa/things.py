@@ -1,4 +1,4 @@
-"""What there is in this world: kinds of things, the values they can have, and a sampled scene of them."""
+"""The things of this world: kinds of things, the values they can have, and a sampled scene of them."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ _SEATS = ("chair", "office chair", "couch", "bench")
 
 @dataclass(frozen=True)
 class Thing:
-    """One object: number in the scene, name, box (x, y, width, height in pixels), family to value."""
+    """An object: number in the scene, name, box (x, y, width, height in pixels), family to value."""
 
     number: int
     name: str
@@ -161,7 +161,7 @@ class Thing:
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """What it may be called, its own name first."""
+        """The thing's possible names, its own first."""
         return (self.name, *KINDS[self.name])
 
     @property

@@ -1,4 +1,4 @@
-"""Who and what a village is drawn from: personas and places of Generative Agents (Park et al., 2023).
+"""The cast that a village is drawn from: personas and places of Generative Agents (Park et al., 2023).
 
 Names and relations are theirs, and so are the party and the mayor's race; the other facts are made for the
 benchmark, so that several can go round at once.
@@ -57,7 +57,7 @@ HOMES = {
     "moore_house": ("jennifer", "sam"),
     "moreno_house": ("jane", "tom"),
 }
-"""Who starts the day at a house, where they and it are in the village."""
+"""The personas who start the day at a house, where they and it are in the village."""
 
 
 class News(NamedTuple):

@@ -95,14 +95,14 @@ def datasheet(specs: Sequence[Graded], seed: int, level: str = "village") -> str
 
 
 def _again(count: int, seed: int, level: str) -> str:
-    """How the specifications are made again."""
+    """The command that makes the specifications again."""
     option = "" if level == "village" else f"--level {level} "
     made = f"substrate generate twin {option}--specs {count} --seed {seed} --out DIR"
     return f"`{made}` writes the same bytes again"
 
 
 def _checked(count: int, level: str) -> str:
-    """Who compares the oracle with the replay."""
+    """The test that compares the oracle with the replay."""
     if level == "village":
         return f"the pipeline checks that the two agree on all {2 * count} arms"
     return "tests hold that the two agree"
@@ -149,7 +149,7 @@ _WORDS: Mapping[int, Mapping[str, str]] = {
         "divergence": "of each\npair of arms, whether it is rightly said that they differ",
     },
 }
-"""What is said of two arms and of three."""
+"""The page's words for two arms and for three."""
 
 _TEXT = """# Datasheet: Twin-EventLog{title}
 

@@ -83,7 +83,7 @@ WHERE here.tick = :tick AND there.agent <> noted.other
 
 
 class History(NamedTuple):
-    """Where each agent is and what they know at the end of every tick, by agent and tick.
+    """Each agent's place and knowledge at the end of every tick, by agent and tick.
 
     ``noted`` has, by agent, what they know of others: who knows which fact, and from which tick on they know
     it. It is empty unless asked for.
@@ -104,7 +104,7 @@ class History(NamedTuple):
 def history(
     village: Village, branch: int = 0, intervention: Intervention | None = None, *, noted: bool = False
 ) -> History:
-    """What becomes of a village, with an intervention at a tick or without one.
+    """Run a village to its end, with an intervention at a tick or without one.
 
     Args:
         village: the schedule.

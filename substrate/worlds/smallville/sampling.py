@@ -46,7 +46,7 @@ from substrate.worlds.smallville.villages import TOWN, VILLAGE, Size, sample_pla
 
 
 class Level(NamedTuple):
-    """How hard specifications are: the size of their villages, what is asked, and of how many arms."""
+    """The difficulty of specifications: the size of their villages, what is asked, and of how many arms."""
 
     size: Size
     queries: tuple[QueryType, ...]
@@ -101,7 +101,7 @@ PATIENCE = 8
 """Villages that are tried with the type of intervention whose turn it is, before any type will do."""
 
 _ACTS = 4
-"""How many of the possible interventions are tried in a village, where there are two arms; else all are."""
+"""The number of interventions that are tried in a village of two arms; of three, all are."""
 
 _OF_ANOTHER = (
     "Who shares a place at the end of a tick with another who then knows the fact knows it of them from then "
@@ -278,14 +278,14 @@ def _queries(village: Village, branch: int, type_: QueryType) -> Iterator[Query]
 
 
 def _fits(asked: Query, day: Day, arm: Arm, linkage: Linkage, expected: str) -> bool:
-    """Whether a question has the answer asked for in an arm, for the reason asked for."""
+    """Tell whether a question has the answer asked for in an arm, for the reason asked for."""
     said = answer(arm.history, asked, day.branch)
     return said == expected and _linked(asked, day.branch, day.a, arm) == linkage
 
 
 def _linked(query: Query, branch: int, a: History, arm: Arm) -> Linkage | None:
-    """How an intervention bears on a question; ``None`` where on nobody, or not on the asked although its
-    agent is one of them.
+    """Classify how an intervention bears on a question; ``None`` where on nobody, or not on the
+    asked although its agent is one.
     """
     asked = [name for name in (query.agent, query.other) if name]
     reached = any(
@@ -299,7 +299,7 @@ def _linked(query: Query, branch: int, a: History, arm: Arm) -> Linkage | None:
 
 
 def _lived(found: History, agent: str, query: Query, branch: int) -> tuple[object, ...]:
-    """What of a history counts for a question: where an asked one is and what they know, from the branch on,
+    """Reduce a history to a question: where an asked one is and what they know, from the branch on,
     and since when they know what is asked of another.
     """
     asked = (query.other or "", query.fact or "")

@@ -9,7 +9,7 @@ from substrate.domains.smallville.format import Agent, Named, Plan, Village
 from substrate.worlds.smallville.cast import FACTS, HOMES, PERSONAS, PLACES, identifier
 
 CONDITIONAL = 0.4
-"""How many of the plans depend on a fact."""
+"""The number of plans that depend on a fact."""
 
 
 class Size(NamedTuple):

@@ -15,7 +15,9 @@ from typer.testing import CliRunner
 
 from orchestration.cli.main import app
 from orchestration.ledger import dvc as pins
+from orchestration.ledger.records import fingerprint, keep_record
 from orchestration.pipeline.graph import STAGES
+from orchestration.project import open_workspace
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -88,27 +90,23 @@ def test_changed_results_are_reported_and_stay_unpinned_until_they_are_accepted(
     assert result.exit_code == 0, result.output
     assert "drift: artifacts/sample/clevrer/answers.jsonl is modified against its pin" in result.stderr
     assert b"answers.jsonl" in before
-    assert pins.drift(pinned)["artifacts/sample/clevrer/answers.jsonl"] == "modified"
+    assert pins.drift(open_workspace())["artifacts/sample/clevrer/answers.jsonl"] == "modified"
     monkeypatch.setenv("CI", "true")
     result = CliRunner().invoke(app, ["reproduce", "--only", "clevrer"])
     assert result.exit_code == 1
-    assert "artifacts/sample/clevrer/answers.jsonl is modified against dvc.lock" in result.stderr
+    assert "artifacts/sample/clevrer/answers.jsonl is modified against its pin" in result.stderr
 
 
 def test_changed_data_stop_the_run_before_anything_is_computed_from_them(pinned: Path) -> None:
     questions = pinned / "data/sample/clevrer/questions.json"
     answers = (pinned / "artifacts/sample/clevrer/answers.jsonl").read_bytes()
     questions.write_bytes(questions.read_bytes() + b"\n")
-    record = pinned / "artifacts/sample/.stages/clevrer.dataset.json"
     # As if this were what the generator makes now.
-    from orchestration.files import sha256
-
-    text = record.read_text("utf-8")
-    old = text.split('"data/sample/clevrer":"')[1].split('"')[0]
-    record.write_text(text.replace(old, sha256(pinned / "data/sample/clevrer")), "utf-8")
+    workspace = open_workspace()
+    keep_record(workspace, "clevrer/dataset", fingerprint(STAGES, STAGES["clevrer/dataset"], workspace))
     result = CliRunner().invoke(app, ["reproduce", "--only", "clevrer"])
     assert result.exit_code == 1
-    assert "data/sample/clevrer is modified against data.dvc" in result.stderr
+    assert "data/sample/clevrer is modified against its pin" in result.stderr
     assert (pinned / "artifacts/sample/clevrer/answers.jsonl").read_bytes() == answers
 
 

@@ -17,6 +17,7 @@ from orchestration.files import sha256
 from orchestration.lineage.answer import trace_answer
 from orchestration.lineage.explain import EXPLAINED
 from orchestration.lineage.number import Lineage, trace_number
+from orchestration.pipeline.graph import STAGES
 from orchestration.project import open_workspace
 from substrate.domains.rows import decode
 
@@ -38,7 +39,7 @@ def refused(*arguments: str) -> str:
 
 
 def test_every_number_walks_from_its_cells_to_its_source(reproduced: Path) -> None:
-    lineage = Lineage(open_workspace())
+    lineage = Lineage(open_workspace(), known=STAGES)
     in_tables = {name for table in lineage.tables.values() for names in table["numbers"] for name in names}
     assert in_tables >= {
         "clevrer/explanatory/per_question",
@@ -67,7 +68,7 @@ def test_every_number_walks_from_its_cells_to_its_source(reproduced: Path) -> No
 
 
 def test_every_cell_of_every_table_is_one_of_a_number(reproduced: Path) -> None:
-    lineage = Lineage(open_workspace())
+    lineage = Lineage(open_workspace(), known=STAGES)
     cells = {
         (cell.file, cell.row, cell.column, cell.text)
         for numbers in MEASURED.values()
@@ -138,7 +139,7 @@ def test_an_answer_walks_to_its_log_and_is_computed_again_to_the_same_bytes(
 def test_a_trace_lists_exactly_the_deltas_of_the_explanation(reproduced: Path, benchmark: str) -> None:
     lines = (reproduced / f"artifacts/sample/{benchmark}/answers.jsonl").read_bytes().splitlines()
     rows = [decode(line) for line in lines[:: max(1, len(lines) // 25)]][:25]
-    lineage = Lineage(open_workspace())
+    lineage = Lineage(open_workspace(), known=STAGES)
     for row in rows:
         number = next(
             name for name in MEASURED[benchmark] if name.count("/") == 1 or f"/{row.subset}/" in name
@@ -200,7 +201,7 @@ def test_changed_settings_and_missing_runs_are_said(reproduced: Path) -> None:
 def test_a_clone_with_pulled_artifacts_has_the_records_of_the_pins(reproduced: Path) -> None:
     import shutil
 
-    shutil.rmtree(reproduced / "artifacts/sample/.stages")
+    shutil.rmtree(reproduced / "artifacts/sample/.ledger")
     way = trace(DESCRIPTIVE)["trace"]
     assert way["problems"] == []
     assert "clevrer/dataset" in {step["stage"] for step in way["steps"]}

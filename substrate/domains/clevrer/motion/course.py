@@ -33,6 +33,7 @@ def course(
     end: int,
     departing: Iterable[int],
     *,
+    last: int | None = None,
     without: Iterable[int] = (),
     advance: Callable[[Sequence[Body], int], Motion] = simulate,
 ) -> Course:
@@ -49,6 +50,7 @@ def course(
         start: frame to start from; who was recorded before it alone, having left the view, is taken to have
             moved on.
         end: last frame, which is simulated too.
+        last: last frame that was observed, where ``end`` lies beyond it: after it everyone is simulated.
         departing: who does not move as observed from the start.
         without: who is not there at all; as ``departing`` for those whom it was observed to touch.
         advance: the motion of bodies over some frames.
@@ -67,7 +69,8 @@ def course(
     found = Course([], [], departed, {})
     bodies = {name: body for name, body in _known(recorded, start, advance).items() if name not in gone}
     now = start
-    for stop in [*(frame for frame in sorted(recorded) if start < frame < end), end]:
+    stops = {*recorded, end} if last is None else {*recorded, last, end}
+    for stop in sorted(frame for frame in stops if start < frame <= end):
         motion = advance(list(bodies.values()), stop - now)
         happening = [(frame, a, b, False) for frame, a, b in seen if now < frame <= stop]
         happening += [(now + frame, a, b, True) for frame, a, b in motion.contacts]
@@ -86,6 +89,9 @@ def course(
             if name not in gone and (name not in departed or name not in bodies)
         }
         found.states[stop] = [body for name, body in sorted(bodies.items()) if name in departed]
+        if stop == last:
+            for name in bodies:
+                departed.setdefault(name, stop + 1)
         now = stop
     return found
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import msgspec
 
-from orchestration.cli.benches.measure import Bench, Pair
+from benchmarks.speed.measure import Bench, Pair
 from substrate.domains.rows import encode
 from substrate.domains.smallville.format import Spec
 from substrate.domains.smallville.twin import replay_twin, twin_rows, village_tbox

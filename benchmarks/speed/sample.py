@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from benchmarks.speed.measure import Bench, Pair
 from orchestration.benchmarks.registry import BENCHMARKS
-from orchestration.cli.benches.measure import Bench, Pair
 from orchestration.root import find_root
 
 _COMMAND = "from orchestration.cli.main import app; app()"

@@ -7,7 +7,7 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from orchestration.cli.bench import BENCHES
+from benchmarks.speed.benches import BENCHES
 from orchestration.cli.main import app
 
 TINY = {"world": ("1",)} | dict.fromkeys(("clevrer", "clevrer-executor", "simulated", "twin"), ("2", "3"))

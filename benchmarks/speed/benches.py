@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from orchestration.cli.benches.clevrer import CLEVRER
-from orchestration.cli.benches.core import CORE
-from orchestration.cli.benches.measure import Bench, Figure, measure
-from orchestration.cli.benches.sample import SAMPLE
-from orchestration.cli.benches.twin import TWIN
+from benchmarks.speed.clevrer import CLEVRER
+from benchmarks.speed.core import CORE
+from benchmarks.speed.measure import Bench, Figure, measure
+from benchmarks.speed.sample import SAMPLE
+from benchmarks.speed.twin import TWIN
 
 BENCHES: dict[str, Bench] = {**CORE, **TWIN, **CLEVRER, **SAMPLE}
 """Benches by name."""

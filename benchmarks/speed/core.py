@@ -17,8 +17,8 @@ import rdflib
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order
 
-from orchestration.cli.benches.measure import Bench, Pair
-from orchestration.cli.benches.workloads import edges, meetings, quads, village_lines, village_log
+from benchmarks.speed.measure import Bench, Pair
+from benchmarks.speed.workloads import edges, meetings, quads, village_lines, village_log
 from substrate import Assert, Delta, EventLog, Op, Term, ancestors, fork
 
 _NEW = (ox.NamedNode("urn:bench:s"), ox.NamedNode("urn:bench:p"), ox.NamedNode("urn:bench:o"))

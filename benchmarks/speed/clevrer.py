@@ -12,8 +12,8 @@ from unittest.mock import patch
 
 import msgspec
 
-from orchestration.cli.benches.executor import Executor
-from orchestration.cli.benches.measure import Bench, Pair
+from benchmarks.speed.executor import Executor
+from benchmarks.speed.measure import Bench, Pair
 from substrate.base.errors import ProgramError
 from substrate.domains.clevrer import emitter
 from substrate.domains.clevrer.deltas import annotation_log

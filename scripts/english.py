@@ -1,0 +1,132 @@
+"""Hold the project's English to a rule: a sentence begins with its subject, and ends before forty words.
+
+    python scripts/english.py            every docstring and page: counts; exit 1 above a limit
+    python scripts/english.py FOLDER     those of one folder
+
+A docstring or sentence that opens with a question word ("What", "Whether", "Where" …) or with "One" makes the
+reader wait for its subject. A few questions are honest ones: the limit is a share, and stands below.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[1]
+OPENERS = re.compile(r"(What|Whether|Where|Which|Who|Whose|How|When|One)\b(?!\))")
+WORDS = 40
+"""Words of the longest sentence that is not counted as long."""
+LIMITS = {"opener": 0.01, "long": 0.01}
+"""The share of sentences that may break a rule."""
+
+
+class Sentence(NamedTuple):
+    """A sentence of prose: where it stands, and its text."""
+
+    file: str
+    line: int
+    text: str
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """The rules that it breaks.
+
+        >>> Sentence("a.md", 1, "What is not pinned is drift.").faults
+        ('opener',)
+        >>> Sentence("a.md", 1, "Who may write?").faults
+        ()
+        """
+        opens = bool(OPENERS.match(self.text)) and not self.text.endswith("?")
+        long = len(self.text.split()) > WORDS
+        return ("opener",) * opens + ("long",) * long
+
+
+def sentences(text: str) -> Iterator[tuple[int, str]]:
+    """The sentences of a page or a docstring, each with the line (from 0) where its paragraph begins.
+
+    Code, tables, headings, lists of names and directives are no prose.
+
+    >>> list(sentences("# Title\\n\\nIt runs. It\\nends.\\n\\n    code here\\n"))
+    [(2, 'It runs.'), (2, 'It ends.')]
+    """
+    paragraph: list[str] = []
+    begin, fenced = 0, False
+    for number, line in enumerate([*text.splitlines(), ""]):
+        fence = line.lstrip().startswith(("```", "~~~"))
+        fenced ^= fence
+        item = re.match(r"\s*(?:[-*]|\d+\.)\s+", line)
+        code = line.startswith("    ") and not (paragraph and not item)
+        outside = fenced or fence or not line.strip() or re.match(r"\s*(#|\||!\[|>>>|\.\.|:::)", line) or code
+        if outside or item:
+            yield from ((begin, one) for one in _split(" ".join(paragraph)))
+            paragraph = []
+        if not outside:
+            begin = begin if paragraph else number
+            paragraph.append(line[item.end() :].strip() if item else line.strip())
+
+
+def _split(paragraph: str) -> list[str]:
+    return [one for one in re.split(r"(?<=[.?!])\s+(?=[A-Z`*\[])", paragraph) if one]
+
+
+def of_python(path: Path) -> Iterator[Sentence]:
+    """The first sentence of each docstring, those of attributes and constants among them."""
+    tree = ast.parse(path.read_text("utf-8"))
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        for statement in body if isinstance(body, list) else ():
+            value = statement.value if isinstance(statement, ast.Expr) else None
+            if isinstance(value, ast.Constant) and isinstance(value.value, str):
+                prose = value.value.partition("\n\n")[0]
+                first = next(iter(_split(" ".join(prose.split()))), "")
+                yield Sentence(_name(path), value.lineno, first)
+
+
+def of_page(path: Path) -> Iterator[Sentence]:
+    """The sentences of a page."""
+    for line, text in sentences(path.read_text("utf-8")):
+        yield Sentence(_name(path), line + 1, text)
+
+
+def _name(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def tracked(folder: str) -> list[Path]:
+    """The project's modules and pages below a folder."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", folder],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    paths = [ROOT / name for name in listed.stdout.split("\0") if name.endswith((".py", ".md"))]
+    return [path for path in paths if path.is_file() and path.name != "CHANGELOG.md"]
+
+
+def main() -> None:
+    """Print the sentences that break a rule, and the shares; exit 1 where one is above its limit."""
+    paths = tracked(sys.argv[1] if len(sys.argv) > 1 else ".")
+    found = [one for path in paths for one in (of_python if path.suffix == ".py" else of_page)(path)]
+    total = len(found)
+    failed = False
+    for rule, limit in LIMITS.items():
+        broken = [one for one in found if rule in one.faults]
+        allowed = int(limit * total)
+        above = len(broken) > allowed
+        failed |= above
+        if above or len(sys.argv) > 1:
+            for one in broken:
+                sys.stdout.write(f"{one.file}:{one.line}: {rule}: {one.text[:90]}\n")
+        sys.stdout.write(f"{rule}: {len(broken)} of {total} sentences; at most {allowed}\n")
+    sys.exit(failed)
+
+
+if __name__ == "__main__":
+    main()
