@@ -2,84 +2,80 @@
 
 A log is replayed, queried with SPARQL at any tick, forked at a tick and intervened on; its causal
 ancestry answers why something happened and what would not have happened without something else.
+
+Here are the names that most programs begin with; each room has more (``substrate.log``, ``substrate.branch``,
+``substrate.rules``, ``substrate.cause``, ``substrate.ask``, ``substrate.memory``). A room is loaded when a
+name of it is first used.
 """
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from substrate.base import (
+        Delta,
+        FormatError,
+        InterventionError,
+        LogError,
+        Namespace,
+        Op,
+        ParameterError,
+        ProgramError,
+        SubstrateError,
+        TBoxError,
+        Term,
+        Triple,
+    )
+    from substrate.branch import (
+        Assert,
+        AssertAwareness,
+        Emitter,
+        Intervention,
+        MergeError,
+        OverrideLocation,
+        Retract,
+        RetractAwareness,
+        Simulation,
+        conflicts,
+        fork,
+        merge,
+    )
+    from substrate.cause import Event, ancestors
+    from substrate.log import EventLog, Replay, Simulator, State, TornTailWarning
+    from substrate.memory import Memory
+    from substrate.rules import RuleEmitter, TBox, settle, unfold
 
 __version__ = "0.1.0"
 
-from substrate.ask.questions import Answer, Occurrence, ask, occurrences, survey
-from substrate.ask.tellings import Learning, chains, in_words
-from substrate.base.delta import Delta, Op, Term, Triple
-from substrate.base.errors import (
-    FormatError,
-    InterventionError,
-    LogError,
-    ParameterError,
-    ProgramError,
-    SubstrateError,
-    TBoxError,
-)
-from substrate.base.terms import Namespace
-from substrate.branch.fork import Emitter, Simulation, Simulator, TwinTick, arms, fork, twin
-from substrate.branch.interventions import (
-    Assert,
-    AssertAwareness,
-    Intervention,
-    OverrideLocation,
-    Retract,
-    RetractAwareness,
-)
-from substrate.branch.merge import Conflict, MergeError, conflicts, merge, merge_base
-from substrate.cause.ancestry import (
-    Ancestry,
-    Event,
-    ancestors,
-    ancestors_as_printed,
-    ancestors_global_frame,
-    causal_chain,
-)
-from substrate.cause.duality import Condition, Conditions, Verdict, conditions, verdicts
-from substrate.cause.explanation import Evidence, ExplainedPart, ExplainedStep, Explanation
-from substrate.log.display import show
-from substrate.log.event_log import EventLog, TornTailWarning
-from substrate.log.export import from_members, from_state, members, to_turtle
-from substrate.log.history import Change, Difference, History, Interval, diff, difference, histories, history
-from substrate.log.replay import Replay
-from substrate.log.state import State
-from substrate.rules.fixpoint import Firing, RuleEmitter, settle, unfold
-from substrate.rules.rule import Rule
-from substrate.rules.tbox import TBox, Violation
-
-insert, retract, record = EventLog.insert, EventLog.retract, EventLog.record
+_ROOMS = {
+    "base": "Delta FormatError InterventionError LogError Namespace Op ParameterError ProgramError "
+    "SubstrateError TBoxError Term Triple",
+    "log": "EventLog Replay Simulator State TornTailWarning",
+    "rules": "RuleEmitter TBox settle unfold",
+    "branch": "Assert AssertAwareness Emitter Intervention MergeError OverrideLocation Retract "
+    "RetractAwareness Simulation conflicts fork merge",
+    "cause": "Event ancestors",
+    "memory": "Memory",
+}
+"""The names that each room gives to the top."""
+_PLACES = {name: room for room, names in _ROOMS.items() for name in names.split()}
 
 __all__ = [
-    "Ancestry",
-    "Answer",
     "Assert",
     "AssertAwareness",
-    "Change",
-    "Condition",
-    "Conditions",
-    "Conflict",
     "Delta",
-    "Difference",
     "Emitter",
     "Event",
     "EventLog",
-    "Evidence",
-    "ExplainedPart",
-    "ExplainedStep",
-    "Explanation",
-    "Firing",
     "FormatError",
-    "History",
-    "Interval",
     "Intervention",
     "InterventionError",
-    "Learning",
     "LogError",
+    "Memory",
     "MergeError",
     "Namespace",
-    "Occurrence",
     "Op",
     "OverrideLocation",
     "ParameterError",
@@ -87,7 +83,6 @@ __all__ = [
     "Replay",
     "Retract",
     "RetractAwareness",
-    "Rule",
     "RuleEmitter",
     "Simulation",
     "Simulator",
@@ -98,39 +93,22 @@ __all__ = [
     "Term",
     "TornTailWarning",
     "Triple",
-    "TwinTick",
-    "Verdict",
-    "Violation",
     "ancestors",
-    "ancestors_as_printed",
-    "ancestors_global_frame",
-    "arms",
-    "ask",
-    "causal_chain",
-    "chains",
-    "conditions",
     "conflicts",
-    "diff",
-    "difference",
     "fork",
-    "from_members",
-    "from_state",
-    "histories",
-    "history",
-    "in_words",
-    "insert",
-    "members",
     "merge",
-    "merge_base",
-    "occurrences",
-    "record",
-    "retract",
     "settle",
-    "survey",
-    "to_turtle",
-    "twin",
     "unfold",
-    "verdicts",
 ]
 
-show()
+
+def __getattr__(name: str) -> object:
+    if name not in _PLACES:
+        raise AttributeError(f"module 'substrate' has no attribute {name!r}")
+    value = getattr(import_module(f"substrate.{_PLACES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *_PLACES]

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from pyoxigraph import NamedNode
 
-from substrate import Delta, EventLog, Op, difference, from_state
+from substrate import Delta, EventLog, Op
 from substrate.adapters.bridges import write_state
+from substrate.log import difference, from_state
 
 MARCH = """
 @prefix skos: <http://www.w3.org/2004/02/skos/core#> . @prefix : <https://example.org/soil#> .

@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from substrate import Assert, EventLog, Namespace, Op, Simulation, State, arms, insert, record, twin
+from substrate import Assert, EventLog, Namespace, Op, Simulation, State
+from substrate.branch import arms, twin
+from substrate.log import insert, record
 from substrate.log.event_log import Triple
 
 TOWN = Namespace("https://example.org/town#")

@@ -202,6 +202,35 @@ def report(
 
 @app.command()
 @voiced
+def paper(
+    source: Annotated[
+        Path, typer.Argument(metavar="FILE", help="A paper's TeX source, or with --check its numbers.tex.")
+    ],
+    out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="A folder for the pages.")] = None,
+    figures: Annotated[
+        Path | None,
+        typer.Option("--figures", metavar="FILE", help="The figures of another paper, as published.yaml."),
+    ] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Exit 1 where a figure of FILE is not what was measured.")
+    ] = False,
+    profile: ProfileOption = None,
+) -> None:
+    """Write a paper with a link at each printed figure, and TeX macros of our numbers."""
+    if check == (out is not None):
+        raise typer.BadParameter("give --out DIR, or --check")
+    with failing():
+        with others_apart():
+            from orchestration.cli.paper import check_macros, print_paper
+
+        if out is not None:
+            print_paper(source, out, figures, profile)
+        elif not check_macros(source, profile):
+            raise typer.Exit(1)
+
+
+@app.command()
+@voiced
 def fetch(
     benchmark: Annotated[
         str | None,

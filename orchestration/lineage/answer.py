@@ -28,7 +28,7 @@ from substrate.domains.rows import Row, encode
 from substrate.log.event_log import EventLog
 
 
-class Evidence(msgspec.Struct, frozen=True):
+class TracedDelta(msgspec.Struct, frozen=True):
     """A delta that the answer rests on: its position in the log, its tick and its triple."""
 
     position: int
@@ -57,7 +57,7 @@ class AnswerTrace(msgspec.Struct, frozen=True):
     source: str
     source_file: str
     source_sha256: str
-    evidence: list[Evidence]
+    evidence: list[TracedDelta]
     explanation: str
     explained: Any
 
@@ -168,8 +168,8 @@ def _source(lineage: Lineage, datasets: list[str], source: str) -> str:
     return next((path for path in candidates if path and lineage.workspace.path(path).is_file()), "")
 
 
-def _evidence(log: EventLog, positions: list[int]) -> Iterator[Evidence]:
+def _evidence(log: EventLog, positions: list[int]) -> Iterator[TracedDelta]:
     """The deltas at some positions of a log."""
     for position in positions:
         tick, op, triple = log[position]
-        yield Evidence(position, tick, op.name.lower(), " ".join(map(str, triple)))
+        yield TracedDelta(position, tick, op.name.lower(), " ".join(map(str, triple)))

@@ -24,7 +24,7 @@ import httpx
 import msgspec
 
 from orchestration.fetch.transfer import Patience
-from orchestration.models.transcript import Journal, Record, Records, Reply, address, canonical, make_record
+from orchestration.models.transcript import Exchange, Journal, Records, Reply, address, canonical, make_record
 from orchestration.secrets_out import hide
 from substrate.base.errors import SubstrateError
 from substrate.baselines.model import Message, ReplyError, Request
@@ -344,7 +344,7 @@ class Recorder:
         self._journal = journal
         self._baseline = baseline
         self._lock = threading.Lock()
-        self._pending: dict[str, Future[Record]] = {}
+        self._pending: dict[str, Future[Exchange]] = {}
         self._failure: SubstrateError | None = None
         self.asked = 0
         """How many requests went to the server."""
@@ -372,7 +372,7 @@ class Recorder:
                 raise
         return future.result().reply.content
 
-    def _new(self, written: dict[str, Any], request: Request) -> Record:
+    def _new(self, written: dict[str, Any], request: Request) -> Exchange:
         if self._failure:
             raise self._failure
         try:

@@ -40,7 +40,7 @@ class Reply(msgspec.Struct, frozen=True):
     """
 
 
-class Record(msgspec.Struct, frozen=True):
+class Exchange(msgspec.Struct, frozen=True):
     """A line of a transcript."""
 
     address: str
@@ -49,15 +49,15 @@ class Record(msgspec.Struct, frozen=True):
     reply: Reply
 
 
-def make_record(request: dict[str, Any], reply: Reply) -> Record:
+def make_record(request: dict[str, Any], reply: Reply) -> Exchange:
     """The record of a canonical request and its reply."""
-    return Record(
+    return Exchange(
         address(request), address({"request": request, "reply": msgspec.to_builtins(reply)}), request, reply
     )
 
 
-_decoder = msgspec.json.Decoder(Record)
-Records = dict[str, Record]
+_decoder = msgspec.json.Decoder(Exchange)
+Records = dict[str, Exchange]
 """A transcript by address."""
 
 
@@ -120,7 +120,7 @@ def images_of(records: Records) -> dict[str, Image]:
     }
 
 
-def _line(record: Record) -> bytes:
+def _line(record: Exchange) -> bytes:
     return msgspec.json.encode(record, order="sorted") + b"\n"
 
 
@@ -129,7 +129,7 @@ def _records(lines: bytes, path: Path) -> Records:
     return {record.address: record for record in read}
 
 
-def _record(line: bytes, where: str) -> Record:
+def _record(line: bytes, where: str) -> Exchange:
     try:
         record = _decoder.decode(line)
         require_distinct_keys(line, where)
@@ -155,7 +155,7 @@ class Journal:
         self._file = file
         self.records = records
 
-    def append(self, record: Record) -> None:
+    def append(self, record: Exchange) -> None:
         """Add one record, in one write, and wait for the disk; for one writer at a time.
 
         Raises:

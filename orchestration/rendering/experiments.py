@@ -12,19 +12,10 @@ import pyoxigraph as ox
 from orchestration.benchmarks.twin import TWIN
 from orchestration.rendering.timelines import labels_in
 from orchestration.workspace import Workspace
-from substrate import (
-    Answer,
-    EventLog,
-    Intervention,
-    RetractAwareness,
-    RuleEmitter,
-    TBox,
-    arms,
-    occurrences,
-    survey,
-    unfold,
-)
+from substrate import EventLog, Intervention, RetractAwareness, RuleEmitter, TBox, unfold
+from substrate.ask import Answer, occurrences, survey
 from substrate.ask.questions import TEMPLATES
+from substrate.branch import arms
 from substrate.domains.rows import decode
 from substrate.domains.smallville.format import Spec, read_specs
 from substrate.domains.smallville.twin import ARMS, change, parent_log, village_tbox

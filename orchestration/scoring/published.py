@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import importlib.resources
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
+from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
 import yaml
+
+from substrate.base.errors import FormatError
 
 Kind = Literal["generated", "official", "local", "none"]
 """What a number was measured on: a generated world, official files, a user's copies of them, or nothing."""
@@ -41,6 +44,8 @@ class Figure(msgspec.Struct, frozen=True):
     what: str
     printed: str
     where: tuple[str, ...]
+    is_measured: bool
+    """Tell whether measuring the number measures this figure: its accuracy by the system it is about."""
 
     @property
     def name(self) -> str:
@@ -51,11 +56,6 @@ class Figure(msgspec.Struct, frozen=True):
     def value(self) -> float:
         """The figure as a number, in the unit in which it is printed."""
         return float(self.printed)
-
-    @property
-    def is_measured(self) -> bool:
-        """Whether measuring the number measures this figure: its accuracy by the system it is about."""
-        return self.what == published().numbers[self.number].measured
 
     @property
     def system(self) -> str:
@@ -79,16 +79,13 @@ class Number(msgspec.Struct, frozen=True):
 
     split: str
     figures: dict[str, Figure]
+    measured: str
+    """The system that a measurement of the number measures: the substrate, or the model it is about."""
 
     @property
     def n(self) -> int | None:
         """How many the paper says were asked."""
         return int(self.figures["n"].printed) if "n" in self.figures else None
-
-    @property
-    def measured(self) -> str:
-        """The system that a measurement of the number measures: the substrate, or the model it is about."""
-        return next((who for who in published().systems if who in self.figures), "")
 
     def accuracy(self, system: str) -> float | None:
         """A system's accuracy as a proportion; ``None`` where it printed none."""
@@ -148,20 +145,42 @@ def published() -> Published:
     '69.50'
     """
     text = (importlib.resources.files("orchestration.scoring") / "published.yaml").read_text("utf-8")
+    return _published(text)
+
+
+def read_published(file: Path | None) -> Published:
+    """The figures of another paper, from a file in the shape of ``published.yaml``; else this one's.
+
+    Raises:
+        FormatError: the file cannot be read, or is not in that shape.
+    """
+    if file is None:
+        return published()
+    try:
+        return _published(file.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError, msgspec.ValidationError, LookupError) as error:
+        hint = f"Give a file in the shape of {FILE}"
+        raise FormatError(f"no file of figures ({error})", where=(file,), hint=hint) from error
+
+
+def _published(text: str) -> Published:
     # As text, since 69.50 is not printed as 69.5.
     raw = yaml.load(text, Loader=yaml.BaseLoader)
     return Published(
         systems=msgspec.convert(raw["systems"], dict[str, System]),
-        numbers={name: _number(name, lines) for name, lines in raw["numbers"].items()},
-        reads=raw["reads"],
-        beside={name: (one["number"], tuple(one["systems"])) for name, one in raw["beside"].items()},
-        missing=raw["missing"],
-        no_results=raw["no_results"],
+        numbers={name: _number(name, lines, raw["systems"]) for name, lines in raw["numbers"].items()},
+        reads=raw.get("reads", {}),
+        beside={name: (one["number"], tuple(one["systems"])) for name, one in raw.get("beside", {}).items()},
+        missing=raw.get("missing", {}),
+        no_results=raw.get("no_results", {}),
     )
 
 
-def _number(name: str, lines: dict[str, Any]) -> Number:
+def _number(name: str, lines: dict[str, Any], systems: Iterable[str]) -> Number:
+    measured = next((who for who in systems if who in lines), "")
     figures = {
-        what: Figure(name, what, line[0], tuple(line[1:])) for what, line in lines.items() if what != "split"
+        what: Figure(name, what, line[0], tuple(line[1:]), what == measured)
+        for what, line in lines.items()
+        if what != "split"
     }
-    return Number(lines["split"], figures)
+    return Number(lines["split"], figures, measured)

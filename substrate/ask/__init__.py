@@ -1,1 +1,15 @@
 """Questions that any domain can be asked, and who told whom."""
+
+from substrate.ask.questions import Answer, Occurrence, ask, occurrences, survey
+from substrate.ask.tellings import Learning, chains, in_words
+
+__all__ = [
+    "Answer",
+    "Learning",
+    "Occurrence",
+    "ask",
+    "chains",
+    "in_words",
+    "occurrences",
+    "survey",
+]

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import pyoxigraph as ox
+
+from substrate.base.arguments import require, require_tick
+from substrate.base.display import Listing, as_html, as_rich, line, terms_in_words
+from substrate.base.errors import ParameterError
 
 Term = ox.NamedNode | ox.BlankNode | ox.Literal | ox.Triple
 Triple = tuple[ox.NamedNode | ox.BlankNode, ox.NamedNode, Term]
@@ -33,18 +37,55 @@ class Op(enum.Enum):
     RETRACT = "D"
 
 
-class Delta(NamedTuple):
-    """One typed change of the state (paper, section 2): at ``tick``, insert or retract ``triple``.
+class _Parts(NamedTuple):
+    tick: int
+    op: Op
+    triple: Triple
+
+
+class Delta(_Parts):
+    """A typed change of the state (paper, section 2): at ``tick``, insert or retract ``triple``.
+
+    Raises:
+        ParameterError: the tick is no whole number, the operation no :class:`Op`, or the triple not three
+            terms of pyoxigraph: subject, predicate, object; says which.
 
     >>> from pyoxigraph import NamedNode
     >>> fact = (NamedNode("urn:ann"), NamedNode("urn:likes"), NamedNode("urn:bo"))
     >>> Delta(tick=3, op=Op.INSERT, triple=fact).op.value
     'A'
+    >>> Delta(3, Op.INSERT, ("urn:ann", "urn:likes", "urn:bo"))
+    Traceback (most recent call last):
+    substrate.base.errors.ParameterError: triple: 'urn:ann' is no subject. Give three pyoxigraph terms;
+    triple() of substrate.base makes them.
     """
 
-    tick: int
-    op: Op
-    triple: Triple
+    __slots__ = ()
+
+    def __new__(cls, tick: int, op: Op, triple: Triple) -> Self:
+        """Refuse what is no delta; ``_make`` takes the parts of one that stands in a log as they are."""
+        require_tick(tick, "tick")
+        require(op, Op, "an operation", "op")
+        _require_triple(triple)
+        return cls._make((tick, op, triple))
+
+    __repr__ = line
+    _repr_html_ = as_html
+    __rich__ = as_rich
+
+    def _listing(self) -> Listing:
+        name = self.op.name.lower()
+        row = (str(self.tick), name, *map(str, self.triple))
+        title = f"Delta: tick {self.tick}, {name} {terms_in_words(self.triple)}"
+        return Listing(title, ("tick", "operation", "subject", "predicate", "object"), [row], 1)
+
+
+def _require_triple(triple: Triple) -> None:
+    try:
+        _check(triple)
+    except (TypeError, ValueError) as error:
+        hint = "Give three pyoxigraph terms; triple() of substrate.base makes them"
+        raise ParameterError(str(error), where=("triple",), hint=hint) from None
 
 
 class Spelled(NamedTuple):
@@ -78,6 +119,12 @@ def text_of(triple: Triple) -> str:
     Raises:
         TypeError: these are not the three terms of a triple.
     """
+    _check(triple)
+    subject, predicate, object_ = triple
+    return f"{subject} {predicate} {spelled(object_)}"
+
+
+def _check(triple: Triple) -> None:
     subject, predicate, object_ = triple
     if not isinstance(subject, _SUBJECTS):
         raise TypeError(f"{subject!r} is no subject")
@@ -85,7 +132,6 @@ def text_of(triple: Triple) -> str:
         raise TypeError(f"{predicate!r} is no predicate")
     if not isinstance(object_, _OBJECTS):
         raise TypeError(f"{object_!r} is no object")
-    return f"{subject} {predicate} {spelled(object_)}"
 
 
 def spelled(term: Term) -> str:

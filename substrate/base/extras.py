@@ -32,6 +32,7 @@ EXTRAS: Mapping[str, str] = {
     "jinja2": "platform",
     "matplotlib": "platform",
     "pooch": "platform",
+    "pypandoc": "platform",
     "pyspark": "platform",
     "rocrate": "platform",
     "scipy": "platform",

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from substrate.base.errors import SubstrateError
 from substrate.baselines.model import Model, ReplyError, Words, ask, one_of
 from substrate.baselines.twin import INTERVENTIONS, Names, names_of, plan_text
-from substrate.domains.smallville.format import Arm, Intervention, Plan, Query, Spec
+from substrate.domains.smallville.format import Arm, ArmIntervention, Plan, Query, Spec
 
 _PLAY = """You play one villager. Decide what this villager does next, \
 in keeping with the schedule and the situation.
@@ -178,27 +178,27 @@ def _meet(one: Persona, other: Persona, names: Names) -> None:
         one.knows = other.knows = one.knows | other.knows
 
 
-def _move(persona: Persona, act: Intervention) -> None:
+def _move(persona: Persona, act: ArmIntervention) -> None:
     persona.place = act.place or persona.place
 
 
-def _tell(persona: Persona, act: Intervention) -> None:
+def _tell(persona: Persona, act: ArmIntervention) -> None:
     persona.knows |= {act.fact} if act.fact else set()
 
 
-def _untell(persona: Persona, act: Intervention) -> None:
+def _untell(persona: Persona, act: ArmIntervention) -> None:
     persona.knows -= {act.fact}
 
 
-def _plan(persona: Persona, act: Intervention) -> None:
+def _plan(persona: Persona, act: ArmIntervention) -> None:
     persona.plans = sorted([*persona.plans, *([act.plan] if act.plan else [])], key=lambda plan: plan.start)
 
 
-def _unplan(persona: Persona, act: Intervention) -> None:
+def _unplan(persona: Persona, act: ArmIntervention) -> None:
     persona.plans = [plan for plan in persona.plans if plan != act.plan]
 
 
-_CHANGES: Mapping[str, Callable[[Persona, Intervention], None]] = {
+_CHANGES: Mapping[str, Callable[[Persona, ArmIntervention], None]] = {
     "override_location": _move,
     "assert_awareness": _tell,
     "retract_awareness": _untell,

@@ -12,7 +12,7 @@ from substrate.baselines.model import Model, Request, ask, one_of
 from substrate.baselines.model import answer as answer_of
 from substrate.baselines.model import row as row_of
 from substrate.domains.rows import Row
-from substrate.domains.smallville.format import Agent, Arm, Gold, Intervention, Plan, Spec
+from substrate.domains.smallville.format import Agent, Arm, ArmIntervention, Gold, Plan, Spec
 
 _TASK = """You are told how a village goes on and asked one yes-or-no question about it.
 Work out who is where at each tick, who meets whom, and who comes to know what.
@@ -65,7 +65,7 @@ def _agent_text(agent: Agent, names: Names) -> str:
     return f"{agent.name} is at {names[agent.at]} at tick 0. Knows: {knows}. Plans: {plans}."
 
 
-INTERVENTIONS: Mapping[str, Callable[[Intervention, Names], str]] = {
+INTERVENTIONS: Mapping[str, Callable[[ArmIntervention, Names], str]] = {
     "assert": lambda i, names: f"{names[i.agent]} makes a new plan: {plan_text(i.plan, names)}",
     "retract": lambda i, names: f"{names[i.agent]} gives a plan up: {plan_text(i.plan, names)}",
     "override_location": lambda i, names: f"{names[i.agent]} is moved to {names[i.place]}",

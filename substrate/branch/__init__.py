@@ -1,1 +1,32 @@
-"""Counterfactual branches of a log: forks, interventions and merges."""
+"""Branches of a log: forks, the interventions they begin with, and merges."""
+
+from substrate.branch.fork import Emitter, Simulation, TwinTick, arms, fork, twin
+from substrate.branch.interventions import (
+    Assert,
+    AssertAwareness,
+    Intervention,
+    OverrideLocation,
+    Retract,
+    RetractAwareness,
+)
+from substrate.branch.merge import Conflict, MergeError, conflicts, merge, merge_base
+
+__all__ = [
+    "Assert",
+    "AssertAwareness",
+    "Conflict",
+    "Emitter",
+    "Intervention",
+    "MergeError",
+    "OverrideLocation",
+    "Retract",
+    "RetractAwareness",
+    "Simulation",
+    "TwinTick",
+    "arms",
+    "conflicts",
+    "fork",
+    "merge",
+    "merge_base",
+    "twin",
+]

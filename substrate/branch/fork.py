@@ -9,6 +9,7 @@ from typing import NamedTuple, Protocol, TypeVar, runtime_checkable
 from substrate.base.arguments import require, require_methods, require_tick
 from substrate.base.delta import Delta, Spelled, Triple, quads_of, text_of, triple_of
 from substrate.base.errors import LogError
+from substrate.branch._steadiness import require_steady
 from substrate.branch.interventions import Intervention
 from substrate.log.event_log import EventLog
 from substrate.log.history import Difference
@@ -16,7 +17,6 @@ from substrate.log.patch import Descent
 from substrate.log.replay import Replay
 from substrate.log.simulator import Simulator
 from substrate.log.state import State
-from substrate.rules.lint import require_steady
 
 
 class Emitter(Protocol):

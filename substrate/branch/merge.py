@@ -24,10 +24,10 @@ from substrate.base.arguments import require
 from substrate.base.delta import Delta, Op, Term, Triple, text_of
 from substrate.base.errors import LogError, ParameterError
 from substrate.log.event_log import EventLog
+from substrate.log.grouping import opened
 from substrate.log.history import Change, Interval
 from substrate.log.patch import Descent
 from substrate.log.state import State
-from substrate.memory.records import opened
 
 Side = Literal["a", "b"]
 """One of the two branches, as :func:`merge` names them."""

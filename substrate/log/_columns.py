@@ -83,7 +83,7 @@ class Part(NamedTuple):
     position: int
 
 
-class Record:
+class DeltaSequence:
     """The deltas of a log: an :class:`EventLog` keeps them, replay and history read them.
 
     Attributes:
@@ -99,7 +99,7 @@ class Record:
         self._own = Columns()
         self._settled = 0
 
-    def _share(self, other: Record, start: int, stop: int) -> None:
+    def _share(self, other: DeltaSequence, start: int, stop: int) -> None:
         """Add the deltas of a record whose triples this one's table lies on, without a copy."""
         self._parts = self._all_parts()
         self._settled = len(self)
@@ -155,7 +155,7 @@ class Record:
             raise IndexError(f"no delta at position {position}: there are {length}")
         columns, place, _ = self._place(position % length)
         triple = triple_of(self.triples.quad(columns.numbers[place]))
-        return Delta(columns.ticks[place], _OPS[columns.inserts[place]], triple)
+        return Delta._make((columns.ticks[place], _OPS[columns.inserts[place]], triple))
 
     def when(self, position: int) -> tuple[int, Op]:
         """Tick and operation of the delta at a position."""
@@ -182,7 +182,7 @@ class Record:
             end = min(end, position + _CHUNK)
             ticks = chain.from_iterable(c.ticks[a:b] for c, a, b in self._pieces(position, end))
             for tick, (op, quad) in zip(ticks, self.changes(position, end), strict=True):
-                yield Delta(tick, op, triple_of(quad))
+                yield Delta._make((tick, op, triple_of(quad)))
             position = end
 
     @property

@@ -11,7 +11,7 @@ import warnings
 from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import repeat
+from itertools import islice, repeat
 from operator import index, le
 from os import PathLike
 from pathlib import Path
@@ -21,6 +21,7 @@ import pyoxigraph as ox
 
 from substrate.base.arguments import path_of, require
 from substrate.base.delta import Delta, Op, Spelled, Term, Triple, text_of, texts_of, triple_of
+from substrate.base.display import ROWS, Listing, as_html, as_rich, counted, line
 from substrate.base.errors import LogError
 from substrate.base.terms import Value, triple
 from substrate.log._chain import Chain
@@ -32,7 +33,18 @@ from substrate.log.patch import EDITED, Descent, Transaction, Verified, parse, r
 from substrate.log.replay import Checkpoints, Timeline
 from substrate.log.simulator import Simulator
 
-__all__ = ["Delta", "EventLog", "Op", "Term", "TornTailWarning", "Triple", "triple_of"]
+__all__ = [
+    "Delta",
+    "EventLog",
+    "Op",
+    "Term",
+    "TornTailWarning",
+    "Triple",
+    "insert",
+    "record",
+    "retract",
+    "triple_of",
+]
 
 _INSERTS = {"A ": 1, "D ": 0}
 _MARK = 256
@@ -83,6 +95,22 @@ class EventLog(Timeline):
         self._journal: Journal | None = None
         if deltas != ():
             self.extend(deltas)
+
+    __repr__ = line
+    _repr_html_ = as_html
+    __rich__ = as_rich
+
+    def _listing(self) -> Listing:
+        if not len(self):
+            return Listing("EventLog: empty", (), [], 0)
+        span = f"{counted(len(self), 'delta')}, ticks {self[0].tick} to {self.last_tick}"
+        forked = f", forked at tick {self.branch_tick}" if self.descent else ""
+        first = [
+            (str(position), str(delta.tick), delta.op.name.lower(), *map(str, delta.triple))
+            for position, delta in enumerate(islice(self, ROWS))
+        ]
+        columns = ("position", "tick", "operation", "subject", "predicate", "object")
+        return Listing(f"EventLog: {span}{forked}", columns, first, len(self))
 
     @property
     def parent_digest(self) -> str | None:
@@ -615,6 +643,10 @@ class EventLog(Timeline):
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+insert, retract, record = EventLog.insert, EventLog.retract, EventLog.record
+"""The same as functions of a log."""
 
 
 def _restored(

@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from substrate.base.delta import Delta, Op, Term, Triple, quads_of, text_of, triple_of
+from substrate.base.display import ROWS, Listing, as_html, as_rich, line, terms_in_words
 from substrate.base.errors import ParameterError
-from substrate.log._columns import Record
+from substrate.log._columns import DeltaSequence
 from substrate.log._triples import fitting
 from substrate.log.state import State
 
@@ -60,8 +61,21 @@ class History(NamedTuple):
         """Whether the triple was true at a tick."""
         return any(tick in interval for interval in self.intervals)
 
+    __repr__ = line
+    _repr_html_ = as_html
+    __rich__ = as_rich
 
-def history(log: Record, triple: Triple) -> History:
+    def _listing(self) -> Listing:
+        spans = [f"ticks {i.start} to {i.end - 1}" if i.end else f"tick {i.start} on" for i in self.intervals]
+        rows = [
+            (str(change.position), str(change.delta.tick), change.delta.op.name.lower())
+            for change in self.changes[:ROWS]
+        ]
+        title = f"History: {terms_in_words(self.triple)}: {', '.join(spans) or 'never'}"
+        return Listing(title, ("position", "tick", "operation"), rows, len(self.changes))
+
+
+def history(log: DeltaSequence, triple: Triple) -> History:
     """The history of one triple. An index of the log, made when it is first asked for, leads to its deltas.
 
     >>> import pyoxigraph as ox
@@ -80,7 +94,7 @@ def history(log: Record, triple: Triple) -> History:
 
 
 def histories(
-    log: Record,
+    log: DeltaSequence,
     subject: Term | None = None,
     predicate: Term | None = None,
     object: Term | None = None,  # RDF calls it so
@@ -104,7 +118,7 @@ def histories(
     return stories
 
 
-def _history(log: Record, triple: Triple, mentions: list[int]) -> History:
+def _history(log: DeltaSequence, triple: Triple, mentions: list[int]) -> History:
     changes: list[Change] = []
     bounds: list[int] = []
     holds = False
@@ -138,8 +152,19 @@ class Difference(NamedTuple):
     def __bool__(self) -> bool:
         return bool(self.inserted or self.retracted)
 
+    __repr__ = line
+    _repr_html_ = as_html
+    __rich__ = as_rich
 
-def diff(log: Record, a: int, b: int) -> Difference:
+    def _listing(self) -> Listing:
+        changed = [("−", triple) for triple in self.retracted]
+        changed += [("+", triple) for triple in self.inserted]
+        title = f"Difference: {len(self.inserted)} inserted, {len(self.retracted)} retracted"
+        rows = [(sign, *map(str, triple)) for sign, triple in changed[:ROWS]]
+        return Listing(title, ("", "subject", "predicate", "object"), rows, len(changed))
+
+
+def diff(log: DeltaSequence, a: int, b: int) -> Difference:
     """The difference of the states at two ticks of a log; ``b`` may lie before ``a``.
 
     Its cost is the deltas between the two, once the log has its index.

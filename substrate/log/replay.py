@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 
 from substrate.base.arguments import require_tick
-from substrate.log._columns import Record
+from substrate.log._columns import DeltaSequence
 from substrate.log._locking import MEMORY
 from substrate.log.state import Head, State
 
@@ -40,7 +40,7 @@ class Checkpoints:
     (10, 2048)
     """
 
-    def __init__(self, log: Record, parent: Checkpoints | None = None, shared: int = 0) -> None:
+    def __init__(self, log: DeltaSequence, parent: Checkpoints | None = None, shared: int = 0) -> None:
         self._log = log
         self._parent = parent
         self._shared = shared
@@ -74,7 +74,7 @@ class Checkpoints:
             return standing
 
 
-class Timeline(Record):
+class Timeline(DeltaSequence):
     """A record with the states along it; a :class:`substrate.log.event_log.EventLog` is one."""
 
     def __init__(self) -> None:

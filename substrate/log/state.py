@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 import pyoxigraph as ox
 
 from substrate.base.delta import Op, Term, Triple, quads_of, text_of, triple_of
+from substrate.base.display import ROWS, Listing, as_html, as_rich, counted, line
 from substrate.base.errors import LogError
-from substrate.log._columns import Record
+from substrate.log._columns import DeltaSequence
 from substrate.log._locking import MEMORY
 from substrate.log._triples import Triples, fitting
 
@@ -40,7 +41,7 @@ class State:
     """
 
     def __init__(
-        self, log: Record, position: int, tick: int, reach: Callable[[int], dict[int, None]]
+        self, log: DeltaSequence, position: int, tick: int, reach: Callable[[int], dict[int, None]]
     ) -> None:
         self.tick = tick
         self._log = log
@@ -51,6 +52,16 @@ class State:
         self._store: ox.Store | None = None
         self._distinct = True
         self._pending: list[tuple[int, int]] = []
+
+    __repr__ = line
+    _repr_html_ = as_html
+    __rich__ = as_rich
+
+    def _listing(self) -> Listing:
+        first = sorted(self, key=lambda triple: str(ox.Quad(*triple)))[:ROWS]
+        title = f"State: tick {self.tick}, {counted(len(self), 'triple')}"
+        rows = [tuple(map(str, triple)) for triple in first]
+        return Listing(title, ("subject", "predicate", "object"), rows, len(self))
 
     @property
     def prefixes(self) -> dict[str, str]:
@@ -271,7 +282,7 @@ class State:
 
 def _restored(tick: int, texts: list[str]) -> State:
     """A state from its triples, on a log that holds nothing else."""
-    log = Record()
+    log = DeltaSequence()
     standing = dict.fromkeys(log.triples.numbers(texts))
     return State(log, 0, tick, lambda _: dict(standing))
 

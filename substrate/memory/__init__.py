@@ -1,1 +1,10 @@
-"""An agent's memory on an event log."""
+"""An agent's memory, kept on an event log."""
+
+from substrate.memory.memory import Memory
+from substrate.memory.records import Ground, Record
+
+__all__ = [
+    "Ground",
+    "Memory",
+    "Record",
+]

@@ -29,17 +29,14 @@ from substrate.branch.fork import Emitter, fork
 from substrate.branch.interventions import Intervention
 from substrate.branch.merge import Conflict, Side, merge
 from substrate.log.event_log import Delta, EventLog, Op, Term, Triple
+from substrate.log.grouping import BELIEF, ENDING, FORGETTING, OBSERVATION, Placed, numbered, opened
 from substrate.log.history import Difference, difference
 from substrate.log.replay import State
 from substrate.memory.records import (
     ABOUT,
     AUTHOR,
-    BELIEF,
     CAUSE,
-    ENDING,
-    FORGETTING,
     FROM,
-    OBSERVATION,
     PREFIX,
     PRIMARY,
     REIFIES,
@@ -48,12 +45,9 @@ from substrate.memory.records import (
     Consequences,
     Ground,
     Node,
-    Placed,
     Record,
     Written,
     is_record,
-    numbered,
-    opened,
     records_of,
     valid,
 )

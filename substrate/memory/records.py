@@ -11,21 +11,15 @@ from typing import NamedTuple, TypedDict
 
 import pyoxigraph as ox
 
+from substrate.base.delta import Delta, Term, Triple
 from substrate.base.terms import Value, triple, value
-from substrate.base.vocabulary import AWARE_OF, CONTENT, NAMESPACE, RDF_TYPE, SOURCE
-from substrate.log.event_log import Delta, EventLog, Op, Term, Triple
+from substrate.base.vocabulary import AWARE_OF, CONTENT, NAMESPACE, SOURCE
+from substrate.log.event_log import EventLog
+from substrate.log.grouping import opened, together
 from substrate.log.replay import State
 
 PREFIX = f"{NAMESPACE}record:"
 """Records are named by this and a hash of what the log held before them and of what they say."""
-OBSERVATION = ox.NamedNode(NAMESPACE + "Observation")
-"""A record of what the world is like."""
-BELIEF = ox.NamedNode(NAMESPACE + "Belief")
-"""A record of what an agent is aware of."""
-ENDING = ox.NamedNode(NAMESPACE + "Ending")
-"""A record of something that ceased to hold."""
-FORGETTING = ox.NamedNode(NAMESPACE + "Forgetting")
-"""A record of something that is no longer remembered."""
 FROM = ox.NamedNode(NAMESPACE + "validFrom")
 """First tick of the world at which a record's triple holds."""
 UNTIL = ox.NamedNode(NAMESPACE + "validUntil")
@@ -42,7 +36,6 @@ CAUSE = ox.NamedNode(_PROV + "wasDerivedFrom")
 """The record because of which it was written."""
 TIME = ox.NamedNode(_PROV + "generatedAtTime")
 """When it was written, by the clock of the world."""
-_KINDS = (OBSERVATION, BELIEF, ENDING, FORGETTING)
 
 Node = ox.NamedNode | ox.BlankNode
 
@@ -125,49 +118,6 @@ class Consequences:
         words = dict(said)
         teller = words.get(SOURCE)
         return not isinstance(teller, Node) or (teller, AWARE_OF, words[CONTENT]) in state
-
-
-class Placed(NamedTuple):
-    """A delta and its position in the log."""
-
-    position: int
-    delta: Delta
-
-
-def numbered(log: EventLog, tick: int) -> Iterator[list[Placed]]:
-    """The records up to a tick, each with its deltas and their positions."""
-    group: list[Placed] = []
-    for position in range(log.position(tick)):
-        placed = Placed(position, log[position])
-        if group and (opened(placed.delta) or placed.delta.tick != group[0].delta.tick):
-            yield group
-            group = []
-        if group or opened(placed.delta):
-            group.append(placed)
-    if group:
-        yield group
-
-
-def together(log: EventLog, start: int) -> Iterator[list[Delta]]:
-    """The deltas from a position on, those of one record together."""
-    group: list[Delta] = []
-    for position in range(start, len(log)):
-        delta = log[position]
-        inside = group and opened(group[0]) and not opened(delta) and delta.tick == group[0].tick
-        if group and not inside:
-            yield group
-            group = []
-        group.append(delta)
-    if group:
-        yield group
-
-
-def opened(first: Delta | Placed) -> ox.NamedNode | None:
-    """The record that a delta begins."""
-    delta = first.delta if isinstance(first, Placed) else first
-    subject, predicate, object_ = delta.triple
-    begins = delta.op is Op.INSERT and predicate == RDF_TYPE and object_ in _KINDS
-    return subject if begins and isinstance(subject, ox.NamedNode) else None
 
 
 def is_record(node: Term) -> bool:

@@ -34,7 +34,7 @@ from substrate.base.errors import TBoxError
 from substrate.base.vocabulary import RDF_TYPE
 from substrate.log.event_log import EventLog
 from substrate.log.state import State
-from substrate.rules._incremental.settling import Change, Settler
+from substrate.rules._incremental import RuleChange, Settler
 from substrate.rules.rule import Rule
 from substrate.rules.tbox import TBox
 
@@ -147,16 +147,16 @@ class RuleEmitter:
 
     def _changes(
         self, settler: Settler, given: EventLog, start: int, until: int
-    ) -> Iterator[tuple[int, list[Change]]]:
+    ) -> Iterator[tuple[int, list[RuleChange]]]:
         exogenous = frozenset(map(str, self.tbox.exogenous))
         outside = dict(given.lines(given.position(start - 1), given.position(until)))
         for tick in range(start, until + 1):
-            changes: list[Change] = []
+            changes: list[RuleChange] = []
             for line in outside.get(tick, ()):
                 op, text = _OPS[line[0]], line[2:-2]
                 if _decided_by(text) in exogenous:
                     settler.apply(op, text)
-                    changes.append(Change("", op, text))
+                    changes.append(RuleChange("", op, text))
             yield tick, changes + settler.settle(tick, self.rounds)
 
 
@@ -210,7 +210,7 @@ def _decided_by(text: str) -> str:
     return object_ if predicate == _TYPE else predicate
 
 
-def _firings(changes: Iterable[Change], tick: int) -> Iterator[Firing]:
+def _firings(changes: Iterable[RuleChange], tick: int) -> Iterator[Firing]:
     made = list(changes)
     quads = quads_of(text for _, _, text in made)
     for (rule, op, _), quad in zip(made, quads, strict=True):

@@ -1,5 +1,4 @@
-"""What in a TBox is likely not meant: rules that cannot fire, rules that undo an intervention; and whether
-an emitter gives the same deltas twice.
+"""What in a TBox is likely not meant: rules that cannot fire, rules that undo an intervention.
 
 Nothing here runs a rule. A finding is a reason to look, and its absence is no proof.
 """
@@ -8,18 +7,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
 import pyoxigraph as ox
 
-from substrate.base.errors import LogError
 from substrate.base.vocabulary import AWARE_OF, EXOGENOUS, LOCATION, RDF_TYPE
 from substrate.rules._known_terms import iris
 from substrate.sparql.tokens import tokens
 
 if TYPE_CHECKING:
-    from substrate.log.event_log import Delta, EventLog
     from substrate.rules.fixpoint import Rule
     from substrate.rules.tbox import TBox
 
@@ -116,33 +112,3 @@ def _demanded(where: str, prefixes: dict[str, str]) -> set[str]:
         verb = verb or token == ";"
         before = token
     return found
-
-
-def require_steady(one: EventLog, other: EventLog) -> None:
-    """Refuse two branches that differ although nothing was changed between them.
-
-    Raises:
-        LogError: names the first delta that differs: the emitter draws on something beside state and tick.
-
-    >>> from substrate.log.event_log import EventLog
-    >>> a, b = EventLog(), EventLog()
-    >>> a.extend_lines([(1, "A <urn:s> <urn:p> <urn:o> .")])
-    >>> require_steady(a, b)
-    Traceback (most recent call last):
-    substrate.base.errors.LogError: delta 0: the emitter gave A <urn:s> <urn:p> <urn:o> at tick 1, then
-    nothing. Seed it in start(): same state and same tick, same deltas.
-    """
-    for position, (first, second) in enumerate(zip_longest(one, other)):
-        if first != second:
-            raise LogError(
-                f"the emitter gave {_in_words(first)}, then {_in_words(second)}",
-                where=(f"delta {position}",),
-                hint="Seed it in start(): same state and same tick, same deltas",
-            )
-
-
-def _in_words(delta: Delta | None) -> str:
-    if delta is None:
-        return "nothing"
-    subject, predicate, object_ = delta.triple
-    return f"{delta.op.value} {ox.Triple(subject, predicate, object_)} at tick {delta.tick}"

@@ -20,7 +20,7 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from substrate.base.arguments import require
 from substrate.base.errors import SubstrateError
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     import pyoxigraph as ox
 
     from substrate.base.delta import Term
-    from substrate.log.replay import State
 
 T = TypeVar("T")
 
@@ -89,6 +88,19 @@ class QueryLimits:
                 f"no limits: {self.timeout} seconds, {self.rows} rows, {self.memory} bytes",
                 hint="Give positive numbers",
             )
+
+
+class Queried(Protocol):
+    """A state, as far as a query needs it: a :class:`substrate.log.state.State` is one."""
+
+    @property
+    def prefixes(self) -> dict[str, str]:
+        """Its prefixes, each name with its IRI."""
+        ...
+
+    def nquads(self) -> str:
+        """Its triples as N-Quads."""
+        ...
 
 
 class Solutions(NamedTuple):
@@ -152,7 +164,7 @@ def checked(sparql: str, *where: object) -> str:
 
 
 def query(
-    state: State,
+    state: Queried,
     sparql: str,
     *,
     prefixes: Mapping[str, str] | None = None,

@@ -7,18 +7,10 @@ from typing import Any
 
 import pytest
 
-from substrate import (
-    EventLog,
-    Namespace,
-    Op,
-    OverrideLocation,
-    Simulation,
-    State,
-    arms,
-    insert,
-    record,
-)
+from substrate import EventLog, Namespace, Op, OverrideLocation, Simulation, State
 from substrate.base.terms import triple, value
+from substrate.branch import arms
+from substrate.log import insert, record
 from substrate.log.event_log import Triple
 
 W = Namespace("https://example.org/world#")

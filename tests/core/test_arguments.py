@@ -34,6 +34,7 @@ from substrate.sparql.guard import QueryLimits
 V = Namespace("urn:v:")
 SAID = (V.ann, V.at, V.cafe)
 ANY: Any = "anything"
+TODAY: Any = "today"
 NOTHING: Any = None
 NUMBER: Any = 3
 BYTES: Any = b"TX ."
@@ -61,7 +62,10 @@ WRONG: dict[str, Callable[[], object]] = {
     "tbox: 'anything' is": lambda: Memory(None, ANY),
     "deltas: 3 is not a list of deltas": lambda: EventLog(NUMBER),
     "'a': not a delta": lambda: EventLog(ANY),
-    "tick 3: not a delta": lambda: EventLog([Delta(3, Op.INSERT, (V.ann, V.at, ANY))]),
+    "triple: 'anything' is no object": lambda: Delta(3, Op.INSERT, (V.ann, V.at, ANY)),
+    "tick: 'today' is not a tick": lambda: Delta(TODAY, Op.INSERT, (V.ann, V.at, V.home)),
+    "op: 'anything' is not an operation": lambda: Delta(3, ANY, (V.ann, V.at, V.home)),
+    "tick 3: not a delta": lambda: EventLog([Delta._make((3, Op.INSERT, (V.ann, V.at, ANY)))]),
     "path: 3 is not a path. ": lambda: EventLog.open(NUMBER),
     "path: None is not a path": lambda: EventLog.read(NOTHING),
     "text: b'TX .' is not RDF Patch text": lambda: EventLog.from_patch(BYTES),

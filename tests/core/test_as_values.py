@@ -13,18 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from substrate import (
-    Assert,
-    Delta,
-    EventLog,
-    LogError,
-    Namespace,
-    Op,
-    ParameterError,
-    State,
-    fork,
-    insert,
-)
+from substrate import Assert, Delta, EventLog, LogError, Namespace, Op, ParameterError, State, fork
+from substrate.log import insert
 
 V = Namespace("https://example.org/v#")
 FACT = (V.ann, V.at, V.cafe)

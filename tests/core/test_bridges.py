@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from pyoxigraph import BlankNode, Literal
 
-from substrate import EventLog, LogError, Namespace, ParameterError, TBox, insert, unfold
+from substrate import EventLog, LogError, Namespace, ParameterError, TBox, unfold
 from substrate.adapters.bridges import (
     FORMATS,
     from_arrow,
@@ -23,6 +23,7 @@ from substrate.adapters.bridges import (
     write_state,
 )
 from substrate.base.extras import MissingExtraError
+from substrate.log import insert
 
 V = Namespace("https://example.org/v#")
 tables = pytest.mark.skipif(not find_spec("pyarrow"), reason="needs the extra bridges")

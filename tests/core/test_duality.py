@@ -6,16 +6,8 @@ from __future__ import annotations
 
 import pytest
 
-from substrate import (
-    Event,
-    ParameterError,
-    ancestors,
-    ancestors_as_printed,
-    ancestors_global_frame,
-    causal_chain,
-    conditions,
-    verdicts,
-)
+from substrate import Event, ParameterError, ancestors
+from substrate.cause import ancestors_as_printed, ancestors_global_frame, causal_chain, conditions, verdicts
 
 
 def event(name: str, tick: int, objects: str) -> Event:

@@ -7,7 +7,8 @@ from html.parser import HTMLParser
 
 from pyoxigraph import Literal, NamedNode
 
-from substrate import Delta, EventLog, Evidence, ExplainedPart, ExplainedStep, Explanation, Op, fork
+from substrate import Delta, EventLog, Op, fork
+from substrate.cause import Evidence, ExplainedPart, ExplainedStep, Explanation
 
 IN, TYPE = NamedNode("urn:v:in"), NamedNode("http://www.w3.org/1999/02/22-rdf-syntax-ns#type")
 

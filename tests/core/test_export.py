@@ -8,18 +8,8 @@ from typing import Any
 import pytest
 from pyoxigraph import NamedNode, RdfFormat, Store
 
-from substrate import (
-    Assert,
-    EventLog,
-    LogError,
-    TBox,
-    fork,
-    from_members,
-    from_state,
-    members,
-    to_turtle,
-    unfold,
-)
+from substrate import Assert, EventLog, LogError, TBox, fork, unfold
+from substrate.log import from_members, from_state, members, to_turtle
 
 
 @pytest.fixture(scope="module")

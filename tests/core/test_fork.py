@@ -21,11 +21,10 @@ from substrate import (
     RetractAwareness,
     Simulation,
     State,
-    arms,
     fork,
-    twin,
 )
 from substrate.base.vocabulary import AWARE_OF, LOCATION
+from substrate.branch import arms, twin
 
 ANN, BO, CAFE, PARK = (NamedNode(f"urn:{name}") for name in ("ann", "bo", "cafe", "park"))
 SECRET = Triple(BO, LOCATION, PARK)

@@ -13,8 +13,9 @@ from pyoxigraph import NamedNode
 
 from substrate import Assert, EventLog, LogError, Namespace, ParameterError, RetractAwareness
 from substrate.base.vocabulary import AWARE_OF
+from substrate.log.grouping import FORGETTING
 from substrate.memory.memory import Memory
-from substrate.memory.records import AUTHOR, FORGETTING, PRIMARY, REIFIES, TIME
+from substrate.memory.records import AUTHOR, PRIMARY, REIFIES, TIME
 
 V = Namespace("urn:v:")
 NOON = datetime(2026, 2, 14, 12, tzinfo=UTC)

@@ -9,9 +9,7 @@ from pyoxigraph import NamedNode
 
 from substrate import (
     Assert,
-    Conflict,
     EventLog,
-    Interval,
     MergeError,
     Namespace,
     ParameterError,
@@ -20,10 +18,11 @@ from substrate import (
     conflicts,
     fork,
     merge,
-    merge_base,
 )
 from substrate.base.vocabulary import AWARE_OF
+from substrate.branch import Conflict, merge_base
 from substrate.branch.merge import Side
+from substrate.log import Interval
 from substrate.memory.memory import Memory
 
 V = Namespace("urn:")

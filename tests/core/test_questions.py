@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from pyoxigraph import NamedNode
 
-from substrate import EventLog, ParameterError, TBox, ancestors, ask, chains, occurrences, survey, unfold
+from substrate import EventLog, ParameterError, TBox, ancestors, unfold
+from substrate.ask import ask, chains, occurrences, survey
 from substrate.ask.questions import TEMPLATES
 
 GARDEN = """

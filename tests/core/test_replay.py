@@ -9,7 +9,8 @@ import pyoxigraph as ox
 import pytest
 from pyoxigraph import BlankNode, Literal, NamedNode
 
-from substrate import Delta, EventLog, Interval, Op, Replay, TBox, difference, histories, unfold
+from substrate import Delta, EventLog, Op, Replay, TBox, unfold
+from substrate.log import Interval, difference, histories
 from substrate.log.replay import SPACING
 
 S, P = NamedNode("urn:s"), NamedNode("urn:p")

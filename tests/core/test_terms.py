@@ -15,8 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
-from substrate import EventLog, LogError, Namespace, Op, ParameterError, State, fork, insert, record, retract
+from substrate import EventLog, LogError, Namespace, Op, ParameterError, State, fork
 from substrate.base.terms import term, triple, value
+from substrate.log import insert, record, retract
 from substrate.log.event_log import Triple as Said
 from substrate.log.export import to_turtle
 from substrate.sparql.guard import query as guarded

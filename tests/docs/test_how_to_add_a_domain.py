@@ -16,7 +16,8 @@ from pyoxigraph import NamedNode
 from runnable_pages import Page
 
 import substrate
-from substrate import EventLog, RetractAwareness, RuleEmitter, State, TBox, Term, ask, fork, survey, unfold
+from substrate import EventLog, RetractAwareness, RuleEmitter, State, TBox, Term, fork, unfold
+from substrate.ask import ask, survey
 from substrate.ask.questions import TEMPLATES
 from substrate.base.vocabulary import AWARE_OF, CONTENT, EVENT, LOCATION, PARTICIPANT, RECIPIENT, SOURCE
 

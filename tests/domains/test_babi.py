@@ -150,17 +150,51 @@ def test_an_unknown_sentence_or_question_names_file_line_and_text() -> None:
         (("Mary sings loudly.", "Where is Mary?"), "Mary sings loudly."),
         (("Mary moved to the park.", "Whither Mary?"), "Whither Mary?"),
     ):
-        with pytest.raises(FormatError, match="unknown") as caught:
-            list(answer_story(tell(*lines)))
-        assert all(part in str(caught.value) for part in ("told.txt", "line", text))
+        (row,) = answer_story(tell(*lines))
+        assert row.predicted == "error"
+        assert all(part in str(row.error) for part in ("told.txt", "line", "unknown", text))
 
 
 @pytest.mark.parametrize(
     "text", ["Mary is happy.", "Then they went to the park.", "Yesterday Mary got the milk."]
 )
 def test_a_sentence_that_makes_no_sense_here_is_refused(text: str) -> None:
-    with pytest.raises(FormatError, match=r"told\.txt: line 1"):
-        story_log(tell(text))
+    (row,) = answer_story(tell(text, "Where is Mary?"))
+    assert row.predicted == "error"
+    assert "told.txt: line 1" in str(row.error)
+    assert TBox.load("babi").validate(story_log(tell(text)).head) == []
+
+
+def test_an_unread_sentence_costs_what_its_story_asks_after_it_and_no_other_story() -> None:
+    stories = parse_stories(
+        "1 Mary went to the park.\n2 Where is Mary? \tpark\t1\n3 Mary sings loudly.\n"
+        "4 Where is Mary? \tpark\t1\n5 Whither Mary? \tpark\t1\n" + TWO,
+        file="told.txt",
+        subset="qa1",
+    )
+    rows = [row for story in stories for row in answer_story(story)]
+    assert [(row.predicted, row.correct) for row in rows] == [
+        ("park", True),
+        ("error", False),
+        ("error", False),
+        ("bathroom", True),
+        ("hallway", True),
+    ]
+    assert all("told.txt: line 3: unknown sentence" in str(row.error) for row in rows[1:3])
+    why = explain_answer(stories[0], 4)
+    assert why.answer == "error"
+    assert "line 3" in why.parts[0].steps[-1].gave
+
+
+@pytest.mark.parametrize("lets_go", ["John dropped the apple.", "John gave the apple to Fred."])
+def test_only_who_holds_a_thing_can_let_go_of_it(lets_go: str) -> None:
+    told = ["Mary got the apple.", "Mary went to the park.", "John went to the office.", lets_go]
+    questions = ("Where is the apple?", "What is Mary carrying?", "What is John carrying?", "Where is John?")
+    rows = list(answer_story(tell(*told, *questions)))
+    assert [row.predicted for row in rows] == ["park", "apple", "nothing", "office"]
+    assert rows[0].supporting == (1, 2), "the drop that was none supports nothing"
+    assert TBox.load("babi").validate(story_log(tell(*told)).head) == []
+    assert ask("John went to the office.", lets_go, "Where is the apple?") == "office"
 
 
 def test_new_names_and_nouns_need_no_new_grammar() -> None:

@@ -2,8 +2,6 @@
 
 import pytest
 
-from substrate import FormatError
-from substrate.domains.babi.deltas import story_log
 from substrate.domains.babi.format import Story, parse_stories
 from substrate.domains.babi.interpreter import answer_story
 
@@ -105,10 +103,10 @@ def test_what_lies_beside_the_tasks_sentences_is_read(told: list[str], question:
     ],
 )
 def test_what_no_rule_covers_is_named_and_not_half_read(text: str, unread: str) -> None:
-    with pytest.raises(FormatError) as caught:
-        story_log(tell(text))
-    assert unread in caught.value.what.removeprefix(f"unknown sentence {text!r}")
-    assert caught.value.where == ("told.txt", "line 1")
+    (row,) = answer_story(tell(text, "Where is the milk?"))
+    place, what = f"told.txt: line 1: unknown sentence {text!r}", str(row.error)
+    assert what.startswith(place)
+    assert unread in what.removeprefix(place)
 
 
 @pytest.mark.parametrize(
@@ -120,16 +118,16 @@ def test_what_no_rule_covers_is_named_and_not_half_read(text: str, unread: str) 
     ],
 )
 def test_what_can_mean_two_things_is_refused(told: list[str], what: str) -> None:
-    with pytest.raises(FormatError, match=what):
-        story_log(tell(*told))
+    (row,) = answer_story(tell(*told, "Where is the milk?"))
+    assert row.predicted == "error"
+    assert what in str(row.error)
 
 
 @pytest.mark.parametrize(
     "question", ["Where is the milk with John?", "Where is Mary today?", "Is Mary in the kitchen again?"]
 )
 def test_a_question_is_read_as_a_whole(question: str) -> None:
-    with pytest.raises(FormatError, match="unknown question"):
-        ask("Mary went to the kitchen.", question)
+    assert ask("Mary went to the kitchen.", question) == "error"
 
 
 @pytest.mark.parametrize(

@@ -22,9 +22,9 @@ from substrate import (
     RetractAwareness,
     RuleEmitter,
     TBox,
-    ask,
     fork,
 )
+from substrate.ask import ask
 from substrate.domains.smallville.deltas import Fact, conversations, movement_log
 from substrate.domains.smallville.movements import parse_movements, read_movements
 

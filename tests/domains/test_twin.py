@@ -15,8 +15,8 @@ from substrate.ask.tellings import chains
 from substrate.base.errors import FormatError, InterventionError
 from substrate.domains.smallville.format import (
     Agent,
+    ArmIntervention,
     Gold,
-    Intervention,
     Named,
     Plan,
     Query,
@@ -191,7 +191,7 @@ VILLAGE = Village(
 )
 
 
-def asked(act: Intervention, query: Query | None = None, branch: int = 2) -> Spec:
+def asked(act: ArmIntervention, query: Query | None = None, branch: int = 2) -> Spec:
     return Spec(
         3,
         "direct",
@@ -205,14 +205,14 @@ def asked(act: Intervention, query: Query | None = None, branch: int = 2) -> Spe
 @pytest.mark.parametrize(
     ("act", "why"),
     [
-        (Intervention("override_location", "ann", place="cafe"), "is at <urn:village:cafe> already"),
-        (Intervention("assert_awareness", "ann", fact="news"), "is aware of <urn:village:news> already"),
-        (Intervention("retract_awareness", "bo", fact="news"), "is not aware of <urn:village:news>"),
+        (ArmIntervention("override_location", "ann", place="cafe"), "is at <urn:village:cafe> already"),
+        (ArmIntervention("assert_awareness", "ann", fact="news"), "is aware of <urn:village:news> already"),
+        (ArmIntervention("retract_awareness", "bo", fact="news"), "is not aware of <urn:village:news>"),
     ],
-    ids=lambda value: value.type if isinstance(value, Intervention) else "",
+    ids=lambda value: value.type if isinstance(value, ArmIntervention) else "",
 )
 def test_an_intervention_that_changes_nothing_is_an_error_that_counts_as_wrong(
-    act: Intervention, why: str
+    act: ArmIntervention, why: str
 ) -> None:
     rows = answer_spec(asked(act), Gold("no", "no"))
     assert [(row.predicted, row.correct) for row in rows] == [("error", False)] * 2
@@ -221,8 +221,8 @@ def test_an_intervention_that_changes_nothing_is_an_error_that_counts_as_wrong(
 
 def test_a_plan_that_has_begun_may_be_added_or_taken_away_to_no_effect() -> None:
     for act in (
-        Intervention("retract", "ann", plan=Plan(2, "park")),
-        Intervention("assert", "ann", plan=Plan(1, "park")),
+        ArmIntervention("retract", "ann", plan=Plan(2, "park")),
+        ArmIntervention("assert", "ann", plan=Plan(1, "park")),
     ):
         twin = replay_twin(asked(act, branch=4))
         assert (entity("ann"), term("at"), entity("park")) in twin.b.state()
@@ -233,37 +233,37 @@ def test_a_plan_that_has_begun_may_be_added_or_taken_away_to_no_effect() -> None
     ("spec", "path"),
     [
         (
-            asked(Intervention("assert", "ann", plan=Plan(2, "cafe"))),
+            asked(ArmIntervention("assert", "ann", plan=Plan(2, "cafe"))),
             "$.intervention.plan: an agent's plans start at ticks of the village, no two at the same",
         ),
         (
-            asked(Intervention("retract", "bo", plan=Plan(2, "cafe"))),
+            asked(ArmIntervention("retract", "bo", plan=Plan(2, "cafe"))),
             "$.intervention.plan: assert adds a plan the agent does not have",
         ),
-        (asked(Intervention("override_location", "ann")), "$.intervention: there is no place None"),
+        (asked(ArmIntervention("override_location", "ann")), "$.intervention: there is no place None"),
         (
-            asked(Intervention("override_location", "cy", place="park")),
+            asked(ArmIntervention("override_location", "cy", place="park")),
             "$.intervention: there is no agent 'cy'",
         ),
         (
             asked(
-                Intervention("override_location", "ann", place="park"),
+                ArmIntervention("override_location", "ann", place="park"),
                 Query("did_meet", "", "ann", other="ann"),
             ),
             "$.query: nobody meets themselves",
         ),
         (
             asked(
-                Intervention("override_location", "ann", place="park"),
+                ArmIntervention("override_location", "ann", place="park"),
                 Query("learned_fact", "", "ann", place="park"),
             ),
             "$.query: there is no fact None",
         ),
         (
-            asked(Intervention("override_location", "ann", place="park"), branch=7),
+            asked(ArmIntervention("override_location", "ann", place="park"), branch=7),
             "$.branch: 1 <= branch <= horizon <= 10000 does not hold",
         ),
-        (asked(Intervention("override_location", "ann", place="park"), branch=0), "$.branch: 1 <= branch"),
+        (asked(ArmIntervention("override_location", "ann", place="park"), branch=0), "$.branch: 1 <= branch"),
     ],
     ids=lambda value: value.partition(":")[0] if isinstance(value, str) else "",
 )
@@ -278,7 +278,7 @@ def test_a_specification_that_names_what_is_not_there_is_refused(
 
 
 def test_why_shows_the_intervention_the_events_and_the_deltas() -> None:
-    spec = asked(Intervention("assert_awareness", "bo", fact="news"))
+    spec = asked(ArmIntervention("assert_awareness", "bo", fact="news"))
     twin = replay_twin(spec)
     a, b = (explain(spec, arm, twin) for arm in spec.arms)
     fork, *events, last = b.parts[0].steps
@@ -301,7 +301,7 @@ def test_why_shows_the_intervention_the_events_and_the_deltas() -> None:
 
 def test_why_one_knows_what_another_knows_names_the_tick() -> None:
     query = Query("knows_that", "", "ann", other="bo", fact="news")
-    spec = asked(Intervention("assert_awareness", "bo", fact="news"), query)
+    spec = asked(ArmIntervention("assert_awareness", "bo", fact="news"), query)
     twin = replay_twin(spec)
     a, b = (explain(spec, arm, twin) for arm in spec.arms)
     assert (a.answer, b.answer) == ("yes", "no")
@@ -326,13 +326,13 @@ HEARSAY = Village(
 """Bo sees that Ann knows, and tells Cy so, who tells Di: neither of the two ever meets Ann."""
 
 
-def of_hearsay(query: Query, act: Intervention, branch: int = 1) -> Spec:
+def of_hearsay(query: Query, act: ArmIntervention, branch: int = 1) -> Spec:
     return Spec(0, "direct", HEARSAY, branch, act, query)
 
 
 def test_what_another_knows_is_heard_from_a_third() -> None:
     query = Query("knows_that", "", "di", other="ann", fact="news")
-    spec = of_hearsay(query, Intervention("retract", "cy", plan=Plan(3, "pub")), branch=3)
+    spec = of_hearsay(query, ArmIntervention("retract", "cy", plan=Plan(3, "pub")), branch=3)
     twin = replay_twin(spec)
     a, b = (explain(spec, arm, twin) for arm in spec.arms)
     assert (a.answer, b.answer) == ("yes", "yes"), "Bo comes to the pub himself at tick 5"
@@ -349,9 +349,9 @@ def test_what_another_knows_is_heard_from_a_third() -> None:
         (entity("cy"), 2),
         (entity("bo"), 0),
     ]
-    stays = of_hearsay(query, Intervention("retract", "bo", plan=Plan(2, "park")), branch=2)
+    stays = of_hearsay(query, ArmIntervention("retract", "bo", plan=Plan(2, "park")), branch=2)
     assert replayed(stays) == oracle_says(stays) == ("yes", "yes")
-    at_home = of_hearsay(query, Intervention("override_location", "bo", place="pub"))
+    at_home = of_hearsay(query, ArmIntervention("override_location", "bo", place="pub"))
     assert [tick_of(arm, query) for arm in replay_twin(at_home)] == [3, 1]
 
 
@@ -363,7 +363,7 @@ def tick_of(arm: EventLog, query: Query) -> int:
 
 def test_who_hears_that_another_knows_does_not_come_to_know_the_fact() -> None:
     """Bo forgets the fact on the way: Cy hears from him that Ann knows it, and does not hear it."""
-    forgets = Intervention("retract_awareness", "bo", fact="news")
+    forgets = ArmIntervention("retract_awareness", "bo", fact="news")
     told = of_hearsay(Query("knows_that", "", "cy", other="ann", fact="news"), forgets, branch=2)
     assert replayed(told) == oracle_says(told) == ("yes", "yes")
     fact = of_hearsay(Query("learned_fact", "", "cy", fact="news"), forgets, branch=2)
@@ -383,7 +383,7 @@ def test_nobody_is_told_of_themselves_and_so_cannot_pass_it_on() -> None:
         ],
     )
     query = Query("knows_that", "", "di", other="bo", fact="news")
-    spec = Spec(0, "direct", village, 2, Intervention("retract_awareness", "bo", fact="news"), query)
+    spec = Spec(0, "direct", village, 2, ArmIntervention("retract_awareness", "bo", fact="news"), query)
     assert replayed(spec) == oracle_says(spec) == ("yes", "no")
     to_all = TBox("village", RULES.replace("FILTER(?whom != ?other)", ""))
     assert replayed(spec, to_all) == ("yes", "yes")
@@ -407,16 +407,16 @@ def test_three_arms_have_a_row_each_and_are_explained_side_by_side() -> None:
 @pytest.mark.parametrize(
     ("second", "path"),
     [
-        (Intervention("override_location", "cy", place="park"), "$.second: there is no agent 'cy'"),
+        (ArmIntervention("override_location", "cy", place="park"), "$.second: there is no agent 'cy'"),
         (
-            Intervention("override_location", "bo", place="cafe"),
+            ArmIntervention("override_location", "bo", place="cafe"),
             "$.second: arm C has the intervention of arm B",
         ),
-        (Intervention("retract", "bo", plan=Plan(2, "cafe")), "$.second.plan: assert adds a plan"),
+        (ArmIntervention("retract", "bo", plan=Plan(2, "cafe")), "$.second.plan: assert adds a plan"),
     ],
 )
-def test_a_second_intervention_is_held_to_the_same(second: Intervention, path: str) -> None:
-    spec = asked(Intervention("override_location", "bo", place="cafe"))
+def test_a_second_intervention_is_held_to_the_same(second: ArmIntervention, path: str) -> None:
+    spec = asked(ArmIntervention("override_location", "bo", place="cafe"))
     with pytest.raises(FormatError) as caught:
         check(msgspec.structs.replace(spec, second=second), "here")
     assert f"here: {path}" in str(caught.value)

@@ -30,7 +30,8 @@ def command(*arguments: str, without: tuple[str, ...] = ()) -> subprocess.Comple
 
 
 def test_the_library_loads_nothing_beyond_pyoxigraph_and_msgspec() -> None:
-    program = "import sys, substrate; print(*sorted({name.partition('.')[0] for name in sys.modules}))"
+    loads = "import sys; from substrate import Memory; "
+    program = f"{loads}print(*sorted({{name.partition('.')[0] for name in sys.modules}}))"
     loaded = set(run(program).stdout.split())
     assert {"substrate", "pyoxigraph", "msgspec"} <= loaded
     assert not loaded & {*EXTRAS, "orchestration"}

@@ -11,15 +11,8 @@ import networkx as nx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from substrate import (
-    Event,
-    ancestors,
-    ancestors_as_printed,
-    ancestors_global_frame,
-    causal_chain,
-    conditions,
-    verdicts,
-)
+from substrate import Event, ancestors
+from substrate.cause import ancestors_as_printed, ancestors_global_frame, causal_chain, conditions, verdicts
 
 thorough = settings(max_examples=200, deadline=None)
 OBJECTS = "xabcde"

@@ -9,22 +9,10 @@ import pyoxigraph as ox
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from substrate import (
-    Assert,
-    Delta,
-    Emitter,
-    EventLog,
-    Op,
-    Replay,
-    Retract,
-    difference,
-    fork,
-    from_members,
-    histories,
-    members,
-    twin,
-)
+from substrate import Assert, Delta, Emitter, EventLog, Op, Replay, Retract, fork
 from substrate.base.delta import quads_of, text_of, texts_of
+from substrate.branch import twin
+from substrate.log import difference, from_members, histories, members
 from substrate.log._triples import fitting
 
 thorough = settings(max_examples=200, deadline=None)

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from substrate import Assert, Delta, EventLog, MergeError, Op, Retract, conflicts, fork, merge, merge_base
+from substrate import Assert, Delta, EventLog, MergeError, Op, Retract, conflicts, fork, merge
+from substrate.branch import merge_base
 
 thorough = settings(max_examples=100, deadline=None)
 

@@ -17,7 +17,8 @@ import pytest
 from pyoxigraph import NamedNode
 from runnable_pages import Block, Page
 
-from substrate import EventLog, OverrideLocation, RetractAwareness, RuleEmitter, TBox, ask, chains, fork
+from substrate import EventLog, OverrideLocation, RetractAwareness, RuleEmitter, TBox, fork
+from substrate.ask import ask, chains
 from substrate.memory.memory import Memory
 
 FILE = (

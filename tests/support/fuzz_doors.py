@@ -20,7 +20,7 @@ from orchestration.models.transcript import Reply, make_record, read_transcript
 from orchestration.project import SETTINGS
 from orchestration.scoring.grading import read_answers
 from orchestration.settings import load_settings
-from substrate import EventLog, TBox, from_members, from_state, members, to_turtle, unfold
+from substrate import EventLog, TBox, unfold
 from substrate.domains.babi.format import parse_stories
 from substrate.domains.clevrer.deltas import annotation_log, events_log
 from substrate.domains.clevrer.format import (
@@ -36,6 +36,7 @@ from substrate.domains.comphy import format as comphy
 from substrate.domains.gqa import format as gqa
 from substrate.domains.smallville.format import read_gold, read_specs
 from substrate.domains.smallville.movements import parse_movements
+from substrate.log import from_members, from_state, members, to_turtle
 from substrate.rules.lint import lint
 from substrate.sparql.guard import QueryError, checked
 from substrate.worlds.smallville import spec_line

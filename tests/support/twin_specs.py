@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from substrate.domains.smallville.format import (
     INTERVENTIONS,
     Agent,
-    Intervention,
+    ArmIntervention,
     Named,
     Plan,
     Query,
@@ -34,7 +34,7 @@ def _plan(horizon: int) -> st.SearchStrategy[Plan]:
 
 
 @st.composite
-def _acts(draw: st.DrawFn, agents: list[Agent], horizon: int) -> Intervention:
+def _acts(draw: st.DrawFn, agents: list[Agent], horizon: int) -> ArmIntervention:
     touched, type_ = draw(st.sampled_from(agents)), draw(st.sampled_from(INTERVENTIONS))
     if type_ == "retract" and not touched.plans:
         type_ = "override_location"
@@ -48,7 +48,7 @@ def _acts(draw: st.DrawFn, agents: list[Agent], horizon: int) -> Intervention:
         "assert_awareness": lambda: {"fact": draw(st.sampled_from(FACTS))},
         "retract_awareness": lambda: {"fact": draw(st.sampled_from(FACTS))},
     }[type_]()
-    return Intervention(type_, touched.id, **changed)
+    return ArmIntervention(type_, touched.id, **changed)
 
 
 @st.composite

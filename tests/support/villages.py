@@ -7,7 +7,16 @@ from typing import Any
 
 import msgspec
 
-from substrate.domains.smallville.format import Agent, Gold, Intervention, Named, Plan, Query, Spec, Village
+from substrate.domains.smallville.format import (
+    Agent,
+    ArmIntervention,
+    Gold,
+    Named,
+    Plan,
+    Query,
+    Spec,
+    Village,
+)
 
 VILLAGE = Village(
     horizon=3,
@@ -27,11 +36,11 @@ QUERIES = {
     "visited_location": Query("visited_location", "Is Klaus Mueller at Hobbs Cafe?", "klaus", place="cafe"),
 }
 INTERVENTIONS = {
-    "assert": Intervention("assert", "isabella", plan=Plan(1, "park")),
-    "retract": Intervention("retract", "klaus", plan=Plan(2, "cafe")),
-    "override_location": Intervention("override_location", "klaus", place="cafe"),
-    "assert_awareness": Intervention("assert_awareness", "maria", fact="party"),
-    "retract_awareness": Intervention("retract_awareness", "isabella", fact="party"),
+    "assert": ArmIntervention("assert", "isabella", plan=Plan(1, "park")),
+    "retract": ArmIntervention("retract", "klaus", plan=Plan(2, "cafe")),
+    "override_location": ArmIntervention("override_location", "klaus", place="cafe"),
+    "assert_awareness": ArmIntervention("assert_awareness", "maria", fact="party"),
+    "retract_awareness": ArmIntervention("retract_awareness", "isabella", fact="party"),
 }
 
 

@@ -18,8 +18,8 @@ from substrate.base.errors import ParameterError
 from substrate.domains.smallville.format import (
     INTERVENTIONS,
     Agent,
+    ArmIntervention,
     Gold,
-    Intervention,
     Named,
     Plan,
     Query,
@@ -146,15 +146,17 @@ def test_what_happens_within_a_tick() -> None:
 @pytest.mark.parametrize(
     ("act", "places"),
     [
-        (Intervention("assert_awareness", "bo", fact="news"), ["park", "park", "pub", "pub", "pub"]),
-        (Intervention("retract_awareness", "ann", fact="news"), ["park"] * 5),
-        (Intervention("override_location", "ann", place="pub"), ["park", "park", "park", "pub", "pub"]),
-        (Intervention("retract", "ann", plan=Plan(2, "park")), ["park"] * 5),
-        (Intervention("assert", "ann", plan=Plan(3, "cafe")), ["park", "park", "park", "pub", "pub"]),
+        (ArmIntervention("assert_awareness", "bo", fact="news"), ["park", "park", "pub", "pub", "pub"]),
+        (ArmIntervention("retract_awareness", "ann", fact="news"), ["park"] * 5),
+        (ArmIntervention("override_location", "ann", place="pub"), ["park", "park", "park", "pub", "pub"]),
+        (ArmIntervention("retract", "ann", plan=Plan(2, "park")), ["park"] * 5),
+        (ArmIntervention("assert", "ann", plan=Plan(3, "cafe")), ["park", "park", "park", "pub", "pub"]),
     ],
-    ids=lambda value: value.type if isinstance(value, Intervention) else "",
+    ids=lambda value: value.type if isinstance(value, ArmIntervention) else "",
 )
-def test_interventions_come_before_anything_else_of_their_tick(act: Intervention, places: list[str]) -> None:
+def test_interventions_come_before_anything_else_of_their_tick(
+    act: ArmIntervention, places: list[str]
+) -> None:
     """At tick 2: a plan of that tick moves whoever was put elsewhere; who is told then goes by it."""
     assert history(day(ANN, BO), 2, act).places["bo"] == places
 
@@ -185,13 +187,13 @@ def test_what_one_knows_of_another_is_seen_and_not_forgotten() -> None:
     bo, ann = (
         Query("knows_that", "", one, other=two, fact="news") for one, two in (("bo", "ann"), ("ann", "bo"))
     )
-    forgets = Intervention("retract_awareness", "bo", fact="news")
-    stays = Intervention("retract", "ann", plan=Plan(2, "park"))
+    forgets = ArmIntervention("retract_awareness", "bo", fact="news")
+    stays = ArmIntervention("retract", "ann", plan=Plan(2, "park"))
     for query in (bo, ann):
         assert answer(history(day(ANN, BO), noted=True), query, 4) == "yes"
         assert answer(history(day(ANN, BO), 4, forgets, noted=True), query, 4) == "yes"
         assert answer(history(day(ANN, BO), 2, stays, noted=True), query, 2) == "no"
-    knows = Intervention("assert_awareness", "bo", fact="news")
+    knows = ArmIntervention("assert_awareness", "bo", fact="news")
     apart = history(day(ANN, BO), 2, knows, noted=True)
     assert answer(apart, ann, 2) == "no", "who is told elsewhere is not seen to know"
 

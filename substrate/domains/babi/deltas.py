@@ -75,7 +75,9 @@ def event(tick: int, order: int = 1) -> ox.NamedNode:
 _CLASSES = ("Agent", "Place", "Thing", "Kind")
 """Kinds of which no two can be the same entity."""
 
-AT, NOT_AT, MAY_BE_AT, CARRIES, GENDER = map(term, ("at", "notAt", "mayBeAt", "carries", "gender"))
+AT, NOT_AT, MAY_BE_AT, CARRIES, GENDER, UNREAD, REASON = map(
+    term, ("at", "notAt", "mayBeAt", "carries", "gender", "Unread", "reason")
+)
 
 
 @cache
@@ -107,12 +109,18 @@ def _inverses() -> dict[str, str]:
 
 
 def story_log(story: Story) -> EventLog:
-    """The event log of a story.
+    """The event log of a story, as far as it can be read.
 
-    Raises:
-        FormatError: a part of a sentence is none of the grammar's, a pronoun has no antecedent or several, an
-            adjective is neither a colour nor a motive, a name is that of a person and of a thing, or what is
-            told goes against what was told before; names file, line and text.
+    A story ends at the first sentence that cannot be read: a part of it is none of the grammar's, a pronoun
+    has no antecedent or several, an adjective is neither a colour nor a motive, a name is that of a person
+    and of a thing, or what is told goes against what was told before. The log then says so
+    (:func:`unread`).
+
+    >>> from substrate.domains.babi.format import parse_stories
+    >>> (story,) = parse_stories("1 Mary sings loudly.\\n", file="f", subset="qa1")
+    >>> tick, reason = unread(story_log(story).head)
+    >>> tick, reason.partition(". ")[0]
+    (1, "unknown sentence 'Mary sings loudly.': 'sings loudly' cannot be read")
     """
     log = EventLog()
     log.extend_lines((0, line) for line in common_knowledge())
@@ -126,8 +134,24 @@ def story_log(story: Story) -> EventLog:
                 lines = list(_DELTAS[type(fact)](teller, fact))
                 log.extend_lines((statement.id, line) for line in lines)
         except FormatError as error:
-            raise error.within(*story.where(statement)[:2]) from error
+            node, reason = event(statement.id), ox.Literal(str(error))
+            lines = (
+                f"A {node} {RDF_TYPE} {UNREAD} .",
+                f"A {node} {term('tick')} {ox.Literal(statement.id)} .",
+                f"A {node} {REASON} {reason} .",
+            )
+            log.extend_lines((statement.id, line) for line in lines)
+            break
     return log
+
+
+def unread(state: State) -> tuple[int, str] | None:
+    """The tick of the sentence that could not be read and why; ``None`` where all were read by then."""
+    for tick, reason in state.query(  # pyright: ignore[reportGeneralTypeIssues]
+        "SELECT ?tick ?reason { ?sentence a :Unread ; :tick ?tick ; :reason ?reason }", prefixes=PREFIXES
+    ):
+        return int(tick.value), reason.value
+    return None
 
 
 def _kinds(state: State) -> Callable[[str], frozenset[str]]:
@@ -229,6 +253,11 @@ class _Teller:
             key=str,
         )
 
+    def holders(self, thing: str) -> list[ox.NamedNode]:
+        """Those who are known to hold a thing."""
+        found = self.state.match(None, CARRIES, entity(thing))
+        return [holder for holder, _, _ in found if isinstance(holder, ox.NamedNode)]
+
     def relocate(
         self, node: ox.NamedNode, places: Iterable[ox.NamedNode], predicate: ox.NamedNode = AT
     ) -> Lines:
@@ -311,7 +340,7 @@ def _either(teller: _Teller, fact: Either) -> Lines:
 
 def _took(teller: _Teller, fact: Took) -> Lines:
     (agent, *_), mention = teller.people(fact.who)
-    holders = [holder for holder, _, _ in teller.state.match(None, CARRIES, entity(fact.thing))]
+    holders = teller.holders(fact.thing)
     if fact.source and holders and holders != [entity(fact.source)]:
         teller.fail(
             f"{fact.source!r} is said to hold the {fact.thing}", "Someone else was told to have taken it"
@@ -325,15 +354,36 @@ def _took(teller: _Teller, fact: Took) -> Lines:
 def _dropped(teller: _Teller, fact: Dropped) -> Lines:
     (agent, *_), mention = teller.people(fact.who)
     yield from mention
-    yield from _handled(teller, "Drop", agent, fact.thing, None, fact.place)
+    if agent in (teller.holders(fact.thing) or [agent]):
+        yield from _handled(teller, "Drop", agent, fact.thing, None, fact.place)
+    else:
+        yield from _claimed(teller, agent, fact.thing, fact.place)
 
 
 def _gave(teller: _Teller, fact: Gave) -> Lines:
     (agent, *_), mention = teller.people(fact.who)
+    receiver = entity(fact.receiver)
     yield from mention
     yield from teller.mention(fact.receiver, "Agent")
-    yield from _handled(
-        teller, "Give", agent, fact.thing, entity(fact.receiver), receiver=entity(fact.receiver)
+    if agent in (teller.holders(fact.thing) or [agent]):
+        yield from _handled(teller, "Give", agent, fact.thing, receiver, receiver=receiver)
+    else:
+        yield from _claimed(teller, agent, fact.thing, None, receiver=receiver)
+
+
+def _claimed(
+    teller: _Teller, agent: ox.NamedNode, thing: str, place: str | None, **roles: ox.NamedNode
+) -> Lines:
+    """Someone is told to let go of a thing that another holds: the thing stays with its holder.
+
+    Where the sentence names the place, the agent is there, with all that the agent carries.
+    """
+    if place and teller.objects(agent, AT) != [entity(place)]:
+        yield from teller.mention(place, "Place")
+        for node in (agent, *teller.objects(agent, CARRIES)):
+            yield from teller.relocate(node, [entity(place)])
+    yield from teller.happens(
+        "Claim", agent=agent, claimed=entity(thing), place=teller.objects(agent, AT), **roles
     )
 
 

@@ -9,7 +9,7 @@ from substrate.base.errors import FormatError, ProgramError
 from substrate.cause.explanation import Evidence, ExplainedPart, ExplainedStep, Explanation
 from substrate.domains.babi.deltas import story_log
 from substrate.domains.babi.format import Story
-from substrate.domains.babi.interpreter import parsed, reply
+from substrate.domains.babi.interpreter import located, parsed, reply, require_read
 from substrate.domains.babi.reading import Insertions, Reader
 from substrate.log.event_log import EventLog
 
@@ -23,8 +23,7 @@ def explain_answer(story: Story, question: int, log: EventLog | None = None) -> 
         log: the story's event log, where it was made before.
 
     Raises:
-        FormatError: the story has no question of that number, or a sentence or the question is none of the
-            grammar's.
+        FormatError: the story has no question of that number.
 
     >>> from substrate.domains.babi.format import parse_stories
     >>> (story,) = parse_stories("1 Mary went to the park.\\n2 Where is Mary?\\n", file="f", subset="qa1")
@@ -39,16 +38,18 @@ def explain_answer(story: Story, question: int, log: EventLog | None = None) -> 
             hint=f"Name one of {[line.id for line in story.questions]}",
         )
     log = story_log(story) if log is None else log
-    query = parsed(story, asked)
-    reader = Reader(log.state(question), Insertions(log), question)
+    reader, name = Reader(log.state(question), Insertions(log), question), asked.text
     try:
+        require_read(reader, story)
+        query = parsed(story, asked)
+        name = str(query)
         answer = said = reply(reader, query)
-    except ProgramError as fault:
-        answer, said = "error", f"error: {fault.within(*story.where(asked))}"
+    except (FormatError, ProgramError) as fault:
+        answer, said = "error", f"error: {located(fault, story, asked)}"
     told = tuple(_told(story, log, reader.positions))
     numbers = tuple(f"sentence {tick}" for tick in reader.supporting)
     last = ExplainedStep(
-        name=str(query), took=numbers, gave=said, query="\n".join(reader.queries), missed=tuple(reader.missed)
+        name=name, took=numbers, gave=said, query="\n".join(reader.queries), missed=tuple(reader.missed)
     )
     return Explanation(asked.text, answer, (ExplainedPart("", (*told, last), said),), {"": log})
 

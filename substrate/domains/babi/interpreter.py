@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 import msgspec
 
 from substrate.base.errors import FormatError, ProgramError
-from substrate.domains.babi.deltas import story_log
+from substrate.domains.babi.deltas import story_log, unread
 from substrate.domains.babi.format import Question, Story
 from substrate.domains.babi.hands import count_carried, transfer, what_carries
 from substrate.domains.babi.orders import does_relate, relates_to_what, route, what_relates
@@ -71,8 +71,8 @@ def answer_story(story: Story, log: EventLog | None = None, split: str | None = 
         log: its event log, where it was made before.
         split: the rows' split, where it is not the story's own.
 
-    Raises:
-        FormatError: a sentence or a question is none of the grammar's; names file, line and text.
+    A question that cannot be read, and one after a sentence that cannot, is answered ``error`` with the
+    reason: the row counts as wrong, and no other story suffers for it.
 
     >>> from substrate.domains.babi.format import parse_stories
     >>> text = "1 Mary went to the park.\\n2 Where is Mary? \\tpark\\t1\\n"
@@ -80,15 +80,15 @@ def answer_story(story: Story, log: EventLog | None = None, split: str | None = 
     >>> [(row.predicted, row.supporting) for row in answer_story(story)]
     [('park', (1,))]
     """
-    queries = [(question, parsed(story, question)) for question in story.questions]
     log = story_log(story) if log is None else log
     replay, insertions, digest = Replay(log), Insertions(log), log.digest
-    for question, query in queries:
+    for question in story.questions:
         reader = Reader(replay.seek(question.id), insertions, question.id)
         try:
-            predicted, error = reply(reader, query), None
-        except ProgramError as fault:
-            predicted, error = "error", str(fault.within(*story.where(question)))
+            require_read(reader, story)
+            predicted, error = reply(reader, parsed(story, question)), None
+        except (FormatError, ProgramError) as fault:
+            predicted, error = "error", located(fault, story, question)
         yield Row(
             benchmark="babi",
             split=story.split if split is None else split,
@@ -115,6 +115,25 @@ def parsed(story: Story, question: Question) -> Query:
         return parse_question(question.text)
     except FormatError as error:
         raise error.within(*story.where(question)[:2]) from error
+
+
+def located(fault: FormatError | ProgramError, story: Story, question: Question) -> str:
+    """Why a question has no answer, with file and line: those that the fault names, or the question's."""
+    return str(fault if fault.where else fault.within(*story.where(question)))
+
+
+def require_read(reader: Reader, story: Story) -> None:
+    """Refuse to answer after a sentence that could not be read.
+
+    Raises:
+        FormatError: names file, line and text of the sentence.
+    """
+    failed = unread(reader.state)
+    if failed is None:
+        return
+    tick, reason = failed
+    (sentence,) = (statement for statement in story.statements if statement.id == tick)
+    raise FormatError(reason, where=story.where(sentence)[:2])
 
 
 def reply(reader: Reader, query: Query) -> str:

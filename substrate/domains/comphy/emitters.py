@@ -31,7 +31,7 @@ The force is taken to follow its law down to here, and to grow no more.
 """
 
 
-class Change(NamedTuple):
+class PropertyChange(NamedTuple):
     """Another mass or charge of one object, as :meth:`of` reads it from a program."""
 
     object: int
@@ -39,7 +39,7 @@ class Change(NamedTuple):
     charge: int
 
     @classmethod
-    def of(cls, scene: TargetScene, number: int, word: str) -> Change:
+    def of(cls, scene: TargetScene, number: int, word: str) -> PropertyChange:
         """``counterfact_heavier`` and the like, said of an object; what is not known of it is light and
         uncharged.
         """
@@ -53,14 +53,14 @@ class Change(NamedTuple):
         return cls(number, *changed[word.removeprefix("counterfact_")])
 
 
-class Emitter(Protocol):
+class CollisionEmitter(Protocol):
     """An imagined world's collisions, as pairs of objects."""
 
     def future(self, scene: TargetScene, parameters: Parameters) -> list[Pair]:
         """Pairs that collide after the video."""
         ...
 
-    def changed(self, scene: TargetScene, change: Change) -> list[Pair]:
+    def changed(self, scene: TargetScene, change: PropertyChange) -> list[Pair]:
         """Pairs that collide within the video's time if one object had another mass or charge."""
         ...
 
@@ -76,7 +76,7 @@ class Kinematic:
         assert kinematics, "ComPhy's parameters refuse S"
         return [frozenset((a, b)) for a, b, _ in predict_collisions(scene.samples, scene.end, kinematics)]
 
-    def changed(self, scene: TargetScene, change: Change) -> list[Pair]:
+    def changed(self, scene: TargetScene, change: PropertyChange) -> list[Pair]:
         """By the duality: an event that an earlier collision of the object is an ancestor of is taken not to
         happen.
         """
@@ -112,7 +112,7 @@ class Simulated:
         )
         return _pairs(found.contacts)
 
-    def changed(self, scene: TargetScene, change: Change) -> list[Pair]:
+    def changed(self, scene: TargetScene, change: PropertyChange) -> list[Pair]:
         """Observed until the change can first be felt; from there simulated for whom it reaches, observed for
         the others.
         """
@@ -153,7 +153,7 @@ def _pairs(contacts: Iterable[Contact]) -> list[Pair]:
     return [frozenset(pair) for _, *pair in contacts]
 
 
-def _felt(scene: TargetScene, change: Change) -> int | None:
+def _felt(scene: TargetScene, change: PropertyChange) -> int | None:
     """The frame from which a change may be felt: at once where charges pull, else shortly before the object's
     first collision.
     """
@@ -208,7 +208,7 @@ def _pushed(bodies: Iterable[Body], charges: Mapping[int, int], strength: float)
     return [replace(body, vx=rows[body.id][0], vy=rows[body.id][1]) for body in by_id.values()]
 
 
-EMITTERS: Mapping[str, Emitter] = {"kinematic": Kinematic(), "motion": Simulated()}
+EMITTERS: Mapping[str, CollisionEmitter] = {"kinematic": Kinematic(), "motion": Simulated()}
 
 
 def collisions(pairs: Iterable[Pair]) -> list[Event]:

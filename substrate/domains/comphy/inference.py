@@ -61,7 +61,7 @@ MARGIN = 0.05
 _REACH = {"sphere": RADIUS, "cylinder": RADIUS, "cube": math.sqrt(2) * RADIUS}
 
 
-class Evidence(NamedTuple):
+class Sighting(NamedTuple):
     """A reference video's view of two objects of the target, ``first`` < ``second``, between two frames.
 
     ``kind`` is ``MomentumExchange``, where ``ratio`` is the mass of the first over that of the second, or
@@ -90,7 +90,7 @@ class Inferred(NamedTuple):
 
     masses: dict[int, int]
     charges: dict[int, int]
-    evidence: tuple[Evidence, ...]
+    evidence: tuple[Sighting, ...]
     mass_probability: dict[int, float]
     charge_probability: dict[int, float]
 
@@ -123,7 +123,7 @@ def infer(target: Target) -> Inferred:
     decoded.
     """
     numbers = {look(thing): thing.object_id for thing in target.annotation.object_property}
-    exchanges: list[Evidence] = []
+    exchanges: list[Sighting] = []
     motions: list[Motion] = []
     for video, reference in enumerate(target.references):
         known = {
@@ -157,7 +157,7 @@ def infer(target: Target) -> Inferred:
     )
 
 
-def _exchanges(video: int, motion: Motion, contacts: Sequence[tuple[int, int, int]]) -> Iterable[Evidence]:
+def _exchanges(video: int, motion: Motion, contacts: Sequence[tuple[int, int, int]]) -> Iterable[Sighting]:
     for frame, a, b in contacts:
         since, until = frame - BEFORE, frame + AFTER
         disturbed = any(
@@ -180,7 +180,7 @@ def _exchanges(video: int, motion: Motion, contacts: Sequence[tuple[int, int, in
             continue
         lost, won = -(ax * dx + ay * dy) / size, (bx * dx + by * dy) / size
         floor = 0.02 * size  # of a body that hardly moved, noise alone is left
-        yield Evidence(
+        yield Sighting(
             "MomentumExchange",
             video,
             a,
@@ -307,7 +307,7 @@ def _clear(force: _Force | None) -> bool:
     )
 
 
-def _force(video: int, pair: Pair, one: _Force | None, other: _Force | None) -> Evidence | None:
+def _force(video: int, pair: Pair, one: _Force | None, other: _Force | None) -> Sighting | None:
     """A force at a distance, where one body shows it clearly and the other, if it could be measured, does not
     deny it.
     """
@@ -322,7 +322,7 @@ def _force(video: int, pair: Pair, one: _Force | None, other: _Force | None) -> 
     frames = sorted({frame for force in clear for frame in force.frames})
     ratio = other.size / one.size if one and other and len(clear) == 2 else None
     weight = math.sqrt(sum((force.size / force.error) ** 2 for force in clear)) / 100
-    return Evidence(
+    return Sighting(
         "DistantForce",
         video,
         *pair,
@@ -335,10 +335,10 @@ def _force(video: int, pair: Pair, one: _Force | None, other: _Force | None) -> 
 
 
 def _weighed(
-    evidence: Evidence,
+    evidence: Sighting,
     masses: Mapping[int, int],
     pushes: Sequence[tuple[int, Pair, _Force | None, _Force | None]],
-) -> Evidence:
+) -> Sighting:
     """The same evidence with the strength that a body of mass 1 would show."""
     one, other = next(
         (one, other)
@@ -353,7 +353,7 @@ def _weighed(
     return evidence._replace(strength=min(sides)[1])
 
 
-def _masses(numbers: Sequence[int], evidence: Iterable[Evidence]) -> tuple[dict[int, int], dict[int, float]]:
+def _masses(numbers: Sequence[int], evidence: Iterable[Sighting]) -> tuple[dict[int, int], dict[int, float]]:
     """The masses that fit the ratios best, group by group of objects that were compared, the lightest of
     equals; and how probable each is.
     """

@@ -13,7 +13,7 @@ from substrate.base.errors import ProgramError
 from substrate.domains.clevrer import program as clevrer
 from substrate.domains.clevrer.program import Kind, Opcode, Step, World
 from substrate.domains.clevrer.scene import Event
-from substrate.domains.comphy.emitters import EMITTERS, Change, collisions
+from substrate.domains.comphy.emitters import EMITTERS, PropertyChange, collisions
 from substrate.domains.comphy.format import CHANGES
 from substrate.domains.comphy.parameters import Parameters
 from substrate.domains.comphy.scene import TargetScene
@@ -118,9 +118,8 @@ def _unseen(world: World) -> list[Event]:
 
 def _changed(world: World, object_: int, word: str) -> list[Event]:
     scene = _scene(world)
-    return collisions(
-        EMITTERS[cast("Parameters", world.parameters).emitter].changed(scene, Change.of(scene, object_, word))
-    )
+    emitter = EMITTERS[cast("Parameters", world.parameters).emitter]
+    return collisions(emitter.changed(scene, PropertyChange.of(scene, object_, word)))
 
 
 def _happening(world: World, events: Sequence[Event], object_: int, word: str) -> list[Event]:

@@ -24,7 +24,7 @@ import pyoxigraph as ox
 
 from substrate.base.errors import FormatError, ParameterError
 from substrate.base.vocabulary import RDF_TYPE, RDFS_LABEL
-from substrate.domains.smallville.movements import Chat, Movements, Record
+from substrate.domains.smallville.movements import Activity, Chat, Movements
 from substrate.log.event_log import EventLog
 from substrate.rules.fixpoint import unfold
 from substrate.rules.tbox import TBox
@@ -152,7 +152,7 @@ def conversations(movements: Movements) -> list[Conversation]:
     """The conversations of a movement file, by the step at which they begin; records of one text that overlap
     are one.
 
-    >>> ann = Record((1, 1), "", "chatting @ <persona> Bo", (("Ann", "Hello"),))
+    >>> ann = Activity((1, 1), "", "chatting @ <persona> Bo", (("Ann", "Hello"),))
     >>> conversations(Movements({7: {"Ann": ann}}, ("Ann",)))
     [Conversation(start=7, ends={'Ann': None}, chat=(('Ann', 'Hello'),))]
     """
@@ -190,7 +190,7 @@ def arenas(movements: Movements) -> dict[Tile, Arena]:
     leave an arena to come back.
 
     >>> reading, there = "reading @ the Ville:Hobbs Cafe:cafe:table", (72, 14)
-    >>> still = {7: {"Ann": Record(there, "", reading, None)}, 8: {}}
+    >>> still = {7: {"Ann": Activity(there, "", reading, None)}, 8: {}}
     >>> arenas(Movements(still, ("Ann",)))
     {(72, 14): ('the Ville', 'Hobbs Cafe', 'cafe')}
     """
@@ -224,9 +224,9 @@ def _walks(movements: Movements) -> Iterator[list[Tile]]:
         yield walk
 
 
-def _moments(movements: Movements) -> Iterator[tuple[int, dict[str, tuple[Record | None, Record]]]]:
+def _moments(movements: Movements) -> Iterator[tuple[int, dict[str, tuple[Activity | None, Activity]]]]:
     """Every step with the record before it and at it of each persona met so far, sorted by name."""
-    current: dict[str, Record] = {}
+    current: dict[str, Activity] = {}
     for step, records in movements.steps.items():
         now = {**current, **records}
         yield (
@@ -326,13 +326,13 @@ def _records(movements: Movements) -> Iterator[Line]:
                     )
 
 
-def _where(record: Record, last: Place, tiles: Mapping[Tile, Arena]) -> Place:
+def _where(record: Activity, last: Place, tiles: Mapping[Tile, Arena]) -> Place:
     known = tiles.get(record.movement)
     stays = record.address is None or record.address[:3] == last
     return known or (last if stays else None)
 
 
-def _given(record: Record) -> dict[str, str]:
+def _given(record: Activity) -> dict[str, str]:
     """A record's own properties and their values."""
     column, row = record.movement
     given = {"tile": f'"{column},{row}"', "does": _text(record.action), "shows": _text(record.pronunciatio)}

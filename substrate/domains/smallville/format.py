@@ -84,7 +84,7 @@ class Village(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     agents: list[Agent]
 
 
-class Intervention(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class ArmIntervention(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """One of the five interventions at the branch tick; the fields that its type needs are set.
 
     ``assert`` gives the agent a ``plan``, ``retract`` takes one of theirs away; ``override_location`` puts
@@ -134,22 +134,22 @@ class Spec(msgspec.Struct, frozen=True, omit_defaults=True):
     linkage: Linkage
     village: Village
     branch: Whole
-    intervention: Intervention
+    intervention: ArmIntervention
     query: Query
-    second: Intervention | None = None
+    second: ArmIntervention | None = None
     """The event of arm C at the branch tick, in place of ``intervention``."""
 
     @property
-    def acts(self) -> dict[Arm, Intervention | None]:
+    def acts(self) -> dict[Arm, ArmIntervention | None]:
         """The intervention of each arm, in the arms' order; arm A has none.
 
         >>> village = Village(1, [Named("cafe", "cafe")], [], [Agent("ann", "Ann", "cafe", [], [])])
-        >>> act = Intervention("override_location", "ann", place="cafe")
+        >>> act = ArmIntervention("override_location", "ann", place="cafe")
         >>> spec = Spec(0, "direct", village, 1, act, Query("visited_location", "", "ann", place="cafe"))
         >>> list(spec.acts)
         ['a', 'b']
         """
-        acts: dict[Arm, Intervention | None] = {"a": None, "b": self.intervention}
+        acts: dict[Arm, ArmIntervention | None] = {"a": None, "b": self.intervention}
         if self.second:
             acts["c"] = self.second
         return acts

@@ -25,10 +25,10 @@ Chat = tuple[tuple[str, str], ...]
 """Utterances in their order: who speaks, and the words."""
 
 
-class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Activity(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A persona's action from a step on.
 
-    >>> ann = Record((1, 2), "☕", "drinking coffee @ the Ville:Hobbs Cafe:cafe:counter", None)
+    >>> ann = Activity((1, 2), "☕", "drinking coffee @ the Ville:Hobbs Cafe:cafe:counter", None)
     >>> ann.action, ann.address
     ('drinking coffee', ('the Ville', 'Hobbs Cafe', 'cafe', 'counter'))
     """
@@ -65,7 +65,7 @@ class Movements(NamedTuple):
     {7: {}}
     """
 
-    steps: Mapping[int, Mapping[str, Record]]
+    steps: Mapping[int, Mapping[str, Activity]]
     personas: tuple[str, ...]
 
 
@@ -90,8 +90,8 @@ def parse_movements(data: bytes, name: str = "movements") -> Movements:
     substrate.base.errors.FormatError: file.json: step 3: Ann: $.movement: Expected `array` of length 2.
     Compare the record with the official format.
     """
-    records = msgspec.json.Decoder(Record)
-    steps: dict[int, dict[str, Record]] = {}
+    records = msgspec.json.Decoder(Activity)
+    steps: dict[int, dict[str, Activity]] = {}
     for key, raw in decode(msgspec.json.Decoder(_File), data, name).items():
         if not (key.isascii() and key.isdigit() and len(key) < 16) or int(key) in steps:
             raise FormatError(
@@ -113,7 +113,7 @@ def parse_movements(data: bytes, name: str = "movements") -> Movements:
     return Movements(dict(sorted(steps.items())), tuple(personas))
 
 
-def _check(record: Record, personas: list[str], where: tuple[str, ...]) -> None:
+def _check(record: Activity, personas: list[str], where: tuple[str, ...]) -> None:
     """Check what the types leave open: an address that is one, and speakers who are personas."""
     address = record.address
     if not record.action or (address is not None and (len(address) < 2 or not all(address))):

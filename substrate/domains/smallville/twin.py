@@ -22,13 +22,13 @@ from substrate.branch.fork import fork
 from substrate.branch.interventions import (
     Assert,
     AssertAwareness,
+    Intervention,
     OverrideLocation,
     Retract,
     RetractAwareness,
 )
-from substrate.branch.interventions import Intervention as Change
 from substrate.domains.rows import Row
-from substrate.domains.smallville.format import ARMS, Agent, Gold, Intervention, Plan, Spec, Yes
+from substrate.domains.smallville.format import ARMS, Agent, ArmIntervention, Gold, Plan, Spec, Yes
 from substrate.log.event_log import EventLog
 from substrate.log.replay import Replay
 from substrate.rules.fixpoint import RuleEmitter, unfold
@@ -155,7 +155,7 @@ def _plan(agent: str, plan: Plan) -> list[str]:
     return lines + ([f"{node} {term('ifKnows')} {entity(plan.if_knows)}"] if plan.if_knows else [])
 
 
-_CHANGES: Mapping[str, Callable[[Intervention], Change]] = {
+_CHANGES: Mapping[str, Callable[[ArmIntervention], Intervention]] = {
     "assert": lambda act: Assert((entity(act.agent), term("plans"), plan_node(act.agent, _set(act.plan)))),
     "retract": lambda act: Retract((entity(act.agent), term("plans"), plan_node(act.agent, _set(act.plan)))),
     "override_location": lambda act: OverrideLocation(entity(act.agent), entity(_set(act.place)), term("at")),
@@ -166,10 +166,10 @@ _CHANGES: Mapping[str, Callable[[Intervention], Change]] = {
 }
 
 
-def change(act: Intervention) -> Change:
+def change(act: ArmIntervention) -> Intervention:
     """A specification's intervention as one of the five of the paper (section 2).
 
-    >>> change(Intervention(type="override_location", agent="klaus", place="park")).location.value
+    >>> change(ArmIntervention(type="override_location", agent="klaus", place="park")).location.value
     'urn:village:park'
     """
     return _CHANGES[act.type](act)

@@ -12,7 +12,7 @@ import pyoxigraph as ox
 
 from substrate.ask.questions import Occurrence, occurrences
 from substrate.cause.explanation import OWN, Evidence, ExplainedPart, ExplainedStep, Explanation, short
-from substrate.domains.smallville.format import Intervention, Spec
+from substrate.domains.smallville.format import ArmIntervention, Spec
 from substrate.domains.smallville.twin import (
     ENTITIES,
     TERMS,
@@ -192,7 +192,7 @@ _CHANGES = {
 }
 
 
-def intervention(spec: Spec, act: Intervention) -> str:
+def intervention(spec: Spec, act: ArmIntervention) -> str:
     """One of a specification's interventions in words."""
     plan = act.plan
     village = spec.village

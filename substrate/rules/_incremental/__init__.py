@@ -1,1 +1,5 @@
-"""Rules joined on what changed: the way to a fixpoint that :mod:`substrate.rules.fixpoint` takes."""
+"""Rules settled by what changed: the door through which the rest of the room comes is :class:`Settler`."""
+
+from substrate.rules._incremental.settling import RuleChange, Settler
+
+__all__ = ["RuleChange", "Settler"]

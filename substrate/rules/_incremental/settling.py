@@ -30,7 +30,7 @@ _MANY = 64
 """So many changed triples, and a query is joined anew."""
 
 
-class Change(NamedTuple):
+class RuleChange(NamedTuple):
     """A change that a rule made: its name, and the triple as spelled in N-Triples."""
 
     rule: str
@@ -65,7 +65,7 @@ class Settler:
             self._note(text, came=True)
 
     def apply(self, op: Op, text: str) -> bool:
-        """Change the state by one operation; whether it made a difference."""
+        """RuleChange the state by one operation; whether it made a difference."""
         came = op is Op.INSERT
         if (text in self._standing) is came:
             return False
@@ -96,9 +96,9 @@ class Settler:
             if (aims or rule.awake) and (objects is None or object_ in objects):
                 rule.changes.append((came, fact))
 
-    def settle(self, tick: int, rounds: int) -> list[Change]:
+    def settle(self, tick: int, rounds: int) -> list[RuleChange]:
         """What the rules change at a tick, in order; errors as :func:`substrate.rules.fixpoint.settle`."""
-        made: list[Change] = []
+        made: list[RuleChange] = []
         net: set[str] = set()
         seen, power, age = frozenset(net), 1, 0
         last = 0
@@ -110,7 +110,7 @@ class Settler:
                 for op, text in rule.changed(self._facts, self.catch_up, tick, plain=not self._odd):
                     if self.apply(op, text):
                         net ^= {text}
-                        made.append(Change(rule.ready.rule.name, op, text))
+                        made.append(RuleChange(rule.ready.rule.name, op, text))
             if len(made) == last:
                 return made
             # Brent's cycle detection: a state that comes back will come back for ever.

@@ -16,7 +16,7 @@ from itertools import pairwise
 from types import MappingProxyType
 from typing import NamedTuple
 
-from substrate.domains.smallville.format import Intervention, Query, Village, Yes
+from substrate.domains.smallville.format import ArmIntervention, Query, Village, Yes
 
 _TABLES = """
 CREATE TABLE tick (n INTEGER PRIMARY KEY);
@@ -102,7 +102,7 @@ class History(NamedTuple):
 
 
 def history(
-    village: Village, branch: int = 0, intervention: Intervention | None = None, *, noted: bool = False
+    village: Village, branch: int = 0, intervention: ArmIntervention | None = None, *, noted: bool = False
 ) -> History:
     """Run a village to its end, with an intervention at a tick or without one.
 
@@ -192,7 +192,7 @@ def _load(database: sqlite3.Connection, village: Village) -> None:
     _insert(database, "known", ((0, 0, agent.id, fact) for agent in village.agents for fact in agent.knows))
 
 
-def _intervene(database: sqlite3.Connection, act: Intervention, tick: int) -> None:
+def _intervene(database: sqlite3.Connection, act: ArmIntervention, tick: int) -> None:
     if act.type == "override_location":
         _insert(database, "move", [(act.agent, tick, 0, act.place)])
     elif act.type == "assert_awareness":

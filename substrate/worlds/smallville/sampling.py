@@ -32,8 +32,8 @@ from substrate.domains.smallville.format import (
     INTERVENTIONS,
     LINKAGES,
     QUERIES,
+    ArmIntervention,
     Gold,
-    Intervention,
     InterventionType,
     Linkage,
     Query,
@@ -168,13 +168,13 @@ class Day(NamedTuple):
 class Arm(NamedTuple):
     """An intervention, and the history with it."""
 
-    act: Intervention
+    act: ArmIntervention
     history: History
 
 
 def _two_arms(
     rng: Random, day: Day, type_: InterventionType, query: QueryType, linkage: Linkage, outcome: Gold
-) -> tuple[Intervention, None, Query] | None:
+) -> tuple[ArmIntervention, None, Query] | None:
     """An intervention of a type, and a question that fits it."""
     for b in _arms(rng, day, _interventions(rng, day, type_), _ACTS):
         fitting = [
@@ -189,13 +189,13 @@ def _two_arms(
 
 def _three_arms(
     rng: Random, day: Day, type_: InterventionType, query: QueryType, linkage: Linkage, outcome: Gold
-) -> tuple[Intervention, Intervention, Query] | None:
+) -> tuple[ArmIntervention, ArmIntervention, Query] | None:
     """An intervention of a type, another of any type that makes another history, and a question that fits."""
     assert outcome.c
     possible = [act for kind in INTERVENTIONS for act in _interventions(rng, day, kind)]
     seconds = list(_arms(rng, day, possible, len(possible)))
     firsts = [arm for arm in seconds if arm.act.type == type_]
-    fitting: list[tuple[Intervention, Intervention, Query]] = []
+    fitting: list[tuple[ArmIntervention, ArmIntervention, Query]] = []
     for asked in _queries(day.village, day.branch, query):
         if answer(day.a, asked, day.branch) != outcome.a:
             continue
@@ -205,7 +205,7 @@ def _three_arms(
     return rng.choice(fitting) if fitting else None
 
 
-def _arms(rng: Random, day: Day, acts: Iterable[Intervention], most: int) -> Iterator[Arm]:
+def _arms(rng: Random, day: Day, acts: Iterable[ArmIntervention], most: int) -> Iterator[Arm]:
     """Some of the arms that interventions make."""
     acts = list(acts)
     for act in rng.sample(acts, min(most, len(acts))):
@@ -217,7 +217,7 @@ def spec_line(number: int, seed: int, level: str = "village") -> str:
     return msgspec.json.encode(generate(number, seed, level)).decode()
 
 
-def _interventions(rng: Random, day: Day, type_: InterventionType) -> Iterator[Intervention]:
+def _interventions(rng: Random, day: Day, type_: InterventionType) -> Iterator[ArmIntervention]:
     """Interventions of a type whose pre-condition holds in arm A just before the branch."""
     village, branch, a, _ = day
     places, facts = [place.id for place in village.places], [fact.id for fact in village.facts]
@@ -226,18 +226,18 @@ def _interventions(rng: Random, day: Day, type_: InterventionType) -> Iterator[I
         if type_ == "assert":
             free = sorted(set(range(branch, village.horizon + 1)) - {plan.start for plan in agent.plans})
             if free:
-                yield Intervention(type_, agent.id, plan=sample_plan(rng, rng.choice(free), places, facts))
+                yield ArmIntervention(type_, agent.id, plan=sample_plan(rng, rng.choice(free), places, facts))
         elif type_ == "retract":
             yield from (
-                Intervention(type_, agent.id, plan=plan) for plan in agent.plans if plan.start >= branch
+                ArmIntervention(type_, agent.id, plan=plan) for plan in agent.plans if plan.start >= branch
             )
         elif type_ == "override_location":
-            yield Intervention(
+            yield ArmIntervention(
                 type_, agent.id, place=rng.choice([place for place in places if place != here])
             )
         else:
             yield from (
-                Intervention(type_, agent.id, fact=fact)
+                ArmIntervention(type_, agent.id, fact=fact)
                 for fact in facts
                 if (fact in known) is (type_ == "retract_awareness")
             )

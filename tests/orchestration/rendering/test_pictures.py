@@ -7,7 +7,8 @@ import pytest
 
 from orchestration.rendering.experiments import village_twin
 from orchestration.rendering.timelines import Timeline, arm_timeline, scene_timeline
-from substrate import TBox, occurrences, unfold
+from substrate import TBox, unfold
+from substrate.ask import occurrences
 from substrate.domains.clevrer.deltas import events_log
 from substrate.domains.clevrer.explain import explain
 from substrate.domains.clevrer.format import Question, SceneEvents

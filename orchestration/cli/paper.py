@@ -1,0 +1,63 @@
+"""`substrate paper`: a paper's source with a link at each printed figure, and macros for one's own paper."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from pathlib import Path
+
+from orchestration.cli.console import say
+from orchestration.lineage.listing import Listing
+from orchestration.project import open_workspace
+from orchestration.rendering.page import number_page
+from orchestration.rendering.paper import Meaning, macros, stale, summary, write_paper
+from orchestration.scoring.published import read_published
+from substrate.base.errors import ParameterError
+
+
+def print_paper(source: Path, out: Path, figures: Path | None, profile: str | None) -> None:
+    """Write a paper as HTML and its macros, and say how many figures were found."""
+    workspace = open_workspace(profile)
+    listing = Listing(workspace)
+    report = workspace.artifacts / "report"
+    written = write_paper(
+        source, out, read_published(figures), partial(_beside, listing, os.path.relpath(report, out), report)
+    )
+    (out / "numbers.tex").write_text(macros(_values(listing)) + "\n", "utf-8")
+    counts = ", ".join(f"{count} {what}" for what, count in summary(written).items())
+    say(f"{out / 'index.html'}: {counts}")
+    for one in written:
+        if not one.meanings:
+            say(f"  unknown: {one.text} in {one.place}")
+
+
+def check_macros(file: Path, profile: str | None) -> bool:
+    """Say which figures of a file of macros are stale; true where none is."""
+    try:
+        text = file.read_text("utf-8")
+    except OSError as error:
+        hint = "Give the numbers.tex that `substrate paper` wrote"
+        raise ParameterError(f"cannot be read: {error.strerror}", where=(file,), hint=hint) from error
+    found = stale(text, _values(Listing(open_workspace(profile))))
+    for one in found:
+        say(one)
+    say(f"{file}: {len(found)} stale" if found else f"{file}: every figure is what was measured")
+    return not found
+
+
+def _values(listing: Listing) -> dict[str, str]:
+    made = {name: listing.made(name) for name in listing.numbers}
+    return {name: f"{one.value:.2f}" for name, one in made.items() if one.value is not None}
+
+
+def _beside(listing: Listing, to_report: str, report: Path, name: str) -> Meaning:
+    if name not in listing.figures:
+        return Meaning(name, "not measured here", "no benchmark of this platform has it", None)
+    entry, made = listing.entry(name), listing.made(name)
+    if entry.measured is None:
+        ours = "not measured here"
+    else:
+        bounds = f" [{entry.interval[0]:.2f}, {entry.interval[1]:.2f}]" if entry.interval else ""
+        ours = f"{entry.measured:g}{bounds} ({entry.data} data)"
+    page = number_page(listing.split_name(name)[0])
+    return Meaning(name, ours, made.how, f"{to_report}/{page}" if (report / page).is_file() else None)

@@ -1,0 +1,251 @@
+"""A paper's source as HTML in which each printed figure is a link: what it is, and ours beside it.
+
+pandoc reads the source. A figure is matched by its place (abstract, section, table) and its value with the
+entries of a file of published figures; those that no entry knows are listed, too.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from orchestration.rendering.page import templates
+from orchestration.scoring.published import Published
+from substrate.base.errors import FormatError
+from substrate.base.extras import needed
+
+FIGURE = re.compile(r"10\^\{-\d+\}|\d[\d,]*(?:\.\d+)?")
+"""A figure in running text or in TeX, without its sign."""
+_LABEL = r"(?:Algorithm|Corollary|Definition|Figure|Lemma|Proposition|Section|Table|Theorem)\s\d+"
+"""The number of a part of the paper, which is no result."""
+_SKIPPED = frozenset({"Cite", "Code", "Image", "Link", "RawInline"})
+"""Inlines whose figures are no results: citations, references, names."""
+
+
+class Meaning(NamedTuple):
+    """A number that a printed figure may be, and what stands here beside it, each as text."""
+
+    name: str
+    ours: str
+    how: str
+    page: str | None
+
+
+@dataclass
+class Printed:
+    """A figure of the paper: its text and place, and the numbers that it may be, if an entry knows it."""
+
+    anchor: str
+    text: str
+    place: str
+    meanings: list[Meaning] = field(default_factory=list)
+
+
+Look = Callable[[str], Meaning]
+"""What stands here beside a number of the paper, by its name."""
+
+
+def write_paper(source: Path, out: Path, known: Published, look: Look) -> list[Printed]:
+    """Write a paper as ``index.html`` in a folder, and give its figures in the order of the text.
+
+    Args:
+        source: a TeX file.
+        out: a folder; made where it is absent.
+        known: the published figures, each with the places where the paper prints it.
+        look: what stands here beside a number.
+
+    Raises:
+        FormatError: pandoc cannot read the source.
+    """
+    document = _read(source)
+    reader = _Reader(known, look, source.parent)
+    reader.blocks([document["meta"].get("abstract", {})], "abstract")
+    reader.blocks(document["blocks"], "abstract")
+    notes = templates().get_template("paper.html.j2").render(figures=reader.figures)
+    style = (Path(__file__).parent / "paper.css").read_text("utf-8")
+    document["meta"]["header-includes"] = _raw(f"<style>{style}</style>")
+    document["meta"].pop("bibliography", None)
+    document["blocks"].append({"t": "RawBlock", "c": ["html", notes]})
+    pandoc = needed("pypandoc")
+    page = pandoc.convert_text(
+        json.dumps(document),
+        "html5",
+        format="json",
+        extra_args=["--standalone", "--mathml", "--number-sections"],
+    )
+    out.mkdir(parents=True, exist_ok=True)
+    (out / "index.html").write_text(page, "utf-8")
+    return reader.figures
+
+
+def _read(source: Path) -> dict[str, Any]:
+    try:
+        # A comma in braces is one without a space behind it: part of a figure.
+        text = source.read_text("utf-8").replace("{,}", ",")
+        return json.loads(
+            needed("pypandoc").convert_text(text, "json", format="latex", extra_args=["--quiet"])
+        )
+    except (OSError, UnicodeDecodeError, RuntimeError) as error:
+        said = str(error).strip().splitlines()
+        raise FormatError(
+            said[-1] if said else "pandoc cannot read it", where=(source,), hint="Give a paper's TeX source"
+        ) from error
+
+
+def _raw(html: str) -> dict[str, Any]:
+    return {"t": "MetaBlocks", "c": [{"t": "RawBlock", "c": ["html", html]}]}
+
+
+class _Reader:
+    """A walk over a document that turns its figures into links."""
+
+    def __init__(self, known: Published, look: Look, folder: Path) -> None:
+        self.look, self.folder = look, folder
+        self.figures: list[Printed] = []
+        plain = sorted((passage.replace("$", "") for passage in known.no_results), key=len, reverse=True)
+        self.passages = re.compile("|".join([*map(re.escape, plain), _LABEL]))
+        self.named: dict[tuple[str, float], list[str]] = {}
+        for figure in known.figures():
+            for place in figure.where:
+                self.named.setdefault((place, abs(figure.value)), []).append(figure.name)
+        self.sections = self.tables = 0
+
+    def blocks(self, nodes: Iterable[Any], place: str) -> None:
+        """Walk blocks and all that they hold; a place is the abstract, a section or a table."""
+        for node in nodes:
+            kind = node.get("t") if isinstance(node, dict) else None
+            if kind == "Header" and node["c"][0] == 1:
+                self.sections += 1
+                place = f"section {self.sections}"
+            elif kind == "Table":
+                self.tables += 1
+                self.blocks(node["c"], f"table {self.tables}")
+            elif kind in ("Para", "Plain", "MetaInlines"):
+                self.inlines(node["c"], place)
+            elif isinstance(node, list):
+                self.blocks(node, place)
+            elif isinstance(node, dict) and isinstance(node.get("c"), list) and kind != "CodeBlock":
+                self.blocks(node["c"], place)
+
+    def inlines(self, nodes: list[Any], place: str) -> None:
+        """Turn the figures of a paragraph into links, in place."""
+        leaves = list(_leaves(nodes))
+        text = "".join(leaf.text for leaf in leaves)
+        text = self.passages.sub(lambda found: "\0" * len(found[0]), text)
+        start = 0
+        for leaf in leaves:
+            end = start + len(leaf.text)
+            if found := [one for one in FIGURE.finditer(text, start, end) if one.end() <= end]:
+                leaf.replace([(one.start() - start, one.end() - start) for one in found], self._link, place)
+            start = end
+        for index, node in enumerate(nodes):
+            if node["t"] == "Image" and not (self.folder / node["c"][2][0].strip()).is_file():
+                nodes[index] = {"t": "Str", "c": "[picture not at hand]"}
+
+    def _link(self, text: str, shown: dict[str, Any], place: str) -> dict[str, Any]:
+        value = float(text.replace(",", "").replace("10^{", "1e").replace("}", ""))
+        found = Printed(f"figure-{len(self.figures) + 1}", text, place)
+        found.meanings = [self.look(name) for name in self.named.get((place, value), ())]
+        self.figures.append(found)
+        kind = "known" if found.meanings else "unknown"
+        title = "; ".join(f"{one.name}: {one.ours}" for one in found.meanings) or "no entry knows this figure"
+        attributes = [f"at-{found.anchor}", ["figure", kind], []]
+        return {"t": "Link", "c": [attributes, [shown], [f"#{found.anchor}", title]]}
+
+
+class _Leaf(NamedTuple):
+    """A piece of a paragraph's text, and the list of inlines in which it stands."""
+
+    text: str
+    node: dict[str, Any]
+    within: list[Any]
+
+    def replace(
+        self,
+        spans: list[tuple[int, int]],
+        link: Callable[[str, dict[str, Any], str], dict[str, Any]],
+        place: str,
+    ) -> None:
+        """Put links for spans of the text; a formula is one link, to its first figure."""
+        here = next(index for index, node in enumerate(self.within) if node is self.node)
+        if self.node["t"] == "Math":
+            self.within[here] = link(self.text[slice(*spans[0])], self.node, place)
+            return
+        pieces: list[dict[str, Any]] = []
+        last = 0
+        for start, end in spans:
+            pieces += _string(self.text[last:start])
+            pieces.append(link(self.text[start:end], {"t": "Str", "c": self.text[start:end]}, place))
+            last = end
+        self.within[here : here + 1] = [*pieces, *_string(self.text[last:])]
+
+
+def _string(text: str) -> list[dict[str, Any]]:
+    return [{"t": "Str", "c": text}] if text else []
+
+
+def _leaves(nodes: list[Any]) -> Iterator[_Leaf]:
+    for node in list(nodes):
+        kind, content = node["t"], node.get("c")
+        if kind == "Str":
+            yield _Leaf(content, node, nodes)
+        elif kind == "Math":
+            content[1] = re.sub(
+                r"\\(?:textsc|Call)\b", r"\\mathrm", content[1]
+            )  # what MathML has no word for
+            yield _Leaf(content[1], node, nodes)
+        elif kind in ("Space", "SoftBreak", "LineBreak") or kind in _SKIPPED:
+            yield _Leaf(" ", {"t": ""}, nodes)
+        elif isinstance(content, list):
+            inner = content[-1] if isinstance(content[-1], list) else content
+            yield from _leaves(inner)
+
+
+def macros(values: Mapping[str, str]) -> str:
+    r"""TeX by which a paper takes its figures from here: ``\num{clevrer/explanatory/per_question}``.
+
+    >>> print(macros({"babi/qa1/accuracy": "100.00"}).splitlines()[-1])
+    \expandafter\def\csname num:babi/qa1/accuracy\endcsname{100.00}
+    """
+    head = [
+        "% Made by `substrate paper`; a figure that was not measured stops the run of TeX.",
+        r"\providecommand{\num}[1]{\ifcsname num:#1\endcsname\csname num:#1\endcsname"
+        r"\else\errmessage{no figure #1}\fi}",
+    ]
+    return "\n".join(
+        [
+            *head,
+            *(rf"\expandafter\def\csname num:{name}\endcsname{{{text}}}" for name, text in values.items()),
+        ]
+    )
+
+
+def stale(text: str, values: Mapping[str, str]) -> list[str]:
+    r"""The figures of a file of macros that are no longer what was measured, or are not measured any more.
+
+    >>> stale(macros({"babi/qa1/accuracy": "99.00"}), {"babi/qa1/accuracy": "100.00"})
+    ['babi/qa1/accuracy: 99.00 there, 100.00 here']
+    """
+    there = dict(re.findall(r"\\csname num:(.+?)\\endcsname\{(.*)\}$", text, flags=re.MULTILINE))
+    return [
+        f"{name}: {figure} there, {values.get(name, 'not measured')} here"
+        for name, figure in there.items()
+        if values.get(name) != figure
+    ]
+
+
+def summary(figures: Iterable[Printed]) -> dict[str, int]:
+    """Count the figures: all, those beside ours, those not measured here, those that no entry knows."""
+    found = list(figures)
+    ours = [one for one in found if any(not said.ours.startswith("not ") for said in one.meanings)]
+    unknown = [one for one in found if not one.meanings]
+    return {
+        "figures": len(found),
+        "beside ours": len(ours),
+        "not measured here": len(found) - len(ours) - len(unknown),
+        "unknown": len(unknown),
+    }

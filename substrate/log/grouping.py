@@ -1,0 +1,68 @@
+"""Deltas that belong together: a memory's record is several of them, and no reader tears them apart.
+
+:mod:`substrate.memory.records` says what a record says; a merge of branches keeps each record whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import pyoxigraph as ox
+
+from substrate.base.delta import Delta, Op
+from substrate.base.vocabulary import NAMESPACE, RDF_TYPE
+from substrate.log.event_log import EventLog
+
+OBSERVATION = ox.NamedNode(NAMESPACE + "Observation")
+"""A record of what the world is like."""
+BELIEF = ox.NamedNode(NAMESPACE + "Belief")
+"""A record of what an agent is aware of."""
+ENDING = ox.NamedNode(NAMESPACE + "Ending")
+"""A record of something that ceased to hold."""
+FORGETTING = ox.NamedNode(NAMESPACE + "Forgetting")
+"""A record of something that is no longer remembered."""
+_KINDS = (OBSERVATION, BELIEF, ENDING, FORGETTING)
+
+
+class Placed(NamedTuple):
+    """A delta and its position in the log."""
+
+    position: int
+    delta: Delta
+
+
+def numbered(log: EventLog, tick: int) -> Iterator[list[Placed]]:
+    """The records up to a tick, each with its deltas and their positions."""
+    group: list[Placed] = []
+    for position in range(log.position(tick)):
+        placed = Placed(position, log[position])
+        if group and (opened(placed.delta) or placed.delta.tick != group[0].delta.tick):
+            yield group
+            group = []
+        if group or opened(placed.delta):
+            group.append(placed)
+    if group:
+        yield group
+
+
+def together(log: EventLog, start: int) -> Iterator[list[Delta]]:
+    """The deltas from a position on, those of one record together."""
+    group: list[Delta] = []
+    for position in range(start, len(log)):
+        delta = log[position]
+        inside = group and opened(group[0]) and not opened(delta) and delta.tick == group[0].tick
+        if group and not inside:
+            yield group
+            group = []
+        group.append(delta)
+    if group:
+        yield group
+
+
+def opened(first: Delta | Placed) -> ox.NamedNode | None:
+    """The record that a delta begins."""
+    delta = first.delta if isinstance(first, Placed) else first
+    subject, predicate, object_ = delta.triple
+    begins = delta.op is Op.INSERT and predicate == RDF_TYPE and object_ in _KINDS
+    return subject if begins and isinstance(subject, ox.NamedNode) else None
