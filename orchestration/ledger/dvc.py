@@ -12,7 +12,7 @@ import os
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -194,13 +194,16 @@ def commit(root: Path, *targets: str) -> None:
     _run(root, "-P", str(Path(__file__).with_name("dvc_commit.py")), *targets)
 
 
-def settle(workspace: Workspace, stages: Stages, ran: Iterable[str]) -> dict[str, str]:
+def settle(
+    workspace: Workspace, stages: Stages, ran: Iterable[str], reused: Collection[str] = ()
+) -> dict[str, str]:
     """After a run: pin new stages and changed inputs, but never a changed result, and export the pins to DVC.
 
     Args:
         workspace: the project, in its default profile.
         stages: every stage there is.
         ran: names of the stages that ran.
+        reused: those of them that were not computed; what is exported of these is left as it is.
 
     Returns:
         The paths whose bytes differ from their pins; they stay as they were pinned until they are accepted.
@@ -216,7 +219,7 @@ def settle(workspace: Workspace, stages: Stages, ran: Iterable[str]) -> dict[str
     settled: list[Stage] = []
     for stage in (stages[name] for name in ran if name in manifest.stages):
         outs, entry = {out.format(profile=profile) for out in stage.outs}, manifest.pinned.get(stage.name)
-        new = entry is None or entry.made != manifest.stages[stage.name].made
+        new = stage.name not in reused or entry is None or entry.made != manifest.stages[stage.name].made
         new = new or (stage.pinned_by == "dvc.yaml" and not outs & locked.keys())
         held = data_drifted if stage.pinned_by == "data.dvc" else bool(outs & drifted.keys())
         if new and not held and stage.pinned_by != "nothing":

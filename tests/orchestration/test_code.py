@@ -29,10 +29,10 @@ from orchestration.benchmarks.benchmark import Benchmark, Case
 from orchestration.benchmarks.registry import BENCHMARKS
 from orchestration.benchmarks.robustness import KEY as KEY_OF_ROBUSTNESS
 from orchestration.benchmarks.robustness import PERTURBED
+from orchestration.ledger.records import read_manifest
 from orchestration.models.client import URL
 from orchestration.pipeline.graph import STAGES
 from orchestration.pipeline.resources import WorkspaceResource
-from orchestration.ledger.records import read_manifest
 from orchestration.pipeline.run import run_stages
 from orchestration.project import open_workspace
 from orchestration.stage import Stage

@@ -114,4 +114,6 @@ def test_a_run_of_the_ui_is_pinned_like_one_of_the_command(make_project: Callabl
                     [sys.executable, "-m", "dvc", "init", "--no-scm", "--quiet"], cwd=root, check=True
                 )
             jobs.settled_pins(context)
-            assert ("artifacts/sample/clevrer_humans/answers.jsonl" in pins.pinned_md5(root, "dvc.lock")) == (not overrides)
+            assert ("artifacts/sample/clevrer_humans/answers.jsonl" in pins.pinned_md5(root, "dvc.lock")) == (
+                not overrides
+            )
