@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from orchestration.cli.main import app
 from orchestration.ledger.look import Look, look_path, read_look, write_look
+from orchestration.ledger.records import changing
 
 FLIPS, SEED = 60, 20
 
@@ -110,3 +111,23 @@ def test_a_pin_that_was_edited_is_told_from_a_result_that_changed(reproduced: Pa
     assert code == 1
     (one,) = msgspec.json.decode(said)["differences"]
     assert (one["stage"], one["what"]) == ("pins", "pins/sample/gqa.answers.jsonl, line 3")
+
+
+def test_a_table_is_held_against_the_ledger_though_its_manifest_is_gone(reproduced: Path) -> None:
+    manifest = next(path for path in reproduced.glob("storage/sample/logs/babi/*.json"))
+    shard = next(path for path in reproduced.glob("storage/sample/logs/babi/*/*.parquet"))
+    manifest.unlink()
+    flip(shard, 40)
+    code, said = verify()
+    assert code == 1
+    for path in (manifest, shard):
+        assert path.relative_to(reproduced).as_posix() in said
+
+
+def test_a_record_in_the_place_of_another_is_named(reproduced: Path) -> None:
+    with changing(reproduced / "artifacts/sample/.ledger") as manifest:
+        manifest.stages["gqa/scores"] = manifest.stages["babi/scores"]
+    code, said = verify()
+    assert code == 1
+    assert "gqa/scores: artifacts/sample/.ledger/HEAD, gqa/scores: " in said
+    assert "the record of another stage" in said

@@ -129,3 +129,19 @@ def test_pins_that_changed_without_a_record_fail_and_are_named(committed: Path) 
     commit(committed, (committed / ".git/ACCEPTED").read_text("utf-8"))
     assert f"  {NUMBER}: " in since("HEAD~2", code=1)
     assert "nobody accepted" not in since("HEAD~1")
+
+
+def test_what_no_run_computed_is_refused_and_marked_where_it_is_forced(committed: Path) -> None:
+    score = json.loads((committed / SCORE).read_bytes())
+    forged = json.dumps(score | {"correct": 0}, indent=1) + "\n"
+    (committed / SCORE).write_text(forged, "utf-8")
+    before = (committed / "pins/sample.json").read_bytes()
+    refused = CliRunner().invoke(app, ["accept", "typo"])
+    assert refused.exit_code == 1
+    assert f"{SCORE}: no record of a run computed this" in refused.stderr
+    assert (committed / "pins/sample.json").read_bytes() == before
+    assert "no record of a run computed gqa/scores" in invoke("accept", "typo", "--unsafe")
+    pin = json.loads((committed / "pins/sample.json").read_bytes())["stages"]["gqa/scores"]
+    assert pin["unsafe"] == "typo"
+    line = (committed / ACCEPTED).read_text("utf-8").splitlines()[-1]
+    assert json.loads(line)["unsafe"] == ["gqa/scores"]
