@@ -5,7 +5,7 @@ STAMP := $(VENV)/.locked
 TOOLS := $(VENV)/.tools
 
 .DEFAULT_GOAL := help
-.PHONY: help setup tools reproduce test check fuzz audit wheel adapters docs site ui screenshots lock cluster-env
+.PHONY: help setup tools reproduce test test-quick check fuzz audit wheel adapters docs site ui screenshots lock cluster-env
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -28,8 +28,14 @@ $(TOOLS): $(STAMP)
 reproduce: setup ## the whole pipeline on the sample profile; prints the tables
 	$(VENV)/bin/substrate reproduce --profile sample
 
-test: tools ## every test; one of them: make test ARGS=tests/core/test_log.py
-	$(VENV)/bin/python -m pytest -n 2 --dist loadfile $(ARGS)
+# A worker takes a file at a time, in the order of tests/conftest.py: the long ones first.
+PYTEST = $(VENV)/bin/python -m pytest -n $(or $(WORKERS),2) --dist loadfile --no-loadscope-reorder
+
+test: tools ## every test; some of them: make test ARGS=tests/core, or those that failed last: ARGS=--lf
+	$(PYTEST) $(ARGS)
+
+test-quick: tools ## every test but those of clusters, browsers and runs under faults
+	$(PYTEST) -m 'not long' $(ARGS)
 
 fuzz: tools ## strange inputs at every door, for a while: make fuzz MINUTES=10
 	$(VENV)/bin/python tests/fuzz/run.py --minutes $(or $(MINUTES),1)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from orchestration.benchmarks.benchmark import Benchmark
+from orchestration.benchmarks.benchmark import Data, Source
 from orchestration.scoring.published import Kind
 from orchestration.workspace import Workspace
 
@@ -55,22 +55,27 @@ def trusted_on_first_use(folder: Path) -> list[OfficialFile]:
     return [file for file in files if file.blob is None]
 
 
-def kind_of(workspace: Workspace, benchmark: Benchmark) -> Kind:
-    """What a benchmark is measured on in a profile; ``none`` where it is not measured."""
-    if read_named(workspace.data / benchmark.data_of):
+def files_of(workspace: Workspace, source: Source) -> dict[str, Path]:
+    """The files of a source in a profile, by what they are; none where the profile has no data of it."""
+    return source.files(workspace.data / source.name)
+
+
+def kind_of(workspace: Workspace, source: Source) -> Kind:
+    """The kind of a source's data in a profile; ``none`` where nothing is measured on them."""
+    if read_named(workspace.data / source.name):
         return "local"
-    source: Kind = workspace.settings.data(benchmark.data_of).source
-    return "none" if source == "local" else source
+    data: Data = workspace.settings.data(source.name)
+    return "none" if data.source == "local" else data.source
 
 
-def split_of(workspace: Workspace, benchmark: Benchmark) -> str:
-    """The split that a benchmark's rows name: of a user's files, what the file that asks is called.
+def split_of(workspace: Workspace, source: Source) -> str:
+    """The split that rows about a source's cases name: of a user's files, what the file that asks is called.
 
     A file called `validation.json.gz` is taken for the validation split; whether it is all of it shows in the
     count of its questions.
     """
-    named = read_named(workspace.data / benchmark.data_of)
+    named = read_named(workspace.data / source.name)
     if not named:
-        return benchmark.split(workspace.settings.data(benchmark.data_of))
+        return source.split(workspace.settings.data(source.name))
     asking = named.get("questions") or next(iter(named.values()))
     return asking.name.partition(".")[0]

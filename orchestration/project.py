@@ -13,17 +13,18 @@ from typing import Any
 
 import msgspec
 
-from orchestration.benchmarks import robustness
-from orchestration.benchmarks.registry import BENCHMARKS
+from orchestration.benchmarks.baselines import SECTION
+from orchestration.registry import INTERPRETED, SOURCES
 from orchestration.root import find_root
 from orchestration.settings import PARAMETERS_FILE, Settings, flattened, load_settings, settings_type
+from orchestration.studies import robustness
 from orchestration.workspace import EXPERIMENTS, Workspace
 from substrate.base.errors import ParameterError
 
 SETTINGS = settings_type(
-    dict(benchmark.parameters for benchmark in BENCHMARKS.values() if benchmark.parameters)
-    | {robustness.KEY: robustness.Robustness},
-    {name: benchmark.data for name, benchmark in BENCHMARKS.items() if benchmark.data},
+    dict(one.parameters for one in INTERPRETED.values() if one.parameters.key)
+    | {SECTION.key: SECTION.type, robustness.KEY: robustness.Robustness},
+    {name: source.data for name, source in SOURCES.items()},
 )
 """The type of `params.yaml`."""
 _NO_RESULT = re.compile(

@@ -103,14 +103,18 @@ def read_parameters(path: Path) -> dict[str, Any]:
     return raw
 
 
-def parameters_of(type_: type[T], benchmark: str, overrides: Iterable[str]) -> T:
-    """A benchmark's parameters outside a project: the defaults, with ``BENCHMARK.KEY=VALUE`` overrides.
+def parameters_of(section: tuple[str, type[Any]], overrides: Iterable[str]) -> Any:
+    """The parameters of a section outside a project: the defaults, with ``KEY=VALUE`` overrides.
 
-    >>> parameters_of(Spark, "spark", ["spark.partitions=2"]).partitions
+    A section without a key has none: they are ``None``.
+
+    >>> parameters_of(("spark", Spark), ["spark.partitions=2"]).partitions
     2
     """
-    raw = override({benchmark: msgspec.to_builtins(type_())}, overrides)
-    return convert(raw[benchmark], type_, "--set", benchmark)
+    key, type_ = section
+    if not key:
+        return None
+    return convert(override({key: msgspec.to_builtins(type_())}, overrides)[key], type_, "--set", key)
 
 
 def override(raw: dict[str, Any], overrides: Iterable[str]) -> dict[str, Any]:

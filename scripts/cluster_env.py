@@ -28,7 +28,7 @@ from packaging.utils import canonicalize_name
 PACKAGES = ("orchestration", "substrate")
 SENDS = "orchestration.pipeline.cases"
 """What sends work to executors; those that import it say what is done there."""
-DECLARES = "orchestration.benchmarks.registry"
+DECLARES = "orchestration.registry"
 """Where the functions of a case are declared."""
 FROM_SPARK = {"pyspark", "py4j"}
 LEFT_OUT = (

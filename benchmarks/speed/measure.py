@@ -108,13 +108,18 @@ def measure(name: str, bench: Bench, sizes: Sequence[int] = ()) -> list[Figure]:
 
 def _paired(pair: Pair, clock: Callable[[], float]) -> list[tuple[float, float]]:
     """Seconds of the work and of its peer, run in turn."""
-    loops = [_loops(side, clock) for side in pair]
-    times: list[tuple[float, float]] = []
-    for _ in range(ROUNDS):
-        gc.collect()
-        work, peer = (_timed(side, n, clock) for side, n in zip(pair, loops, strict=True))
-        times.append((work, peer))
-    return times
+    # What is in memory before is not looked at again by each collection, whoever calls this.
+    gc.freeze()
+    try:
+        loops = [_loops(side, clock) for side in pair]
+        times: list[tuple[float, float]] = []
+        for _ in range(ROUNDS):
+            gc.collect()
+            work, peer = (_timed(side, n, clock) for side, n in zip(pair, loops, strict=True))
+            times.append((work, peer))
+        return times
+    finally:
+        gc.unfreeze()
 
 
 def _loops(work: Work, clock: Callable[[], float]) -> int:

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from benchmarks.speed.measure import Bench, Pair
-from orchestration.benchmarks.registry import BENCHMARKS
+from orchestration.registry import BENCHMARKS
 from orchestration.root import find_root
 
 _COMMAND = "from orchestration.cli.main import app; app()"

@@ -13,18 +13,22 @@ import msgspec
 
 from orchestration.benchmarks.benchmark import (
     WITHIN,
-    Benchmark,
     Case,
     Cases,
     Data,
+    Example,
+    Explained,
     Files,
+    Logger,
     NamedLog,
     Natural,
-    Shown,
+    Release,
+    Source,
     Wording,
     World,
     chosen,
 )
+from orchestration.benchmarks.transfer import TRANSFER
 from orchestration.fetch.archives import extract
 from substrate.cause.explanation import Explanation
 from substrate.domains.babi.deltas import story_log
@@ -113,7 +117,26 @@ def unpack(downloads: Mapping[str, Path], out: Path) -> None:
     extract(archive, wanted, out, what="en/qaN_…_test.txt")
 
 
-BABI = Benchmark(
+STORIES = Source(
+    name="babi",
+    title="bAbI",
+    about="bAbI's 20 tasks: stories told by a little world with gold of its own, or the official test files.",
+    data=BabiData,
+    inputs={"tasks": (".",)},
+    cases=cases,
+    official=Release("test", "test files", unpack),
+    worlds={
+        "": World(
+            numbers=lambda data: range(len(TASKS) if data.questions else 0),
+            make=make_task,
+            write=write_all,
+            counted=("questions", 1000),
+        )
+    },
+    size=lambda data: f"{data.questions:,} questions a task",
+    picture="story",
+)
+BABI = Explained(
     name="babi",
     title="bAbI",
     numbers=(
@@ -122,31 +145,21 @@ BABI = Benchmark(
         "babi/mean/supporting",
     ),
     form="babi/TASK/STORY/QUESTION",
-    table=("transfer", 3),
-    data=BabiData,
-    inputs={"tasks": (".",)},
-    official="test",
-    split_text="test files",
-    unpack=unpack,
-    world=World(
-        numbers=lambda data: range(len(TASKS) if data.questions else 0),
-        make=make_task,
-        write=write_all,
-        counted=("questions", 1000),
+    table=(TRANSFER, 3),
+    source=STORIES,
+    logger=Logger(
+        name="babi",
+        about="One event log a story, a tick a sentence.",
+        source=STORIES,
+        logs=logs,
+        shapes="babi",
     ),
-    cases=cases,
-    logs=logs,
     rows=rows,
     explain=explain,
     wordings=wordings,
-    shown=(Shown("bAbI, three supporting facts", "qa3", "story"),),
-    shapes="babi",
-    declared=("answers", lambda data: len(TASKS) * data.questions),
-    size=lambda data: f"{data.questions:,} questions a task",
+    examples=(Example("bAbI, three supporting facts", "qa3"),),
+    declared={"answers": lambda data: len(TASKS) * data.questions},
     about={
-        "dataset": "bAbI's 20 tasks: stories told by a little world with gold of its own, or the official "
-        "test files.",
-        "logs": "One event log a story, a tick a sentence.",
         "answers": "A row a question, with the facts that its answer rests on.",
         "scores": "Accuracy of each task, and how often the supporting facts are the file's, with Wilson's "
         "interval.",

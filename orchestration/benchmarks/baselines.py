@@ -7,11 +7,15 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import msgspec
 
-from orchestration.benchmarks.benchmark import Benchmark, Case
+from orchestration.benchmarks.benchmark import Benchmark, Case, Interpreted, Section
+from orchestration.benchmarks.clevrer import CLEVRER
+from orchestration.benchmarks.gqa import GQA
+from orchestration.benchmarks.transfer import TRANSFER
+from orchestration.benchmarks.twin import TWIN
 from orchestration.models.asking import Part
 from orchestration.models.transcript import Records, TranscriptError, images_of
 from substrate.base.errors import FormatError
@@ -32,6 +36,8 @@ from substrate.log.event_log import EventLog
 
 Pictures = Callable[[str], Image]
 """A photograph by image id."""
+SECTION = Section("baselines", Parameters)
+"""The part of `params.yaml` of all of them."""
 MEDIA_TYPES = {".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".png": "image/png"}
 
 
@@ -56,17 +62,22 @@ class LanguageModel(Benchmark):
     """A benchmark whose answers are a language model's.
 
     Attributes:
-        asks: the benchmark whose cases it is asked about; its transcript is the data of this one.
+        asks: the benchmark whose cases it is asked about; its own data are a transcript.
         parts: what to ask, given the inputs and how much is asked.
         reads_logs: whether the parts read that benchmark's logs.
         sees: whether the parts show photographs.
     """
 
-    asks: str
+    asks: Interpreted
     parts: Callable[[Inputs, Baseline], list[Part]]
-    by_model: bool = True
+    by_model: ClassVar[bool] = True
     reads_logs: bool = False
     sees: bool = False
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The keys of `params.yaml` that its answers depend on."""
+        return (f"baselines.{self.name}",)
 
 
 def twin_parts(predict: Callable[..., Any], name: str, inputs: Inputs, baseline: Baseline) -> list[Part]:
@@ -187,7 +198,7 @@ def pictures_of(records: Records) -> Pictures:
     return picture
 
 
-def _model(name: str, title: str, scores: str, **own: Any) -> LanguageModel:
+def _model(name: str, title: str, asks: Interpreted, scores: str, **own: Any) -> LanguageModel:
     about = {
         "dataset": f"What the model of {name} was asked and said: from the endpoint, or from the transcript "
         "of an earlier run; an empty folder without either.",
@@ -195,17 +206,17 @@ def _model(name: str, title: str, scores: str, **own: Any) -> LanguageModel:
         "measured.",
         "scores": scores,
     }
-    return LanguageModel(name=name, title=title, about=about, parameters=("baselines", Parameters), **own)
+    return LanguageModel(name=name, title=title, about=about, asks=asks, source=asks.source, **own)
 
 
 def _of_twin(name: str, title: str, place: int, predict: Callable[..., Any], scores: str) -> LanguageModel:
     return _model(
         name,
         f"Twin-EventLog, {title}",
+        TWIN,
         f"{scores}, by arm, of both, and of saying whether they differ.",
         numbers=tuple(f"{name}/{metric}" for metric in Judgement._fields),
-        table=("twin", place),
-        asks="twin",
+        table=(TWIN.table[0], place),
         parts=partial(twin_parts, predict, name),
         paired=True,
     )
@@ -214,30 +225,30 @@ def _of_twin(name: str, title: str, place: int, predict: Callable[..., Any], sco
 CONTROLLED = _model(
     "controlled",
     "CLEVRER, a language model that reads the same log",
+    CLEVRER,
     "Accuracy of a language model that reads the event log as text, with Wilson's interval.",
     numbers=("controlled/descriptive/accuracy",),
-    table=("transfer", 5),
-    asks="clevrer",
+    table=(TRANSFER, 5),
     parts=controlled_parts,
     reads_logs=True,
 )
 GQA_VISION = _model(
     "gqa_vision",
     "GQA, a vision model on photographs",
+    GQA,
     "Accuracy of a vision model on GQA's photographs, with Wilson's interval.",
     numbers=("gqa_vision/photograph/accuracy",),
-    table=("transfer", 6),
-    asks="gqa",
+    table=(TRANSFER, 6),
     parts=vision_parts,
     sees=True,
 )
 GQA_EXTRACTOR = _model(
     "gqa_extractor",
     "GQA, scene graphs that a model extracted",
+    GQA,
     "Accuracy of the substrate on scene graphs that a model extracted, with Wilson's interval.",
     numbers=("gqa_extractor/by_name/accuracy",),
-    table=("transfer", 7),
-    asks="gqa",
+    table=(TRANSFER, 7),
     parts=extractor_parts,
     sees=True,
 )

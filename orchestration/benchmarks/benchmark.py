@@ -3,6 +3,10 @@
 A case is the unit of work: one scene, story, image, target or specification, as bytes. Its logs, its rows and
 the explanation of one of its answers are pure functions of the case; they know no path, no Spark and no
 Dagster, so the same ones serve the pipeline on a cluster and a user's own files in one process.
+
+A benchmark is asked on the cases of a :class:`Source`. Its kind says who answers: the substrate, from the
+logs of a :class:`Logger` (:class:`Interpreted`), with reasons besides (:class:`Explained`), or a language
+model. Benchmarks that share data or logs name the same source or logger.
 """
 
 from __future__ import annotations
@@ -10,7 +14,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from types import NoneType
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol
 
 import msgspec
 
@@ -20,7 +25,7 @@ from substrate.domains.rows import Row
 from substrate.log.event_log import EventLog
 
 Files = Mapping[str, Path]
-"""A benchmark's input files or folders by what they are, such as ``annotations`` and ``questions``."""
+"""Input files or folders by what they are, such as ``annotations`` and ``questions``."""
 Natural = msgspec.Meta(ge=0, le=10**9)
 
 
@@ -54,6 +59,18 @@ class Cases(NamedTuple):
     each: Iterator[Case]
 
 
+class ReadCases(Protocol):
+    """Reads the cases of some files.
+
+    ``only`` names the scenes to take, all where ``None``; ``unasked`` says that scenes that nothing is asked
+    about count too.
+    """
+
+    def __call__(self, files: Files, only: Collection[Any] | None, unasked: bool) -> Cases:
+        """The cases, in order."""
+        ...
+
+
 class NamedLog(NamedTuple):
     """One of a case's event logs, by its name in the benchmark, such as ``10000`` or ``qa1/00003``.
 
@@ -66,11 +83,34 @@ class NamedLog(NamedTuple):
 
 
 class Data(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Where a profile's data of a benchmark come from; a benchmark adds sizes, and files a user may name."""
+    """Where a profile's data of a source come from; a source adds sizes, and files a user may name."""
 
     source: Literal["generated", "official", "local", "none"] = "none"
     mirror: str | None = None
     """An address that holds the official files under their names, instead of the official ones."""
+
+
+class Section(NamedTuple):
+    """The part of `params.yaml` that functions take: its key, and its type; without a key, none.
+
+    >>> Section().keys
+    ()
+    """
+
+    key: str = ""
+    type: type[Any] = NoneType
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The keys of `params.yaml` that it has."""
+        return (self.key,) if self.key else ()
+
+    def of(self, settings: Any) -> Any:
+        """The parameters in some settings; ``None`` where there are none to take."""
+        return settings.of(self.key) if self.key else None
+
+
+NO_SECTION = Section()
 
 
 class Wording(NamedTuple):
@@ -89,12 +129,18 @@ class Wording(NamedTuple):
     subset: str = ""
 
 
-class Shown(NamedTuple):
-    """A kind of question of which the report works an example: its title, its subset, how it is pictured."""
+class Example(NamedTuple):
+    """A kind of question of which the report works an example: its title and its subset."""
 
     title: str
     subset: str
-    picture: Literal["scene", "target", "story", "image", "arm"]
+
+
+class Form(NamedTuple):
+    """A further form of generated data, to share them: what it is, and what writes numbers of a seed."""
+
+    about: str
+    write: Callable[[Path, Sequence[int], int], object]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,8 +153,7 @@ class World:
         write: writes all scenes, given in order, to a folder in the official layout.
         kinds: what it runs on, for the UI.
         counted: what its scenes are called, and how many `substrate generate` makes unless told.
-        publish: writes the scenes of some numbers and a seed as a dataset to share, if there is such a form.
-        levels: worlds of other difficulty by name, itself the first; `substrate generate` has them all.
+        forms: further forms to share it in, by name.
     """
 
     numbers: Callable[[Any], Sequence[int]]
@@ -116,88 +161,69 @@ class World:
     write: Callable[[Path, Iterable[bytes], int], object]
     kinds: tuple[str, ...] = ("spark",)
     counted: tuple[str, int] = ("scenes", 100)
-    publish: Callable[[Path, Sequence[int], int], object] | None = None
-    levels: Mapping[str, World] = field(default_factory=dict)
+    forms: Mapping[str, Form] = field(default_factory=dict)
+
+
+class Release(NamedTuple):
+    """Official files that have an address.
+
+    Attributes:
+        split: the split that the paper reports.
+        words: the split in words.
+        unpack: lays the official files, by name, into a dataset's folder.
+    """
+
+    split: str
+    words: str
+    unpack: Callable[[Mapping[str, Path], Path], None]
+
+
+class ByHand(NamedTuple):
+    """Official files without an address: a user names a copy; else as :class:`Release`."""
+
+    split: str
+    words: str
+
+
+GENERATED = ByHand("generated", "")
+"""Of data that are generated alone."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Benchmark:
-    """A benchmark: its names and numbers, its data, and the functions of a case.
+class Source:
+    """A source of cases: files in one format, and how a profile comes by them.
 
     Attributes:
-        name: the first part of the names of its stages, numbers, logs and answers.
+        name: of its folder, of its part of a profile, and the first part of its stage's name.
         title: what tables and report call it.
-        numbers: the names of its numbers, in the order of tables.
-        form: how an answer of it is named; ``example`` is one that a generated profile has.
-        table: the table it stands in, and its place there.
-        dataset: the benchmark whose data it is asked on; its own unless given.
-        logged: the benchmark whose logs it is answered from; its own unless given.
-        parameters: the part of `params.yaml` that its functions take, and that part's type.
-        logs_parameters: the keys that its logs depend on.
-        data: the type of its part of a profile; ``None`` where it has no data of its own.
+        about: what its stage does, for the UI.
+        data: the type of its part of a profile.
         inputs: what its files are called, each with the names that it may have in a dataset's folder.
-        official: the split that the paper reports; ``split_text`` says it in words.
-        unpack: lays the official files, by name, into a dataset's folder.
-        world: generates data in the official format.
-        cases: the cases of some files; only those of some scenes, where these are given, and those that
-            nothing is asked about only where that is wanted.
-        logs: the logs of a case.
-        rows: the rows of a case, given its logs, the parameters and the split.
-        explain: why the answer of a subset (or "") and question of a case is what it is.
-        wordings: the questions of a case in words.
-        worked: of how many wrong answers the report has the steps.
-        shown: the kinds of questions of which the report works an example.
-        asked: what an answer's name calls a row's question.
-        paired: whether rows come in pairs of one scene, which are judged together.
-        shapes: the TBox whose shapes its logs conform to.
-        declared: what a generated profile is counted by (``logs`` or ``answers``), and how many it declares.
+        cases: the cases of some files.
+        official: its official files.
+        worlds: what generates it, by level of difficulty, the benchmark's own first; there may be none.
         size: how much data a generated profile has, in words.
-        note: what a table's caption adds to where its data come from.
-        by_model: whether its answers are a language model's.
-        about: what its stages do, by their last name, for the UI.
+        note: what a table's caption adds to where the data come from.
+        picture: how an answer about it is pictured, by a name in
+            :data:`orchestration.rendering.worked.PICTURES`; empty where none is.
     """
 
     name: str
     title: str
-    numbers: tuple[str, ...]
-    form: str = ""
-    example: str = ""
-    table: tuple[str, int] = ("transfer", 0)
-    dataset: str = ""
-    logged: str = ""
-    parameters: tuple[str, type[Any]] | None = None
-    logs_parameters: tuple[str, ...] = ()
-    data: type[Data] | None = None
-    inputs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    official: str = ""
-    split_text: str = ""
-    unpack: Callable[[Mapping[str, Path], Path], None] | None = None
-    world: World | None = None
-    cases: Callable[[Files, Collection[Any] | None, bool], Cases] | None = None
-    logs: Callable[[Case, Any], list[NamedLog]] | None = None
-    rows: Callable[[Case, Sequence[EventLog], Any, str], Iterable[Row]] | None = None
-    explain: Callable[[Case, Sequence[EventLog], Any, str, str], Explanation | None] | None = None
-    wordings: Callable[[Case], Iterable[Wording]] | None = None
-    worked: int = 240
-    asked: Callable[[Row], str] = lambda row: str(row.question)
-    shown: tuple[Shown, ...] = ()
-    paired: bool = False
-    shapes: str = ""
-    declared: tuple[Literal["logs", "answers"], Callable[[Any], int]] | None = None
+    about: str
+    data: type[Data]
+    inputs: Mapping[str, tuple[str, ...]]
+    cases: ReadCases
+    official: Release | ByHand = GENERATED
+    worlds: Mapping[str, World] = field(default_factory=dict)
     size: Callable[[Any], str] = lambda data: ""
     note: str = ""
-    by_model: bool = False
-    about: Mapping[str, str] = field(default_factory=dict)
+    picture: str = ""
 
     @property
-    def data_of(self) -> str:
-        """The name of the benchmark whose data it is asked on."""
-        return self.dataset or self.name
-
-    @property
-    def logs_of(self) -> str:
-        """The name of the benchmark whose logs it is answered from."""
-        return self.logged or self.name
+    def world(self) -> tuple[World, ...]:
+        """The world of the benchmark, where there is one."""
+        return tuple(self.worlds.values())[:1]
 
     def files(self, folder: Path) -> dict[str, Path]:
         """Its files in a dataset's folder; none where it is empty."""
@@ -212,7 +238,87 @@ class Benchmark:
 
     def split(self, data: Data) -> str:
         """The split that the rows of a profile's data name."""
-        return self.official if data.source == "official" else "generated"
+        return self.official.split if data.source == "official" else "generated"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Logger:
+    """Cases ► event logs.
+
+    Attributes:
+        name: the first part of its stage's name and of its logs' names.
+        about: what its stage does, for the UI.
+        source: whose cases.
+        logs: the logs of a case, given the parameters of whose logs they are.
+        parameters: what ``logs`` takes.
+        depends_on: the keys of `params.yaml` that the logs depend on.
+        shapes: the TBox whose shapes the logs conform to; empty where there is none.
+    """
+
+    name: str
+    about: str
+    source: Source
+    logs: Callable[[Case, Any], list[NamedLog]]
+    parameters: Section = NO_SECTION
+    depends_on: tuple[str, ...] = ()
+    shapes: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """A table of results, which several benchmarks may share.
+
+    Attributes:
+        name: the last part of its stage's and its files' names.
+        title: its heading in the report.
+        about: what its stage does, for the UI.
+        layout: how it is laid out, a name in :data:`orchestration.rendering.results.LAYOUTS`.
+        needs: stages that it shows beside the scores of its benchmarks.
+        beyond: numbers of other benchmarks that stand below its own.
+        labels: what its rows are called, by metric or by subset.
+    """
+
+    name: str
+    title: str
+    about: str
+    layout: str
+    needs: tuple[str, ...] = ()
+    beyond: tuple[str, ...] = ()
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Benchmark:
+    """Questions with answers that are counted; the kinds below say who answers.
+
+    Attributes:
+        name: the first part of the names of its stages, numbers and answers.
+        title: what tables and report call it.
+        numbers: the names of its numbers, in the order of tables.
+        source: whose cases it is asked on.
+        table: the table it stands in, and its place there.
+        about: what its stages do, by their last name, for the UI.
+        form: how an answer of it is named.
+        asked: what an answer's name calls a row's question.
+        paired: whether rows come in pairs of one scene, which are judged together.
+    """
+
+    name: str
+    title: str
+    numbers: tuple[str, ...]
+    source: Source
+    table: tuple[Table, int]
+    about: Mapping[str, str]
+    form: str = ""
+    asked: Callable[[Row], str] = lambda row: str(row.question)
+    paired: bool = False
+    by_model: ClassVar[bool] = False
+    """Whether its answers are a language model's."""
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The keys of `params.yaml` that its answers depend on."""
+        return ()
 
     @property
     def subset_in_name(self) -> bool:
@@ -239,6 +345,50 @@ class Benchmark:
             raise ParameterError(f"no answer is named {name!r}", hint=f"Write {self.form}")
         *subset, scene, question = parts
         return "".join(subset), scene, question
+
+
+@dataclass(frozen=True, kw_only=True)
+class Interpreted(Benchmark):
+    """A benchmark that the substrate answers from event logs.
+
+    Attributes:
+        logger: whose logs its answers are computed from.
+        rows: the rows of a case, given its logs, the parameters and the split.
+        parameters: what ``rows`` takes.
+        wordings: the questions of a case in words.
+        declared: what a generated profile is counted by, and how many of it the profile's data declare.
+    """
+
+    logger: Logger
+    rows: Callable[[Case, Sequence[EventLog], Any, str], Iterable[Row]]
+    parameters: Section = NO_SECTION
+    wordings: Callable[[Case], Iterable[Wording]] = lambda case: ()
+    declared: Mapping[Literal["logs", "answers"], Callable[[Any], int]] = field(default_factory=dict)
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The keys of `params.yaml` that its answers depend on."""
+        return self.parameters.keys
+
+    def logs(self, case: Case, parameters: Any) -> list[NamedLog]:
+        """The logs of a case."""
+        return self.logger.logs(case, parameters)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Explained(Interpreted):
+    """A benchmark whose answers have reasons.
+
+    Attributes:
+        explain: why the answer of a subset (or "") and question of a case is what it is; ``None`` where there
+            is no such question.
+        examples: the kinds of questions of which the report works an example.
+        worked: of how many wrong answers the report has the steps.
+    """
+
+    explain: Callable[[Case, Sequence[EventLog], Any, str, str], Explanation | None]
+    examples: tuple[Example, ...] = ()
+    worked: int = 240
 
 
 _WITH_SUBSET = 3

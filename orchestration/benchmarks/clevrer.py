@@ -9,14 +9,19 @@ from typing import Annotated, Any
 import msgspec
 
 from orchestration.benchmarks.benchmark import (
-    Benchmark,
     Case,
     Cases,
     Data,
+    Example,
+    Explained,
     Files,
+    Logger,
     NamedLog,
     Natural,
-    Shown,
+    Release,
+    Section,
+    Source,
+    Table,
     Wording,
     World,
     chosen,
@@ -24,7 +29,8 @@ from orchestration.benchmarks.benchmark import (
     require_scenes,
 )
 from substrate.base.errors import FormatError, ParameterError
-from substrate.base.inputs import Source, lines
+from substrate.base.inputs import Source as Line
+from substrate.base.inputs import lines
 from substrate.cause.explanation import Explanation
 from substrate.domains.clevrer.deltas import annotation_log, events_log
 from substrate.domains.clevrer.explain import explain as explain_question
@@ -59,7 +65,7 @@ class ClevrerData(Data, frozen=True, forbid_unknown_fields=True, kw_only=True):
     questions: str | None = None
 
 
-def scene_sources(files: Files) -> dict[int, Source | str]:
+def scene_sources(files: Files) -> dict[int, Line | str]:
     """By scene, ascending, a line of events with its bytes, or the name of an annotation.
 
     Raises:
@@ -74,7 +80,7 @@ def scene_sources(files: Files) -> dict[int, Source | str]:
         )
     if annotations is not None:
         return dict(annotation_names(annotations))
-    found: dict[int, Source | str] = {}
+    found: dict[int, Line | str] = {}
     for source in lines(files["events"]):
         scene = decode_scene_events(source).scene_index
         if scene in found:
@@ -178,7 +184,40 @@ def unpack(downloads: Mapping[str, Path], out: Path) -> None:
         (out / name).hardlink_to(path)
 
 
-CLEVRER = Benchmark(
+TABLE = Table(
+    name="clevrer",
+    title="Table 1: CLEVRER",
+    about="Table 1: accuracy on CLEVRER by subset, beside NS-DR and ALOE, and what simulated forks reach.",
+    layout="by subset",
+    needs=("ablations/scores",),
+    beyond=per_choice("ablations", "counterfactual.simulated", "predictive.S"),
+)
+SCENES = Source(
+    name="clevrer",
+    title="CLEVRER",
+    about="CLEVRER's annotations and questions: simulated rigid-body scenes with gold of their own, or the "
+    "official validation split.",
+    data=ClevrerData,
+    inputs={
+        "annotations": ("annotation_validation.zip", "annotation.zip", "annotation"),
+        "events": ("events.jsonl",),
+        "questions": ("validation.json", "questions.json"),
+    },
+    cases=cases,
+    official=Release("validation", "validation split", unpack),
+    worlds={
+        "": World(
+            numbers=lambda data: range(data.first_scene, data.first_scene + data.scenes),
+            make=make_scene,
+            write=write_scenes,
+            kinds=("bullet", "spark"),
+        )
+    },
+    size=lambda data: f"{data.scenes:,} scenes",
+    picture="scene",
+)
+PARAMETERS = Section("clevrer", Parameters)
+CLEVRER = Explained(
     name="clevrer",
     title="CLEVRER",
     numbers=(
@@ -186,37 +225,23 @@ CLEVRER = Benchmark(
         *per_choice("clevrer", "explanatory", "counterfactual", "predictive"),
     ),
     form="clevrer/SCENE/QUESTION",
-    example="clevrer/10000/12",
-    table=("clevrer", 0),
-    parameters=("clevrer", Parameters),
-    data=ClevrerData,
-    inputs={
-        "annotations": ("annotation_validation.zip", "annotation.zip", "annotation"),
-        "events": ("events.jsonl",),
-        "questions": ("validation.json", "questions.json"),
-    },
-    official="validation",
-    split_text="validation split",
-    unpack=unpack,
-    world=World(
-        numbers=lambda data: range(data.first_scene, data.first_scene + data.scenes),
-        make=make_scene,
-        write=write_scenes,
-        kinds=("bullet", "spark"),
+    table=(TABLE, 0),
+    source=SCENES,
+    logger=Logger(
+        name="clevrer",
+        about="One event log a scene, with an index of digests.",
+        source=SCENES,
+        logs=scene_logs,
+        parameters=PARAMETERS,
+        shapes="clevrer",
     ),
-    cases=cases,
-    logs=scene_logs,
+    parameters=PARAMETERS,
     rows=rows,
     explain=explain,
     wordings=wordings,
-    shown=tuple(Shown(f"CLEVRER, {subset}", subset, "scene") for subset in SUBSETS),
-    shapes="clevrer",
-    declared=("logs", lambda data: data.scenes),
-    size=lambda data: f"{data.scenes:,} scenes",
+    examples=tuple(Example(f"CLEVRER, {subset}", subset) for subset in SUBSETS),
+    declared={"logs": lambda data: data.scenes},
     about={
-        "dataset": "CLEVRER's annotations and questions: simulated rigid-body scenes with gold of their own, "
-        "or the official validation split.",
-        "logs": "One event log a scene, with an index of digests.",
         "answers": "A row a question: predicted, expected, and the log it was computed from.",
         "scores": "Per-question and per-option accuracy of each subset, with Wilson's interval.",
     },

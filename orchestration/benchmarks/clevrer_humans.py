@@ -7,8 +7,20 @@ from typing import Any
 
 import msgspec
 
-from orchestration.benchmarks.benchmark import Benchmark, Case, Cases, Data, Files, Wording, per_choice
-from orchestration.benchmarks.clevrer import scene_cases, scene_logs
+from orchestration.benchmarks.benchmark import (
+    ByHand,
+    Case,
+    Cases,
+    Data,
+    Files,
+    Interpreted,
+    Logger,
+    Source,
+    Wording,
+    per_choice,
+)
+from orchestration.benchmarks.clevrer import PARAMETERS, scene_cases, scene_logs
+from orchestration.benchmarks.transfer import TRANSFER
 from substrate.domains.clevrer.humans import BENCHMARK, HumanScene, answer_humans, read_human_questions
 from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.rows import Row
@@ -44,25 +56,34 @@ def wordings(case: Case) -> Iterator[Wording]:
         yield Wording(str(asked.question_id), asked.question, choices)
 
 
-CLEVRER_HUMANS = Benchmark(
+ASKED = Source(
+    name=BENCHMARK,
+    title="CLEVRER-Humans",
+    about="CLEVRER-Humans: the files a user has of it; an empty folder where none are named.",
+    data=HumansData,
+    inputs={"annotations": ("annotations",), "events": ("events",), "questions": ("questions",)},
+    cases=cases,
+    official=ByHand("train", "released training part"),
+)
+CLEVRER_HUMANS = Interpreted(
     name=BENCHMARK,
     title="CLEVRER-Humans",
     numbers=per_choice(BENCHMARK, "explanatory"),
     form=f"{BENCHMARK}/SCENE/QUESTION",
-    table=("transfer", 4),
-    parameters=("clevrer", Parameters),
-    data=HumansData,
-    inputs={"annotations": ("annotations",), "events": ("events",), "questions": ("questions",)},
-    official="train",
-    split_text="released training part",
-    cases=cases,
-    logs=scene_logs,
+    table=(TRANSFER, 4),
+    source=ASKED,
+    logger=Logger(
+        name=BENCHMARK,
+        about="One event log for each scene that people were asked about.",
+        source=ASKED,
+        logs=scene_logs,
+        parameters=PARAMETERS,
+        shapes="clevrer",
+    ),
+    parameters=PARAMETERS,
     rows=rows,
     wordings=wordings,
-    shapes="clevrer",
     about={
-        "dataset": "CLEVRER-Humans: the files a user has of it; an empty folder where none are named.",
-        "logs": "One event log for each scene that people were asked about.",
         "answers": "A row a human causal question, its wording resolved to events.",
         "scores": "Accuracy on people's causal questions, with Wilson's interval.",
     },

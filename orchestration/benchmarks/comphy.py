@@ -14,20 +14,25 @@ from typing import Annotated, Any
 import msgspec
 
 from orchestration.benchmarks.benchmark import (
-    Benchmark,
+    ByHand,
     Case,
     Cases,
     Data,
+    Example,
+    Explained,
     Files,
+    Logger,
     NamedLog,
     Natural,
-    Shown,
+    Section,
+    Source,
     Wording,
     World,
     chosen,
     per_choice,
     require_scenes,
 )
+from orchestration.benchmarks.transfer import TRANSFER
 from substrate.cause.explanation import Explanation
 from substrate.domains.clevrer.format import annotation_sources
 from substrate.domains.comphy.deltas import target_log
@@ -113,27 +118,53 @@ def write_targets(out: Path, targets: Iterable[bytes], _: int) -> None:
     write_release(out, targets)
 
 
-def _setting(name: str, title: str, place: int, about: dict[str, str], **own: Any) -> Benchmark:
-    return Benchmark(
+TARGETS = Source(
+    name="comphy",
+    title="ComPhy",
+    about="ComPhy's targets with four reference videos each: rigid bodies with mass and charge that nothing "
+    "but motion shows.",
+    data=ComphyData,
+    inputs={"annotations": ("annotation.zip", "annotation"), "questions": ("questions.json",)},
+    cases=cases,
+    official=ByHand("validation", "validation split"),
+    worlds={
+        "": World(
+            numbers=lambda data: range(data.targets),
+            make=make_target,
+            write=write_targets,
+            kinds=("bullet", "spark"),
+            counted=("targets", 60),
+        )
+    },
+    size=lambda data: f"{data.targets:,} targets",
+    note=", once in the paper's setting and once with mass and charge inferred",
+    picture="target",
+)
+
+
+def _setting(name: str, title: str, place: int, logged: str, about: dict[str, str], **own: Any) -> Explained:
+    parameters = Section(name, Parameters)
+    return Explained(
         name=name,
         title=title,
         numbers=(f"{name}/factual/per_question", *per_choice(name, "predictive", "counterfactual")),
         form=f"{name}/TARGET/QUESTION",
-        table=("transfer", place),
-        dataset="comphy",
-        parameters=(name, Parameters),
-        logs_parameters=(f"{name}.infer_properties",),
-        inputs={"annotations": ("annotation.zip", "annotation"), "questions": ("questions.json",)},
-        official="validation",
-        split_text="validation split",
-        cases=cases,
-        logs=logs,
+        table=(TRANSFER, place),
+        source=TARGETS,
+        logger=Logger(
+            name=name,
+            about=logged,
+            source=TARGETS,
+            logs=logs,
+            parameters=parameters,
+            depends_on=(f"{name}.infer_properties",),
+            shapes="comphy",
+        ),
+        parameters=parameters,
         rows=partial(rows, name),
         explain=explain,
         wordings=wordings,
-        shapes="comphy",
-        declared=("logs", lambda data: data.targets),
-        size=lambda data: f"{data.targets:,} targets",
+        declared={"logs": lambda data: data.targets},
         about=about,
         **own,
     )
@@ -143,32 +174,20 @@ COMPHY = _setting(
     "comphy",
     "ComPhy, no property inferred",
     0,
+    "One event log a target, nothing hidden in it.",
     {
-        "dataset": "ComPhy's targets with four reference videos each: rigid bodies with mass and charge that "
-        "nothing but motion shows.",
-        "logs": "One event log a target, nothing hidden in it.",
         "answers": "A row a question in the paper's setting: no hidden property is known.",
         "scores": "Accuracy of each subset in the paper's setting, with Wilson's interval.",
     },
-    data=ComphyData,
-    note=", once in the paper's setting and once with mass and charge inferred",
-    world=World(
-        numbers=lambda data: range(data.targets),
-        make=make_target,
-        write=write_targets,
-        kinds=("bullet", "spark"),
-        counted=("targets", 60),
-    ),
 )
 COMPHY_INFERRED = _setting(
     "comphy_inferred",
     "ComPhy, mass and charge inferred",
     1,
+    "One event log a target, with mass and charge as the reference videos show them.",
     {
-        "logs": "One event log a target, with mass and charge as the reference videos show them.",
         "answers": "A row a question with mass and charge inferred and motion simulated.",
         "scores": "Accuracy of each subset with hidden properties inferred, with Wilson's interval.",
     },
-    example="comphy_inferred/3/2",
-    shown=(Shown("ComPhy, hidden properties inferred", "factual", "target"),),
+    examples=(Example("ComPhy, hidden properties inferred", "factual"),),
 )

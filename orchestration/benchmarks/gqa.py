@@ -9,18 +9,22 @@ from typing import Annotated, Any
 import msgspec
 
 from orchestration.benchmarks.benchmark import (
-    Benchmark,
     Case,
     Cases,
     Data,
+    Example,
+    Explained,
     Files,
+    Logger,
     NamedLog,
     Natural,
-    Shown,
+    Release,
+    Source,
     Wording,
     World,
     chosen,
 )
+from orchestration.benchmarks.transfer import TRANSFER
 from orchestration.fetch.archives import extract
 from substrate.cause.explanation import Explanation
 from substrate.domains.gqa.deltas import scene_log
@@ -114,31 +118,39 @@ def unpack(downloads: Mapping[str, Path], out: Path) -> None:
         extract(path, lambda member, n=wanted, t=target: t if member.name == n else None, out, what=wanted)
 
 
-GQA = Benchmark(
+IMAGES = Source(
+    name="gqa",
+    title="GQA",
+    about="GQA's scene graphs and questions: sampled everyday scenes with gold of their own, or the official "
+    "balanced validation split.",
+    data=GqaData,
+    inputs={"scene_graphs": (SCENE_GRAPHS_FILE,), "questions": (QUESTIONS_FILE,)},
+    cases=cases,
+    official=Release("validation", "balanced validation split", unpack),
+    worlds={"": World(numbers=lambda data: range(data.scenes), make=make_scene, write=write_scenes)},
+    size=lambda data: f"{data.scenes:,} scenes",
+    picture="image",
+)
+GQA = Explained(
     name="gqa",
     title="GQA",
     numbers=("gqa/by_name/accuracy", "gqa/by_id/accuracy"),
     form="gqa/by_name|by_id/IMAGE/QUESTION",
-    table=("transfer", 2),
-    data=GqaData,
-    inputs={"scene_graphs": (SCENE_GRAPHS_FILE,), "questions": (QUESTIONS_FILE,)},
-    official="validation",
-    split_text="balanced validation split",
-    unpack=unpack,
-    world=World(numbers=lambda data: range(data.scenes), make=make_scene, write=write_scenes),
-    cases=cases,
-    logs=logs,
+    table=(TRANSFER, 2),
+    source=IMAGES,
+    logger=Logger(
+        name="gqa",
+        about="One event log an image: what is annotated, and what the TBox entails.",
+        source=IMAGES,
+        logs=logs,
+        shapes="gqa",
+    ),
     rows=rows,
     explain=explain,
     wordings=wordings,
-    shown=(Shown("GQA, objects resolved by name", SUBSETS["name"], "image"),),
-    shapes="gqa",
-    declared=("logs", lambda data: data.scenes),
-    size=lambda data: f"{data.scenes:,} scenes",
+    examples=(Example("GQA, objects resolved by name", SUBSETS["name"]),),
+    declared={"logs": lambda data: data.scenes},
     about={
-        "dataset": "GQA's scene graphs and questions: sampled everyday scenes with gold of their own, or the "
-        "official balanced validation split.",
-        "logs": "One event log an image: what is annotated, and what the TBox entails.",
         "answers": "Two rows a question: objects resolved by name, and by the ids the program carries.",
         "scores": "Accuracy with objects resolved by name and by id, with Wilson's interval.",
     },

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from orchestration.benchmarks.benchmark import Benchmark, Files
+from orchestration.benchmarks.benchmark import Files, Interpreted
 from orchestration.files import replacing
 from substrate.domains.rows import Row, encode
 
@@ -100,7 +100,7 @@ def _write(cases: Iterable[Iterable[Row]], out: Path) -> Tally:
 
 
 def answer_files(
-    benchmark: Benchmark, files: Files, parameters: Any, out: Path, advance: Advance = _quiet
+    benchmark: Interpreted, files: Files, parameters: Any, out: Path, advance: Advance = _quiet
 ) -> Tally:
     """Answer a user's files and write the rows; nothing is written where an input is refused.
 
@@ -108,12 +108,9 @@ def answer_files(
         files: the benchmark's inputs, by what they are.
         parameters: the benchmark's parameters; ``None`` where it takes none.
     """
-    assert benchmark.cases
-    cases = benchmark.cases(files, None, False)
+    cases = benchmark.source.cases(files, None, False)
 
     def rows() -> Iterator[Iterable[Row]]:
-        assert benchmark.logs
-        assert benchmark.rows
         for done, case in enumerate(cases.each, start=1):
             logs = [named.log for named in benchmark.logs(case, parameters)]
             yield benchmark.rows(case, logs, parameters, split_of(files))

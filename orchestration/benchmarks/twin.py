@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -11,14 +10,18 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from orchestration.benchmarks.benchmark import (
-    Benchmark,
     Case,
     Cases,
     Data,
+    Example,
+    Explained,
     Files,
+    Form,
+    Logger,
     NamedLog,
     Natural,
-    Shown,
+    Source,
+    Table,
     Wording,
     World,
     chosen,
@@ -108,43 +111,68 @@ def publish(out: Path, numbers: Sequence[int], seed: int, level: str = "village"
 
 
 def world_of(level: str) -> World:
-    """The world of a level; the benchmark's own has the others."""
+    """The world of a level of difficulty."""
     return World(
         numbers=lambda data: range(data.specs),
         make=partial(make_spec, level=level),
         write=partial(write_specs, level=level),
         counted=("specs", 500),
-        publish=partial(publish, level=level),
+        forms={
+            "parquet": Form(
+                "Also as Parquet with a dataset card and Croissant metadata, to publish.",
+                partial(publish, level=level),
+            )
+        },
     )
 
 
-TWIN = Benchmark(
+TABLE = Table(
+    name="twin",
+    title="Table 2: Twin-EventLog",
+    about="Table 2: Twin-EventLog, the substrate beside two language-model baselines, and the paired "
+    "difference.",
+    layout="by metric",
+    needs=("twin/comparisons",),
+    labels={
+        "per_arm": "per-arm accuracy",
+        "joint": "joint accuracy (A and B)",
+        "divergence": "divergence detection",
+    },
+)
+SPECS = Source(
+    name="twin",
+    title="Twin-EventLog",
+    about="Twin-EventLog's specifications with gold by SQL over the raw schedule, and their datasheet.",
+    data=TwinData,
+    inputs={"specs": ("specs.jsonl",)},
+    cases=cases,
+    worlds={level: world_of(level) for level in LEVELS},
+    size=lambda data: f"{data.specs:,} specifications",
+    picture="arm",
+)
+TWIN = Explained(
     name="twin",
     title="Twin-EventLog",
     numbers=tuple(f"twin/{metric}" for metric in Judgement._fields),
     form="twin/SPEC/ARM",
-    example="twin/11/a",
-    table=("twin", 0),
-    data=TwinData,
-    inputs={"specs": ("specs.jsonl",)},
-    official="generated",
-    world=replace(world_of("village"), levels={level: world_of(level) for level in LEVELS}),
-    cases=cases,
-    logs=logs,
+    table=(TABLE, 0),
+    source=SPECS,
+    logger=Logger(
+        name="twin",
+        about="Two event logs a specification, its village forked at the branch tick without and with the "
+        "intervention.",
+        source=SPECS,
+        logs=logs,
+        shapes="village",
+    ),
     rows=rows,
     explain=explain,
     wordings=wordings,
     asked=lambda row: ARMS[int(row.question)],
-    shown=(Shown("Twin-EventLog, news that travels", "propagation", "arm"),),
+    examples=(Example("Twin-EventLog, news that travels", "propagation"),),
     paired=True,
-    shapes="village",
-    declared=("answers", lambda data: 2 * data.specs),
-    size=lambda data: f"{data.specs:,} specifications",
+    declared={"answers": lambda data: 2 * data.specs},
     about={
-        "dataset": "Twin-EventLog's specifications with gold by SQL over the raw schedule, and their "
-        "datasheet.",
-        "logs": "Two event logs a specification, its village forked at the branch tick without and with the "
-        "intervention.",
         "answers": "A row an arm: the specification's question on each of its two logs.",
         "scores": "Accuracy by arm, of both arms at once, and of saying whether they differ, with Wilson's "
         "interval.",

@@ -51,14 +51,14 @@ def _stages() -> Iterator[str]:
 
 def _benchmarks() -> Iterable[str]:
     with others_apart():
-        from orchestration.benchmarks.registry import BENCHMARKS
+        from orchestration.registry import BENCHMARKS
 
     return BENCHMARKS
 
 
 def _numbers() -> Iterator[str]:
     with others_apart():
-        from orchestration.benchmarks.registry import BENCHMARKS
+        from orchestration.registry import BENCHMARKS
 
     for benchmark in BENCHMARKS.values():
         yield from benchmark.numbers

@@ -10,8 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from orchestration.benchmarks.benchmark import Benchmark, World
-from orchestration.benchmarks.registry import BENCHMARKS
+from orchestration.benchmarks.benchmark import Interpreted, Source
 from orchestration.benchmarks.tally import answer_files
 from orchestration.cli.console import (
     NOTHING_SET,
@@ -25,6 +24,7 @@ from orchestration.cli.console import (
 from orchestration.cli.notices import others_apart
 from orchestration.cli.printing import print_json, print_lines
 from orchestration.files import filling
+from orchestration.registry import INTERPRETED, SOURCES
 from orchestration.settings import parameters_of
 from substrate.base.errors import ParameterError
 
@@ -83,31 +83,28 @@ def _command(
 def answers() -> typer.Typer:
     """`substrate answer`: a command for each benchmark that has files of its own."""
     group = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
-    for benchmark in BENCHMARKS.values():
-        if benchmark.cases and benchmark.rows and benchmark.data_of == benchmark.name:
+    for benchmark in INTERPRETED.values():
+        if benchmark.source.name == benchmark.name:
             _add_answer(group, benchmark)
     return group
 
 
-def _add_answer(group: typer.Typer, benchmark: Benchmark) -> None:
+def _add_answer(group: typer.Typer, benchmark: Interpreted) -> None:
     # Where a benchmark takes either of two inputs, neither is required by itself.
-    either = {"annotations", "events"} <= benchmark.inputs.keys()
+    either = {"annotations", "events"} <= benchmark.source.inputs.keys()
     options: dict[str, tuple[Any, Any]] = {}
-    for name in benchmark.inputs:
+    for name in benchmark.source.inputs:
         optional = either and name != "questions"
         options[name] = file_option(name, not optional), None if optional else inspect.Parameter.empty
     rows = Annotated[Path, typer.Option("--out", metavar="OUT.jsonl", help="Rows, one a question.")]
     options["out_"] = rows, inspect.Parameter.empty
-    if benchmark.parameters:
+    if benchmark.parameters.key:
         options["set_"] = SetOption, NOTHING_SET
     options["json"] = JsonOption, False
 
     def run(out_: Path, json: bool, set_: list[str] = NOTHING_SET, **files: Path | None) -> None:
-        parameters = None
-        if benchmark.parameters:
-            key, type_ = benchmark.parameters
-            with failing():
-                parameters = parameters_of(type_, key, set_)
+        with failing():
+            parameters = parameters_of(benchmark.parameters, set_)
         named = {name: path for name, path in files.items() if path is not None}
         with failing(), others_apart(), bars() as shown:
             require_files(named)
@@ -132,15 +129,15 @@ def _add_answer(group: typer.Typer, benchmark: Benchmark) -> None:
 def worlds() -> typer.Typer:
     """`substrate generate`: a command for each benchmark that has a world."""
     group = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
-    for benchmark in BENCHMARKS.values():
-        if benchmark.world:
-            _add_world(group, benchmark, benchmark.world)
+    for source in SOURCES.values():
+        if source.worlds:
+            _add_world(group, source)
     return group
 
 
-def _add_world(group: typer.Typer, benchmark: Benchmark, world: World) -> None:
+def _add_world(group: typer.Typer, source: Source) -> None:
+    benchmarks, world = next(iter(source.worlds.items()))
     counted, number = world.counted
-    made_by = {None: world, **world.levels}
     count = Annotated[int, typer.Option(f"--{counted}", min=1, help=f"How many {counted}.")]
     folder = Annotated[Path, typer.Option("--out", metavar="DIR", help="A folder to write to.")]
     seed = Annotated[int, typer.Option("--seed", help="Same seed, same bytes.")]
@@ -149,17 +146,15 @@ def _add_world(group: typer.Typer, benchmark: Benchmark, world: World) -> None:
         "count": (count, number),
         "seed": (seed, 20),
     }
-    assert benchmark.data
-    if "first_scene" in benchmark.data.__struct_fields__:
+    if "first_scene" in source.data.__struct_fields__:
         first = Annotated[int, typer.Option("--first", min=0, help="Number of the first scene.")]
         options["first_scene"] = first, 10000
 
-    if world.publish:
-        about = "Also as Parquet with a dataset card and Croissant metadata, to publish."
-        options["parquet"] = Annotated[bool, typer.Option("--parquet", help=about)], False
+    for name, form in world.forms.items():
+        options[name] = Annotated[bool, typer.Option(f"--{name}", help=form.about)], False
 
-    if world.levels:
-        names = StrEnum("Level", {name: name for name in world.levels})
+    if len(source.worlds) > 1:
+        names = StrEnum("Level", {name: name for name in source.worlds})
         about = "How hard it is; the first is the benchmark."
         options["level"] = Annotated[names, typer.Option("--level", help=about)], next(iter(names))
 
@@ -170,14 +165,14 @@ def _add_world(group: typer.Typer, benchmark: Benchmark, world: World) -> None:
         count: int,
         seed: int,
         json: bool,
-        parquet: bool = False,
-        level: str | None = None,
-        **more: int,
+        level: str = benchmarks,
+        first_scene: int | None = None,
+        **forms: bool,
     ) -> None:
-        assert benchmark.data
-        sizes: dict[str, Any] = {counted: count, **more}
-        data = benchmark.data(source="generated", **sizes)
-        world = made_by[level]
+        first = {} if first_scene is None else {"first_scene": first_scene}
+        sizes: dict[str, Any] = {counted: count, **first}
+        data = source.data(source="generated", **sizes)
+        world = source.worlds[level]
         with failing(), others_apart(), bars() as shown, filling(out_) as fresh:
             numbers = world.numbers(data)
             task = shown.add_task(counted, total=len(numbers))
@@ -188,12 +183,12 @@ def _add_world(group: typer.Typer, benchmark: Benchmark, world: World) -> None:
                     shown.advance(task)
 
             world.write(fresh, made(), seed)
-            if parquet and world.publish:
-                world.publish(fresh / "published", numbers, seed)
+            for name in (name for name, wanted in forms.items() if wanted):
+                world.forms[name].write(fresh / "published", numbers, seed)
         if json:
             about = {"out": str(out_), counted: count, "seed": seed} | ({"level": level} if level else {})
             print_json(about)
         else:
-            say(f"{benchmark.size(data)} in {out_}")
+            say(f"{source.size(data)} in {out_}")
 
-    group.command(benchmark.name)(_command(run, options, benchmark.about["dataset"]))
+    group.command(source.name)(_command(run, options, source.about))

@@ -94,14 +94,28 @@ experiment_app = typer.Typer(
 )
 score_app = typer.Typer(**_PLAIN, help="Grade anyone's answers.")
 predict_app = typer.Typer(**_PLAIN, help="Predict the unseen future from a user's own files.")
+cluster_app = typer.Typer(**_PLAIN, help="Look at a cluster before work is sent to it.")
+perceive_app = typer.Typer(**_PLAIN, help="Events with probabilities from a detector's proposals.")
 dvc_app = typer.Typer(**_PLAIN, help="Keep DVC in step with the asset graph.")
 app.add_typer(answer_app, name="answer")
 app.add_typer(experiment_app, name="experiment")
 app.add_typer(log_app, name="log")
+app.add_typer(perceive_app, name="perceive")
 app.add_typer(predict_app, name="predict")
 app.add_typer(score_app, name="score")
 app.add_typer(generate_app, name="generate")
 app.add_typer(dvc_app, name="dvc")
+app.add_typer(cluster_app, name="cluster")
+
+
+@predict_app.callback()
+def _predict() -> None:
+    """Typer leaves out a group that has nothing of its own."""
+
+
+@perceive_app.callback()
+def _perceive() -> None:
+    """Typer leaves out a group that has nothing of its own."""
 
 
 @answer_app.callback()
@@ -200,6 +214,25 @@ def report(
             say(str(page))
 
 
+@cluster_app.callback()
+def _cluster() -> None:
+    """Typer leaves out the name of a group's only command."""
+
+
+@cluster_app.command("check")
+@voiced
+def cluster_check(
+    profile: ProfileOption = None, set_: SetOption = NOTHING_SET, json: JsonOption = False
+) -> None:
+    """Say what of a cluster fits: its endpoint, driver, storage and workers; exit 1 where a part does not."""
+    with failing():
+        with others_apart():
+            from orchestration.cli.cluster import print_findings
+
+        if not print_findings(profile, set_, json=json):
+            raise typer.Exit(1)
+
+
 @app.command()
 @voiced
 def paper(
@@ -292,15 +325,15 @@ def score_twin(
     query too.
     """
     with failing(), others_apart():
-        from orchestration.benchmarks.registry import BENCHMARKS
         from orchestration.benchmarks.twin import TWIN
         from orchestration.project import open_workspace
+        from orchestration.registry import BENCHMARKS
         from orchestration.scoring.grading import leaderboard_row, scoreboard
         from orchestration.scoring.grading import score_twin as grade
 
         paired = [name for name, benchmark in BENCHMARKS.items() if benchmark.paired]
         if specs is None:
-            specs = open_workspace(profile).data / TWIN.name / TWIN.inputs["specs"][0]
+            specs = open_workspace(profile).data / TWIN.name / TWIN.source.inputs["specs"][0]
         scores = grade(answers, specs, paired)
         said: Any = leaderboard_row(row, specs, scores) if row else scores
     if json or row:
@@ -349,6 +382,44 @@ def predict_clevrer(
         print_json({"scenes": scenes, "collisions": collisions, "from": at + 1, "to": until})
     else:
         say(f"{scenes} scenes, {collisions} collisions predicted in frames {at + 1} to {until}")
+
+
+@perceive_app.command("clevrer")
+@voiced
+def perceive_clevrer(
+    proposals: Annotated[
+        Path,
+        typer.Option(
+            "--proposals", metavar="DIR_OR_ZIP", help="NS-DR's processed proposals, sim_NNNNN.json."
+        ),
+    ],
+    out_: Annotated[
+        Path,
+        typer.Option("--out", metavar="EVENTS.jsonl", help="A line a video, which `answer --events` takes."),
+    ],
+    logs: Annotated[
+        Path | None,
+        typer.Option("--logs", metavar="DIR", help="A folder for the event log of each video too."),
+    ] = None,
+    until: Annotated[
+        int | None, typer.Option("--until", min=0, help="The last frame that may be read.")
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Objects, entries, exits and collisions, each with its probability, from each frame's masks."""
+    with failing(), others_apart(), bars() as shown:
+        from orchestration.cli.perceive import perceive_clevrer as perceive
+
+        task = shown.add_task("videos", total=None)
+
+        def advance(done: int, total: int) -> None:
+            shown.update(task, completed=done, total=total)
+
+        videos, objects, collisions = perceive(proposals, out_, logs, until, advance)
+    if json:
+        print_json({"videos": videos, "objects": objects, "collisions": collisions})
+    else:
+        say(f"{videos} videos, {objects} objects, {collisions} collisions perceived")
 
 
 FileOption = Annotated[Path | None, typer.Option(metavar="FILE", help="Your own, instead of the profile's.")]
@@ -509,14 +580,14 @@ def logs(
     if (sparql is None) == (sql is None):
         raise typer.BadParameter("give either --sparql or --sql")
     with failing(), others_apart():
-        from orchestration.benchmarks.registry import BENCHMARKS
         from orchestration.pipeline.all_logs import ask_deltas, ask_each
         from orchestration.project import open_workspace
+        from orchestration.registry import INTERPRETED
         from substrate.base.errors import ParameterError
 
         workspace = open_workspace(profile, tuple(set_))
-        if (benchmark := BENCHMARKS.get(name)) is None or not benchmark.logs:
-            known = ", ".join(one.name for one in BENCHMARKS.values() if one.logs)
+        if (benchmark := INTERPRETED.get(name)) is None:
+            known = ", ".join(INTERPRETED)
             raise ParameterError(f"no logs of {name!r}", where=("NAME",), hint=f"Choose one of {known}")
         found = (
             ask_each(workspace, benchmark, sparql, tick, timeout, limit)

@@ -154,9 +154,9 @@ def _run(
 
 def tables_of(workspace: Workspace, names: Sequence[str], only: str | None) -> list[str]:
     """The tables that a run made; a benchmark that shares its table with others shows its own rows."""
-    from orchestration.benchmarks.registry import BENCHMARKS
     from orchestration.pipeline.graph import STAGES
-    from orchestration.rendering.results import transfer_table
+    from orchestration.registry import BENCHMARKS
+    from orchestration.rendering.results import by_number
     from orchestration.scoring.scores import read_scores
 
     made = [out for name in names for out in STAGES[name].outs if "/tables/" in out and out.endswith(".md")]
@@ -164,7 +164,7 @@ def tables_of(workspace: Workspace, names: Sequence[str], only: str | None) -> l
         return [workspace.path(out).read_text("utf-8") for out in made]
     benchmark = BENCHMARKS[only]
     scores = read_scores(workspace.artifacts / "scores", benchmark.numbers)
-    return [transfer_table([benchmark], scores, workspace).render("md")]
+    return [by_number(benchmark.table[0], [benchmark], scores, workspace).render("md")]
 
 
 def _keep(
@@ -175,9 +175,9 @@ def _keep(
     before: Mapping[str, File],
 ) -> None:
     """Keep what stands after a run: the stages that ran, and those that stood before it and still do."""
-    from orchestration.benchmarks.registry import BENCHMARKS
     from orchestration.ledger.records import fingerprint, read_records
     from orchestration.pipeline.graph import STAGES, stages_of
+    from orchestration.registry import BENCHMARKS
     from orchestration.stage import inputs_of
 
     root, profile = workspace.root, workspace.settings.profile

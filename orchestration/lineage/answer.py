@@ -8,9 +8,8 @@ from typing import Any
 
 import msgspec
 
-from orchestration.benchmarks.registry import BENCHMARKS
 from orchestration.files import sha256
-from orchestration.lineage.explain import EXPLAINED, Input, explain_answer
+from orchestration.lineage.explain import Input, explain_answer
 from orchestration.lineage.number import (
     Lineage,
     benchmark_of,
@@ -20,6 +19,7 @@ from orchestration.lineage.number import (
     is_rows,
     tallies,
 )
+from orchestration.registry import BENCHMARKS, EXPLAINED
 from orchestration.tables import LogEntry, read_index
 from orchestration.workspace import Workspace
 from substrate.base.errors import ParameterError
@@ -78,8 +78,9 @@ def trace_answer(lineage: Lineage, number: str, question: str) -> AnswerTrace:
     line, text = _line(workspace.path(path), row)
     index, entry = _entry(lineage, path, line, row)
     benchmark = BENCHMARKS[row.benchmark]
-    log = workspace.logs(benchmark.logs_of).read(entry.name)
-    name, log_name = benchmark.answer_name(row), f"{benchmark.logs_of}/{entry.name}"
+    logged = index.split("/")[-3]
+    log = workspace.logs(logged).read(entry.name)
+    name, log_name = benchmark.answer_name(row), f"{logged}/{entry.name}"
     explained = row.benchmark in EXPLAINED
     why = explain_answer(name, Input(opened=workspace)) if explained else None
     if why and why.logs[OWN].digest != log.digest:

@@ -7,9 +7,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from orchestration.benchmarks.benchmark import Benchmark, Case, Files
-from orchestration.benchmarks.registry import BENCHMARKS
+from orchestration.benchmarks.benchmark import Case, Explained, Files, Interpreted, Source
+from orchestration.named import files_of
 from orchestration.project import open_workspace
+from orchestration.registry import EXPLAINED
 from orchestration.settings import parameters_of
 from orchestration.workspace import Workspace
 from substrate.base.errors import ParameterError
@@ -31,16 +32,11 @@ class Input(NamedTuple):
         """The profile's workspace."""
         return self.opened or open_workspace(self.profile, self.overrides)
 
-    def parameters(self, benchmark: Benchmark) -> Any:
+    def parameters(self, benchmark: Interpreted) -> Any:
         """A benchmark's parameters: the profile's, or the defaults with what was set."""
-        if benchmark.parameters is None:
-            return None
-        key, type_ = benchmark.parameters
-        return parameters_of(type_, key, self.overrides) if self.files else self.workspace.settings.of(key)
-
-
-EXPLAINED: Mapping[str, Benchmark] = {name: one for name, one in BENCHMARKS.items() if one.explain}
-"""The benchmarks whose answers have explanations."""
+        if not self.files:
+            return benchmark.parameters.of(self.workspace.settings)
+        return parameters_of(benchmark.parameters, self.overrides)
 
 
 def explain_answer(answer: str, given: Input) -> Explanation:
@@ -54,7 +50,7 @@ def explain_answer(answer: str, given: Input) -> Explanation:
         forms = ", or ".join(one.form for one in EXPLAINED.values())
         raise ParameterError(f"no answer is named {answer!r}", hint=f"Write {forms}")
     subset, scene, question = benchmark.parse_answer(answer)
-    case = case_of(benchmark, given, scene)
+    case = case_of(benchmark.source, given, scene)
     if case is not None and case.questions:
         for found in _explanations(benchmark, case, given.parameters(benchmark), [(subset, question)]):
             if found is not None:
@@ -72,7 +68,7 @@ class ExplainedRow(NamedTuple):
     explanation: Explanation
 
 
-def explain_rows(workspace: Workspace, benchmark: Benchmark, rows: Iterable[Row]) -> Iterator[ExplainedRow]:
+def explain_rows(workspace: Workspace, benchmark: Explained, rows: Iterable[Row]) -> Iterator[ExplainedRow]:
     """Explain the answers of some rows of a profile, scene by scene.
 
     The input is read once for all of them, and the logs of a scene are built once. A row that has no
@@ -81,11 +77,12 @@ def explain_rows(workspace: Workspace, benchmark: Benchmark, rows: Iterable[Row]
     asked: dict[str, list[Row]] = {}
     for row in rows:
         asked.setdefault(str(row.scene), []).append(row)
-    files = benchmark.files(workspace.data / benchmark.data_of)
-    if not (asked and files and benchmark.cases):
+    files = files_of(workspace, benchmark.source)
+    if not (asked and files):
         return
-    parameters = workspace.settings.of(benchmark.parameters[0]) if benchmark.parameters else None
-    for case in benchmark.cases(files, {name for scene in asked for name in _names(scene)}, False).each:
+    parameters = benchmark.parameters.of(workspace.settings)
+    scenes = {name for scene in asked for name in _names(scene)}
+    for case in benchmark.source.cases(files, scenes, False).each:
         of_case = asked[str(case.scene)]
         questions = [(row.subset, benchmark.asked(row)) for row in of_case]
         explanations = _explanations(benchmark, case, parameters, questions)
@@ -95,22 +92,18 @@ def explain_rows(workspace: Workspace, benchmark: Benchmark, rows: Iterable[Row]
 
 
 def _explanations(
-    benchmark: Benchmark, case: Case, parameters: Any, questions: Iterable[tuple[str, str]]
+    benchmark: Explained, case: Case, parameters: Any, questions: Iterable[tuple[str, str]]
 ) -> Iterator[Explanation | None]:
     """Why some subsets and questions of a case have the answers that they have."""
-    assert benchmark.logs
-    assert benchmark.explain
     logs = [named.log for named in benchmark.logs(case, parameters)]
     for subset, question in questions:
         yield benchmark.explain(case, logs, parameters, subset, question)
 
 
-def case_of(benchmark: Benchmark, given: Input, scene: str) -> Case | None:
+def case_of(source: Source, given: Input, scene: str) -> Case | None:
     """The case of a scene, as an answer's name has it; ``None`` where there is none."""
-    files = given.files or _data(benchmark, given.workspace)
-    if not files or benchmark.cases is None:
-        return None
-    return next(benchmark.cases(files, _names(scene), True).each, None)
+    files = given.files or _data(source, given.workspace)
+    return next(source.cases(files, _names(scene), True).each, None) if files else None
 
 
 def _names(scene: str) -> set[str | int]:
@@ -118,15 +111,15 @@ def _names(scene: str) -> set[str | int]:
     return {scene, int(scene)} if scene.isdecimal() else {scene}
 
 
-def _data(benchmark: Benchmark, workspace: Workspace) -> Files:
-    folder = workspace.data / benchmark.data_of
+def _data(source: Source, workspace: Workspace) -> Files:
+    folder = workspace.data / source.name
     if not folder.is_dir():
-        name, profile = benchmark.data_of, workspace.settings.profile
+        name, profile = source.name, workspace.settings.profile
         hint = (
             f"Make it with substrate reproduce --profile {profile} --only {name}, or name files of your own"
         )
         raise ParameterError(f"profile {profile} has no data of {name}", where=(folder,), hint=hint)
-    return benchmark.files(folder)
+    return source.files(folder)
 
 
 def files_given(options: Mapping[str, Path | None]) -> dict[str, Path]:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from orchestration.benchmarks.registry import BENCHMARKS
+from orchestration.registry import BENCHMARKS
 from orchestration.scoring.likeness import difference, own, why_not
 from orchestration.scoring.published import MINUS, Figure, Kind, published
 from orchestration.scoring.scores import Comparison, Score, score_file
@@ -244,7 +244,7 @@ class Listing:
         return self.figures.get(name) or published().accuracies(name).get(own(name))
 
     def _table(self, number: str) -> str:
-        return next((one.table[0] for one in BENCHMARKS.values() if number in one.numbers), "numbers")
+        return next((one.table[0].name for one in BENCHMARKS.values() if number in one.numbers), "numbers")
 
     def _rows(self) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
         for table in self._tables:

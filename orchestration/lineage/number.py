@@ -18,13 +18,13 @@ from typing import Any
 
 import msgspec
 
-from orchestration.benchmarks.registry import BENCHMARKS
 from orchestration.code import ROOT
 from orchestration.fetch.downloads import official_sources, read_pins
 from orchestration.files import sha256
 from orchestration.ledger.pinned import pinned_records
 from orchestration.ledger.records import LOCK, lock_hash, parameter, read_records
 from orchestration.named import NAMED
+from orchestration.registry import BENCHMARKS
 from orchestration.scoring.scores import Score, score_file, split_name
 from orchestration.stage import Stages
 from orchestration.tables import LogEntry, read_index

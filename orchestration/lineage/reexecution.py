@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
-from orchestration.benchmarks.registry import BENCHMARKS
 from orchestration.lineage.explain import Input, case_of
 from orchestration.named import split_of
+from orchestration.registry import INTERPRETED
 from orchestration.workspace import Workspace
 from substrate.base.errors import ParameterError
 from substrate.domains.rows import decode, encode
@@ -33,21 +33,20 @@ def reexecute(workspace: Workspace, line: bytes, kept_patch: str) -> Reexecution
         ParameterError: the row's benchmark cannot be computed apart.
     """
     row = decode(line)
-    benchmark = BENCHMARKS.get(row.benchmark)
+    benchmark = INTERPRETED.get(row.benchmark)
     given = Input(opened=workspace)
-    if benchmark is None or not (benchmark.logs and benchmark.rows):
-        known = ", ".join(name for name, one in BENCHMARKS.items() if one.rows)
+    if benchmark is None:
         raise ParameterError(
             f"an answer of {row.benchmark} cannot be computed apart",
-            hint=f"`substrate verify` computes everything; --reexecute knows {known}",
+            hint=f"`substrate verify` computes everything; --reexecute knows {', '.join(INTERPRETED)}",
         )
-    case = case_of(benchmark, given, str(row.scene))
+    case = case_of(benchmark.source, given, str(row.scene))
     if case is None:
-        raise ParameterError(f"no scene {row.scene} is in the data", where=(benchmark.data_of,))
+        raise ParameterError(f"no scene {row.scene} is in the data", where=(benchmark.source.name,))
     parameters = given.parameters(benchmark)
     logs = [named.log for named in benchmark.logs(case, parameters)]
     wanted = row.subset, row.question
-    split = split_of(workspace, benchmark)
+    split = split_of(workspace, benchmark.source)
     fresh = next(
         (
             again

@@ -15,7 +15,7 @@ import pyoxigraph as ox
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from orchestration.benchmarks.benchmark import Benchmark
+from orchestration.benchmarks.benchmark import Interpreted
 from orchestration.ledger.records import keep_tables
 from orchestration.pipeline.cases import cases_of, ensure_logs
 from orchestration.pipeline.spark import NUMBER, PLACE, columns_of, map_rows, spark_session
@@ -50,7 +50,7 @@ class Answered(NamedTuple):
 
 
 def ask_each(
-    workspace: Workspace, benchmark: Benchmark, sparql: str, tick: int | None, timeout: float, limit: int
+    workspace: Workspace, benchmark: Interpreted, sparql: str, tick: int | None, timeout: float, limit: int
 ) -> Answered:
     """A SELECT or ASK query of each log's state, its answers united, each with its scene and log.
 
@@ -67,9 +67,12 @@ def ask_each(
     # What a parser refuses, and what a query gives, shows on an empty state.
     if isinstance(query(EventLog().state(), sparql), list):
         raise ParameterError("a graph cannot be united with its scene", hint="Ask a SELECT or an ASK query")
-    session, manifest = spark_session(workspace.settings.spark), ensure_logs(workspace, benchmark, "logs")
+    session, manifest = (
+        spark_session(workspace.settings.spark),
+        ensure_logs(workspace, benchmark.logger, "logs"),
+    )
     keep_tables(workspace)
-    cases, storage = cases_of(workspace, benchmark, "logs"), workspace.storage
+    cases, storage = cases_of(workspace, benchmark.source, "logs"), workspace.storage
     columns, rows = ["scene", "log"], list[list[Any]]()
     with _within(session, timeout):
         for shard in range(len(manifest.shards)):
@@ -113,12 +116,15 @@ def _solutions(sparql: str, tick: int | None, limit: int, row: dict[str, Any]) -
 
 
 def ask_deltas(
-    workspace: Workspace, benchmark: Benchmark, query: str, timeout: float, limit: int
+    workspace: Workspace, benchmark: Interpreted, query: str, timeout: float, limit: int
 ) -> Answered:
     """A SQL query over the table ``deltas`` of all logs; arguments and errors as :func:`ask_each`."""
-    session, manifest = spark_session(workspace.settings.spark), ensure_logs(workspace, benchmark, "logs")
+    session, manifest = (
+        spark_session(workspace.settings.spark),
+        ensure_logs(workspace, benchmark.logger, "logs"),
+    )
     keep_tables(workspace)
-    cases, storage = cases_of(workspace, benchmark, "logs"), workspace.storage
+    cases, storage = cases_of(workspace, benchmark.source, "logs"), workspace.storage
     folder = storage.uri(manifest.folder)
     scenes = session.read.parquet(storage.uri(cases.folder) + "/*.parquet").select(NUMBER, "scene")
     logs = session.read.schema(columns_of(LOGS)).parquet(f"{folder}/*.parquet")

@@ -10,8 +10,6 @@ from typing import Any
 
 import dagster as dg
 
-from orchestration.benchmarks.baselines import LanguageModel
-from orchestration.benchmarks.registry import BENCHMARKS
 from orchestration.experiments.making import take, take_needs
 from orchestration.files import clear_leftovers, replacing
 from orchestration.ledger.records import fingerprint, keep_record, read_record, version_of
@@ -19,6 +17,7 @@ from orchestration.pipeline.previews import preview
 from orchestration.pipeline.progress import advance, ended, logging_to
 from orchestration.pipeline.resources import WorkspaceResource
 from orchestration.pipeline.spark import is_lost, leave_session
+from orchestration.registry import BENCHMARKS
 from orchestration.stage import Stage, Stages, inputs_of
 
 OWNERS = ["team:reproduction"]
@@ -45,15 +44,9 @@ def group_of(stage: Stage) -> str:
 
     Each group is a box of the graph that reads no other group, so one line leads from each to the results.
     """
-    groups = {_data_of(name.partition("/")[0]) for name in (stage.name, *stage.needs)}
+    asked = [BENCHMARKS.get(name.partition("/")[0]) for name in (stage.name, *stage.needs)]
+    groups = {benchmark.source.name if benchmark else RESULTS for benchmark in asked}
     return groups.pop() if len(groups) == 1 else RESULTS
-
-
-def _data_of(name: str) -> str:
-    benchmark = BENCHMARKS.get(name)
-    if benchmark is None:
-        return RESULTS
-    return benchmark.asks if isinstance(benchmark, LanguageModel) else benchmark.data_of
 
 
 def lines_to(stages: Stages, stage: Stage) -> list[str]:

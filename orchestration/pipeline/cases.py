@@ -16,7 +16,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sql
 
-from orchestration.benchmarks.benchmark import Benchmark, NamedLog
+from orchestration.benchmarks.benchmark import Interpreted, Logger, NamedLog, Source, World
 from orchestration.code import code_of
 from orchestration.files import replacing, sha256
 from orchestration.named import split_of
@@ -87,18 +87,17 @@ def _made(make: Callable[[int, int, Any], bytes], seed: int, data: Any, row: dic
     yield {NUMBER: row[NUMBER], "scene": make(row[NUMBER], seed, data)}
 
 
-def make_scenes(workspace: Workspace, benchmark: Benchmark, stage: str, out: Path) -> int:
-    """Generate a profile's scenes of a benchmark's world, and write them in the official layout.
+def make_scenes(workspace: Workspace, source: Source, world: World, stage: str, out: Path) -> int:
+    """Generate a profile's scenes of a world, and write them in the official layout.
 
     Returns:
         How many scenes there are.
     """
-    assert benchmark.world
-    settings, world = workspace.settings, benchmark.world
-    data, spark = settings.data(benchmark.name), settings.spark
+    settings = workspace.settings
+    data, spark = settings.data(source.name), settings.spark
     numbers = list(world.numbers(data))
     cuts = list(batched(numbers, spark.shard))
-    storage, folder = workspace.storage, f"{workspace.shelves[0]}/made/{benchmark.name}"
+    storage, folder = workspace.storage, f"{workspace.shelves[0]}/made/{source.name}"
     key = short_key(settings.seed, data, spark.shard, code_of(world.make))
     work = partial(_made, world.make, settings.seed, data)
 
@@ -117,22 +116,20 @@ def make_scenes(workspace: Workspace, benchmark: Benchmark, stage: str, out: Pat
     return len(numbers)
 
 
-def cases_of(workspace: Workspace, benchmark: Benchmark, stage: str) -> Manifest:
-    """The table of the cases of a benchmark's data, written where it is not there."""
-    assert benchmark.cases
-    data = workspace.data / benchmark.data_of
-    files = benchmark.files(data)
-    key = short_key(sha256(data), workspace.settings.spark.shard, code_of(benchmark.cases))
+def cases_of(workspace: Workspace, source: Source, stage: str) -> Manifest:
+    """The table of a source's cases, written where it is not there."""
+    data = workspace.data / source.name
+    files = source.files(data)
+    key = short_key(sha256(data), workspace.settings.spark.shard, code_of(source.cases))
     root = f"{workspace.home}/"
 
     def read() -> Any:
-        assert benchmark.cases
-        cases = benchmark.cases(files, None, True)
+        cases = source.cases(files, None, True)
         # What a table says must not depend on where the project lies.
         each = (case._replace(source=case.source.removeprefix(root)) for case in cases.each)
         return cases._replace(each=each)
 
-    folders = [f"{shelf}/cases/{benchmark.data_of}" for shelf in workspace.shelves]
+    folders = [f"{shelf}/cases/{source.name}" for shelf in workspace.shelves]
     shard = workspace.settings.spark.shard
     return write_cases(workspace.storage, folders, key, read, shard, partial(advance, stage))
 
@@ -152,24 +149,18 @@ def _log_rows(
         }
 
 
-def parameters_of(workspace: Workspace, benchmark: Benchmark) -> Any:
-    """A benchmark's parameters in a workspace; ``None`` where it takes none."""
-    return workspace.settings.of(benchmark.parameters[0]) if benchmark.parameters else None
-
-
-def build_logs(workspace: Workspace, benchmark: Benchmark, stage: str, index: Path) -> int:
+def build_logs(workspace: Workspace, logger: Logger, stage: str, index: Path) -> int:
     """Build the logs of every case, and write their index.
 
     Returns:
         How many logs there are.
     """
-    assert benchmark.logs
-    cases = cases_of(workspace, benchmark, stage)
+    cases = cases_of(workspace, logger.source, stage)
     storage, session = workspace.storage, spark_session(workspace.settings.spark)
-    parameters = parameters_of(workspace, benchmark)
-    folder = f"{workspace.shelves[0]}/logs/{benchmark.logs_of}"
-    key = short_key(cases.folder, parameters, code_of(benchmark.logs))
-    work = partial(_log_rows, benchmark.logs, parameters)
+    parameters = logger.parameters.of(workspace.settings)
+    folder = f"{workspace.shelves[0]}/logs/{logger.name}"
+    key = short_key(cases.folder, parameters, code_of(logger.logs))
+    work = partial(_log_rows, logger.logs, parameters)
     with index.open("wb") as file:
 
         def compute(number: int) -> pa.Table:
@@ -206,21 +197,21 @@ def _mapped(
     return map_rows(frame, work, schema, numbers, stage=stage, names=names)
 
 
-def ensure_logs(workspace: Workspace, benchmark: Benchmark, stage: str) -> Manifest:
-    """The table of a benchmark's logs, built again where only its index is there.
+def ensure_logs(workspace: Workspace, logger: Logger, stage: str) -> Manifest:
+    """The table of a logger's logs, built again where only its index is there.
 
     Raises:
         SubstrateError: what is built is not what the index says.
     """
-    logs = workspace.logs(benchmark.logs_of)
+    logs = workspace.logs(logger.name)
     if (found := logs.manifest) is None:
         with replacing(logs.index.with_name("index.again.jsonl")) as again:
-            build_logs(workspace, benchmark, stage, again)
+            build_logs(workspace, logger, stage, again)
             if again.read_bytes() != logs.index.read_bytes():
                 raise SubstrateError(
                     "the logs that the data give are not those of the index",
                     where=(logs.index,),
-                    hint=f"`substrate materialize {benchmark.logs_of}/logs` builds them anew",
+                    hint=f"`substrate materialize {logger.name}/logs` builds them anew",
                 )
         logs.index.with_name("index.again.jsonl").unlink()
         found = logs.manifest
@@ -245,7 +236,7 @@ def _answer_lines(rows: Any, parameters: Any, split: str, row: dict[str, Any]) -
 
 def answer_cases(
     workspace: Workspace,
-    benchmark: Benchmark,
+    benchmark: Interpreted,
     stage: str,
     out: Path,
     *,
@@ -266,11 +257,11 @@ def answer_cases(
         How many cases were answered.
     """
     rows = rows or benchmark.rows
-    cases = cases_of(workspace, benchmark, stage)
-    logs = ensure_logs(workspace, benchmark, stage)
+    cases = cases_of(workspace, benchmark.source, stage)
+    logs = ensure_logs(workspace, benchmark.logger, stage)
     storage, session = workspace.storage, spark_session(workspace.settings.spark)
-    parameters = parameters_of(workspace, benchmark)
-    split = split or split_of(workspace, benchmark)
+    parameters = benchmark.parameters.of(workspace.settings)
+    split = split or split_of(workspace, benchmark.source)
     work = partial(_answer_lines, rows, parameters, split)
     folder = f"{workspace.shelves[0]}/answers/{stage.replace('/', '.')}"
     key = short_key(cases.folder, logs.folder, parameters, split, partitions, first, code_of(rows))

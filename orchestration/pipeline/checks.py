@@ -13,23 +13,23 @@ from typing import NamedTuple
 
 import dagster as dg
 
-from orchestration.benchmarks.benchmark import Benchmark, Data
+from orchestration.benchmarks.benchmark import Benchmark, Data, Interpreted, Logger, Source
 from orchestration.benchmarks.clevrer import CLEVRER
-from orchestration.benchmarks.registry import BENCHMARKS
-from orchestration.benchmarks.reliability import imagined
-from orchestration.benchmarks.robustness import KEY, PERTURBED, short_of
 from orchestration.files import sha256
 from orchestration.ledger.drift import explain_data
 from orchestration.ledger.pinned import ROWS, pinned_outs
-from orchestration.named import kind_of
+from orchestration.named import files_of, kind_of
 from orchestration.pipeline.drifted import find_drift, shown
 from orchestration.pipeline.resources import WorkspaceResource
 from orchestration.pipeline.robustness_stages import counted, rows_file
+from orchestration.registry import BENCHMARKS, INTERPRETED, LOGGERS
 from orchestration.scoring.likeness import why_not
 from orchestration.scoring.published import PAPER, published
 from orchestration.scoring.scores import Score, read_scores
 from orchestration.scoring.statistics import wilson
 from orchestration.stage import Stage, Stages
+from orchestration.studies.reliability import imagined
+from orchestration.studies.robustness import KEY, PERTURBED, short_of
 from orchestration.tables import read_index
 from orchestration.workspace import Workspace
 from substrate.domains.rows import decode
@@ -74,7 +74,7 @@ def _pinned(stages: Stages, stage: Stage) -> dg.AssetChecksDefinition:
     return _check(stage, "pinned", "The input data are those that were pinned.", judge, blocking=True)
 
 
-def _golds_agree(stage: Stage, benchmark: Benchmark) -> dg.AssetChecksDefinition:
+def _golds_agree(stage: Stage, benchmark: Interpreted) -> dg.AssetChecksDefinition:
     """Two independent counts of the same truth: where they differ, one of them is wrong, and no score means
     anything.
     """
@@ -90,7 +90,7 @@ def _golds_agree(stage: Stage, benchmark: Benchmark) -> dg.AssetChecksDefinition
             text = f"replay and oracle differ on {named}: `substrate explain` shows an arm"
         counted = {"arms": len(rows), "agreeing": len(rows) - len(apart)}
         # Nothing that was asked and nothing that differs is no agreement.
-        passed = bool(rows or not _asked(resource.open(), benchmark)) and not apart
+        passed = bool(rows or not _asked(resource.open(), benchmark.source)) and not apart
         return dg.AssetCheckResult(passed=passed, metadata=counted, description=text)
 
     about = "The substrate's replay and the oracle's SQL give the same answer on every arm."
@@ -146,15 +146,15 @@ def _modified(stage: Stage, resource: WorkspaceResource) -> list[str]:
     return [path for path in paths if path in pins and sha256(workspace.root / path) != pins[path]]
 
 
-def _counts(stage: Stage, benchmark: Benchmark) -> dg.AssetChecksDefinition:
+def _counts(stage: Stage, benchmark: Interpreted) -> dg.AssetChecksDefinition:
     """As many questions as the paper printed on official data, as many items as the profile declares on
     generated ones, as many scenes as a user's own files ask about.
     """
 
     def judge(resource: WorkspaceResource) -> dg.AssetCheckResult:
         workspace = resource.open()
-        data: Data = workspace.settings.data(benchmark.data_of)
-        kind = kind_of(workspace, benchmark)
+        data: Data = workspace.settings.data(benchmark.source.name)
+        kind = kind_of(workspace, benchmark.source)
         if kind == "local":
             expected, found = _asked_and_answered(workspace, benchmark)
         elif kind == "official":
@@ -164,11 +164,10 @@ def _counts(stage: Stage, benchmark: Benchmark) -> dg.AssetChecksDefinition:
             expected = {name: n for name, n in paper.items() if n is not None}
             found = {name: scores[name].n for name in expected}
         else:
-            assert benchmark.declared
-            what, declared = benchmark.declared
-            expected = {what: declared(data) if kind == "generated" else 0}
-            file = "logs/index.jsonl" if what == "logs" else ROWS
-            found = {what: _lines(workspace.artifacts / benchmark.name / file)}
+            declared = benchmark.declared.items()
+            expected = {what: number(data) if kind == "generated" else 0 for what, number in declared}
+            files = {"logs": "logs/index.jsonl", "answers": ROWS}
+            found = {what: _lines(workspace.artifacts / benchmark.name / files[what]) for what in expected}
         wrong = [
             f"{name}: {found[name]:,} instead of {n:,}" for name, n in expected.items() if found[name] != n
         ]
@@ -179,20 +178,22 @@ def _counts(stage: Stage, benchmark: Benchmark) -> dg.AssetChecksDefinition:
     return _check(stage, "counts", about, judge, blocking=True)
 
 
-def _asked_and_answered(workspace: Workspace, benchmark: Benchmark) -> tuple[dict[str, int], dict[str, int]]:
+def _asked_and_answered(
+    workspace: Workspace, benchmark: Interpreted
+) -> tuple[dict[str, int], dict[str, int]]:
     """Scenes that a user's files ask about, and scenes with rows."""
-    asked = _asked(workspace, benchmark)
+    asked = _asked(workspace, benchmark.source)
     path = workspace.artifacts / benchmark.name / ROWS
     answered = {str(decode(line).scene) for line in path.read_bytes().splitlines()}
     return {"scenes": len(asked)}, {"scenes": len(answered)}
 
 
-def _complete(stage: Stage, benchmark: Benchmark) -> dg.AssetChecksDefinition:
+def _complete(stage: Stage, benchmark: Interpreted) -> dg.AssetChecksDefinition:
     """Each case has its logs, and each scene that is asked about its rows."""
 
     def judge(resource: WorkspaceResource) -> dg.AssetCheckResult:
         workspace = resource.open()
-        asked = _asked(workspace, benchmark)
+        asked = _asked(workspace, benchmark.source)
         path = workspace.artifacts / benchmark.name / ROWS
         answered = {str(decode(line).scene) for line in path.read_bytes().splitlines()}
         missing = sorted(asked - answered)
@@ -204,12 +205,10 @@ def _complete(stage: Stage, benchmark: Benchmark) -> dg.AssetChecksDefinition:
     return _check(stage, "complete", "Every scene that is asked about has rows.", judge, blocking=True)
 
 
-def _asked(workspace: Workspace, benchmark: Benchmark) -> set[str]:
+def _asked(workspace: Workspace, source: Source) -> set[str]:
     """The scenes of a profile's data that something is asked about."""
-    files = benchmark.files(workspace.data / benchmark.data_of)
-    if not files or not benchmark.cases:
-        return set()
-    return {str(case.scene) for case in benchmark.cases(files, None, False).each}
+    files = files_of(workspace, source)
+    return {str(case.scene) for case in source.cases(files, None, False).each} if files else set()
 
 
 def _asked_again(stage: Stage, name: str) -> dg.AssetChecksDefinition:
@@ -218,8 +217,8 @@ def _asked_again(stage: Stage, name: str) -> dg.AssetChecksDefinition:
     def judge(resource: WorkspaceResource) -> dg.AssetCheckResult:
         workspace = resource.open()
         base, first = PERTURBED[name].base, getattr(workspace.settings.of(KEY), name)
-        files = base.files(workspace.data / base.data_of)
-        each = base.cases(files, None, True).each if files and base.cases else iter(())
+        files = files_of(workspace, base.source)
+        each = base.source.cases(files, None, True).each if files else iter(())
         questions = PERTURBED[name].questions
         asked = [case for case in islice(each, first) if case.questions and any(questions(case).values())]
         found = {subset: of.total() for subset, of in counted(workspace.path(rows_file(name))).items()}
@@ -239,8 +238,8 @@ def _said_of_each(stage: Stage) -> dg.AssetChecksDefinition:
 
     def judge(resource: WorkspaceResource) -> dg.AssetCheckResult:
         workspace = resource.open()
-        first, files = workspace.settings.of(KEY).reliability, CLEVRER.files(workspace.data / "clevrer")
-        each = CLEVRER.cases(files, None, True).each if files and CLEVRER.cases else iter(())
+        first, files = workspace.settings.of(KEY).reliability, files_of(workspace, CLEVRER.source)
+        each = CLEVRER.source.cases(files, None, True).each if files else iter(())
         asked = sum(imagined(case) for case in islice(each, first))
         said = _lines(workspace.artifacts / "reliability" / "clevrer.jsonl")
         text = f"{said} of {asked} choices about imagined worlds have a probability"
@@ -255,21 +254,21 @@ def _lines(path: Path) -> int:
         return sum(1 for _ in rows)
 
 
-def _shapes(stage: Stage, benchmark: Benchmark) -> dg.AssetChecksDefinition:
+def _shapes(stage: Stage, logger: Logger) -> dg.AssetChecksDefinition:
     """A fixed sample of logs ends in states that break no shape."""
 
     def judge(resource: WorkspaceResource) -> dg.AssetCheckResult:
-        logs = resource.open().logs(benchmark.name)
+        logs = resource.open().logs(logger.name)
         names = [entry.name for entry in read_index(logs.index)]
         step = max(1, len(names) / SAMPLE)
         sample = [names[int(place * step)] for place in range(min(SAMPLE, len(names)))]
-        tbox, found = TBox.load(benchmark.shapes), dict[str, str]()
+        tbox, found = TBox.load(logger.shapes), dict[str, str]()
         for name in sample:
             log = logs.read(name)
             if violations := tbox.validate(log.state(), log):
                 more = f"; and {len(violations) - 1} more" if len(violations) > 1 else ""
                 found[name] = f"{violations[0]}{more}"
-        text = f"{len(sample)} of {len(names)} logs conform to tboxes/{benchmark.shapes}.ttl"
+        text = f"{len(sample)} of {len(names)} logs conform to tboxes/{logger.shapes}.ttl"
         if found:
             text = "; ".join(f"{name}: {what}" for name, what in found.items())
         return dg.AssetCheckResult(passed=not found, description=text, metadata={"sample": sample})
@@ -360,13 +359,14 @@ def _checks(stages: Stages) -> Iterator[dg.AssetChecksDefinition]:
             yield _said_of_each(stage)
         if benchmark is None:
             continue
-        if step == "logs" and benchmark.shapes:
-            yield _shapes(stage, benchmark)
-        if step == "answers" and benchmark.cases:
-            yield _complete(stage, benchmark)
+        interpreted, logger = INTERPRETED.get(benchmark.name), LOGGERS.get(benchmark.name)
+        if step == "logs" and logger and logger.shapes:
+            yield _shapes(stage, logger)
+        if step == "answers" and interpreted:
+            yield _complete(stage, interpreted)
             if benchmark.paired:
-                yield _golds_agree(stage, benchmark)
-        if step == "scores" and benchmark.declared:
-            yield _counts(stage, benchmark)
+                yield _golds_agree(stage, interpreted)
+        if step == "scores" and interpreted and interpreted.declared:
+            yield _counts(stage, interpreted)
         if step == "scores" and any(PAPER in published().accuracies(name) for name in benchmark.numbers):
             yield _agreement(stage, benchmark)

@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from orchestration.benchmarks import clevrer
-from orchestration.benchmarks.benchmark import Benchmark, Case
+from orchestration.benchmarks.benchmark import Case, Interpreted
 from orchestration.files import sha256
 from orchestration.pipeline.cases import answer_cases, cases_of
 from orchestration.scoring.scores import Repetition
@@ -38,7 +38,7 @@ class Given(msgspec.Struct, frozen=True):
 WAYS = (("Spark, 4 partitions", 4), ("Spark, 4 partitions, again", 4), ("Spark, 7 partitions", 7))
 
 
-def runs(workspace: Workspace, benchmark: Benchmark, stage: str) -> list[Repetition]:
+def runs(workspace: Workspace, benchmark: Interpreted, stage: str) -> list[Repetition]:
     """Two runs of Spark, two numbers of partitions, and two interpreters with hash seeds of their own."""
     found: list[Repetition] = []
     with tempfile.TemporaryDirectory(prefix="substrate-") as folder:
@@ -56,9 +56,9 @@ def runs(workspace: Workspace, benchmark: Benchmark, stage: str) -> list[Repetit
     return found
 
 
-def _given(workspace: Workspace, benchmark: Benchmark, stage: str) -> Given:
-    cases = read_cases(workspace.storage, cases_of(workspace, benchmark, stage))
-    logs = workspace.logs(benchmark.logs_of)
+def _given(workspace: Workspace, benchmark: Interpreted, stage: str) -> Given:
+    cases = read_cases(workspace.storage, cases_of(workspace, benchmark.source, stage))
+    logs = workspace.logs(benchmark.logger.name)
     scenes = [(case, logs.patch(f"{case.scene:05d}")) for case in islice(cases, SCENES)]
     return Given(workspace.settings.of("clevrer"), scenes)
 

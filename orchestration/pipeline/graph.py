@@ -5,25 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from orchestration.benchmarks.baselines import LanguageModel
-from orchestration.benchmarks.registry import BENCHMARKS
 from orchestration.ledger.look import is_of
 from orchestration.pipeline.ablation_stages import ablation_stages
-from orchestration.pipeline.benchmark_stages import stages_of_benchmark
+from orchestration.pipeline.benchmark_stages import answer_stage, log_stage, score_stage, source_stage
 from orchestration.pipeline.model_stages import model_stages
 from orchestration.pipeline.result_stages import describing_stages, result_stages
 from orchestration.pipeline.robustness_stages import reliability_stage, robustness_stages
+from orchestration.registry import BENCHMARKS, INTERPRETED, LOGGERS, SOURCES
 from orchestration.stage import Stage, Stages, in_order
 from substrate.base.errors import ParameterError
 
 
 def _collected() -> Iterator[Stage]:
+    yield from map(source_stage, SOURCES.values())
+    yield from map(log_stage, LOGGERS.values())
+    yield from map(answer_stage, INTERPRETED.values())
+    yield from map(score_stage, BENCHMARKS.values())
     for benchmark in BENCHMARKS.values():
-        asked = BENCHMARKS[benchmark.asks] if isinstance(benchmark, LanguageModel) else None
-        yield from stages_of_benchmark(benchmark, asked)
         if isinstance(benchmark, LanguageModel):
-            yield from model_stages(benchmark, BENCHMARKS[benchmark.asks])
-    ablations = BENCHMARKS["ablations"]
-    yield from ablation_stages(ablations, BENCHMARKS[ablations.dataset])
+            yield from model_stages(benchmark)
+    yield from ablation_stages()
     yield from robustness_stages()
     yield reliability_stage()
     yield from result_stages(list(BENCHMARKS.values()))

@@ -11,7 +11,6 @@ from typing import Any
 import dagster as dg
 import msgspec
 
-from orchestration.benchmarks.registry import BENCHMARKS
 from orchestration.fetch.downloads import official_sources
 from orchestration.ledger.dvc import settle
 from orchestration.ledger.verification import verify_profile
@@ -22,6 +21,7 @@ from orchestration.pipeline.graph import STAGES, stages_of
 from orchestration.pipeline.resources import WorkspaceResource
 from orchestration.pipeline.run import recompute
 from orchestration.project import find_root, open_workspace
+from orchestration.registry import BENCHMARKS
 from orchestration.rendering.drift import verdict
 from orchestration.settings import PARAMETERS_FILE
 

@@ -11,12 +11,11 @@ from typing import Any
 
 from orchestration.benchmarks.baselines import Inputs as Asked
 from orchestration.benchmarks.baselines import LanguageModel, Pictures, pictures_in, pictures_of
-from orchestration.benchmarks.benchmark import Benchmark
 from orchestration.benchmarks.tally import write_rows
 from orchestration.models.asking import Part, record, replay
 from orchestration.models.client import URL, endpoint
 from orchestration.models.transcript import TranscriptError, read_transcript, write_transcript
-from orchestration.named import split_of
+from orchestration.named import files_of, split_of
 from orchestration.pipeline.progress import advance
 from orchestration.stage import Stage
 from orchestration.workspace import Workspace
@@ -25,24 +24,18 @@ from substrate.baselines.parameters import Baseline
 TRANSCRIPT = "transcript.jsonl"
 
 
-def model_stages(model: LanguageModel, asked: Benchmark) -> Iterator[Stage]:
-    """The transcript, and its rows.
-
-    Args:
-        asked: the benchmark whose cases the model is asked about.
-    """
-    needs = (
-        (f"{asked.name}/dataset", f"{asked.name}/logs") if model.reads_logs else (f"{asked.name}/dataset",)
-    )
-    assert asked.cases
+def model_stages(model: LanguageModel) -> Iterator[Stage]:
+    """The transcript of a model, and its rows."""
+    read = (f"{model.asks.logger.name}/logs",) if model.reads_logs else ()
+    needs = (f"{model.source.name}/dataset", *read)
     yield Stage(
         f"{model.name}/dataset",
         (f"data/{{profile}}/{model.name}",),
-        partial(make_transcript, model, asked),
+        partial(make_transcript, model),
         model.about["dataset"],
         needs=needs,
-        parameters=(f"baselines.{model.name}",),
-        functions=(model.parts, asked.cases),
+        parameters=model.keys,
+        functions=(model.parts, model.source.cases),
         kinds=("llm",),
         pinned_by="data.dvc",
         always=True,
@@ -50,29 +43,24 @@ def model_stages(model: LanguageModel, asked: Benchmark) -> Iterator[Stage]:
     yield Stage(
         f"{model.name}/answers",
         (f"artifacts/{{profile}}/{model.name}/answers.jsonl",),
-        partial(make_rows, model, asked),
+        partial(make_rows, model),
         model.about["answers"],
         needs=(f"{model.name}/dataset", *needs),
-        parameters=(f"baselines.{model.name}",),
-        functions=(model.parts, asked.cases),
+        parameters=model.keys,
+        functions=(model.parts, model.source.cases),
     )
 
 
-def parts_of(
-    model: LanguageModel, asked: Benchmark, workspace: Workspace, pictures: Pictures
-) -> tuple[list[Part], Baseline]:
+def parts_of(model: LanguageModel, workspace: Workspace, pictures: Pictures) -> tuple[list[Part], Baseline]:
     """What a model is asked, and under which settings."""
     baseline: Baseline = getattr(workspace.settings.of("baselines"), model.name)
-    assert asked.cases
-    cases = asked.cases(asked.files(workspace.data / asked.name), None, True).each
-    logs = workspace.logs(asked.name)
-    split = split_of(workspace, asked)
+    cases = model.source.cases(files_of(workspace, model.source), None, True).each
+    logs = workspace.logs(model.asks.logger.name)
+    split = split_of(workspace, model.source)
     return model.parts(Asked(cases, logs.read, split, pictures), baseline), baseline
 
 
-def make_transcript(
-    model: LanguageModel, asked: Benchmark, workspace: Workspace, out: Path
-) -> dict[str, Any]:
+def make_transcript(model: LanguageModel, workspace: Workspace, out: Path) -> dict[str, Any]:
     """Ask what was not asked before, where a server is set, and keep the transcript."""
     out.mkdir()
     settings = workspace.settings.of("baselines")
@@ -85,14 +73,14 @@ def make_transcript(
     blind = model.sees and not settings.images
     if server and not blind:
         pictures = pictures_in(workspace.root / settings.images) if settings.images else pictures_of({})
-        parts, baseline = parts_of(model, asked, workspace, pictures)
+        parts, baseline = parts_of(model, workspace, pictures)
         watch = partial(advance, f"{model.name}/dataset")
         requests = record(parts, baseline, settings, server, kept, watch=watch)
     records = read_transcript(kept)
     if not records:
         lacks = "baselines.images names no folder of photographs" if blind else f"{URL} is not set"
         return {"not measured": f"{lacks}, and no transcript of an earlier run is here"}
-    parts, baseline = parts_of(model, asked, workspace, pictures_of(records))
+    parts, baseline = parts_of(model, workspace, pictures_of(records))
     try:
         rows = replay(parts, baseline, records)
     except TranscriptError as error:
@@ -101,12 +89,12 @@ def make_transcript(
     return {"questions": len(rows), "requests": len(records), "asked now": requests}
 
 
-def make_rows(model: LanguageModel, asked: Benchmark, workspace: Workspace, out: Path) -> dict[str, Any]:
+def make_rows(model: LanguageModel, workspace: Workspace, out: Path) -> dict[str, Any]:
     """The rows of a transcript; none where there is no transcript."""
     records = read_transcript(workspace.data / model.name / TRANSCRIPT)
     if not records:
         out.touch()
         return {"not measured": "no transcript"}
-    parts, baseline = parts_of(model, asked, workspace, pictures_of(records))
+    parts, baseline = parts_of(model, workspace, pictures_of(records))
     tally = write_rows(replay(parts, baseline, records, partial(advance, f"{model.name}/answers")), out)
     return {"rows": tally.questions, "unreadable replies": tally.errors}

@@ -3,38 +3,31 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import dagster as dg
-import msgspec
 
 from orchestration.benchmarks.baselines import LanguageModel
-from orchestration.benchmarks.benchmark import Benchmark
+from orchestration.benchmarks.benchmark import Benchmark, Table
 from orchestration.files import write_json
 from orchestration.lineage.crate import write_crate
 from orchestration.lineage.number import Lineage, trace_number
 from orchestration.lineage.prov import write_prov
 from orchestration.pipeline.spark import readable, spark_session
+from orchestration.registry import TABLES
 from orchestration.rendering.report import write_report
-from orchestration.rendering.results import (
-    BEYOND,
-    ablations_table,
-    clevrer_table,
-    transfer_table,
-    twin_table,
-)
-from orchestration.rendering.tables import FORMATS, Table
-from orchestration.scoring.scores import Comparison, Repetition, Score, compare, read_scores
+from orchestration.rendering.results import COMPARISONS, LAYOUTS
+from orchestration.rendering.tables import FORMATS
+from orchestration.scoring.scores import Comparison, Score, compare, read_scores
 from orchestration.stage import Stage, in_order
 from orchestration.workspace import Workspace
 
 Benchmarks = Sequence[Benchmark]
 REPORT = "artifacts/{profile}/report"
 METRICS = "artifacts/{profile}/metrics.json"
-COMPARISONS = "artifacts/{profile}/twin/comparisons.json"
 HEADS = ("number", "n", "correct", "accuracy", "low", "high")
 
 
@@ -50,20 +43,21 @@ def result_stages(benchmarks: Benchmarks) -> Iterator[Stage]:
         needs=tuple(sorted({f"{one.name}/answers" for pair in pairs for one in pair})),
         kinds=("spark",),
     )
-    for name, table in _TABLES.items():
-        shown = tuple(benchmark for benchmark in benchmarks if benchmark.table[0] == name)
-        asked = sorted({benchmark.data_of for benchmark in shown if benchmark.rows})
+    for name, table in TABLES.items():
+        shown = tuple(benchmark for benchmark in benchmarks if benchmark.table[0] == table)
+        asked = sorted({benchmark.source.name for benchmark in shown if not benchmark.by_model})
+        keys = sorted({key for benchmark in shown for key in benchmark.keys})
         yield Stage(
             f"tables/{name}",
             tuple(f"artifacts/{{profile}}/tables/{name}.{suffix}" for suffix in FORMATS),
-            partial(table.make, shown),
+            partial(make_table, table, shown),
             table.about,
             needs=(
                 *(f"{benchmark.name}/scores" for benchmark in shown),
                 *(f"{data}/dataset" for data in asked),
                 *table.needs,
             ),
-            parameters=("seed", *(f"profiles.{{profile}}.{data}" for data in asked), *table.parameters),
+            parameters=("seed", *(f"profiles.{{profile}}.{data}" for data in asked), *keys),
         )
     yield Stage(
         "tables/numbers",
@@ -121,10 +115,9 @@ def _behind(stages: dict[str, Stage], wanted: Sequence[str]) -> set[str]:
 
 def _pairs(benchmarks: Benchmarks) -> tuple[tuple[Benchmark, Benchmark], ...]:
     """Each language model that answers from logs, behind the benchmark that it is asked about."""
-    named = {benchmark.name: benchmark for benchmark in benchmarks}
     models = [model for model in benchmarks if isinstance(model, LanguageModel)]
     # A model that sees photographs is asked what the substrate is not: it has no log.
-    pairs = [(named[model.asks], model) for model in models if not model.sees]
+    pairs: list[tuple[Benchmark, Benchmark]] = [(model.asks, model) for model in models if not model.sees]
     return tuple(sorted(pairs, key=lambda pair: not pair[1].paired))
 
 
@@ -147,73 +140,13 @@ def _scores(workspace: Workspace, benchmarks: Benchmarks) -> dict[str, Score]:
     return read_scores(workspace.artifacts / "scores", numbers)
 
 
-def make_clevrer_table(shown: Benchmarks, workspace: Workspace, *outs: Path) -> dict[str, Any]:
-    """Table 1: accuracy on CLEVRER by subset, and what simulated forks reach."""
-    scores = _scores(workspace, shown) | read_scores(workspace.artifacts / "scores", BEYOND)
-    return _render(clevrer_table(shown, scores, workspace), outs)
-
-
-def make_transfer_table(shown: Benchmarks, workspace: Workspace, *outs: Path) -> dict[str, Any]:
-    """The other benchmarks, and the language models on them."""
-    return _render(transfer_table(shown, _scores(workspace, shown), workspace), outs)
-
-
-def make_twin_table(shown: Benchmarks, workspace: Workspace, *outs: Path) -> dict[str, Any]:
-    """Table 2: Twin-EventLog, the substrate beside two language models."""
-    compared = msgspec.json.decode(workspace.path(COMPARISONS).read_bytes(), type=list[Comparison])
-    return _render(twin_table(_scores(workspace, shown), compared, workspace), outs)
-
-
-def make_ablations_table(shown: Benchmarks, workspace: Workspace, *outs: Path) -> dict[str, Any]:
-    """Each algorithm's variants side by side."""
-    path = workspace.artifacts / "ablations" / "determinism.json"
-    repeated = msgspec.json.decode(path.read_bytes(), type=list[Repetition])
-    return _render(ablations_table(shown, _scores(workspace, shown), repeated, workspace), outs)
-
-
-def _render(table: Table, outs: Sequence[Path]) -> dict[str, Any]:
+def make_table(table: Table, shown: Benchmarks, workspace: Workspace, *outs: Path) -> dict[str, Any]:
+    """One of the tables of results, in each format."""
+    scores = _scores(workspace, shown) | read_scores(workspace.artifacts / "scores", table.beyond)
+    laid_out = LAYOUTS[table.layout](table, shown, scores, workspace)
     for suffix, out in zip(FORMATS, outs, strict=True):
-        out.write_text(table.render(suffix), "utf-8")
-    return {"table": dg.MetadataValue.md(table.render("md"))}
-
-
-class _TableStage(NamedTuple):
-    """A table's stage: what it shows, its function, and what it depends on beside its benchmarks' scores."""
-
-    about: str
-    make: Callable[..., dict[str, Any]]
-    parameters: tuple[str, ...]
-    needs: tuple[str, ...] = ()
-
-
-_TABLES = {
-    "clevrer": _TableStage(
-        "Table 1: accuracy on CLEVRER by subset, beside NS-DR and ALOE, and what simulated forks reach.",
-        make_clevrer_table,
-        ("clevrer",),
-        ("ablations/scores",),
-    ),
-    "transfer": _TableStage(
-        "Transfer: accuracy on the other benchmarks, beside what was published.",
-        make_transfer_table,
-        ("comphy", "comphy_inferred"),
-    ),
-    "twin": _TableStage(
-        "Table 2: Twin-EventLog, the substrate beside two language-model baselines, and the paired "
-        "difference.",
-        make_twin_table,
-        ("baselines.twin_direct", "baselines.twin_concordia"),
-        ("twin/comparisons",),
-    ),
-    "ablations": _TableStage(
-        "The ablations: each algorithm's variants side by side, and whether the bytes of answers depend on "
-        "how "
-        "they are computed.",
-        make_ablations_table,
-        ("clevrer",),
-        ("ablations/determinism",),
-    ),
-}
+        out.write_text(laid_out.render(suffix), "utf-8")
+    return {"table": dg.MetadataValue.md(laid_out.render("md"))}
 
 
 def make_numbers(benchmarks: Benchmarks, workspace: Workspace, out: Path, accuracies: Path) -> dict[str, Any]:

@@ -11,16 +11,16 @@ from typing import Any
 
 import msgspec
 
-from orchestration.benchmarks import reliability
 from orchestration.benchmarks.clevrer import CLEVRER
-from orchestration.benchmarks.robustness import KEY, PERTURBED, Perturbed, named, rows
 from orchestration.files import write_json
-from orchestration.named import kind_of
+from orchestration.named import files_of, kind_of
 from orchestration.pipeline.cases import answer_cases
 from orchestration.rendering.figures import Fall, Point, fall, reliability_diagram
 from orchestration.rendering.robustness import FALLS, RELIABILITY, TABLE, in_words, lines_of, table_of
 from orchestration.rendering.tables import FORMATS
 from orchestration.stage import Stage
+from orchestration.studies import reliability
+from orchestration.studies.robustness import KEY, PERTURBED, Perturbed, named, rows
 from orchestration.workspace import Workspace
 from substrate.domains.rows import decode
 
@@ -35,16 +35,15 @@ def robustness_stages() -> Iterator[Stage]:
     """A stage of rows for each benchmark, and one of what shows them."""
     for name, perturbed in PERTURBED.items():
         base = perturbed.base
-        assert base.cases
         yield Stage(
             f"{KEY}/{name}",
             (rows_file(name),),
             partial(make_rows, name),
             f"{base.title}: a row for each question of the first cases, under each condition in which the "
             "input is not exact.",
-            needs=(f"{base.data_of}/dataset", f"{base.logs_of}/logs"),
-            parameters=("seed", f"{KEY}.{name}", *([base.parameters[0]] if base.parameters else [])),
-            functions=(base.cases, base.logs or base.cases, rows),
+            needs=(f"{base.source.name}/dataset", f"{base.logger.name}/logs"),
+            parameters=("seed", f"{KEY}.{name}", *base.keys),
+            functions=(base.source.cases, base.logger.logs, rows),
             kinds=("spark", "rdf"),
         )
     yield Stage(
@@ -59,7 +58,7 @@ def robustness_stages() -> Iterator[Stage]:
         "figure each.",
         needs=(
             *(f"{KEY}/{name}" for name in PERTURBED),
-            *(f"{one.base.data_of}/dataset" for one in PERTURBED.values()),
+            *(f"{one.base.source.name}/dataset" for one in PERTURBED.values()),
         ),
         parameters=("seed",),
     )
@@ -67,8 +66,6 @@ def robustness_stages() -> Iterator[Stage]:
 
 def reliability_stage() -> Stage:
     """What probabilities are worth that an ensemble of forks says of answers about imagined worlds."""
-    assert CLEVRER.cases
-    assert CLEVRER.logs
     return Stage(
         "reliability/clevrer",
         (
@@ -81,7 +78,7 @@ def reliability_stage() -> Stage:
         "rows, bins with the Brier score, and the reliability diagram.",
         needs=("clevrer/dataset", "clevrer/logs"),
         parameters=("clevrer", f"{KEY}.reliability"),
-        functions=(CLEVRER.cases, CLEVRER.logs, reliability.rows),
+        functions=(CLEVRER.source.cases, CLEVRER.logger.logs, reliability.rows),
         kinds=("spark", "rdf"),
     )
 
@@ -89,7 +86,7 @@ def reliability_stage() -> Stage:
 def make_reliability(workspace: Workspace, out: Path, bins: Path, figure: Path) -> dict[str, Any]:
     """Say how probable the choices about the first scenes are, and hold gold beside it."""
     first = workspace.settings.of(KEY).reliability
-    if first and CLEVRER.files(workspace.data / CLEVRER.name):
+    if first and files_of(workspace, CLEVRER.source):
         answer_cases(workspace, CLEVRER, "reliability/clevrer", out, rows=reliability.rows, first=first)
     else:
         out.touch()
@@ -112,7 +109,7 @@ def rows_file(name: str) -> str:
 def make_rows(name: str, workspace: Workspace, out: Path) -> dict[str, Any]:
     """Ask the first cases of a benchmark again, under each condition."""
     base, first = PERTURBED[name].base, getattr(workspace.settings.of(KEY), name)
-    if not first or not base.files(workspace.data / base.data_of):
+    if not first or not files_of(workspace, base.source):
         out.touch()
         return {"not measured": "no data" if first else "no case is asked for"}
     work = partial(rows, name, workspace.settings.seed)
@@ -135,7 +132,7 @@ def make_table(workspace: Workspace, *outs: Path) -> dict[str, Any]:
     """Count the rows, and show the counts."""
     falls = [_fall(one, workspace) for one in PERTURBED.values()]
     sources = ", ".join(
-        f"{one.base.title.partition(',')[0]} {kind_of(workspace, one.base)}" for one in PERTURBED.values()
+        f"{one.base.source.title} {kind_of(workspace, one.base.source)}" for one in PERTURBED.values()
     )
     settings = workspace.settings
     table = table_of(falls, _CAPTION.format(seed=settings.seed, profile=settings.profile, sources=sources))

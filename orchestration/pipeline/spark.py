@@ -10,6 +10,7 @@ import contextvars
 import io
 import os
 import re
+import socket
 import sys
 import threading
 import traceback
@@ -46,6 +47,7 @@ def spark_session(settings: Spark) -> SparkSession:
     ``SPARK_REMOTE`` in the environment names a Spark Connect server, ``SPARK_MASTER`` a cluster; without
     either the settings say where Spark runs.
     """
+    require_endpoint(settings)
     # Workers must run this interpreter: another one has other packages, or none.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
@@ -63,6 +65,40 @@ def spark_session(settings: Spark) -> SparkSession:
     if not local:
         _ship_code(session)
     return session
+
+
+ANSWERING = 5.0
+"""Seconds that a master or a Connect server may take to accept a connection."""
+
+
+def endpoints(settings: Spark) -> list[tuple[str, int]]:
+    """The hosts and ports of the cluster's masters or of its Connect server; none where Spark runs here."""
+    address = os.environ.get("SPARK_REMOTE") or _master(settings)
+    scheme, _, rest = address.partition("://")
+    if scheme not in ("spark", "sc"):
+        return []
+    default = 15002 if scheme == "sc" else 7077
+    pairs = (one.rpartition(":") for one in re.split(r"[/;]", rest)[0].split(","))
+    return [(host or port, int(port) if host and port.isdigit() else default) for host, _, port in pairs]
+
+
+def require_endpoint(settings: Spark) -> None:
+    """Hold that somebody accepts connections where Spark is said to be.
+
+    Raises:
+        SubstrateError: nobody does; names the address and the setting.
+    """
+    refused: list[str] = []
+    for host, port in endpoints(settings):
+        try:
+            socket.create_connection((host, port), timeout=ANSWERING).close()
+            return
+        except OSError as error:
+            refused.append(f"{host}:{port} ({error.strerror or error})")
+    if refused:
+        setting = "SPARK_REMOTE" if os.environ.get("SPARK_REMOTE") else "SPARK_MASTER or spark.master"
+        hint = f"Start it, or correct {setting}; `substrate cluster check` looks at all of a cluster"
+        raise SubstrateError("no Spark answers", where=tuple(refused), hint=hint)
 
 
 def leave_session() -> None:
@@ -315,6 +351,8 @@ def _plain_errors(stage: str) -> Iterator[None]:
 def _cause(said: str) -> str:
     """What Spark says in many lines about a job that failed, in one."""
     lines = [line.strip() for line in said.splitlines() if line.strip()]
+    if program := re.search(r'Cannot run program "([^"]+)"', said):
+        return f"a worker has no program {program[1]}; `make cluster-env` packs an environment that has it"
     causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]
     told = [line.removeprefix(": ") for line in lines if not line.startswith("An error occurred while")]
     return causes[-1] if causes else " ".join(told[:1]) or "Spark gave no reason"

@@ -16,9 +16,10 @@ from typing import Any
 import jinja2
 import msgspec
 
-from orchestration.benchmarks.benchmark import Benchmark, Wording
-from orchestration.benchmarks.registry import BENCHMARKS
-from orchestration.lineage.explain import EXPLAINED
+from orchestration.benchmarks.baselines import LanguageModel
+from orchestration.benchmarks.benchmark import Benchmark, Explained, Wording
+from orchestration.named import files_of
+from orchestration.registry import BENCHMARKS, EXPLAINED, INTERPRETED
 from orchestration.rendering.page import RIGHT, answers_page
 from orchestration.rendering.worked import work
 from orchestration.tables import batched
@@ -153,12 +154,13 @@ def _counted(benchmark: Benchmark, file: Path) -> tuple[Answers, list[Row]]:
     counts: dict[str, Count] = {}
     for row in _rows(file):
         counts.setdefault(row.subset, Count()).add(Count(answers=1, **{_result(row): 1}))
-    limit = _limit([count.wrong + count.error for count in counts.values()], benchmark.worked)
+    most = benchmark.worked if isinstance(benchmark, Explained) else 0
+    limit = _limit([count.wrong + count.error for count in counts.values()], most)
     taken, chosen = Counter[tuple[str, bool]](), list[Row]()
     for row in _rows(file):
         wrong = _result(row) in ("wrong", "error")
-        most = limit if wrong else RIGHT
-        if most is None or taken[row.subset, wrong] < most:
+        wanted = limit if wrong else RIGHT
+        if wanted is None or taken[row.subset, wrong] < wanted:
             taken[row.subset, wrong] += 1
             chosen.append(row)
     order = _subsets(benchmark, counts)
@@ -186,7 +188,7 @@ def _explanations(
     workspace: Workspace, jinja: jinja2.Environment, benchmark: Benchmark, rows: list[Row]
 ) -> Iterator[dict[str, str]]:
     """The explanations of some rows as markup by the rows' keys, so many bytes at a time."""
-    if benchmark.name not in EXPLAINED:
+    if not isinstance(benchmark, Explained):
         return
     macros: Any = jinja.globals["macros"]
     full, shard = 0, dict[str, str]()
@@ -203,11 +205,10 @@ def _explanations(
 
 def _wordings(workspace: Workspace, benchmark: Benchmark) -> Mapping[tuple[str, str, str], Wording]:
     """The questions of a benchmark's answers in words, by subset, scene and question."""
-    asked = BENCHMARKS[getattr(benchmark, "asks", benchmark.name)]
-    files = asked.files(workspace.data / asked.data_of)
+    asked = benchmark.asks if isinstance(benchmark, LanguageModel) else INTERPRETED[benchmark.name]
     found: dict[tuple[str, str, str], Wording] = {}
-    if files and asked.cases and asked.wordings:
-        for case in asked.cases(files, None, False).each:
+    if files := files_of(workspace, asked.source):
+        for case in asked.source.cases(files, None, False).each:
             for words in asked.wordings(case):
                 found[words.subset, str(case.scene), words.question] = words
     return found

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import pyoxigraph as ox
 
 from orchestration.benchmarks.twin import TWIN
+from orchestration.named import files_of
 from orchestration.rendering.timelines import labels_in
 from orchestration.workspace import Workspace
 from substrate import EventLog, Intervention, RetractAwareness, RuleEmitter, TBox, unfold
@@ -148,7 +149,7 @@ def twin_of(workspace: Workspace) -> Twin:
     said: dict[int, dict[str, str]] = {}
     for row in rows:
         said.setdefault(int(row.scene), {})[ARMS[int(row.question)]] = row.predicted
-    for spec in read_specs(TWIN.files(workspace.data / TWIN.name)["specs"]) if said else ():
+    for spec in read_specs(files_of(workspace, TWIN.source)["specs"]) if said else ():
         if spec.linkage == "propagation" and len(set(said[spec.spec].values())) > 1:
             tbox = village_tbox()
             twin = twin_experiment(

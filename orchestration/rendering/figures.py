@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from orchestration.benchmarks.reliability import Bin
 from orchestration.scoring.scores import Score
 from orchestration.scoring.statistics import wilson
+from orchestration.studies.reliability import Bin
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,7 +9,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup, escape
 
-from orchestration.benchmarks.registry import BENCHMARKS
+from orchestration.registry import BENCHMARKS
 from orchestration.rendering.timelines import STATES
 from orchestration.scoring.likeness import marked, stated
 from orchestration.scoring.scores import Score

@@ -121,6 +121,8 @@ class _Reader:
             if kind == "Header" and node["c"][0] == 1:
                 self.sections += 1
                 place = f"section {self.sections}"
+            elif kind == "Header" and node["c"][0] > 2:
+                node["c"][1][1].append("unnumbered")
             elif kind == "Table":
                 self.tables += 1
                 self.blocks(node["c"], f"table {self.tables}")
@@ -143,7 +145,10 @@ class _Reader:
                 leaf.replace([(one.start() - start, one.end() - start) for one in found], self._link, place)
             start = end
         for index, node in enumerate(nodes):
-            if node["t"] == "Image" and not (self.folder / node["c"][2][0].strip()).is_file():
+            if node["t"] == "Cite":
+                keys = ", ".join(cited["citationId"] for cited in node["c"][0])
+                nodes[index] = {"t": "Str", "c": f"[{keys}]"}
+            elif node["t"] == "Image" and not (self.folder / node["c"][2][0].strip()).is_file():
                 nodes[index] = {"t": "Str", "c": "[picture not at hand]"}
 
     def _link(self, text: str, shown: dict[str, Any], place: str) -> dict[str, Any]:

@@ -16,10 +16,9 @@ import jinja2
 import msgspec
 from markupsafe import Markup
 
-from orchestration.benchmarks.registry import BENCHMARKS
 from orchestration.lineage.number import Lineage, environment, trace_number
 from orchestration.named import kind_of
-from orchestration.rendering import robustness
+from orchestration.registry import BENCHMARKS, SOURCES, TABLES
 from orchestration.rendering.answers import write_answers
 from orchestration.rendering.experiments import HORIZON, cross_domain, twin_of
 from orchestration.rendering.figures import Curve, ablation_curve, accuracy_by_subset
@@ -32,29 +31,25 @@ from orchestration.rendering.page import (
     percent,
     templates,
 )
-from orchestration.rendering.robustness import reliability_figure, robustness_figures
+from orchestration.rendering.robustness import TABLE, reliability_figure, robustness_figures
 from orchestration.rendering.tables import Table
 from orchestration.rendering.worked import worked_examples
 from orchestration.scoring.likeness import stated
 from orchestration.scoring.published import published
 from orchestration.scoring.scores import Score, read_scores, score_file, split_name
 from orchestration.stage import Stages
+from orchestration.studies.robustness import KEY
 from orchestration.workspace import Workspace
 
 SUBSETS = ("descriptive", "explanatory", "counterfactual", "predictive")
-TABLES = {
-    "clevrer": "Table 1: CLEVRER",
-    "transfer": "Transfer to other benchmarks",
-    "twin": "Table 2: Twin-EventLog",
-    "ablations": "Ablations",
-    "robustness": "How fast results fall",
-}
-_ELSEWHERE = {"robustness": f"{robustness.TABLE}.json"}
+TITLES = {name: table.title for name, table in TABLES.items()} | {KEY: "How fast results fall"}
+"""The headings of the tables, by name."""
+_ELSEWHERE = {KEY: f"{TABLE}.json"}
 MARKED = ("substrate", "ns_dr", "aloe", "memn2n", "pcr", "llama_direct", "concordia")
 """Whose published numbers have a mark of their own."""
 
 
-class Source(NamedTuple):
+class Measured(NamedTuple):
     """What a benchmark's numbers were computed on."""
 
     title: str
@@ -168,7 +163,7 @@ def _content(workspace: Workspace, scores: Mapping[str, Mapping[str, Score]]) ->
     return {
         "profile": workspace.settings.profile,
         "seed": workspace.settings.seed,
-        "clevrer_on": _MEASURED_ON[kind_of(workspace, BENCHMARKS["clevrer"])],
+        "clevrer_on": _MEASURED_ON[kind_of(workspace, BENCHMARKS["clevrer"].source)],
         "sources": sources,
         "summary": _summary(workspace, every, sources),
         "official": {source.kind for source in sources} == {"official"},
@@ -199,22 +194,20 @@ _MEASURED_ON = {
 }
 
 
-def data_sources(workspace: Workspace) -> list[Source]:
+def data_sources(workspace: Workspace) -> list[Measured]:
     """What each of the profile's benchmarks was computed on: ``official``, ``generated``, ``local`` or
     ``none``.
     """
-    found: list[Source] = []
-    for benchmark in BENCHMARKS.values():
-        if benchmark.data:
-            data = workspace.settings.data(benchmark.name)
-            size = benchmark.size(data) if data.source == "generated" else ""
-            kind = kind_of(workspace, benchmark)
-            found.append(Source(benchmark.title.partition(",")[0], kind, size))
+    found: list[Measured] = []
+    for source in SOURCES.values():
+        data = workspace.settings.data(source.name)
+        size = source.size(data) if data.source == "generated" else ""
+        found.append(Measured(source.title, kind_of(workspace, source), size))
     return found
 
 
 def _summary(
-    workspace: Workspace, scores: Sequence[Score], sources: Iterable[Source]
+    workspace: Workspace, scores: Sequence[Score], sources: Iterable[Measured]
 ) -> list[tuple[str, str]]:
     """The figures of the strip under the title, each with what it counts."""
     folders = [workspace.artifacts / benchmark for benchmark in BENCHMARKS]
@@ -245,7 +238,7 @@ def _tables(workspace: Workspace, scores: Mapping[str, Mapping[str, Score]]) -> 
     """The run's tables, with every cell that the other formats have."""
     made = []
     every = {key: score for found in scores.values() for key, score in found.items()}
-    for name, title in TABLES.items():
+    for name, title in TITLES.items():
         path = workspace.path(_ELSEWHERE.get(name, f"artifacts/{{profile}}/tables/{name}.json"))
         if path.is_file():
             table = msgspec.json.decode(path.read_bytes(), type=Table)

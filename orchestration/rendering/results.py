@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from orchestration.benchmarks.benchmark import Benchmark, Data
+import msgspec
+
+from orchestration.benchmarks.baselines import SECTION
+from orchestration.benchmarks.benchmark import Benchmark, Data, Source
+from orchestration.benchmarks.benchmark import Table as Declared
 from orchestration.named import kind_of, read_named, trusted_on_first_use
+from orchestration.registry import SOURCES
 from orchestration.rendering.tables import Table
 from orchestration.scoring.likeness import (
     NOT_MEASURED,
@@ -28,21 +33,19 @@ from orchestration.workspace import Workspace
 
 Benchmarks = Sequence[Benchmark]
 
-BEYOND = tuple(
-    f"ablations/{name}/{metric}"
-    for name in ("counterfactual.simulated", "predictive.S")
-    for metric in ("per_question", "per_option")
-)
-"""What stands below the paper's rows in Table 1: calibrated simulation behind a fork."""
+COMPARISONS = "artifacts/{profile}/twin/comparisons.json"
+"""The paired comparisons of the substrate with language models."""
+REPEATED = "artifacts/{profile}/ablations/determinism.json"
+"""The hashes of the same answers computed in several ways."""
 
 
-def clevrer_table(shown: Benchmarks, scores: Mapping[str, Score], workspace: Workspace) -> Table:
+def by_subset(_: Declared, shown: Benchmarks, scores: Mapping[str, Score], workspace: Workspace) -> Table:
     """Table 1 of the paper: what was measured, then what was published, each system with what it reads, and
     the
     differences between like and like; and the rows that go past the paper.
     """
     caption = (
-        f"CLEVRER, {_source(shown[0], workspace)}. "
+        f"{shown[0].title}, {_source(shown[0].source, workspace)}. "
         "n counts questions, or options where the row says so; the paper's n counts questions in every row. "
         "Intervals are Wilson, 95 %. "
         "The rows of a dotted name are not the paper's: forks simulated by the calibrated law of motion. "
@@ -59,12 +62,12 @@ def clevrer_table(shown: Benchmarks, scores: Mapping[str, Score], workspace: Wor
     columns.add("substrate minus paper", cited=(PAPER,))
     columns.add("gap (substrate vs. best)", cited=rivals_shown)
     rows = [
-        [f"{s.subset} {s.metric.replace('_', '-')}", *_clevrer_row(s, rivals_shown)] for s in scores.values()
+        [f"{s.subset} {s.metric.replace('_', '-')}", *_subset_row(s, rivals_shown)] for s in scores.values()
     ]
     return columns.table(caption, rows, [[name] * len(columns.heads) for name in scores])
 
 
-def _clevrer_row(score: Score, shown: Sequence[str]) -> list[str]:
+def _subset_row(score: Score, shown: Sequence[str]) -> list[str]:
     best = best_rival(score.name)
     return [
         *_measured(score),
@@ -86,14 +89,13 @@ def _printed_gap(name: str, rival: str | None) -> str:
     return f"{'+' if figure.value > 0 else ''}{figure.printed} pp vs. {published().systems[rival].title}"
 
 
-def transfer_table(shown: Benchmarks, scores: Mapping[str, Score], workspace: Workspace) -> Table:
+def by_number(_: Declared, shown: Benchmarks, scores: Mapping[str, Score], workspace: Workspace) -> Table:
     """The other benchmarks: what was measured, of whom; what the paper printed of it; what others did; and
     the
     differences between like and like.
     """
-    sources = [
-        f"{one.title.partition(',')[0]}, {_source(one, workspace)}{one.note}" for one in shown if one.data
-    ]
+    asked = dict.fromkeys(one.source.name for one in shown if not one.by_model)
+    sources = [f"{one.title}, {_source(one, workspace)}{one.note}" for one in map(SOURCES.__getitem__, asked)]
     models = ", ".join(marked(own(one.numbers[0])) for one in shown if one.by_model)
     others = {who for one in shown for name in one.numbers for who in rivals(name)}
     cited = _cited(PAPER, *(who for who in published().systems if who in others))
@@ -111,12 +113,12 @@ def transfer_table(shown: Benchmarks, scores: Mapping[str, Score], workspace: Wo
     numbers: list[list[str]] = []
     for benchmark in sorted(shown, key=lambda benchmark: benchmark.table[1]):
         for name in benchmark.numbers:
-            rows.append([name, *_transfer_row(scores[name])])
+            rows.append([name, *_number_row(scores[name])])
             numbers.append([name] * len(columns.heads))
     return columns.table(caption, rows, numbers)
 
 
-def _transfer_row(score: Score) -> list[str]:
+def _number_row(score: Score) -> list[str]:
     name, whose = score.name, own(score.name)
     others = rivals(name)
     return [
@@ -132,19 +134,13 @@ def _transfer_row(score: Score) -> list[str]:
     ]
 
 
-_STUDIES = {
-    "explanatory": "reference frame",
-    "counterfactual": "world without an object",
-    "predictive": "motion after the video",
-}
-
-
-def ablations_table(
-    shown: Benchmarks, scores: Mapping[str, Score], repeated: Sequence[Repetition], workspace: Workspace
+def by_variant(
+    table: Declared, shown: Benchmarks, scores: Mapping[str, Score], workspace: Workspace
 ) -> Table:
     """Section 6 of the paper: each variant per question and per option, beside what was published; and hashes
     of answers computed in several ways.
     """
+    repeated = msgspec.json.decode(workspace.path(REPEATED).read_bytes(), type=list[Repetition])
     hashes = len({one.sha256 for one in repeated})
     ways = "; ".join(one.how for one in repeated)
     same = (
@@ -152,7 +148,7 @@ def ablations_table(
         f"{'hash' if hashes == 1 else 'hashes'}"
     )
     caption = (
-        f"Ablations on CLEVRER, {_source(shown[0], workspace)}. Intervals are Wilson, 95 %. "
+        f"{shown[0].title}, {_source(shown[0].source, workspace)}. Intervals are Wilson, 95 %. "
         f"Published on the official validation split: {_cited(PAPER)}, section 6. Determinism: {same}."
     )
     columns = _Columns("variant")
@@ -163,14 +159,14 @@ def ablations_table(
     numbers: list[list[str]] = []
     # A variant has two numbers, one after the other.
     for question, option in zip(shown[0].numbers[::2], shown[0].numbers[1::2], strict=True):
-        rows.append(_ablation_row(scores[question], scores[option]))
+        rows.append(_variant_row(table, scores[question], scores[option]))
         numbers.append([question] * 7 + [option] * 6)
     return columns.table(caption, rows, numbers)
 
 
-def _ablation_row(question: Score, option: Score) -> list[str]:
+def _variant_row(table: Declared, question: Score, option: Score) -> list[str]:
     study, _, label = question.subset.partition(".")
-    cells = [f"{_STUDIES[study]}: {label}"]
+    cells = [f"{table.labels[study]}: {label}"]
     for score in (question, option):
         reported = PAPER in published().accuracies(score.name)
         cells += [*_measured(score), printed_n(score.name) if reported else ""]
@@ -178,28 +174,20 @@ def _ablation_row(question: Score, option: Score) -> list[str]:
     return cells
 
 
-_RIVALS = ("twin_direct", "twin_concordia")
-_TWIN_METRICS = {
-    "per_arm": "per-arm accuracy",
-    "joint": "joint accuracy (A and B)",
-    "divergence": "divergence detection",
-}
-
-
-def twin_table(scores: Mapping[str, Score], comparisons: Sequence[Comparison], workspace: Workspace) -> Table:
+def by_metric(table: Declared, shown: Benchmarks, scores: Mapping[str, Score], workspace: Workspace) -> Table:
     """Table 2 of the paper: the substrate and two language-model baselines, each measured and as published;
     and on
     joint accuracy the paired difference.
     """
-    settings = workspace.settings
-    models = sorted({getattr(settings.of("baselines"), rival).model for rival in _RIVALS})
-    measured = scores["twin/joint"]
+    settings, first, rivals = workspace.settings, shown[0].name, [one.name for one in shown[1:]]
+    models = sorted({getattr(settings.of(SECTION.key), rival).model for rival in rivals})
+    measured = scores[f"{first}/joint"]
     made = (
         f"{measured.n:,}, seed {settings.seed} (profile {settings.profile})" if measured.n else NOT_MEASURED
     )
-    systems = [own(f"{rival}/joint") for rival in _RIVALS]
+    systems = [own(f"{rival}/joint") for rival in rivals]
     caption = (
-        f"Twin-EventLog, generated specifications, not the paper's: {made}. Their gold comes from an "
+        f"{shown[0].title}, generated specifications, not the paper's: {made}. Their gold comes from an "
         f"oracle that shares no code with the substrate. Models: {', '.join(models)}. "
         "Intervals are Wilson, 95 %; of the paired difference, Newcombe's method 10. A measured difference "
         "is between systems that were asked the same specifications here; none is made to a published "
@@ -207,16 +195,17 @@ def twin_table(scores: Mapping[str, Score], comparisons: Sequence[Comparison], w
     )
     columns = _Columns("metric")
     columns.add("substrate")
-    columns.add(marked(PAPER, "twin/joint"), cited=(PAPER,))
+    columns.add(marked(PAPER, measured.name), cited=(PAPER,))
     for who in systems:
         columns.add(published().systems[who].title)
         columns.add(f"{marked(who)}, published", cited=(who,))
-    names = ("twin", *_RIVALS)
+    names = (first, *rivals)
+    comparisons = msgspec.json.decode(workspace.path(COMPARISONS).read_bytes(), type=list[Comparison])
     by_second = {comparison.second: comparison for comparison in comparisons}
     rows: list[list[str]] = []
     numbers: list[list[str]] = []
-    for metric, label in _TWIN_METRICS.items():
-        row, of_row = [label], [f"twin/{metric}"]
+    for metric, label in table.labels.items():
+        row, of_row = [label], [f"{first}/{metric}"]
         for name in names:
             number = f"{name}/{metric}"
             whose = own(number)
@@ -231,9 +220,9 @@ def twin_table(scores: Mapping[str, Score], comparisons: Sequence[Comparison], w
     counts = [cell for name in joint for cell in (f"{scores[name].n:,}", printed_n(name))]
     rows.append(["specifications", *counts])
     numbers.append(["", *(name for name in joint for _ in range(2))])
-    against = [cell for rival in _RIVALS for cell in _difference(by_second[rival])]
+    against = [cell for rival in rivals for cell in _difference(by_second[rival])]
     rows.append(["joint: substrate minus this", "", "", *against])
-    chance = [cell for rival in _RIVALS for cell in _p_value(by_second[rival])]
+    chance = [cell for rival in rivals for cell in _p_value(by_second[rival])]
     rows.append(["McNemar, exact, two-sided p", "", "", *chance])
     numbers += [["", "", "", *(name for name in joint[1:] for _ in range(2))]] * 2
     return columns.table(caption, rows, numbers)
@@ -288,24 +277,24 @@ def _cited(*systems: str) -> str:
     return "; ".join(f"{marked(who)}: {published().systems[who].citation}" for who in systems)
 
 
-def _source(benchmark: Benchmark, workspace: Workspace) -> str:
-    """Which data a benchmark was measured on, in words."""
-    settings, kind = workspace.settings, kind_of(workspace, benchmark)
+def _source(source: Source, workspace: Workspace) -> str:
+    """A profile's data of a source, in words."""
+    settings, kind = workspace.settings, kind_of(workspace, source)
     if kind == "local":
-        named = read_named(workspace.data / benchmark.data_of).items()
+        named = read_named(workspace.data / source.name).items()
         files = ", ".join(
             f"{what} {file.name} sha256 {file.sha256.removeprefix('sha256:')[:12]}" for what, file in named
         )
         return f"official files of the user, {files} (profile {settings.profile})"
-    data: Data = settings.data(benchmark.data_of)
+    data: Data = settings.data(source.name)
     if kind == "official":
         trusted = "".join(
             f"; {file.name} trusted on first use, sha256 {file.sha256.removeprefix('sha256:')[:12]}"
-            for file in trusted_on_first_use(workspace.data / benchmark.data_of)
+            for file in trusted_on_first_use(workspace.data / source.name)
         )
-        return f"official {benchmark.split_text} (profile {settings.profile}){trusted}"
+        return f"official {source.official.words} (profile {settings.profile}){trusted}"
     if kind == "generated":
-        size = benchmark.size(data)
+        size = source.size(data)
         where = f"seed {settings.seed} (profile {settings.profile})"
         return f"generated world, not the official data: {size}, {where}"
     return NOT_MEASURED
@@ -317,3 +306,12 @@ def _measured(score: Score) -> list[str]:
         return ["0", NOT_MEASURED, ""]
     low, high = (100 * bound for bound in score.wilson)
     return [f"{score.n:,}", f"{100 * score.accuracy:.2f} %", f"[{low:.2f}, {high:.2f}]"]
+
+
+LAYOUTS: Mapping[str, Callable[[Declared, Benchmarks, Mapping[str, Score], Workspace], Table]] = {
+    "by subset": by_subset,
+    "by number": by_number,
+    "by metric": by_metric,
+    "by variant": by_variant,
+}
+"""How tables are laid out, by the names in :attr:`orchestration.benchmarks.benchmark.Table.layout`."""

@@ -8,10 +8,10 @@ from typing import NamedTuple
 import msgspec
 from markupsafe import Markup
 
-from orchestration.benchmarks.reliability import Reliability
 from orchestration.rendering.figures import Fall, fall, reliability_diagram
 from orchestration.rendering.tables import Table
 from orchestration.scoring.statistics import wilson
+from orchestration.studies.reliability import Reliability
 from orchestration.workspace import Workspace
 
 TABLE = "artifacts/{profile}/robustness/table"

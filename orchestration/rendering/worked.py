@@ -10,8 +10,9 @@ from typing import NamedTuple
 import msgspec
 from pyoxigraph import NamedNode
 
-from orchestration.benchmarks.benchmark import Benchmark, Case, Shown
-from orchestration.lineage.explain import EXPLAINED, explain_rows
+from orchestration.benchmarks.benchmark import Case, Example, Explained
+from orchestration.lineage.explain import explain_rows
+from orchestration.registry import EXPLAINED
 from orchestration.rendering.timelines import (
     Boxes,
     Timeline,
@@ -72,16 +73,16 @@ class Worked(NamedTuple):
 def worked_examples(workspace: Workspace) -> Iterator[tuple[str, Worked]]:
     """An example of each kind that this run has answers of, behind the kind's title."""
     for benchmark in EXPLAINED.values():
-        for shown in benchmark.shown:
+        for shown in benchmark.examples:
             example = _example(workspace, benchmark, shown)
             if example:
                 yield shown.title, example
 
 
-def _example(workspace: Workspace, benchmark: Benchmark, shown: Shown) -> Worked | None:
+def _example(workspace: Workspace, benchmark: Explained, shown: Example) -> Worked | None:
     """Among the first rows of a kind the first that is telling, else the first."""
     first: Worked | None = None
-    telling = PICTURES[shown.picture].telling
+    telling = PICTURES[benchmark.source.picture].telling
     answered = _rows(workspace.artifacts / benchmark.name / "answers.jsonl", shown.subset)
     for example in work(workspace, benchmark, islice(answered, _LOOKED_AT)):
         if telling(example):
@@ -90,19 +91,12 @@ def _example(workspace: Workspace, benchmark: Benchmark, shown: Shown) -> Worked
     return first
 
 
-def work(workspace: Workspace, benchmark: Benchmark, rows: Iterable[Row]) -> Iterator[Worked]:
+def work(workspace: Workspace, benchmark: Explained, rows: Iterable[Row]) -> Iterator[Worked]:
     """The answers of some rows explained and pictured, scene by scene."""
-    kind = _kind(benchmark)
     for found in explain_rows(workspace, benchmark, rows):
         name, row, case, why = found
-        picture, story = PICTURES[kind].draw(case, why, row) if kind else (None, ())
+        picture, story = PICTURES[benchmark.source.picture].draw(case, why, row)
         yield Worked(name, why, row, picture, story)
-
-
-def _kind(benchmark: Benchmark) -> str | None:
-    """How a benchmark's answers are pictured: as those of one that is asked on the same data."""
-    of_data = [one for one in EXPLAINED.values() if one.data_of == benchmark.data_of]
-    return next((shown.picture for one in of_data for shown in one.shown), None)
 
 
 def _rows(answers: Path, subset: str) -> Iterator[Row]:
@@ -169,4 +163,4 @@ PICTURES: Mapping[str, Kind] = {
     "image": Kind(_picture_image, _eventful),
     "arm": Kind(_picture_arm, _eventful),
 }
-"""By what :class:`~orchestration.benchmarks.benchmark.Shown` calls them."""
+"""By what :attr:`~orchestration.benchmarks.benchmark.Source.picture` calls them."""

@@ -22,6 +22,8 @@ Triple = tuple[ox.NamedNode | ox.BlankNode, ox.NamedNode, Term]
 '<urn:bo> <urn:knows> <<( <urn:ann> <urn:at> <urn:cafe> )>>'
 """
 
+DEEPEST = 32
+"""Triple terms that may stand inside one another; each has two brackets."""
 _SUBJECTS = (ox.NamedNode, ox.BlankNode)
 _OBJECTS = (ox.NamedNode, ox.Literal, ox.BlankNode, ox.Triple)
 
@@ -139,8 +141,18 @@ def spelled(term: Term) -> str:
 
     >>> spelled(ox.Triple(ox.NamedNode("urn:s"), ox.NamedNode("urn:p"), ox.Literal("a")))
     '<<( <urn:s> <urn:p> "a" )>>'
+
+    Raises:
+        ValueError: triple terms stand so deep inside one another that a parser would run out of its stack.
     """
-    return f"<<( {term} )>>" if isinstance(term, ox.Triple) else str(term)
+    if not isinstance(term, ox.Triple):
+        return str(term)
+    inner, depth = term.object, 1
+    while isinstance(inner, ox.Triple):
+        inner, depth = inner.object, depth + 1
+        if depth > DEEPEST:
+            raise ValueError(f"its triple terms stand more than {DEEPEST} deep inside one another")
+    return f"<<( {term} )>>"
 
 
 def quads_of(texts: Iterable[str]) -> list[ox.Quad]:

@@ -20,6 +20,7 @@ EXTRAS: Mapping[str, str] = {
     "rdflib": "bridges",
     "numpy": "worlds",
     "pybullet": "worlds",
+    "pycocotools": "perception",
     "pybullet_data": "worlds",
     "mcp": "mcp",
     "langgraph": "langgraph",

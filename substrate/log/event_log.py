@@ -29,7 +29,16 @@ from substrate.log._locking import MEMORY
 from substrate.log._triples import KEPT, Triples
 from substrate.log.history import Difference, History, diff, history
 from substrate.log.journal import MEMBER, Damage, Journal, TornTail, read_contents, write_atomically
-from substrate.log.patch import EDITED, Descent, Transaction, Verified, parse, render, verify
+from substrate.log.patch import (
+    EDITED,
+    Descent,
+    Transaction,
+    Verified,
+    parse,
+    render,
+    require_flat,
+    verify,
+)
 from substrate.log.replay import Checkpoints, Timeline
 from substrate.log.simulator import Simulator
 
@@ -246,6 +255,7 @@ class EventLog(Timeline):
         try:
             inserts = bytearray([_INSERTS[line[:2]] for _, line in pairs])
             text = "\n".join([line[2:] for _, line in pairs])
+            require_flat(text)
             quads = list(ox.parse(text, ox.RdfFormat.N_TRIPLES))
         except (KeyError, SyntaxError, UnicodeEncodeError) as error:
             raise LogError(
@@ -269,6 +279,7 @@ class EventLog(Timeline):
         1
         """
         given = list(deltas)
+        require_flat("\n".join([text for _, _, text in given]))
         inserts = bytearray([op is Op.INSERT for _, op, _ in given])
         self._grow([tick for tick, _, _ in given], inserts, [text for _, _, text in given])
 
@@ -428,16 +439,18 @@ class EventLog(Timeline):
 
         Every append is durable when the call returns, and one call is one write and one sync however many
         deltas it adds: give many at once to :meth:`extend`. An append that was cut off by a crash is
-        dropped, reported by :class:`TornTailWarning` and kept in :attr:`torn`.
+        moved to a file beside the log, which :class:`TornTailWarning` and :attr:`torn` name.
 
         Raises:
-            LogError: another writer has it open, or its chain does not hold (names the tick).
+            LogError: another writer has it open, it is no log (and is left alone), or its chain does not hold
+                (names the tick).
         """
         journal = Journal(path_of(path))
         try:
-            log = cls.read(path)
+            log = cls._read(path_of(path))
             if log.torn:
-                journal.cut(log.torn.offset)
+                log.torn = log.torn._replace(kept=journal.cut(log.torn.offset))
+                log._warn_of(log.torn, f"moved to {log.torn.kept}", path)
         except BaseException:
             journal.close()
             raise
@@ -451,7 +464,17 @@ class EventLog(Timeline):
         Raises:
             LogError: the file cannot be read, or a byte of it was edited (names the tick).
         """
-        path = path_of(path)
+        log = cls._read(path_of(path))
+        if log.torn:
+            log._warn_of(log.torn, "passed over", path)
+        return log
+
+    def _warn_of(self, torn: TornTail, what: str, path: object) -> None:
+        said = f"{torn.dropped} bytes after tick {self.last_tick} are {what}"
+        warnings.warn(f"{path}: the last append was cut off; {said}", TornTailWarning, stacklevel=3)
+
+    @classmethod
+    def _read(cls, path: Path) -> Self:
         text, ends, size, damage = read_contents(path)
         log = cls()
         log._source = _Source(path, 0, 0)
@@ -465,12 +488,6 @@ class EventLog(Timeline):
         )
         if offset < size:
             log.torn = TornTail(offset, size - offset)
-            warnings.warn(
-                f"{path}: the last append was cut off; "
-                f"{size - offset} bytes after tick {log.last_tick} are dropped",
-                TornTailWarning,
-                stacklevel=2,
-            )
         return log
 
     def _take_verified(self, transactions: Iterable[Verified], path: Path) -> int:
@@ -487,6 +504,7 @@ class EventLog(Timeline):
 
     def _take_batch(self, found: Verified, path: Path) -> None:
         text = "\n".join(found.bodies)
+        require_flat(text, path, f"from tick {found.ticks[0]}")
         lines = text.split("\n")
         ticks: list[int] = []
         for tick, body in zip(found.ticks, found.bodies, strict=True):
@@ -631,12 +649,11 @@ class EventLog(Timeline):
             chain, descent = later, None
 
     def close(self) -> None:
-        """Let another writer open the file; the log can be read on."""
+        """Let another writer open the file; the log can be read on, and takes no more deltas."""
         journal = self._journal
         if journal:
             with journal.lock:
                 journal.close()
-                self._journal = None
 
     def __enter__(self) -> Self:
         return self

@@ -1,6 +1,7 @@
 """A log's file: durable appends by a single writer, gzip where the name ends in ``.gz``.
 
-Each append is one write and one ``fsync``; where it fails the file is cut back to what it was. The
+Each append is one write and one ``fsync``; where it fails the file is cut back to what it was, and
+where it cannot be, the log takes no more until it is opened again. The
 unit of durability is the call: one delta by ``append``, all of the deltas by ``extend``, which costs
 no more syncs than one. A crash between leaves whole transactions, and at most one that is cut off.
 
@@ -22,7 +23,7 @@ import struct
 import tempfile
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from threading import RLock
 from typing import NamedTuple
@@ -51,15 +52,21 @@ MEMBER = 1 << 18
 """Characters of text that share a gzip member in a file written at once."""
 
 
+_OPEN_AGAIN = "Close the log and open it again: what is half written is dropped then"
 _CLOSED_ON_EXEC: int = getattr(os, "O_CLOEXEC", 0)
 _BINARY: int = getattr(os, "O_BINARY", 0)  # else Windows would write line feeds as two characters
 
 
 class TornTail(NamedTuple):
-    """An append that was cut off half-way: where the whole part ends, and how many bytes were dropped."""
+    """An append that was cut off half-way: the end of the whole part, and the number of bytes behind it.
+
+    ``kept`` is the file that has these bytes since the log was opened to be written; ``None`` while they
+    stand in the log's own.
+    """
 
     offset: int
     dropped: int
+    kept: Path | None = None
 
 
 class Damage(NamedTuple):
@@ -96,6 +103,7 @@ class Journal:
     def __init__(self, path: Path) -> None:
         self.path = path
         created = not path.exists()
+        require_regular(path)
         try:
             self._file = os.open(path, os.O_RDWR | os.O_CREAT | _CLOSED_ON_EXEC | _BINARY, 0o644)
         except OSError as error:
@@ -113,14 +121,15 @@ class Journal:
             _sync_folder(path.parent)
         self.lock = RLock()
         """Held by the thread that appends."""
-        self._forked = False
+        self._forked = self._ended = False
         _OPEN.add(self)
 
     def check(self) -> None:
         """Refuse to write where this process may not.
 
         Raises:
-            LogError: this process was forked from the one that opened the file, or the log was closed.
+            LogError: this process was forked from the one that opened the file, the log was closed, or an
+                append failed and could not be undone.
         """
         if self._forked:
             raise LogError(
@@ -130,9 +139,20 @@ class Journal:
             )
         if self._file < 0:
             raise LogError("the log was closed", where=(self.path,), hint="Open it again to append")
+        if not os.fstat(self._file).st_nlink:
+            raise LogError(
+                "the log's file was deleted or replaced",
+                where=(self.path,),
+                hint="Save the log under a path of its own: what is in memory is whole",
+            )
+        if self._ended:
+            raise LogError("a failed append could not be undone", where=(self.path,), hint=_OPEN_AGAIN)
 
     def append(self, text: str) -> None:
         """Add text as one durable step; where it fails the file is as before.
+
+        Where it cannot be made so, the journal's life ends: an append behind half a transaction would be
+        lost with it.
 
         Raises:
             LogError: the system refuses the write.
@@ -145,28 +165,30 @@ class Journal:
                 view = view[os.write(self._file, view) :]
             os.fsync(self._file)
         except OSError as error:
-            self._undo(end)
+            undone = self._undo(end)
             what = "the disk is full" if error.errno == errno.ENOSPC else str(error.strerror)
-            raise LogError(
-                f"cannot append ({what})",
-                where=(self.path,),
-                hint="Nothing was written; free space and append again",
-            ) from error
+            hint = "Nothing was written; free space and append again" if undone else _OPEN_AGAIN
+            raise LogError(f"cannot append ({what})", where=(self.path,), hint=hint) from error
         except BaseException:
             self._undo(end)
             raise
 
-    def _undo(self, end: int) -> None:
-        os.ftruncate(self._file, end)
-        with suppress(
-            OSError
-        ):  # the disk refuses; the cut stands in the cache and the chain tells a torn tail
+    def _undo(self, end: int) -> bool:
+        """Cut off a failed append, durably; where the disk refuses that too, nothing is appended any more."""
+        try:
+            os.ftruncate(self._file, end)
             os.fsync(self._file)
+        except OSError:
+            self._ended = True
+        return not self._ended
 
-    def cut(self, offset: int) -> None:
-        """Drop what lies behind ``offset``, durably."""
+    def cut(self, offset: int) -> Path:
+        """Move what lies behind ``offset`` to a file beside the log, durably, and give its path."""
+        rest = os.pread(self._file, os.fstat(self._file).st_size - offset, offset)
+        kept = keep_beside(self.path, offset, rest)
         os.ftruncate(self._file, offset)
         os.fsync(self._file)
+        return kept
 
     def close(self) -> None:
         """Let go of the file and its lock."""
@@ -201,12 +223,42 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_disown_all)
 
 
+def require_regular(path: Path) -> None:
+    """Refuse a pipe, a device or a folder, which nobody reads to its end.
+
+    Raises:
+        LogError: the path is there and is no file.
+    """
+    if path.exists() and not path.is_file():
+        raise LogError("it is no file", where=(path,), hint="Give the path of a file")
+
+
+def keep_beside(path: Path, offset: int, rest: bytes) -> Path:
+    """Write bytes that are cut from a log to a new file beside it, durably, and give its path."""
+    mode = path.stat().st_mode & 0o777
+    number = 0
+    while True:
+        kept = path.with_name(f"{path.name}.cut-{offset}{f'-{number}' if number else ''}")
+        try:
+            handle = os.open(kept, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, mode)
+            break
+        except FileExistsError:
+            number += 1
+    with os.fdopen(handle, "wb") as file:
+        file.write(rest)
+        file.flush()
+        os.fsync(file.fileno())
+    _sync_folder(kept.parent)
+    return kept
+
+
 def read_contents(path: Path) -> Contents:
     """A journal's text and where its appends end. Bytes that are not UTF-8 become U+FFFD.
 
     Raises:
         LogError: the file cannot be read.
     """
+    require_regular(path)
     try:
         if path.stat().st_size > LIMITS.bytes:
             raise LogError(
@@ -237,12 +289,14 @@ def read_contents(path: Path) -> Contents:
 def write_atomically(path: Path, *texts: str) -> None:
     """A whole file at once: readers see the old one or the new one, never a part.
 
-    In a ``.gz`` file each text becomes a member.
+    In a ``.gz`` file each text becomes a member. A file that is there keeps its mode, and a link its target.
 
     Raises:
         LogError: another writer has the file open as its journal, or the system refuses the write.
     """
     data = b"".join(map(_pack, texts)) if path.suffix == ".gz" else "".join(texts).encode()
+    path = path.resolve()
+    mode = path.stat().st_mode & 0o777 if path.is_file() else 0o644
     with _refusals(path), _unopened(path):
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         try:
@@ -250,7 +304,7 @@ def write_atomically(path: Path, *texts: str) -> None:
                 file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
-            os.chmod(name, 0o644)
+            os.chmod(name, mode)
             os.replace(name, path)
         except BaseException:
             os.unlink(name)
@@ -291,7 +345,9 @@ def _unpack(raw: bytes, offset: int) -> tuple[bytes, int | None, str]:
     if 0 < strange < _FOREIGN:
         return b"", None, "its header was changed"
     if strange:
-        return _inflate(raw[offset:], len(raw))
+        data, end, why = _inflate(raw[offset:], len(raw))
+        # An append of ours has our header: this one was not cut off by a crash of ours.
+        return data, end, why or ("" if end else "it is cut off, and another program wrote it")
     if len(head) < _HEAD:
         return b"", None, ""
     if not _sound(head):

@@ -40,6 +40,8 @@ _STRETCH = 1 << 17
 """Characters of a file that are verified, and their triples parsed, at a time."""
 _GUESSES = 2_000
 """How many lines are hashed to find the tick that a damaged transaction had."""
+_LINES = ("H ", "TX .", "A ", "D ", "TC .")
+_OPENINGS = ("H id <sha256:", "H parent <sha256:")
 EDITED = "The file was edited; restore it from a copy"
 
 
@@ -101,18 +103,12 @@ def parse(text: str, name: str) -> Iterator[tuple[Transaction, int]]:
     header: dict[str, str] = {}
     body: list[str] | None = None
     tick, read = -1, 0
-    deep = text.count("<<") > DEPTH
     # Only a line feed ends a line: literals may hold the other characters that str.splitlines takes for one.
     for number, line in enumerate(text.split("\n")[:-1], start=1):
         read += len(line) + 1
         statement = line.strip(" \t\r")
         if body is not None and statement[:2] in ("A ", "D "):
-            if deep and nests_too_deeply(statement):
-                raise LogError(
-                    f"its triple terms stand more than {DEPTH} deep inside one another",
-                    where=(name, f"line {number}"),
-                    hint="Write it flatter: a parser would run out of its stack",
-                )
+            require_flat(statement, name, f"line {number}")
             body.append(statement)
         elif body is not None and statement == "TC .":
             tick = _whole(header["tick"], name, number) if "tick" in header else tick + 1
@@ -141,6 +137,28 @@ def parse(text: str, name: str) -> Iterator[tuple[Transaction, int]]:
                 f"not a line of RDF Patch here: {statement[:80]!r}",
                 where=(name, place, f"line {number}"),
                 hint="Write one H, TX, A, D or TC a line",
+            )
+
+
+def require_flat(text: str, *where: object) -> None:
+    """Refuse one or several lines that a parser would run out of its stack on.
+
+    Raises:
+        LogError: the triple terms of a line nest too deeply; says where, and in which of several lines.
+
+    >>> require_flat("A <urn:s> <urn:p> " + "<<( <urn:s> <urn:p> " * 70, "a.rdfp")
+    Traceback (most recent call last):
+    substrate.base.errors.LogError: a.rdfp: its triple terms stand more than 64 deep inside one another...
+    """
+    if text.count("<<") <= DEPTH:
+        return
+    lines = text.split("\n")
+    for number, line in enumerate(lines, start=1):
+        if nests_too_deeply(line):
+            raise LogError(
+                f"its triple terms stand more than {DEPTH} deep inside one another",
+                where=where if len(lines) == 1 else (*where, f"delta {number}"),
+                hint="Write it flatter: a parser would run out of its stack",
             )
 
 
@@ -225,6 +243,13 @@ def _prove(text: str, start: int, chain: Chain) -> Verified:
 
 def _explain(text: str, name: str, start: int, chain: Chain) -> None:
     """Say what is wrong with the rest of a file, unless it is the beginning of one more transaction."""
+    begins = any(text.startswith(one) or one.startswith(text) for one in _OPENINGS)
+    if start == 0 and not begins and _CLOSE not in text:
+        raise LogError(
+            "it does not begin as a log",
+            where=(name,),
+            hint="It was not changed; give the file of a log, or a new path",
+        )
     before = chain.tick if chain.tick >= 0 else None
     try:
         if next(parse(text[start:], name), None) is not None:
@@ -237,8 +262,11 @@ def _explain(text: str, name: str, start: int, chain: Chain) -> None:
         ) from None
     # What is left must be the beginning of a transaction: nothing stands behind a TC but its line's end.
     whole, _, partial = text[start:].rpartition("\n")
-    if (partial.startswith("TC .") and partial != "TC .") or not all(
-        map(_belongs, whole.split("\n") if whole else ())
+    cut = partial.startswith(_LINES) or any(one.startswith(partial) for one in _LINES)
+    if (
+        not cut
+        or (partial.startswith("TC .") and partial != "TC .")
+        or not all(map(_belongs, whole.split("\n") if whole else ()))
     ):
         raise LogError(
             "the chain does not hold: the last transaction is not what was appended",

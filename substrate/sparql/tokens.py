@@ -16,22 +16,40 @@ from substrate.base.errors import SubstrateError
 DEPTH = 64
 """Brackets that may stand inside one another, in a query, a TBox or a triple."""
 
-_TOKEN = re.compile(
-    r"""
-    (?P<string>\"{3}(?:[^"\\]|\\.|"(?!""))*+\"{3} | '{3}(?:[^'\\]|\\.|'(?!''))*+'{3}
-              |"(?:[^"\\\n\r]|\\.)*+" | '(?:[^'\\\n\r]|\\.)*+')
+_STRING = r"""(?P<string>\"{3}(?:[^"\\]|\\.|"(?!""))*+\"{3} | '{3}(?:[^'\\]|\\.|'(?!''))*+'{3}
+              |"(?:[^"\\\n\r]|\\.)*+" | '(?:[^'\\\n\r]|\\.)*+')"""
+_LEADING = r"""
     |(?P<iri><(?:[^<>"{}|^`\\\x00-\x20]|\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8})*+>)
     |(?P<comment>\#[^\n\r]*+)
     |(?P<variable>[?$]\w++)
     |(?P<name>[\w.-]*+:(?:[\w:.-]|%[0-9A-Fa-f]{2}|\\.)*+)
     |(?P<language>@[A-Za-z]++(?:-[A-Za-z0-9]++)*+)
-    |(?P<number>\d++(?:\.\d++)?(?:[eE][+-]?\d++)?)
-    |(?P<word>[^\W\d]\w*+)
-    |(?P<space>\s++)
-    |(?P<mark>\|\||&&|\^\^|[!<>]=|<<|>>|.)
-    """,
-    re.VERBOSE | re.DOTALL,
-)
+"""
+_NUMBER = r"|(?P<number>\d++(?:\.\d++)?(?:[eE][+-]?\d++)?)"
+_WORD = r"|(?P<word>[^\W\d]\w*+)"
+_RUN = r"|(?P<run>[\w.-]++)"
+_LAST = r"|(?P<space>\s++) |(?P<mark>\|\||&&|\^\^|[!<>]=|<<|>>|.)"
+
+
+def _compiled(*parts: str) -> re.Pattern[str]:
+    return re.compile("".join(parts), re.VERBOSE | re.DOTALL)
+
+
+_ALONE = r"(?![\w.:-])"
+_TOKEN = _compiled(_STRING, _LEADING, _NUMBER, _ALONE, _WORD, _ALONE, _RUN, _LAST)
+"""Every token; a run is cut into numbers, words and marks, once no colon is found behind it."""
+_UNQUOTED = _compiled("(?P<quote>[\"'])", _LEADING, _NUMBER, _ALONE, _WORD, _ALONE, _RUN, _LAST)
+_IN_RUN = _compiled("(?!)", _NUMBER, _WORD, _LAST)
+_QUOTES = frozenset({'"', "'", '""', "''"})
+_SHORT = {
+    '"': re.compile(r'"(?:[^"\\\n\r]|\\.)*+', re.DOTALL),
+    "'": re.compile(r"'(?:[^'\\\n\r]|\\.)*+", re.DOTALL),
+}
+"""A short string up to, not including, the mark that closes it."""
+_LONG = {
+    '"': re.compile(r'"{3}(?:[^"\\]|\\.|"(?!""))*+"{3}', re.DOTALL),
+    "'": re.compile(r"'{3}(?:[^'\\]|\\.|'(?!''))*+'{3}", re.DOTALL),
+}
 _OPENING = frozenset({"(", "[", "{", "<<"})
 _CLOSING = frozenset({")", "]", "}", ">>"})
 
@@ -49,10 +67,57 @@ def tokens(text: str) -> Iterator[Token]:
     >>> [token.text for token in tokens('ASK { ?s :in "a # b" } # SERVICE')]
     ['ASK', '{', '?s', ':in', '"a # b"', '}']
     """
-    for match in _TOKEN.finditer(text):
-        kind = match.lastgroup or ""
-        if kind not in ("space", "comment"):
-            yield Token(kind, match[0])
+    # Each character is looked at a fixed number of times, whatever the text: no run is scanned again for the
+    # colon that it lacks, and no quotation mark for the one that would close it
+    place, strings = 0, None
+    while place < len(text):
+        for match in (_UNQUOTED if strings else _TOKEN).finditer(text, place):
+            kind = match.lastgroup
+            if kind == "space" or kind == "comment":
+                continue
+            piece = match[0]
+            if kind == "run":
+                place = match.start()
+                while place < match.end() and (part := _IN_RUN.match(text, place)):
+                    yield Token(part.lastgroup or "", part[0])
+                    place = part.end()
+                break
+            if kind == "quote" and strings:
+                kind, place = strings.at(match.start())
+                yield Token(kind, text[match.start() : place])
+                break
+            if piece in _QUOTES and (kind == "mark" or text.startswith(piece[0], match.end())):
+                # A string has no end: from here on what is known of the marks is kept
+                strings, place = _Strings(text), match.start()
+                break
+            yield Token(kind or "", piece)
+        else:
+            return
+
+
+class _Strings:
+    """The strings of a text of which one has no end, found in the order in which they stand."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        # Per mark: no long string begins from here on, no short one ends before there
+        self._endless: set[str] = set()
+        self._open = {'"': 0, "'": 0}
+
+    def at(self, place: int) -> tuple[str, int]:
+        """The string that begins at a quotation mark, or the mark alone, and where it ends."""
+        text, mark = self._text, self._text[place]
+        if mark not in self._endless and text.startswith(mark * 3, place):
+            if match := _LONG[mark].match(text, place):
+                return "string", match.end()
+            self._endless.add(mark)
+        if place >= self._open[mark]:
+            match = _SHORT[mark].match(text, place)
+            end = match.end() if match else place + 1
+            if text.startswith(mark, end):
+                return "string", end + 1
+            self._open[mark] = end
+        return "mark", place + 1
 
 
 def deepest(text: str) -> int:

@@ -17,6 +17,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 ROOT = Path(__file__).resolve().parents[2]
 
+pytestmark = pytest.mark.long
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 
@@ -31,9 +32,9 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="module")
-def report(_reproduced_once: Path) -> Path:
+def report(unchanged_project: Path) -> Path:
     """The folder of a small project's report, which no test changes."""
-    return _reproduced_once / "artifacts/sample/report"
+    return unchanged_project / "artifacts/sample/report"
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
@@ -12,6 +13,7 @@ import pytest
 
 from substrate import EventLog, State
 from substrate.sparql.guard import QueryError, QueryLimits, Solutions, checked, confined, query
+from substrate.sparql.tokens import deepest, tokens
 
 
 @pytest.fixture(scope="module")
@@ -165,3 +167,29 @@ def test_limits_are_positive() -> None:
     for wrong in ({"timeout": 0.0}, {"timeout": float("nan")}, {"rows": -1}, {"memory": 0}):
         with pytest.raises(QueryError, match="positive"):
             QueryLimits(**wrong)  # pyright: ignore
+
+
+@pytest.mark.parametrize("piece", ["1.", "a-", '\\"""\n', "\\'", "<a", "((", "?a:b "])
+def test_tokens_cost_the_same_a_character_however_long_the_text(piece: str) -> None:
+    def spent(pieces: int) -> float:
+        text, best = piece * pieces, 1.0
+        for _ in range(3):
+            start = time.process_time()
+            deepest(text)
+            best = min(best, time.process_time() - start)
+        return best
+
+    # Sixteen times the text: sixteen times the work, or 256 times where something is scanned again
+    assert spent(32_000) < 64 * spent(2_000)
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("1e+5.x 2.a:b a-b", ["1e+5", ".", "x", "2.a:b", "a", "-", "b"]),
+        ('"""a" "b" \'c\'', ['""', '"a"', '"b"', "'c'"]),
+        ('"a\n\'b\' "c"', ['"', "a", "'b'", '"c"']),
+    ],
+)
+def test_runs_and_strings_without_an_end_are_cut_as_ever(text: str, wanted: list[str]) -> None:
+    assert [token.text for token in tokens(text)] == wanted

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
+import os
 import random
 import re
 import subprocess
@@ -186,6 +188,41 @@ print(log.digest)
     after = path.read_bytes()
     assert after.startswith(before)
     assert EventLog.read(path).digest == digest
+
+
+@pytest.mark.parametrize("refused", ["ftruncate", "fsync"])
+def test_an_append_that_cannot_be_undone_ends_the_journal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: str
+) -> None:
+    path = tmp_path / "log.rdfp"
+    written(path)
+    log = EventLog.open(path)
+    known = len(log)
+    write = os.write
+
+    def half(handle: int, data: bytes) -> int:
+        write(handle, bytes(data)[:150])
+        raise OSError(errno.EIO, "the disk fails")
+
+    def refuse(*_: object) -> None:
+        raise OSError(errno.EIO, "the disk fails")
+
+    with monkeypatch.context() as disk:
+        disk.setattr(os, "write", half)
+        disk.setattr(os, refused, refuse)
+        with pytest.raises(LogError, match="cannot append"):
+            log.extend_lines([(60, 'A <urn:s> <urn:p> "half" .')])
+    # The disk is well again, but what lies behind half a transaction would be dropped with it
+    with pytest.raises(LogError, match="could not be undone"):
+        log.extend_lines([(61, 'A <urn:s> <urn:p> "after" .')])
+    assert len(log) == known
+    log.close()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TornTailWarning)
+        again = EventLog.open(path)
+    with again:
+        again.extend_lines([(62, 'A <urn:s> <urn:p> "again" .')])
+    assert len(EventLog.read(path)) == known + 1
 
 
 def test_a_log_that_cannot_be_opened_says_why(tmp_path: Path) -> None:

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 from pyoxigraph import BaseDirection, BlankNode, Literal, NamedNode, Triple
 
 from substrate import Delta, EventLog, LogError, Op
+from substrate.log._chain import Chain
+from substrate.log.patch import Transaction, render
+
+ROOT = Path(__file__).resolve().parents[2]
 
 S, P, OBJ = (NamedNode(f"urn:{name}") for name in "spo")
 XSD = "http://www.w3.org/2001/XMLSchema#"
@@ -131,3 +138,52 @@ def test_a_patch_with_a_broken_chain_is_refused() -> None:
     text = EventLog([Delta(4, Op.INSERT, (S, P, OBJ)), Delta(7, Op.INSERT, (OBJ, P, S))]).to_patch()
     with pytest.raises(LogError, match="tick 7"):
         EventLog.from_patch(text.replace("A <urn:o>", "A <urn:x>"))
+
+
+DEEP = "<urn:s> <urn:p> " + "<<( <urn:s> <urn:p> " * 20_000 + "<urn:o>" + " )>>" * 20_000
+
+
+def _sealed(line: str) -> str:
+    """One delta as a file whose chain holds, by whoever can compute a chain."""
+    chain = Chain().after(0, [line])
+    return render(Transaction(0, Chain().value, chain.value, [line]))
+
+
+@pytest.mark.parametrize(
+    "take",
+    [
+        "EventLog.read(path)",
+        "EventLog.from_patch(path.read_text())",
+        "EventLog().extend_lines([(0, line)])",
+        "EventLog().extend_spelled([Spelled(0, Op.INSERT, line[2:-2])])",
+        "EventLog([Delta(0, Op.INSERT, (S, S, deep()))])",
+    ],
+)
+def test_a_triple_that_nests_too_deeply_is_refused_at_every_door(take: str, tmp_path: Path) -> None:
+    path = tmp_path / "deep.rdfp"
+    line = f"A {DEEP} ."
+    path.write_text(_sealed(line))
+    # In a process of its own: a parser that runs out of its stack ends the process
+    code = f"""
+import os, sys
+from pathlib import Path
+from pyoxigraph import NamedNode, Triple
+from substrate import Delta, EventLog, LogError, Op
+from substrate.base.delta import Spelled
+S, path = NamedNode("urn:s"), Path({str(path)!r})
+line = path.read_text().split("\\n")[4]
+def deep():
+    term = S
+    for _ in range(300):
+        term = Triple(S, S, term)
+    return term
+try:
+    {take}
+except LogError as error:
+    print(error)
+    sys.stdout.flush()
+    os._exit(0)
+"""
+    ran = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    assert "deep inside one another" in ran.stdout

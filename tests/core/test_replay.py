@@ -65,14 +65,14 @@ def test_a_replay_steps_without_rebuilding() -> None:
     replay = Replay(log)
     assert len(replay.seek(500).store) > 0
     store = replay.state.store
-    start = time.perf_counter()
+    start = time.process_time()
     for tick in range(501, 600):
         replay.seek(tick).query("ASK { <urn:s> <urn:p> 1 }")
-    stepping = time.perf_counter() - start
-    start = time.perf_counter()
+    stepping = time.process_time() - start
+    start = time.process_time()
     log.state(599).query("ASK { <urn:s> <urn:p> 1 }")
     assert replay.state.store is store
-    assert stepping < 99 * (time.perf_counter() - start) / 3
+    assert stepping < 99 * (time.process_time() - start) / 3
 
 
 def test_terms_of_one_value_stay_two_triples() -> None:

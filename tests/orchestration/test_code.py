@@ -23,19 +23,19 @@ from model_server import KEY, model_server, some_answer
 from releases import write_logs
 
 from orchestration import code
-from orchestration.benchmarks.ablations import POINTS
 from orchestration.benchmarks.baselines import LanguageModel
-from orchestration.benchmarks.benchmark import Benchmark, Case
-from orchestration.benchmarks.registry import BENCHMARKS
-from orchestration.benchmarks.robustness import KEY as KEY_OF_ROBUSTNESS
-from orchestration.benchmarks.robustness import PERTURBED
+from orchestration.benchmarks.benchmark import Case, Interpreted, Logger, Source
 from orchestration.ledger.records import read_manifest
 from orchestration.models.client import URL
 from orchestration.pipeline.graph import STAGES
 from orchestration.pipeline.resources import WorkspaceResource
 from orchestration.pipeline.run import run_stages
 from orchestration.project import open_workspace
+from orchestration.registry import BENCHMARKS, INTERPRETED, SOURCES
 from orchestration.stage import Stage
+from orchestration.studies.ablations import POINTS
+from orchestration.studies.robustness import KEY as KEY_OF_ROBUSTNESS
+from orchestration.studies.robustness import PERTURBED
 from substrate.domains.rows import encode
 from substrate.log.event_log import EventLog
 
@@ -97,42 +97,39 @@ class Project:
         self.workspace = open_workspace(None, ("baselines.images=photographs", *few))
         self.settings = self.workspace.settings
 
-    def make(self, benchmark: Benchmark, out: Path) -> None:
+    def make(self, source: Source, out: Path) -> None:
         """Its dataset: the scenes of its world, or CLEVRER's with a question for each."""
         out.mkdir(parents=True, exist_ok=True)
-        data = self.settings.data(benchmark.name)
-        if world := benchmark.world:
+        data = self.settings.data(source.name)
+        for world in source.world:
             made = [world.make(number, self.settings.seed, data) for number in world.numbers(data)]
             world.write(out, made, self.settings.seed)
             return
-        files = self.files(BENCHMARKS["clevrer"])
-        scenes = [case.scene for case in _cases(BENCHMARKS["clevrer"], files)]
+        clevrer = SOURCES["clevrer"]
+        files = self.files(clevrer)
+        scenes = [case.scene for case in clevrer.cases(files, None, False).each]
         (out / "annotations").symlink_to(files["annotations"])
         (out / "questions").write_text(json.dumps({str(scene): ASKED for scene in scenes}), "utf-8")
 
-    def files(self, benchmark: Benchmark) -> dict[str, Path]:
-        folder = self.workspace.data / benchmark.data_of
+    def files(self, source: Source) -> dict[str, Path]:
+        folder = self.workspace.data / source.name
         if not folder.is_dir():
-            self.make(BENCHMARKS[benchmark.data_of], folder)
-        return benchmark.files(folder)
+            self.make(source, folder)
+        return source.files(folder)
 
-    def parameters(self, benchmark: Benchmark) -> Any:
-        return self.settings.of(benchmark.parameters[0]) if benchmark.parameters else None
-
-    def logs(self, benchmark: Benchmark) -> list[tuple[Case, dict[str, EventLog]]]:
-        cases = _cases(benchmark, self.files(benchmark))
-        assert benchmark.logs
+    def logs(self, logger: Logger) -> list[tuple[Case, dict[str, EventLog]]]:
+        cases = logger.source.cases(self.files(logger.source), None, False).each
         built: list[tuple[Case, dict[str, EventLog]]] = []
         for case in cases:
-            named = benchmark.logs(case, self.parameters(benchmark))
+            named = logger.logs(case, logger.parameters.of(self.settings))
             built.append((case, {one.name: one.log for one in named}))
         return built
 
-    def answer(self, benchmark: Benchmark, rows: Any) -> list[bytes]:
+    def answer(self, benchmark: Interpreted, rows: Any) -> list[bytes]:
         lines: list[bytes] = []
-        for case, logs in self.logs(BENCHMARKS[benchmark.logs_of]):
+        for case, logs in self.logs(benchmark.logger):
             read = [EventLog.from_patch(log.to_patch()) for log in logs.values()]
-            lines += map(encode, rows(case, read, self.parameters(benchmark), "generated"))
+            lines += map(encode, rows(case, read, benchmark.parameters.of(self.settings), "generated"))
         return lines
 
 
@@ -158,35 +155,33 @@ ASKED = {
 """What people might ask about any scene."""
 
 
-def _cases(benchmark: Benchmark, files: dict[str, Path]) -> list[Case]:
-    assert benchmark.cases
-    return list(benchmark.cases(files, None, False).each)
-
-
 def work_of(project: Project, name: str, out: Path) -> Callable[[], object]:
     """What a stage's workers do, on a few cases; what it needs is there."""
     out.mkdir()
     stage = STAGES[name]
     step = name.partition("/")[2]
     if stage.benchmark in (KEY_OF_ROBUSTNESS, "reliability"):
-        base, rows = BENCHMARKS[step], stage.functions[2]
+        base, rows = INTERPRETED[step], stage.functions[2]
         if step in PERTURBED and stage.benchmark == KEY_OF_ROBUSTNESS:
             rows = functools.partial(rows, step, project.settings.seed)
-        project.files(base)
+        project.files(base.source)
         return lambda: project.answer(base, rows)
     benchmark = BENCHMARKS[stage.benchmark]
     if isinstance(benchmark, LanguageModel):
-        asked = BENCHMARKS[benchmark.asks]
-        write_logs(asked.name, {name: log for _, logs in project.logs(asked) for name, log in logs.items()})
+        asked = benchmark.asks
+        write_logs(
+            asked.name, {name: log for _, logs in project.logs(asked.logger) for name, log in logs.items()}
+        )
         folder = project.workspace.data / benchmark.name
         if step == "answers" and not folder.is_dir():
             STAGES[f"{benchmark.name}/dataset"].run(project.workspace, folder)
         return lambda: stage.run(project.workspace, out / "made")
-    project.files(benchmark)
+    assert isinstance(benchmark, Interpreted)
+    project.files(benchmark.source)
     if step == "dataset":
-        return lambda: project.make(benchmark, out / "made")
+        return lambda: project.make(benchmark.source, out / "made")
     if step == "logs":
-        return lambda: project.logs(benchmark)
+        return lambda: project.logs(benchmark.logger)
     rows = stage.functions[2]
     if step == "curves":
         rows = functools.partial(rows, POINTS[:4])

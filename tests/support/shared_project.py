@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 import yaml
+from projects import ROOT
+from typer.testing import CliRunner
 
-ROOT = Path(__file__).resolve().parents[2]
 _IDENTITY = {
     "GIT_AUTHOR_NAME": "Ada",
     "GIT_AUTHOR_EMAIL": "ada@example.org",
@@ -20,19 +23,36 @@ _IDENTITY = {
 
 
 def run(folder: Path, *command: str, check: bool = True) -> subprocess.CompletedProcess[str]:
-    """Run a command in a folder; ``dvc`` and ``substrate`` are those of this environment."""
-    modules = {"dvc": "dvc", "substrate": "orchestration.cli.main"}
-    program = [sys.executable, "-m", modules[command[0]]] if command[0] in modules else [command[0]]
-    done = subprocess.run(
-        [*program, *command[1:]],
-        cwd=folder,
-        env=os.environ | _IDENTITY | {"PYTHONPATH": str(ROOT), "DVC_NO_ANALYTICS": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    """Run a command in a folder; ``dvc`` is that of this environment, and ``substrate`` runs in this process,
+    where the platform is loaded already.
+    """
+    environment = _IDENTITY | {"PYTHONPATH": str(ROOT), "DVC_NO_ANALYTICS": "1"}
+    if command[0] == "substrate":
+        done = _substrate(folder, command, environment)
+    else:
+        program = [sys.executable, "-m", "dvc"] if command[0] == "dvc" else [command[0]]
+        done = subprocess.run(
+            [*program, *command[1:]],
+            cwd=folder,
+            env=os.environ | environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
     assert not check or done.returncode == 0, done.stdout + done.stderr
     return done
+
+
+def _substrate(
+    folder: Path, command: tuple[str, ...], environment: dict[str, str]
+) -> subprocess.CompletedProcess[str]:
+    from orchestration.cli.main import app
+
+    with pytest.MonkeyPatch.context() as patch, contextlib.chdir(folder):
+        for name, value in environment.items():
+            patch.setenv(name, value)
+        done = CliRunner().invoke(app, list(command[1:]))
+    return subprocess.CompletedProcess(command, done.exit_code, done.stdout, done.stderr)
 
 
 def put_in_git(project: Path) -> None:

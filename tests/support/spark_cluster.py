@@ -19,10 +19,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pyspark
+from projects import QUICK_JAVA
 
-ROOT = Path(__file__).resolve().parents[2]
 SPARK = Path(pyspark.__path__[0])
-STARTING = 120
+STARTING = 900
 """Seconds that a machine may take to come up."""
 
 
@@ -108,6 +108,7 @@ class Cluster:
             "SPARK_LOCAL_IP": "127.0.0.1",
             "SPARK_NO_DAEMONIZE": "1",
             "SPARK_DAEMON_MEMORY": "256m",
+            "SPARK_DAEMON_JAVA_OPTS": QUICK_JAVA,
             "PYSPARK_PYTHON": sys.executable,
         }
         inherited = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}

@@ -11,6 +11,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 from random import Random
+from typing import Literal
 
 import msgspec
 import pytest
@@ -349,6 +350,29 @@ def test_predictive_gold_is_the_hidden_future(scenes: list[WorldScene]) -> None:
                     pair = tuple(sorted(named_object(scene.annotation, choice.program)))
                     assert (choice.answer == "correct") == (pair in pairs(scene.truth.future_collisions))
                     assert pair not in pairs(scene.annotation.collision)
+    assert asked
+
+
+@pytest.mark.parametrize("wrong", ["near", "met"])
+def test_hard_wrong_choices_change_the_predictive_questions_alone(
+    scenes: list[WorldScene], wrong: Literal["near", "met"]
+) -> None:
+    hard = [generate_scene(index, SEED, wrong=wrong) for index in SCENES]
+    assert [scene.annotation for scene in hard] == [scene.annotation for scene in scenes]
+    asked = 0
+    for scene, plain in zip(hard, scenes, strict=True):
+        others = [
+            [q for q in s.questions.questions if q.question_type != "predictive"] for s in (scene, plain)
+        ]
+        assert [(q.question, q.choices) for q in others[0]] == [(q.question, q.choices) for q in others[1]]
+        seen, future = pairs(scene.annotation.collision), pairs(scene.truth.future_collisions)
+        for question in scene.questions.questions:
+            if question.question_type == "predictive":
+                for choice in question.choices or ():
+                    pair = tuple(sorted(named_object(scene.annotation, choice.program)))
+                    assert (choice.answer == "correct") == (pair in future)
+                    assert choice.answer == "correct" or (pair in seen) == (wrong == "met")
+                    asked += 1
     assert asked
 
 

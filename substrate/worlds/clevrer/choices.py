@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from random import Random
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from substrate.domains.clevrer.format import FRAMES, Collision
 from substrate.worlds.clevrer.events import Event, Film
@@ -86,11 +86,38 @@ def _explanations(film: Film, names: Names, rng: Random, effect: Event) -> list[
     return [*presences, *((names.event(event, rng, clause=False), event in causes) for event in events)]
 
 
-def predict(contacts: Sequence[Collision], names: Names, rng: Random, number: int) -> list[MultipleChoice]:
-    """What happens after the video: a pair that first collides then, against one that never does."""
-    seen = {_pair(c.object_ids) for c in contacts if c.frame_id < FRAMES}
+Wrong = Literal["any", "near", "met"]
+"""The wrong choices of a predictive question: any pair that never collides, the one that comes nearest to it,
+or a pair whose collision was filmed: the right pair at another time.
+"""
+
+
+def predict(
+    contacts: Sequence[Collision],
+    names: Names,
+    rng: Random,
+    number: int,
+    *,
+    wrong: Wrong = "any",
+    misses: Mapping[Pair, float] | None = None,
+) -> list[MultipleChoice]:
+    """What happens after the video: a pair that first collides then, against one that does not.
+
+    Args:
+        contacts: every first contact of the simulation, hidden seconds included.
+        names: what the objects are called.
+        rng: the randomness of the choices and their wording.
+        number: of questions.
+        wrong: what the wrong choices are.
+        misses: how near each pair comes to a collision after the video (units), for ``near``.
+    """
+    seen = [_pair(c.object_ids) for c in contacts if c.frame_id < FRAMES]
     future = [_pair(c.object_ids) for c in contacts if c.frame_id >= FRAMES]
     never = [pair for pair in _pairs(names) if pair not in seen and pair not in future]
+    if wrong == "met":
+        never = seen
+    elif wrong == "near" and never:
+        never = [min(never, key=lambda pair: ((misses or {})[pair], pair))]
     questions = []
     for text in rng.sample(_PREDICTIVE, number if future and never else 0):
         right = (

@@ -186,6 +186,27 @@ def slide(shape: Shape, speed: float, frames: int) -> tuple[float, float]:
     return distance, speed
 
 
+def near_misses(poses: Sequence[Mapping[int, Pose]]) -> dict[tuple[int, int], float]:
+    """How near the centres of each two bodies come (units), or would come on straight lines from the first
+    frame on, whichever is nearer.
+
+    >>> still, fast = ((0.0, 0.5, 0.2), (), (0.0, 0.0, 0.0), ()), ((-2.0, 0.0, 0.2), (), (1.0, 0.0, 0.0), ())
+    >>> near_misses([{0: still, 1: fast}])
+    {(0, 1): 0.5}
+    """
+    found: dict[tuple[int, int], float] = {}
+    for a, b in combinations(sorted(poses[0]), 2):
+        nearest = min(math.dist(here[a][0][:2], here[b][0][:2]) for here in poses)
+        (x, y, _), (vx, vy, _) = (
+            [q - p for p, q in zip(poses[0][a][part], poses[0][b][part], strict=True)] for part in (0, 2)
+        )
+        speed = math.hypot(vx, vy)
+        if speed and x * vx + y * vy < 0:
+            nearest = min(nearest, abs(x * vy - y * vx) / speed)
+        found[a, b] = nearest
+    return found
+
+
 _idle: list[int] = []
 """Bullet servers between two runs: starting one takes longer than a run, resetting it gives the same bits as
 a new one.

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from random import Random
 
 from substrate.domains.clevrer.format import Annotation, Choice, Collision, Question, SceneQuestions, Subset
-from substrate.worlds.clevrer.choices import MultipleChoice, explain, imagine, predict
+from substrate.worlds.clevrer.choices import MultipleChoice, Pair, Wrong, explain, imagine, predict
 from substrate.worlds.clevrer.descriptive import Descriptive, ask
 from substrate.worlds.clevrer.events import Film
 from substrate.worlds.clevrer.phrases import Names
@@ -57,6 +57,9 @@ def write_down(
     contacts: Sequence[Collision],
     without: Mapping[int, Sequence[Collision]],
     seed: int,
+    *,
+    wrong: Wrong = "any",
+    misses: Mapping[Pair, float] | None = None,
 ) -> SceneQuestions:
     """The scene's questions, numbered from 0: descriptive, explanatory, predictive, counterfactual.
 
@@ -65,6 +68,8 @@ def write_down(
         contacts: every first contact of the simulation, hidden seconds included.
         without: for each object, every first contact of the simulation without it.
         seed: the world's seed.
+        wrong: what the wrong choices of predictive questions are.
+        misses: how near each pair comes to a collision after the video (units), where ``wrong`` asks for it.
     """
     scene = annotation.scene_index
     film, names, wanted = Film(annotation), Names(tuple(annotation.object_property)), quota(scene)
@@ -73,7 +78,9 @@ def write_down(
         ask(film, names, rng["descriptive"], wanted["descriptive"]),
         {
             "explanatory": explain(film, names, rng["explanatory"], wanted["explanatory"]),
-            "predictive": predict(contacts, names, rng["predictive"], wanted["predictive"]),
+            "predictive": predict(
+                contacts, names, rng["predictive"], wanted["predictive"], wrong=wrong, misses=misses
+            ),
             "counterfactual": imagine(
                 contacts, without, names, rng["counterfactual"], wanted["counterfactual"]
             ),

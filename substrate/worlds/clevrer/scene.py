@@ -8,8 +8,9 @@ import msgspec
 
 from substrate.base.errors import ParameterError
 from substrate.domains.clevrer.format import FRAMES, Annotation, Collision, SceneQuestions
+from substrate.worlds.clevrer.choices import Wrong
 from substrate.worlds.clevrer.events import Event, causes, observed_events
-from substrate.worlds.clevrer.physics import simulate
+from substrate.worlds.clevrer.physics import near_misses, simulate
 from substrate.worlds.clevrer.questions import quota, write_down
 from substrate.worlds.clevrer.sampling import Shot, shoot
 from substrate.worlds.layout import QUESTIONS
@@ -47,8 +48,13 @@ class WorldScene(msgspec.Struct, frozen=True):
     truth: Truth
 
 
-def generate_scene(scene_index: int, seed: int) -> WorldScene:
-    """One scene; it depends on ``scene_index`` and ``seed`` alone, to the last bit.
+def generate_scene(scene_index: int, seed: int, *, wrong: Wrong = "any") -> WorldScene:
+    """One scene; it depends on its arguments alone, to the last bit.
+
+    Args:
+        scene_index: the scene's number; its questions are as many as the official scene of that place has.
+        seed: the world's seed.
+        wrong: what the wrong choices of predictive questions are; nothing else depends on it.
 
     Raises:
         ParameterError: ``scene_index`` is negative.
@@ -70,7 +76,9 @@ def generate_scene(scene_index: int, seed: int) -> WorldScene:
         events,
         [sorted(found) for found in causes(events)],
     )
-    return WorldScene(annotation, write_down(annotation, contacts, without, seed), truth)
+    misses = near_misses(shot.run.poses[FRAMES - 1 :]) if wrong == "near" else None
+    questions = write_down(annotation, contacts, without, seed, wrong=wrong, misses=misses)
+    return WorldScene(annotation, questions, truth)
 
 
 def generate_annotation(scene_index: int, seed: int) -> Annotation:

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from orchestration.benchmarks.ablations import CURVES, VARIANTS
 from orchestration.benchmarks.clevrer import CLEVRER
 from orchestration.pipeline import determinism
 from orchestration.pipeline.graph import stages_of
 from orchestration.pipeline.resources import WorkspaceResource
 from orchestration.pipeline.run import run_stages
 from orchestration.project import open_workspace
+from orchestration.studies.ablations import CURVES, VARIANTS
 from substrate.domains.rows import Row, decode
 
 RESOURCE = WorkspaceResource(profile="sample", overrides=["spark.partitions=2"])

@@ -22,7 +22,6 @@ from typer.testing import CliRunner
 from villages import write_specs
 
 from orchestration.benchmarks.baselines import Inputs, LanguageModel, Pictures, pictures_in, pictures_of
-from orchestration.benchmarks.registry import BENCHMARKS
 from orchestration.cli.main import app
 from orchestration.models import asking
 from orchestration.models.asking import Part
@@ -31,6 +30,7 @@ from orchestration.models.transcript import Journal, Records, TranscriptError, j
 from orchestration.pipeline.graph import STAGES, stages_of
 from orchestration.pipeline.resources import WorkspaceResource
 from orchestration.pipeline.run import RunError, instance, run_stages
+from orchestration.registry import BENCHMARKS
 from substrate.base.errors import FormatError
 from substrate.baselines.parameters import Baseline, Parameters
 from substrate.domains.clevrer.deltas import annotation_log
@@ -56,9 +56,8 @@ class Given(NamedTuple):
     def parts(self, name: str, pictures: Pictures | None = None) -> list[Part]:
         model = BENCHMARKS[name]
         assert isinstance(model, LanguageModel)
-        asked = BENCHMARKS[model.asks]
-        assert asked.cases
-        cases = asked.cases(asked.files(self.data / asked.name), None, True).each
+        source = model.source
+        cases = source.cases(source.files(self.data / source.name), None, True).each
         shown = Inputs(cases, self.logs.__getitem__, "generated", pictures or self.pictures)
         return model.parts(shown, getattr(self.parameters, name))
 

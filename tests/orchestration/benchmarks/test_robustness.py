@@ -10,11 +10,12 @@ from random import Random
 import msgspec
 import pytest
 
-from orchestration.benchmarks.reliability import Chance, Reliability
-from orchestration.benchmarks.robustness import AS_IT_IS, PERTURBED, named, rows, short_of
+from orchestration.named import files_of
 from orchestration.pipeline.robustness_stages import counted
 from orchestration.project import open_workspace
 from orchestration.rendering.robustness import robustness_figures
+from orchestration.studies.reliability import Chance, Reliability
+from orchestration.studies.robustness import AS_IT_IS, PERTURBED, named, rows, short_of
 from substrate.domains.rows import encode
 from substrate.worlds.clevrer import generate_annotation, generate_scene
 from substrate.worlds.clevrer.altered import altered
@@ -31,8 +32,8 @@ def test_every_question_is_asked_under_every_condition_and_only_the_first_is_as_
     found = counted(workspace.path(f"artifacts/{{profile}}/robustness/{name}.jsonl"))
     perturbed = PERTURBED[name]
     first = getattr(workspace.settings.of("robustness"), name)
-    assert perturbed.base.cases
-    cases = perturbed.base.cases(perturbed.base.files(workspace.data / perturbed.base.data_of), None, True)
+    source = perturbed.base.source
+    cases = source.cases(files_of(workspace, source), None, True)
     asked = [case for case, _ in zip(cases.each, range(first), strict=False)]
     counts = {subset: count.total() for subset, count in found.items()}
     assert counts
@@ -78,8 +79,7 @@ def test_probabilities_are_counted_into_bins_and_the_report_shows_both(reproduce
 def test_what_is_changed_comes_from_the_seed_alone(reproduced: Path) -> None:
     workspace = open_workspace()
     base = PERTURBED["gqa"].base
-    assert base.cases
-    case = next(base.cases(base.files(workspace.data / "gqa"), None, True).each)
+    case = next(base.source.cases(files_of(workspace, base.source), None, True).each)
     once, again, other = (
         [encode(row) for row in rows("gqa", seed, case, [], None, "generated")] for seed in (1, 1, 2)
     )
@@ -90,10 +90,7 @@ def test_what_is_changed_comes_from_the_seed_alone(reproduced: Path) -> None:
 def test_as_it_is_means_what_the_benchmark_answers(reproduced: Path) -> None:
     workspace = open_workspace()
     base = PERTURBED["babi"].base
-    assert base.cases
-    assert base.logs
-    assert base.rows
-    case = next(base.cases(base.files(workspace.data / "babi"), None, True).each)
+    case = next(base.source.cases(files_of(workspace, base.source), None, True).each)
     told = [row.predicted for row in base.rows(case, [one.log for one in base.logs(case, None)], None, "")]
     subset = named("all tasks", PERTURBED["babi"].conditions[0])
     assert subset.endswith(AS_IT_IS)

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from orchestration.benchmarks.registry import BENCHMARKS
 from orchestration.cli.main import app
 from orchestration.pipeline.resources import WorkspaceResource
 from orchestration.pipeline.run import RunError, run_stages
 from orchestration.pipeline.spark import spark_session
 from orchestration.project import open_workspace
+from orchestration.registry import BENCHMARKS
 from orchestration.scoring.scores import count, score
 from orchestration.settings import Spark
 from substrate.domains.rows import decode

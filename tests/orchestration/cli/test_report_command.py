@@ -62,7 +62,7 @@ def test_it_is_served_on_this_machine_until_told_to_end(page: Path) -> None:
         assert taken.exit_code == 1
         assert f"--port: {port} cannot be used" in taken.output
         server.send_signal(signal.SIGINT)
-        said = server.communicate(timeout=60)
+        said = server.communicate(timeout=600)
     finally:
         server.kill()
     assert server.returncode == 0
@@ -70,5 +70,5 @@ def test_it_is_served_on_this_machine_until_told_to_end(page: Path) -> None:
 
 
 def read(address: str) -> str:
-    with urllib.request.urlopen(address, timeout=60) as response:
+    with urllib.request.urlopen(address, timeout=600) as response:
         return response.read().decode()

@@ -11,8 +11,8 @@ import msgspec
 import pytest
 from typer.testing import CliRunner
 
-from orchestration.benchmarks.registry import BENCHMARKS
 from orchestration.cli.main import app
+from orchestration.registry import BENCHMARKS
 from orchestration.scoring.published import Kind
 from orchestration.scoring.scores import Comparison, score, score_file
 

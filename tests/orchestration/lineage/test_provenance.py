@@ -12,11 +12,11 @@ import pytest
 from rocrate.rocrate import ROCrate
 from typer.testing import CliRunner
 
-from orchestration.benchmarks.registry import BENCHMARKS
 from orchestration.cli.main import app
 from orchestration.pipeline.graph import STAGES
 from orchestration.pipeline.resources import WorkspaceResource
 from orchestration.pipeline.run import run_stages
+from orchestration.registry import BENCHMARKS
 
 MEASURED = {name: benchmark.numbers for name, benchmark in BENCHMARKS.items()}
 PREFIXES = (

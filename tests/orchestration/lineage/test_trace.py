@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from orchestration.benchmarks.registry import BENCHMARKS
 from orchestration.cli.main import app
 from orchestration.files import sha256
 from orchestration.lineage.answer import trace_answer
@@ -19,6 +18,7 @@ from orchestration.lineage.explain import EXPLAINED
 from orchestration.lineage.number import Lineage, trace_number
 from orchestration.pipeline.graph import STAGES
 from orchestration.project import open_workspace
+from orchestration.registry import BENCHMARKS, INTERPRETED
 from substrate.domains.rows import decode
 
 MEASURED = {name: benchmark.numbers for name, benchmark in BENCHMARKS.items()}
@@ -112,7 +112,7 @@ def test_a_published_cell_traces_to_its_citation(reproduced: Path) -> None:
     assert paper["citations"]["substrate"].startswith("Rovai")
 
 
-@pytest.mark.parametrize("benchmark", sorted(name for name, one in BENCHMARKS.items() if one.rows))
+@pytest.mark.parametrize("benchmark", sorted(INTERPRETED))
 def test_an_answer_walks_to_its_log_and_is_computed_again_to_the_same_bytes(
     reproduced: Path, benchmark: str
 ) -> None:

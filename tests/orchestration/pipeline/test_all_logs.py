@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from orchestration.benchmarks.registry import BENCHMARKS
 from orchestration.pipeline.all_logs import ask_deltas, ask_each
 from orchestration.pipeline.benchmark_stages import make_dataset, make_logs
 from orchestration.project import open_workspace
+from orchestration.registry import INTERPRETED
 from orchestration.tables import read_index
 from substrate.base.errors import ParameterError, SubstrateError
 from substrate.sparql.guard import QueryError
@@ -21,12 +21,12 @@ LONG = 300
 
 def test_all_logs_are_asked_at_once(make_project: Callable[..., Path]) -> None:
     make_project()
-    benchmark, workspace = BENCHMARKS["gqa"], open_workspace()
+    benchmark, workspace = INTERPRETED["gqa"], open_workspace()
     workspace.data.mkdir(parents=True)
-    make_dataset(benchmark, workspace, workspace.data / "gqa")
+    make_dataset(benchmark.source, workspace, workspace.data / "gqa")
     logs = workspace.logs("gqa")
     logs.index.parent.mkdir(parents=True)
-    make_logs(benchmark, workspace, logs.index)
+    make_logs(benchmark.logger, workspace, logs.index)
     entries = {entry.name: entry for entry in read_index(logs.index)}
 
     counted = "SELECT (COUNT(*) AS ?n) WHERE { ?s ?p ?o }"

@@ -14,7 +14,6 @@ import pytest
 import releases
 import yaml
 
-from orchestration.benchmarks.registry import BENCHMARKS
 from orchestration.ledger import dvc as pins
 from orchestration.ledger.pinned import measure, write_pins
 from orchestration.pipeline.checks import SAMPLE, checks_of
@@ -23,6 +22,7 @@ from orchestration.pipeline.graph import STAGES
 from orchestration.pipeline.resources import WorkspaceResource
 from orchestration.pipeline.run import run_stages
 from orchestration.project import open_workspace
+from orchestration.registry import BENCHMARKS, LOGGERS
 from orchestration.scoring.published import Kind, published
 from orchestration.scoring.scores import score, score_file
 from substrate.domains.clevrer.deltas import annotation_log
@@ -79,7 +79,7 @@ def test_every_stage_is_held_against_its_pin_and_every_benchmark_against_its_sha
     assert {
         (stage.name, held[stage.pinned_by]) for stage in STAGES.values() if stage.pinned_by in held
     } <= keys
-    assert {(f"{name}/logs", "shapes") for name, one in BENCHMARKS.items() if one.shapes} <= keys
+    assert {(f"{name}/logs", "shapes") for name, one in LOGGERS.items() if one.shapes} <= keys
     assert {
         ("clevrer/scores", "counts"),
         ("clevrer/scores", "agreement"),

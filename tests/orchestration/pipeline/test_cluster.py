@@ -14,16 +14,20 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pytest
-from spark_cluster import ROOT, Cluster, cluster, why_not
+from projects import QUICK_JAVA, ROOT
+from spark_cluster import Cluster, cluster, why_not
 
 from orchestration.pipeline.spark import NUMBER, PLACE, map_rows, numbers_frame, spark_session
 from orchestration.settings import Spark
 from substrate.base.errors import FormatError, SubstrateError
 
 BENCHMARKS = ("clevrer", "twin", "gqa")
-SMALL = "spark.config={spark.executor.memory: 512m, spark.cores.max: 3}"
+SMALL = (
+    "spark.config={spark.executor.memory: 512m, spark.cores.max: 3,"
+    f' spark.executor.extraJavaOptions: "{QUICK_JAVA}"}}'
+)
 """A driver takes a core of each of up to three workers, and leaves the others to a Connect server."""
-PATIENCE = 600
+PATIENCE = 1800
 MADE = pa.schema([(NUMBER, pa.int64()), ("scene", pa.string())])
 PLACED = pa.schema([(NUMBER, pa.int64()), (PLACE, pa.int64())])
 
@@ -64,15 +68,20 @@ def start(root: Path, storage: Path, *arguments: str, **environment: str) -> sub
     command = [sys.executable, str(ROOT / "tests/support/drive.py"), f"storage={storage.as_uri()}"]
     if "SPARK_MASTER" in environment:
         command.append(SMALL)
-    inherited = {key: value for key, value in os.environ.items() if not key.startswith("SPARK_")}
     return subprocess.Popen(
         [*command, *arguments],
         cwd=root,
-        env=inherited | {"PYTHONPATH": str(ROOT)} | environment,
+        env=inherited() | {"PYTHONPATH": str(ROOT)} | environment,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
     )
+
+
+def inherited() -> dict[str, str]:
+    """This environment, without anything that says where Spark runs."""
+    kept = {key: value for key, value in os.environ.items() if not key.startswith("SPARK_")}
+    return kept | {"SPARK_SUBMIT_OPTS": QUICK_JAVA}
 
 
 def end(root: Path, driver: subprocess.Popen[str]) -> Driven:
@@ -94,6 +103,7 @@ def field(tmp_path_factory: pytest.TempPathFactory, small_project: Callable[...,
         yield Field(machines, projects, shared, local)
 
 
+@pytest.mark.long
 def test_workers_that_see_only_the_storage_give_the_same_bytes(
     field: Field, small_project: Callable[..., Path]
 ) -> None:
@@ -111,6 +121,7 @@ def test_workers_that_see_only_the_storage_give_the_same_bytes(
     }
 
 
+@pytest.mark.long
 def test_a_worker_with_a_disk_of_its_own_ends_the_stage(
     field: Field, small_project: Callable[..., Path]
 ) -> None:
@@ -123,6 +134,7 @@ def test_a_worker_with_a_disk_of_its_own_ends_the_stage(
     assert not list((root / "artifacts").rglob("*.jsonl"))
 
 
+@pytest.mark.long
 def test_spark_connect_gives_the_same_bytes(field: Field, small_project: Callable[..., Path]) -> None:
     root = field.new("connect", small_project)
     address = field.machines.start_connect()
@@ -131,13 +143,13 @@ def test_spark_connect_gives_the_same_bytes(field: Field, small_project: Callabl
     assert found.results == field.local.results
 
 
+@pytest.mark.long
 def test_a_process_a_step_gives_the_same_bytes_over_a_server(
     field: Field, small_project: Callable[..., Path]
 ) -> None:
     root = field.new("processes", small_project)
     storage = field.shared / "processes"
     storage.mkdir()
-    inherited = {key: value for key, value in os.environ.items() if not key.startswith("SPARK_")}
     more = {
         "DAGSTER_HOME": str(root / ".dagster"),
         "PYTHONPATH": str(ROOT),
@@ -151,7 +163,7 @@ def test_a_process_a_step_gives_the_same_bytes_over_a_server(
     done = subprocess.run(
         [sys.executable, *job, "-c", str(config)],
         cwd=root,
-        env=inherited | more,
+        env=inherited() | more,
         capture_output=True,
         text=True,
         check=False,
@@ -164,6 +176,7 @@ def test_a_process_a_step_gives_the_same_bytes_over_a_server(
         assert made.read_bytes() == first.read_bytes()
 
 
+@pytest.mark.long
 def test_a_worker_that_is_killed_in_the_middle_changes_no_byte(
     field: Field, small_project: Callable[..., Path]
 ) -> None:

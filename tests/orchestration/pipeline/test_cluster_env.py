@@ -16,10 +16,10 @@ SPARKS_OWN = Path(pyspark.__path__[0]) / "python" / "lib"
 A_CASE = """
 import sys
 import orchestration.pipeline.ablation_stages, orchestration.pipeline.all_logs
-from orchestration.benchmarks.registry import BENCHMARKS
+from orchestration.registry import SOURCES
 for name in ("clevrer", "gqa"):
-    benchmark = BENCHMARKS[name]
-    assert benchmark.world.make(10000, 20, benchmark.data())
+    (world,) = SOURCES[name].world
+    assert world.make(10000, 20, SOURCES[name].data())
 loaded = {getattr(module, "__file__", None) for module in list(sys.modules.values())} - {None}
 print(sys.prefix, *sorted(file for file in loaded if not file.startswith(tuple(sys.argv[1:]))))
 """

@@ -8,15 +8,16 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[3]
+from projects import ROOT, link_code
+
 BIN = Path(sys.executable).parent
 MODULE = ("-m", "orchestration.definitions")
 
 
 def test_a_selection_a_job_and_the_list_of_definitions(make_project: Callable[..., Path]) -> None:
     project = make_project()
-    for name in ("substrate", "orchestration", "pyproject.toml"):
-        (project / name).symlink_to(ROOT / name)
+    link_code(project)
+    (project / "pyproject.toml").symlink_to(ROOT / "pyproject.toml")
     (project / ".venv").symlink_to(sys.prefix)
 
     run("dagster", "asset", "materialize", *MODULE, "--select", 'key:"gqa/dataset" or key:"babi/dataset"')
@@ -39,7 +40,7 @@ def test_a_selection_a_job_and_the_list_of_definitions(make_project: Callable[..
 
 def run(command: str, *arguments: str) -> str:
     finished = subprocess.run(
-        [str(BIN / command), *arguments], capture_output=True, text=True, check=False, timeout=600
+        [str(BIN / command), *arguments], capture_output=True, text=True, check=False, timeout=1800
     )
     assert finished.returncode == 0, finished.stdout[-4000:] + finished.stderr[-4000:]
     return finished.stdout

@@ -11,12 +11,14 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from orchestration.benchmarks.registry import BENCHMARKS
+from orchestration.benchmarks.benchmark import Benchmark
 from orchestration.cli.main import app
+from orchestration.files import write_json
 from orchestration.named import NAMED
 from orchestration.pipeline.previews import preview
 from orchestration.project import SETTINGS
-from orchestration.rendering.results import BEYOND, ablations_table, clevrer_table, transfer_table
+from orchestration.registry import BENCHMARKS
+from orchestration.rendering.results import LAYOUTS, REPEATED
 from orchestration.rendering.tables import FORMATS, Table
 from orchestration.scoring.published import Kind, published
 from orchestration.scoring.scores import Repetition, Score, score
@@ -24,7 +26,10 @@ from orchestration.settings import load_settings
 from orchestration.workspace import Workspace
 
 ROOT = Path(__file__).resolve().parents[3]
-CLEVRER, TRANSFER = BENCHMARKS["clevrer"], [one for one in BENCHMARKS.values() if one.table[0] == "transfer"]
+CLEVRER, TRANSFER = (
+    BENCHMARKS["clevrer"],
+    [one for one in BENCHMARKS.values() if one.table[0].name == "transfer"],
+)
 UNLIKE = {
     "generated data": ("generated", "generated", 1.0),
     "split validation there, explanatory_train here": ("local", "explanatory_train", 1.0),
@@ -51,18 +56,15 @@ def scores_of(names: Iterator[str] | list[str], kind: Kind, split: str, share: f
 
 
 def tables(at: Workspace, kind: Kind, split: str, share: float = 1.0) -> list[Table]:
-    transfer = [name for one in TRANSFER for name in one.numbers]
-    ablations = BENCHMARKS["ablations"]
-    return [
-        clevrer_table([CLEVRER], scores_of([*CLEVRER.numbers, *BEYOND], kind, split, share), at),
-        transfer_table(TRANSFER, scores_of(transfer, kind, split, share), at),
-        ablations_table(
-            [ablations],
-            scores_of(list(ablations.numbers), kind, split, share),
-            [Repetition("once", 1, "sha256:0")],
-            at,
-        ),
-    ]
+    at.path(REPEATED).parent.mkdir(parents=True)
+    write_json(at.path(REPEATED), [Repetition("once", 1, "sha256:0")], indent=1)
+
+    def laid_out(shown: list[Benchmark]) -> Table:
+        table = shown[0].table[0]
+        numbers = [*(name for one in shown for name in one.numbers), *table.beyond]
+        return LAYOUTS[table.layout](table, shown, scores_of(numbers, kind, split, share), at)
+
+    return [laid_out(shown) for shown in ([CLEVRER], TRANSFER, [BENCHMARKS["ablations"]])]
 
 
 def of_difference(table: Table) -> set[str]:

@@ -12,18 +12,18 @@ from orchestration.scoring.published import published, read_published
 from substrate.base.errors import FormatError
 
 PAPER = Path(__file__).resolve().parents[3].parent / "shared" / "paper" / "event_graph_substrates.tex"
-TEX = r"""\\documentclass{article}\\begin{document}
-\\begin{abstract}We ask 1{,}200 questions.\\end{abstract}
-\\section{Results}\\label{sec:r} Ours has 71.5 percent, $\\tau = 0.4$, in 99 runs; see Section \\ref{sec:r}.
-\\begin{table}\\caption{All}\\begin{tabular}{lr}who & right\\\\ ours & 71.5 \\\\\\end{tabular}\\end{table}
-\\end{document}
-""".replace("\\\\", "\\")
-FIGURES = """
+TEX = r"""\documentclass{article}\title{T}\begin{document}\maketitle
+\begin{abstract}We ask 1{,}200 questions.\end{abstract}
+\section{Results}\label{sec:r} Ours has 71.5 percent, $\tau = 0.4$, in 99 runs; see Section \ref{sec:r}.
+\begin{table}\caption{All}\begin{tabular}{lr}who & right\\ ours & 71.5 \\\end{tabular}\end{table}
+\end{document}
+"""
+FIGURES = r"""
 paper: Another
 systems: {substrate: {title: paper, sees: text, citation: Another}}
 numbers:
   meadow/all/accuracy: {split: test, n: [1200, abstract], substrate: [71.5, section 1, table 1]}
-no_results: {'$\\tau = 0.4$': parameter}
+no_results: {'$\tau = 0.4$': parameter}
 """
 
 

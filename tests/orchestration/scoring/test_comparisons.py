@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from orchestration.benchmarks.registry import BENCHMARKS
+from orchestration.files import write_json
 from orchestration.pipeline.spark import spark_session
 from orchestration.project import SETTINGS
-from orchestration.rendering.results import twin_table
+from orchestration.registry import BENCHMARKS
+from orchestration.rendering.results import COMPARISONS, LAYOUTS
 from orchestration.scoring.scores import Comparison, compare, score
 from orchestration.settings import Spark, load_settings
 from orchestration.workspace import Workspace
@@ -110,11 +111,13 @@ def test_table_2_says_what_was_measured_beside_what_was_published(
     scores |= {name: score(name, correct, asked) for name in BENCHMARKS["twin_direct"].numbers} | {
         name: score(name, 0, 0) for name in BENCHMARKS["twin_concordia"].numbers
     }
-    table = twin_table(
-        scores,
-        [comparison, Comparison("twin", "twin_concordia", 0, 0, 0, 0, None, None, None)],
-        Workspace(tmp_path, load_settings(ROOT / "params.yaml", SETTINGS)),
-    )
+    workspace = Workspace(tmp_path, load_settings(ROOT / "params.yaml", SETTINGS))
+    workspace.path(COMPARISONS).parent.mkdir(parents=True)
+    other = Comparison("twin", "twin_concordia", 0, 0, 0, 0, None, None, None)
+    write_json(workspace.path(COMPARISONS), [comparison, other], indent=1)
+    shown = [BENCHMARKS[name] for name in ("twin", "twin_direct", "twin_concordia")]
+    declared = shown[0].table[0]
+    table = LAYOUTS[declared.layout](declared, shown, scores, workspace)
     here = table.heads.index("Llama-3.1-8B direct")
     direct = {row[0]: list(row[here : here + 2]) for row in table.rows}
     assert (

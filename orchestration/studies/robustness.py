@@ -18,8 +18,8 @@ import msgspec
 from msgspec.structs import replace
 
 from orchestration.benchmarks import babi, clevrer, comphy, gqa
-from orchestration.benchmarks.ablations import Variant
-from orchestration.benchmarks.benchmark import Benchmark, Case, Natural
+from orchestration.benchmarks.benchmark import Case, Interpreted, Natural
+from orchestration.studies.ablations import Variant
 from substrate.base.errors import FormatError
 from substrate.domains.babi.deltas import story_log
 from substrate.domains.babi.format import Story
@@ -90,7 +90,7 @@ class Perturbed:
         questions: how many questions of a case each setting takes, for a check of the rows.
     """
 
-    base: Benchmark
+    base: Interpreted
     settings: tuple[str, ...]
     conditions: tuple[Condition, ...]
     answer: Callable[[Asked], Iterable[Row]]

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from orchestration.benchmarks import clevrer
-from orchestration.benchmarks.benchmark import Benchmark, Case, per_choice
+from orchestration.benchmarks.benchmark import Case, Explained, Table, per_choice
+from orchestration.benchmarks.clevrer import CLEVRER
 from orchestration.settings import convert, override
 from substrate.cause.explanation import Explanation
 from substrate.domains.clevrer.format import SceneQuestions
@@ -138,30 +138,36 @@ def explain(
     """Why a variant's answer is what it is: CLEVRER's explanation under the variant's settings."""
     for variant in (*VARIANTS, *POINTS):
         if variant.name == subset:
-            return clevrer.explain(case, logs, variant.parameters(parameters), "", question)
+            return CLEVRER.explain(case, logs, variant.parameters(parameters), "", question)
     return None
 
 
 NAME = "ablations"
-ABLATIONS = Benchmark(
+TABLE = Table(
+    name="ablations",
+    title="Ablations",
+    about="The ablations: each algorithm's variants side by side, and whether the bytes of answers depend on "
+    "how they are computed.",
+    layout="by variant",
+    needs=("ablations/determinism",),
+    labels={
+        "explanatory": "reference frame",
+        "counterfactual": "world without an object",
+        "predictive": "motion after the video",
+    },
+)
+ABLATIONS = Explained(
     name=NAME,
     title="Ablations on CLEVRER",
     numbers=per_choice(NAME, *(variant.name for variant in VARIANTS)),
     form="ablations/VARIANT/SCENE/QUESTION",
-    example="ablations/predictive.S/10000/14",
-    table=("ablations", 0),
-    dataset="clevrer",
-    logged="clevrer",
-    parameters=("clevrer", Parameters),
-    inputs=clevrer.CLEVRER.inputs,
-    official=clevrer.CLEVRER.official,
-    split_text=clevrer.CLEVRER.split_text,
-    size=clevrer.CLEVRER.size,
-    cases=clevrer.cases,
-    logs=clevrer.scene_logs,
+    table=(TABLE, 0),
+    source=CLEVRER.source,
+    logger=CLEVRER.logger,
+    parameters=CLEVRER.parameters,
     rows=partial(rows, VARIANTS),
     explain=explain,
-    wordings=clevrer.wordings,
+    wordings=CLEVRER.wordings,
     # An answer from a simulated fork takes ten times as long to explain as others do.
     worked=100,
     about={

@@ -1,0 +1,190 @@
+"""How hard are CLEVRER's generated questions, and what are accuracies on them evidence of?
+
+    python benchmarks/clevrer_questions.py counterfactual [--scenes 300] [--seed 9001]
+    python benchmarks/clevrer_questions.py predictive [--scenes 300] [--seed 9001]
+    python benchmarks/clevrer_questions.py duality [--scenes 300] [--seed 9001]
+
+``counterfactual`` says in how many questions somebody collides after the video's end alone, and how each
+method answers, those choices apart. ``predictive`` asks the same futures with three kinds of wrong choices,
+and over Algorithm 3's parameters. ``duality`` says how often two collide without an object that is among
+their collision's causes, by simulating again and by the questions' key.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from substrate.domains.clevrer.deltas import annotation_log
+from substrate.domains.clevrer.format import FRAMES, Question
+from substrate.domains.clevrer.interpreter import answer_scene, choice_program
+from substrate.domains.clevrer.parameters import Counterfactual, Parameters, Predictive
+from substrate.domains.clevrer.program import Step, World, run
+from substrate.domains.clevrer.scene import Event, Scene
+from substrate.domains.clevrer.trial import trials
+from substrate.worlds.clevrer import WorldScene, generate_scene
+
+FIRST = 90_000
+METHODS: Mapping[str, Parameters] = {
+    "duality": Parameters(counterfactual=Counterfactual("duality")),
+    "partner": Parameters(counterfactual=Counterfactual("partner")),
+    "simulated, video only": Parameters(counterfactual=Counterfactual("simulated", horizon=0)),
+    "simulated, to the horizon": Parameters(counterfactual=Counterfactual("simulated")),
+}
+CONFIGURATIONS: Mapping[str, Parameters] = {
+    name: Parameters(predictive=Predictive(name))  # pyright: ignore[reportArgumentType]
+    for name in "ABCS"
+}
+TAUS = (0.1, 0.15, 0.2, 0.3, 0.4, 0.6, 1.0, 1.7)
+HORIZONS = (20, 30, 40, 50, 75, 300)
+GRID: Mapping[str, Parameters] = {
+    **{
+        f"{name}, τ = {tau}": Parameters(predictive=Predictive(name, tau=tau))  # pyright: ignore[reportArgumentType]
+        for name in "AB"
+        for tau in TAUS
+    },
+    **{
+        f"{name}, T = {horizon}": Parameters(
+            predictive=Predictive(name, horizon=horizon)  # pyright: ignore[reportArgumentType]
+        )
+        for name in "AB"
+        for horizon in HORIZONS
+    },
+}
+
+
+def asked(made: WorldScene, kind: str) -> list[Question]:
+    """A scene's questions of a kind."""
+    return [question for question in made.questions.questions if question.question_type == kind]
+
+
+def accuracies(
+    scenes: Iterable[tuple[Scene, int, Sequence[Question]]], variants: Mapping[str, Parameters]
+) -> Iterator[str]:
+    """A line of Markdown for each variant: questions and choices that are right."""
+    right: Counter[tuple[str, str]] = Counter()
+    for scene, number, questions in scenes:
+        for name, parameters in variants.items():
+            for row in answer_scene(scene.log, number, questions, parameters, ""):
+                right[name, "questions"] += bool(row.correct)
+                right[name, "all questions"] += 1
+                right[name, "choices"] += sum(c.predicted == c.expected for c in row.choices or ())
+                right[name, "all choices"] += len(row.choices or ())
+    for name in variants:
+        cells = [
+            f"{right[name, what]} of {right[name, f'all {what}']} "
+            f"({100 * right[name, what] / right[name, f'all {what}']:.1f} %)"
+            for what in ("questions", "choices")
+        ]
+        yield f"| {name} | {cells[0]} | {cells[1]} |"
+
+
+def counterfactual(made: Sequence[WorldScene]) -> Iterator[str]:
+    """The share of late collisions, and every method's accuracy."""
+    count: Counter[str] = Counter()
+    scenes: list[tuple[Scene, int, Sequence[Question]]] = []
+    late_only: list[tuple[Scene, int, Sequence[Question]]] = []
+    for one in made:
+        scene, questions = Scene(annotation_log(one.annotation)), asked(one, "counterfactual")
+        scenes.append((scene, one.truth.scene_index, questions))
+        touched = {name for c in one.annotation.collision for name in c.object_ids}
+        seen = {frozenset(c.object_ids) for c in one.annotation.collision}
+        for question in questions:
+            removed, pairs = named(question, scene)
+            frames = {
+                frozenset(c.object_ids): c.frame_id for c in one.truth.counterfactual_collisions[removed]
+            }
+            late = [place for place, pair in enumerate(pairs) if frames.get(pair, 0) >= FRAMES]
+            unseen = [pair for pair in pairs if pair in frames and pair not in seen]
+            count["questions"] += 1
+            count["with a late collision"] += bool(late)
+            count["choices"] += len(pairs)
+            count["late"] += len(late)
+            count["remove what touched nothing"] += removed not in touched
+            count["of these, with a collision that no frame shows"] += removed not in touched and bool(unseen)
+            kept = [choice for place, choice in enumerate(question.choices or ()) if place in late]
+            if kept:
+                alone = Question(
+                    question.question_id, question.question, "counterfactual", question.program, choices=kept
+                )
+                late_only.append((scene, one.truth.scene_index, [alone]))
+    yield ", ".join(f"{name}: {number}" for name, number in count.items()) + "\n"
+    yield "| all choices | questions right | choices right |\n|---|---|---|"
+    yield from accuracies(scenes, METHODS)
+    yield "\n| choices of late collisions alone | questions right | choices right |\n|---|---|---|"
+    yield from accuracies(late_only, METHODS)
+
+
+def named(question: Question, scene: Scene) -> tuple[int, list[frozenset[int]]]:
+    """The object that a counterfactual question removes, and the pair of each of its choices."""
+    removed, pairs = -1, list[frozenset[int]]()
+    for choice in question.choices or ():
+        steps: list[Step] = []
+        run(choice_program(question.program, choice), World(scene, Parameters()), steps.append)
+        (removed,) = (step.arguments[-1] for step in steps if step.token == "get_counterfact")
+        (sought,) = (step.arguments[0] for step in steps if step.token == "belong_to")
+        assert isinstance(sought, Event)
+        pairs.append(sought.objects)
+    return removed, pairs
+
+
+def predictive(numbers: Sequence[int], seed: int) -> Iterator[str]:
+    """Accuracies by kind of wrong choice, and over the parameters with the first kind."""
+    for kind in ("any", "near", "met"):
+        scenes = [
+            (Scene(annotation_log(one.annotation)), one.truth.scene_index, asked(one, "predictive"))
+            for one in (generate_scene(number, seed, wrong=kind) for number in numbers)
+        ]
+        yield f"\n| wrong choice: {kind} | questions right | choices right |\n|---|---|---|"
+        yield from accuracies(scenes, CONFIGURATIONS if kind != "any" else {**CONFIGURATIONS, **GRID})
+
+
+def duality(made: Sequence[WorldScene]) -> Iterator[str]:
+    """How often two collide without an object of their collision's causes."""
+    truth: Counter[tuple[bool, bool]] = Counter()
+    key: Counter[tuple[bool, bool]] = Counter()
+    for one in made:
+        for event, found in zip(one.truth.events, one.truth.causes, strict=True):
+            causes = {name for place in found for name in one.truth.events[place].objects}
+            for removed, contacts in one.truth.counterfactual_collisions.items():
+                if event.type == "collision" and removed not in event.objects:
+                    pairs = {frozenset(c.object_ids) for c in contacts}
+                    truth[removed in causes, frozenset(event.objects) in pairs] += 1
+        scene = Scene(annotation_log(one.annotation))
+        key.update((trial.responsible, trial.collides) for trial in trials(scene, one.questions.questions))
+    yield "| | responsible, and they collide without it | not responsible, and they do not |\n|---|---|---|"
+    for title, count in (
+        ("every object and collision, by Bullet", truth),
+        ("asked both about, by the key", key),
+    ):
+        cells = [
+            f"{count[said, collides]} of {count[said, True] + count[said, False]} "
+            f"({100 * count[said, collides] / max(1, count[said, True] + count[said, False]):.1f} %)"
+            for said, collides in ((True, True), (False, False))
+        ]
+        yield f"| {title} | {cells[0]} | {cells[1]} |"
+
+
+def main() -> int:
+    """The command."""
+    parser = argparse.ArgumentParser(description="What are accuracies on generated questions evidence of?")
+    parser.add_argument("what", choices=("counterfactual", "predictive", "duality"))
+    parser.add_argument("--scenes", type=int, default=300)
+    parser.add_argument("--seed", type=int, default=9001)
+    given = parser.parse_args()
+    numbers = range(FIRST, FIRST + given.scenes)
+    if given.what == "predictive":
+        lines = predictive(numbers, given.seed)
+    else:
+        made = [generate_scene(number, given.seed) for number in numbers]
+        lines = counterfactual(made) if given.what == "counterfactual" else duality(made)
+    for line in lines:
+        sys.stdout.write(f"{line}\n")
+        sys.stdout.flush()
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

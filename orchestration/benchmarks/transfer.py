@@ -1,0 +1,12 @@
+"""The table that the benchmarks beside the paper's two main ones share."""
+
+from __future__ import annotations
+
+from orchestration.benchmarks.benchmark import Table
+
+TRANSFER = Table(
+    name="transfer",
+    title="Transfer to other benchmarks",
+    about="Transfer: accuracy on the other benchmarks, beside what was published.",
+    layout="by number",
+)

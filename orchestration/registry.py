@@ -1,0 +1,56 @@
+"""Every benchmark, by name, with what they share: sources, loggers, tables.
+
+A new one is added here, and declared in a module of `orchestration/benchmarks/`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from orchestration.benchmarks.babi import BABI
+from orchestration.benchmarks.baselines import (
+    CONTROLLED,
+    GQA_EXTRACTOR,
+    GQA_VISION,
+    TWIN_CONCORDIA,
+    TWIN_DIRECT,
+)
+from orchestration.benchmarks.benchmark import Benchmark, Explained, Interpreted, Logger, Source, Table
+from orchestration.benchmarks.clevrer import CLEVRER
+from orchestration.benchmarks.clevrer_humans import CLEVRER_HUMANS
+from orchestration.benchmarks.comphy import COMPHY, COMPHY_INFERRED
+from orchestration.benchmarks.gqa import GQA
+from orchestration.benchmarks.twin import TWIN
+from orchestration.studies.ablations import ABLATIONS
+
+_IN_ORDER: tuple[Benchmark, ...] = (
+    CLEVRER,
+    COMPHY,
+    COMPHY_INFERRED,
+    BABI,
+    CLEVRER_HUMANS,
+    GQA,
+    CONTROLLED,
+    GQA_VISION,
+    GQA_EXTRACTOR,
+    ABLATIONS,
+    TWIN,
+    TWIN_DIRECT,
+    TWIN_CONCORDIA,
+)
+BENCHMARKS: Mapping[str, Benchmark] = {benchmark.name: benchmark for benchmark in _IN_ORDER}
+"""Every benchmark by name, in the order of the report."""
+INTERPRETED: Mapping[str, Interpreted] = {
+    benchmark.name: benchmark for benchmark in _IN_ORDER if isinstance(benchmark, Interpreted)
+}
+"""The benchmarks that the substrate answers, by name."""
+EXPLAINED: Mapping[str, Explained] = {
+    benchmark.name: benchmark for benchmark in _IN_ORDER if isinstance(benchmark, Explained)
+}
+"""The benchmarks whose answers have reasons, by name."""
+SOURCES: Mapping[str, Source] = {benchmark.source.name: benchmark.source for benchmark in _IN_ORDER}
+"""The sources of all cases, by name."""
+LOGGERS: Mapping[str, Logger] = {one.logger.name: one.logger for one in INTERPRETED.values()}
+"""The loggers of all logs, by name."""
+TABLES: Mapping[str, Table] = {benchmark.table[0].name: benchmark.table[0] for benchmark in _IN_ORDER}
+"""The tables of results, by name."""

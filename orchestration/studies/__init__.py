@@ -1,0 +1,1 @@
+"""Studies: benchmarks under conditions, and the numbers that come of it."""

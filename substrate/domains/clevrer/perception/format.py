@@ -1,0 +1,146 @@
+"""NS-DR's processed proposals as they come: a JSON file a video, with the masks and attributes of each frame.
+
+A ``ground_truth`` key that a file may hold has no field here, so nothing can read it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Annotated
+from zipfile import ZipFile
+
+import msgspec
+
+from substrate.base.errors import FormatError
+from substrate.base.inputs import ZIP_ERRORS, Source, Whole, decode, members, read_bytes, read_member
+from substrate.domains.clevrer.format import Color, Material, Shape
+
+_FILE = re.compile(r"(?:^|/)sim_([0-9]{1,9})\.json(\.gz)?$")
+_Side = Annotated[int, msgspec.Meta(gt=0, le=1 << 14)]
+_Frame = Annotated[int, msgspec.Meta(ge=0, le=1 << 20)]
+
+
+class Mask(msgspec.Struct, frozen=True):
+    """COCO's run-length code of the pixels of an object; ``size`` is the picture's height and width."""
+
+    size: tuple[_Side, _Side]
+    counts: str
+
+
+class Proposal(msgspec.Struct, frozen=True):
+    """An object as a detector saw it in one frame; ``score`` is its own belief, from 0 to 1."""
+
+    mask: Mask
+    color: Color
+    material: Material
+    shape: Shape
+    score: Annotated[float, msgspec.Meta(ge=0, le=1)]
+
+
+class ProposedFrame(msgspec.Struct, frozen=True):
+    """All proposals of one frame."""
+
+    frame_index: _Frame
+    objects: list[Proposal]
+
+
+class ProposedVideo(msgspec.Struct, frozen=True):
+    """A file ``sim_NNNNN.json``: frames in ascending order, of which some may be missing."""
+
+    video_index: Whole
+    frames: list[ProposedFrame]
+
+
+_videos = msgspec.json.Decoder(ProposedVideo)
+
+
+def proposal_names(where: Path) -> dict[int, str]:
+    """Video number to file or zip-member name of every ``sim_NNNNN.json`` of a folder or zip, by number.
+
+    Raises:
+        FormatError: ``where`` is neither, two files have one number, or there is none.
+    """
+    try:
+        if where.is_dir():
+            names: Iterable[str] = (path.relative_to(where).as_posix() for path in where.rglob("sim_*.json*"))
+        else:
+            with ZipFile(where) as archive:
+                names = [info.filename for info in members(archive, where)]
+    except ZIP_ERRORS as error:
+        raise FormatError(
+            f"neither a folder nor a readable zip ({error})",
+            where=(where,),
+            hint="Give a folder or zip of sim_NNNNN.json",
+        ) from error
+    found: dict[int, str] = {}
+    for name in sorted(names):
+        if match := _FILE.search(name):
+            video = int(match[1])
+            if video in found:
+                raise FormatError(
+                    f"video {video} occurs twice: {found[video]} and {name}",
+                    where=(where,),
+                    hint="Keep one of them",
+                )
+            found[video] = name
+    if not found:
+        raise FormatError(
+            "holds no sim_NNNNN.json",
+            where=(where,),
+            hint="Give the folder or zip of NS-DR's processed proposals",
+        )
+    return dict(sorted(found.items()))
+
+
+def proposal_sources(where: Path, names: Iterable[str]) -> Iterator[Source]:
+    """Name and bytes of the given files of a folder or zip, the zip opened once."""
+    if where.is_dir():
+        for name in names:
+            yield str(where / name), read_bytes(where / name)
+        return
+    with ZipFile(where) as archive:
+        for name in names:
+            yield f"{where}:{name}", read_member(archive, where, name)
+
+
+def decode_proposals(source: Source) -> ProposedVideo:
+    """A checked file: frames ascend, and all masks have one size.
+
+    Raises:
+        FormatError: the file breaks the format; the message names file, path (with the frame) and fault.
+
+    >>> decode_proposals(("sim_00007.json", b'{"video_index": 7, "frames": []}'))
+    Traceback (most recent call last):
+    substrate.base.errors.FormatError: sim_00007.json: $.frames: no frames. A video has at least one frame.
+    """
+    video = decode(_videos, source[1], source[0])
+    if (match := _FILE.search(source[0])) and int(match[1]) != video.video_index:
+        raise FormatError(
+            f"video_index is {video.video_index}",
+            where=(source[0], "$.video_index"),
+            hint=f"The file's name says {int(match[1])}",
+        )
+    if not video.frames:
+        raise FormatError("no frames", where=(source[0], "$.frames"), hint="A video has at least one frame")
+    size, before = None, -1
+    for place, frame in enumerate(video.frames):
+        where = (source[0], f"$.frames[{place}]")
+        if frame.frame_index <= before:
+            raise FormatError(
+                f"frame_index is {frame.frame_index} after {before}",
+                where=where,
+                hint="Frames ascend, each given once",
+            )
+        before = frame.frame_index
+        for number, thing in enumerate(frame.objects):
+            size = size or thing.mask.size
+            if thing.mask.size != size:
+                raise FormatError(
+                    f"the mask is of {thing.mask.size[0]} x {thing.mask.size[1]} pixels, others are of "
+                    f"{size[0]} x {size[1]} (frame {frame.frame_index})",
+                    where=(where[0], f"{where[1]}.objects[{number}].mask.size"),
+                    hint="All masks of a video have one size",
+                )
+    return video

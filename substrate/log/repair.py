@@ -1,0 +1,84 @@
+"""A way back from a damaged file: the part of a log that its chain proves, and the ticks behind it."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+from substrate.base.errors import LogError
+from substrate.log._chain import Chain
+from substrate.log.journal import Contents, read_contents, require_regular, write_atomically
+from substrate.log.patch import verify
+
+_TICK = re.compile(r'^H tick "(\d{1,18})" \.$', re.MULTILINE)
+
+
+class Repair(NamedTuple):
+    """A repair, made or only looked at.
+
+    Attributes:
+        deltas: how many deltas the chain proves.
+        last_tick: the last tick that it proves; ``None`` where it proves none.
+        digest: the chain's value there.
+        bytes: the file's size in bytes before.
+        gone: the ticks that are named behind it, as far as they can be read, ascending.
+        why: the fault at which the proof ends; empty where the file is whole.
+        kept: the damaged file under its new name; ``None`` where nothing was changed.
+    """
+
+    deltas: int
+    last_tick: int | None
+    digest: str
+    bytes: int
+    gone: list[int]
+    why: str
+    kept: Path | None = None
+
+
+def repair(path: Path, *, dry_run: bool = False) -> Repair:
+    """Replace a damaged log by the part that its chain proves; the damaged file is kept beside it.
+
+    Nothing is guessed: a delta behind the fault hangs on a chain that is broken, and is only named. In a gzip
+    log the whole members before the fault are taken, and the damaged one as far as it unpacks is looked at.
+
+    Args:
+        path: a log's file, which nobody has open to write.
+        dry_run: only look.
+
+    Raises:
+        LogError: the file cannot be read, or no transaction of it can be proven: then it stays as it is.
+    """
+    require_regular(path)
+    contents = read_contents(path)
+    text = contents.text + (contents.damage.text if contents.damage else "")
+    chain, deltas, end, why = Chain(), 0, 0, ""
+    try:
+        for found in verify(text, str(path)):
+            chain, end = found.chain, found.end
+            deltas += sum(body.count("\n") + 1 for body in found.bodies)
+    except LogError as error:
+        why = str(error)
+    why = why or (contents.damage.why if contents.damage else "") or _tail(text, end, contents)
+    gone = sorted({int(tick) for tick in _TICK.findall(text[end:])})
+    size = path.stat().st_size
+    looked = Repair(deltas, chain.tick if deltas else None, chain.value, size, gone, why)
+    if not why or dry_run:
+        return looked
+    if not deltas:
+        raise LogError("no transaction can be proven", where=(path,), hint="Restore it from a copy")
+    kept = _kept(path)
+    os.link(path, kept)
+    write_atomically(path, text[:end])
+    return looked._replace(kept=kept)
+
+
+def _tail(text: str, end: int, contents: Contents) -> str:
+    cut = end < len(text) or (bool(contents.ends) and contents.ends[-1][1] < contents.size)
+    return "the last append was cut off" if cut else ""
+
+
+def _kept(path: Path) -> Path:
+    names = (path.with_name(f"{path.name}.damaged{f'-{n}' if n else ''}") for n in range(1 << 20))
+    return next(name for name in names if not name.exists())

@@ -1,0 +1,123 @@
+"""Small projects for tests: one that never ran, and one that was reproduced once for all workers and runs."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+LINKED = ("substrate", "orchestration", "tboxes")
+"""What a project's `dvc.yaml` depends on by path; in a test's project these lead to the checkout."""
+QUICK_JAVA = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
+"""For Java machines that live for seconds: optimising code and collecting in parallel double their work."""
+_KEPT = 3
+"""How many reproduced projects stay in the cache, so that a change of branch and back costs nothing."""
+
+
+def write_project(root: Path, scenes: int) -> None:
+    """Write a project with a few cases of each benchmark, which has never run."""
+    (root / ".dagster").mkdir(parents=True)
+    for file in ("workspace.yaml", ".dagster/dagster.yaml"):
+        shutil.copy(ROOT / file, root / file)
+    parameters = yaml.safe_load((ROOT / "params.yaml").read_text("utf-8"))
+    parameters["profiles"]["sample"] |= {
+        "clevrer": {"source": "generated", "scenes": scenes},
+        "babi": {"source": "generated", "questions": 5},
+        "gqa": {"source": "generated", "scenes": 3},
+        "comphy": {"source": "generated", "targets": 2},
+        "clevrer_humans": {"events": None, "questions": None},
+    }
+    parameters["robustness"] = {"clevrer": 2, "comphy_inferred": 1, "gqa": 1, "babi": 1, "reliability": 1}
+    # Each partition is a task, and a task of so few cases costs more than its work.
+    parameters["spark"]["partitions"] = 2
+    for name, profile in parameters["profiles"].items():
+        if name != "local":
+            profile["twin"] = {"specs": 9}
+    (root / "params.yaml").write_text(yaml.safe_dump(parameters), "utf-8")
+
+
+def enter(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make a project the current one."""
+    monkeypatch.chdir(root)
+    monkeypatch.setenv("DAGSTER_HOME", str(root / ".dagster"))
+    # There drift stops a run; a test says so where it means that.
+    monkeypatch.delenv("CI", raising=False)
+
+
+def link_code(root: Path) -> None:
+    """Lead a project to the checkout's code."""
+    for name in LINKED:
+        (root / name).symlink_to(ROOT / name)
+
+
+def init_dvc(root: Path) -> None:
+    """Make a project one of DVC's, with the asset graph as its pipeline and CLEVRER's data pinned."""
+    from orchestration.ledger import dvc
+    from orchestration.pipeline.graph import STAGES
+
+    link_code(root)
+    subprocess.run([sys.executable, "-m", "dvc", "init", "--no-scm", "--quiet"], cwd=root, check=True)
+    (root / "dvc.yaml").write_text(dvc.render_dvc_yaml(STAGES), "utf-8")
+    (root / "data.dvc").write_text("outs:\n- path: data/sample/clevrer\n  hash: md5\n", "utf-8")
+
+
+def reproduced_once(cache: Path) -> Path:
+    """The reproduced project of this code and these parameters; no test may change it.
+
+    The first worker that needs it makes it, the others wait, and later runs of the tests find it.
+
+    Args:
+        cache: a folder that outlives the run.
+    """
+    made = cache / _digest()
+    with _locked(cache / "lock"):
+        if not made.is_dir():
+            fresh = cache / f"{made.name}.making"
+            shutil.rmtree(fresh, ignore_errors=True)
+            _reproduce(fresh)
+            fresh.rename(made)
+            known = sorted(cache.glob("*/params.yaml"), key=lambda file: file.stat().st_mtime_ns)
+            for old in known[:-_KEPT]:
+                shutil.rmtree(old.parent, ignore_errors=True)
+    return made
+
+
+def _reproduce(root: Path) -> None:
+    from typer.testing import CliRunner
+
+    from orchestration.cli.main import app
+
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        write_project(root, scenes=3)
+        enter(root, monkeypatch)
+        init_dvc(root)
+        result = CliRunner().invoke(app, ["reproduce"])
+        assert result.exit_code == 0, result.output
+        shutil.rmtree(root / ".dvc/cache")
+
+
+def _digest() -> str:
+    """A digest of all that a reproduction depends on, packages included."""
+    files = [ROOT / "params.yaml", ROOT / "requirements.lock", ROOT / "workspace.yaml", Path(__file__)]
+    files += [path for name in LINKED for path in (ROOT / name).rglob("*") if path.is_file()]
+    digest = hashlib.sha256(sys.version.encode())
+    for file in sorted(path for path in files if "__pycache__" not in path.parts):
+        digest.update(f"\0{file.relative_to(ROOT)}\0".encode())
+        digest.update(file.read_bytes())
+    return digest.hexdigest()[:24]
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    with path.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
