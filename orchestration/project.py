@@ -14,16 +14,16 @@ from typing import Any
 import msgspec
 
 from orchestration.benchmarks.baselines import SECTION
-from orchestration.registry import INTERPRETED, SOURCES
-from orchestration.root import find_root
+from orchestration.registry import INTERPRETED, SOURCES, STUDIES
 from orchestration.settings import PARAMETERS_FILE, Settings, flattened, load_settings, settings_type
-from orchestration.studies import robustness
-from orchestration.workspace import EXPERIMENTS, Workspace
+from orchestration.workspace.folders import EXPERIMENTS, Workspace
+from orchestration.workspace.root import find_root
 from substrate.base.errors import ParameterError
 
 SETTINGS = settings_type(
     dict(one.parameters for one in INTERPRETED.values() if one.parameters.key)
-    | {SECTION.key: SECTION.type, robustness.KEY: robustness.Robustness},
+    | {SECTION.key: SECTION.type}
+    | dict(study.parameters for study in STUDIES if study.parameters.key),
     {name: source.data for name, source in SOURCES.items()},
 )
 """The type of `params.yaml`."""

@@ -1,4 +1,4 @@
-"""Every benchmark, by name, with what they share: sources, loggers, tables.
+"""Every benchmark and study, by name, with what benchmarks share: sources, loggers, tables.
 
 A new one is added here, and declared in a module of `orchestration/benchmarks/`.
 """
@@ -22,6 +22,10 @@ from orchestration.benchmarks.comphy import COMPHY, COMPHY_INFERRED
 from orchestration.benchmarks.gqa import GQA
 from orchestration.benchmarks.twin import TWIN
 from orchestration.studies.ablations import ABLATIONS
+from orchestration.studies.ablations import STUDY as ABLATION_STUDY
+from orchestration.studies.reliability import RELIABILITY
+from orchestration.studies.robustness import ROBUSTNESS
+from orchestration.studies.study import Study
 
 _IN_ORDER: tuple[Benchmark, ...] = (
     CLEVRER,
@@ -54,3 +58,5 @@ LOGGERS: Mapping[str, Logger] = {one.logger.name: one.logger for one in INTERPRE
 """The loggers of all logs, by name."""
 TABLES: Mapping[str, Table] = {benchmark.table[0].name: benchmark.table[0] for benchmark in _IN_ORDER}
 """The tables of results, by name."""
+STUDIES: tuple[Study, ...] = (ABLATION_STUDY, ROBUSTNESS, RELIABILITY)
+"""The studies that have rows of their own."""

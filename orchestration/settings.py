@@ -8,7 +8,7 @@ from typing import Annotated, Any, TypeVar
 
 import msgspec
 
-from orchestration.yaml_text import parse_yaml, read_yaml
+from orchestration.base.yaml_text import parse_yaml, read_yaml
 from substrate.base.errors import ParameterError
 
 PARAMETERS_FILE = "params.yaml"

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         conflicts,
         fork,
         merge,
+        worlds,
     )
     from substrate.cause import Event, ancestors
     from substrate.log import EventLog, Replay, Simulator, State, TornTailWarning
@@ -55,7 +56,7 @@ _ROOMS = {
     "log": "EventLog Replay Simulator State TornTailWarning",
     "rules": "RuleEmitter TBox settle unfold",
     "branch": "Assert AssertAwareness Emitter Intervention MergeError OverrideLocation Retract "
-    "RetractAwareness Simulation conflicts fork merge",
+    "RetractAwareness Simulation conflicts fork merge worlds",
     "cause": "Event ancestors",
     "memory": "Memory",
 }
@@ -99,6 +100,7 @@ __all__ = [
     "merge",
     "settle",
     "unfold",
+    "worlds",
 ]
 
 

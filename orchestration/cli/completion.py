@@ -25,9 +25,9 @@ def _completing(found: Callable[[], Iterable[str]], about: str) -> Callable[[str
 
 
 def _parameters() -> dict[str, Any]:
-    from orchestration.root import find_root
+    from orchestration.base.yaml_text import read_yaml
     from orchestration.settings import PARAMETERS_FILE
-    from orchestration.yaml_text import read_yaml
+    from orchestration.workspace.root import find_root
 
     return read_yaml(find_root() / PARAMETERS_FILE)
 
@@ -41,7 +41,7 @@ def _stages() -> Iterator[str]:
     """The stages that DVC runs and those that were pinned: reading them is a hundred times faster than asking
     the asset graph.
     """
-    from orchestration.root import find_root
+    from orchestration.workspace.root import find_root
 
     root = find_root()
     yield from re.findall(r"substrate materialize (\S+)", (root / "dvc.yaml").read_text("utf-8"))
@@ -65,7 +65,7 @@ def _numbers() -> Iterator[str]:
 
 
 def _experiments() -> Iterator[str]:
-    from orchestration.root import find_root
+    from orchestration.workspace.root import find_root
 
     for record in (find_root() / "experiments").glob("[!.]*/experiment.json"):
         yield record.parent.name

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
+from orchestration.base.files import filling
 from orchestration.benchmarks.benchmark import Interpreted, Source
 from orchestration.benchmarks.tally import answer_files
 from orchestration.cli.console import (
@@ -23,7 +24,6 @@ from orchestration.cli.console import (
 )
 from orchestration.cli.notices import others_apart
 from orchestration.cli.printing import print_json, print_lines
-from orchestration.files import filling
 from orchestration.registry import INTERPRETED, SOURCES
 from orchestration.settings import parameters_of
 from substrate.base.errors import ParameterError

@@ -32,7 +32,7 @@ def notices_path() -> Path:
     from substrate.base.errors import ParameterError
 
     try:
-        from orchestration.root import find_root
+        from orchestration.workspace.root import find_root
 
         return find_root() / ".dagster" / "notices.log"
     except (ParameterError, ModuleNotFoundError):  # no project, or no platform to read one with

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from orchestration.files import replacing
+from orchestration.base.files import replacing
 from substrate.base.errors import FormatError
 from substrate.domains.clevrer.format import read_scene_events
 from substrate.domains.clevrer.motion.predict import predict_collisions

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from orchestration.base.yaml_text import read_yaml
 from orchestration.cli.console import stage_bars
 from orchestration.cli.notices import running
 from orchestration.ledger.look import (
@@ -21,12 +22,11 @@ from orchestration.ledger.look import (
     stands,
     write_look,
 )
-from orchestration.root import find_root
 from orchestration.settings import PARAMETERS_FILE
-from orchestration.yaml_text import read_yaml
+from orchestration.workspace.root import find_root
 
 if TYPE_CHECKING:
-    from orchestration.workspace import Workspace
+    from orchestration.workspace.folders import Workspace
 
 
 class Reproduction(msgspec.Struct, frozen=True):
@@ -98,8 +98,6 @@ def reproduced(
 def _run(
     profile: str | None, only: str | None, overrides: Sequence[str], force: bool, name: str, start: float
 ) -> Reproduction:
-    from orchestration.experiments.making import begin
-    from orchestration.experiments.record import open_experiment
     from orchestration.ledger.dvc import settle
     from orchestration.pipeline.graph import STAGES, stages_of
     from orchestration.pipeline.progress import counting
@@ -107,6 +105,8 @@ def _run(
     from orchestration.pipeline.resources import WorkspaceResource
     from orchestration.pipeline.run import instance, run_stages
     from orchestration.project import open_run, open_workspace
+    from orchestration.studies.experiments.making import begin
+    from orchestration.studies.experiments.record import open_experiment
 
     workspace = open_run(profile, tuple(overrides), name)
     used, names = workspace.settings.profile, stages_of(only)

@@ -195,7 +195,7 @@ def accept(
     """
     with failing():
         with others_apart():
-            from orchestration.files import replacing
+            from orchestration.base.files import replacing
             from orchestration.ledger.acceptance import commit_message, told, trailers
             from orchestration.ledger.verification import accept_results, proposed
             from orchestration.pipeline.graph import STAGES

@@ -34,6 +34,7 @@ from rich.progress import (
     TransferSpeedColumn,
 )
 
+from orchestration.base.secrets_out import without_user
 from orchestration.fetch.holdings import differing
 from orchestration.fetch.sources import (
     Known,
@@ -54,7 +55,6 @@ from orchestration.fetch.transfer import (
     Transfer,
     UnavailableError,
 )
-from orchestration.secrets_out import without_user
 from substrate.base.errors import ParameterError
 from substrate.log.journal import write_atomically
 

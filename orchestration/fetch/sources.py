@@ -12,8 +12,8 @@ from typing import Literal
 
 import msgspec
 
+from orchestration.base.secrets_out import without_user
 from orchestration.fetch.holdings import Holding
-from orchestration.secrets_out import without_user
 from substrate.base.errors import FormatError
 
 

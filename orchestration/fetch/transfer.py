@@ -22,7 +22,7 @@ from urllib.parse import urlsplit
 import httpx
 import msgspec
 
-from orchestration.secrets_out import hide, without_user
+from orchestration.base.secrets_out import hide, without_user
 from substrate.base.errors import SubstrateError
 
 _CONTENT_RANGE = re.compile(r"bytes (\d+)-\d+/(\d+)$")

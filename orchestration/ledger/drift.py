@@ -16,7 +16,7 @@ from orchestration.ledger.pinned import NOTHING, Pin, Pinned, PinnedRow, Pins, m
 from orchestration.ledger.records import LOCK, Entry, Fingerprint, lines_apart
 from orchestration.settings import flattened
 from orchestration.stage import Stage, Stages
-from orchestration.workspace import Workspace
+from orchestration.workspace.folders import Workspace
 
 
 class Difference(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -18,7 +18,7 @@ from typing import Any
 
 import msgspec
 
-from orchestration.files import replacing, sha256
+from orchestration.base.files import replacing, sha256
 from orchestration.ledger.records import (
     LEDGER,
     OF_LINES,
@@ -37,7 +37,7 @@ from orchestration.ledger.records import (
     read_manifest,
 )
 from orchestration.stage import Stage, Stages
-from orchestration.workspace import Workspace
+from orchestration.workspace.folders import Workspace
 from substrate.base.errors import SubstrateError
 from substrate.domains.rows import decode
 

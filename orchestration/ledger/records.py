@@ -17,11 +17,11 @@ from typing import Any
 
 import msgspec
 
+from orchestration.base.files import replacing, sha256
 from orchestration.code import ROOT
-from orchestration.files import replacing, sha256
 from orchestration.stage import Stage, Stages, inputs_of
-from orchestration.tables import table_sums
-from orchestration.workspace import Workspace
+from orchestration.workspace.folders import Workspace
+from orchestration.workspace.tables import table_sums
 
 LOCK = "requirements.lock"
 LEDGER = "artifacts/{profile}/.ledger"

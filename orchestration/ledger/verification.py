@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from orchestration.files import passing_folder
+from orchestration.base.files import passing_folder
 from orchestration.ledger import dvc
 from orchestration.ledger.acceptance import Acceptance, changes
 from orchestration.ledger.acceptance import since as changes_since
@@ -19,7 +19,7 @@ from orchestration.ledger.pinned import ACCEPTED, Pinned, Pins, measure, read_pi
 from orchestration.ledger.records import Digests, changing, ledger_of, read_records
 from orchestration.settings import PARAMETERS_FILE
 from orchestration.stage import Stage, Stages
-from orchestration.workspace import Workspace
+from orchestration.workspace.folders import Workspace
 from substrate.base.errors import ParameterError, SubstrateError
 
 

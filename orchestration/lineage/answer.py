@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from orchestration.files import sha256
+from orchestration.base.files import sha256
 from orchestration.lineage.explain import Input, explain_answer
 from orchestration.lineage.number import (
     Lineage,
@@ -20,8 +20,8 @@ from orchestration.lineage.number import (
     tallies,
 )
 from orchestration.registry import BENCHMARKS, EXPLAINED
-from orchestration.tables import LogEntry, read_index
-from orchestration.workspace import Workspace
+from orchestration.workspace.folders import Workspace
+from orchestration.workspace.tables import LogEntry, read_index
 from substrate.base.errors import ParameterError
 from substrate.cause.explanation import OWN
 from substrate.domains.rows import Row, encode

@@ -25,7 +25,7 @@ from rocrate.model.entity import Entity
 from rocrate.model.softwareapplication import SoftwareApplication
 from rocrate.rocrate import ROCrate
 
-from orchestration.files import sha256
+from orchestration.base.files import sha256
 from orchestration.ledger.records import ROOT
 from orchestration.lineage.number import Lineage, Step, Trace, step_of
 from orchestration.settings import flattened

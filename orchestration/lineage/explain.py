@@ -8,11 +8,11 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from orchestration.benchmarks.benchmark import Case, Explained, Files, Interpreted, Source
-from orchestration.named import files_of
 from orchestration.project import open_workspace
 from orchestration.registry import EXPLAINED
 from orchestration.settings import parameters_of
-from orchestration.workspace import Workspace
+from orchestration.workspace.folders import Workspace
+from orchestration.workspace.named import files_of
 from substrate.base.errors import ParameterError
 from substrate.cause.explanation import Explanation
 from substrate.domains.rows import Row

@@ -12,7 +12,7 @@ from orchestration.registry import BENCHMARKS
 from orchestration.scoring.likeness import difference, own, why_not
 from orchestration.scoring.published import MINUS, Figure, Kind, published
 from orchestration.scoring.scores import Comparison, Score, score_file
-from orchestration.workspace import Workspace
+from orchestration.workspace.folders import Workspace
 
 _FIGURE = re.compile(r"[+−-]?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?")
 _EDGES = ("low", "high")

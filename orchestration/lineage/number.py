@@ -18,17 +18,17 @@ from typing import Any
 
 import msgspec
 
+from orchestration.base.files import sha256
 from orchestration.code import ROOT
 from orchestration.fetch.downloads import official_sources, read_pins
-from orchestration.files import sha256
 from orchestration.ledger.pinned import pinned_records
 from orchestration.ledger.records import LOCK, lock_hash, parameter, read_records
-from orchestration.named import NAMED
 from orchestration.registry import BENCHMARKS
 from orchestration.scoring.scores import Score, score_file, split_name
 from orchestration.stage import Stages
-from orchestration.tables import LogEntry, read_index
-from orchestration.workspace import Workspace
+from orchestration.workspace.folders import Workspace
+from orchestration.workspace.named import NAMED
+from orchestration.workspace.tables import LogEntry, read_index
 from substrate.base.errors import ParameterError
 from substrate.domains.rows import Row, decode
 from substrate.domains.smallville.judging import WEIGHTS, judge

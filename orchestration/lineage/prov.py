@@ -18,7 +18,7 @@ from urllib.parse import quote
 import msgspec
 import pyoxigraph as ox
 
-from orchestration.files import replacing
+from orchestration.base.files import replacing
 from orchestration.lineage.answer import AnswerTrace
 from orchestration.lineage.number import Lineage, Source, Step, Trace
 from orchestration.settings import flattened

@@ -5,9 +5,9 @@ from __future__ import annotations
 import msgspec
 
 from orchestration.lineage.explain import Input, case_of
-from orchestration.named import split_of
 from orchestration.registry import INTERPRETED
-from orchestration.workspace import Workspace
+from orchestration.workspace.folders import Workspace
+from orchestration.workspace.named import split_of
 from substrate.base.errors import ParameterError
 from substrate.domains.rows import decode, encode
 

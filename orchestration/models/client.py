@@ -23,9 +23,9 @@ from typing import Any, NamedTuple
 import httpx
 import msgspec
 
+from orchestration.base.secrets_out import hide
 from orchestration.fetch.transfer import Patience
 from orchestration.models.transcript import Exchange, Journal, Records, Reply, address, canonical, make_record
-from orchestration.secrets_out import hide
 from substrate.base.errors import SubstrateError
 from substrate.baselines.model import Message, ReplyError, Request
 from substrate.baselines.parameters import Baseline

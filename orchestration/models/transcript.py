@@ -18,7 +18,7 @@ from typing import Any
 
 import msgspec
 
-from orchestration.files import replacing
+from orchestration.base.files import replacing
 from substrate.base.errors import FormatError, SubstrateError
 from substrate.base.inputs import read_bytes, require_distinct_keys
 from substrate.baselines.model import Image, Request

@@ -19,8 +19,8 @@ from orchestration.benchmarks.benchmark import Interpreted
 from orchestration.ledger.records import keep_tables
 from orchestration.pipeline.cases import cases_of, ensure_logs
 from orchestration.pipeline.spark import NUMBER, PLACE, columns_of, map_rows, spark_session
-from orchestration.tables import LOGS, shard_name
-from orchestration.workspace import Workspace
+from orchestration.workspace.folders import Workspace
+from orchestration.workspace.tables import LOGS, shard_name
 from substrate.base.errors import ParameterError, SubstrateError
 from substrate.log.event_log import EventLog
 from substrate.sparql.guard import query

@@ -7,15 +7,23 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from orchestration.base.files import sha256, write_json
 from orchestration.benchmarks.benchmark import Benchmark, Data, Interpreted, Logger, Release, Source
 from orchestration.fetch.downloads import fetch_shown
-from orchestration.files import sha256, write_json
-from orchestration.named import NAMED, OFFICIAL, NamedFile, OfficialFile, files_of, kind_of, split_of
 from orchestration.pipeline.cases import answer_cases, build_logs, make_scenes
 from orchestration.pipeline.spark import readable, spark_session
 from orchestration.scoring.scores import count, score, score_file
 from orchestration.stage import Stage
-from orchestration.workspace import Workspace
+from orchestration.workspace.folders import Workspace
+from orchestration.workspace.named import (
+    NAMED,
+    OFFICIAL,
+    NamedFile,
+    OfficialFile,
+    files_of,
+    kind_of,
+    split_of,
+)
 from substrate.base.errors import ParameterError
 
 

@@ -16,13 +16,14 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sql
 
+from orchestration.base.files import replacing, sha256
 from orchestration.benchmarks.benchmark import Interpreted, Logger, NamedLog, Source, World
 from orchestration.code import code_of
-from orchestration.files import replacing, sha256
-from orchestration.named import split_of
 from orchestration.pipeline.progress import advance, say
 from orchestration.pipeline.spark import NUMBER, columns_of, map_rows, numbers_frame, spark_session
-from orchestration.tables import (
+from orchestration.workspace.folders import Workspace
+from orchestration.workspace.named import split_of
+from orchestration.workspace.tables import (
     CASES,
     LOGS,
     LogEntry,
@@ -35,7 +36,6 @@ from orchestration.tables import (
     short_key,
     write_cases,
 )
-from orchestration.workspace import Workspace
 from substrate.base.errors import SubstrateError
 from substrate.domains.rows import encode
 from substrate.log.event_log import EventLog

@@ -13,25 +13,23 @@ from typing import NamedTuple
 
 import dagster as dg
 
+from orchestration.base.files import sha256
 from orchestration.benchmarks.benchmark import Benchmark, Data, Interpreted, Logger, Source
-from orchestration.benchmarks.clevrer import CLEVRER
-from orchestration.files import sha256
 from orchestration.ledger.drift import explain_data
 from orchestration.ledger.pinned import ROWS, pinned_outs
-from orchestration.named import files_of, kind_of
 from orchestration.pipeline.drifted import find_drift, shown
 from orchestration.pipeline.resources import WorkspaceResource
-from orchestration.pipeline.robustness_stages import counted, rows_file
-from orchestration.registry import BENCHMARKS, INTERPRETED, LOGGERS
+from orchestration.pipeline.study_stages import asked_of
+from orchestration.registry import BENCHMARKS, INTERPRETED, LOGGERS, STUDIES
 from orchestration.scoring.likeness import why_not
 from orchestration.scoring.published import PAPER, published
 from orchestration.scoring.scores import Score, read_scores
 from orchestration.scoring.statistics import wilson
 from orchestration.stage import Stage, Stages
-from orchestration.studies.reliability import imagined
-from orchestration.studies.robustness import KEY, PERTURBED, short_of
-from orchestration.tables import read_index
-from orchestration.workspace import Workspace
+from orchestration.studies.study import Part, Study, counted, named, totals
+from orchestration.workspace.folders import Workspace
+from orchestration.workspace.named import files_of, kind_of
+from orchestration.workspace.tables import read_index
 from substrate.domains.rows import decode
 from substrate.rules.tbox import TBox
 
@@ -211,18 +209,20 @@ def _asked(workspace: Workspace, source: Source) -> set[str]:
     return {str(case.scene) for case in source.cases(files, None, False).each} if files else set()
 
 
-def _asked_again(stage: Stage, name: str) -> dg.AssetChecksDefinition:
+def _asked_again(stage: Stage, study: Study, part: Part) -> dg.AssetChecksDefinition:
     """Each question of the cases that are asked again has a row under each condition, and there are some."""
 
     def judge(resource: WorkspaceResource) -> dg.AssetCheckResult:
-        workspace = resource.open()
-        base, first = PERTURBED[name].base, getattr(workspace.settings.of(KEY), name)
-        files = files_of(workspace, base.source)
-        each = base.source.cases(files, None, True).each if files else iter(())
-        questions = PERTURBED[name].questions
-        asked = [case for case in islice(each, first) if case.questions and any(questions(case).values())]
-        found = {subset: of.total() for subset, of in counted(workspace.path(rows_file(name))).items()}
-        wrong = short_of(name, asked, found)
+        workspace, source = resource.open(), part.base.source
+        files = files_of(workspace, source)
+        each = source.cases(files, None, True).each if files else iter(())
+        asked = [
+            case
+            for case in islice(each, asked_of(study, part, workspace))
+            if any(part.expected(case).values())
+        ]
+        found = totals(counted(workspace.path(part.file)))
+        wrong = part.missing(asked, found)
         there = sum(found.values())
         text = "; ".join(wrong) or f"{there:,} rows of {len(asked)} cases, under each condition"
         # Nothing that was asked is right only where there is nothing to ask.
@@ -231,22 +231,6 @@ def _asked_again(stage: Stage, name: str) -> dg.AssetChecksDefinition:
 
     about = "Under each condition there are as many rows as questions."
     return _check(stage, "asked_again", about, judge, blocking=True)
-
-
-def _said_of_each(stage: Stage) -> dg.AssetChecksDefinition:
-    """Every choice about an imagined world has a probability, as far as its scene has motion."""
-
-    def judge(resource: WorkspaceResource) -> dg.AssetCheckResult:
-        workspace = resource.open()
-        first, files = workspace.settings.of(KEY).reliability, files_of(workspace, CLEVRER.source)
-        each = CLEVRER.source.cases(files, None, True).each if files else iter(())
-        asked = sum(imagined(case) for case in islice(each, first))
-        said = _lines(workspace.artifacts / "reliability" / "clevrer.jsonl")
-        text = f"{said} of {asked} choices about imagined worlds have a probability"
-        return dg.AssetCheckResult(passed=said == asked, description=text, metadata={"choices": said})
-
-    about = "Every choice about an imagined world has a probability."
-    return _check(stage, "said_of_each", about, judge, blocking=True)
 
 
 def _lines(path: Path) -> int:
@@ -347,16 +331,15 @@ def checks_of(stages: Stages) -> list[dg.AssetChecksDefinition]:
 
 
 def _checks(stages: Stages) -> Iterator[dg.AssetChecksDefinition]:
+    parts = named(STUDIES)
     for stage in stages.values():
         benchmark, step = BENCHMARKS.get(stage.benchmark), stage.name.partition("/")[2]
         if stage.pinned_by == "data.dvc":
             yield _pinned(stages, stage)
         if stage.pinned_by == "dvc.yaml":
             yield _drift(stages, stage)
-        if stage.benchmark == KEY and step in PERTURBED:
-            yield _asked_again(stage, step)
-        if stage.name == "reliability/clevrer":
-            yield _said_of_each(stage)
+        if stage.name in parts:
+            yield _asked_again(stage, *parts[stage.name])
         if benchmark is None:
             continue
         interpreted, logger = INTERPRETED.get(benchmark.name), LOGGERS.get(benchmark.name)

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from orchestration.pipeline.spark import endpoints, map_rows, numbers_frame, require_endpoint, spark_session
-from orchestration.workspace import Workspace
+from orchestration.workspace.folders import Workspace
 from substrate.base.errors import SubstrateError
 
 TASKS = 4

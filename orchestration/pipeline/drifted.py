@@ -13,7 +13,7 @@ from orchestration.ledger.pinned import measure, read_pins
 from orchestration.pipeline.result_stages import REPORT
 from orchestration.rendering.page import answers_page
 from orchestration.stage import Stage, Stages
-from orchestration.workspace import Workspace
+from orchestration.workspace.folders import Workspace
 
 LISTED = 20
 """How many differences stand in a check's table; the check counts all of them."""

@@ -22,8 +22,8 @@ import yaml
 
 from orchestration.pipeline.resources import WorkspaceResource
 from orchestration.project import SETTINGS
-from orchestration.root import find_root
 from orchestration.settings import PARAMETERS_FILE, read_parameters
+from orchestration.workspace.root import find_root
 from substrate.base.errors import ParameterError
 
 SHORT = {

@@ -6,12 +6,11 @@ from collections.abc import Iterator
 
 from orchestration.benchmarks.baselines import LanguageModel
 from orchestration.ledger.look import is_of
-from orchestration.pipeline.ablation_stages import ablation_stages
 from orchestration.pipeline.benchmark_stages import answer_stage, log_stage, score_stage, source_stage
 from orchestration.pipeline.model_stages import model_stages
 from orchestration.pipeline.result_stages import describing_stages, result_stages
-from orchestration.pipeline.robustness_stages import reliability_stage, robustness_stages
-from orchestration.registry import BENCHMARKS, INTERPRETED, LOGGERS, SOURCES
+from orchestration.pipeline.study_stages import determinism_stage, robustness_stage, study_stages
+from orchestration.registry import BENCHMARKS, INTERPRETED, LOGGERS, SOURCES, STUDIES
 from orchestration.stage import Stage, Stages, in_order
 from substrate.base.errors import ParameterError
 
@@ -24,9 +23,10 @@ def _collected() -> Iterator[Stage]:
     for benchmark in BENCHMARKS.values():
         if isinstance(benchmark, LanguageModel):
             yield from model_stages(benchmark)
-    yield from ablation_stages()
-    yield from robustness_stages()
-    yield reliability_stage()
+    for study in STUDIES:
+        yield from study_stages(study)
+    yield determinism_stage()
+    yield robustness_stage()
     yield from result_stages(list(BENCHMARKS.values()))
 
 

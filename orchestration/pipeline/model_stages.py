@@ -15,10 +15,10 @@ from orchestration.benchmarks.tally import write_rows
 from orchestration.models.asking import Part, record, replay
 from orchestration.models.client import URL, endpoint
 from orchestration.models.transcript import TranscriptError, read_transcript, write_transcript
-from orchestration.named import files_of, split_of
 from orchestration.pipeline.progress import advance
 from orchestration.stage import Stage
-from orchestration.workspace import Workspace
+from orchestration.workspace.folders import Workspace
+from orchestration.workspace.named import files_of, split_of
 from substrate.baselines.parameters import Baseline
 
 TRANSCRIPT = "transcript.jsonl"

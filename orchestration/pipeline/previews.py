@@ -19,7 +19,7 @@ import msgspec
 from orchestration.scoring.likeness import beside, marked
 from orchestration.scoring.scores import Score
 from orchestration.scoring.statistics import wilson
-from orchestration.tables import read_index
+from orchestration.workspace.tables import read_index
 
 Metadata = dict[str, Any]
 _SHOWN = 10

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from orchestration.files import OutputError
+from orchestration.base.files import OutputError
 from substrate.base.errors import SubstrateError
 
 LOCK_FILE = Path(".dagster") / "run.lock"

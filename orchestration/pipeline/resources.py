@@ -9,9 +9,9 @@ from pathlib import Path
 import dagster as dg
 from pydantic import Field
 
-from orchestration.experiments.making import begin, drop, finish
 from orchestration.project import open_run
-from orchestration.workspace import Workspace
+from orchestration.studies.experiments.making import begin, drop, finish
+from orchestration.workspace.folders import Workspace
 
 
 class WorkspaceResource(dg.ConfigurableResource):  # type: ignore[type-arg]

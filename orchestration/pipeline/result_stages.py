@@ -10,9 +10,9 @@ from typing import Any
 
 import dagster as dg
 
+from orchestration.base.files import write_json
 from orchestration.benchmarks.baselines import LanguageModel
 from orchestration.benchmarks.benchmark import Benchmark, Table
-from orchestration.files import write_json
 from orchestration.lineage.crate import write_crate
 from orchestration.lineage.number import Lineage, trace_number
 from orchestration.lineage.prov import write_prov
@@ -23,7 +23,7 @@ from orchestration.rendering.results import COMPARISONS, LAYOUTS
 from orchestration.rendering.tables import FORMATS
 from orchestration.scoring.scores import Comparison, Score, compare, read_scores
 from orchestration.stage import Stage, in_order
-from orchestration.workspace import Workspace
+from orchestration.workspace.folders import Workspace
 
 Benchmarks = Sequence[Benchmark]
 REPORT = "artifacts/{profile}/report"

@@ -10,7 +10,7 @@ from pathlib import Path
 import dagster as dg
 from sqlalchemy.exc import OperationalError
 
-from orchestration.files import OutputError
+from orchestration.base.files import OutputError
 from orchestration.pipeline.assets import EXECUTOR, asset_key, assets_of
 from orchestration.pipeline.checks import checks_of
 from orchestration.pipeline.graph import STAGES

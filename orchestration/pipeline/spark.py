@@ -30,7 +30,7 @@ from pyspark.sql import DataFrame, SparkSession
 from orchestration.code import PACKAGES, ROOT
 from orchestration.pipeline.progress import advance
 from orchestration.settings import Spark
-from orchestration.workspace import Workspace
+from orchestration.workspace.folders import Workspace
 from substrate.base import errors
 from substrate.base.errors import SubstrateError
 

@@ -18,12 +18,12 @@ import msgspec
 
 from orchestration.benchmarks.baselines import LanguageModel
 from orchestration.benchmarks.benchmark import Benchmark, Explained, Wording
-from orchestration.named import files_of
 from orchestration.registry import BENCHMARKS, EXPLAINED, INTERPRETED
 from orchestration.rendering.page import RIGHT, answers_page
 from orchestration.rendering.worked import work
-from orchestration.tables import batched
-from orchestration.workspace import Workspace
+from orchestration.workspace.folders import Workspace
+from orchestration.workspace.named import files_of
+from orchestration.workspace.tables import batched
 from substrate.domains.rows import Row, decode
 
 RESULTS = ("right", "wrong", "error", "ungraded")

@@ -10,9 +10,9 @@ from typing import NamedTuple
 import pyoxigraph as ox
 
 from orchestration.benchmarks.twin import TWIN
-from orchestration.named import files_of
 from orchestration.rendering.timelines import labels_in
-from orchestration.workspace import Workspace
+from orchestration.workspace.folders import Workspace
+from orchestration.workspace.named import files_of
 from substrate import EventLog, Intervention, RetractAwareness, RuleEmitter, TBox, unfold
 from substrate.ask import Answer, occurrences, survey
 from substrate.ask.questions import TEMPLATES

@@ -17,7 +17,6 @@ import msgspec
 from markupsafe import Markup
 
 from orchestration.lineage.number import Lineage, environment, trace_number
-from orchestration.named import kind_of
 from orchestration.registry import BENCHMARKS, SOURCES, TABLES
 from orchestration.rendering.answers import write_answers
 from orchestration.rendering.experiments import HORIZON, cross_domain, twin_of
@@ -39,7 +38,8 @@ from orchestration.scoring.published import published
 from orchestration.scoring.scores import Score, read_scores, score_file, split_name
 from orchestration.stage import Stages
 from orchestration.studies.robustness import KEY
-from orchestration.workspace import Workspace
+from orchestration.workspace.folders import Workspace
+from orchestration.workspace.named import kind_of
 
 SUBSETS = ("descriptive", "explanatory", "counterfactual", "predictive")
 TITLES = {name: table.title for name, table in TABLES.items()} | {KEY: "How fast results fall"}

@@ -9,7 +9,6 @@ import msgspec
 from orchestration.benchmarks.baselines import SECTION
 from orchestration.benchmarks.benchmark import Benchmark, Data, Source
 from orchestration.benchmarks.benchmark import Table as Declared
-from orchestration.named import kind_of, read_named, trusted_on_first_use
 from orchestration.registry import SOURCES
 from orchestration.rendering.tables import Table
 from orchestration.scoring.likeness import (
@@ -28,8 +27,10 @@ from orchestration.scoring.likeness import (
     rivals,
 )
 from orchestration.scoring.published import MINUS, PAPER, published
-from orchestration.scoring.scores import Comparison, Repetition, Score
-from orchestration.workspace import Workspace
+from orchestration.scoring.scores import Comparison, Score
+from orchestration.studies.determinism import Repetition
+from orchestration.workspace.folders import Workspace
+from orchestration.workspace.named import kind_of, read_named, trusted_on_first_use
 
 Benchmarks = Sequence[Benchmark]
 

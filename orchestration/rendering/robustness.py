@@ -11,15 +11,13 @@ from markupsafe import Markup
 from orchestration.rendering.figures import Fall, fall, reliability_diagram
 from orchestration.rendering.tables import Table
 from orchestration.scoring.statistics import wilson
-from orchestration.studies.reliability import Reliability
-from orchestration.workspace import Workspace
+from orchestration.studies.reliability import BINS_FILE, Reliability
+from orchestration.workspace.folders import Workspace
 
 TABLE = "artifacts/{profile}/robustness/table"
 """The table without its suffix. It is none of the results' tables: no number of it has a trace."""
 FALLS = "artifacts/{profile}/robustness/falls.json"
 """The counts that table and figures are drawn from."""
-RELIABILITY = "artifacts/{profile}/reliability/bins.json"
-"""What the reliability diagram is drawn from."""
 HEADS = ("benchmark", "asked", "input", "right", "n", "accuracy", "95 % interval")
 
 
@@ -62,7 +60,7 @@ class ReliabilityFigure(NamedTuple):
 
 def reliability_figure(workspace: Workspace) -> ReliabilityFigure | None:
     """How well the probabilities of imagined worlds agree with what is so; ``None`` where none was said."""
-    path = workspace.path(RELIABILITY)
+    path = workspace.path(BINS_FILE)
     found = msgspec.json.decode(path.read_bytes(), type=list[Reliability]) if path.is_file() else []
     found = [one for one in found if one.n]
     if not found:

@@ -21,7 +21,7 @@ from orchestration.rendering.timelines import (
     scene_timeline,
     story_timeline,
 )
-from orchestration.workspace import Workspace
+from orchestration.workspace.folders import Workspace
 from substrate.cause.explanation import OWN, Explanation
 from substrate.domains.babi.format import Story
 from substrate.domains.clevrer.scene import Scene

@@ -158,14 +158,6 @@ def _judged_pairs(rows: DataFrame) -> DataFrame:
     return pairs.select("scene", judged(sql.col("arms.predicted"), sql.col("arms.expected")).alias("right"))
 
 
-class Repetition(msgspec.Struct, frozen=True):
-    """A way in which the same answers were computed, how many there are, and the hash of their rows."""
-
-    how: str
-    rows: int
-    sha256: str
-
-
 class Comparison(msgspec.Struct, frozen=True):
     """Two ways of answering on what both were asked: how many both, one or none got right, and whether that
     is chance.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
@@ -11,6 +12,7 @@ import msgspec
 from orchestration.benchmarks.benchmark import Case, Explained, Table, per_choice
 from orchestration.benchmarks.clevrer import CLEVRER
 from orchestration.settings import convert, override
+from orchestration.studies.study import Part, Study
 from substrate.cause.explanation import Explanation
 from substrate.domains.clevrer.format import SceneQuestions
 from substrate.domains.clevrer.interpreter import LANGUAGE
@@ -175,4 +177,28 @@ ABLATIONS = Explained(
         "kinematics.",
         "scores": "Per-question and per-option accuracy of each variant, with Wilson's interval.",
     },
+)
+
+
+def _expected(case: Case) -> dict[str, int]:
+    """How many rows a case has of each point."""
+    asked = msgspec.json.decode(case.questions, type=SceneQuestions).questions if case.questions else []
+    counts = Counter(question.question_type for question in asked)
+    return {variant.name: counts[variant.subset] for variant in dict.fromkeys(POINTS)}
+
+
+STUDY = Study(
+    name=NAME,
+    parts=(
+        Part(
+            name="curves",
+            base=CLEVRER,
+            about="Predictive accuracy per question as τ and the horizon move: the rows, and the counts a "
+            "figure is drawn from.",
+            rows=partial(rows, POINTS),
+            expected=_expected,
+            file="artifacts/{profile}/ablations/curves.jsonl",
+            shown=("artifacts/{profile}/ablations/curves.json",),
+        ),
+    ),
 )

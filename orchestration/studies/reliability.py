@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
 import msgspec
 from msgspec.structs import replace
 
 from orchestration.benchmarks.benchmark import Case
+from orchestration.benchmarks.clevrer import CLEVRER
+from orchestration.studies.robustness import ROBUSTNESS
+from orchestration.studies.study import Part, Study
 from substrate.domains.clevrer.explain import said_of
 from substrate.domains.clevrer.format import SceneQuestions
 from substrate.domains.clevrer.parameters import Counterfactual, Parameters, Predictive
@@ -84,13 +88,15 @@ def rows(case: Case, logs: Sequence[EventLog], parameters: Parameters, split: st
             )
 
 
-def imagined(case: Case) -> int:
+def _expected(case: Case) -> Mapping[str, int]:
     """How many choices with gold a case has about worlds that were not filmed; none without motion."""
     if case.kind or not case.questions:
-        return 0
-    questions = msgspec.json.decode(case.questions, type=SceneQuestions).questions
-    asked = [question for question in questions if question.question_type in SUBSETS]
-    return sum(choice.answer is not None for question in asked for choice in question.choices or ())
+        return {}
+    counts: Counter[str] = Counter()
+    for question in msgspec.json.decode(case.questions, type=SceneQuestions).questions:
+        if question.question_type in SUBSETS:
+            counts[question.question_type] += sum(c.answer is not None for c in question.choices or ())
+    return counts
 
 
 def reliability_of(subset: str, chances: Iterable[Chance]) -> Reliability:
@@ -116,3 +122,24 @@ def reliability_of(subset: str, chances: Iterable[Chance]) -> Reliability:
     return Reliability(
         subset, len(all_), round(brier, 6), round(plain, 6), round(common * (1 - common), 6), bins
     )
+
+
+BINS_FILE = "artifacts/{profile}/reliability/bins.json"
+"""The counts that the diagram is drawn from."""
+RELIABILITY = Study(
+    name="reliability",
+    parts=(
+        Part(
+            name=CLEVRER.name,
+            base=CLEVRER,
+            about="The probability of each choice about a world that was not filmed, beside whether it is "
+            "correct: rows, bins with the Brier score, and the reliability diagram.",
+            rows=rows,
+            expected=_expected,
+            file="artifacts/{profile}/reliability/clevrer.jsonl",
+            shown=(BINS_FILE, "artifacts/{profile}/reliability/clevrer.svg"),
+            first="reliability",
+        ),
+    ),
+    parameters=ROBUSTNESS.parameters,
+)

@@ -18,8 +18,9 @@ import msgspec
 from msgspec.structs import replace
 
 from orchestration.benchmarks import babi, clevrer, comphy, gqa
-from orchestration.benchmarks.benchmark import Case, Interpreted, Natural
+from orchestration.benchmarks.benchmark import Case, Interpreted, Natural, Section
 from orchestration.studies.ablations import Variant
+from orchestration.studies.study import Part, Study
 from substrate.base.errors import FormatError
 from substrate.domains.babi.deltas import story_log
 from substrate.domains.babi.format import Story
@@ -144,28 +145,11 @@ def rows(
     yield from sorted(found, key=lambda row: str(row.question).zfill(_DIGITS))
 
 
-def short_of(of: str, asked: Sequence[Case], found: Mapping[str, int]) -> list[str]:
-    """The subsets that have not as many rows as there are questions, each with both numbers.
-
-    How many questions another world has is its own affair; there are some.
-
-    Args:
-        of: the benchmark's name.
-        asked: the cases that were asked again.
-        found: rows by subset.
-    """
+def _expected(of: str, case: Case) -> dict[str, int]:
+    """How many rows a case has of each setting under each condition."""
     perturbed = PERTURBED[of]
-    wanted: Counter[str] = Counter()
-    for case in asked:
-        wanted.update(perturbed.questions(case))
-    wrong: list[str] = []
-    for setting, condition in perturbed.pairs():
-        subset = named(setting, condition)
-        rows_there, expected = found.get(subset, 0), wanted[setting]
-        other = isinstance(condition.change, _OtherWorld) and bool(rows_there) == bool(expected)
-        if rows_there != expected and not other:
-            wrong.append(f"{subset}: {rows_there} rows of {expected} questions")
-    return wrong
+    questions = perturbed.questions(case) if case.questions else {}
+    return {named(setting, condition): questions.get(setting, 0) for setting, condition in perturbed.pairs()}
 
 
 _DIGITS = 12
@@ -389,3 +373,28 @@ PERTURBED: Mapping[str, Perturbed] = {
     )
 }
 """By benchmark, in the order of the report."""
+
+
+def rows_file(name: str) -> str:
+    """The path of a benchmark's rows."""
+    return f"artifacts/{{profile}}/{KEY}/{name}.jsonl"
+
+
+def _part(perturbed: Perturbed) -> Part:
+    name, other = perturbed.base.name, _OtherWorld
+    return Part(
+        name=name,
+        base=perturbed.base,
+        about=f"{perturbed.base.title}: a row for each question of the first cases, under each condition in "
+        "which the input is not exact.",
+        rows=partial(rows, name),
+        expected=partial(_expected, name),
+        file=rows_file(name),
+        seeded=True,
+        first=name,
+        # How many questions another world has is its own affair.
+        free=frozenset(named(s, c) for s, c in perturbed.pairs() if isinstance(c.change, other)),
+    )
+
+
+ROBUSTNESS = Study(name=KEY, parts=tuple(map(_part, PERTURBED.values())), parameters=Section(KEY, Robustness))

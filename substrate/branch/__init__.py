@@ -10,6 +10,7 @@ from substrate.branch.interventions import (
     RetractAwareness,
 )
 from substrate.branch.merge import Conflict, MergeError, conflicts, merge, merge_base
+from substrate.branch.worlds import Worlds, worlds
 
 __all__ = [
     "Assert",
@@ -23,10 +24,12 @@ __all__ = [
     "RetractAwareness",
     "Simulation",
     "TwinTick",
+    "Worlds",
     "arms",
     "conflicts",
     "fork",
     "merge",
     "merge_base",
     "twin",
+    "worlds",
 ]

@@ -103,7 +103,7 @@ class DeltaSequence:
         """Add the deltas of a record whose triples this one's table lies on, without a copy."""
         self._parts = self._all_parts()
         self._settled = len(self)
-        for columns, first, last in other._pieces(start, stop):
+        for columns, first, last in other.pieces(start, stop):
             self._parts += (Part(columns, first, last, self._settled),)
             self._settled += last - first
         self._own = Columns()
@@ -112,7 +112,8 @@ class DeltaSequence:
         own = len(self._own)
         return (*self._parts, Part(self._own, 0, own, self._settled)) if own else self._parts
 
-    def _pieces(self, start: int, stop: int | None) -> Iterator[tuple[Columns, int, int]]:
+    def pieces(self, start: int, stop: int | None) -> Iterator[tuple[Columns, int, int]]:
+        """The stretches of columns that hold the deltas from position ``start`` to ``stop``."""
         for columns, first, last, position in self._all_parts():
             a = max(first, first + start - position)
             b = last if stop is None else min(last, first + stop - position)
@@ -180,7 +181,7 @@ class DeltaSequence:
         """The deltas from a position to before another, or to the end that there is when it is reached."""
         while position < (end := len(self) if stop is None else stop):
             end = min(end, position + _CHUNK)
-            ticks = chain.from_iterable(c.ticks[a:b] for c, a, b in self._pieces(position, end))
+            ticks = chain.from_iterable(c.ticks[a:b] for c, a, b in self.pieces(position, end))
             for tick, (op, quad) in zip(ticks, self.changes(position, end), strict=True):
                 yield Delta._make((tick, op, triple_of(quad)))
             position = end
@@ -195,7 +196,7 @@ class DeltaSequence:
     @property
     def ticks(self) -> list[int]:
         """The ticks that have a delta, ascending."""
-        return sorted({tick for columns, a, b in self._pieces(0, None) for tick in columns.ticks[a:b]})
+        return sorted({tick for columns, a, b in self.pieces(0, None) for tick in columns.ticks[a:b]})
 
     def position(self, tick: int) -> int:
         """How many deltas have a tick <= ``tick``."""
@@ -206,7 +207,7 @@ class DeltaSequence:
 
     def changes(self, start: int = 0, stop: int | None = None) -> Iterator[tuple[Op, ox.Quad]]:
         """Operation and quad of the deltas from position ``start`` to ``stop``, as a store takes them."""
-        for columns, a, b in self._pieces(start, stop):
+        for columns, a, b in self.pieces(start, stop):
             for first in range(a, b, _CHUNK):
                 last = min(b, first + _CHUNK)
                 ops = [_OPS[insert] for insert in columns.inserts[first:last]]
@@ -216,7 +217,7 @@ class DeltaSequence:
         """The same as numbers: 1 for an insertion and 0 for a retraction, and the triple's number."""
         return chain.from_iterable(
             zip(columns.inserts[a:b], columns.numbers[a:b].tolist(), strict=True)
-            for columns, a, b in self._pieces(start, stop)
+            for columns, a, b in self.pieces(start, stop)
         )
 
     def lines(self, start: int = 0, stop: int | None = None) -> Iterator[tuple[int, list[str]]]:
@@ -229,7 +230,7 @@ class DeltaSequence:
             end = min(stop, self.position(columns.ticks[place]))
             ticks = array("q")
             lines: list[str] = []
-            for columns, a, b in self._pieces(start, end):
+            for columns, a, b in self.pieces(start, end):
                 ticks.extend(columns.ticks[a:b])
                 texts = self.triples.texts(columns.numbers[a:b])
                 inserts = columns.inserts[a:b]

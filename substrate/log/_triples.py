@@ -123,9 +123,21 @@ class Triples:
 
     def items(self) -> Iterator[tuple[int, str]]:
         """Every triple with its number."""
+        for table, limit in self._below():
+            yield from enumerate(table._texts[: limit - table._floor], start=table._floor)
+
+    def shared(self, other: Triples) -> int:
+        """Up to which number two tables have the same triples, because both lie on one."""
+        tables = {id(table): limit for table, limit in self._below()}
+        return next(
+            (min(limit, tables[id(table)]) for table, limit in other._below() if id(table) in tables), 0
+        )
+
+    def _below(self) -> Iterator[tuple[Triples, int]]:
+        """This table and those it lies on, each with the number before which it is seen."""
         table, limit = self, len(self)
         while table is not None:
-            yield from enumerate(table._texts[: limit - table._floor], start=table._floor)
+            yield table, limit
             table, limit = table._base, table._floor
 
     def _home(self, number: int) -> Triples:

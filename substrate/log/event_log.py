@@ -288,7 +288,7 @@ class EventLog(Timeline):
         ticks: list[int] = []
         inserts = bytearray()
         numbers: list[int] = []
-        for columns, a, b in other._pieces(start, stop):
+        for columns, a, b in other.pieces(start, stop):
             ticks += columns.ticks[a:b]
             inserts += columns.inserts[a:b]
             numbers += columns.numbers[a:b]
@@ -348,7 +348,7 @@ class EventLog(Timeline):
         if self.triples.depth >= _DEPTH:
             branch.extend_from(self, 0, start)
             return branch
-        branch.triples = Triples(self.triples)
+        branch.triples, branch.stores = Triples(self.triples), self.stores
         branch._share(self, 0, start)
         branch.checkpoints = Checkpoints(branch, self.checkpoints, start)
         self._fed_chain()

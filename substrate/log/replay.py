@@ -13,19 +13,21 @@ from collections.abc import Iterable, Iterator
 from substrate.base.arguments import require_tick
 from substrate.log._columns import DeltaSequence
 from substrate.log._locking import MEMORY
+from substrate.log._stores import Stores
 from substrate.log.state import Head, State
 
 __all__ = ["SPACING", "Checkpoints", "Head", "Replay", "State", "Timeline", "fold"]
 
 SPACING = 1024
-"""Fewest deltas between two checkpoints; there are never fewer than twice the state's triples."""
+"""Fewest deltas between two checkpoints; there are never fewer than half the state's triples."""
 
 
 class Checkpoints:
     """States kept along a log, so that any other is near one.
 
     A checkpoint is left where :data:`SPACING` deltas, and twice the state's triples, lie behind
-    the one before: together they take less room than the log.
+    the one before: together they take less room than the log. A state that was asked for is one as well
+    where half its triples of deltas lie behind the one before, so that random ticks come to be near one.
 
     Args:
         log: the log.
@@ -64,14 +66,23 @@ class Checkpoints:
                 start, standing = self._positions[place], dict.fromkeys(self._saved[place])
             else:
                 start, standing = self._shared, self._parent.reach(self._shared)
+            kept = start
             while start < position:
                 stop = min(position, start + max(SPACING, 2 * len(standing)))
                 fold(standing, self._log.steps(start, stop))
                 start = stop
                 if start < position and start > (self._positions[-1] if self._positions else self._shared):
-                    self._positions.append(start)
-                    self._saved.append(array("I", standing))
+                    self._keep(start, standing)
+                    kept = start
+            if position < len(self._log) and position - kept > max(SPACING, len(standing) // 2):
+                # Who asks for what lies behind asks for its neighbours as well
+                self._keep(position, standing)
             return standing
+
+    def _keep(self, position: int, standing: dict[int, None]) -> None:
+        place = bisect_right(self._positions, position)
+        self._positions.insert(place, position)
+        self._saved.insert(place, array("I", standing))
 
 
 class Timeline(DeltaSequence):
@@ -81,6 +92,8 @@ class Timeline(DeltaSequence):
         super().__init__()
         self.checkpoints = Checkpoints(self)
         """States kept along the log, from which the others are reached."""
+        self.stores = Stores()
+        """Stores that queries of its states and its branches' share."""
         self._head: Head | None = None
 
     def state(self, tick: int | None = None) -> State:
@@ -91,7 +104,7 @@ class Timeline(DeltaSequence):
         if tick is not None:
             require_tick(tick, "tick")
         at = self.last_tick if tick is None else tick
-        return State(self, self.position(at), at, self.checkpoints.reach)
+        return State(self, self.position(at), at, self.checkpoints.reach, self.stores)
 
     @property
     def head(self) -> Head:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 
 import pyoxigraph as ox
 
@@ -16,6 +17,7 @@ from substrate.base.display import ROWS, Listing, as_html, as_rich, counted, lin
 from substrate.base.errors import LogError
 from substrate.log._columns import DeltaSequence
 from substrate.log._locking import MEMORY
+from substrate.log._stores import ReadOnlyStore, Stores
 from substrate.log._triples import Triples, fitting
 
 _ROOM = 1024
@@ -32,6 +34,7 @@ class State:
         position: how many of the log's deltas it follows.
         tick: the tick it is the state of.
         reach: gives the numbers of the triples that stand after so many deltas.
+        shared: the stores to ask, as long as it is the log's state; a store of its own where there are none.
 
     >>> from substrate import Delta, EventLog
     >>> ann, at, cafe = ox.NamedNode("urn:ann"), ox.NamedNode("urn:at"), ox.NamedNode("urn:cafe")
@@ -41,7 +44,12 @@ class State:
     """
 
     def __init__(
-        self, log: DeltaSequence, position: int, tick: int, reach: Callable[[int], dict[int, None]]
+        self,
+        log: DeltaSequence,
+        position: int,
+        tick: int,
+        reach: Callable[[int], dict[int, None]],
+        shared: Stores | None = None,
     ) -> None:
         self.tick = tick
         self._log = log
@@ -49,9 +57,11 @@ class State:
         self._reach = reach
         self._triples = log.triples
         self._set: dict[int, None] | None = None
+        self._shared = shared
         self._store: ox.Store | None = None
         self._distinct = True
         self._pending: list[tuple[int, int]] = []
+        self._handed: tuple[ox.Store, ReadOnlyStore] | None = None
 
     __repr__ = line
     _repr_html_ = as_html
@@ -83,8 +93,30 @@ class State:
         return self._set
 
     @property
-    def store(self) -> ox.Store:
-        """The state as an Oxigraph store, brought up to date when asked for; to be read only."""
+    def store(self) -> ReadOnlyStore:
+        """The state as an Oxigraph store, brought up to date when asked for; it can only be read.
+
+        >>> from substrate import EventLog
+        >>> log = EventLog()
+        >>> log.extend_lines([(0, "A <urn:ann> <urn:in> <urn:cafe> .")])
+        >>> [str(quad.object) for quad in log.state().store]
+        ['<urn:cafe>']
+        """
+        store = self._own_store()
+        if self._handed is None or self._handed[0] is not store:
+            self._handed = store, ReadOnlyStore(store)
+        return self._handed[1]
+
+    @contextmanager
+    def _asked(self) -> Iterator[ox.Store]:
+        """A store to ask: a shared one moved here, while this is the log's state and nothing else."""
+        if self._shared is None or self._store is not None:
+            yield self._own_store()
+            return
+        with self._shared.at(self._log, self._position, self._numbers) as store:
+            yield self._own_store() if store is None else store
+
+    def _own_store(self) -> ox.Store:
         with MEMORY:
             pending, self._pending = self._pending, []
             store = self._store
@@ -108,7 +140,11 @@ class State:
         return store
 
     def _quads(self) -> Iterator[ox.Quad]:
-        return self._triples.quads(list(self._standing))
+        return self._triples.quads(self._numbers())
+
+    def _numbers(self) -> list[int]:
+        """The numbers of its triples, which are not kept for it."""
+        return list(self._reach(self._position) if self._set is None else self._set)
 
     def apply(self, op: Op, quad: ox.Quad) -> bool:
         """Change this state by one operation; whether it made a difference.
@@ -136,6 +172,7 @@ class State:
         if (number in standing) is bool(insert):
             return False
         with MEMORY:
+            self._shared = None
             if insert:
                 standing[number] = None
             else:
@@ -173,9 +210,9 @@ class State:
         Raises:
             SyntaxError: the query is not SPARQL.
         """
-        return self.store.query(
-            sparql, prefixes={**self.prefixes, **(prefixes or {})}, substitutions=dict(substitutions or {})
-        )
+        names = {**self.prefixes, **(prefixes or {})}
+        with self._asked() as store:
+            return store.query(sparql, prefixes=names, substitutions=dict(substitutions or {}))
 
     def __eq__(self, other: object) -> bool:
         """Whether two states have the same triples, to the letter; for blank nodes compare :attr:`digest`.
@@ -193,7 +230,7 @@ class State:
 
     def __copy__(self) -> State:
         """A state of its own: what is applied to one is not seen by the other. A head's copy stands still."""
-        other = State(self._log, self._position, self.tick, self._reach)
+        other = State(self._log, self._position, self.tick, self._reach, self._shared)
         with MEMORY:
             other._triples = self._triples
             other._set = dict(self._standing)
@@ -235,7 +272,8 @@ class State:
         object: Term | None = None,  # RDF calls it so
     ) -> Iterator[Triple]:
         """The triples that fit a pattern, in no order; ``None`` fits any term."""
-        found = [triple_of(quad) for quad in self.store.quads_for_pattern(subject, predicate, object)]
+        with self._asked() as store:
+            found = [triple_of(quad) for quad in store.quads_for_pattern(subject, predicate, object)]
         if self._distinct and all(map(self._is_own, found)):
             return (triple for triple in found if object is None or triple[2] == object)
         # The store knows a value where the state knows a term: `1` for `01`

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable
+from datetime import datetime
 from typing import Unpack
 
 import pyoxigraph as ox
@@ -44,11 +45,14 @@ from substrate.memory.records import (
     UNTIL,
     Consequences,
     Ground,
+    Moment,
     Node,
     Record,
     Written,
     is_record,
+    moment,
     records_of,
+    same_clock,
     valid,
 )
 from substrate.rules.tbox import TBox
@@ -89,8 +93,8 @@ class Memory:
         predicate: Value,
         object: Value,
         *,
-        valid_from: int | None = None,
-        valid_until: int | None = None,
+        valid_from: Moment | None = None,
+        valid_until: Moment | None = None,
         **written: Unpack[Written],
     ) -> Record:
         """Remember something of the world.
@@ -99,26 +103,24 @@ class Memory:
             subject: an IRI or a blank node.
             predicate: an IRI.
             object: a term, or a Python value as :mod:`substrate.base.terms` takes it.
-            valid_from: tick of the world from which it holds; the tick of recording unless given.
-            valid_until: first tick of the world at which it holds no more; such a triple does not stand in
-                the present state, and ``as_of(…, about=…)`` finds it.
+            valid_from: the moment of the world from which it holds, a tick or a datetime with a time zone;
+                the tick of recording unless given.
+            valid_until: the first moment of the world, by the same clock, at which it holds no more; such a
+                triple does not stand in the present state, and ``as_of(…, about=…)`` finds it.
             written: when and by whom it is recorded: :class:`Written`.
 
         Raises:
-            ParameterError: an argument is no term, ``time`` has no time zone, it ends before it begins, or
-                the cause is no record of this log.
-            LogError: the tick lies before the log's last one.
+            ParameterError: an argument is no term, a moment is neither a tick nor a time with its zone, it
+                ends before it begins or by another clock, or the cause is no record of this log.
+            LogError: the tick lies before the log's last one, or the log was closed.
         """
         said = triple(subject, predicate, object)
         tick = self._tick(written)
-        first = tick if valid_from is None else valid_from
-        if valid_until is not None and valid_until <= first:
-            raise ParameterError(
-                f"it ends at {valid_until} and begins at {first}", hint="Give valid_until after valid_from"
-            )
+        first = tick if valid_from is None else moment(valid_from, "valid_from")
         about = [(REIFIES, ox.Triple(*said)), (FROM, term(first))]
         if valid_until is not None:
-            about.append((UNTIL, term(valid_until)))
+            last = _after(first, moment(valid_until, "valid_until"), "valid_until")
+            about.append((UNTIL, term(last)))
         about += self._meta(written)
         return self._write(OBSERVATION, tick, about, [(Op.INSERT, said)] if valid_until is None else [])
 
@@ -159,26 +161,27 @@ class Memory:
         predicate: Value,
         object: Value,
         *,
-        at: int | None = None,
+        at: Moment | None = None,
         **written: Unpack[Written],
     ) -> Record:
-        """Remember that something ceased to hold at a tick of the world; it is still known that it held.
+        """Remember that something ceased to hold at a moment of the world; it is still known that it held.
 
-        Arguments and errors as :meth:`observe`; ``at`` is the first tick at which it holds no more, the tick
-        of recording unless given.
+        Arguments and errors as :meth:`observe`; ``at`` is the first moment at which it holds no more, by the
+        clock by which it began: the tick of recording, or ``time``, unless given.
 
         Raises:
             LogError: no record says that it holds.
+            ParameterError: as :meth:`observe`; or it began by another clock than ``at``.
         """
         said = triple(subject, predicate, object)
         tick = self._tick(written)
-        last = tick if at is None else at
         state = self.log.state()
         open_ = [node for node in records_of(state, said) if not list(state.match(node, UNTIL))]
         if not open_:
             raise _unknown(said, "Observe it first")
         about = [(ABOUT, node) for node in open_] + self._meta(written)
-        changes = [(Op.INSERT, (node, UNTIL, term(last))) for node in open_]
+        ends = [(node, self._end_of(state, node, at, tick, written)) for node in open_]
+        changes = [(Op.INSERT, (node, UNTIL, term(last))) for node, last in ends]
         return self._write(ENDING, tick, about, [*changes, (Op.RETRACT, said)])
 
     def forget(
@@ -206,6 +209,13 @@ class Memory:
         left = [part for node in nodes for part in sorted(state.match(node), key=lambda t: str(ox.Quad(*t)))]
         return self._write(FORGETTING, tick, about, [(Op.RETRACT, part) for part in (*left, said)])
 
+    def _end_of(self, state: State, node: Node, at: Moment | None, tick: int, written: Written) -> Moment:
+        """The end of a record, by the clock by which it began."""
+        (first,) = (value(bound) for _, _, bound in state.match(node, FROM))
+        if at is None:
+            at = written.get("time") if isinstance(first, datetime) else tick
+        return moment(at, "at") if at == first else _after(first, moment(at, "at"), "at")
+
     def _tick(self, written: Written) -> int:
         if unknown := sorted(set(written) - set(Written.__annotations__)):
             raise ParameterError(
@@ -223,10 +233,8 @@ class Memory:
 
     def _meta(self, written: Written) -> list[tuple[ox.NamedNode, Term]]:
         time, cause = written.get("time"), written.get("cause")
-        if time is not None and time.tzinfo is None:
-            raise ParameterError(
-                "the time has no time zone", where=("time",), hint="Give datetime(…, tzinfo=UTC)"
-            )
+        if time is not None and not isinstance(moment(time, "time"), datetime):
+            raise ParameterError(f"{time!r} is no time", where=("time",), hint="Give datetime(…, tzinfo=UTC)")
         node = cause.node if isinstance(cause, Record) else cause
         if node is not None and not any(self.log.state().match(node, RDF_TYPE)):
             raise ParameterError(
@@ -256,12 +264,16 @@ class Memory:
 
     # Recalling
 
-    def as_of(self, tick: int | None = None, *, about: int | None = None) -> State:
-        """What was remembered at a tick; with ``about``, what was then held true of that tick of the world.
+    def as_of(self, tick: int | None = None, *, about: Moment | None = None) -> State:
+        """The state remembered at a tick; with ``about``, what was held true then of that moment.
 
         Args:
             tick: of recording; the last one unless given.
-            about: a tick of the world; the answer's triples are those that the records valid at it reify.
+            about: a tick of the world, or a datetime with a time zone; the answer's triples are those that
+                the records valid at it, by its clock, reify.
+
+        Raises:
+            ParameterError: ``about`` is neither.
 
         >>> from substrate import Namespace
         >>> V, memory = Namespace("urn:v:"), Memory()
@@ -274,14 +286,15 @@ class Memory:
         state = self.log.state(tick)
         if about is None:
             return state
-        held = EventLog()
+        about = moment(about, "about")
+        held, at = EventLog(), state.tick if isinstance(about, datetime) else about
         facts = {
             str(said)
             for node, _, said in state.match(None, REIFIES)
             if isinstance(said, ox.Triple) and valid(state, node, said, about)
         }
-        held.extend_lines((about, f"A {line} .") for line in sorted(facts))
-        return held.state(about)
+        held.extend_lines((at, f"A {line} .") for line in sorted(facts))
+        return held.state(at)
 
     def who_knew(self, fact: Value, tick: int | None = None) -> list[Term]:
         """Who is aware of a fact at a tick, in the order in which they came to know."""
@@ -411,6 +424,21 @@ class Memory:
         """What the other memory holds and this does not (inserted), and the reverse; records are left out."""
         found = difference(self.log.state(tick), other.log.state(tick))
         return Difference(*(tuple(part for part in side if not is_record(part[0])) for side in found))
+
+
+def _after(first: object, last: Moment, where: str) -> Moment:
+    """An end, where it lies behind its beginning by the same clock."""
+    if not same_clock(first, last):
+        raise ParameterError(
+            f"it begins by one clock ({first}) and ends by another ({last})",
+            where=(where,),
+            hint="Give both as ticks, or both as times",
+        )
+    if not first < last:  # type: ignore[operator]
+        raise ParameterError(
+            f"it ends at {last} and begins at {first}", where=(where,), hint="Give an end after the beginning"
+        )
+    return last
 
 
 def _unknown(said: Triple, hint: str) -> LogError:

@@ -6,12 +6,13 @@ See :mod:`substrate.memory.memory`, which writes them.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import NamedTuple, TypedDict
 
 import pyoxigraph as ox
 
 from substrate.base.delta import Delta, Term, Triple
+from substrate.base.errors import ParameterError
 from substrate.base.terms import Value, triple, value
 from substrate.base.vocabulary import AWARE_OF, CONTENT, NAMESPACE, SOURCE
 from substrate.log.event_log import EventLog
@@ -38,6 +39,33 @@ TIME = ox.NamedNode(_PROV + "generatedAtTime")
 """When it was written, by the clock of the world."""
 
 Node = ox.NamedNode | ox.BlankNode
+Moment = int | datetime
+"""A moment of the world: a tick, or a time with its zone. The two clocks are never compared."""
+
+
+def moment(given: object, where: str) -> Moment:
+    """A moment of the world, checked where it is given; a time is brought to UTC.
+
+    Raises:
+        ParameterError: it is neither a whole number from 0 nor a datetime with a time zone.
+
+    >>> moment("tomorrow", "valid_from")
+    Traceback (most recent call last):
+    substrate.base.errors.ParameterError: valid_from: 'tomorrow' is no moment. Give a tick (a whole number
+    from 0) or a datetime with a time zone.
+    """
+    if isinstance(given, datetime) and given.utcoffset() is not None:
+        return given.astimezone(UTC)
+    if isinstance(given, int) and not isinstance(given, bool) and given >= 0:
+        return given
+    what = f"{given!r} is no moment" if not isinstance(given, datetime) else "the time has no time zone"
+    hint = "Give a tick (a whole number from 0) or a datetime with a time zone"
+    raise ParameterError(what, where=(where,), hint=hint)
+
+
+def same_clock(one: object, other: object) -> bool:
+    """Tell whether two moments are both times, or both ticks."""
+    return isinstance(one, datetime) == isinstance(other, datetime)
 
 
 class Record(NamedTuple):
@@ -83,8 +111,8 @@ class Ground(NamedTuple):
     author: Term | None
     source: Term | None
     time: datetime | None
-    valid_from: int | None
-    valid_until: int | None
+    valid_from: Moment | None
+    valid_until: Moment | None
 
 
 class Consequences:
@@ -131,10 +159,18 @@ def records_of(state: State, said: Triple) -> list[Node]:
     return sorted(found, key=str)
 
 
-def valid(state: State, node: Node, said: ox.Triple, tick: int) -> bool:
-    """Whether a record holds at a tick of the world; one without an end holds while its triple stands."""
-    first, last = (
-        [value(bound) for _, _, bound in state.match(node, predicate)] for predicate in (FROM, UNTIL)
+def valid(state: State, node: Node, said: ox.Triple, at: Moment) -> bool:
+    """Tell whether a record holds at a moment of the world; without an end it holds while its triple stands.
+
+    The bounds of the moment's own clock count. A record that has no first time holds from the time at which
+    it was written, where that was said.
+    """
+    first, last, written = (
+        [value(bound) for _, _, bound in state.match(node, predicate)] for predicate in (FROM, UNTIL, TIME)
     )
     stands = bool(last) or triple(said.subject, said.predicate, said.object) in state
-    return stands and any(bound <= tick for bound in first) and all(tick < bound for bound in last)
+    begins = [bound for bound in first if same_clock(bound, at)]
+    if not begins and isinstance(at, datetime):
+        begins = written
+    ends = [bound for bound in last if same_clock(bound, at)]
+    return stands and any(bound <= at for bound in begins) and all(at < bound for bound in ends)

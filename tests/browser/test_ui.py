@@ -31,7 +31,7 @@ from orchestration.ledger.pinned import measure, write_pins
 from orchestration.pipeline.graph import STAGES
 from orchestration.project import SETTINGS
 from orchestration.settings import load_settings
-from orchestration.workspace import Workspace
+from orchestration.workspace.folders import Workspace
 
 ROOT = Path(__file__).resolve().parents[2]
 SECOND = 1000

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, timezone
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -188,3 +189,59 @@ def test_records_of_two_memories_have_names_of_their_own() -> None:
         return Memory().observe(V.ann, V.at, place).node
 
     assert node(V.cafe) == node(V.cafe) != node(V.park)
+
+
+@pytest.mark.parametrize(
+    "given", ["tomorrow", 3.5, True, -1, datetime(2026, 2, 14)], ids=lambda one: repr(one)[:20]
+)
+@pytest.mark.parametrize("argument", ["valid_from", "valid_until", "about"])
+def test_a_moment_that_is_neither_tick_nor_time_is_refused_and_nothing_written(
+    given: object, argument: str
+) -> None:
+    memory = Memory()
+    memory.observe(V.ann, V.at, V.cafe, valid_from=0)
+    before = memory.log.digest
+    call: Any = memory.as_of if argument == "about" else partial(memory.observe, V.bo, V.at, V.cafe)
+    with pytest.raises(ParameterError, match=argument):
+        call(**{argument: given})
+    assert memory.log.digest == before
+
+
+def test_the_clock_of_the_world_has_times_in_any_zone() -> None:
+    memory = Memory()
+    tokyo = timezone(timedelta(hours=9))
+    memory.observe(V.ann, V.at, V.cafe, valid_from=datetime(2026, 2, 14, 9, tzinfo=tokyo))
+    memory.end(V.ann, V.at, V.cafe, at=datetime(2026, 2, 14, 3, tzinfo=UTC))
+    memory.observe(V.ann, V.at, V.park, valid_from=datetime(2026, 2, 14, 3, tzinfo=UTC))
+
+    def where(hour: int, minute: int = 0) -> list[object]:
+        state = memory.as_of(about=datetime(2026, 2, 14, hour, minute, tzinfo=UTC))
+        return [place for _, _, place in state]
+
+    assert [where(0), where(2, 59), where(3), where(23)] == [[V.cafe], [V.cafe], [V.park], [V.park]]
+    assert len(memory.as_of(about=datetime(2026, 2, 13, tzinfo=UTC))) == 0
+
+
+def test_two_clocks_are_never_compared() -> None:
+    memory = Memory()
+    noon = datetime(2026, 2, 14, 12, tzinfo=UTC)
+    memory.observe(V.ann, V.at, V.cafe, valid_from=noon)
+    memory.observe(V.bo, V.at, V.park, tick=9, time=noon)
+    with pytest.raises(ParameterError, match="another"):
+        memory.end(V.ann, V.at, V.cafe, at=7)
+    with pytest.raises(ParameterError, match="at"):
+        memory.end(V.ann, V.at, V.cafe)
+    with pytest.raises(ParameterError, match="another"):
+        memory.observe(V.cleo, V.at, V.cafe, valid_from=3, valid_until=noon)
+    # By ticks Ann's place has no beginning; by the clock Bo's begins when it was written.
+    assert [s for s, _, _ in memory.as_of(about=9)] == [V.bo]
+    assert {s for s, _, _ in memory.as_of(about=noon)} == {V.ann, V.bo}
+
+
+def test_a_closed_memory_refuses(tmp_path: Path) -> None:
+    with EventLog.open(tmp_path / "a.rdfp") as log:
+        memory = Memory(log)
+        memory.observe(V.ann, V.at, V.cafe)
+    with pytest.raises(LogError, match="closed"):
+        memory.observe(V.bo, V.at, V.cafe)
+    assert len(memory.log) == len(EventLog.read(tmp_path / "a.rdfp"))

@@ -13,7 +13,7 @@ from pyoxigraph import QuerySolutions
 from runnable_pages import Page
 
 from orchestration.project import open_workspace
-from orchestration.tables import read_index
+from orchestration.workspace.tables import read_index
 
 CARRIED = "SELECT ?who ?thing WHERE { ?who <urn:substrate:babi:carries> ?thing }"
 

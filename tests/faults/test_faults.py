@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 from clevrer_scenes import annotation
 
-from orchestration.files import clear_leftovers
+from orchestration.base.files import clear_leftovers
 from substrate import EventLog, TBox, unfold
 
 pytestmark = pytest.mark.long

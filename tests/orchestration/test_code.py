@@ -34,6 +34,7 @@ from orchestration.project import open_workspace
 from orchestration.registry import BENCHMARKS, INTERPRETED, SOURCES
 from orchestration.stage import Stage
 from orchestration.studies.ablations import POINTS
+from orchestration.studies.ablations import rows as ablated
 from orchestration.studies.robustness import KEY as KEY_OF_ROBUSTNESS
 from orchestration.studies.robustness import PERTURBED
 from substrate.domains.rows import encode
@@ -163,7 +164,7 @@ def work_of(project: Project, name: str, out: Path) -> Callable[[], object]:
     if stage.benchmark in (KEY_OF_ROBUSTNESS, "reliability"):
         base, rows = INTERPRETED[step], stage.functions[2]
         if step in PERTURBED and stage.benchmark == KEY_OF_ROBUSTNESS:
-            rows = functools.partial(rows, step, project.settings.seed)
+            rows = functools.partial(rows, project.settings.seed)
         project.files(base.source)
         return lambda: project.answer(base, rows)
     benchmark = BENCHMARKS[stage.benchmark]
@@ -184,7 +185,7 @@ def work_of(project: Project, name: str, out: Path) -> Callable[[], object]:
         return lambda: project.logs(benchmark.logger)
     rows = stage.functions[2]
     if step == "curves":
-        rows = functools.partial(rows, POINTS[:4])
+        rows = functools.partial(ablated, POINTS[:4])
     return lambda: project.answer(benchmark, rows)
 
 

@@ -10,7 +10,7 @@ import msgspec
 import pyarrow as pa
 
 from orchestration.project import open_workspace
-from orchestration.tables import LOGS, LogEntry, Manifest, index_key, shard_name
+from orchestration.workspace.tables import LOGS, LogEntry, Manifest, index_key, shard_name
 from substrate.log.event_log import EventLog
 from substrate.worlds.layout import QUESTIONS
 

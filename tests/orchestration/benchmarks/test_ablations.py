@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from orchestration.benchmarks.clevrer import CLEVRER
-from orchestration.pipeline import determinism
+from orchestration.pipeline import study_stages
 from orchestration.pipeline.graph import stages_of
 from orchestration.pipeline.resources import WorkspaceResource
 from orchestration.pipeline.run import run_stages
@@ -72,15 +71,14 @@ def test_answers_that_depend_on_how_they_are_computed_would_show(
 ) -> None:
     make_project(scenes=2)
     run_stages(["clevrer/dataset", "clevrer/logs"], RESOURCE)
-    stage = "ablations/determinism"
-    assert len({run.sha256 for run in determinism.runs(open_workspace(), CLEVRER, stage)}) == 1
+    assert len({run.sha256 for run in study_stages.repetitions(open_workspace())}) == 1
     # Rows that depend on the number of partitions, as an unsorted set in a worker would make them.
-    answer = determinism.answer_cases
+    answer = study_stages.answer_cases
 
     def unsorted(*given: Any, partitions: int, **more: Any) -> None:
         answer(*given, partitions=partitions, **more)
         with given[3].open("a") as out:
             out.write(str(partitions))
 
-    monkeypatch.setattr(determinism, "answer_cases", unsorted)
-    assert len({run.sha256 for run in determinism.runs(open_workspace(), CLEVRER, stage)}) == 3
+    monkeypatch.setattr(study_stages, "answer_cases", unsorted)
+    assert len({run.sha256 for run in study_stages.repetitions(open_workspace())}) == 3

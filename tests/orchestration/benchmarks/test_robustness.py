@@ -10,12 +10,12 @@ from random import Random
 import msgspec
 import pytest
 
-from orchestration.named import files_of
-from orchestration.pipeline.robustness_stages import counted
 from orchestration.project import open_workspace
 from orchestration.rendering.robustness import robustness_figures
 from orchestration.studies.reliability import Chance, Reliability
-from orchestration.studies.robustness import AS_IT_IS, PERTURBED, named, rows, short_of
+from orchestration.studies.robustness import AS_IT_IS, PERTURBED, ROBUSTNESS, named, rows
+from orchestration.studies.study import counted
+from orchestration.workspace.named import files_of
 from substrate.domains.rows import encode
 from substrate.worlds.clevrer import generate_annotation, generate_scene
 from substrate.worlds.clevrer.altered import altered
@@ -30,17 +30,17 @@ def test_every_question_is_asked_under_every_condition_and_only_the_first_is_as_
 ) -> None:
     workspace = open_workspace()
     found = counted(workspace.path(f"artifacts/{{profile}}/robustness/{name}.jsonl"))
-    perturbed = PERTURBED[name]
+    (part,) = (part for part in ROBUSTNESS.parts if part.name == name)
     first = getattr(workspace.settings.of("robustness"), name)
-    source = perturbed.base.source
+    source = part.base.source
     cases = source.cases(files_of(workspace, source), None, True)
     asked = [case for case, _ in zip(cases.each, range(first), strict=False)]
     counts = {subset: count.total() for subset, count in found.items()}
     assert counts
-    assert short_of(name, asked, counts) == []
+    assert part.missing(asked, counts) == []
     exact = next(subset for subset in counts if subset.endswith(AS_IT_IS))
-    assert len(short_of(name, asked, counts | {exact: counts[exact] - 1})) == 1
-    assert short_of(name, asked, {})
+    assert len(part.missing(asked, counts | {exact: counts[exact] - 1})) == 1
+    assert part.missing(asked, {})
 
 
 def test_the_table_has_what_the_rows_count_and_the_figures_are_the_same_twice(reproduced: Path) -> None:

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from orchestration.base.files import sha256
 from orchestration.cli.main import app
-from orchestration.files import sha256
 from orchestration.lineage.answer import trace_answer
 from orchestration.lineage.explain import EXPLAINED
 from orchestration.lineage.number import Lineage, trace_number

@@ -12,7 +12,7 @@ from orchestration.pipeline.all_logs import ask_deltas, ask_each
 from orchestration.pipeline.benchmark_stages import make_dataset, make_logs
 from orchestration.project import open_workspace
 from orchestration.registry import INTERPRETED
-from orchestration.tables import read_index
+from orchestration.workspace.tables import read_index
 from substrate.base.errors import ParameterError, SubstrateError
 from substrate.sparql.guard import QueryError
 

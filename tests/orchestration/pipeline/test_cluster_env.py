@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[3]
 SPARKS_OWN = Path(pyspark.__path__[0]) / "python" / "lib"
 A_CASE = """
 import sys
-import orchestration.pipeline.ablation_stages, orchestration.pipeline.all_logs
+import orchestration.pipeline.study_stages, orchestration.pipeline.all_logs
 from orchestration.registry import SOURCES
 for name in ("clevrer", "gqa"):
     (world,) = SOURCES[name].world

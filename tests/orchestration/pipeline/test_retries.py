@@ -16,7 +16,7 @@ from orchestration.pipeline.resources import WorkspaceResource
 from orchestration.pipeline.spark import NUMBER, map_rows, numbers_frame, spark_session
 from orchestration.settings import Spark
 from orchestration.stage import Stage
-from orchestration.workspace import Workspace
+from orchestration.workspace.folders import Workspace
 from substrate.base.errors import FormatError
 
 Fault = Callable[[], None]

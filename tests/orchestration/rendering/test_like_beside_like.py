@@ -11,19 +11,20 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from orchestration.base.files import write_json
 from orchestration.benchmarks.benchmark import Benchmark
 from orchestration.cli.main import app
-from orchestration.files import write_json
-from orchestration.named import NAMED
 from orchestration.pipeline.previews import preview
 from orchestration.project import SETTINGS
 from orchestration.registry import BENCHMARKS
 from orchestration.rendering.results import LAYOUTS, REPEATED
 from orchestration.rendering.tables import FORMATS, Table
 from orchestration.scoring.published import Kind, published
-from orchestration.scoring.scores import Repetition, Score, score
+from orchestration.scoring.scores import Score, score
 from orchestration.settings import load_settings
-from orchestration.workspace import Workspace
+from orchestration.studies.determinism import Repetition
+from orchestration.workspace.folders import Workspace
+from orchestration.workspace.named import NAMED
 
 ROOT = Path(__file__).resolve().parents[3]
 CLEVRER, TRANSFER = (

@@ -17,8 +17,8 @@ import msgspec
 import pytest
 from typer.testing import CliRunner
 
+from orchestration.base.files import sha256
 from orchestration.cli.main import app
-from orchestration.files import sha256
 from orchestration.ledger import dvc as pins
 from orchestration.ledger.records import read_record
 from orchestration.lineage.explain import Input, explain_answer

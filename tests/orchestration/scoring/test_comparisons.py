@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from orchestration.files import write_json
+from orchestration.base.files import write_json
 from orchestration.pipeline.spark import spark_session
 from orchestration.project import SETTINGS
 from orchestration.registry import BENCHMARKS
 from orchestration.rendering.results import COMPARISONS, LAYOUTS
 from orchestration.scoring.scores import Comparison, compare, score
 from orchestration.settings import Spark, load_settings
-from orchestration.workspace import Workspace
+from orchestration.workspace.folders import Workspace
 from substrate.domains.rows import Row, encode
 
 ROOT = Path(__file__).resolve().parents[3]

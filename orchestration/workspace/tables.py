@@ -23,8 +23,8 @@ import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from orchestration.base.files import naming, sha256
 from orchestration.benchmarks.benchmark import Case, Cases
-from orchestration.files import naming, sha256
 from substrate.base.errors import ParameterError
 from substrate.log.event_log import EventLog
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from orchestration.settings import Settings
-from orchestration.tables import Logs, Storage
+from orchestration.workspace.tables import Logs, Storage
 
 EXPERIMENTS = "experiments"
 """The folder of a project's experiments, and of their tables in the storage."""

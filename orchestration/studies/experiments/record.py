@@ -15,7 +15,7 @@ from typing import Any, Literal
 import msgspec
 
 from orchestration.project import making, open_workspace, require_name
-from orchestration.workspace import EXPERIMENTS, Workspace
+from orchestration.workspace.folders import EXPERIMENTS, Workspace
 from substrate.base.errors import ParameterError
 
 RECORD = "experiment.json"

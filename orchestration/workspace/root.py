@@ -7,7 +7,7 @@ from pathlib import Path
 from orchestration.settings import PARAMETERS_FILE
 from substrate.base.errors import ParameterError
 
-_CHECKOUT = Path(__file__).resolve().parents[1]
+_CHECKOUT = Path(__file__).resolve().parents[2]
 
 
 def find_root(start: Path | None = None) -> Path:

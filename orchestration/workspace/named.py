@@ -10,7 +10,7 @@ import msgspec
 
 from orchestration.benchmarks.benchmark import Data, Source
 from orchestration.scoring.published import Kind
-from orchestration.workspace import Workspace
+from orchestration.workspace.folders import Workspace
 
 NAMED = "named.json"
 """Lies in a dataset that was copied from files that a user named, and says which these were."""

@@ -1,0 +1,201 @@
+"""The stages of studies: rows under every condition, and what is drawn from them."""
+
+from __future__ import annotations
+
+import csv
+import tempfile
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from orchestration.base.files import sha256, write_json
+from orchestration.pipeline.cases import answer_cases, cases_of
+from orchestration.rendering.figures import Fall, Point, fall, reliability_diagram
+from orchestration.rendering.robustness import FALLS, TABLE, in_words, lines_of, table_of
+from orchestration.rendering.tables import FORMATS
+from orchestration.stage import Stage
+from orchestration.studies import ablations, determinism, reliability
+from orchestration.studies.determinism import Repetition
+from orchestration.studies.robustness import KEY, PERTURBED, Perturbed, named, rows_file
+from orchestration.studies.study import Part, Study, counted, totals
+from orchestration.workspace.folders import Workspace
+from orchestration.workspace.named import files_of, kind_of
+from orchestration.workspace.tables import read_cases
+
+_CAPTION = (
+    "Robustness: the first cases of each benchmark asked again on input that is made inexact, by seed {seed} "
+    "(profile {profile}); accuracy per question, intervals Wilson, 95 %. The gold is that of the input as it "
+    "is; that of another world is its own simulation's. Measured on: {sources}."
+)
+
+
+def study_stages(study: Study) -> Iterator[Stage]:
+    """A stage for each part of a study."""
+    for part in study.parts:
+        base = part.base
+        yield Stage(
+            f"{study.name}/{part.name}",
+            (part.file, *part.shown),
+            partial(make_rows, study, part),
+            part.about,
+            needs=(f"{base.source.name}/dataset", f"{base.logger.name}/logs"),
+            parameters=study.keys(part),
+            functions=(base.source.cases, base.logger.logs, part.rows),
+            kinds=("spark", "rdf"),
+        )
+
+
+def asked_of(study: Study, part: Part, workspace: Workspace) -> int | None:
+    """How many cases a part asks; ``None`` for all."""
+    return getattr(study.parameters.of(workspace.settings), part.first) if part.first else None
+
+
+def make_rows(study: Study, part: Part, workspace: Workspace, out: Path, *shown: Path) -> dict[str, Any]:
+    """Ask a benchmark under every condition, and draw what is shown of the rows."""
+    stage, first = f"{study.name}/{part.name}", asked_of(study, part, workspace)
+    said: dict[str, Any] = {}
+    if first == 0 or not files_of(workspace, part.base.source):
+        out.touch()
+        said["not measured"] = "no case is asked for" if first == 0 else "no data"
+    else:
+        rows = partial(part.rows, workspace.settings.seed) if part.seeded else part.rows
+        answer_cases(workspace, part.base, stage, out, rows=rows, first=first)
+        said["rows"] = sum(totals(counted(out)).values())
+    if shown:
+        said |= SHOWN[stage](out, *shown)
+    return said
+
+
+def draw_curves(rows: Path, out: Path) -> dict[str, Any]:
+    """Count the rows at every point of every curve."""
+    counts = defaultdict(Counter[bool], counted(rows))
+    drawn: list[dict[str, Any]] = []
+    for curve in ablations.CURVES:
+        series: list[dict[str, Any]] = []
+        for value in curve.values:
+            found = [
+                (point, counts.get(curve.variant(point, value).name, Counter())) for point in curve.points
+            ]
+            points = [(point, count[True], count.total()) for point, count in found]
+            series.append({"name": f"{curve.standing} {value:g}", "points": points})
+        about = {"name": curve.name, "x_label": curve.x_label, "y_label": "accuracy per question"}
+        drawn.append({**about, "series": series})
+    write_json(out, drawn, indent=1)
+    return {"variants": len(ablations.POINTS)}
+
+
+def draw_reliability(rows: Path, bins: Path, figure: Path) -> dict[str, Any]:
+    """Put probabilities into bins, and hold beside each how many choices were right."""
+    said = [msgspec.json.decode(line, type=reliability.Chance) for line in rows.read_bytes().splitlines()]
+    found = [
+        reliability.reliability_of(subset, (one for one in said if one.subset == subset))
+        for subset in reliability.SUBSETS
+    ]
+    write_json(bins, found, indent=1)
+    series = {one.subset: one.bins for one in found if one.n}
+    figure.write_text(reliability_diagram("reliability", series, alone=True), "utf-8")
+    return {one.subset: in_words(one) for one in found}
+
+
+SHOWN: Mapping[str, Callable[..., dict[str, Any]]] = {
+    f"{study.name}/{part.name}": draw
+    for study, draw in ((ablations.STUDY, draw_curves), (reliability.RELIABILITY, draw_reliability))
+    for part in study.parts
+}
+"""What is drawn from a part's rows, by its stage's name."""
+
+
+def determinism_stage() -> Stage:
+    """The same answers in several ways."""
+    base = determinism.BASE
+    return Stage(
+        "ablations/determinism",
+        ("artifacts/{profile}/ablations/determinism.json",),
+        make_determinism,
+        "The same answers computed twice, in two numbers of partitions and under two hash seeds, with the "
+        "hash of each.",
+        needs=(f"{base.source.name}/dataset", f"{base.logger.name}/logs"),
+        parameters=base.keys,
+        functions=(base.source.cases, base.logger.logs, base.rows, determinism.main),
+        kinds=("spark", "rdf"),
+    )
+
+
+def make_determinism(workspace: Workspace, out: Path) -> dict[str, Any]:
+    """Compute the same answers in every way, and hold the hashes side by side."""
+    found = list(repetitions(workspace))
+    write_json(out, found, indent=1)
+    return {"distinct hashes": len({run.sha256 for run in found})}
+
+
+def repetitions(workspace: Workspace) -> Iterator[Repetition]:
+    """Two runs of Spark, two numbers of partitions, and two interpreters with hash seeds of their own."""
+    base, stage, first, split = (
+        determinism.BASE,
+        "ablations/determinism",
+        determinism.SCENES,
+        determinism.SPLIT,
+    )
+    with tempfile.TemporaryDirectory(prefix="substrate-") as folder:
+        out = Path(folder) / "answers.jsonl"
+        for way in determinism.WAYS:
+            answer_cases(workspace, base, stage, out, split=split, partitions=way.partitions, first=first)
+            yield Repetition(way.how, len(out.read_bytes().splitlines()), sha256(out))
+    cases = read_cases(workspace.storage, cases_of(workspace, base.source, stage))
+    logs = workspace.logs(base.logger.name)
+    scenes = [(case, logs.patch(f"{case.scene:05d}")) for case in islice(cases, first)]
+    yield from determinism.in_processes(base.parameters.of(workspace.settings), scenes)
+
+
+def robustness_stage() -> Stage:
+    """The table and the figures of how fast each benchmark falls."""
+    return Stage(
+        f"tables/{KEY}",
+        (
+            *(f"{TABLE}.{suffix}" for suffix in (*FORMATS, "csv")),
+            FALLS,
+            *(f"artifacts/{{profile}}/{KEY}/{name}.svg" for name in PERTURBED),
+        ),
+        make_table,
+        "How fast each benchmark falls: right and asked under each condition with Wilson's interval, and a "
+        "figure each.",
+        needs=(
+            *(f"{KEY}/{name}" for name in PERTURBED),
+            *(f"{one.base.source.name}/dataset" for one in PERTURBED.values()),
+        ),
+        parameters=("seed",),
+    )
+
+
+def make_table(workspace: Workspace, *outs: Path) -> dict[str, Any]:
+    """Count the rows, and show the counts."""
+    falls = [_fall(one, workspace) for one in PERTURBED.values()]
+    sources = ", ".join(
+        f"{one.base.source.title} {kind_of(workspace, one.base.source)}" for one in PERTURBED.values()
+    )
+    settings = workspace.settings
+    table = table_of(falls, _CAPTION.format(seed=settings.seed, profile=settings.profile, sources=sources))
+    *texts, lines, counts = outs[: len(FORMATS) + 2]
+    for suffix, out in zip(FORMATS, texts, strict=True):
+        out.write_text(table.render(suffix), "utf-8")
+    with lines.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows(lines_of(falls))
+    write_json(counts, falls, indent=1)
+    for one, out in zip(falls, outs[len(FORMATS) + 2 :], strict=True):
+        out.write_text(fall(f"fall-{one.name}", one, alone=True), "utf-8")
+    return {"conditions": len(table.rows)}
+
+
+def _fall(perturbed: Perturbed, workspace: Workspace) -> Fall:
+    name = perturbed.base.name
+    counts = counted(workspace.path(rows_file(name)))
+    points: list[Point] = []
+    for setting, condition in perturbed.pairs():
+        found = counts.get(named(setting, condition), Counter[bool]())
+        points.append(Point(setting, condition.label, found.total(), found[True]))
+    return Fall(name, perturbed.base.title, points)

@@ -1,0 +1,84 @@
+"""Same input, same bytes: the same answers computed in several ways, and the hash of each."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+
+from orchestration.benchmarks.benchmark import Case
+from orchestration.benchmarks.clevrer import CLEVRER
+from substrate.domains.rows import encode
+from substrate.log.event_log import EventLog
+
+BASE = CLEVRER
+"""The benchmark whose answers are computed again and again."""
+SCENES = 20
+"""How many scenes; the bytes of all of them are compared."""
+SPLIT = "determinism"
+
+
+class Way(NamedTuple):
+    """A condition: Spark with a number of partitions."""
+
+    how: str
+    partitions: int
+
+
+WAYS = (
+    Way("Spark, 4 partitions", 4),
+    Way("Spark, 4 partitions, again", 4),
+    Way("Spark, 7 partitions", 7),
+)
+SEEDS = ("1", "2")
+"""Further conditions: interpreters without Spark, under these hash seeds."""
+
+
+class Repetition(msgspec.Struct, frozen=True):
+    """A way in which the same answers were computed, how many there are, and the hash of their rows."""
+
+    how: str
+    rows: int
+    sha256: str
+
+
+class Given(msgspec.Struct, frozen=True):
+    """What a bare interpreter computes from: parameters, and each scene's case with its log."""
+
+    parameters: msgspec.Raw
+    scenes: list[tuple[Case, str]]
+
+
+def in_processes(parameters: Any, scenes: Sequence[tuple[Case, str]]) -> Iterator[Repetition]:
+    """Answer scenes in an interpreter for each hash seed.
+
+    Args:
+        parameters: the benchmark's.
+        scenes: cases, each with the text of its log.
+    """
+    given = msgspec.json.encode(Given(msgspec.Raw(msgspec.json.encode(parameters)), list(scenes)))
+    for seed in SEEDS:
+        environment = os.environ | {"PYTHONHASHSEED": seed}
+        command = [sys.executable, "-m", __name__]
+        made = subprocess.run(command, input=given, env=environment, capture_output=True, check=True).stdout
+        digest = f"sha256:{hashlib.sha256(made).hexdigest()}"
+        yield Repetition(f"one process, hash seed {seed}", len(made.splitlines()), digest)
+
+
+def main() -> None:
+    """Answers the scenes that :func:`in_processes` gives on standard input, and writes the rows."""
+    given = msgspec.json.decode(sys.stdin.buffer.read(), type=Given)
+    parameters = msgspec.json.decode(given.parameters, type=BASE.parameters.type)
+    for case, patch in given.scenes:
+        if case.questions:
+            for row in BASE.rows(case, [EventLog.from_patch(patch)], parameters, SPLIT):
+                sys.stdout.buffer.write(encode(row) + b"\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,113 @@
+"""A study: benchmarks asked again under conditions, and the numbers that come of it.
+
+A condition changes one thing: a setting, the input, how it is computed. Each part of a study asks one
+benchmark under all of its conditions, and the rows name the condition as their subset. A curve or a table of
+a study is drawn from those rows alone.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from orchestration.benchmarks.benchmark import NO_SECTION, Case, Interpreted, Section
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """A benchmark asked under the conditions of a study; its stage writes the rows.
+
+    Attributes:
+        name: the last part of its stage's name.
+        base: the benchmark.
+        about: what its stage does, for the UI.
+        rows: the rows of a case under every condition, as :attr:`Interpreted.rows`; takes a seed before the
+            case where the part is seeded.
+        expected: how many rows of each subset a case has.
+        file: where the rows lie.
+        shown: the files that are drawn from the rows.
+        seeded: whether conditions draw random numbers.
+        first: the key of the study's parameters that says how many cases are asked; all where empty.
+        free: subsets of which there are some rows, however many, where some are expected.
+    """
+
+    name: str
+    base: Interpreted
+    about: str
+    rows: Callable[..., Iterable[Any]]
+    expected: Callable[[Case], Mapping[str, int]]
+    file: str
+    shown: tuple[str, ...] = ()
+    seeded: bool = False
+    first: str = ""
+    free: Collection[str] = ()
+
+    def missing(self, asked: Iterable[Case], found: Mapping[str, int]) -> list[str]:
+        """The subsets that have not as many rows as they should, each with both numbers.
+
+        Args:
+            asked: the cases that were asked.
+            found: rows by subset.
+        """
+        wanted: Counter[str] = Counter()
+        for case in asked:
+            wanted.update(self.expected(case))
+        wrong: list[str] = []
+        for subset in dict.fromkeys([*wanted, *found]):
+            there, expected = found.get(subset, 0), wanted[subset]
+            some = subset in self.free and bool(there) == bool(expected)
+            if there != expected and not some:
+                wrong.append(f"{subset}: {there} rows of {expected} questions")
+        return wrong
+
+
+@dataclass(frozen=True, kw_only=True)
+class Study:
+    """Parts that belong together.
+
+    Attributes:
+        name: the first part of their stages' names.
+        parts: what is asked of whom.
+        parameters: the part of `params.yaml` that says how much is asked.
+    """
+
+    name: str
+    parts: tuple[Part, ...]
+    parameters: Section = NO_SECTION
+
+    def keys(self, part: Part) -> tuple[str, ...]:
+        """The keys of `params.yaml` that a part's rows depend on."""
+        first = (f"{self.parameters.key}.{part.first}",) if part.first else ()
+        return (*(("seed",) if part.seeded else ()), *first, *part.base.keys)
+
+
+class _Counted(msgspec.Struct, frozen=True):
+    subset: str
+    correct: bool | None = None
+
+
+def counted(path: Path) -> dict[str, Counter[bool]]:
+    """Right and wrong rows by subset; rows without gold are left out."""
+    found: dict[str, Counter[bool]] = {}
+    decoder = msgspec.json.Decoder(_Counted)
+    with path.open("rb") as file:
+        for line in file:
+            row = decoder.decode(line)
+            if row.correct is not None:
+                found.setdefault(row.subset, Counter())[row.correct] += 1
+    return found
+
+
+def totals(counts: Mapping[str, Counter[bool]]) -> dict[str, int]:
+    """How many rows each subset has."""
+    return {subset: count.total() for subset, count in counts.items()}
+
+
+def named(studies: Sequence[Study]) -> dict[str, tuple[Study, Part]]:
+    """The parts of some studies by their stages' names, each with its study."""
+    return {f"{study.name}/{part.name}": (study, part) for study in studies for part in study.parts}

@@ -1,0 +1,291 @@
+"""The stores of a log and its branches: shared, and moved from state to state by what differs.
+
+Filling a store costs every triple of a state; moving one costs the deltas that two states do not have
+in common, which for two branches of one parent are their interventions. A query and its open results
+read the store as it stood when they were asked: Oxigraph's stores keep versions, so that moving one on
+takes nothing from a result that is still being read.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from threading import Lock
+from typing import Any, NoReturn
+from weakref import WeakSet
+
+import pyoxigraph as ox
+
+from substrate.base.delta import Term
+from substrate.base.errors import LogError
+from substrate.log._columns import Columns, DeltaSequence
+from substrate.log._triples import Triples
+
+Segment = tuple[Columns, int, int]
+"""Columns, and the stretch of them from a first place to before a last."""
+
+_MOST = 2
+"""Stores that a log and its branches keep between queries."""
+_NEAR = 512
+"""Deltas between two states that are always walked: a store of its own would not pay."""
+
+
+class ReadOnlyStore:
+    """An Oxigraph store to be read: a state's store says what its log says, and nothing else changes it.
+
+    >>> store = ReadOnlyStore(ox.Store())
+    >>> len(store), bool(store.query("ASK { ?s ?p ?o }"))
+    (0, False)
+    >>> store.clear()
+    Traceback (most recent call last):
+    substrate.base.errors.LogError: the store of a state is read-only. Append to the log, or fill ...
+    """
+
+    __slots__ = ("_store",)
+
+    def __init__(self, store: ox.Store) -> None:
+        self._store = store
+
+    def query(self, query: str, **options: Any) -> ox.QuerySolutions | ox.QueryBoolean | ox.QueryTriples:
+        """The same as Oxigraph's, with its options."""
+        return self._store.query(query, **options)
+
+    def quads_for_pattern(
+        self,
+        subject: ox.NamedNode | ox.BlankNode | None,
+        predicate: ox.NamedNode | None,
+        object: Term | None,
+        graph_name: ox.NamedNode | ox.BlankNode | ox.DefaultGraph | None = None,
+    ) -> Iterator[ox.Quad]:
+        """The quads that fit; ``None`` fits any term."""
+        return self._store.quads_for_pattern(subject, predicate, object, graph_name)
+
+    def dump(self, **options: Any) -> bytes | None:
+        """The store as text; options as Oxigraph's."""
+        return self._store.dump(**options)
+
+    def named_graphs(self) -> Iterator[ox.NamedNode | ox.BlankNode]:
+        """None: a state is one graph, without a name."""
+        return self._store.named_graphs()
+
+    def __len__(self) -> int:
+        return len(self._store)
+
+    def __iter__(self) -> Iterator[ox.Quad]:
+        return iter(self._store)
+
+    def __contains__(self, quad: ox.Quad) -> bool:
+        return quad in self._store
+
+    def _refused(self, *_: object, **__: object) -> NoReturn:
+        raise LogError(
+            "the store of a state is read-only",
+            hint="Append to the log, or fill a store of your own: ox.Store().extend(state.store)",
+        )
+
+    add = remove = extend = bulk_extend = load = bulk_load = update = _refused
+    clear = add_graph = remove_graph = clear_graph = optimize = flush = backup = _refused
+
+
+class Stores:
+    """The stores that a log and its branches share: a query takes the nearest, moves it, and asks it.
+
+    Safe for threads: a store is moved and asked by one at a time, and nobody waits: where all are taken a
+    query fills one of its own. A process forked from this one begins with none, since another thread may
+    have been moving them.
+    """
+
+    def __init__(self) -> None:
+        self.reset()
+        _ALL.add(self)
+
+    def reset(self) -> None:
+        """Begin anew, in a process that was forked."""
+        self._free: list[_Moved] = []
+        self._lock = Lock()
+
+    @contextmanager
+    def at(
+        self, record: DeltaSequence, position: int, standing: Callable[[], Sequence[int]]
+    ) -> Iterator[ox.Store | None]:
+        """A store with the state of a record after some deltas, for as long as the context lasts.
+
+        It is ``None`` where the state has triples that a store takes for one (``"01"`` and ``"1"``): only
+        a store filled for it alone has what it should.
+        """
+        taken = self._taken(record, position)
+        try:
+            yield taken.moved(record, position, standing)
+        finally:
+            with self._lock:
+                if taken.store is not None and len(self._free) < _MOST:
+                    self._free.append(taken)
+
+    def _taken(self, record: DeltaSequence, position: int) -> _Moved:
+        """The nearest store that is free, or an empty one where that is far and there is room."""
+        with self._lock:
+            costs = [store.distance(record, position) for store in self._free]
+            best = min(range(len(costs)), key=costs.__getitem__, default=None)
+            if best is None or (len(self._free) < _MOST and costs[best] > _NEAR + self._free[best].size // 8):
+                return _Moved()
+            return self._free.pop(best)
+
+
+_ALL: WeakSet[Stores] = WeakSet()
+
+
+def _reset_all() -> None:
+    for stores in list(_ALL):
+        stores.reset()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_reset_all)
+
+
+class _Moved:
+    """A store, and the place whose state it holds: a record, and how many of its deltas."""
+
+    def __init__(self) -> None:
+        self.store: ox.Store | None = None
+        self._record = DeltaSequence()
+        self._position = 0
+        self._changes = 0
+        self.size = 0
+        """How many triples it holds; a store counts them one by one."""
+
+    def distance(self, record: DeltaSequence, position: int) -> int:
+        """How many deltas lie between where it is and another place."""
+        if record is self._record:
+            return abs(position - self._position)
+        return sum(last - first for part in self._apart(record, position) for _, first, last in part)
+
+    def moved(
+        self, record: DeltaSequence, position: int, standing: Callable[[], Sequence[int]]
+    ) -> ox.Store | None:
+        """The store at another place, moved there or filled anew; ``None`` where it cannot hold the state."""
+        if self.store is not None:
+            if record is self._record and position == self._position:
+                return self.store
+            try:
+                if self._move(record, position):
+                    return self.store
+            except BaseException:
+                self.store = None
+                raise
+        self._fill(record, standing())
+        self._record, self._position = record, position
+        return self.store
+
+    def _fill(self, record: DeltaSequence, standing: Sequence[int]) -> None:
+        store = ox.Store()
+        store.extend(record.triples.quads(standing))
+        self._changes, self.size = 0, len(standing)
+        # The store keeps values: where it tells fewer triples apart it cannot be changed one at a time
+        self.store = store if len(store) == len(standing) else None
+
+    def _move(self, record: DeltaSequence, position: int) -> bool:
+        """Go to another place by the triples that differ; false where filling is better, or needed."""
+        store, before = self.store, self._record
+        assert store is not None
+        # Removed quads leave traces in a store's lists, which the next filling drops
+        room = _NEAR + self.size
+        if self._changes + self.distance(record, position) > room:
+            return False
+        if record is before:
+            start, stop = sorted((self._position, position))
+            added, gone = record.net(start, stop)
+            if position < self._position:
+                added, gone = gone, added
+        else:
+            gone, added = self._difference(record, position)
+        for quad in before.triples.quads(gone):
+            store.remove(quad)
+        for quad in record.triples.quads(added):
+            if quad in store:
+                return False
+            store.add(quad)
+        self._changes += len(gone) + len(added)
+        self.size += len(added) - len(gone)
+        self._record, self._position = record, position
+        return True
+
+    def _difference(self, record: DeltaSequence, position: int) -> tuple[list[int], list[int]]:
+        """Triples that stand here alone, and those that stand there alone, each by its number there."""
+        before, here = self._record, self._position
+        shared = before.triples.shared(record.triples)
+        gone: list[int] = []
+        added: list[int] = []
+        seen: set[int] = set()
+        for parts, ours in zip(self._apart(record, position), (True, False), strict=True):
+            for columns, first, last in parts:
+                for number in dict.fromkeys(columns.numbers[first:last]):
+                    mine, theirs = _both(number, shared, before.triples, record.triples, ours)
+                    if mine is not None:
+                        if mine in seen:
+                            continue
+                        seen.add(mine)
+                    stood = mine is not None and before.stood(mine, here)
+                    stands = theirs is not None and record.stood(theirs, position)
+                    if mine is not None and stood and not stands:
+                        gone.append(mine)
+                    elif theirs is not None and stands and not stood:
+                        added.append(theirs)
+        return gone, list(dict.fromkeys(added))
+
+    def _apart(self, record: DeltaSequence, position: int) -> tuple[list[Segment], list[Segment]]:
+        return apart(
+            list(self._record.pieces(0, self._position)),
+            list(record.pieces(0, position)),
+        )
+
+
+def _both(
+    number: int, shared: int, here: Triples, there: Triples, ours: bool
+) -> tuple[int | None, int | None]:
+    """The numbers that a triple has in two tables, from that in the first or in the second."""
+    if number < shared:
+        return number, number
+    if ours:
+        return number, there.find(here.text(number))
+    return here.find(there.text(number)), number
+
+
+def apart(a: list[Segment], b: list[Segment]) -> tuple[list[Segment], list[Segment]]:
+    """What two records do not have in common: segments of the first alone, and of the second alone.
+
+    What is left of both is the same, in the same order. So a triple that none of the segments mentions has
+    the same story in both, and stands in both or in neither.
+
+    >>> common, own = Columns(), Columns()
+    >>> left, right = apart([(common, 0, 5), (common, 5, 9)], [(common, 0, 3), (own, 0, 1), (common, 3, 9)])
+    >>> left, [(columns is own, first, last) for columns, first, last in right]
+    ([], [(True, 0, 1)])
+    """
+    left, right = a[::-1], b[::-1]
+    only_a: list[Segment] = []
+    only_b: list[Segment] = []
+    while left and right:
+        (columns, first, last), (others, start, stop) = left[-1], right[-1]
+        if columns is others and first == start:
+            end = min(last, stop)
+            _cut(left, end)
+            _cut(right, end)
+        elif columns is others:
+            rest, only, before = (left, only_a, start) if first < start else (right, only_b, first)
+            end = min(rest[-1][2], before)
+            only.append((columns, rest[-1][1], end))
+            _cut(rest, end)
+        elif any(c is columns and end > first for c, _, end in right):
+            only_b.append(right.pop())
+        else:
+            only_a.append(left.pop())
+    return only_a + left[::-1], only_b + right[::-1]
+
+
+def _cut(segments: list[Segment], end: int) -> None:
+    """Drop what lies before a place of the segment that comes next."""
+    columns, _, last = segments.pop()
+    if end < last:
+        segments.append((columns, end, last))
