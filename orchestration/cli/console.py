@@ -185,9 +185,12 @@ def bars() -> Iterator[Progress]:
 
 
 @contextmanager
-def stage_bars(names: Iterable[str]) -> Iterator[None]:
-    """A bar for every stage of a run; where there is no terminal, with `--verbose`, lines."""
-    from orchestration.pipeline.progress import logging_to, telling, watching
+def stage_bars(names: Iterable[str]) -> Iterator[dict[str, str]]:
+    """A bar for every stage of a run; where there is no terminal, a line for each that ends.
+
+    Gives how each stage came to its outs, as far as it has ended: ``computed`` or ``reused``.
+    """
+    from orchestration.pipeline.progress import counting, logging_to, watching
 
     with bars() as shown:
         tasks = {name: shown.add_task(name, total=None, start=False) for name in names}
@@ -200,12 +203,13 @@ def stage_bars(names: Iterable[str]) -> Iterator[None]:
         lines = Voice.verbose and shown.disable
         with (
             watching(report),
-            telling(stage_line) if shown.disable else nullcontext(),
+            counting(stage_line if shown.disable else None) as how,
             logging_to(note) if lines else nullcontext(),
         ):
-            yield
+            yield how
 
 
 def stage_line(stage: str, how: str) -> None:
     """Say how a stage came to its outs, where there is no terminal that shows bars."""
-    note(f"{stage}: {how}")
+    if not Voice.quiet:
+        typer.echo(f"{stage}: {how}", file=OURS.get("stderr", sys.stderr))

@@ -100,7 +100,6 @@ def _run(
 ) -> Reproduction:
     from orchestration.ledger.dvc import settle
     from orchestration.pipeline.graph import STAGES, stages_of
-    from orchestration.pipeline.progress import counting
     from orchestration.pipeline.project_lock import project_lock
     from orchestration.pipeline.resources import WorkspaceResource
     from orchestration.pipeline.run import instance, run_stages
@@ -114,7 +113,7 @@ def _run(
         before = look(workspace.root, shared_paths(used))
         if workspace.experiment:
             begin(workspace, overrides)
-        with stage_bars(names), counting() as how:
+        with stage_bars(names) as how:
             resource = WorkspaceResource(
                 profile=used, overrides=list(overrides), experiment=name, force=force
             )

@@ -17,7 +17,7 @@ from typing import Any
 
 import msgspec
 
-from orchestration.base.files import replacing, sha256
+from orchestration.base.files import naming, replacing, sha256
 from orchestration.code import ROOT
 from orchestration.stage import Stage, Stages, inputs_of
 from orchestration.workspace.folders import Workspace
@@ -216,7 +216,8 @@ def changing(folder: Path) -> Iterator[Manifest]:
 
     Processes that change it at once do so one after the other; errors as :func:`replacing`.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    with naming(folder):
+        folder.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)

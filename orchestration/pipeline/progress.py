@@ -31,29 +31,20 @@ def advance(stage: str, done: int, total: int) -> None:
 
 
 @contextmanager
-def counting() -> Iterator[dict[str, str]]:
-    """How each stage that ends inside the block came to its outs, by name: ``computed`` or ``reused``."""
+def counting(tell: Callable[[str, str], None] | None = None) -> Iterator[dict[str, str]]:
+    """How each stage that ends inside the block came to its outs, by name: ``computed`` or ``reused``; each
+    is told once as it ends.
+    """
     found: dict[str, str] = {}
-    before = _ended.get()
 
     def end(stage: str, how: str) -> None:
-        if stage not in found and before:
-            before(stage, how)
+        if stage not in found and tell:
+            tell(stage, how)
         found.setdefault(stage, how)
 
     token = _ended.set(end)
     try:
         yield found
-    finally:
-        _ended.reset(token)
-
-
-@contextmanager
-def telling(end: Callable[[str, str], None]) -> Iterator[None]:
-    """Tell of each stage inside the block that ends how it came to its outs."""
-    token = _ended.set(end)
-    try:
-        yield
     finally:
         _ended.reset(token)
 
