@@ -151,9 +151,9 @@ def measure(benchmark: str, cases: int, keep: Path | None, release: Path | None)
 
 def run_stages(benchmark: str, profile: str, *overrides: str) -> None:
     """The stages in the project around the current folder, in this process; it then ends without a wait."""
-    from orchestration.base.files import replacing
     from orchestration.pipeline.graph import STAGES
     from orchestration.project import open_workspace
+    from substrate.base.files import replacing
 
     workspace = open_workspace(profile, overrides)
     for step in STEPS:

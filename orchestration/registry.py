@@ -20,6 +20,7 @@ from orchestration.benchmarks.clevrer import CLEVRER
 from orchestration.benchmarks.clevrer_humans import CLEVRER_HUMANS
 from orchestration.benchmarks.comphy import COMPHY, COMPHY_INFERRED
 from orchestration.benchmarks.gqa import GQA
+from orchestration.benchmarks.perceived import PERCEIVED
 from orchestration.benchmarks.twin import TWIN
 from orchestration.studies.ablations import ABLATIONS
 from orchestration.studies.ablations import STUDY as ABLATION_STUDY
@@ -29,6 +30,7 @@ from orchestration.studies.study import Study
 
 _IN_ORDER: tuple[Benchmark, ...] = (
     CLEVRER,
+    PERCEIVED,
     COMPHY,
     COMPHY_INFERRED,
     BABI,
@@ -58,5 +60,7 @@ LOGGERS: Mapping[str, Logger] = {one.logger.name: one.logger for one in INTERPRE
 """The loggers of all logs, by name."""
 TABLES: Mapping[str, Table] = {benchmark.table[0].name: benchmark.table[0] for benchmark in _IN_ORDER}
 """The tables of results, by name."""
+MAIN = CLEVRER
+"""The benchmark of the paper's first table, of which the report and the launch form speak first."""
 STUDIES: tuple[Study, ...] = (ABLATION_STUDY, ROBUSTNESS, RELIABILITY)
 """The studies that have rows of their own."""

@@ -15,6 +15,11 @@ trap 'rm -rf "$WORK"' EXIT
 WHEEL=$(ls "$WORK"/dist/*.whl)
 ls "$WORK"/dist/*.tar.gz >/dev/null
 echo "built $(basename "$WHEEL")"
+beside=$(.venv/bin/python -m zipfile -l "$WHEEL" | awk 'NR > 1 { print $1 }' | grep -v -e '^substrate/' -e '\.dist-info/' || true)
+if [ -n "$beside" ] || ! .venv/bin/python -m zipfile -l "$WHEEL" | grep -q '^substrate/tboxes/village.ttl '; then
+    echo "the wheel holds more than substrate, or no TBoxes: $beside" >&2
+    exit 1
+fi
 
 # Away from the checkout, so that nothing but the wheel can be imported.
 mkdir "$WORK/tests"
@@ -64,6 +69,22 @@ for version in $PYTHONS; do
     "$UV" pip install --quiet --python "$venv/bin/python" --only-binary :all: pytest hypothesis
     "$venv/bin/python" -m pytest -q -W error --import-mode=importlib -p no:cacheprovider core library
     "$ROOT/.venv/bin/pyright" --pythonpath "$venv/bin/python" core
+    "$UV" pip install --quiet --python "$venv/bin/python" --only-binary :all: "$WHEEL[cli]"
+    "$venv/bin/substrate" generate twin --specs 2 --out "$WORK/twin-$version"
+    printf '{"spec": %s, "arm": "%s", "answer": "no"}\n' 0 a 0 b 1 a 1 b > "$WORK/answers.jsonl"
+    "$venv/bin/substrate" score twin "$WORK/answers.jsonl" --specs "$WORK/twin-$version/specs.jsonl" | head -4
+    "$venv/bin/python" - "$WORK/log-$version.rdfp" <<'PROGRAM'
+import sys
+from substrate import EventLog, Namespace
+
+name = Namespace("urn:")
+EventLog.open(sys.argv[1]).insert(name.ann, name.at, name.cafe, tick=0)
+PROGRAM
+    "$venv/bin/substrate" log show "$WORK/log-$version.rdfp" | grep -q 'insert'
+    if said=$("$venv/bin/substrate" reproduce 2>&1); then
+        echo "a command of the platform runs without it: $said" >&2
+        exit 1
+    fi
 done
 if [ "$tried" -eq 0 ]; then
     echo "none of Python $PYTHONS is on this machine" >&2

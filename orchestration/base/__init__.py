@@ -1,1 +1,1 @@
-"""What every room may know: files that appear whole, YAML, secrets kept out of what is written."""
+"""What every room may know: YAML, and secrets kept out of what is written."""

@@ -25,7 +25,6 @@ from orchestration.benchmarks.benchmark import (
     Release,
     Source,
     Wording,
-    World,
     chosen,
 )
 from orchestration.benchmarks.transfer import TRANSFER
@@ -37,7 +36,8 @@ from substrate.domains.babi.format import SUBSETS, Story, read_tasks
 from substrate.domains.babi.interpreter import answer_story
 from substrate.domains.rows import Row
 from substrate.log.event_log import EventLog
-from substrate.worlds.babi import TASKS, tell_task, write_texts
+from substrate.worlds.babi import TASKS
+from substrate.worlds.babi.release import WORLDS
 
 _stories = msgspec.json.Decoder(list[Story])
 
@@ -96,16 +96,6 @@ def wordings(case: Case) -> Iterator[Wording]:
             yield Wording(str(asked.id), asked.text, subset=story.subset)
 
 
-def make_task(number: int, seed: int, data: BabiData) -> bytes:
-    """One generated task, by its place among the tasks."""
-    return tell_task([*TASKS][number], questions=data.questions, seed=seed).encode()
-
-
-def write_all(out: Path, tasks: Iterable[bytes], _: int) -> None:
-    """Generated tasks as official files."""
-    write_texts(out, (text.decode() for text in tasks))
-
-
 def unpack(downloads: Mapping[str, Path], out: Path) -> None:
     """The English test files out of the official archive."""
     (archive,) = downloads.values()
@@ -125,14 +115,7 @@ STORIES = Source(
     inputs={"tasks": (".",)},
     cases=cases,
     official=Release("test", "test files", unpack),
-    worlds={
-        "": World(
-            numbers=lambda data: range(len(TASKS) if data.questions else 0),
-            make=make_task,
-            write=write_all,
-            counted=("questions", 1000),
-        )
-    },
+    worlds=WORLDS,
     size=lambda data: f"{data.questions:,} questions a task",
     picture="story",
 )

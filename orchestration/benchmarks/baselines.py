@@ -38,6 +38,10 @@ Pictures = Callable[[str], Image]
 """A photograph by image id."""
 SECTION = Section("baselines", Parameters)
 """The part of `params.yaml` of all of them."""
+COMPARED = "twin/comparisons"
+"""The stage that compares each of them with the substrate."""
+COMPARISONS = f"artifacts/{{profile}}/{COMPARED}.json"
+"""What that stage writes."""
 MEDIA_TYPES = {".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".png": "image/png"}
 
 

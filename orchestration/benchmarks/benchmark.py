@@ -23,6 +23,7 @@ from substrate.base.errors import FormatError, ParameterError
 from substrate.cause.explanation import Explanation
 from substrate.domains.rows import Row
 from substrate.log.event_log import EventLog
+from substrate.worlds.world import World
 
 Files = Mapping[str, Path]
 """Input files or folders by what they are, such as ``annotations`` and ``questions``."""
@@ -89,6 +90,10 @@ class Data(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     mirror: str | None = None
     """An address that holds the official files under their names, instead of the official ones."""
 
+    def among(self, profile: Any) -> Data:
+        """These data, given all of a profile's: a source may take what another one names."""
+        return self
+
 
 class Section(NamedTuple):
     """The part of `params.yaml` that functions take: its key, and its type; without a key, none.
@@ -134,34 +139,6 @@ class Example(NamedTuple):
 
     title: str
     subset: str
-
-
-class Form(NamedTuple):
-    """A further form of generated data, to share them: what it is, and what writes numbers of a seed."""
-
-    about: str
-    write: Callable[[Path, Sequence[int], int], object]
-
-
-@dataclass(frozen=True, kw_only=True)
-class World:
-    """Generated data in the official format.
-
-    Attributes:
-        numbers: the scenes that a profile's data ask for.
-        make: one scene of a number and a seed, with its gold, as bytes; runs in workers.
-        write: writes all scenes, given in order, to a folder in the official layout.
-        kinds: what it runs on, for the UI.
-        counted: what its scenes are called, and how many `substrate generate` makes unless told.
-        forms: further forms to share it in, by name.
-    """
-
-    numbers: Callable[[Any], Sequence[int]]
-    make: Callable[[int, int, Any], bytes]
-    write: Callable[[Path, Iterable[bytes], int], object]
-    kinds: tuple[str, ...] = ("spark",)
-    counted: tuple[str, int] = ("scenes", 100)
-    forms: Mapping[str, Form] = field(default_factory=dict)
 
 
 class Release(NamedTuple):

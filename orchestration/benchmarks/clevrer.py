@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
+from msgspec.structs import replace
 
 from orchestration.benchmarks.benchmark import (
     Case,
@@ -23,7 +24,6 @@ from orchestration.benchmarks.benchmark import (
     Source,
     Table,
     Wording,
-    World,
     chosen,
     per_choice,
     require_scenes,
@@ -47,8 +47,7 @@ from substrate.domains.clevrer.interpreter import answer_scene
 from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.rows import Row
 from substrate.log.event_log import EventLog
-from substrate.worlds.clevrer import scene_files
-from substrate.worlds.layout import encode_scene, write_release
+from substrate.worlds.clevrer.release import WORLDS
 
 EVENTS = "events"
 """The kind of a case that is a compact event record; any other is an annotation."""
@@ -62,7 +61,15 @@ class ClevrerData(Data, frozen=True, forbid_unknown_fields=True, kw_only=True):
     scenes: Annotated[int, Natural] = 0
     annotations: str | None = None
     events: str | None = None
+    proposals: str | None = None
+    """Of a detector: they and ``questions`` are what ``perceived`` reads."""
     questions: str | None = None
+
+    def among(self, profile: Any) -> ClevrerData:
+        """Without the questions, where they are asked about proposals alone."""
+        if self.proposals is None or self.annotations is not None or self.events is not None:
+            return self
+        return replace(self, source="none", questions=None)
 
 
 def scene_sources(files: Files) -> dict[int, Line | str]:
@@ -168,16 +175,6 @@ def wordings(case: Case) -> Iterator[Wording]:
         yield Wording(str(asked.question_id), asked.question, choices)
 
 
-def make_scene(number: int, seed: int, _: Any) -> bytes:
-    """One generated scene."""
-    return encode_scene(scene_files(number, seed))
-
-
-def write_scenes(out: Path, scenes: Iterable[bytes], _: int) -> None:
-    """Generated scenes in the official layout."""
-    write_release(out, scenes)
-
-
 def unpack(downloads: Mapping[str, Path], out: Path) -> None:
     """The official files as they came: the zip is read where it lies."""
     for name, path in downloads.items():
@@ -205,14 +202,7 @@ SCENES = Source(
     },
     cases=cases,
     official=Release("validation", "validation split", unpack),
-    worlds={
-        "": World(
-            numbers=lambda data: range(data.first_scene, data.first_scene + data.scenes),
-            make=make_scene,
-            write=write_scenes,
-            kinds=("bullet", "spark"),
-        )
-    },
+    worlds=WORLDS,
     size=lambda data: f"{data.scenes:,} scenes",
     picture="scene",
 )

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
@@ -27,7 +26,6 @@ from orchestration.benchmarks.benchmark import (
     Section,
     Source,
     Wording,
-    World,
     chosen,
     per_choice,
     require_scenes,
@@ -42,8 +40,7 @@ from substrate.domains.comphy.interpreter import answer_target
 from substrate.domains.comphy.parameters import Parameters
 from substrate.domains.rows import Row
 from substrate.log.event_log import EventLog
-from substrate.worlds.comphy import target_files
-from substrate.worlds.layout import encode_scene, write_release
+from substrate.worlds.comphy.release import WORLDS
 
 _questions = msgspec.json.Decoder(TargetQuestions)
 _record = msgspec.json.Decoder(dict[str, msgspec.Raw])
@@ -108,16 +105,6 @@ def wordings(case: Case) -> Iterator[Wording]:
         yield Wording(str(asked.question_id), asked.question, choices)
 
 
-def make_target(number: int, seed: int, _: Any) -> bytes:
-    """One generated target with its references."""
-    return encode_scene(target_files(number, seed))
-
-
-def write_targets(out: Path, targets: Iterable[bytes], _: int) -> None:
-    """Generated targets in the layout of a release."""
-    write_release(out, targets)
-
-
 TARGETS = Source(
     name="comphy",
     title="ComPhy",
@@ -127,15 +114,7 @@ TARGETS = Source(
     inputs={"annotations": ("annotation.zip", "annotation"), "questions": ("questions.json",)},
     cases=cases,
     official=ByHand("validation", "validation split"),
-    worlds={
-        "": World(
-            numbers=lambda data: range(data.targets),
-            make=make_target,
-            write=write_targets,
-            kinds=("bullet", "spark"),
-            counted=("targets", 60),
-        )
-    },
+    worlds=WORLDS,
     size=lambda data: f"{data.targets:,} targets",
     note=", once in the paper's setting and once with mass and charge inferred",
     picture="target",

@@ -21,7 +21,6 @@ from orchestration.benchmarks.benchmark import (
     Release,
     Source,
     Wording,
-    World,
     chosen,
 )
 from orchestration.benchmarks.transfer import TRANSFER
@@ -42,7 +41,7 @@ from substrate.domains.gqa.interpreter import SUBSETS, answer_scene
 from substrate.domains.gqa.scene import Scene
 from substrate.domains.rows import Row
 from substrate.log.event_log import EventLog
-from substrate.worlds.gqa import scene_records, write_records
+from substrate.worlds.gqa.release import WORLDS
 
 _questions = msgspec.json.Decoder(dict[str, Question])
 _MEMBERS = {
@@ -101,16 +100,6 @@ def wordings(case: Case) -> Iterator[Wording]:
         yield Wording(number, asked.question)
 
 
-def make_scene(number: int, seed: int, _: Any) -> bytes:
-    """One generated scene."""
-    return scene_records(number, seed=seed)
-
-
-def write_scenes(out: Path, scenes: Iterable[bytes], _: int) -> None:
-    """Generated scenes as official files."""
-    write_records(out, scenes)
-
-
 def unpack(downloads: Mapping[str, Path], out: Path) -> None:
     """The scene graphs and the balanced questions of the validation split out of their archives."""
     for name, path in downloads.items():
@@ -127,7 +116,7 @@ IMAGES = Source(
     inputs={"scene_graphs": (SCENE_GRAPHS_FILE,), "questions": (QUESTIONS_FILE,)},
     cases=cases,
     official=Release("validation", "balanced validation split", unpack),
-    worlds={"": World(numbers=lambda data: range(data.scenes), make=make_scene, write=write_scenes)},
+    worlds=WORLDS,
     size=lambda data: f"{data.scenes:,} scenes",
     picture="image",
 )

@@ -8,8 +8,8 @@ from typing import Any
 
 import msgspec
 
-from orchestration.base.files import replacing
 from orchestration.benchmarks.benchmark import Files, Interpreted
+from substrate.base.files import replacing
 from substrate.domains.rows import Row, encode
 
 Advance = Callable[[int, int], None]

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from functools import partial
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -16,14 +14,12 @@ from orchestration.benchmarks.benchmark import (
     Example,
     Explained,
     Files,
-    Form,
     Logger,
     NamedLog,
     Natural,
     Source,
     Table,
     Wording,
-    World,
     chosen,
 )
 from substrate.base.errors import InterventionError
@@ -34,7 +30,7 @@ from substrate.domains.smallville.judging import Judgement
 from substrate.domains.smallville.twin import answer_spec, parent_log, replay_twin, twin_rows
 from substrate.domains.smallville.twin_explain import explain as explain_arm
 from substrate.log.event_log import EventLog
-from substrate.worlds.smallville import LEVELS, generate, spec_line, write_specs
+from substrate.worlds.smallville.release import WORLDS
 
 _spec = msgspec.json.Decoder(Spec)
 _gold = msgspec.json.Decoder(Gold | None)
@@ -98,34 +94,6 @@ def wordings(case: Case) -> Iterator[Wording]:
     yield from (Wording(arm, spec.query.text) for arm in spec.arms)
 
 
-def make_spec(number: int, seed: int, _: Any, level: str = "village") -> bytes:
-    """One generated specification with its gold."""
-    return spec_line(number, seed, level).encode()
-
-
-def publish(out: Path, numbers: Sequence[int], seed: int, level: str = "village") -> None:
-    """Specifications as Parquet, with a dataset card and Croissant metadata."""
-    from substrate.adapters.twin_dataset import publish as write
-
-    write(out, (generate(number, seed, level) for number in numbers), seed, level)
-
-
-def world_of(level: str) -> World:
-    """The world of a level of difficulty."""
-    return World(
-        numbers=lambda data: range(data.specs),
-        make=partial(make_spec, level=level),
-        write=partial(write_specs, level=level),
-        counted=("specs", 500),
-        forms={
-            "parquet": Form(
-                "Also as Parquet with a dataset card and Croissant metadata, to publish.",
-                partial(publish, level=level),
-            )
-        },
-    )
-
-
 TABLE = Table(
     name="twin",
     title="Table 2: Twin-EventLog",
@@ -146,7 +114,7 @@ SPECS = Source(
     data=TwinData,
     inputs={"specs": ("specs.jsonl",)},
     cases=cases,
-    worlds={level: world_of(level) for level in LEVELS},
+    worlds=WORLDS,
     size=lambda data: f"{data.specs:,} specifications",
     picture="arm",
 )

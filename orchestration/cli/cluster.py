@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from orchestration.cli.console import say
-from orchestration.cli.notices import others_apart
-from orchestration.cli.printing import print_json
 from orchestration.project import open_workspace
+from substrate.cli.console import say
+from substrate.cli.notices import others_apart
+from substrate.cli.printing import print_json
 
 
 def print_findings(profile: str | None, changes: Sequence[str], *, json: bool) -> bool:

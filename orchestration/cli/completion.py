@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from orchestration.cli.notices import others_apart
+from substrate.cli.notices import others_apart
 
 
 def _completing(found: Callable[[], Iterable[str]], about: str) -> Callable[[str], list[str]]:

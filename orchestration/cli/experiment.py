@@ -9,9 +9,9 @@ from typing import Annotated, Any
 import typer
 
 from orchestration.cli import completion
-from orchestration.cli.console import JsonOption, failing, note, say
-from orchestration.cli.notices import others_apart
-from orchestration.cli.printing import print_json
+from substrate.cli.console import JsonOption, failing, note, say
+from substrate.cli.notices import others_apart
+from substrate.cli.printing import print_json
 
 experiment_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 Name = Annotated[str, typer.Argument(metavar="NAME", autocompletion=completion.experiments)]
@@ -78,10 +78,10 @@ def diff(
 ) -> None:
     """How A differs from B: causes, accuracies with Wilson's intervals, McNemar, changed answers."""
     with failing(), others_apart():
-        from orchestration.base.files import replacing
         from orchestration.rendering.comparison import compared_page, compared_text
         from orchestration.studies.experiments.comparison import compare
         from orchestration.workspace.root import find_root
+        from substrate.base.files import replacing
 
         compared = compare(find_root(), a, b)
         if html:

@@ -4,55 +4,25 @@ from __future__ import annotations
 
 import os
 import sys
-from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from typer.core import TyperGroup
 
 from orchestration.cli import completion
-from orchestration.cli.console import (
-    NOTHING_SET,
-    JsonOption,
-    ProfileOption,
-    SetOption,
-    bars,
-    failing,
-    say,
-    voiced,
-)
-from orchestration.cli.notices import others_apart
-from orchestration.cli.printing import print_json
+from orchestration.cli.console import NOTHING_SET, ProfileOption, SetOption
 from orchestration.cli.results import accept, materialize, reproduce, verify
-
-_PLAIN: dict[str, Any] = {"no_args_is_help": True, "rich_markup_mode": None}
-"""Help as plain text: what draws frames around it takes longer to load than all else together."""
+from substrate.cli.console import JsonOption, bars, failing, say, voiced
+from substrate.cli.main import PLAIN, add_commands, add_group
+from substrate.cli.notices import others_apart
+from substrate.cli.printing import print_json
 
 app = typer.Typer(
-    **_PLAIN,
+    **PLAIN,
     pretty_exceptions_enable=False,
     help="Deterministic event-graph substrates: reproduce the paper, inspect its numbers, answer your own "
     "files.",
 )
-
-
-class _Derived(TyperGroup):
-    """A group whose commands are read only when it is used: they come from the benchmarks, or take long to
-    load.
-    """
-
-    @cached_property
-    def _made(self) -> Any:
-        return typer.main.get_group(_DERIVED[self.name or ""]())
-
-    def list_commands(self, ctx: Any) -> list[str]:
-        """The names of the commands."""
-        return self._made.list_commands(ctx)
-
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """A command by its name."""
-        return self._made.get_command(ctx, cmd_name)
 
 
 def _answers() -> typer.Typer:
@@ -62,48 +32,21 @@ def _answers() -> typer.Typer:
         return answers()
 
 
-def _worlds() -> typer.Typer:
-    with others_apart():
-        from orchestration.cli.data import worlds
-
-        return worlds()
-
-
-def _logs() -> typer.Typer:
-    from orchestration.cli.log import log_app
-
-    return log_app
-
-
 def _experiments() -> typer.Typer:
     from orchestration.cli.experiment import experiment_app
 
     return experiment_app
 
 
-_DERIVED = {"answer": _answers, "generate": _worlds, "log": _logs, "experiment": _experiments}
-
-
-answer_app = typer.Typer(
-    **_PLAIN, cls=_Derived, help="Answer a user's own files with the pipeline's interpreters."
-)
-log_app = typer.Typer(**_PLAIN, cls=_Derived, help="The auditor's tools over one event log.")
-generate_app = typer.Typer(**_PLAIN, cls=_Derived, help="Generate official-format data with truth.")
-experiment_app = typer.Typer(
-    **_PLAIN, cls=_Derived, help="Results under other parameters, beside the pinned ones."
-)
-score_app = typer.Typer(**_PLAIN, help="Grade anyone's answers.")
-predict_app = typer.Typer(**_PLAIN, help="Predict the unseen future from a user's own files.")
-cluster_app = typer.Typer(**_PLAIN, help="Look at a cluster before work is sent to it.")
-perceive_app = typer.Typer(**_PLAIN, help="Events with probabilities from a detector's proposals.")
-dvc_app = typer.Typer(**_PLAIN, help="Keep DVC in step with the asset graph.")
-app.add_typer(answer_app, name="answer")
-app.add_typer(experiment_app, name="experiment")
-app.add_typer(log_app, name="log")
+add_commands(app)
+add_group(app, "answer", _answers, "Answer a user's own files with the pipeline's interpreters.")
+add_group(app, "experiment", _experiments, "Results under other parameters, beside the pinned ones.")
+predict_app = typer.Typer(**PLAIN, help="Predict the unseen future from a user's own files.")
+cluster_app = typer.Typer(**PLAIN, help="Look at a cluster before work is sent to it.")
+perceive_app = typer.Typer(**PLAIN, help="Events with probabilities from a detector's proposals.")
+dvc_app = typer.Typer(**PLAIN, help="Keep DVC in step with the asset graph.")
 app.add_typer(perceive_app, name="perceive")
 app.add_typer(predict_app, name="predict")
-app.add_typer(score_app, name="score")
-app.add_typer(generate_app, name="generate")
 app.add_typer(dvc_app, name="dvc")
 app.add_typer(cluster_app, name="cluster")
 
@@ -116,49 +59,6 @@ def _predict() -> None:
 @perceive_app.callback()
 def _perceive() -> None:
     """Typer leaves out a group that has nothing of its own."""
-
-
-@answer_app.callback()
-def _answer() -> None:
-    """Typer leaves out a group that has nothing of its own."""
-
-
-@generate_app.callback()
-def _generate() -> None:
-    """Typer leaves out a group that has nothing of its own."""
-
-
-@experiment_app.callback()
-def _experiment() -> None:
-    """Typer leaves out a group that has nothing of its own."""
-
-
-@log_app.callback()
-def _log() -> None:
-    """Typer leaves out a group that has nothing of its own."""
-
-
-def _print_version(wanted: bool) -> None:
-    if wanted:
-        from substrate import __version__
-
-        sys.stdout.write(f"substrate {__version__}\n")
-        raise typer.Exit
-
-
-@app.callback()
-def common(
-    version: Annotated[
-        bool,
-        typer.Option(
-            "--version",
-            callback=_print_version,
-            is_eager=True,
-            help="The version of the package, and no more.",
-        ),
-    ] = False,
-) -> None:
-    """What holds for every command."""
 
 
 for command in (reproduce, materialize, verify, accept):
@@ -300,46 +200,6 @@ def fetch(
         folder = root / "downloads" / benchmark
         for fetched in fetch_shown(benchmark, folder, pins=pins, base=base, only=file):
             say(str(fetched))
-
-
-@score_app.command("twin")
-def score_twin(
-    answers: Annotated[
-        Path,
-        typer.Argument(
-            metavar="ANSWERS",
-            help='JSON lines: rows, or {"spec": 17, "arm": "a", "answer": "yes"}; may be gzip.',
-        ),
-    ],
-    specs: Annotated[
-        Path | None,
-        typer.Option("--specs", metavar="FILE", help="Specifications with gold; the profile's unless given."),
-    ] = None,
-    profile: ProfileOption = None,
-    row: Annotated[
-        str | None, typer.Option("--row", metavar="SYSTEM", help="One leaderboard row of this name, as JSON.")
-    ] = None,
-    json: JsonOption = False,
-) -> None:
-    """Per-arm, joint and divergence accuracy of any agent's answers, with Wilson intervals, by linkage and
-    query too.
-    """
-    with failing(), others_apart():
-        from orchestration.benchmarks.twin import TWIN
-        from orchestration.project import open_workspace
-        from orchestration.registry import BENCHMARKS
-        from orchestration.scoring.grading import leaderboard_row, scoreboard
-        from orchestration.scoring.grading import score_twin as grade
-
-        paired = [name for name, benchmark in BENCHMARKS.items() if benchmark.paired]
-        if specs is None:
-            specs = open_workspace(profile).data / TWIN.name / TWIN.source.inputs["specs"][0]
-        scores = grade(answers, specs, paired)
-        said: Any = leaderboard_row(row, specs, scores) if row else scores
-    if json or row:
-        print_json(said)
-    else:
-        sys.stdout.write(scoreboard(scores) + "\n")
 
 
 @predict_app.command("clevrer")
@@ -531,29 +391,6 @@ def bench(
 
 
 @app.command()
-def mcp(
-    log: Annotated[
-        Path, typer.Argument(metavar="LOG", help="An event log; made where it is absent with --write.")
-    ],
-    write: Annotated[bool, typer.Option("--write", help="Let the client write to the log too.")] = False,
-    tbox: Annotated[
-        str | None,
-        typer.Option("--tbox", metavar="TBOX", help="A shipped TBox or a Turtle file, for its words."),
-    ] = None,
-    timeout: Annotated[float, typer.Option("--timeout", help="Seconds of one query.")] = 30.0,
-    limit: Annotated[int, typer.Option("--limit", min=1, help="Rows of one query.")] = 10_000,
-) -> None:
-    """Serve a log as an agent's memory over the Model Context Protocol, on standard input and output."""
-    with failing():
-        from substrate.adapters.mcp_server import serve
-        from substrate.rules.tbox import TBox
-        from substrate.sparql.guard import QueryLimits
-
-        words = TBox.load(tbox) if tbox else None
-        serve(log, write=write, tbox=words, limits=QueryLimits(timeout=timeout, rows=limit))
-
-
-@app.command()
 @voiced
 def logs(
     name: Annotated[
@@ -626,7 +463,7 @@ def dvc_code(profile: ProfileOption = None) -> None:
 
 
 def main() -> None:
-    """Run the command; :mod:`orchestration.launcher` says what is missing where not all is installed."""
+    """Run the command; :mod:`substrate.cli.launcher` says what is missing where not all is installed."""
     app()
 
 

@@ -6,13 +6,13 @@ import os
 from functools import partial
 from pathlib import Path
 
-from orchestration.cli.console import say
 from orchestration.lineage.listing import Listing
 from orchestration.project import open_workspace
 from orchestration.rendering.page import number_page
 from orchestration.rendering.paper import Meaning, macros, stale, summary, write_paper
 from orchestration.scoring.published import read_published
 from substrate.base.errors import ParameterError
+from substrate.cli.console import say
 
 
 def print_paper(source: Path, out: Path, figures: Path | None, profile: str | None) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from orchestration.base.files import replacing
+from substrate.base.files import replacing
 from substrate.domains.clevrer.perception.format import decode_proposals, proposal_names, proposal_sources
 from substrate.domains.clevrer.perception.log import perceived_log
 from substrate.domains.clevrer.perception.perceive import examined, recorded

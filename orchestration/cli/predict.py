@@ -7,8 +7,8 @@ from pathlib import Path
 
 import msgspec
 
-from orchestration.base.files import replacing
 from substrate.base.errors import FormatError
+from substrate.base.files import replacing
 from substrate.domains.clevrer.format import read_scene_events
 from substrate.domains.clevrer.motion.predict import predict_collisions
 from substrate.domains.clevrer.motion.trajectories import read_trajectories

@@ -7,9 +7,9 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from orchestration.cli.console import note, say
 from orchestration.project import open_workspace
 from substrate.base.errors import ParameterError
+from substrate.cli.console import note, say
 
 LOOPBACK = "127.0.0.1"
 PAGE = "index.html"

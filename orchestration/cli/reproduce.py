@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from orchestration.base.yaml_text import read_yaml
-from orchestration.cli.console import stage_bars
-from orchestration.cli.notices import running
+from orchestration.cli.console import running, stage_bars
 from orchestration.ledger.look import (
     File,
     Look,

@@ -10,19 +10,10 @@ from typing import Annotated
 import typer
 
 from orchestration.cli import completion
-from orchestration.cli.console import (
-    NOTHING_SET,
-    JsonOption,
-    ProfileOption,
-    SetOption,
-    failing,
-    note,
-    say,
-    stage_bars,
-    voiced,
-)
-from orchestration.cli.notices import others_apart, running
-from orchestration.cli.printing import print_json
+from orchestration.cli.console import NOTHING_SET, ProfileOption, SetOption, running, stage_bars
+from substrate.cli.console import JsonOption, failing, note, say, voiced
+from substrate.cli.notices import others_apart
+from substrate.cli.printing import print_json
 
 
 @voiced
@@ -195,11 +186,11 @@ def accept(
     """
     with failing():
         with others_apart():
-            from orchestration.base.files import replacing
             from orchestration.ledger.acceptance import commit_message, told, trailers
             from orchestration.ledger.verification import accept_results, proposed
             from orchestration.pipeline.graph import STAGES
             from orchestration.project import open_workspace
+            from substrate.base.files import replacing
 
             workspace = open_workspace()
             acceptance = proposed(workspace, STAGES, reason, unsafe=unsafe)

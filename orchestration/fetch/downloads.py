@@ -11,18 +11,15 @@ from __future__ import annotations
 import gzip
 import hashlib
 import itertools
-import logging
 import os
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import msgspec
-import pooch
 from rich.console import Console
 from rich.progress import (
     BarColumn,
@@ -370,11 +367,7 @@ def _from_any(file: SourceFile, path: Path, check: _Check, report: Report, patie
             patience,
         )
         try:
-            with _quiet(pooch.get_logger()):
-                # The cast: pooch's protocol names the arguments of a processor.
-                pooch.retrieve(
-                    url, known_hash=None, fname=path.name, path=path.parent, downloader=cast(Any, transfer)
-                )
+            transfer(url, path)
             return without_user(url)
         except (UnavailableError, RefusedError) as error:
             failures.append(error)
@@ -386,17 +379,6 @@ def _from_any(file: SourceFile, path: Path, check: _Check, report: Report, patie
         where=(file.name,),
         hint=failures[0].hint,
     ) from failures[-1]
-
-
-@contextmanager
-def _quiet(logger: logging.Logger) -> Iterator[None]:
-    """Pooch announces each download and its hash; the bar and the pins say both already."""
-    level = logger.level
-    logger.setLevel(logging.WARNING)
-    try:
-        yield
-    finally:
-        logger.setLevel(level)
 
 
 def _reporter(progress: Progress | Report | None) -> Report:

@@ -1,4 +1,4 @@
-"""One file over HTTP, resumed where the last attempt ended: the downloader that pooch is given.
+"""One file over HTTP, resumed where the last attempt ended.
 
 The bytes grow in a ``.part`` file; a ``.part.json`` beside it remembers address, length and validator
 (strong ETag, else Last-Modified). A part is continued with ``Range`` and ``If-Range``, so that a file
@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 from urllib.parse import urlsplit
 
 import httpx
@@ -80,7 +80,7 @@ class _TryAgainError(Exception):
 
 
 class Transfer:
-    """A pooch downloader for one file: ``transfer(url, output_file, pooch)``.
+    """A download of one file: ``transfer(url, path)``.
 
     Args:
         part: where the unfinished bytes are kept, in the folder of the finished file.
@@ -105,10 +105,8 @@ class Transfer:
         self._patience = patience
         self._note = part.with_name(f"{part.name}.json")
 
-    def __call__(self, url: str, output_file: str, pooch: Any) -> None:
-        """Fetch ``url`` and rename the checked part to ``output_file``; ``pooch`` is part of pooch's
-        protocol.
-        """
+    def __call__(self, url: str, path: Path) -> None:
+        """Fetch ``url`` and rename the checked part to ``path``."""
         limits = httpx.Timeout(self._patience.read, connect=self._patience.connect)
         client = httpx.Client(timeout=limits, follow_redirects=True, headers={"Accept-Encoding": "identity"})
         with client, self._disk_errors(), _locked(self.part) as file:
@@ -116,7 +114,7 @@ class Transfer:
                 self._complete(client, url, file)
                 os.fsync(file.fileno())
                 self._accept(self.part)
-                os.replace(self.part, output_file)
+                os.replace(self.part, path)
             except RefusedError:
                 self.part.unlink(missing_ok=True)
                 raise

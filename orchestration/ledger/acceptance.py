@@ -16,6 +16,7 @@ import msgspec
 
 from orchestration.ledger.pinned import ACCEPTED, Pinned, Pins, decode_pins, row_change
 from orchestration.ledger.records import version_of
+from orchestration.scoring.formatting import counted
 from substrate.base.errors import ParameterError
 
 Counts = tuple[int, int]
@@ -85,7 +86,7 @@ def _differs(old: Pinned, new: Pinned) -> bool:
 
 def told(acceptance: Acceptance) -> list[str]:
     """What changed, a line a number and a stage of answers."""
-    lines = [f"{name}: {_counted(old)} -> {_counted(new)}" for name, (old, new) in acceptance.numbers.items()]
+    lines = [f"{name}: {counted(*old)} -> {counted(*new)}" for name, (old, new) in acceptance.numbers.items()]
     lines += [f"{stage}: {_ways(ways)}" for stage, ways in acceptance.rows.items()]
     other = [name for name in acceptance.stages if name not in acceptance.rows]
     if other:
@@ -93,11 +94,6 @@ def told(acceptance: Acceptance) -> list[str]:
     if acceptance.unsafe:
         lines.append(f"no record of a run computed {', '.join(acceptance.unsafe)}")
     return lines
-
-
-def _counted(counts: Counts) -> str:
-    correct, n = counts
-    return f"{correct:,} of {n:,}" + (f" ({100 * correct / n:.2f} %)" if n else "")
 
 
 def _ways(ways: Mapping[str, int]) -> str:
@@ -247,7 +243,7 @@ def _unrecorded(found: Acceptance, accepted: Sequence[Acceptance]) -> Iterator[s
     for number, (old, new) in found.numbers.items():
         if not _leads([one.numbers[number] for one in accepted if number in one.numbers], old, new):
             named.add(f"{number.partition('/')[0]}/scores")
-            yield f"{number}: {_counted(old)} -> {_counted(new)}"
+            yield f"{number}: {counted(*old)} -> {counted(*new)}"
     for stage, (old, new) in found.stages.items():
         edges = [one.stages[stage] for one in accepted if stage in one.stages]
         if stage not in named and not _leads(edges, old, new):

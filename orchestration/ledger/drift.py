@@ -14,6 +14,7 @@ import msgspec
 
 from orchestration.ledger.pinned import NOTHING, Pin, Pinned, PinnedRow, Pins, measure, pin_path, read_pins
 from orchestration.ledger.records import LOCK, Entry, Fingerprint, lines_apart
+from orchestration.scoring.formatting import counted
 from orchestration.settings import flattened
 from orchestration.stage import Stage, Stages
 from orchestration.workspace.folders import Workspace
@@ -107,8 +108,7 @@ def _scores(stage: str, old: Pinned, new: Pinned, here: bool) -> Iterator[Differ
 def _counts(counts: tuple[int, int] | None) -> str:
     if counts is None:
         return "no score"
-    correct, n = counts
-    return f"{correct:,} of {n:,}" + (f" ({100 * correct / n:.2f} %)" if n else "")
+    return counted(*counts)
 
 
 def _rows(stage: str, old: Pinned, new: Pinned, here: bool) -> Iterator[Difference]:

@@ -22,7 +22,6 @@ import yaml
 from dvc_data.hashfile.hash_info import HashInfo
 from dvc_data.hashfile.tree import Tree
 
-from orchestration.base.files import replacing, sha256
 from orchestration.ledger.pinned import (
     PinError,
     broken,
@@ -36,6 +35,7 @@ from orchestration.ledger.records import Manifest, changing, ledger_of, read_man
 from orchestration.settings import PARAMETERS_FILE
 from orchestration.stage import Stage, Stages, inputs_of
 from orchestration.workspace.folders import Workspace
+from substrate.base.files import replacing, sha256
 
 _NUMBERS = "artifacts/${profile}/tables/numbers.csv"
 _METRICS = "artifacts/{profile}/metrics.json"

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import msgspec
 
-from orchestration.base.files import OutputError, replacing, sha256
+from substrate.base.files import OutputError, replacing, sha256
 
 _RACY = 50_000_000
 """Nanoseconds within which a file may change twice and show the same time."""

@@ -18,7 +18,6 @@ from typing import Any
 
 import msgspec
 
-from orchestration.base.files import replacing, sha256
 from orchestration.ledger.records import (
     LEDGER,
     OF_LINES,
@@ -39,6 +38,7 @@ from orchestration.ledger.records import (
 from orchestration.stage import Stage, Stages
 from orchestration.workspace.folders import Workspace
 from substrate.base.errors import SubstrateError
+from substrate.base.files import replacing, sha256
 from substrate.domains.rows import decode
 
 _SHORT = 8

@@ -17,11 +17,11 @@ from typing import Any
 
 import msgspec
 
-from orchestration.base.files import naming, replacing, sha256
 from orchestration.code import ROOT
 from orchestration.stage import Stage, Stages, inputs_of
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.tables import table_sums
+from substrate.base.files import naming, replacing, sha256
 
 LOCK = "requirements.lock"
 LEDGER = "artifacts/{profile}/.ledger"

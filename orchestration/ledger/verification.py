@@ -9,7 +9,6 @@ from pathlib import Path
 
 import msgspec
 
-from orchestration.base.files import passing_folder
 from orchestration.ledger import dvc
 from orchestration.ledger.acceptance import Acceptance, changes
 from orchestration.ledger.acceptance import since as changes_since
@@ -21,6 +20,7 @@ from orchestration.settings import PARAMETERS_FILE
 from orchestration.stage import Stage, Stages
 from orchestration.workspace.folders import Workspace
 from substrate.base.errors import ParameterError, SubstrateError
+from substrate.base.files import passing_folder
 
 
 class Report(msgspec.Struct, frozen=True):

@@ -8,7 +8,6 @@ from typing import Any
 
 import msgspec
 
-from orchestration.base.files import sha256
 from orchestration.lineage.explain import Input, explain_answer
 from orchestration.lineage.number import (
     Lineage,
@@ -23,6 +22,7 @@ from orchestration.registry import BENCHMARKS, EXPLAINED
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.tables import LogEntry, read_index
 from substrate.base.errors import ParameterError
+from substrate.base.files import sha256
 from substrate.cause.explanation import OWN
 from substrate.domains.rows import Row, encode
 from substrate.log.event_log import EventLog

@@ -25,10 +25,10 @@ from rocrate.model.entity import Entity
 from rocrate.model.softwareapplication import SoftwareApplication
 from rocrate.rocrate import ROCrate
 
-from orchestration.base.files import sha256
 from orchestration.ledger.records import ROOT
 from orchestration.lineage.number import Lineage, Step, Trace, step_of
 from orchestration.settings import flattened
+from substrate.base.files import sha256
 
 Crate = Any
 """An ``ROCrate``; the types that the library declares do not hold."""

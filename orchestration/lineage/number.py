@@ -18,7 +18,6 @@ from typing import Any
 
 import msgspec
 
-from orchestration.base.files import sha256
 from orchestration.code import ROOT
 from orchestration.fetch.downloads import official_sources, read_pins
 from orchestration.ledger.pinned import pinned_records
@@ -30,6 +29,7 @@ from orchestration.workspace.folders import Workspace
 from orchestration.workspace.named import NAMED
 from orchestration.workspace.tables import LogEntry, read_index
 from substrate.base.errors import ParameterError
+from substrate.base.files import sha256
 from substrate.domains.rows import Row, decode
 from substrate.domains.smallville.judging import WEIGHTS, judge
 

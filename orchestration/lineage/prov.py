@@ -18,10 +18,10 @@ from urllib.parse import quote
 import msgspec
 import pyoxigraph as ox
 
-from orchestration.base.files import replacing
 from orchestration.lineage.answer import AnswerTrace
 from orchestration.lineage.number import Lineage, Source, Step, Trace
 from orchestration.settings import flattened
+from substrate.base.files import replacing
 
 PROV, RDF, RDFS, SCHEMA, XSD = (
     "http://www.w3.org/ns/prov#",

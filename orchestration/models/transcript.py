@@ -18,8 +18,8 @@ from typing import Any
 
 import msgspec
 
-from orchestration.base.files import replacing
 from substrate.base.errors import FormatError, SubstrateError
+from substrate.base.files import replacing
 from substrate.base.inputs import read_bytes, require_distinct_keys
 from substrate.baselines.model import Image, Request
 from substrate.baselines.parameters import Baseline

@@ -7,7 +7,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from orchestration.base.files import sha256, write_json
 from orchestration.benchmarks.benchmark import Benchmark, Data, Interpreted, Logger, Release, Source
 from orchestration.fetch.downloads import fetch_shown
 from orchestration.pipeline.cases import answer_cases, build_logs, make_scenes
@@ -25,6 +24,7 @@ from orchestration.workspace.named import (
     split_of,
 )
 from substrate.base.errors import ParameterError
+from substrate.base.files import sha256, write_json
 
 
 def source_stage(source: Source) -> Stage:
@@ -39,7 +39,7 @@ def source_stage(source: Source) -> Stage:
         source.about,
         parameters=("seed", profile) if source.world else (profile,),
         functions=(*made_by, *official),
-        kinds=tuple(kind for world in source.world for kind in world.kinds),
+        kinds=tuple(kind for world in source.world for kind in (*world.needs, "spark")),
         pinned_by="data.dvc",
         outside=partial(files_outside, source),
     )

@@ -16,7 +16,6 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sql
 
-from orchestration.base.files import replacing, sha256
 from orchestration.benchmarks.benchmark import Interpreted, Logger, NamedLog, Source, World
 from orchestration.code import code_of
 from orchestration.pipeline.progress import advance, say
@@ -37,6 +36,7 @@ from orchestration.workspace.tables import (
     write_cases,
 )
 from substrate.base.errors import SubstrateError
+from substrate.base.files import replacing, sha256
 from substrate.domains.rows import encode
 from substrate.log.event_log import EventLog
 

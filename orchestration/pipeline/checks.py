@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 import dagster as dg
 
-from orchestration.base.files import sha256
 from orchestration.benchmarks.benchmark import Benchmark, Data, Interpreted, Logger, Source
 from orchestration.ledger.drift import explain_data
 from orchestration.ledger.pinned import ROWS, pinned_outs
@@ -30,6 +29,7 @@ from orchestration.studies.study import Part, Study, counted, named, totals
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.named import files_of, kind_of
 from orchestration.workspace.tables import read_index
+from substrate.base.files import sha256
 from substrate.domains.rows import decode
 from substrate.rules.tbox import TBox
 

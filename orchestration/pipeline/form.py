@@ -22,14 +22,15 @@ import yaml
 
 from orchestration.pipeline.resources import WorkspaceResource
 from orchestration.project import SETTINGS
+from orchestration.registry import MAIN
 from orchestration.settings import PARAMETERS_FILE, read_parameters
 from orchestration.workspace.root import find_root
 from substrate.base.errors import ParameterError
 
 SHORT = {
     "seed": "seed",
-    "scenes": "profiles.{profile}.clevrer.scenes",
-    "configuration": "clevrer.predictive.configuration",
+    "scenes": f"profiles.{{profile}}.{MAIN.source.name}.scenes",
+    "configuration": f"{MAIN.parameters.key}.predictive.configuration",
 }
 """What is set most has a place of its own in the form; a key of ``params.yaml`` for each."""
 EMPTY: dict[str, object] = {**dict.fromkeys(SHORT), "set": {}, "experiment": None, "force": False}

@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from orchestration.base.files import OutputError
 from substrate.base.errors import SubstrateError
+from substrate.base.files import OutputError
 
 LOCK_FILE = Path(".dagster") / "run.lock"
 _held: dict[Path, int] = {}

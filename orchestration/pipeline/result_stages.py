@@ -10,8 +10,7 @@ from typing import Any
 
 import dagster as dg
 
-from orchestration.base.files import write_json
-from orchestration.benchmarks.baselines import LanguageModel
+from orchestration.benchmarks.baselines import COMPARED, COMPARISONS, LanguageModel
 from orchestration.benchmarks.benchmark import Benchmark, Table
 from orchestration.lineage.crate import write_crate
 from orchestration.lineage.number import Lineage, trace_number
@@ -19,11 +18,12 @@ from orchestration.lineage.prov import write_prov
 from orchestration.pipeline.spark import readable, spark_session
 from orchestration.registry import TABLES
 from orchestration.rendering.report import write_report
-from orchestration.rendering.results import COMPARISONS, LAYOUTS
+from orchestration.rendering.results import LAYOUTS
 from orchestration.rendering.tables import FORMATS
 from orchestration.scoring.scores import Comparison, Score, compare, read_scores
 from orchestration.stage import Stage, in_order
 from orchestration.workspace.folders import Workspace
+from substrate.base.files import write_json
 
 Benchmarks = Sequence[Benchmark]
 REPORT = "artifacts/{profile}/report"
@@ -35,7 +35,7 @@ def result_stages(benchmarks: Benchmarks) -> Iterator[Stage]:
     """The tables and the files beside them."""
     pairs = _pairs(benchmarks)
     yield Stage(
-        "twin/comparisons",
+        COMPARED,
         (COMPARISONS,),
         partial(make_comparisons, pairs),
         "The substrate against each language model on what both were asked: Newcombe's interval of the "

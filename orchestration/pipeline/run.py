@@ -10,7 +10,6 @@ from pathlib import Path
 import dagster as dg
 from sqlalchemy.exc import OperationalError
 
-from orchestration.base.files import OutputError
 from orchestration.pipeline.assets import EXECUTOR, asset_key, assets_of
 from orchestration.pipeline.checks import checks_of
 from orchestration.pipeline.graph import STAGES
@@ -20,6 +19,7 @@ from orchestration.pipeline.project_lock import open_lock, project_lock
 from orchestration.pipeline.resources import WorkspaceResource
 from orchestration.pipeline.stopping import ends_when_told
 from substrate.base.errors import SubstrateError
+from substrate.base.files import OutputError
 
 
 class RunError(SubstrateError):

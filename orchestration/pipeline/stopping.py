@@ -19,7 +19,7 @@ from typing import Any
 
 import psutil
 
-from orchestration.base.files import drop_scratch
+from substrate.base.files import drop_scratch
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 PATIENCE = 5.0

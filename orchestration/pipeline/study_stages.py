@@ -13,7 +13,6 @@ from typing import Any
 
 import msgspec
 
-from orchestration.base.files import sha256, write_json
 from orchestration.pipeline.cases import answer_cases, cases_of
 from orchestration.rendering.figures import Fall, Point, fall, reliability_diagram
 from orchestration.rendering.robustness import FALLS, TABLE, in_words, lines_of, table_of
@@ -26,6 +25,7 @@ from orchestration.studies.study import Part, Study, counted, totals
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.named import files_of, kind_of
 from orchestration.workspace.tables import read_cases
+from substrate.base.files import sha256, write_json
 
 _CAPTION = (
     "Robustness: the first cases of each benchmark asked again on input that is made inexact, by seed {seed} "

@@ -66,9 +66,10 @@ class Curve(msgspec.Struct, frozen=True):
     series: list[Series]
 
 
-def accuracy_by_subset(name: str, scores: Mapping[str, Score], subsets: Sequence[str]) -> str:
-    """Bars a subset: published NS-DR, ALOE and substrate, and the substrate measured with its interval; in
-    percent per question.
+def accuracy_by_subset(name: str, found: Sequence[Score]) -> str:
+    """Bars of each subset: NS-DR, ALOE and the substrate as published, and the substrate as measured here.
+
+    Bars are in percent per question.
     """
     systems = (
         ("NS-DR (pixels), published", "ns_dr", NS_DR),
@@ -77,7 +78,6 @@ def accuracy_by_subset(name: str, scores: Mapping[str, Score], subsets: Sequence
     )
 
     def draw(axes: Axes) -> None:
-        found = [scores[f"clevrer/{subset}/per_question"] for subset in subsets]
         for place, (label, who, colour) in enumerate(systems):
             axes.bar(
                 [i + 0.2 * (place - 1.5) for i in range(len(found))],
@@ -107,7 +107,7 @@ def accuracy_by_subset(name: str, scores: Mapping[str, Score], subsets: Sequence
             yerr=errors if measured else None,
             error_kw=whiskers,
         )
-        axes.set_xticks(range(len(subsets)), subsets)
+        axes.set_xticks(range(len(found)), [score.subset for score in found])
         axes.set_ylim(0, 103)  # room for the caps of an interval that ends at 100
         axes.set_yticks(range(0, 101, 20))
         axes.set_ylabel("accuracy per question, %")

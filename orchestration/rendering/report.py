@@ -17,7 +17,7 @@ import msgspec
 from markupsafe import Markup
 
 from orchestration.lineage.number import Lineage, environment, trace_number
-from orchestration.registry import BENCHMARKS, SOURCES, TABLES
+from orchestration.registry import BENCHMARKS, MAIN, SOURCES, TABLES
 from orchestration.rendering.answers import write_answers
 from orchestration.rendering.experiments import HORIZON, cross_domain, twin_of
 from orchestration.rendering.figures import Curve, ablation_curve, accuracy_by_subset
@@ -41,7 +41,6 @@ from orchestration.studies.robustness import KEY
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.named import kind_of
 
-SUBSETS = ("descriptive", "explanatory", "counterfactual", "predictive")
 TITLES = {name: table.title for name, table in TABLES.items()} | {KEY: "How fast results fall"}
 """The headings of the tables, by name."""
 _ELSEWHERE = {KEY: f"{TABLE}.json"}
@@ -158,19 +157,20 @@ def _write_numbers(
 def _content(workspace: Workspace, scores: Mapping[str, Mapping[str, Score]]) -> dict[str, Any]:
     every = [score for found in scores.values() for score in found.values()]
     sources = data_sources(workspace)
+    per_question = [score for score in scores[MAIN.name].values() if score.metric == "per_question"]
     curves = workspace.artifacts / "ablations" / "curves.json"
     drawn = msgspec.json.decode(curves.read_bytes(), type=list[Curve]) if curves.is_file() else []
     return {
         "profile": workspace.settings.profile,
         "seed": workspace.settings.seed,
-        "clevrer_on": _MEASURED_ON[kind_of(workspace, BENCHMARKS["clevrer"].source)],
+        "main_on": _MEASURED_ON[kind_of(workspace, MAIN.source)],
         "sources": sources,
         "summary": _summary(workspace, every, sources),
         "official": {source.kind for source in sources} == {"official"},
         "generated": any(source.kind == "generated" for source in sources),
         "tables": {table.name: table for table in _tables(workspace, scores)},
         "forest": forest(scores),
-        "accuracy": Markup(accuracy_by_subset("accuracy", scores["clevrer"], SUBSETS)),
+        "accuracy": Markup(accuracy_by_subset("accuracy", per_question)),
         "curves": [
             (curve, Markup(ablation_curve(f"curve{number}", curve))) for number, curve in enumerate(drawn)
         ],

@@ -23,9 +23,9 @@ import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from orchestration.base.files import naming, sha256
 from orchestration.benchmarks.benchmark import Case, Cases
 from substrate.base.errors import ParameterError
+from substrate.base.files import naming, sha256
 from substrate.log.event_log import EventLog
 
 ROWS_AT_ONCE = 16

@@ -21,7 +21,7 @@ from substrate.domains.smallville.format import Spec
 from substrate.domains.smallville.judging import Judgement, judge, weights
 from substrate.domains.smallville.twin import answer, replay_twin
 from substrate.log.journal import write_atomically
-from substrate.worlds.smallville import CANARY, datasheet
+from substrate.worlds.smallville import CANARY, datasheet, generate
 from substrate.worlds.smallville.sampling import Graded
 
 COLUMNS: Mapping[str, str] = {
@@ -59,6 +59,11 @@ def columns(specs: Sequence[Graded]) -> dict[str, str]:
     if any(spec.query.type == "knows_that" for spec in specs):
         found["query"] = "What is asked: did_meet, learned_fact, visited_location or knows_that."
     return found
+
+
+def publish_numbers(out: Path, numbers: Iterable[int], seed: int, level: str = "village") -> None:
+    """Write the dataset of generated specifications of these numbers; arguments as :func:`publish`."""
+    publish(out, (generate(number, seed, level) for number in numbers), seed, level)
 
 
 def publish(out: Path, specs: Iterable[Graded], seed: int, level: str = "village") -> None:

@@ -9,14 +9,18 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from heapq import heappop, heappush
 from itertools import compress, groupby
+from operator import eq
 from typing import NamedTuple
 
 from substrate.base.errors import ParameterError
 
 FEW = 4096
-"""Up to so many events the masks of all are kept: at most 2 MiB."""
+"""Up to so many events the masks of all are made at once: at most 2 MiB, and quicker than one walk."""
+_MOST = 1 << 28
+"""Bytes that the masks of all may take; where they would take more, every event asked for is walked to."""
+_OFTEN = 32
+"""Walks that cost what the masks of all cost, at any size: who asks for more gets the masks."""
 _BITS = bytes.maketrans(b"01", bytes((0, 1)))
 
 
@@ -50,7 +54,8 @@ class Ancestry(NamedTuple):
 def ancestors(events: Iterable[Event]) -> Mapping[Hashable, Ancestry]:
     """Ancestry of every event by Definition 1; that of an event is worked out when it is asked for.
 
-    The mapping takes room for the events, or little more; an event's ancestry costs what it holds.
+    The first few of a large log are walked to, in time and room that grow with the events; who asks for
+    many gets a bit mask for each, a bit for each event before it, up to 256 MiB in all.
     Events of one tick are no ancestors of each other.
 
     Raises:
@@ -62,14 +67,14 @@ def ancestors(events: Iterable[Event]) -> Mapping[Hashable, Ancestry]:
     >>> sorted(ancestors([c, a, b])["c"].events), sorted(ancestors([c, a, b])["c"].objects)
     (['a', 'b'], [1, 2, 3, 4])
     """
-    ordered = in_order(events)
-    return _ByMask(ordered) if len(ordered) <= FEW else _ByWalk(ordered)
+    return _Ancestors(in_order(events))
 
 
-class _ByMask(Mapping[Hashable, Ancestry]):
-    """Ancestry by one pass forward, in which each object carries what its next event will come from.
+class _Ancestors(Mapping[Hashable, Ancestry]):
+    """Ancestry by a walk back from an event, or for all events by one pass forward.
 
-    Sets are bit masks, of events and of objects; a mask is unpacked when its event is asked for.
+    In the pass each object carries what its next event will come from. Sets are bit masks there, of
+    events and of objects; a mask is unpacked when its event is asked for.
     """
 
     def __init__(self, ordered: Sequence[Event]) -> None:
@@ -78,6 +83,8 @@ class _ByMask(Mapping[Hashable, Ancestry]):
         self._masks: list[tuple[int, int]] | None = None
         self._names = [event.id for event in ordered]
         self._objects: list[Hashable] = []
+        self._walks: _Walks | None = None
+        self._asked = 0
 
     def __len__(self) -> int:
         return len(self._events)
@@ -91,11 +98,38 @@ class _ByMask(Mapping[Hashable, Ancestry]):
     def __getitem__(self, name: Hashable) -> Ancestry:
         place = self._places[name]
         if self._masks is None:
+            self._asked += 1
+            size = len(self._events)
+            if size > FEW and (self._asked <= _OFTEN or size * size // 16 > _MOST):
+                return self._walked(place)
             self._masks = self._passed()
         events, objects = self._masks[place]
         return Ancestry(
             frozenset(_unpacked(events, self._names)), frozenset(_unpacked(objects, self._objects))
         )
+
+    def _walked(self, place: int) -> Ancestry:
+        """The same for one event: back in time, and everybody met on the way makes an event an ancestor."""
+        events, names = self._events, self._names
+        if self._walks is None:
+            self._walks = _Walks.of(events)
+        objects, ties, everyone = self._walks
+        stop = bisect_left(events, events[place].tick, key=lambda event: event.tick)
+        met, meeting = set(events[place].objects), set[Hashable]()
+        found: list[Hashable] = []
+        for earlier in range(stop - 1, -1, -1):
+            them = objects[earlier]
+            if not met.isdisjoint(them):
+                found.append(names[earlier])
+                meeting |= them
+            # Who is met at a tick counts before it only: events of one tick are no ancestors of each other
+            if meeting and not ties[earlier]:
+                met |= meeting
+                meeting.clear()
+                if len(met) == everyone:
+                    found += names[:earlier]
+                    break
+        return Ancestry(frozenset(reversed(found)), frozenset(met))
 
     def _passed(self) -> list[tuple[int, int]]:
         numbers: dict[Hashable, int] = {}
@@ -123,71 +157,27 @@ class _ByMask(Mapping[Hashable, Ancestry]):
         return masks
 
 
+class _Walks(NamedTuple):
+    """All events for walks: who takes part, if the one before is of the same tick, and how many take part.
+
+    The number is -1 where an event is nobody's: it is no ancestor, though everybody be met.
+    """
+
+    objects: list[frozenset[Hashable]]
+    ties: list[bool]
+    everyone: int
+
+    @classmethod
+    def of(cls, events: Sequence[Event]) -> _Walks:
+        objects = [event.objects for event in events]
+        ticks = [event.tick for event in events]
+        everyone = len(frozenset[Hashable]().union(*objects)) if all(objects) else -1
+        return cls(objects, [False, *map(eq, ticks, ticks[1:])], everyone)
+
+
 def _unpacked(mask: int, names: Sequence[Hashable]) -> Iterator[Hashable]:
     """The names whose bits are set, that of the lowest first: a set is made fastest in ascending order."""
     return compress(names, f"{mask:b}"[::-1].encode().translate(_BITS))
-
-
-class _ByWalk(Mapping[Hashable, Ancestry]):
-    """Ancestry by walking back from an event, latest first, along the events of each object met.
-
-    The first time that an object is met is at its latest tick, so all its earlier events are ancestors,
-    and it need not be met again: a walk costs the ancestors and their participants.
-    """
-
-    def __init__(self, ordered: Sequence[Event]) -> None:
-        self._events = ordered
-        self._places = {event.id: place for place, event in enumerate(ordered)}
-        self._of: dict[Hashable, list[int]] = {}
-        for place, event in enumerate(ordered):
-            for object_ in event.objects:
-                self._of.setdefault(object_, []).append(place)
-
-    def __len__(self) -> int:
-        return len(self._events)
-
-    def __iter__(self) -> Iterator[Hashable]:
-        return iter(self._places)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._places
-
-    def __getitem__(self, name: Hashable) -> Ancestry:
-        events = self._events
-        event = events[self._places[name]]
-        objects = set(event.objects)
-        found: set[int] = set()
-        floor = 0
-        # Objects by the last of their events that is left, as (-place, how many are left, whose)
-        ahead: list[tuple[int, int, list[int]]] = []
-
-        def meet(object_: Hashable, tick: int) -> None:
-            places = self._of[object_]
-            left = bisect_left(places, tick, key=lambda place: events[place].tick)
-            if left:
-                heappush(ahead, (-places[left - 1], left, places))
-
-        for object_ in event.objects:
-            meet(object_, event.tick)
-        while ahead:
-            minus, left, places = heappop(ahead)
-            if left > 1:
-                heappush(ahead, (-places[left - 2], left - 1, places))
-            if -minus in found:
-                if -minus < floor:
-                    break
-                continue
-            found.add(-minus)
-            earlier = events[-minus]
-            for object_ in earlier.objects:
-                if object_ not in objects:
-                    objects.add(object_)
-                    meet(object_, earlier.tick)
-            if not floor and len(objects) == len(self._of):
-                # Everyone has been met: whatever happened before this tick is an ancestor
-                floor = bisect_left(events, earlier.tick, key=lambda event: event.tick)
-                found.update(range(floor))
-        return Ancestry(frozenset([events[place].id for place in sorted(found)]), frozenset(objects))
 
 
 def ancestors_as_printed(events: Iterable[Event]) -> dict[Hashable, Ancestry]:

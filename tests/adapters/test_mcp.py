@@ -35,7 +35,7 @@ def path(tmp_path: Path) -> Path:
 
 def serving(session: Session, *arguments: object) -> None:
     """Start `substrate mcp` and talk with it."""
-    start = "from orchestration.launcher import main; main()"
+    start = "from substrate.cli.launcher import main; main()"
     server = StdioServerParameters(
         command=sys.executable, args=["-W", "ignore", "-c", start, "mcp", *map(str, arguments)]
     )

@@ -13,7 +13,6 @@ import pytest
 from pyoxigraph import NamedNode
 from typer.testing import CliRunner
 
-from orchestration.cli.log import log_app
 from substrate import (
     EventLog,
     FormatError,
@@ -25,6 +24,7 @@ from substrate import (
     fork,
 )
 from substrate.ask import ask
+from substrate.cli.log import log_app
 from substrate.domains.smallville.deltas import Fact, conversations, movement_log
 from substrate.domains.smallville.movements import parse_movements, read_movements
 

@@ -18,8 +18,8 @@ from pathlib import Path
 import pytest
 from clevrer_scenes import annotation
 
-from orchestration.base.files import clear_leftovers
 from substrate import EventLog, TBox, unfold
+from substrate.base.files import clear_leftovers
 
 pytestmark = pytest.mark.long
 ROOM = 8 << 10

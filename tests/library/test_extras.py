@@ -25,7 +25,7 @@ def run(program: str) -> subprocess.CompletedProcess[str]:
 def command(*arguments: str, without: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
     """The command where some packages are not installed."""
     hidden = "".join(f"sys.modules[{name!r}] = None; " for name in without)
-    start = f"sys.argv = {['substrate', *arguments]!r}; from orchestration.launcher import main; main()"
+    start = f"sys.argv = {['substrate', *arguments]!r}; from substrate.cli.launcher import main; main()"
     return run(f"import sys; {hidden}{start}")
 
 
@@ -47,7 +47,7 @@ def test_the_version_is_the_same_everywhere() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "extra"), [("log", "cli"), ("mcp", "mcp"), ("reproduce", "platform"), ("answer", "platform")]
+    ("asked", "extra"), [("log", "cli"), ("mcp", "mcp"), ("score", "cli"), ("generate", "cli")]
 )
 def test_a_command_that_is_not_installed_names_its_extra(asked: str, extra: str) -> None:
     done = command(asked, "FILE", without=("typer",))
@@ -59,7 +59,7 @@ def test_a_command_that_is_not_installed_names_its_extra(asked: str, extra: str)
 def test_without_its_commands_the_command_says_what_there_is_to_install() -> None:
     done = command("--help", without=("typer",))
     assert done.returncode == 0
-    assert set(re.findall(r"event-graph-substrate\[(\w+)\]", done.stdout)) == {"cli", "mcp", "platform"}
+    assert set(re.findall(r"event-graph-substrate\[(\w+)\]", done.stdout)) == {"cli", "mcp", "worlds"}
 
 
 def test_a_module_that_is_missing_is_asked_for_by_the_name_of_its_extra(

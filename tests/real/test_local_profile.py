@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from orchestration.base.files import sha256
 from orchestration.cli.main import app
 from orchestration.pipeline.resources import WorkspaceResource
 from orchestration.pipeline.run import run_stages
+from substrate.base.files import sha256
 from substrate.domains.rows import decode
 
 EXPLANATORY = "clevrer/explanatory/per_question"

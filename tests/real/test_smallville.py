@@ -247,7 +247,7 @@ def test_conversion_is_the_same_under_any_hash_seed(raw: dict[int, dict[str, Any
     part.write_text(
         json.dumps({step: records for step, records in raw.items() if 3400 <= step < 3700}), "utf-8"
     )
-    command = "import sys; from orchestration.cli.log import log_app; log_app(sys.argv[1:])"
+    command = "import sys; from substrate.cli.log import log_app; log_app(sys.argv[1:])"
     arguments = (
         "import",
         "smallville",

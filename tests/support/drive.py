@@ -12,13 +12,13 @@ import sys
 from contextlib import ExitStack
 from pathlib import Path
 
-from orchestration.base.files import replacing
 from orchestration.pipeline.graph import STAGES
 from orchestration.project import open_workspace
 from orchestration.registry import BENCHMARKS
 from orchestration.stage import Stage
 from orchestration.workspace.folders import Workspace
 from substrate.base.errors import SubstrateError
+from substrate.base.files import replacing
 
 STEPS = ("dataset", "logs", "answers", "scores")
 

@@ -18,7 +18,6 @@ from clevrer_scenes import annotation
 
 from orchestration.models.transcript import Reply, make_record, read_transcript
 from orchestration.project import SETTINGS
-from orchestration.scoring.grading import read_answers
 from orchestration.settings import load_settings
 from substrate import EventLog, TBox, unfold
 from substrate.domains.babi.format import parse_stories
@@ -35,6 +34,7 @@ from substrate.domains.clevrer.motion.trajectories import read_trajectories
 from substrate.domains.comphy import format as comphy
 from substrate.domains.gqa import format as gqa
 from substrate.domains.smallville.format import read_gold, read_specs
+from substrate.domains.smallville.grading import read_answers
 from substrate.domains.smallville.movements import parse_movements
 from substrate.log import from_members, from_state, members, to_turtle
 from substrate.rules.lint import lint
@@ -253,7 +253,7 @@ DOORS: dict[str, Door] = {
     "parameters": Door(_params, lambda: [(ROOT / "params.yaml").read_bytes()], "params.yaml"),
     "transcript": Door(read_transcript, _transcript),
     "answers": Door(
-        lambda path: read_answers(path, dict.fromkeys((0, 1), ("a", "b")), ["twin"]),
+        lambda path: read_answers(path, dict.fromkeys((0, 1), ("a", "b"))),
         lambda: [
             b'{"spec": 0, "arm": "a", "answer": "yes"}\n{"spec": 0, "arm": "b", "answer": "no"}\n',
             b'{"benchmark": "twin", "scene": 1, "question": 0, "predicted": "no"}\n',

@@ -7,6 +7,7 @@ import hashlib
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -83,7 +84,10 @@ def reproduced_once(cache: Path) -> Path:
         if not made.is_dir():
             fresh = cache / f"{made.name}.making"
             shutil.rmtree(fresh, ignore_errors=True)
-            _reproduce(fresh)
+            # Outside of the checkout, whose commit would stand in the report otherwise.
+            with tempfile.TemporaryDirectory(prefix="substrate-tests-") as folder:
+                _reproduce(root := Path(folder) / "project")
+                shutil.copytree(root, fresh, symlinks=True)
             fresh.rename(made)
             known = sorted(cache.glob("*/params.yaml"), key=lambda file: file.stat().st_mtime_ns)
             for old in known[:-_KEPT]:

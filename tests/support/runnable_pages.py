@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from typer.testing import CliRunner
 
-from orchestration.cli.log import log_app
+from substrate.cli.log import log_app
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 

@@ -13,7 +13,6 @@ from typing import Any
 
 import msgspec
 
-from orchestration.base.files import sha256
 from orchestration.benchmarks.benchmark import Benchmark
 from orchestration.ledger.drift import Cause, causes, explained, unaccepted
 from orchestration.ledger.pinned import ROWS, Pin, Pinned, PinnedRow, Pins, read_pins, read_rows, row_change
@@ -25,6 +24,7 @@ from orchestration.scoring.statistics import mcnemar_exact, newcombe_paired, wil
 from orchestration.studies.experiments.record import open_experiment, read_experiment
 from orchestration.workspace.folders import Workspace
 from substrate.base.errors import ParameterError
+from substrate.base.files import sha256
 from substrate.domains.smallville.judging import WEIGHTS, judge
 
 PINNED, WORKSPACE = "pinned", "workspace"

@@ -4,21 +4,15 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from orchestration.pipeline import study_stages
-from orchestration.pipeline.graph import stages_of
-from orchestration.pipeline.resources import WorkspaceResource
-from orchestration.pipeline.run import run_stages
 from orchestration.project import open_workspace
 from orchestration.studies.ablations import CURVES, VARIANTS
 from substrate.domains.rows import Row, decode
-
-RESOURCE = WorkspaceResource(profile="sample", overrides=["spark.partitions=2"])
 
 
 def rows_of(path: Path) -> list[Row]:
@@ -26,10 +20,9 @@ def rows_of(path: Path) -> list[Row]:
 
 
 def test_each_variant_answers_the_questions_of_its_subset_and_the_papers_one_as_the_benchmark_does(
-    make_project: Callable[..., Path],
+    unchanged_project: Path,
 ) -> None:
-    ablated = make_project(scenes=3) / "artifacts" / "sample"
-    run_stages([*stages_of("ablations"), "clevrer/answers"], RESOURCE)
+    ablated = unchanged_project / "artifacts" / "sample"
     benchmark = {(row.scene, row.question): row for row in rows_of(ablated / "clevrer/answers.jsonl")}
     variants: dict[str, dict[tuple[int | str, int | str], Row]] = defaultdict(dict)
     rows = rows_of(ablated / "ablations/answers.jsonl")
@@ -67,10 +60,8 @@ def test_each_variant_answers_the_questions_of_its_subset_and_the_papers_one_as_
 
 
 def test_answers_that_depend_on_how_they_are_computed_would_show(
-    make_project: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+    reproduced: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    make_project(scenes=2)
-    run_stages(["clevrer/dataset", "clevrer/logs"], RESOURCE)
     assert len({run.sha256 for run in study_stages.repetitions(open_workspace())}) == 1
     # Rows that depend on the number of partitions, as an unsorted set in a worker would make them.
     answer = study_stages.answer_cases

@@ -339,9 +339,9 @@ def everything_under(folder: Path) -> bytes:
 
 
 def test_the_pipeline_measures_with_a_server_replays_without_and_leaks_nothing(
-    make_project: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+    reproduced: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    root = make_project(scenes=2)
+    root = reproduced
     (root / "params.yaml").write_text(
         (root / "params.yaml").read_text("utf-8").replace("n: 300", "n: 8"), "utf-8"
     )

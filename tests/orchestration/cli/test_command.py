@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from orchestration.cli.main import app
 
 ROOT = Path(__file__).resolve().parents[3]
-START = "from orchestration.launcher import main; main()"
+START = "from substrate.cli.launcher import main; main()"
 
 
 def command(*arguments: str, cwd: Path = ROOT, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -35,7 +35,7 @@ def test_help_loads_neither_the_library_nor_what_draws_nor_the_platform() -> Non
     )
     assert "reproduce" in done.stdout
     loaded = set(eval(done.stdout.splitlines()[-1]))
-    assert not {"substrate", "rich", "dagster", "pyspark", "yaml", "msgspec"} & loaded
+    assert not {"substrate.base", "pyoxigraph", "rich", "dagster", "pyspark", "yaml", "msgspec"} & loaded
 
 
 def completed(*words: str) -> list[str]:

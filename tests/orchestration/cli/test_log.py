@@ -10,8 +10,8 @@ import pytest
 from clevrer_scenes import annotation
 from typer.testing import CliRunner, Result
 
-from orchestration.cli.log import log_app
 from substrate import EventLog, Namespace, TBox, fork, unfold
+from substrate.cli.log import log_app
 from substrate.domains.clevrer.deltas import annotation_log
 from substrate.domains.clevrer.format import decode_annotation
 from substrate.log import from_members

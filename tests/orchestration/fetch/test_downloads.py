@@ -21,7 +21,6 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-import pooch
 import pytest
 from rich.console import Console
 from rich.progress import Progress
@@ -629,10 +628,8 @@ def test_the_bar_shows_on_a_terminal_only(
     pins: Path,
     terminal: bool,
     caplog: pytest.LogCaptureFixture,
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     screen = io.StringIO()
-    monkeypatch.setattr(pooch.get_logger(), "handlers", [caplog.handler])
     fetch_shown(
         "clevrer",
         out,

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from orchestration.base.files import sha256
 from orchestration.cli.main import app
 from orchestration.lineage.answer import trace_answer
 from orchestration.lineage.explain import EXPLAINED
@@ -19,6 +18,7 @@ from orchestration.lineage.number import Lineage, trace_number
 from orchestration.pipeline.graph import STAGES
 from orchestration.project import open_workspace
 from orchestration.registry import BENCHMARKS, INTERPRETED
+from substrate.base.files import sha256
 from substrate.domains.rows import decode
 
 MEASURED = {name: benchmark.numbers for name, benchmark in BENCHMARKS.items()}

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from orchestration.pipeline.all_logs import ask_deltas, ask_each
-from orchestration.pipeline.benchmark_stages import make_dataset, make_logs
 from orchestration.project import open_workspace
 from orchestration.registry import INTERPRETED
 from orchestration.workspace.tables import read_index
@@ -19,14 +17,9 @@ from substrate.sparql.guard import QueryError
 LONG = 300
 
 
-def test_all_logs_are_asked_at_once(make_project: Callable[..., Path]) -> None:
-    make_project()
+def test_all_logs_are_asked_at_once(reproduced: Path) -> None:
     benchmark, workspace = INTERPRETED["gqa"], open_workspace()
-    workspace.data.mkdir(parents=True)
-    make_dataset(benchmark.source, workspace, workspace.data / "gqa")
     logs = workspace.logs("gqa")
-    logs.index.parent.mkdir(parents=True)
-    make_logs(benchmark.logger, workspace, logs.index)
     entries = {entry.name: entry for entry in read_index(logs.index)}
 
     counted = "SELECT (COUNT(*) AS ?n) WHERE { ?s ?p ?o }"

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import dagster as dg
 
-from orchestration.base.files import write_json
 from orchestration.pipeline.compared import compared
 from orchestration.studies.experiments.record import Changed, Experiment, Parent
+from substrate.base.files import write_json
 
 
 def materialized() -> dict[str, dg.MetadataValue]:

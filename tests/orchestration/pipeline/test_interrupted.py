@@ -14,15 +14,15 @@ import dagster as dg
 import pytest
 from typer.testing import CliRunner
 
-from orchestration.base.files import replacing
 from orchestration.cli.main import app
 from orchestration.pipeline.interrupted import close_interrupted
+from substrate.base.files import replacing
 
 ROOT = Path(__file__).resolve().parents[3]
 HOLD = """
 import os, sys, time
 from pathlib import Path
-from orchestration.base.files import replacing
+from substrate.base.files import replacing
 
 with replacing(Path(sys.argv[1])) as fresh:
     fresh.mkdir()

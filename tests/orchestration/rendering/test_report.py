@@ -17,7 +17,6 @@ import msgspec
 import pytest
 from typer.testing import CliRunner
 
-from orchestration.base.files import sha256
 from orchestration.cli.main import app
 from orchestration.ledger import dvc as pins
 from orchestration.ledger.records import read_record
@@ -27,6 +26,7 @@ from orchestration.project import open_workspace
 from orchestration.rendering.page import number_page, percent
 from orchestration.rendering.report import write_report
 from orchestration.scoring.scores import Score
+from substrate.base.files import sha256
 from substrate.domains.rows import decode
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -254,9 +254,10 @@ def test_neither_repetition_nor_hash_seed_changes_a_byte(reproduced: Path, tmp_p
     code = """if True:
         import sys
         from pathlib import Path
+        from orchestration.pipeline.graph import STAGES
         from orchestration.rendering.report import write_report
         from orchestration.project import open_workspace
-        write_report(open_workspace("sample"), Path(sys.argv[1]))"""
+        write_report(open_workspace("sample"), Path(sys.argv[1]), STAGES)"""
     first = sha256(reproduced / REPORT)
     for seed, locale, zone in (("1", "C.UTF-8", "UTC"), ("7", "POSIX", "Asia/Tokyo")):
         environment = os.environ | {

@@ -7,14 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from orchestration.base.files import write_json
+from orchestration.benchmarks.baselines import COMPARISONS
 from orchestration.pipeline.spark import spark_session
 from orchestration.project import SETTINGS
 from orchestration.registry import BENCHMARKS
-from orchestration.rendering.results import COMPARISONS, LAYOUTS
+from orchestration.rendering.results import LAYOUTS
 from orchestration.scoring.scores import Comparison, compare, score
 from orchestration.settings import Spark, load_settings
 from orchestration.workspace.folders import Workspace
+from substrate.base.files import write_json
 from substrate.domains.rows import Row, encode
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -9,26 +9,25 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from orchestration.cli.log_text import (
+from substrate.base.errors import InterventionError, ParameterError
+from substrate.cli._log_text import (
     DEFAULTS,
     NO_PREFIXES,
     FileArgument,
-    JsonOption,
     MemoryOption,
     PrefixOption,
     TBoxOption,
     TimeoutOption,
     delta_as_json,
     difference_as_json,
-    failing,
     prefixes_of,
     read_log,
     term_of,
     triple_text,
     warn,
 )
-from orchestration.cli.printing import print_json, print_lines
-from substrate.base.errors import InterventionError, ParameterError
+from substrate.cli.console import JsonOption, failing
+from substrate.cli.printing import print_json, print_lines
 from substrate.log.event_log import EventLog
 from substrate.sparql.guard import QueryLimits, confined
 
@@ -92,7 +91,6 @@ def fork(
     """The log that would be, had one thing been otherwise; FILE is left alone. The rules of a TBox end within
     the limits of a query.
     """
-    from orchestration.cli.log_domains import fork_by_rules
     from substrate.branch.fork import fork as branch_off
     from substrate.branch.interventions import (
         Assert,
@@ -101,6 +99,7 @@ def fork(
         Retract,
         RetractAwareness,
     )
+    from substrate.cli._log_domains import fork_by_rules
     from substrate.rules.tbox import TBox
 
     with failing():

@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 
+from substrate.cli import platform
+
 
 class Voice:
     """How much a command says: set once, by its options."""
@@ -32,12 +34,12 @@ def notices_path() -> Path:
     from substrate.base.errors import ParameterError
 
     try:
-        from orchestration.workspace.root import find_root
-
-        return find_root() / ".dagster" / "notices.log"
-    except (ParameterError, ModuleNotFoundError):  # no project, or no platform to read one with
-        home = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
-        return Path(home) / "substrate" / "notices.log"
+        if root := platform.module("workspace.root"):
+            return root.find_root() / ".dagster" / "notices.log"
+    except (ParameterError, ModuleNotFoundError):  # no project here, or not all that the platform needs
+        pass
+    home = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    return Path(home) / "substrate" / "notices.log"
 
 
 @contextmanager
@@ -72,15 +74,6 @@ def others_apart() -> Iterator[None]:
                 ours = OURS.pop(name)
                 if ours is not stream:
                     ours.close()
-
-
-@contextmanager
-def running() -> Iterator[None]:
-    """A run of the pipeline: others' words apart, and one line on the terminal where it is told to end."""
-    from orchestration.pipeline.stopping import ends_when_told
-
-    with ends_when_told(), others_apart():
-        yield
 
 
 def _notices() -> TextIO:

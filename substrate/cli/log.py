@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import pyoxigraph as ox
 import typer
 
-from orchestration.cli.log_branches import diff, fork, merge
-from orchestration.cli.log_exchange import export, import_
-from orchestration.cli.log_text import (
+from substrate.cli._log_branches import diff, fork, merge
+from substrate.cli._log_exchange import export, import_
+from substrate.cli._log_text import (
     DEFAULTS,
     NO_PREFIXES,
     FileArgument,
-    JsonOption,
     MemoryOption,
     PrefixOption,
     RowsOption,
@@ -24,7 +23,6 @@ from orchestration.cli.log_text import (
     TickOption,
     TimeoutOption,
     delta_as_json,
-    failing,
     line_of,
     placed_as_json,
     prefixes_of,
@@ -34,7 +32,8 @@ from orchestration.cli.log_text import (
     triple_text,
     warn,
 )
-from orchestration.cli.printing import print_json, print_lines
+from substrate.cli.console import JsonOption, failing
+from substrate.cli.printing import print_json, print_lines
 from substrate.log.event_log import EventLog
 from substrate.sparql.guard import QueryLimits, Solutions, confined
 from substrate.sparql.guard import query as guarded
@@ -264,8 +263,8 @@ def ask(
     """Ask a question that any domain can be asked; with the deltas behind the answer, and who knew from whom.
     The rules of the TBox end within the limits of a query.
     """
-    from orchestration.cli.log_domains import put_question
     from substrate.ask.tellings import in_words
+    from substrate.cli._log_domains import put_question
     from substrate.rules.tbox import TBox
 
     with failing():

@@ -10,17 +10,16 @@ Other keys of a line are passed over.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import msgspec
-from tabulate import tabulate
 
-from orchestration.scoring.scores import Score, score
 from substrate import __version__
 from substrate.base.errors import FormatError
 from substrate.base.inputs import decode, lines
+from substrate.domains.counts import wilson
 from substrate.domains.smallville.format import (
     ARMS,
     LINKAGES,
@@ -32,6 +31,23 @@ from substrate.domains.smallville.format import (
     read_specs,
 )
 from substrate.domains.smallville.judging import Judgement, Said, judge, normal, weights
+
+_DIGITS = 6
+
+
+class Score(msgspec.Struct, frozen=True):
+    """One number of some answers: ``correct`` of ``n``, as a proportion with its 95 % interval.
+
+    ``subset`` is empty for a number that takes in all specifications.
+    """
+
+    name: str
+    subset: str
+    metric: str
+    n: int
+    correct: int
+    accuracy: float | None
+    wilson: tuple[float, float] | None
 
 
 class Minimal(msgspec.Struct, frozen=True):
@@ -55,15 +71,12 @@ class _Kind(msgspec.Struct, frozen=True):
     benchmark: str | None = None
 
 
-def read_answers(
-    path: Path, asked: Mapping[int, Sequence[Arm]], benchmarks: Collection[str]
-) -> dict[int, tuple[Said, ...]]:
+def read_answers(path: Path, asked: Mapping[int, Sequence[Arm]]) -> dict[int, tuple[Said, ...]]:
     """The answers of a file by specification, in the order of its arms.
 
     Args:
         path: JSON lines, in any order; gzipped or plain.
         asked: the specifications that were to be answered, with their arms.
-        benchmarks: whose rows these may be.
 
     Raises:
         FormatError: a line is no answer, is of another benchmark or of a specification or an arm that is not
@@ -72,7 +85,7 @@ def read_answers(
     said: dict[tuple[int, Arm], Said] = {}
     places: dict[tuple[int, Arm], str] = {}
     for where, line in lines(path):
-        found = _read(line, where, benchmarks)
+        found = _read(line, where)
         if found.spec not in asked:
             raise FormatError(
                 f"there is no specification {found.spec}",
@@ -118,16 +131,16 @@ def _said(text: str, where: str) -> Said:
     return answer
 
 
-def _read(line: bytes, where: str, benchmarks: Collection[str]) -> Minimal:
+def _read(line: bytes, where: str) -> Minimal:
     kind = decode(msgspec.json.Decoder(_Kind), line, where)
     if kind.benchmark is None:
         return decode(msgspec.json.Decoder(Minimal), line, where)
     row = decode(msgspec.json.Decoder(_Row), line, where)
-    if row.benchmark not in benchmarks:
+    if row.benchmark.partition("_")[0] != "twin":
         raise FormatError(
             f"a row of {row.benchmark}",
             where=(where, "$.benchmark"),
-            hint=f"Give rows of {', '.join(benchmarks)}",
+            hint="Give rows of twin, or of a model's answers to it, such as twin_direct",
         )
     return Minimal(row.scene, ARMS[row.question], row.predicted)
 
@@ -145,14 +158,28 @@ def grade(
         for group in ("", spec.linkage, spec.query.type):
             groups.setdefault(group, []).append(judged)
     return [
-        score(
-            "/".join(filter(None, ("twin", group, metric))),
+        _score(
+            group,
+            metric,
             sum(getattr(one.right, metric) for one in judged),
             sum(getattr(one.most, metric) for one in judged),
         )
         for group, judged in groups.items()
         for metric in Judgement._fields
     ]
+
+
+def _score(group: str, metric: str, correct: int, n: int) -> Score:
+    low, high = wilson(correct, n) if n else (0.0, 0.0)
+    return Score(
+        "/".join(filter(None, ("twin", group, metric))),
+        group,
+        metric,
+        n,
+        correct,
+        round(correct / n, _DIGITS) if n else None,
+        (round(low, _DIGITS), round(high, _DIGITS)) if n else None,
+    )
 
 
 class _Judged(NamedTuple):
@@ -162,7 +189,7 @@ class _Judged(NamedTuple):
     most: Judgement
 
 
-def score_twin(answers: Path, specs: Path, benchmarks: Collection[str]) -> list[Score]:
+def score_twin(answers: Path, specs: Path) -> list[Score]:
     """Grade a file of answers; errors as :func:`read_answers`, and where a specification has no gold."""
     asked, graded = read_specs(specs), read_gold(specs)
     gold = {number: found for number, found in graded.items() if found}
@@ -173,7 +200,7 @@ def score_twin(answers: Path, specs: Path, benchmarks: Collection[str]) -> list[
             hint="Give the specifications with their gold to grade against",
         )
     arms = {spec.spec: spec.arms for spec in asked}
-    return grade(asked, gold, read_answers(answers, arms, benchmarks))
+    return grade(asked, gold, read_answers(answers, arms))
 
 
 class LeaderboardRow(msgspec.Struct, frozen=True):
@@ -207,18 +234,26 @@ def leaderboard_row(system: str, specs: Path, scores: Iterable[Score]) -> Leader
 
 
 def scoreboard(scores: Iterable[Score]) -> str:
-    """Scores as a table for a terminal."""
-    rows = [(s.name, s.n, s.correct, *_measured(s)) for s in scores]
-    return tabulate(
-        rows,
-        ("number", "n", "correct", "accuracy", "95 % interval"),
-        tablefmt="simple",
-        colalign=("left", "right", "right", "right", "right"),
-        disable_numparse=True,
-    )
+    """Scores as a table for a terminal.
+
+    >>> print(scoreboard([Score("twin/joint", "", "joint", 9, 8, 0.888889, (0.565, 0.98))]))
+    number        n    correct    accuracy    95 % interval
+    ----------  ---  ---------  ----------  ---------------
+    twin/joint    9          8      88.89%   [56.50, 98.00]
+    """
+    head = ("number", "n", "correct", "accuracy", "95 % interval")
+    rows = [(s.name, str(s.n), str(s.correct), *_measured(s)) for s in scores]
+    widths = [max(len(head[place]) + 2, *(len(row[place]) for row in rows)) for place in range(len(head))]
+    rule = tuple("-" * width for width in widths)
+    lines: list[str] = []
+    for first, *others in (head, rule, *rows):
+        cells = [first.ljust(widths[0])]
+        cells += [cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True)]
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines)
 
 
 def _measured(found: Score) -> tuple[str, str]:
     if found.accuracy is None or found.wilson is None:
         return "", ""
-    return f"{found.accuracy:.2%}", f"[{100 * found.wilson[0]:.2f}, {100 * found.wilson[1]:.2f}]"
+    return f"{found.correct / found.n:.2%}", f"[{100 * found.wilson[0]:.2f}, {100 * found.wilson[1]:.2f}]"

@@ -9,19 +9,18 @@ from typing import Annotated
 
 import typer
 
-from orchestration.cli.log_text import (
+from substrate.cli._log_text import (
     NO_PREFIXES,
     FileArgument,
-    JsonOption,
     PrefixOption,
     TBoxOption,
     TickOption,
-    failing,
     prefixes_of,
     read_log,
     text_of_file,
 )
-from orchestration.cli.printing import print_json, print_lines
+from substrate.cli.console import JsonOption, failing
+from substrate.cli.printing import print_json, print_lines
 from substrate.log.event_log import EventLog
 
 
@@ -111,7 +110,7 @@ def import_(
     """An event log from RDF Patch of any program, from a state, from an event stream, or from a domain's own
     file.
     """
-    from orchestration.cli.log_domains import import_domain
+    from substrate.cli._log_domains import import_domain
     from substrate.log.export import from_members, from_state
 
     with failing():

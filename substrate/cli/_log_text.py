@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import pyoxigraph as ox
 import typer
 
-from substrate.base.errors import LogError, ParameterError, SubstrateError
+from substrate.base.errors import LogError, ParameterError
 from substrate.base.inputs import LIMITS
+from substrate.cli import platform
 from substrate.log.event_log import Delta, EventLog, TornTailWarning
 from substrate.sparql.guard import QueryLimits
 from substrate.sparql.tokens import require_shallow
@@ -33,7 +33,6 @@ FileArgument = Annotated[
 TickOption = Annotated[
     int | None, typer.Option("--tick", metavar="T", help="The tick; the log's last one unless given.")
 ]
-JsonOption = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
 PrefixOption = Annotated[
     list[str],
     typer.Option("--prefix", metavar="NAME=IRI", help="A prefix for terms and queries; may be repeated."),
@@ -53,25 +52,10 @@ NO_PREFIXES: list[str] = []
 DEFAULTS = QueryLimits()
 
 
-@contextmanager
-def failing() -> Iterator[None]:
-    """Turn the project's own errors, and a system that refuses, into a message and exit code 1."""
-    try:
-        yield
-    except SubstrateError as error:
-        sys.stderr.write(f"error: {error}\n")
-        raise typer.Exit(1) from None
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        place = error.filename or "standard output"
-        sys.stderr.write(f"error: {place}: {error.strerror or error}. Nothing was written there.\n")
-        raise typer.Exit(1) from None
-
-
 def read_log(path: Path) -> EventLog:
     """The log of a file, or of a name such as ``clevrer/10000`` in the project's profile."""
-    if not path.exists() and "/" in str(path) and not path.is_absolute():
+    named = not path.exists() and "/" in str(path) and not path.is_absolute()
+    if named and platform.is_here():
         return _named(str(path))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", TornTailWarning)
@@ -85,10 +69,10 @@ def read_log(path: Path) -> EventLog:
 
 
 def _named(name: str) -> EventLog:
-    from orchestration.project import open_workspace
-
+    project = platform.module("project")
+    assert project, "a name is looked up with the platform alone"
     benchmark, _, log = name.partition("/")
-    return open_workspace().logs(benchmark).read(log)
+    return project.open_workspace().logs(benchmark).read(log)
 
 
 def warn(box: TBox) -> None:

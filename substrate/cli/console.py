@@ -1,0 +1,165 @@
+"""What the commands share: where they print, their options, how an error ends one, where others' words go.
+
+Nothing of the project, and nothing that draws, is imported before it is used: `substrate --help` takes no
+longer than it must.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import signal
+import sys
+import threading
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from substrate.cli.notices import OURS, Voice
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+JsonOption = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
+_QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Results and errors alone.")]
+_VerboseOption = Annotated[
+    bool,
+    typer.Option(
+        "--verbose", "-v", help="Also what Spark and other programs say, and the traceback of an error."
+    ),
+]
+
+SIGNALED = 128
+"""The exit code of a command that a signal ended is this and the signal's number."""
+
+
+def voiced(command: Callable[..., Any]) -> Callable[..., Any]:
+    """A command with `--quiet` and `--verbose` beside its own options."""
+
+    @wraps(command)
+    def heard(*given: Any, quiet: bool = False, verbose: bool = False, **options: Any) -> Any:
+        Voice.quiet, Voice.verbose = quiet and not verbose, verbose
+        return command(*given, **options)
+
+    kind = inspect.Parameter.KEYWORD_ONLY
+    own = inspect.signature(command, eval_str=True)
+    more = [
+        inspect.Parameter("quiet", kind, default=False, annotation=_QuietOption),
+        inspect.Parameter("verbose", kind, default=False, annotation=_VerboseOption),
+    ]
+    parameters = [*own.parameters.values(), *more]
+    heard.__signature__ = inspect.Signature(parameters)  # pyright: ignore[reportAttributeAccessIssue]
+    heard.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return heard
+
+
+class _Told(KeyboardInterrupt):
+    """SIGTERM, which ends a command as Ctrl-C does: what it was writing goes."""
+
+
+def _end(*_: Any) -> None:
+    raise _Told
+
+
+@contextmanager
+def _hearing() -> Iterator[None]:
+    """In the block SIGTERM is an exception; only the main thread can hear it."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, _end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
+def failing() -> Iterator[None]:
+    """Turn the project's own errors, and a system that refuses, into a message and exit code 1; Ctrl-C and
+    SIGTERM into a line and exit code 130 or 143.
+    """
+    try:
+        with _hearing():
+            yield
+    except KeyboardInterrupt as stop:
+        number = signal.SIGTERM if isinstance(stop, _Told) else signal.SIGINT
+        said = f"by {number.name}: what is finished is kept, run it again to go on from there"
+        say(said, "interrupted", error=True)
+        raise typer.Exit(SIGNALED + number) from None
+    except BrokenPipeError:
+        raise
+    except Exception as error:
+        from substrate.base.errors import SubstrateError
+
+        if isinstance(error, SubstrateError):
+            said = str(error)
+        elif isinstance(error, OSError):
+            place = error.filename or "standard output"
+            said = f"{place}: {error.strerror or error}. Nothing was written there."
+        else:
+            raise
+        if Voice.verbose:
+            sys.stderr.write(traceback.format_exc())
+        say(said, "error:", error=True)
+        raise typer.Exit(1) from None
+
+
+_COLOURS = {"error": typer.colors.RED, "interrupted": typer.colors.RED}
+
+
+def say(text: str, label: str = "", *, error: bool = False) -> None:
+    """Print a line as it is, in one piece, behind a label in colour where there is a terminal."""
+    if label:
+        plain = False if os.environ.get("NO_COLOR") else None
+        colour = _COLOURS.get(label.rstrip(":"), typer.colors.YELLOW)
+        typer.echo(typer.style(label, fg=colour, bold=True) + " ", nl=False, err=error, color=plain)
+    typer.echo(text, err=error)
+
+
+def note(text: str) -> None:
+    """Print a line that is no result, unless the command is to be quiet."""
+    if not Voice.quiet:
+        say(text, error=True)
+
+
+@contextmanager
+def bars() -> Iterator[Progress]:
+    """Progress bars with what is done, of how many, how fast, the time taken and left; only on a terminal."""
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        ProgressColumn,
+        Task,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+    from rich.text import Text
+
+    class Rate(ProgressColumn):
+        """Parts a second, where a task has more than one."""
+
+        def render(self, task: Task) -> Text:
+            speed = task.finished_speed or task.speed
+            return Text(f"{speed:,.1f}/s" if speed and task.total and task.total > 1 else "")
+
+    console = Console(file=OURS.get("stderr", sys.stderr))
+    columns = [
+        TextColumn("{task.description:<22}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        Rate(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    ]
+    silent = Voice.quiet or not console.is_terminal
+    with Progress(*columns, console=console, disable=silent) as shown:
+        yield shown

@@ -1,0 +1,116 @@
+"""`substrate generate`: data in the official formats, with truth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from enum import StrEnum
+from importlib import import_module
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Annotated, Any
+
+import typer
+
+from substrate.base.extras import missing_extra
+from substrate.base.files import filling
+from substrate.cli.console import JsonOption, bars, failing, say
+from substrate.cli.notices import others_apart
+from substrate.cli.options import REQUIRED, command_of
+from substrate.cli.printing import print_json
+from substrate.worlds.world import World
+
+WORLDS: Mapping[str, str] = {
+    "clevrer": "clevrer",
+    "babi": "babi",
+    "gqa": "gqa",
+    "comphy": "comphy",
+    "twin": "smallville",
+}
+"""The worlds by the name of their benchmark, each with its folder in :mod:`substrate.worlds`."""
+PUBLISHED = ("twin",)
+"""Worlds whose data have a form to share: Parquet, with a card."""
+
+
+def worlds() -> typer.Typer:
+    """`substrate generate`: a command for each world."""
+    group = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+    for name, folder in WORLDS.items():
+        try:
+            with others_apart():
+                levels: Mapping[str, World] = import_module(f"substrate.worlds.{folder}.release").WORLDS
+        except ModuleNotFoundError as error:
+            missing = missing_extra(error)
+            if missing is None:
+                raise
+            _add_missing(group, name, missing)
+        else:
+            _add_world(group, name, levels)
+    return group
+
+
+def _add_missing(group: typer.Typer, name: str, missing: Exception) -> None:
+    def run(given: Annotated[list[str] | None, typer.Argument(hidden=True)] = None) -> None:
+        raise missing
+
+    about = f"Not here: {missing}"
+    group.command(name, help=about, context_settings={"ignore_unknown_options": True})(run)
+
+
+def _add_world(group: typer.Typer, name: str, levels: Mapping[str, World]) -> None:
+    own, world = next(iter(levels.items()))
+    counted, number = world.counted
+    count = Annotated[int, typer.Option(f"--{counted}", min=1, help=f"How many {counted}.")]
+    folder = Annotated[Path, typer.Option("--out", metavar="DIR", help="A folder to write to.")]
+    seed = Annotated[int, typer.Option("--seed", help="Same seed, same bytes.")]
+    options: dict[str, tuple[Any, Any]] = {
+        "out_": (folder, REQUIRED),
+        "count": (count, number),
+        "seed": (seed, 20),
+    }
+    if world.first is not None:
+        first = Annotated[int, typer.Option("--first", min=0, help="Number of the first scene.")]
+        options["first_scene"] = first, world.first
+
+    if name in PUBLISHED:
+        about = "Also as Parquet with a dataset card and Croissant metadata, to publish."
+        options["parquet"] = Annotated[bool, typer.Option("--parquet", help=about)], False
+
+    if len(levels) > 1:
+        names = StrEnum("Level", {name: name for name in levels})
+        about = "How hard it is; the first is the benchmark."
+        options["level"] = Annotated[names, typer.Option("--level", help=about)], next(iter(names))
+
+    options["json"] = JsonOption, False
+
+    def run(
+        out_: Path,
+        count: int,
+        seed: int,
+        json: bool,
+        parquet: bool = False,
+        level: str = own,
+        **more: int,
+    ) -> None:
+        data = SimpleNamespace(**{counted: count, **more})
+        world = levels[level]
+        with failing(), others_apart(), bars() as shown, filling(out_) as fresh:
+            numbers = world.numbers(data)
+            task = shown.add_task(counted, total=len(numbers))
+
+            def made() -> Iterator[bytes]:
+                for scene in numbers:
+                    yield world.make(scene, seed, data)
+                    shown.advance(task)
+
+            world.write(fresh, made(), seed)
+            if parquet:
+                from substrate.adapters.twin_dataset import publish_numbers
+
+                publish_numbers(fresh / "published", numbers, seed, level)
+        if json:
+            about = {"out": str(out_), counted: count, "seed": seed} | ({"level": level} if level else {})
+            print_json(about)
+        else:
+            say(f"{count:,} {world.unit} in {out_}")
+
+    group.command(name)(command_of(run, options, world.about))

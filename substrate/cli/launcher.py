@@ -1,0 +1,95 @@
+"""The `substrate` command where perhaps only a part of what it needs is installed.
+
+The library comes without any command's packages, and without the platform. This module imports none of them:
+it starts the command, and where something is missing it says what brings it. The library itself is imported
+only where it is asked for something, so that `substrate --help` and the shell's completion start at once.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+
+from substrate.cli import platform
+
+COMMANDS: Mapping[str, str] = {"log": "cli", "mcp": "mcp", "score": "cli", "generate": "cli"}
+"""The library's own commands, and the extra that each needs."""
+
+_ABOUT = """substrate {version}: the library is installed, and none of its commands.
+
+pip install 'event-graph-substrate[cli]'      substrate log, score, generate: over logs, answers and worlds
+pip install 'event-graph-substrate[worlds]'   what simulated worlds need beside that
+pip install 'event-graph-substrate[mcp]'      substrate mcp: a log as an agent's memory
+
+The other commands belong to the platform, which is run from its checkout: `make setup` there.
+"""
+
+_OF_THE_PLATFORM = (
+    f"It has {', '.join(COMMANDS)}; the platform's commands are run from its checkout, after `make setup` "
+    "or pip install -e '.[platform]' there"
+)
+
+
+def main() -> None:
+    """Run the command; exit code 1 where an extra or the platform is missing, with its name."""
+    arguments = sys.argv[1:]
+    try:
+        start = _started(arguments)
+    except ModuleNotFoundError as error:
+        from substrate.base.extras import missing_extra
+
+        if missing_extra(error) is None:
+            raise
+        _without_commands(arguments)
+        return
+    try:
+        start()
+    except ImportError as error:
+        from substrate.base.extras import MissingExtraError, missing_extra
+
+        if isinstance(error, MissingExtraError):
+            missing = error
+        elif isinstance(error, ModuleNotFoundError):
+            missing = missing_extra(error)
+        else:
+            missing = None
+        if missing is None:
+            raise
+        sys.exit(f"error: {missing}")
+
+
+def _started(arguments: list[str]) -> Callable[[], object]:
+    """The command that runs: the platform's, which has the library's too, where it is."""
+    if found := platform.module("cli.main"):
+        return found.app
+    from substrate.cli.main import make_app
+
+    command = _command(arguments)
+    if command is not None and command not in COMMANDS:
+        from substrate.base.errors import ParameterError
+
+        what = f"`substrate {command}` is no command of the library"
+        sys.exit(f"error: {ParameterError(what, hint=_OF_THE_PLATFORM)}")
+    return make_app()
+
+
+def _command(arguments: list[str]) -> str | None:
+    return next((argument for argument in arguments if not argument.startswith("-")), None)
+
+
+def _without_commands(arguments: list[str]) -> None:
+    from substrate import __version__
+    from substrate.base.errors import ParameterError
+    from substrate.base.extras import MissingExtraError, install
+
+    command = _command(arguments)
+    if "--version" in arguments[:1]:
+        sys.stdout.write(f"substrate {__version__}\n")
+    elif command is None:
+        sys.stdout.write(_ABOUT.format(version=__version__))
+    elif command in COMMANDS:
+        what = f"`substrate {command}` is not installed"
+        sys.exit(f"error: {MissingExtraError(what, hint=install(COMMANDS[command]))}")
+    else:
+        what = f"`substrate {command}` is not installed"
+        sys.exit(f"error: {ParameterError(what, hint=_OF_THE_PLATFORM)}")

@@ -1,0 +1,141 @@
+"""The library's commands as one: `substrate log`, `mcp`, `score` and `generate`.
+
+A group is loaded when it is used: `substrate --help` takes no longer than it must.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from substrate.cli.console import failing
+
+PLAIN: dict[str, Any] = {"no_args_is_help": True, "rich_markup_mode": None}
+"""Help as plain text: what draws frames around it takes longer to load than all else together."""
+
+
+def derived(load: Callable[[], typer.Typer]) -> type[TyperGroup]:
+    """The class of a group whose commands are read only when it is used.
+
+    Args:
+        load: gives the group, from a module that takes long to load.
+    """
+
+    class Derived(TyperGroup):
+        """A group that is read when it is used."""
+
+        @cached_property
+        def _made(self) -> Any:
+            return typer.main.get_group(load())
+
+        def list_commands(self, ctx: Any) -> list[str]:
+            """The names of the commands."""
+            return self._made.list_commands(ctx)
+
+        def get_command(self, ctx: Any, cmd_name: str) -> Any:
+            """A command by its name."""
+            return self._made.get_command(ctx, cmd_name)
+
+    return Derived
+
+
+def add_group(app: typer.Typer, name: str, load: Callable[[], typer.Typer], about: str) -> None:
+    """Add a group that is read when it is used; ``about`` is its help."""
+    group = typer.Typer(**PLAIN, cls=derived(load), help=about)
+    # Typer leaves out a group that has nothing of its own.
+    group.callback()(lambda: None)
+    app.add_typer(group, name=name)
+
+
+def _logs() -> typer.Typer:
+    from substrate.cli.log import log_app
+
+    return log_app
+
+
+def _scores() -> typer.Typer:
+    from substrate.cli.score import score_app
+
+    return score_app
+
+
+def _worlds() -> typer.Typer:
+    from substrate.cli.generate import worlds
+
+    return worlds()
+
+
+_GROUPS: Mapping[str, tuple[Callable[[], typer.Typer], str]] = {
+    "log": (_logs, "The auditor's tools over one event log."),
+    "score": (_scores, "Grade anyone's answers."),
+    "generate": (_worlds, "Generate official-format data with truth."),
+}
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from substrate import __version__
+
+        sys.stdout.write(f"substrate {__version__}\n")
+        raise typer.Exit
+
+
+def common(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version",
+            callback=_print_version,
+            is_eager=True,
+            help="The version of the package, and no more.",
+        ),
+    ] = False,
+) -> None:
+    """What holds for every command."""
+
+
+def mcp(
+    log: Annotated[
+        Path, typer.Argument(metavar="LOG", help="An event log; made where it is absent with --write.")
+    ],
+    write: Annotated[bool, typer.Option("--write", help="Let the client write to the log too.")] = False,
+    tbox: Annotated[
+        str | None,
+        typer.Option("--tbox", metavar="TBOX", help="A shipped TBox or a Turtle file, for its words."),
+    ] = None,
+    timeout: Annotated[float, typer.Option("--timeout", help="Seconds of one query.")] = 30.0,
+    limit: Annotated[int, typer.Option("--limit", min=1, help="Rows of one query.")] = 10_000,
+) -> None:
+    """Serve a log as an agent's memory over the Model Context Protocol, on standard input and output."""
+    with failing():
+        from substrate.adapters.mcp_server import serve
+        from substrate.rules.tbox import TBox
+        from substrate.sparql.guard import QueryLimits
+
+        words = TBox.load(tbox) if tbox else None
+        serve(log, write=write, tbox=words, limits=QueryLimits(timeout=timeout, rows=limit))
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Add the library's commands to a command."""
+    app.callback()(common)
+    for name, (load, about) in _GROUPS.items():
+        add_group(app, name, load, about)
+    app.command()(mcp)
+
+
+def make_app() -> typer.Typer:
+    """The command of the library alone."""
+    app = typer.Typer(
+        **PLAIN,
+        pretty_exceptions_enable=False,
+        help="Event logs of typed RDF deltas: read, ask, fork, merge, serve and generate them.",
+    )
+    add_commands(app)
+    return app

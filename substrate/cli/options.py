@@ -1,0 +1,31 @@
+"""Commands made from a table: what a benchmark or a world takes becomes options that typer reads."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from substrate.cli.console import voiced
+
+REQUIRED = inspect.Parameter.empty
+"""The default of an option that has to be given."""
+
+
+def command_of(
+    run: Callable[..., None], options: dict[str, tuple[Any, Any]], about: str
+) -> Callable[..., None]:
+    """A function whose signature typer reads: keyword options with their types and defaults."""
+
+    def command(**given: Any) -> None:
+        run(**given)
+
+    kind = inspect.Parameter.KEYWORD_ONLY
+    parameters = [
+        inspect.Parameter(name, kind, default=default, annotation=type_)
+        for name, (type_, default) in options.items()
+    ]
+    command.__signature__ = inspect.Signature(parameters)  # pyright: ignore[reportFunctionMemberAccess]
+    command.__annotations__ = {name: type_ for name, (type_, _) in options.items()}
+    command.__doc__ = about
+    return voiced(command)

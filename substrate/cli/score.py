@@ -1,0 +1,68 @@
+"""`substrate score`: anyone's answers, graded."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from substrate.base.errors import ParameterError
+from substrate.cli import platform
+from substrate.cli.console import JsonOption, failing
+from substrate.cli.notices import others_apart
+from substrate.cli.printing import print_json
+
+score_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Grade anyone's answers.")
+
+
+@score_app.callback()
+def _score() -> None:
+    """Typer takes the one command of a group for the group itself."""
+
+
+@score_app.command("twin")
+def score_twin(
+    answers: Annotated[
+        Path,
+        typer.Argument(
+            metavar="ANSWERS",
+            help='JSON lines: rows, or {"spec": 17, "arm": "a", "answer": "yes"}; may be gzip.',
+        ),
+    ],
+    specs: Annotated[
+        Path | None,
+        typer.Option("--specs", metavar="FILE", help="Specifications with gold; the profile's unless given."),
+    ] = None,
+    profile: Annotated[
+        str | None,
+        typer.Option("--profile", help="sample, full, paper or local; that of params.yaml unless given."),
+    ] = None,
+    row: Annotated[
+        str | None, typer.Option("--row", metavar="SYSTEM", help="One leaderboard row of this name, as JSON.")
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Per-arm, joint and divergence accuracy of any agent's answers, with Wilson intervals, by linkage and
+    query too.
+    """
+    with failing(), others_apart():
+        from substrate.domains.smallville import grading
+
+        asked = specs or _specs_of(profile)
+        scores = grading.score_twin(answers, asked)
+        said: Any = grading.leaderboard_row(row, asked, scores) if row else scores
+    if json or row:
+        print_json(said)
+    else:
+        sys.stdout.write(grading.scoreboard(scores) + "\n")
+
+
+def _specs_of(profile: str | None) -> Path:
+    """The specifications of a profile of the platform."""
+    project = platform.module("project")
+    if project is None:
+        hint = "Name the file of the specifications that were asked"
+        raise ParameterError("is needed: there is no project to take it from", where=("--specs",), hint=hint)
+    return project.open_workspace(profile).data / "twin" / "specs.jsonl"

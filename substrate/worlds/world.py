@@ -1,0 +1,34 @@
+"""A world as `substrate generate` and a pipeline see it: its scenes, one as bytes, all of them as files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True, kw_only=True)
+class World:
+    """Generated data in an official format, with gold of the world's own.
+
+    Attributes:
+        numbers: the scenes that some data ask for; ``data`` has the count by the name that :attr:`counted`
+            gives it, and ``first_scene`` where :attr:`first` does.
+        make: a scene of a number and a seed, with its gold, as bytes; runs in workers.
+        write: writes all scenes, given in order, to a folder in the official layout.
+        counted: what its scenes are called, and how many are made unless told.
+        unit: what is counted, in words.
+        about: what is generated.
+        first: the number of the first scene, where it can be chosen.
+        needs: what it runs on, such as ``bullet``.
+    """
+
+    numbers: Callable[[Any], Sequence[int]]
+    make: Callable[[int, int, Any], bytes]
+    write: Callable[[Path, Iterable[bytes], int], object]
+    counted: tuple[str, int] = ("scenes", 100)
+    unit: str = "scenes"
+    about: str
+    first: int | None = None
+    needs: tuple[str, ...] = ()
