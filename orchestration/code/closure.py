@@ -122,7 +122,7 @@ class Closure:
         for value in values:
             if id(value) not in self._declared:
                 self._declared[id(value)] = value
-                self._walk(_of_function(type(value)))
+                self._walk([node for kind in (type(value), *_types(value)) for node in _of_function(kind)])
 
     def _run(self, module: str, todo: list[Node]) -> None:
         """Add what runs when a module is imported, and what that imports."""
@@ -364,6 +364,21 @@ def _homes(_: int) -> dict[int, str]:
         for key, value in list(vars(module).items())
         if isinstance(value, Declared) and _bound(name, key)
     }
+
+
+def _types(value: Any) -> Iterator[type[Any]]:
+    """The types of this project that a declaration holds: what it says is made of them."""
+    if isinstance(value, type):
+        if is_ours(value.__module__):
+            yield value
+    elif isinstance(value, Mapping):
+        yield from (kind for one in value.values() for kind in _types(one))
+    elif isinstance(value, tuple):
+        yield from (kind for one in value for kind in _types(one))
+    elif dataclasses.is_dataclass(value):
+        yield from (
+            kind for field in dataclasses.fields(value) for kind in _types(getattr(value, field.name))
+        )
 
 
 def _plain(value: Any, attributes: set[str]) -> str:
