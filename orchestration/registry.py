@@ -20,6 +20,7 @@ from orchestration.benchmarks.clevrer import CLEVRER
 from orchestration.benchmarks.clevrer_humans import CLEVRER_HUMANS
 from orchestration.benchmarks.comphy import COMPHY, COMPHY_INFERRED
 from orchestration.benchmarks.gqa import GQA
+from orchestration.benchmarks.perceived import PERCEIVED
 from orchestration.benchmarks.twin import TWIN
 from orchestration.studies.ablations import ABLATIONS
 from orchestration.studies.ablations import STUDY as ABLATION_STUDY
@@ -29,6 +30,7 @@ from orchestration.studies.study import Study
 
 _IN_ORDER: tuple[Benchmark, ...] = (
     CLEVRER,
+    PERCEIVED,
     COMPHY,
     COMPHY_INFERRED,
     BABI,

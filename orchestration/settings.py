@@ -46,7 +46,8 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
 
     def data(self, benchmark: str) -> Any:
         """The data of a benchmark in the profile in force."""
-        return getattr(self.profiles[self.profile], benchmark)
+        profile = self.profiles[self.profile]
+        return getattr(profile, benchmark).among(profile)
 
 
 def settings_type(parameters: Mapping[str, type[Any]], data: Mapping[str, type[Any]]) -> type[Settings]:

@@ -90,6 +90,10 @@ class Data(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     mirror: str | None = None
     """An address that holds the official files under their names, instead of the official ones."""
 
+    def among(self, profile: Any) -> Data:
+        """These data, given all of a profile's: a source may take what another one names."""
+        return self
+
 
 class Section(NamedTuple):
     """The part of `params.yaml` that functions take: its key, and its type; without a key, none.

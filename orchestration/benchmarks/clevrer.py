@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
+from msgspec.structs import replace
 
 from orchestration.benchmarks.benchmark import (
     Case,
@@ -60,7 +61,15 @@ class ClevrerData(Data, frozen=True, forbid_unknown_fields=True, kw_only=True):
     scenes: Annotated[int, Natural] = 0
     annotations: str | None = None
     events: str | None = None
+    proposals: str | None = None
+    """Of a detector: they and ``questions`` are what ``perceived`` reads."""
     questions: str | None = None
+
+    def among(self, profile: Any) -> ClevrerData:
+        """Without the questions, where they are asked about proposals alone."""
+        if self.proposals is None or self.annotations is not None or self.events is not None:
+            return self
+        return replace(self, source="none", questions=None)
 
 
 def scene_sources(files: Files) -> dict[int, Line | str]:
@@ -178,7 +187,7 @@ TABLE = Table(
     about="Table 1: accuracy on CLEVRER by subset, beside NS-DR and ALOE, and what simulated forks reach.",
     layout="by subset",
     needs=("ablations/scores",),
-    beyond=per_choice("ablations", "counterfactual.simulated", "predictive.S"),
+    beyond=per_choice("ablations", "counterfactual.simulated", "counterfactual.video", "predictive.S"),
 )
 SCENES = Source(
     name="clevrer",

@@ -76,12 +76,12 @@ class Contact(msgspec.Struct, frozen=True):
 class _Search:
     """The hypotheses of a video and the contacts taken so far."""
 
-    def __init__(self, found: list[Path], frames: int) -> None:
+    def __init__(self, found: list[Path], frames: int, bridged: bool) -> None:
         self.paths = found
         self.taken: dict[Pair, int] = {}
         self.distances: dict[Pair, np.ndarray] = {}
         self.when: dict[Pair, list[int]] = {}
-        places = [path.filled(frames) for path in found]
+        places = [path.filled(frames, bridged=bridged) for path in found]
         for a, b in combinations(range(len(found)), 2):
             away = np.linalg.norm(places[a] - places[b], axis=1)
             if np.isnan(away).all():
@@ -187,12 +187,13 @@ class _Search:
         )
 
 
-def contacts(found: list[Path], frames: int) -> list[Contact]:
+def contacts(found: list[Path], frames: int, *, bridged: bool = True) -> list[Contact]:
     """The best hypothesis of every pair that comes near enough to touch, in the order of the pairs.
 
     Args:
         found: the paths of a video's objects.
         frames: how many frames it has.
+        bridged: whether bodies may touch where one of them is not seen.
     """
-    search = _Search(found, frames)
+    search = _Search(found, frames, bridged)
     return [search.contact(pair, *best) for pair, best in sorted(search.run().items())]

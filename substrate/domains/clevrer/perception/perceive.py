@@ -108,13 +108,23 @@ def read_videos(where: FilePath, only: Collection[int] | None = None) -> Iterato
         yield source[0], decode_proposals(source)
 
 
-def examined(video: ProposedVideo, name: str, *, until: int | None = None, camera: Camera = SEEN) -> Video:
+def examined(
+    video: ProposedVideo,
+    name: str,
+    *,
+    until: int | None = None,
+    camera: Camera = SEEN,
+    mended: bool = True,
+    bridged: bool = True,
+) -> Video:
     """All stages of a video.
 
     Args:
         video: its proposals.
         name: of its file, for messages.
         until: the last frame that may be read; all where ``None``.
+        mended: whether slips of the detector's labels are put right; without is an ablation.
+        bridged: whether bodies may touch where one is not seen; without is an ablation.
     """
     if until is not None:
         kept = [frame for frame in video.frames if frame.frame_index <= until]
@@ -129,9 +139,9 @@ def examined(video: ProposedVideo, name: str, *, until: int | None = None, camer
             where=(name, "$.frames"),
             hint="Give masks of the size of the official videos",
         )
-    objects = tracks(seen)
+    objects = tracks(seen, mended=mended)
     found = paths(seen, objects, camera)
-    return Video(seen, objects, found, contacts(found, seen.last + 1), camera)
+    return Video(seen, objects, found, contacts(found, seen.last + 1, bridged=bridged), camera)
 
 
 def perceive(video: ProposedVideo, name: str = "", *, until: int | None = None) -> Perceived:

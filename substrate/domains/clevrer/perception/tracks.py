@@ -27,8 +27,13 @@ _PAUSE, _RUN, _REACH = 3, 30, 9
 _CLOSE = 0.75
 
 
-def tracks(seen: Sightings) -> dict[Look, Track]:
+def tracks(seen: Sightings, *, mended: bool = True) -> dict[Look, Track]:
     """The sightings of each object of a video, by its attributes.
+
+    Args:
+        seen: the video's.
+        mended: whether doubles and slips of the label are put right; without, a label is an object where it
+            is seen for long enough.
 
     >>> box, none = np.array([[200.0, 100.0, 240.0, 140.0]] * 14), np.ones(14)
     >>> looks = [("red", "metal", "cube")] * 13 + [("red", "metal", "sphere")]
@@ -37,8 +42,9 @@ def tracks(seen: Sightings) -> dict[Look, Track]:
     {('red', 'metal', 'cube'): 14}
     """
     weights = _weights(seen)
-    found = _named(seen, _without_doubles(seen, weights))
-    _join(seen, found)
+    found = _named(seen, _without_doubles(seen, weights) if mended else range(len(seen.looks)))
+    if mended:
+        _join(seen, found)
     return {look: found[look] for look in sorted(found) if _is_object(seen, found[look])}
 
 

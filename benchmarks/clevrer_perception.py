@@ -1,0 +1,403 @@
+"""How well events are perceived from NS-DR's proposals, and what is answered from them.
+
+    python benchmarks/clevrer_perception.py DATA [--part development|aside|ablations|speed]
+
+DATA holds proposals.zip, annotations/, explanatory_train.jsonl.gz and ground_truth_{train,test}.jsonl.gz.
+Videos that may be fitted to are judged by cross-validation: each fifth of them with weights fitted to the
+others. The part aside, a fifth of all videos, is read by no fit, and judged with the weights in force.
+Prints the tables of docs/perception.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from math import hypot
+from pathlib import Path
+from statistics import quantiles
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from orchestration.scoring.statistics import wilson
+from substrate.domains.clevrer.deltas import events_log
+from substrate.domains.clevrer.format import (
+    CompactCollision,
+    InOut,
+    SceneEvents,
+    SceneQuestions,
+    annotation_names,
+    annotation_sources,
+    decode_annotation,
+    read_questions,
+    read_scene_events,
+    tracks,
+)
+from substrate.domains.clevrer.interpreter import answer_scene
+from substrate.domains.clevrer.parameters import Parameters
+from substrate.domains.clevrer.perception.belief import BELIEF, Belief, contact_terms, fit
+from substrate.domains.clevrer.perception.calibrate import (
+    Gold,
+    fit_belief,
+    is_aside,
+    read_gold,
+    touched,
+)
+from substrate.domains.clevrer.perception.ensemble import answer_perceived, compact
+from substrate.domains.clevrer.perception.format import decode_proposals, proposal_names, proposal_sources
+from substrate.domains.clevrer.perception.masks import sightings
+from substrate.domains.clevrer.perception.perceive import Perceived, Video, examined, recorded
+from substrate.domains.rows import Row
+
+FOLDS, CLOSE = 5, 6
+_ENGINE = (1, 2, 3, 7, 8, 12, 17)
+"""Terms of a contact that come from comparing courses of motion under the law."""
+
+Judged = list[tuple[Perceived, Video, Gold]]
+say = sys.stdout.write
+
+
+def examine(
+    data: Path, part: Callable[[int], bool], *, mended: bool = True, bridged: bool = True
+) -> list[Video]:
+    """The videos of a part, examined."""
+    where = data / "proposals.zip"
+    names = {n: name for n, name in proposal_names(where).items() if part(n)}
+    return [
+        examined(decode_proposals(source), source[0], mended=mended, bridged=bridged)
+        for source in proposal_sources(where, names.values())
+    ]
+
+
+def fold(video: int) -> int:
+    """The fold of a video that may be fitted to."""
+    return video // 5 % FOLDS
+
+
+def crossed_over(
+    videos: Sequence[Video],
+    truth: Mapping[int, Gold],
+    fitted: Callable[[list[Video]], Belief],
+    cut: float = 0.5,
+) -> Judged:
+    """Each video with weights that were fitted to the other folds."""
+    found: Judged = []
+    for here in range(FOLDS):
+        belief = fitted([v for v in videos if fold(v.seen.video) != here])
+        found += [
+            (recorded(v, cut, belief), v, truth[v.seen.video]) for v in videos if fold(v.seen.video) == here
+        ]
+    return sorted(found, key=lambda one: one[0].scene_index)
+
+
+def share(right: int, n: int) -> str:
+    """A share with Wilson's interval, in per cent."""
+    low, high = wilson(right, n)
+    return f"{100 * right / n:.2f} [{100 * low:.2f}, {100 * high:.2f}] ({right} of {n})"
+
+
+def f1(found: int, true: int, both: int) -> str:
+    """Precision, recall and F1."""
+    return f"{both / max(1, found):.4f} | {both / max(1, true):.4f} | {2 * both / max(1, found + true):.4f}"
+
+
+def events_table(judged: Judged) -> str:
+    """Precision, recall and F1 of objects and of each kind of event."""
+    counts: Counter[tuple[str, str]] = Counter()
+    for found, video, truth in judged:
+        looks = [path.look for path in video.paths]
+        counts["objects", "found"] += len(looks)
+        counts["objects", "true"] += len(truth.looks)
+        counts["objects", "both"] += len(truth.looks & set(looks))
+        counts["objects", "exact"] += truth.looks == set(looks)
+        counts["collisions", "found"] += len(found.collisions)
+        counts["collisions", "true"] += len(truth.collisions)
+        for event in found.collisions:
+            when = truth.collisions.get(frozenset(looks[n] for n in event.object))
+            counts["collisions", "any"] += when is not None
+            counts["collisions", "both"] += when is not None and abs(when - event.frame) <= CLOSE
+        for kind, name in (("in", "entries"), ("out", "exits")):
+            counts[name, "true"] += sum(what == kind for _, what in truth.crossings)
+            for event in found.in_outs:
+                if event.type == kind:
+                    when = truth.crossings.get((looks[event.object], kind))
+                    counts[name, "found"] += 1
+                    counts[name, "both"] += when is not None and abs(when - event.frame) <= CLOSE
+    lines = [
+        f"\n{len(judged)} videos; all objects right in {counts['objects', 'exact']}.\n",
+        f"| within {CLOSE} frames | precision | recall | F1 | true |",
+        "|---|---|---|---|---|",
+    ]
+    for name in ("objects", "collisions", "entries", "exits"):
+        triple = f1(counts[name, "found"], counts[name, "true"], counts[name, "both"])
+        lines.append(f"| {name} | {triple} | {counts[name, 'true']} |")
+    whenever = f1(counts["collisions", "found"], counts["collisions", "true"], counts["collisions", "any"])
+    lines.append(f"| collisions, whenever | {whenever} | {counts['collisions', 'true']} |")
+    return "\n".join(lines) + "\n"
+
+
+def answers(judged: Judged, asked: Mapping[int, SceneQuestions], *, ensemble: bool = False) -> list[Row]:
+    """The rows of the questions about perceived videos."""
+    rows: list[Row] = []
+    for found, _, _ in judged:
+        if found.scene_index in asked:
+            questions = asked[found.scene_index].questions
+            if ensemble:
+                rows += answer_perceived(found, questions, Parameters(), "train")
+            else:
+                log = events_log(compact(found, [*found.in_outs, *found.collisions]))
+                rows += answer_scene(log, found.scene_index, questions, Parameters(), "train")
+    return rows
+
+
+def accuracy(rows: Sequence[Row]) -> str:
+    """Accuracy per question and per option, with what could not run."""
+    options = [c for row in rows if row.choices is not msgspec.UNSET for c in row.choices]
+    right = sum(c.predicted == c.expected for c in options)
+    failed = sum(row.error is not msgspec.UNSET for row in rows)
+    return f"{share(sum(bool(r.correct) for r in rows), len(rows))} | {share(right, len(options))} | {failed}"
+
+
+def brier(said: Sequence[tuple[float, bool]]) -> float:
+    """Mean squared error of probabilities."""
+    return sum((chance - came) ** 2 for chance, came in said) / len(said)
+
+
+def reliability(judged: Judged) -> Iterator[str]:
+    """Of the hypotheses of each kind: what was said, and what came true."""
+    kinds: dict[str, list[tuple[float, bool]]] = {"collisions": [], "entries and exits": []}
+    for found, video, truth in judged:
+        looks = [path.look for path in video.paths]
+        for event in (*found.collisions, *found.in_outs, *found.doubtful):
+            if hasattr(event, "type"):
+                kinds["entries and exits"].append(
+                    (event.probability, (looks[event.object], event.type) in truth.crossings)  # type: ignore
+                )
+            else:
+                pair = frozenset(looks[n] for n in event.object)  # type: ignore
+                kinds["collisions"].append((event.probability, pair in truth.collisions))
+    for kind, said in kinds.items():
+        yield f"\n{kind}: {len(said)} hypotheses, Brier score {brier(said):.4f}\n"
+        yield "| said | hypotheses | mean said | came true |\n|---|---|---|---|"
+        for low, high in ((0, 0.02), (0.02, 0.2), (0.2, 0.5), (0.5, 0.8), (0.8, 0.98), (0.98, 1.01)):
+            here = [one for one in said if low <= one[0] < high]
+            if here:
+                mean, came = (sum(one[k] for one in here) / len(here) for k in (0, 1))
+                yield f"| {low}–{min(1, high)} | {len(here)} | {mean:.3f} | {came:.3f} |"
+
+
+def place_errors(data: Path, judged: Judged) -> Iterator[str]:
+    """How far places are off on the annotated videos, by distance from the camera and by occlusion."""
+    where = data / "annotations"
+    films = {
+        film.scene_index: film
+        for film in map(decode_annotation, annotation_sources(where, annotation_names(where).values()))
+    }
+    off: dict[str, list[float]] = {}
+    for _, video, _ in judged:
+        film = films.get(video.seen.video)
+        if film is None:
+            continue
+        states = tracks(film)
+        ids = {(o.color, o.material, o.shape): o.object_id for o in film.object_property}
+        record = recorded(video)
+        for number, path in enumerate(video.paths):
+            if path.look not in ids:
+                continue
+            seen = dict(zip(path.frames.tolist(), path.places, strict=True))
+            spread = dict(zip(path.frames.tolist(), np.trace(path.errors, axis1=1, axis2=2), strict=True))
+            for frame, x, y in record.trajectory[number]:
+                true = states[ids[path.look]][frame].location
+                error = hypot(x - true[0], y - true[1])
+                away = hypot(true[0] - video.camera.place[0], true[1] - video.camera.place[1])
+                off.setdefault("filtered, all", []).append(error)
+                off.setdefault(f"filtered, {'nearer' if away < 5 else 'further'} than 5 units", []).append(
+                    error
+                )
+                if frame in seen:
+                    measured = hypot(seen[frame][0] - true[0], seen[frame][1] - true[1])
+                    off.setdefault("measured, all", []).append(measured)
+                    hidden = spread[frame] > 0.025**2
+                    off.setdefault(f"measured, {'partly hidden' if hidden else 'in full view'}", []).append(
+                        measured
+                    )
+                else:
+                    off.setdefault("filtered, not seen", []).append(error)
+    yield "\n| places (units) | n | median | 90 % below | 99 % below |\n|---|---|---|---|---|"
+    for name, errors in sorted(off.items()):
+        cut = quantiles(errors, n=100)
+        yield f"| {name} | {len(errors)} | {cut[49]:.4f} | {cut[89]:.4f} | {cut[98]:.4f} |"
+
+
+def causes(
+    judged: Judged, asked: Mapping[int, SceneQuestions], real: Mapping[int, SceneEvents]
+) -> Iterator[str]:
+    """What each wrong answer was lost to: the first stage whose truth, put in its place, makes it right."""
+    by_scene = {found.scene_index: (found, video, truth) for found, video, truth in judged}
+    for row in answers(judged, asked):
+        if row.correct:
+            continue
+        found, video, truth = by_scene[int(row.scene)]
+        looks = [path.look for path in video.paths]
+        want = [q for q in asked[found.scene_index].questions if q.question_id == row.question]
+
+        def right(events: SceneEvents, want: list[Any] = want, scene: int = found.scene_index) -> bool:
+            return all(r.correct for r in answer_scene(events_log(events), scene, want, Parameters(), ""))
+
+        mine = compact(found, [*found.in_outs, *found.collisions])
+        hits = {frozenset(looks[n] for n in c.object): c.frame for c in mine.collisions}
+        missed = [sorted(pair) for pair in truth.collisions if pair not in hits]
+        false = [sorted(pair) for pair in hits if pair not in truth.collisions]
+        true_hits = [
+            CompactCollision((looks.index(a), looks.index(b)), frame)
+            for (a, b), frame in ((tuple(p), f) for p, f in truth.collisions.items())
+            if a in looks and b in looks
+        ]
+        timed = [
+            CompactCollision(c.object, truth.collisions.get(frozenset(looks[n] for n in c.object), c.frame))
+            for c in mine.collisions
+        ]
+        true_moves = [
+            InOut(frame, looks.index(look), kind)  # pyright: ignore[reportArgumentType]
+            for (look, kind), frame in truth.crossings.items()
+            if look in looks
+        ]
+        if not right(real[found.scene_index]):
+            cause = "reasoning"
+        elif truth.looks != set(looks):
+            cause = "detection"
+        elif right(msgspec.structs.replace(mine, collisions=timed)):
+            cause = "time of a collision"
+        elif right(msgspec.structs.replace(mine, in_outs=true_moves)):
+            cause = "entry or exit"
+        elif right(msgspec.structs.replace(mine, collisions=true_hits)):
+            hypotheses = {frozenset(looks[n] for n in c.pair): c for c in video.contacts}
+            wrong = [pair for pair in truth.collisions if pair not in hits] + [
+                p for p in hits if p not in truth.collisions
+            ]
+            hidden = any(p not in hypotheses or min(hypotheses[p].seen) < 5 for p in wrong)
+            cause = "track (a body hardly seen around the contact)" if hidden else "event"
+        else:
+            cause = "several"
+        off = [c.frame - t.frame for c, t in zip(mine.collisions, timed, strict=True)]
+        yield (
+            f"- {found.scene_index}/{row.question}: {cause}; missed {missed}, false {false}, "
+            f"off by {off}"
+            f"; says {row.predicted}, should {row.expected}"
+        )
+
+
+def without_engine(videos: Iterable[Video], truth: Mapping[int, Gold]) -> Belief:
+    """Weights in which nothing counts that compares courses of motion under the law."""
+    judged = [
+        (
+            [0.0 if k in _ENGINE else t for k, t in enumerate(contact_terms(c))],
+            touched(v, c, truth[v.seen.video]),
+        )
+        for v in videos
+        for c in v.contacts
+    ]
+    weights = fit([terms for terms, _ in judged], [true for _, true in judged])
+    return Belief(weights, BELIEF.entry, BELIEF.exit)
+
+
+def report(title: str, judged: Judged, asked: Mapping[int, SceneQuestions]) -> None:
+    """All tables of a part."""
+    say(f"\n## {title}\n")
+    say(events_table(judged))
+    say("\n| answers | per question | per option | could not run |\n|---|---|---|---|\n")
+    say(f"| most probable log | {accuracy(answers(judged, asked))} |\n")
+    say(f"| all possible worlds | {accuracy(answers(judged, asked, ensemble=True))} |\n")
+    say("\n".join(reliability(judged)) + "\n")
+
+
+def speed(data: Path, videos: int = 60) -> None:
+    """Seconds of processor time a video, beside decoding alone."""
+    where = data / "proposals.zip"
+    sources = list(proposal_sources(where, list(proposal_names(where).values())[:videos]))
+    start = time.process_time()
+    decoded = [(decode_proposals(source), source[0]) for source in sources]
+    looked = [sightings(*one) for one in decoded]
+    middle = time.process_time()
+    for one in decoded:
+        recorded(examined(*one))
+    end = time.process_time()
+    say(
+        f"\n{len(looked)} videos: JSON and masks {(middle - start) / videos:.3f} s a video, "
+        f"masks to events {(end - middle) / videos:.3f} s\n"
+    )
+
+
+def main() -> int:
+    """The command."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("data", type=Path)
+    parser.add_argument(
+        "--part", choices=("development", "aside", "ablations", "speed"), default="development"
+    )
+    given = parser.parse_args()
+    data: Path = given.data
+    files = [data / f"ground_truth_{part}.jsonl.gz" for part in ("train", "test")]
+    truth = read_gold(files)
+    real = {n: events for file in files for n, events in read_scene_events(file).items()}
+    asked = dict(read_questions(data / "explanatory_train.jsonl.gz").items())
+    if given.part == "speed":
+        speed(data)
+    elif given.part == "aside":
+        judged = [(recorded(v), v, truth[v.seen.video]) for v in examine(data, is_aside)]
+        report("Kept aside from every fit", judged, asked)
+        say("\nLost to:\n" + "\n".join(causes(judged, asked, real)) + "\n")
+    elif given.part == "development":
+        judged = crossed_over(examine(data, is_developed), truth, partial(fit_belief, truth=truth))
+        report("Cross-validated on the videos that may be fitted to", judged, asked)
+        say("\n".join(place_errors(data, judged)) + "\n")
+        say("\nLost to:\n" + "\n".join(causes(judged, asked, real)) + "\n")
+    else:
+        ablations(data, truth, asked)
+    return 0
+
+
+def is_developed(number: int) -> bool:
+    """Whether a video may be fitted to."""
+    return not is_aside(number)
+
+
+def ablations(data: Path, truth: Mapping[int, Gold], asked: Mapping[int, SceneQuestions]) -> None:
+    """What each part is worth, cross-validated."""
+    fitted = partial(fit_belief, truth=truth)
+    videos = examine(data, is_developed)
+    whole = crossed_over(videos, truth, fitted)
+    ways: dict[str, Callable[[], Judged]] = {
+        "none": lambda: whole,
+        "a fixed gain for probability": lambda: [
+            (_chosen(one, video), video, gold) for one, video, gold in whole
+        ],
+        "no engine": lambda: crossed_over(videos, truth, partial(without_engine, truth=truth)),
+        "attributes only": lambda: crossed_over(examine(data, is_developed, mended=False), truth, fitted),
+        "gaps not bridged": lambda: crossed_over(examine(data, is_developed, bridged=False), truth, fitted),
+    }
+    say("\n| ablation | collisions: precision | recall | F1 | per question | per option | could not run |\n")
+    say("|---|---|---|---|---|---|---|\n")
+    for name, judge in ways.items():
+        judged = judge()
+        table = events_table(judged).split("| collisions | ")[1].split(" | ")
+        say(f"| {name} | {' | '.join(table[:3])} | {accuracy(answers(judged, asked))} |\n")
+        sys.stdout.flush()
+
+
+def _chosen(found: Perceived, video: Video) -> Perceived:
+    """The record in which a collision stands where the search kept it, whatever its probability."""
+    kept = {contact.pair for contact in video.contacts if contact.chosen}
+    events = [e for e in (*found.collisions, *found.doubtful) if not hasattr(e, "type") and e.object in kept]
+    return msgspec.structs.replace(found, collisions=sorted(events, key=lambda e: e.frame))  # type: ignore
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

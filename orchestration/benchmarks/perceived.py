@@ -1,0 +1,165 @@
+"""Perceived: CLEVRER's questions, answered from logs that a detector's proposals gave."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Annotated, Any
+
+import msgspec
+from msgspec.structs import replace
+
+from orchestration.benchmarks.benchmark import (
+    ByHand,
+    Case,
+    Cases,
+    Data,
+    Example,
+    Explained,
+    Files,
+    Logger,
+    NamedLog,
+    Natural,
+    Source,
+    World,
+    chosen,
+    per_choice,
+    require_scenes,
+)
+from orchestration.benchmarks.clevrer import PARAMETERS, TABLE, wordings
+from substrate.base.inputs import Source as Bytes
+from substrate.cause.explanation import Explanation
+from substrate.domains.clevrer.format import SceneQuestions, read_questions
+from substrate.domains.clevrer.interpreter import answer_scene
+from substrate.domains.clevrer.parameters import Parameters
+from substrate.domains.clevrer.perception.explain import explain_perceived
+from substrate.domains.clevrer.perception.format import decode_proposals, proposal_names, proposal_sources
+from substrate.domains.clevrer.perception.log import perceived_log
+from substrate.domains.clevrer.perception.perceive import examined
+from substrate.domains.rows import Row
+from substrate.log.event_log import EventLog
+from substrate.worlds.clevrer.proposals import seen_files
+from substrate.worlds.clevrer.release import write_scenes
+from substrate.worlds.layout import encode_scene
+
+NAME = "perceived"
+_questions = msgspec.json.Decoder(SceneQuestions)
+
+
+class PerceivedData(Data, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """So many generated scenes as a detector sees them, or a user's own proposals and questions.
+
+    A profile that names ``clevrer.proposals`` names these too.
+    """
+
+    first_scene: Annotated[int, Natural] = 10000
+    scenes: Annotated[int, Natural] = 0
+    proposals: str | None = None
+    questions: str | None = None
+
+    def among(self, profile: Any) -> PerceivedData:
+        """The proposals and questions of ``clevrer``, where its own are not named."""
+        named = profile.clevrer
+        if self.proposals is not None or self.source == "generated" or named.proposals is None:
+            return self
+        return replace(self, source="local", proposals=named.proposals, questions=named.questions)
+
+
+def cases(files: Files, only: Collection[Any] | None = None, unasked: bool = False) -> Cases:
+    """The videos that something is asked about, as proposals; all of them where ``unasked``."""
+    asked: Mapping[int, Any] = read_questions(files["questions"]).raw if "questions" in files else {}
+    where = files["proposals"]
+    names = proposal_names(where)
+    wanted = chosen(asked, only)
+    require_scenes(wanted, names, files.get("questions", where), where)
+    videos = chosen(names, only if unasked or not asked else set(wanted))
+
+    def each() -> Iterator[Case]:
+        sources = proposal_sources(where, [names[video] for video in videos])
+        for video, (name, record) in zip(videos, sources, strict=True):
+            yield Case(video, name, record, bytes(asked.get(video, b"")))
+
+    return Cases(len(videos), each())
+
+
+def logs(case: Case, _: Any = None) -> list[NamedLog]:
+    """A video's log, perceived from its proposals."""
+    source: Bytes = (case.source, case.record)
+    return [NamedLog(f"{case.scene:05d}", perceived_log(examined(decode_proposals(source), case.source)))]
+
+
+def rows(case: Case, logs: Sequence[EventLog], parameters: Parameters, split: str) -> Iterable[Row]:
+    """The rows of a video's questions."""
+    questions = _questions.decode(case.questions).questions
+    for row in answer_scene(logs[0], int(case.scene), questions, parameters, split):
+        yield replace(row, benchmark=NAME)
+
+
+def explain(
+    case: Case, logs: Sequence[EventLog], parameters: Parameters, _: str, question: str
+) -> Explanation | None:
+    """Why a question's answer is what it is, with the weakest link; ``None`` where there is none such."""
+    for asked in _questions.decode(case.questions).questions:
+        if str(asked.question_id) == question:
+            return explain_perceived(logs[0], int(case.scene), asked, parameters)
+    return None
+
+
+def make_scene(number: int, seed: int, _: Any) -> bytes:
+    """One generated scene with its proposals."""
+    return encode_scene(seen_files(number, seed))
+
+
+SEEN = Source(
+    name=NAME,
+    title="CLEVRER, from NS-DR's proposals",
+    about="Masks and labels of each frame, as NS-DR's released proposals have them: a user's copy, or "
+    "generated scenes as a detector with its measured slips sees them.",
+    data=PerceivedData,
+    inputs={
+        "proposals": ("proposals.zip", "proposals"),
+        "questions": ("validation.json", "questions.json"),
+    },
+    cases=cases,
+    official=ByHand("validation", "validation split"),
+    worlds={
+        "": World(
+            numbers=lambda data: range(data.first_scene, data.first_scene + data.scenes),
+            make=make_scene,
+            write=write_scenes,
+            about="CLEVRER's scenes as a detector with measured slips sees them, with gold of their own.",
+            first=10000,
+            needs=("bullet",),
+        )
+    },
+    size=lambda data: f"{data.scenes:,} scenes",
+    note=", read from a detector's masks and labels of each frame, never from an annotation",
+    picture="scene",
+)
+PERCEIVED = Explained(
+    name=NAME,
+    title="CLEVRER, from NS-DR's proposals",
+    numbers=(
+        "perceived/descriptive/per_question",
+        *per_choice(NAME, "explanatory", "counterfactual", "predictive"),
+    ),
+    form=f"{NAME}/SCENE/QUESTION",
+    table=(TABLE, 1),
+    source=SEEN,
+    logger=Logger(
+        name=NAME,
+        about="One event log a video, perceived: with how sure each event is and what that rests on.",
+        source=SEEN,
+        logs=logs,
+        shapes="clevrer",
+    ),
+    parameters=PARAMETERS,
+    rows=rows,
+    explain=explain,
+    wordings=wordings,
+    examples=(Example("CLEVRER from proposals, explanatory", "explanatory"),),
+    declared={"logs": lambda data: data.scenes},
+    about={
+        "answers": "A row a question: predicted from the perceived log, expected, and the log.",
+        "scores": "Per-question and per-option accuracy of each subset, with Wilson's interval.",
+    },
+)

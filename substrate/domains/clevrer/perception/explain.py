@@ -1,0 +1,78 @@
+"""Why a question about a perceived video is answered as it is, and how sure what it rests on is."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import NamedTuple
+
+import pyoxigraph as ox
+from msgspec.structs import replace
+
+from substrate.cause.explanation import OWN, ExplainedPart, Explanation
+from substrate.domains.clevrer.deltas import NAMESPACE
+from substrate.domains.clevrer.explain import explain
+from substrate.domains.clevrer.format import Question
+from substrate.domains.clevrer.parameters import Parameters
+from substrate.log.event_log import EventLog
+
+_REIFIES = "http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies"
+_EVERYTHING = frozenset({"events", "objects", "all_events", "unseen_events"})
+"""Steps that take the whole log: an answer rests on what later steps keep of it."""
+
+
+class Link(NamedTuple):
+    """Something that a perceived log says, and how sure it is."""
+
+    subject: str
+    class_: str
+    basis: str
+    probability: float
+
+
+def links(log: EventLog) -> dict[str, Link]:
+    """By individual, what its record says; only events have a probability."""
+    about: dict[str, dict[str, str]] = {}
+    reified: dict[str, tuple[str, str]] = {}
+    for delta in log:
+        subject, predicate, value = delta.triple
+        if predicate.value == _REIFIES and isinstance(value, ox.Triple):
+            said, class_ = (str(part).strip("<>") for part in (value.subject, value.object))
+            reified[str(subject)] = (said, class_.removeprefix(NAMESPACE))
+        elif not isinstance(value, ox.Triple) and predicate.value.startswith(NAMESPACE):
+            about.setdefault(str(subject), {})[predicate.value.removeprefix(NAMESPACE)] = value.value
+    found: dict[str, Link] = {}
+    for record, (subject, class_) in reified.items():
+        facts = about.get(record, {})
+        if "probability" in facts:
+            basis = facts.get("basis", "").removeprefix(NAMESPACE)
+            found[subject] = Link(subject, class_, basis, float(facts["probability"]))
+    return found
+
+
+def explain_perceived(
+    log: EventLog, scene_index: int, question: Question, parameters: Parameters
+) -> Explanation:
+    """As :func:`substrate.domains.clevrer.explain.explain`; each part names its weakest link.
+
+    A part's probability is that of all the events which its steps rest on.
+    """
+    found = explain(log, scene_index, question, parameters)
+    known = links(log)
+    return replace(found, parts=tuple(_weighed(part, found, known) for part in found.parts))
+
+
+def _weighed(part: ExplainedPart, found: Explanation, known: dict[str, Link]) -> ExplainedPart:
+    rests = {
+        str(found.delta(evidence).triple[0]).strip("<>")
+        for step in part.steps
+        if step.name not in _EVERYTHING
+        for evidence in step.evidence
+        if evidence.log == OWN
+    }
+    chain = sorted((known[one] for one in rests if one in known), key=lambda link: (link.probability, link))
+    if not chain:
+        return part
+    weakest, number = chain[0], chain[0].subject.rpartition(":")[2]
+    said = f"weakest link: {weakest.class_} {number}, {weakest.basis}, {weakest.probability:.4f}"
+    ground = f"{part.ground}; {said}" if part.ground else said
+    return replace(part, ground=ground, probability=round(prod(link.probability for link in chain), 4))
