@@ -9,8 +9,9 @@ from benchmarks.speed.core import CORE
 from benchmarks.speed.measure import Bench, Figure, measure
 from benchmarks.speed.sample import SAMPLE
 from benchmarks.speed.twin import TWIN
+from benchmarks.speed.worlds import WORLDS
 
-BENCHES: dict[str, Bench] = {**CORE, **TWIN, **CLEVRER, **SAMPLE}
+BENCHES: dict[str, Bench] = {**CORE, **WORLDS, **TWIN, **CLEVRER, **SAMPLE}
 """Benches by name."""
 
 

@@ -187,7 +187,7 @@ TABLE = Table(
     about="Table 1: accuracy on CLEVRER by subset, beside NS-DR and ALOE, and what simulated forks reach.",
     layout="by subset",
     needs=("ablations/scores",),
-    beyond=per_choice("ablations", "counterfactual.simulated", "predictive.S"),
+    beyond=per_choice("ablations", "counterfactual.simulated", "counterfactual.video", "predictive.S"),
 )
 SCENES = Source(
     name="clevrer",

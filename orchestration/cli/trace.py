@@ -14,7 +14,7 @@ from rich.tree import Tree
 from tabulate import tabulate
 
 from orchestration.lineage.answer import AnswerTrace, row_line, trace_answer
-from orchestration.lineage.listing import Entry, Listing, Made
+from orchestration.lineage.listing import Constant, Entry, Hit, Listing, Made
 from orchestration.lineage.number import Lineage, Step, Trace, trace_number
 from orchestration.lineage.reexecution import Reexecution, reexecute
 from orchestration.pipeline.graph import STAGES
@@ -39,12 +39,13 @@ def print_trace(
         )
     workspace = open_workspace(profile)
     listing = Listing(workspace)
-    found = listing.find(number)
-    if len(found) > 1:
+    hits, constants = listing.find(number), listing.constants(number)
+    found = [hit.name for hit in hits]
+    if len(found) > 1 or constants or any(hit.how == "rounded" for hit in hits):
         if question:
             hint = f"Name one of {', '.join(found)}"
             raise ParameterError(f"{number!r} means {len(found)} numbers", where=("--question",), hint=hint)
-        _print_entries([listing.entry(name) for name in found], json=json)
+        _print_hits(listing, hits, constants, json=json)
         return True
     (number,) = found or [number]
     if found and number not in listing.numbers:
@@ -73,6 +74,48 @@ def print_list(profile: str | None, *, json: bool) -> None:
     _print_entries(Listing(open_workspace(profile)).entries(), json=json)
 
 
+_HITS = {
+    "name": "",
+    "cell": "a row or cell of a table",
+    "printed": "printed in the paper",
+    "measured": "measured here",
+    "rounded": "measured here, by rounding",
+}
+
+
+def _print_hits(listing: Listing, hits: Sequence[Hit], constants: Sequence[Constant], *, json: bool) -> None:
+    """Print what a figure may be: the paper's constants, and numbers with how the figure hits each."""
+    entries = [listing.entry(hit.name) for hit in hits]
+    if json:
+        records = [
+            {**msgspec.to_builtins(entry), "hit": hit.how} for entry, hit in zip(entries, hits, strict=True)
+        ]
+        records += [
+            {"name": None, "where": one.passage, "what": one.what, "hit": "constant"} for one in constants
+        ]
+        print_json(records)
+        return
+    for one in constants:
+        sys.stdout.write(f"a constant of the paper, in {one.passage!r}: {one.what}\n")
+    if hits:
+        heads = ("name", "paper", "measured", "the figure is")
+        rows = [
+            (entry.name, entry.paper or "", _shown(entry), _HITS[hit.how])
+            for entry, hit in zip(entries, hits, strict=True)
+        ]
+        sys.stdout.write(tabulate(rows, heads, tablefmt="github", disable_numparse=True) + "\n")
+
+
+def _shown(entry: Entry) -> str:
+    """What was measured, as tables print it; counts and p as they are."""
+    if entry.measured is None:
+        return ""
+    if entry.name.endswith("/p"):
+        return f"{entry.measured:.2g}"
+    whole = entry.interval is None and entry.measured.is_integer()
+    return f"{entry.measured:,.0f}" if whole else f"{entry.measured:.2f}"
+
+
 def _print_entries(entries: Sequence[Entry], *, json: bool) -> None:
     if json:
         print_json(entries)
@@ -83,7 +126,7 @@ def _print_entries(entries: Sequence[Entry], *, json: bool) -> None:
             entry.name,
             entry.where,
             entry.paper or "",
-            "" if entry.measured is None else f"{entry.measured:.6g}",
+            _shown(entry),
             "" if entry.n is None else f"{entry.n:,}",
             "" if entry.interval is None else "[{:.2f}, {:.2f}]".format(*entry.interval),
             entry.data,
@@ -113,7 +156,7 @@ def _print_derived(listing: Listing, name: str, *, json: bool) -> bool:
 
 
 def _derived_tree(listing: Listing, entry: Entry, made: Made) -> Tree:
-    here = made.how if entry.measured is None else f"{entry.measured:.6g}"
+    here = made.how if entry.measured is None else _shown(entry)
     tree = Tree(
         f"[bold]{escape(entry.name)}[/] {escape(here)} (profile {listing.workspace.settings.profile})"
     )
@@ -157,7 +200,7 @@ def _console() -> Console:
 def _tree(way: Trace) -> Tree:
     """Top down: cells, score, rows, logs, sources; the stage that made each beneath it."""
     steps = {step.stage: step for step in way.steps}
-    accuracy = "not measured" if way.score.accuracy is None else f"{way.score.accuracy:.2%}"
+    accuracy = "not measured" if way.score.accuracy is None else f"{way.score.correct / way.score.n:.2%}"
     tree = Tree(f"[bold]{escape(way.number)}[/] {accuracy} (profile {way.profile})")
     _cells(tree, way, steps)
     score = tree.add(

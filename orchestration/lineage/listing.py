@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 
@@ -13,10 +13,17 @@ from orchestration.registry import BENCHMARKS
 from orchestration.scoring.likeness import difference, own, why_not
 from orchestration.scoring.published import MINUS, Figure, Kind, published
 from orchestration.scoring.scores import Comparison, Score, score_file
+from orchestration.scoring.statistics import newcombe_paired, wilson
 from orchestration.workspace.folders import Workspace
 
 _FIGURE = re.compile(r"[+−-]?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?")
 _EDGES = ("low", "high")
+_RANKS = ("printed", "measured", "rounded")
+
+
+def _plain(text: str) -> str:
+    """A figure without its unit."""
+    return text.strip().removesuffix("%").removesuffix("pp").strip()
 
 
 class Entry(msgspec.Struct, frozen=True):
@@ -57,6 +64,34 @@ class Made(NamedTuple):
     data: Kind = "none"
 
 
+def _digits(value: float) -> float:
+    """A number without the noise of its last binary digits: far more digits than are printed."""
+    return float(f"{value:.10g}")
+
+
+def _percent(score: Score) -> float:
+    return 100 * score.correct / score.n
+
+
+class Hit(NamedTuple):
+    """A number that a text may mean, and how it does.
+
+    ``name``: the text names it; ``cell``: it is a row or a cell of a table; ``printed``: the paper prints it;
+    ``measured``: it was measured so, to the digits that tables print; ``rounded``: only when what was
+    measured is rounded to the digits of the text.
+    """
+
+    name: str
+    how: Literal["name", "cell", "printed", "measured", "rounded"]
+
+
+class Constant(NamedTuple):
+    """A passage of the paper whose figure is no result, and what the figure is."""
+
+    passage: str
+    what: str
+
+
 class Listing:
     """The numbers of a profile; what was not computed yet is not measured."""
 
@@ -86,17 +121,19 @@ class Listing:
             where=", ".join(figure.where) if figure else f"tables/{self._table(number)}",
             paper=figure.printed if figure else None,
             citation=published().citation(figure) if figure else None,
-            measured=None if made.value is None else float(f"{made.value:.6g}"),
+            measured=None if made.value is None else _digits(made.value),
             n=made.n or published().n(number),
-            interval=made.interval,
+            interval=made.interval and (round(made.interval[0], 4), round(made.interval[1], 4)),
             data=made.data,
         )
 
-    def find(self, text: str) -> list[str]:
-        """The names of the numbers that a text means: a name, a row's name, a cell, or a printed figure."""
+    def find(self, text: str) -> list[Hit]:
+        """The numbers that a text may mean, each once: a name, a row's name, a cell, or a figure; those that
+        it means only when rounded come last.
+        """
         text = text.strip()
         if text in self.numbers or text in self.figures or self._is_derived(text):
-            return [text]
+            return [Hit(text, "name")]
         in_rows = [name for row, names in self._rows() if row[0] == text for name in names]
         in_cells = [
             name
@@ -104,22 +141,30 @@ class Listing:
             for cell, name in zip(row, names, strict=True)
             if cell == text and name
         ]
-        found = [name for name in (*in_rows, *in_cells) if name]
-        if _FIGURE.fullmatch(text.removesuffix("%").removesuffix("pp").strip()):
-            found += self._of_figure(text)
-        return list(dict.fromkeys(found))
+        found = [Hit(name, "cell") for name in (*in_rows, *in_cells) if name]
+        if _FIGURE.fullmatch(_plain(text)):
+            found += sorted(self._of_figure(text), key=lambda hit: _RANKS.index(hit.how))
+        return list({hit.name: hit for hit in reversed(found)}.values())[::-1]
 
-    def _of_figure(self, text: str) -> Iterator[str]:
-        plain = text.removesuffix("%").removesuffix("pp").strip().replace(",", "").replace("−", "-")
-        wanted = abs(float(plain))
-        digits = len(plain.partition(".")[2])
+    def _of_figure(self, text: str) -> Iterator[Hit]:
+        plain = _plain(text).replace(",", "").replace("−", "-")
+        wanted, digits = abs(float(plain)), len(plain.partition(".")[2])
         for entry in self.entries():
-            printed = entry.paper is not None and abs(float(entry.paper)) == wanted
-            here = (
-                entry.measured is not None and "." in plain and round(abs(entry.measured), digits) == wanted
-            )
-            if printed or here:
-                yield entry.name
+            here = None if entry.measured is None or "." not in plain else abs(entry.measured)
+            if entry.paper is not None and abs(float(entry.paper)) == wanted:
+                yield Hit(entry.name, "printed")
+            elif here is not None and f"{here:.2f}" == f"{wanted:.2f}":
+                yield Hit(entry.name, "measured")
+            elif here is not None and round(here, digits) == wanted:
+                yield Hit(entry.name, "rounded")
+
+    def constants(self, text: str) -> list[Constant]:
+        """The passages of the paper that print a figure which is no result, such as a threshold."""
+        plain = _plain(text)
+        if not _FIGURE.fullmatch(plain):
+            return []
+        alone = re.compile(rf"(?<![\d.,]){re.escape(plain)}(?![\d]|[.,]\d)")
+        return [Constant(*one) for one in published().no_results.items() if alone.search(one[0])]
 
     def split_name(self, name: str) -> tuple[str, str]:
         """The number that a name is about, and what of it: ``n``, a bound, a difference, a system."""
@@ -152,17 +197,17 @@ class Listing:
             kind = "options" if score.metric == "per_option" else "counted rows"
             return made._replace(value=score.n, interval=None, how=f"{score.n:,} {kind} with gold")
         if edge in _EDGES and whose in ("", own(number)):
-            value = 100 * score.wilson[_EDGES.index(edge)]
+            value = 100 * wilson(score.correct, score.n)[_EDGES.index(edge)]
             return made._replace(value=value, interval=None, how=f"{edge} bound of Wilson's 95 % interval")
         return Made(None, [], "another system's figure: nothing here measures it")
 
     def _of_score(self, score: Score) -> Made:
-        if score.accuracy is None or score.wilson is None:
+        if not score.n:
             return Made(None, [], "not measured", data="none")
-        low, high = (round(100 * bound, 4) for bound in score.wilson)
+        low, high = (100 * bound for bound in wilson(score.correct, score.n))
         count = self._count(score)
         how = f"{score.correct:,} of {score.n:,}"
-        return Made(100 * score.accuracy, [count], how, score.n, (low, high), score.data)
+        return Made(_percent(score), [count], how, score.n, (low, high), score.data)
 
     def _of_difference(self, number: str, what: str) -> Made:
         second = what.removeprefix(MINUS)
@@ -176,7 +221,7 @@ class Listing:
             if reason := why_not(score, second):
                 return Made(None, [self._count(score)], f"not compared: {reason}", data=score.data)
             figure = published().accuracies(number)[second]
-            how = f"{100 * score.accuracy:.2f} here minus {figure.printed} published"
+            how = f"{_percent(score):.2f} here minus {figure.printed} published"
             return Made(difference(score, second), [self._count(score)], how, score.n, None, score.data)
         pair = number.partition("/")[0], second.partition("/")[0]
         if pair in self._comparisons:
@@ -184,16 +229,17 @@ class Listing:
         other = self._scores.get(second)
         if other is None or other.accuracy is None or edge:
             return Made(None, [], "not measured")
-        how = f"{100 * score.accuracy:.2f} minus {100 * other.accuracy:.2f}, on the same questions"
+        how = f"{_percent(score):.2f} minus {_percent(other):.2f}, on the same questions"
         counts = [self._count(score), self._count(other)]
-        return Made(100 * (score.accuracy - other.accuracy), counts, how, score.n, None, score.data)
+        return Made(_percent(score) - _percent(other), counts, how, score.n, None, score.data)
 
     def _of_pair(self, pair: Comparison, edge: str, data: Kind) -> Made:
         if pair.difference is None or pair.newcombe is None or pair.mcnemar is None:
             return Made(None, [], f"{pair.second} was not asked")
         both = {pair.first: pair.both + pair.first_only, pair.second: pair.both + pair.second_only}
         counts = [Count(name, right, pair.n, self._comparisons_file) for name, right in both.items()]
-        low, high = (round(100 * bound, 4) for bound in pair.newcombe)
+        cells = pair.both, pair.first_only, pair.second_only, pair.neither
+        low, high = (100 * bound for bound in newcombe_paired(*cells))
         apart = (
             f"{pair.first_only:,} right by {pair.first} alone, {pair.second_only:,} by {pair.second} alone"
         )
@@ -203,7 +249,8 @@ class Listing:
             "high": f"high bound of Newcombe's interval, method 10: {apart}, of {pair.n:,}",
             "p": f"McNemar's exact two-sided p: {apart}",
         }[edge]
-        value = {"": 100 * pair.difference, "low": low, "high": high, "p": pair.mcnemar}[edge]
+        difference = 100 * (pair.first_only - pair.second_only) / pair.n
+        value = {"": difference, "low": low, "high": high, "p": pair.mcnemar}[edge]
         return Made(value, counts, how, pair.n, None if edge else (low, high), data)
 
     def _of_all(self, benchmark: str) -> Made:

@@ -11,6 +11,7 @@ import jinja2
 import msgspec
 from tabulate import tabulate
 
+from orchestration.scoring.formatting import bounds, paired, share
 from orchestration.studies.experiments.comparison import Compared, ComparedNumber, ComparedRow, Count
 from orchestration.studies.experiments.record import Experiment
 
@@ -76,22 +77,21 @@ def count_text(count: Count) -> str:
     >>> count_text(Count(153, 300, 0.51, (0.453664, 0.566083)))
     '153 of 300, 51.00 % [45.37, 56.61]'
     """
-    if count.accuracy is None or count.wilson is None:
+    if not count.n:
         return "none"
-    low, high = count.wilson
-    share = f"{100 * count.accuracy:.2f} % [{100 * low:.2f}, {100 * high:.2f}]"
-    return f"{count.correct:,} of {count.n:,}, {share}"
+    right, n = count.correct, count.n
+    return f"{right:,} of {n:,}, {share(right, n)} {bounds(right, n)}"
 
 
 def difference_text(number: ComparedNumber) -> str:
     """The difference in percentage points, with its interval where questions are paired."""
     if number.difference is None:
         return ""
-    text = f"{100 * number.difference:+.2f} pp"
-    if number.newcombe is None:
-        return text
-    low, high = number.newcombe
-    return f"{text} [{100 * low:.2f}, {100 * high:.2f}]"
+    before, after = number.before, number.after
+    if number.won is None or number.lost is None:
+        return f"{100 * (after.correct / after.n - before.correct / before.n):+.2f} pp"
+    both = after.correct - number.won
+    return paired(both, number.won, number.lost, after.n - both - number.won - number.lost)
 
 
 def numbers_line(compared: Compared) -> str:

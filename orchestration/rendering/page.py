@@ -11,6 +11,7 @@ from markupsafe import Markup, escape
 
 from orchestration.registry import BENCHMARKS
 from orchestration.rendering.timelines import STATES
+from orchestration.scoring.formatting import share
 from orchestration.scoring.likeness import marked, stated
 from orchestration.scoring.scores import Score
 
@@ -43,7 +44,7 @@ def templates() -> jinja2.Environment:
 
 def percent(score: Score) -> str:
     """A score as the tables print it."""
-    return "not measured" if score.accuracy is None else f"{100 * score.accuracy:.2f} %"
+    return share(score.correct, score.n) if score.n else "not measured"
 
 
 def number_page(number: str) -> str:

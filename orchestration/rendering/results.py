@@ -11,6 +11,7 @@ from orchestration.benchmarks.benchmark import Benchmark, Data, Source
 from orchestration.benchmarks.benchmark import Table as Declared
 from orchestration.registry import SOURCES
 from orchestration.rendering.tables import Table
+from orchestration.scoring.formatting import bounds, paired, share
 from orchestration.scoring.likeness import (
     NOT_MEASURED,
     NOT_REPORTED,
@@ -18,6 +19,7 @@ from orchestration.scoring.likeness import (
     READS,
     best_rival,
     compared,
+    elsewhere,
     interval,
     marked,
     own,
@@ -47,9 +49,12 @@ def by_subset(_: Declared, shown: Benchmarks, scores: Mapping[str, Score], works
         f"{'; '.join(f'{one.title}, {_source(one.source, workspace)}{one.source.note}' for one in shown)}. "
         "n counts questions, or options where the row says so; the paper's n counts questions in every row. "
         "Intervals are Wilson, 95 %. "
-        "The rows of a dotted name are not the paper's: forks simulated by the calibrated law of motion. "
-        f"Published on the official validation split: {_cited('substrate', 'ns_dr', 'aloe')}. "
-        f"{READS} {NS_DR_EXECUTOR}"
+        "The rows of a dotted name are not the paper's: forks simulated by the calibrated law of motion, "
+        "counterfactual.simulated to the horizon of the official key (51 frames after the video), "
+        "counterfactual.video to the video's end. "
+        f"Published on the official validation split: {_cited('substrate')}; on the validation or the test "
+        f"split, as sources disagree: {_cited('ns_dr', 'aloe')}. "
+        f"{READS} {NS_DR_EXECUTOR} {elsewhere(shown[0].name)}"
     )
     rivals_shown = ("ns_dr", "aloe")
     columns = _Columns("subset")
@@ -107,6 +112,7 @@ def by_number(_: Declared, shown: Benchmarks, scores: Mapping[str, Score], works
     cited = _cited(PAPER, *(who for who in published().systems if who in others))
     caption = (
         f"Transfer: {'; '.join(sources)}. Intervals are Wilson, 95 %. Published on official data: {cited}. "
+        + "".join(f"{told} " for one in asked if (told := elsewhere(one)))
         + (f"A language model's number is its own, not the substrate's: {models}. " if models else "")
         + READS
     )
@@ -248,9 +254,9 @@ def _joint_figure(comparison: Comparison, edge: str = "") -> str | None:
 def _difference(comparison: Comparison) -> list[str]:
     """The paired difference as measured, and as published."""
     here = NOT_MEASURED
-    if comparison.difference is not None and comparison.newcombe:
-        low, high = (100 * bound for bound in comparison.newcombe)
-        here = f"{100 * comparison.difference:+.2f} pp [{low:.2f}, {high:.2f}]"
+    if comparison.difference is not None:
+        one = comparison
+        here = paired(one.both, one.first_only, one.second_only, one.neither)
     low, high = (_joint_figure(comparison, edge) for edge in ("/low", "/high"))
     bounds = f" [{low}, {high}]" if low and high else ""
     return [here, f"+{_joint_figure(comparison)} pp{bounds}"]
@@ -308,10 +314,9 @@ def _source(source: Source, workspace: Workspace) -> str:
 
 def _measured(score: Score) -> list[str]:
     """n, accuracy and interval, as cells."""
-    if score.accuracy is None or score.wilson is None:
+    if not score.n:
         return ["0", NOT_MEASURED, ""]
-    low, high = (100 * bound for bound in score.wilson)
-    return [f"{score.n:,}", f"{100 * score.accuracy:.2f} %", f"[{low:.2f}, {high:.2f}]"]
+    return [f"{score.n:,}", share(score.correct, score.n), bounds(score.correct, score.n)]
 
 
 LAYOUTS: Mapping[str, Callable[[Declared, Benchmarks, Mapping[str, Score], Workspace], Table]] = {

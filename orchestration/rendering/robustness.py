@@ -10,6 +10,7 @@ from markupsafe import Markup
 
 from orchestration.rendering.figures import Fall, fall, reliability_diagram
 from orchestration.rendering.tables import Table
+from orchestration.scoring.formatting import bounds, share
 from orchestration.scoring.statistics import wilson
 from orchestration.studies.reliability import BINS_FILE, Reliability
 from orchestration.workspace.folders import Workspace
@@ -33,8 +34,7 @@ def table_of(falls: Sequence[Fall], caption: str) -> Table:
 def _share(correct: int, n: int) -> list[str]:
     if not n:
         return ["0", "0", "not measured", ""]
-    low, high = wilson(correct, n)
-    return [f"{correct:,}", f"{n:,}", f"{100 * correct / n:.2f} %", f"[{100 * low:.2f}, {100 * high:.2f}]"]
+    return [f"{correct:,}", f"{n:,}", share(correct, n), bounds(correct, n)]
 
 
 def lines_of(falls: Sequence[Fall]) -> list[tuple[object, ...]]:

@@ -30,8 +30,11 @@ def why_not(score: Score, system: str) -> str:
     many questions.
 
     >>> from orchestration.scoring.scores import score
-    >>> why_not(score("clevrer/descriptive/per_question", 54000, 54990, "official", "validation"), "aloe")
+    >>> official = score("clevrer/descriptive/per_question", 54000, 54990, "official", "validation")
+    >>> why_not(official, "substrate")
     ''
+    >>> why_not(official, "aloe")
+    'split validation (Rovai) or test (CausalVis) there, validation here'
     >>> why_not(score("clevrer/descriptive/per_question", 2199, 2199, "generated", "generated"), "aloe")
     'generated data'
     """
@@ -55,7 +58,7 @@ def difference(score: Score, system: str) -> float | None:
     """The measured number minus a system's, in percentage points; ``None`` where they are not compared."""
     if why_not(score, system) or score.accuracy is None:
         return None
-    return 100 * score.accuracy - published().accuracies(score.name)[system].value
+    return 100 * score.correct / score.n - published().accuracies(score.name)[system].value
 
 
 def compared(score: Score, system: str, named: bool = False) -> str:
@@ -111,6 +114,22 @@ def printed_n(name: str) -> str:
     """A cell: how many questions the paper says were asked."""
     n = published().n(name)
     return "" if n is None else f"{n:,}"
+
+
+def elsewhere(benchmark: str) -> str:
+    """What stands under a benchmark's table of systems whose figures the paper does not print.
+
+    >>> "CPL-Gt (tracks of ground truth; split validation)" in elsewhere("comphy")
+    True
+    """
+    told = [
+        f"{one.system} ({one.reads}; split {one.split}) "
+        + ", ".join(f"{what} {figure}" for what, figure in one.figures.items())
+        + f" [{one.source}]"
+        for one in published().rivals
+        if one.benchmark == benchmark
+    ]
+    return f"Published elsewhere, and compared with nothing: {'; '.join(told)}." if told else ""
 
 
 def reads(system: str, name: str = "") -> str:

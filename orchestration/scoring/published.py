@@ -34,6 +34,19 @@ class System(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     split: str = ""
 
 
+class Rival(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A system that the paper prints no figure of, or not these: what it reads, its figures in percent as
+    printed, of which split, and whose word that is.
+    """
+
+    system: str
+    reads: str
+    benchmark: str
+    split: str
+    source: str
+    figures: dict[str, str]
+
+
 class Figure(msgspec.Struct, frozen=True):
     """A figure as printed, and the places in the paper where it stands.
 
@@ -100,6 +113,7 @@ class Published(msgspec.Struct, frozen=True):
         reads: what the substrate reads, by benchmark, where that is not annotations.
         beside: for a measured number, whose figures of which other number stand beside it.
         missing: what could not be looked up, with the reason.
+        rivals: figures that the paper does not print, which nothing is subtracted from.
         no_results: passages of the paper whose figures are no results, with the reason.
     """
 
@@ -109,6 +123,7 @@ class Published(msgspec.Struct, frozen=True):
     beside: dict[str, tuple[str, tuple[str, ...]]]
     missing: dict[str, str]
     no_results: dict[str, str]
+    rivals: tuple[Rival, ...] = ()
 
     def figures(self) -> Iterator[Figure]:
         """Every figure, in the order of the file."""
@@ -173,6 +188,7 @@ def _published(text: str) -> Published:
         beside={name: (one["number"], tuple(one["systems"])) for name, one in raw.get("beside", {}).items()},
         missing=raw.get("missing", {}),
         no_results=raw.get("no_results", {}),
+        rivals=msgspec.convert(raw.get("rivals", []), tuple[Rival, ...]),
     )
 
 

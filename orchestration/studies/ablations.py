@@ -61,6 +61,7 @@ def _of(subset: str, key: str, *values: str) -> list[Variant]:
 VARIANTS = (
     *_of("explanatory", "reference_frame", "event", "printed", "global"),
     *_of("counterfactual", "method", "duality", "partner", "printed", "simulated"),
+    Variant("counterfactual", "video", ("counterfactual.method=simulated", "counterfactual.horizon=0")),
     Variant("counterfactual", "bullet", ("counterfactual.method=simulated", "engine=bullet")),
     *_of("predictive", "configuration", "A", "B", "C", "S"),
     Variant("predictive", "bullet", ("predictive.configuration=S", "engine=bullet")),

@@ -208,9 +208,8 @@ class EventLog(Timeline):
         """Let a simulator run, and append what changes, a tick at a time.
 
         Args:
-            simulator: what :class:`substrate.branch.fork.Simulation` takes, run in the open; it starts from
-            the
-                log's last state.
+            simulator: what :class:`substrate.branch.fork.Simulation` takes, run in the open; it starts
+                from the log's last state.
             ticks: when it is stepped, ascending, without a gap, from the log's last tick or later.
 
         Raises:

@@ -256,4 +256,4 @@ def scoreboard(scores: Iterable[Score]) -> str:
 def _measured(found: Score) -> tuple[str, str]:
     if found.accuracy is None or found.wilson is None:
         return "", ""
-    return f"{found.accuracy:.2%}", f"[{100 * found.wilson[0]:.2f}, {100 * found.wilson[1]:.2f}]"
+    return f"{found.correct / found.n:.2%}", f"[{100 * found.wilson[0]:.2f}, {100 * found.wilson[1]:.2f}]"

@@ -103,7 +103,8 @@ def test_a_figure_says_whose_it_is_what_that_system_reads_and_on_which_split() -
         return system.title, system.sees, known.split(figure.number, figure.system)
 
     figures = {figure.name: figure for figure in known.figures()}
-    assert said(figures["clevrer/explanatory/per_question/ns_dr"]) == ("NS-DR", "pixels", "validation")
+    of_two = ("NS-DR", "pixels", "validation (Rovai) or test (CausalVis)")
+    assert said(figures["clevrer/explanatory/per_question/ns_dr"]) == of_two
     assert said(figures["comphy/factual/per_question/pcr"]) == ("PCR", "pixels", "test")
     assert said(figures["controlled/descriptive/accuracy"])[1] == "event log as text"
     assert figures["clevrer/explanatory/per_question"].system == PAPER
@@ -112,7 +113,20 @@ def test_a_figure_says_whose_it_is_what_that_system_reads_and_on_which_split() -
         assert known.citation(figure), figure.name
 
 
-@pytest.mark.parametrize("system", ["VRDP", "DCL", "CRCG"])
+def test_rivals_at_second_hand_say_so_and_what_they_read() -> None:
+    rivals = {(one.system, one.benchmark): one for one in published().rivals}
+    assert {"VRDP", "DCL", "ALOE", "CausalVis"} <= {
+        system for system, benchmark in rivals if benchmark == "clevrer"
+    }
+    vrdp = rivals["VRDP", "clevrer"]
+    assert (vrdp.figures["explanatory"], vrdp.figures["explanatory per option"]) == ("91.9", "96.3")
+    for one in rivals.values():
+        assert one.reads
+        assert one.split
+        assert "RESULTS.md" in one.source
+
+
+@pytest.mark.parametrize("system", ["CRCG", "NS-DR+ on ComPhy", "Dreamer-V3 and V-JEPA-2"])
 def test_what_could_not_be_looked_up_is_said_to_be_missing(system: str) -> None:
     assert system in published().missing
     assert system not in {known.title for known in published().systems.values()}

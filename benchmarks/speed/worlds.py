@@ -1,0 +1,137 @@
+"""Branches asked: each of many worlds by SPARQL, beside what else could hold them."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, closing, contextmanager
+
+import pyoxigraph as ox
+import rdflib
+
+from benchmarks.speed.measure import Bench, Pair
+from benchmarks.speed.workloads import village_log
+from substrate import Assert, Delta, EventLog, Intervention, Op, State, worlds
+
+_KNOWS = ox.NamedNode("urn:village:knows")
+_ASK = "ASK { <urn:village:agent1> <urn:village:knows> ?thing }"
+_PATH = "ASK { <urn:village:agent1> (<urn:village:knows>|^<urn:village:knows>)+ <urn:village:thing7> }"
+_COUNT = "SELECT (COUNT(?word) AS ?n) { <urn:village:agent1> <urn:village:heard> ?word }"
+_BRANCHES = 100
+_SIZES = (10_000, 100_000)
+
+
+class _Several:
+    """An intervention of several triples."""
+
+    def __init__(self, branch: int, triples: int) -> None:
+        things = [ox.NamedNode(f"urn:village:thing{branch}-{n}") for n in range(triples)]
+        self.triples = [(ox.NamedNode(f"urn:village:agent{branch}"), _KNOWS, thing) for thing in things]
+
+    def deltas(self, state: State, tick: int) -> list[Delta]:
+        return [Delta(tick, Op.INSERT, triple) for triple in self.triples]
+
+
+def _interventions(triples: int) -> list[Intervention]:
+    if triples > 1:
+        return [_Several(branch, triples) for branch in range(_BRANCHES)]
+    return [Assert(_Several(branch, 1).triples[0]) for branch in range(_BRANCHES)]
+
+
+def _prepared(size: int) -> tuple[EventLog, int]:
+    log = village_log(size)
+    at = log[len(log) * 9 // 10].tick
+    worlds(log, at, _interventions(1)[:1]).ask(_ASK)  # the first question fills the store that is shared
+    return log, at
+
+
+def _beside_a_copy(triples: int, query: str) -> Callable[[int], AbstractContextManager[Pair]]:
+    @contextmanager
+    def prepare(size: int) -> Iterator[Pair]:
+        log, at = _prepared(size)
+        changes, quads = _interventions(triples), [ox.Quad(*triple) for triple in log.state()]
+
+        def ours() -> int:
+            return sum(1 for found in worlds(log, at, changes).query(query) if found is not None)
+
+        def copy() -> object:
+            store = ox.Store()
+            store.extend(quads)
+            store.extend(ox.Quad(*triple) for triple in _Several(1, triples).triples)
+            return store.query(query)
+
+        yield Pair(ours, copy)
+
+    return prepare
+
+
+@contextmanager
+def _beside_sqlite(size: int) -> Iterator[Pair]:
+    """A hundred savepoints of SQLite with an index of each column: insert, ask, roll back."""
+    log, at = _prepared(size)
+    changes = _interventions(1)
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as base:
+        base.execute("CREATE TABLE triples (s TEXT, p TEXT, o TEXT, PRIMARY KEY (s, p, o)) WITHOUT ROWID")
+        base.execute("CREATE INDEX pos ON triples (p, o, s)")
+        base.executemany("INSERT INTO triples VALUES (?, ?, ?)", [tuple(map(str, t)) for t in log.state()])
+        rows = [tuple(map(str, _Several(branch, 1).triples[0])) for branch in range(_BRANCHES)]
+        asked = ("<urn:village:agent1>", str(_KNOWS))
+
+        def savepoints() -> int:
+            found = 0
+            for row in rows:
+                base.execute("SAVEPOINT world")
+                base.execute("INSERT INTO triples VALUES (?, ?, ?)", row)
+                found += base.execute(
+                    "SELECT EXISTS (SELECT 1 FROM triples WHERE s = ? AND p = ?)", asked
+                ).fetchone()[0]
+                base.execute("ROLLBACK TO world")
+                base.execute("RELEASE world")
+            return found
+
+        assert savepoints() == sum(worlds(log, at, changes).ask(_ASK)) == 1
+        yield Pair(lambda: worlds(log, at, changes).ask(_ASK), savepoints)
+
+
+@contextmanager
+def _beside_rdflib(size: int) -> Iterator[Pair]:
+    """One rdflib graph that is changed, asked by SPARQL, and changed back, a hundred times."""
+    log, at = _prepared(size)
+    changes, graph = _interventions(1), rdflib.Graph()
+    graph.parse(data=log.state().nquads(), format="nt")
+    rows = [
+        tuple(rdflib.URIRef(str(term)[1:-1]) for term in _Several(branch, 1).triples[0])
+        for branch in range(_BRANCHES)
+    ]
+
+    def changed() -> int:
+        found = 0
+        for row in rows:
+            graph.add(row)  # pyright: ignore[reportArgumentType]
+            found += bool(graph.query(_ASK).askAnswer)
+            graph.remove(row)  # pyright: ignore[reportArgumentType]
+        return found
+
+    assert changed() == sum(worlds(log, at, changes).ask(_ASK)) == 1
+    yield Pair(lambda: worlds(log, at, changes).ask(_ASK), changed)
+
+
+WORLDS = {
+    "worlds": Bench(
+        "100 worlds forked and asked", "one store filled and asked", 2, _SIZES, _beside_a_copy(1, _ASK)
+    ),
+    "worlds-wide": Bench(
+        "100 worlds of 100 triples", "one store filled and asked", None, _SIZES, _beside_a_copy(100, _ASK)
+    ),
+    "worlds-path": Bench(
+        "100 worlds asked for a path", "one store filled and asked", None, _SIZES, _beside_a_copy(1, _PATH)
+    ),
+    "worlds-count": Bench(
+        "100 worlds asked to count", "one store filled and asked", None, _SIZES, _beside_a_copy(1, _COUNT)
+    ),
+    "worlds-sqlite": Bench(
+        "100 worlds forked and asked", "100 savepoints of SQLite", None, _SIZES, _beside_sqlite
+    ),
+    "worlds-rdflib": Bench("100 worlds forked and asked", "an rdflib graph", None, _SIZES, _beside_rdflib),
+}
+"""Benches of branches by name."""
