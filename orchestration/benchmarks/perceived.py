@@ -25,7 +25,7 @@ from orchestration.benchmarks.benchmark import (
     per_choice,
     require_scenes,
 )
-from orchestration.benchmarks.clevrer import PARAMETERS, TABLE, wordings, write_scenes
+from orchestration.benchmarks.clevrer import PARAMETERS, TABLE, wordings
 from substrate.base.inputs import Source as Bytes
 from substrate.cause.explanation import Explanation
 from substrate.domains.clevrer.format import SceneQuestions, read_questions
@@ -38,6 +38,7 @@ from substrate.domains.clevrer.perception.perceive import examined
 from substrate.domains.rows import Row
 from substrate.log.event_log import EventLog
 from substrate.worlds.clevrer.proposals import seen_files
+from substrate.worlds.clevrer.release import write_scenes
 from substrate.worlds.layout import encode_scene
 
 NAME = "perceived"
@@ -125,7 +126,9 @@ SEEN = Source(
             numbers=lambda data: range(data.first_scene, data.first_scene + data.scenes),
             make=make_scene,
             write=write_scenes,
-            kinds=("bullet", "spark"),
+            about="CLEVRER's scenes as a detector with measured slips sees them, with gold of their own.",
+            first=10000,
+            needs=("bullet",),
         )
     },
     size=lambda data: f"{data.scenes:,} scenes",

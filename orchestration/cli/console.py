@@ -4,6 +4,7 @@ run.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Annotated
@@ -12,7 +13,7 @@ import typer
 
 from orchestration.cli import completion
 from substrate.cli.console import bars, note
-from substrate.cli.notices import Voice, others_apart
+from substrate.cli.notices import OURS, Voice, others_apart
 
 ProfileOption = Annotated[
     str | None,
@@ -35,9 +36,12 @@ NOTHING_SET: list[str] = []
 
 
 @contextmanager
-def stage_bars(names: Iterable[str]) -> Iterator[None]:
-    """A bar for every stage of a run; where there is no terminal, with `--verbose`, lines."""
-    from orchestration.pipeline.progress import logging_to, watching
+def stage_bars(names: Iterable[str]) -> Iterator[dict[str, str]]:
+    """A bar for every stage of a run; where there is no terminal, a line for each that ends.
+
+    Gives how each stage came to its outs, as far as it has ended: ``computed`` or ``reused``.
+    """
+    from orchestration.pipeline.progress import counting, logging_to, watching
 
     with bars() as shown:
         tasks = {name: shown.add_task(name, total=None, start=False) for name in names}
@@ -48,8 +52,18 @@ def stage_bars(names: Iterable[str]) -> Iterator[None]:
                 shown.update(tasks[stage], completed=done, total=total)
 
         lines = Voice.verbose and shown.disable
-        with watching(report), logging_to(note) if lines else nullcontext():
-            yield
+        with (
+            watching(report),
+            counting(stage_line if shown.disable else None) as how,
+            logging_to(note) if lines else nullcontext(),
+        ):
+            yield how
+
+
+def stage_line(stage: str, how: str) -> None:
+    """Say how a stage came to its outs, where there is no terminal that shows bars."""
+    if not Voice.quiet:
+        typer.echo(f"{stage}: {how}", file=OURS.get("stderr", sys.stderr))
 
 
 @contextmanager

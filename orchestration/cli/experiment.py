@@ -99,7 +99,7 @@ def diff(
 def remove(name: Name, json: JsonOption = False) -> None:
     """Remove an experiment, or what an interrupted run left of one."""
     with failing(), others_apart():
-        from orchestration.pins.project_lock import project_lock
+        from orchestration.pipeline.project_lock import project_lock
         from orchestration.studies.experiments.record import remove_experiment
         from orchestration.workspace.root import find_root
 

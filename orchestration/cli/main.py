@@ -442,12 +442,24 @@ def logs(
 def dvc_sync() -> None:
     """Write dvc.yaml from the asset graph."""
     with failing(), others_apart():
-        from orchestration.pins.dvc import sync
+        from orchestration.ledger.dvc import sync
         from orchestration.pipeline.graph import STAGES
         from orchestration.project import find_root
 
         changed = sync(find_root(), STAGES)
     say("dvc.yaml written" if changed else "dvc.yaml is up to date")
+
+
+@dvc_app.command("code")
+@voiced
+def dvc_code(profile: ProfileOption = None) -> None:
+    """Say for DVC, in a file a stage, what of its code changed since it ran; `dvc repro` begins with it."""
+    with failing(), others_apart():
+        from orchestration.ledger.dvc import keep_code
+        from orchestration.pipeline.graph import STAGES
+        from orchestration.project import open_workspace
+
+        keep_code(open_workspace(profile), STAGES)
 
 
 def main() -> None:

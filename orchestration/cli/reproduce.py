@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from orchestration.base.yaml_text import read_yaml
 from orchestration.cli.console import running, stage_bars
-from orchestration.pins.standing import (
+from orchestration.ledger.look import (
     File,
-    Standing,
-    StandingStage,
+    Look,
+    SeenStage,
+    is_source,
     look,
-    read_standing,
+    read_look,
     shared_paths,
-    standing_now,
-    write_standing,
+    stands,
+    write_look,
 )
 from orchestration.settings import PARAMETERS_FILE
 from orchestration.workspace.root import find_root
@@ -41,6 +41,7 @@ class Reproduction(msgspec.Struct, frozen=True):
         checks: what checks said that stopped nothing.
         drifted: by path, how it differs from its pin.
         experiment: its name, where the run was one.
+        computed: the stages that were computed; the others were reused.
     """
 
     profile: str
@@ -52,17 +53,17 @@ class Reproduction(msgspec.Struct, frozen=True):
     checks: list[str]
     drifted: dict[str, str]
     experiment: str | None = None
+    computed: Sequence[str] = ()
 
     def line(self) -> str:
         """The one line that ends it."""
-        count = len(self.stages)
-        if not self.ran:
-            return f"Nothing to do: all {count} stages of profile {self.profile} stand as they were."
-        if self.experiment:
-            made = f"experiment {self.experiment} beside profile {self.profile}"
-            return f"Done: {count} stages of {made} in {self.seconds:,.0f} s."
+        count, computed = len(self.stages), len(self.computed)
         rest = f"; {len(self.drifted)} outputs differ from their pins" if self.drifted else ""
-        return f"Done: {count} stages of profile {self.profile} in {self.seconds:,.0f} s{rest}."
+        if not self.ran:
+            return f"Nothing to do: all {count} stages of profile {self.profile} stand as they were{rest}."
+        made = f"experiment {self.experiment} beside profile" if self.experiment else "profile"
+        took = f"{computed} computed, {count - computed} reused, in {self.seconds:,.0f} s"
+        return f"Done: {count} stages of {made} {self.profile}: {took}{rest}."
 
 
 def reproduced(
@@ -82,12 +83,13 @@ def reproduced(
     start, root = time.monotonic(), find_root()
     if not overrides and not force and not name:
         named = profile or str(read_yaml(root / PARAMETERS_FILE).get("profile"))
-        if kept := standing_now(root, named, only):
+        if kept := stands(root, named, only):
             names = kept.wanted(only)
             said = [line for name in names for line in kept.stages[name].said]
+            drifted = {path: how for name in names for path, how in kept.stages[name].drifted.items()}
             report = str(root / kept.report) if "report/html" in names else None
             took = time.monotonic() - start
-            return Reproduction(named, names, False, took, kept.tables[only or ""], report, said, {})
+            return Reproduction(named, names, False, took, kept.tables[only or ""], report, said, drifted)
     with running():
         return _run(profile, only, overrides, force, name, start)
 
@@ -95,9 +97,9 @@ def reproduced(
 def _run(
     profile: str | None, only: str | None, overrides: Sequence[str], force: bool, name: str, start: float
 ) -> Reproduction:
-    from orchestration.pins.dvc import settle
-    from orchestration.pins.project_lock import project_lock
+    from orchestration.ledger.dvc import settle
     from orchestration.pipeline.graph import STAGES, stages_of
+    from orchestration.pipeline.project_lock import project_lock
     from orchestration.pipeline.resources import WorkspaceResource
     from orchestration.pipeline.run import instance, run_stages
     from orchestration.project import open_run, open_workspace
@@ -107,16 +109,20 @@ def _run(
     workspace = open_run(profile, tuple(overrides), name)
     used, names = workspace.settings.profile, stages_of(only)
     with project_lock(workspace.root):
-        before = look(workspace.root, shared_paths(workspace.root, used))
+        before = look(workspace.root, shared_paths(used))
         if workspace.experiment:
             begin(workspace, overrides)
-        with stage_bars(names):
+        with stage_bars(names) as how:
             resource = WorkspaceResource(
                 profile=used, overrides=list(overrides), experiment=name, force=force
             )
             failed = run_stages(names, resource, instance(workspace.root))
         pinned = not overrides and used == open_workspace().settings.profile
-        drifted = settle(workspace, STAGES, names) if pinned else {}
+        drifted = (
+            settle(workspace, STAGES, names, [name for name in names if how.get(name) == "reused"])
+            if pinned
+            else {}
+        )
     experiment = workspace.experiment.name if workspace.experiment else None
     if experiment:
         workspace = open_experiment(workspace.root, experiment)
@@ -140,6 +146,7 @@ def _run(
         [line for name in names for line in checks[name]],
         dict(sorted(drifted.items())),
         experiment,
+        [name for name in names if how.get(name) == "computed"],
     )
 
 
@@ -166,52 +173,41 @@ def _keep(
     before: Mapping[str, File],
 ) -> None:
     """Keep what stands after a run: the stages that ran, and those that stood before it and still do."""
-    from orchestration.pins.records import fingerprint, read_record, record_path
+    from orchestration.ledger.records import fingerprint, read_records
     from orchestration.pipeline.graph import STAGES, stages_of
     from orchestration.registry import BENCHMARKS
     from orchestration.stage import inputs_of
 
     root, profile = workspace.root, workspace.settings.profile
-    shared = shared_paths(root, profile)
     seen = time.time_ns()
-    files = look(root, shared)
-    own = {name: file.sha256 for name, file in files.items() if _is_source(name)}
-    if own != {name: file.sha256 for name, file in before.items() if _is_source(name)}:
+    files = look(root, shared_paths(profile))
+    own = {name: file.sha256 for name, file in files.items() if is_source(name)}
+    if own != {name: file.sha256 for name, file in before.items() if is_source(name)}:
         return  # code or parameters changed while it ran: nobody can say with which it ran
-    earlier = read_standing(root, profile)
+    earlier = read_look(root, profile)
     if earlier and any(
         name not in earlier.files or earlier.files[name].sha256 != digest for name, digest in own.items()
     ):
         earlier = None
-    stages: dict[str, StandingStage] = {}
+    stages: dict[str, SeenStage] = {}
+    records = read_records(workspace)
     for name, stage in STAGES.items():
         known = earlier.stages.get(name) if earlier else None
         said = checks.get(name) if name in ran else known.said if known and known.stands else None
-        outs = [out.format(profile=profile) for out in stage.outs]
-        record = read_record(record_path(workspace, name))
-        if (
-            said is None
-            or record is None
-            or drifted.keys() & {*outs}
-            or fingerprint(STAGES, stage, workspace) != record
-        ):
-            stages[name] = StandingStage(stage.needs)
+        if said is None or records.get(name) != fingerprint(STAGES, stage, workspace):
+            stages[name] = SeenStage(stage.needs)
             continue
+        outs = [out.format(profile=profile) for out in stage.outs]
         inputs = [out.format(profile=profile) for out in inputs_of(STAGES, stage)]
         outside = stage.outside(workspace).values() if stage.outside else ()
-        records = [record_path(workspace, name).relative_to(root).as_posix()]
-        paths = tuple(dict.fromkeys([*inputs, *outs, *records, *map(str, outside)]))
+        paths = tuple(dict.fromkeys([*inputs, *outs, *map(str, outside)]))
         files |= look(root, [path for path in paths if path not in files])
-        stages[name] = StandingStage(stage.needs, True, paths, said)
+        apart = {out: drifted[out] for out in outs if out in drifted}
+        stages[name] = SeenStage(stage.needs, True, paths, said, apart)
     tables: dict[str, list[str]] = {}
     for only in (None, *BENCHMARKS):
         names = stages_of(only)
         if all(stages[name].stands for name in names):
             tables[only or ""] = tables_of(workspace, names, only)
     report = f"{STAGES['report/html'].outs[0].format(profile=profile)}/index.html"
-    write_standing(root, profile, Standing(seen, files, stages, tables, report))
-
-
-def _is_source(name: str) -> bool:
-    """Whether a shared path is of the code or the parameters, which no run writes."""
-    return Path(name).is_absolute() or name == PARAMETERS_FILE
+    write_look(root, profile, Look(seen, files, stages, tables, report))

@@ -41,6 +41,9 @@ def reproduce(
     force: Annotated[
         bool, typer.Option("--force", help="Run stages although nothing they depend on has changed.")
     ] = False,
+    fail_on_drift: Annotated[
+        bool, typer.Option("--fail-on-drift", help="Exit with 1 where a result is not what was pinned.")
+    ] = False,
     json: JsonOption = False,
 ) -> None:
     """Materialise the asset graph and print the tables.
@@ -51,9 +54,10 @@ def reproduce(
 
     with failing():
         done = reproduced(profile, only, set_, force=force, name=name)
+    failed = typer.Exit(int(fail_on_drift and bool(done.drifted)))
     if json:
         print_json(done)
-        return
+        raise failed
     for table in done.tables:
         say(f"\n{table}")
     if done.report:
@@ -67,6 +71,7 @@ def reproduce(
     if done.drifted:
         note("`substrate verify` shows what changed; `substrate accept REASON` pins the new results.")
     note(done.line())
+    raise failed
 
 
 @voiced
@@ -84,6 +89,7 @@ def materialize(
     """Run one stage on inputs that are there."""
     with failing():
         with running():
+            from orchestration.ledger.dvc import keep_code
             from orchestration.pipeline.graph import STAGES
             from orchestration.pipeline.resources import WorkspaceResource
             from orchestration.pipeline.run import instance, run_stages
@@ -97,6 +103,7 @@ def materialize(
             with stage_bars([stage]):
                 resource = WorkspaceResource(profile=workspace.settings.profile, force=force)
                 run_stages([stage], resource, instance(workspace.root))
+            keep_code(workspace, STAGES)
         paths = [str(workspace.path(out)) for out in STAGES[stage].outs]
     if json:
         print_json({"stage": stage, "profile": workspace.settings.profile, "outs": paths})
@@ -131,7 +138,7 @@ def verify(
     row by row; exit 1 on damage or drift.
     """
     with failing(), running():
-        from orchestration.pins.verification import verify_files, verify_profile
+        from orchestration.ledger.verification import verify_files, verify_profile
         from orchestration.pipeline.graph import STAGES
         from orchestration.pipeline.run import recompute as compute
         from orchestration.project import find_root, open_workspace
@@ -142,7 +149,7 @@ def verify(
         try:
             workspace = open_workspace(profile)
         except ParameterError as error:
-            report = verify_files(root, profile, error)
+            report = verify_files(root, profile, STAGES, error)
         else:
             computed = [name for name, stage in STAGES.items() if stage.pinned_by == "dvc.yaml"]
             with stage_bars(computed) if recompute else nullcontext():
@@ -164,6 +171,12 @@ def accept(
         Path | None,
         typer.Option("--message", metavar="FILE", help="Write a message for `git commit -F FILE`."),
     ] = None,
+    unsafe: Annotated[
+        bool,
+        typer.Option(
+            "--unsafe", help="Take over what no record of a run computed; the pins say so for good."
+        ),
+    ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what changed, and pin nothing.")] = False,
     json: JsonOption = False,
 ) -> None:
@@ -173,14 +186,14 @@ def accept(
     """
     with failing():
         with others_apart():
-            from orchestration.pins.acceptance import commit_message, told, trailers
-            from orchestration.pins.verification import accept_results, proposed
+            from orchestration.ledger.acceptance import commit_message, told, trailers
+            from orchestration.ledger.verification import accept_results, proposed
             from orchestration.pipeline.graph import STAGES
             from orchestration.project import open_workspace
             from substrate.base.files import replacing
 
             workspace = open_workspace()
-            acceptance = proposed(workspace, STAGES, reason)
+            acceptance = proposed(workspace, STAGES, reason, unsafe=unsafe)
         changed = acceptance.changed
         if not json:
             say("\n".join(told(acceptance) or ["no number and no row changed"]))

@@ -25,8 +25,8 @@ from rocrate.model.entity import Entity
 from rocrate.model.softwareapplication import SoftwareApplication
 from rocrate.rocrate import ROCrate
 
+from orchestration.ledger.records import ROOT
 from orchestration.lineage.number import Lineage, Step, Trace, step_of
-from orchestration.pins.records import ROOT
 from orchestration.settings import flattened
 from substrate.base.files import sha256
 

@@ -20,7 +20,8 @@ import msgspec
 
 from orchestration.code import ROOT
 from orchestration.fetch.downloads import official_sources, read_pins
-from orchestration.pins.records import LOCK, lock_hash, parameter, read_records
+from orchestration.ledger.pinned import pinned_records
+from orchestration.ledger.records import LOCK, lock_hash, parameter, read_records
 from orchestration.registry import BENCHMARKS
 from orchestration.scoring.scores import Score, score_file, split_name
 from orchestration.stage import Stages
@@ -164,11 +165,9 @@ class Lineage:
         self, workspace: Workspace, stages: Collection[str] | None = None, known: Stages | None = None
     ) -> None:
         self.workspace, self.known = workspace, known or {}
-        self.records = {
-            name: record
-            for name, record in read_records(workspace).items()
-            if stages is None or name in stages
-        }
+        profile = workspace.settings.profile
+        records = read_records(workspace) or pinned_records(workspace.root, profile, self.known)
+        self.records = {name: made for name, made in records.items() if stages is None or name in stages}
         if not self.records:
             raise ParameterError(
                 "no stage has left a record",

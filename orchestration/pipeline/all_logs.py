@@ -16,6 +16,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from orchestration.benchmarks.benchmark import Interpreted
+from orchestration.ledger.records import keep_tables
 from orchestration.pipeline.cases import cases_of, ensure_logs
 from orchestration.pipeline.spark import NUMBER, PLACE, columns_of, map_rows, spark_session
 from orchestration.workspace.folders import Workspace
@@ -70,6 +71,7 @@ def ask_each(
         spark_session(workspace.settings.spark),
         ensure_logs(workspace, benchmark.logger, "logs"),
     )
+    keep_tables(workspace)
     cases, storage = cases_of(workspace, benchmark.source, "logs"), workspace.storage
     columns, rows = ["scene", "log"], list[list[Any]]()
     with _within(session, timeout):
@@ -121,6 +123,7 @@ def ask_deltas(
         spark_session(workspace.settings.spark),
         ensure_logs(workspace, benchmark.logger, "logs"),
     )
+    keep_tables(workspace)
     cases, storage = cases_of(workspace, benchmark.source, "logs"), workspace.storage
     folder = storage.uri(manifest.folder)
     scenes = session.read.parquet(storage.uri(cases.folder) + "/*.parquet").select(NUMBER, "scene")

@@ -10,14 +10,14 @@ from typing import Any
 
 import dagster as dg
 
-from orchestration.pins.records import fingerprint, read_record, record_path, version_of
+from orchestration.ledger.records import fingerprint, keep_record, read_record, version_of
 from orchestration.pipeline.previews import preview
-from orchestration.pipeline.progress import advance, logging_to
+from orchestration.pipeline.progress import advance, ended, logging_to
 from orchestration.pipeline.resources import WorkspaceResource
 from orchestration.pipeline.spark import is_lost, leave_session
 from orchestration.registry import BENCHMARKS
 from orchestration.stage import Stage, Stages, inputs_of
-from orchestration.studies.experiments.making import keep_record, take, take_needs
+from orchestration.studies.experiments.making import take, take_needs
 from substrate.base.files import clear_leftovers, replacing
 
 OWNERS = ["team:reproduction"]
@@ -92,13 +92,12 @@ def _asset(stages: Stages, stage: Stage) -> dg.AssetsDefinition:
         advance(stage.name, 0, 1)
         for path in paths:
             clear_leftovers(path)
-        record = record_path(opened, stage.name)
         metadata: dict[str, Any] = {}
         if opened.experiment:
             take_needs(stages, stage, opened)
             metadata["experiment"] = opened.experiment.name
         before = fingerprint(stages, stage, opened)
-        if not stage.always and not workspace.force and read_record(record) == before:
+        if not stage.always and not workspace.force and read_record(opened, stage.name) == before:
             metadata["skipped"] = "code, parameters, inputs and outputs are unchanged"
             log(f"{stage.name}: skipped: {metadata['skipped']}")
         elif opened.experiment and not workspace.force and (taken := take(stages, stage, opened, before)):
@@ -112,8 +111,9 @@ def _asset(stages: Stages, stage: Stage) -> dg.AssetsDefinition:
                 made = stage.run(opened, *(stack.enter_context(replacing(path)) for path in paths))
             before = fingerprint(stages, stage, opened)
             metadata |= made
-        keep_record(opened, stage, before)
+        keep_record(opened, stage.name, before)
         advance(stage.name, 1, 1)
+        ended(stage.name, "reused" if {"skipped", "taken"} & metadata.keys() else "computed")
         version = hashlib.sha256("".join(before.outs.values()).encode()).hexdigest()
         inputs = [opened.path(out) for out in inputs_of(stages, stage)]
         known = {"profile": opened.settings.profile, "parameters": before.parameters, "files": before.outs}

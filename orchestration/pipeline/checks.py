@@ -14,9 +14,8 @@ from typing import NamedTuple
 import dagster as dg
 
 from orchestration.benchmarks.benchmark import Benchmark, Data, Interpreted, Logger, Source
-from orchestration.pins.drift import explain_data
-from orchestration.pins.dvc import md5, recorded
-from orchestration.pins.pinned import ROWS
+from orchestration.ledger.drift import explain_data
+from orchestration.ledger.pinned import ROWS, pinned_outs
 from orchestration.pipeline.drifted import find_drift, shown
 from orchestration.pipeline.resources import WorkspaceResource
 from orchestration.pipeline.study_stages import asked_of
@@ -30,6 +29,7 @@ from orchestration.studies.study import Part, Study, counted, named, totals
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.named import files_of, kind_of
 from orchestration.workspace.tables import read_index
+from substrate.base.files import sha256
 from substrate.domains.rows import decode
 from substrate.rules.tbox import TBox
 
@@ -53,23 +53,23 @@ def _check(
 
 
 def _pinned(stages: Stages, stage: Stage) -> dg.AssetChecksDefinition:
-    """Input data are what data.dvc pins; data that are not pinned, such as of another profile, pass."""
+    """Input data are what was pinned; data that are not pinned, such as of another profile, pass."""
 
     def judge(resource: WorkspaceResource) -> dg.AssetCheckResult:
         if not (changed := _modified(stage, resource)):
             return dg.AssetCheckResult(
-                passed=True, description="the data are what data.dvc pins, or are not pinned"
+                passed=True, description="the data are what was pinned, or are not pinned"
             )
         workspace = resource.open()
         why = explain_data(workspace, stages, stage)
-        told = f"{', '.join(changed)} is modified against data.dvc{f' ({why})' if why else ''}"
+        told = f"{', '.join(changed)} is modified against its pin{f' ({why})' if why else ''}"
         return dg.AssetCheckResult(
             passed=False,
             description=f"{told}: restore the data, or pin them with `substrate accept REASON`",
             metadata=shown(find_drift(workspace, stages, stage), changed, workspace, stage),
         )
 
-    return _check(stage, "pinned", "The input data are those that data.dvc pins.", judge, blocking=True)
+    return _check(stage, "pinned", "The input data are those that were pinned.", judge, blocking=True)
 
 
 def _golds_agree(stage: Stage, benchmark: Interpreted) -> dg.AssetChecksDefinition:
@@ -103,7 +103,7 @@ def stops_at_drift() -> bool:
 
 
 def _drift(stages: Stages, stage: Stage) -> dg.AssetChecksDefinition:
-    """Results are what dvc.lock pins."""
+    """Results are what was pinned."""
     stops = stops_at_drift()
     severity = ERROR if stops else WARN
 
@@ -114,10 +114,10 @@ def _drift(stages: Stages, stage: Stage) -> dg.AssetChecksDefinition:
         if os.environ.get("DVC_EXP_BASELINE_REV"):
             return passed("an experiment: `dvc metrics diff` compares it")
         if not (changed := _modified(stage, resource)):
-            return passed("every out is what dvc.lock pins, or is not pinned")
+            return passed("every out is what was pinned, or is not pinned")
         workspace = resource.open()
         drift = find_drift(workspace, stages, stage)
-        told = ". ".join(filter(None, [f"{', '.join(changed)} is modified against dvc.lock", str(drift)]))
+        told = ". ".join(filter(None, [f"{', '.join(changed)} is modified against its pin", str(drift)]))
         return dg.AssetCheckResult(
             passed=False,
             severity=severity,
@@ -126,7 +126,7 @@ def _drift(stages: Stages, stage: Stage) -> dg.AssetChecksDefinition:
         )
 
     about = (
-        "The results are those that dvc.lock pins. A difference is an error that stops the run where CI is "
+        "The results are those that were pinned. A difference is an error that stops the run where CI is "
         f"set, elsewhere a warning that stops nothing; here {'an error' if stops else 'a warning'}."
     )
     return _check(stage, "drift", about, judge, blocking=stops)
@@ -139,9 +139,9 @@ def _modified(stage: Stage, resource: WorkspaceResource) -> list[str]:
     if resource.overrides:
         return []
     workspace = resource.open()
-    pins = recorded(workspace.root)
+    pins = pinned_outs(workspace.root, workspace.settings.profile)
     paths = [out.format(profile=workspace.settings.profile) for out in stage.outs]
-    return [path for path in paths if path in pins and md5(workspace.root / path) != pins[path]]
+    return [path for path in paths if path in pins and sha256(workspace.root / path) != pins[path]]
 
 
 def _counts(stage: Stage, benchmark: Interpreted) -> dg.AssetChecksDefinition:

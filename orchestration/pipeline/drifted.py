@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import dagster as dg
 
-from orchestration.pins.drift import Cause, Difference, causes, differences
-from orchestration.pins.pinned import measure, read_pins
+from orchestration.ledger.drift import Cause, Difference, causes, differences, explained
+from orchestration.ledger.pinned import measure, read_pins
 from orchestration.pipeline.result_stages import REPORT
 from orchestration.rendering.page import answers_page
 from orchestration.stage import Stage, Stages
@@ -58,7 +58,7 @@ def find_drift(workspace: Workspace, stages: Stages, stage: Stage) -> Drift:
     now = measure(workspace, stages, way, known=pinned)
     of_stage = [{stage.name: held[stage.name]} for held in (pinned, now) if stage.name in held]
     found = differences(*of_stage) if len(of_stage) == 2 else []
-    return Drift(found, causes(pinned, now))
+    return Drift(found, causes(explained(workspace.root, workspace.settings.profile, pinned, now), now))
 
 
 def _before(stages: Stages, stage: Stage) -> set[str]:

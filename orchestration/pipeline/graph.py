@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from orchestration.benchmarks.baselines import LanguageModel
-from orchestration.pins.standing import is_of
+from orchestration.ledger.look import is_of
 from orchestration.pipeline.benchmark_stages import answer_stage, log_stage, score_stage, source_stage
 from orchestration.pipeline.model_stages import model_stages
 from orchestration.pipeline.result_stages import describing_stages, result_stages

@@ -12,8 +12,8 @@ import dagster as dg
 import msgspec
 
 from orchestration.fetch.downloads import official_sources
-from orchestration.pins.dvc import settle
-from orchestration.pins.verification import verify_profile
+from orchestration.ledger.dvc import settle
+from orchestration.ledger.verification import verify_profile
 from orchestration.pipeline.assets import asset_key
 from orchestration.pipeline.compared import KEY
 from orchestration.pipeline.form import EMPTY, overrides_of

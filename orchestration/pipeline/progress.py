@@ -10,6 +10,7 @@ Report = Callable[[str, int, int], None]
 """Takes a stage's name, how many of its parts are done, and how many there are."""
 
 _report: ContextVar[Report | None] = ContextVar("report", default=None)
+_ended: ContextVar[Callable[[str, str], None] | None] = ContextVar("ended", default=None)
 _log: ContextVar[Callable[[str], None] | None] = ContextVar("log", default=None)
 
 
@@ -27,6 +28,31 @@ def advance(stage: str, done: int, total: int) -> None:
     """Say how far a stage is; nothing happens where nobody watches."""
     if report := _report.get():
         report(stage, done, total)
+
+
+@contextmanager
+def counting(tell: Callable[[str, str], None] | None = None) -> Iterator[dict[str, str]]:
+    """How each stage that ends inside the block came to its outs, by name: ``computed`` or ``reused``; each
+    is told once as it ends.
+    """
+    found: dict[str, str] = {}
+
+    def end(stage: str, how: str) -> None:
+        if stage not in found and tell:
+            tell(stage, how)
+        found.setdefault(stage, how)
+
+    token = _ended.set(end)
+    try:
+        yield found
+    finally:
+        _ended.reset(token)
+
+
+def ended(stage: str, how: str) -> None:
+    """Say how a stage came to its outs; nothing happens where nobody watches."""
+    if end := _ended.get():
+        end(stage, how)
 
 
 def say(text: str) -> None:

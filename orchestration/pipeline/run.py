@@ -10,11 +10,12 @@ from pathlib import Path
 import dagster as dg
 from sqlalchemy.exc import OperationalError
 
-from orchestration.pins.project_lock import open_lock, project_lock
 from orchestration.pipeline.assets import EXECUTOR, asset_key, assets_of
 from orchestration.pipeline.checks import checks_of
 from orchestration.pipeline.graph import STAGES
 from orchestration.pipeline.interrupted import close_interrupted
+from orchestration.pipeline.progress import ended
+from orchestration.pipeline.project_lock import open_lock, project_lock
 from orchestration.pipeline.resources import WorkspaceResource
 from orchestration.pipeline.stopping import ends_when_told
 from substrate.base.errors import SubstrateError
@@ -95,6 +96,13 @@ def _run(
     result = definitions.resolve_job_def("reproduce").execute_in_process(
         instance=where, raise_on_error=False, run_config=quiet
     )
+    for event in result.all_events:
+        if event.is_step_materialization and event.asset_key:  # of a step in a process of its own
+            shown = event.step_materialization_data.materialization.metadata
+            ended(
+                event.asset_key.to_user_string(),
+                "reused" if {"skipped", "taken"} & shown.keys() else "computed",
+            )
     failed = [evaluation for evaluation in result.get_asset_check_evaluations() if not evaluation.passed]
     if result.success:
         return failed

@@ -27,6 +27,8 @@ from orchestration.workspace.named import files_of, kind_of
 from orchestration.workspace.tables import read_cases
 from substrate.base.files import sha256, write_json
 
+Draw = Callable[..., dict[str, Any]]
+"""Draws files from rows: takes the path of the rows and that of each file, and says what it drew."""
 _CAPTION = (
     "Robustness: the first cases of each benchmark asked again on input that is made inexact, by seed {seed} "
     "(profile {profile}); accuracy per question, intervals Wilson, 95 %. The gold is that of the input as it "
@@ -36,12 +38,13 @@ _CAPTION = (
 
 def study_stages(study: Study) -> Iterator[Stage]:
     """A stage for each part of a study."""
+    draw = DRAWN.get(study.name, draw_nothing)
     for part in study.parts:
         base = part.base
         yield Stage(
             f"{study.name}/{part.name}",
             (part.file, *part.shown),
-            partial(make_rows, study, part),
+            partial(make_rows, study, part, draw),
             part.about,
             needs=(f"{base.source.name}/dataset", f"{base.logger.name}/logs"),
             parameters=study.keys(part),
@@ -55,7 +58,9 @@ def asked_of(study: Study, part: Part, workspace: Workspace) -> int | None:
     return getattr(study.parameters.of(workspace.settings), part.first) if part.first else None
 
 
-def make_rows(study: Study, part: Part, workspace: Workspace, out: Path, *shown: Path) -> dict[str, Any]:
+def make_rows(
+    study: Study, part: Part, draw: Draw, workspace: Workspace, out: Path, *shown: Path
+) -> dict[str, Any]:
     """Ask a benchmark under every condition, and draw what is shown of the rows."""
     stage, first = f"{study.name}/{part.name}", asked_of(study, part, workspace)
     said: dict[str, Any] = {}
@@ -66,9 +71,12 @@ def make_rows(study: Study, part: Part, workspace: Workspace, out: Path, *shown:
         rows = partial(part.rows, workspace.settings.seed) if part.seeded else part.rows
         answer_cases(workspace, part.base, stage, out, rows=rows, first=first)
         said["rows"] = sum(totals(counted(out)).values())
-    if shown:
-        said |= SHOWN[stage](out, *shown)
-    return said
+    return said | draw(out, *shown)
+
+
+def draw_nothing(_: Path) -> dict[str, Any]:
+    """Show nothing of a part's rows by itself."""
+    return {}
 
 
 def draw_curves(rows: Path, out: Path) -> dict[str, Any]:
@@ -102,12 +110,11 @@ def draw_reliability(rows: Path, bins: Path, figure: Path) -> dict[str, Any]:
     return {one.subset: in_words(one) for one in found}
 
 
-SHOWN: Mapping[str, Callable[..., dict[str, Any]]] = {
-    f"{study.name}/{part.name}": draw
-    for study, draw in ((ablations.STUDY, draw_curves), (reliability.RELIABILITY, draw_reliability))
-    for part in study.parts
+DRAWN: Mapping[str, Draw] = {
+    ablations.STUDY.name: draw_curves,
+    reliability.RELIABILITY.name: draw_reliability,
 }
-"""What is drawn from a part's rows, by its stage's name."""
+"""What is drawn from the rows of each part of a study, by the study's name."""
 
 
 def determinism_stage() -> Stage:

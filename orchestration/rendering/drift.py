@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence, Sized
 from itertools import groupby
 
-from orchestration.pins.acceptance import Acceptance, told
-from orchestration.pins.drift import Difference
-from orchestration.pins.verification import Report
+from orchestration.ledger.acceptance import Acceptance, told
+from orchestration.ledger.drift import Difference
+from orchestration.ledger.verification import Report
 
 _SHOWN = 20
 

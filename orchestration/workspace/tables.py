@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from itertools import groupby, islice
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 import fsspec.core
 import msgspec
@@ -23,7 +25,7 @@ import pyarrow.parquet as pq
 
 from orchestration.benchmarks.benchmark import Case, Cases
 from substrate.base.errors import ParameterError
-from substrate.base.files import naming
+from substrate.base.files import naming, sha256
 from substrate.log.event_log import EventLog
 
 ROWS_AT_ONCE = 16
@@ -95,6 +97,12 @@ class Storage:
     def uri(self, *parts: str) -> str:
         """The URI of a file or folder of the storage, as Spark takes it."""
         return "/".join([self.base.rstrip("/"), *parts])
+
+    @property
+    def local(self) -> Path | None:
+        """Its folder, where it is on this machine's disk."""
+        parts = urlsplit(self.base)
+        return Path(url2pathname(parts.path)) if parts.scheme == "file" else None
 
     def _place(self, *parts: str) -> tuple[fsspec.AbstractFileSystem, str]:
         # Hadoop's name of S3's client is not the one that fsspec has.
@@ -214,6 +222,22 @@ def short_key(*parts: Any) -> str:
 def shard_name(number: int) -> str:
     """The file name of a shard."""
     return f"{number:05d}.parquet"
+
+
+def table_sums(storage: Path, profile: str) -> dict[str, str]:
+    """SHA-256 of each file of a profile's tables, as it was written, by its path in the storage's folder."""
+    found: dict[str, str] = {}
+    folder = storage / profile
+    for path in sorted([*folder.glob("cases/*/*/table.json"), *folder.glob("logs/*/*.json")]):
+        try:
+            manifest = msgspec.json.decode(path.read_bytes(), type=Manifest)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            manifest = None
+        whole = manifest is not None and manifest.whole
+        found[path.relative_to(storage).as_posix()] = sha256(path) if whole else "a table's manifest"
+        if manifest and whole:
+            found |= {f"{manifest.folder}/{shard_name(n)}": digest for n, digest in enumerate(manifest.sums)}
+    return found
 
 
 def batched(items: Iterable[Any], size: int) -> Iterator[list[Any]]:

@@ -27,8 +27,7 @@ import yaml
 from PIL import Image
 from playwright.sync_api import Page, ViewportSize, expect, sync_playwright
 
-from orchestration.pins.dvc import md5
-from orchestration.pins.pinned import measure, write_pins
+from orchestration.ledger.pinned import measure, write_pins
 from orchestration.pipeline.graph import STAGES
 from orchestration.project import SETTINGS
 from orchestration.settings import load_settings
@@ -289,9 +288,8 @@ def succeed(page: Page, launch: dict[str, Any]) -> None:
 
 def test_a_result_that_drifted_says_in_its_check_what_why_and_where(page: Page, project: Path) -> None:
     stage = STAGES["clevrer/answers"]
-    (out,) = [out.format(profile="sample") for out in stage.outs]
-    pinned = {"stages": {"clevrer-answers": {"outs": [{"path": out, "md5": md5(project / out)}]}}}
-    (project / "dvc.lock").write_text(yaml.safe_dump(pinned), "utf-8")
+    workspace = Workspace(project, load_settings(project / "params.yaml", SETTINGS))
+    write_pins(workspace, measure(workspace, STAGES, [stage]))
     parameters = yaml.safe_load((project / "params.yaml").read_text("utf-8"))
     parameters["clevrer"]["explanatory"]["reference_frame"] = "global"
     (project / "params.yaml").write_text(yaml.safe_dump(parameters), "utf-8")

@@ -16,7 +16,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / "support"), str(HERE.parents[1])]
-COPIED = ("data", "artifacts", "storage", "pins", "dvc.lock", "data.dvc", "params.yaml", "workspace.yaml")
+COPIED = ("data", "artifacts", "storage", "pins", "dvc.lock", "data.dvc", "dvc.yaml", "params.yaml")
 
 
 def main() -> int:
@@ -33,7 +33,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="substrate-") as folder:
         root = Path(folder) / "project"
         root.mkdir()
-        for name in COPIED:
+        for name in (*COPIED, "workspace.yaml"):
             place = arguments.project / name
             if place.is_dir():
                 shutil.copytree(place, root / name)

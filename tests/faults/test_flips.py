@@ -9,8 +9,8 @@ from byte_flips import flips, summary, verified
 from typer.testing import CliRunner
 
 from orchestration.cli.main import app
-from orchestration.pins.seal import SEAL
-from orchestration.pins.standing import Standing, read_standing, standing_path, write_standing
+from orchestration.ledger.look import Look, look_path, read_look, write_look
+from orchestration.ledger.records import changing
 
 FLIPS, SEED = 60, 20
 
@@ -35,15 +35,16 @@ def test_a_random_byte_is_named_by_its_file(reproduced: Path) -> None:
 def test_no_damaged_file_hides_another(reproduced: Path) -> None:
     """One of each kind at once: a result, a page, a record, a pin, a lock, the seal, data, a table."""
     tables = reproduced.glob("storage/*/logs/babi/*/*.parquet")
+    ledger = reproduced / "artifacts/sample/.ledger"
     damaged = [
         "artifacts/sample/gqa/answers.jsonl",
         "artifacts/sample/report/index.html",
         "artifacts/sample/provenance/crate/ro-crate-metadata.json",
-        "artifacts/sample/.stages/babi.logs.json",
+        *(path.relative_to(reproduced).as_posix() for path in ledger.glob("*.json")),
         "artifacts/sample/clevrer/logs/index.jsonl",
-        "pins/sample/clevrer.scores.json",
+        "pins/sample/babi.answers.jsonl",
         "dvc.lock",
-        SEAL,
+        "dvc.yaml",
         "data/sample/clevrer/annotation.zip",
         "data/sample/twin/specs.jsonl",
         *(path.relative_to(reproduced).as_posix() for path in tables),
@@ -60,15 +61,15 @@ def test_no_damaged_file_hides_another(reproduced: Path) -> None:
 
 
 def test_what_the_last_run_kept_is_named_and_not_believed_when_damaged(reproduced: Path) -> None:
-    write_standing(reproduced, "sample", Standing(0, {}, {}, {"": ["as it was"]}))
+    write_look(reproduced, "sample", Look(0, {}, {}, {"": ["as it was"]}))
     assert verify()[0] == 0
-    kept = standing_path(reproduced, "sample")
+    kept = look_path(reproduced, "sample")
     for at in (0, 32, kept.stat().st_size - 1):
         flip(kept, at)
         code, said = verify()
         assert code == 1
         assert kept.relative_to(reproduced).as_posix() in said
-        assert read_standing(reproduced, "sample") is None
+        assert read_look(reproduced, "sample") is None
         flip(kept, at)
 
 
@@ -110,3 +111,23 @@ def test_a_pin_that_was_edited_is_told_from_a_result_that_changed(reproduced: Pa
     assert code == 1
     (one,) = msgspec.json.decode(said)["differences"]
     assert (one["stage"], one["what"]) == ("pins", "pins/sample/gqa.answers.jsonl, line 3")
+
+
+def test_a_table_is_held_against_the_ledger_though_its_manifest_is_gone(reproduced: Path) -> None:
+    manifest = next(path for path in reproduced.glob("storage/sample/logs/babi/*.json"))
+    shard = next(path for path in reproduced.glob("storage/sample/logs/babi/*/*.parquet"))
+    manifest.unlink()
+    flip(shard, 40)
+    code, said = verify()
+    assert code == 1
+    for path in (manifest, shard):
+        assert path.relative_to(reproduced).as_posix() in said
+
+
+def test_a_record_in_the_place_of_another_is_named(reproduced: Path) -> None:
+    with changing(reproduced / "artifacts/sample/.ledger") as manifest:
+        manifest.stages["gqa/scores"] = manifest.stages["babi/scores"]
+    code, said = verify()
+    assert code == 1
+    assert "gqa/scores: artifacts/sample/.ledger/HEAD, gqa/scores: " in said
+    assert "the record of another stage" in said

@@ -15,14 +15,14 @@ from pathlib import Path
 import psutil
 import pytest
 
-from orchestration.pins.project_lock import BusyError, project_lock
+from orchestration.pipeline.project_lock import BusyError, project_lock
 
 pytestmark = pytest.mark.long
 ROOT = Path(__file__).resolve().parents[2]
 HOLD = """
 import sys, time
 from pathlib import Path
-from orchestration.pins.project_lock import project_lock
+from orchestration.pipeline.project_lock import project_lock
 with project_lock(Path(sys.argv[1]), "a long run"):
     print("held", flush=True)
     time.sleep(600)
@@ -102,7 +102,7 @@ def test_a_second_run_is_told_at_once_who_runs(make_project: Callable[..., Path]
 
 def test_the_lock_names_its_holder(tmp_path: Path) -> None:
     with project_lock(tmp_path, "this"):
-        code = "import sys; from pathlib import Path; from orchestration.pins.project_lock import *\n"
+        code = "import sys; from pathlib import Path; from orchestration.pipeline.project_lock import *\n"
         code += "with project_lock(Path(sys.argv[1])): pass"
         done = subprocess.run(
             [sys.executable, "-c", code, str(tmp_path)],

@@ -25,6 +25,7 @@ from releases import write_logs
 from orchestration import code
 from orchestration.benchmarks.baselines import LanguageModel
 from orchestration.benchmarks.benchmark import Case, Interpreted, Logger, Source
+from orchestration.ledger.records import read_manifest
 from orchestration.models.client import URL
 from orchestration.pipeline.graph import STAGES
 from orchestration.pipeline.resources import WorkspaceResource
@@ -223,9 +224,10 @@ STEPS = ("gqa/dataset", "gqa/logs", "gqa/answers")
 def ran(root: Path, work: Callable[[], object]) -> set[str]:
     """The stages that leave a new record of their run."""
 
-    def records() -> dict[str, int]:
-        files = {name: root / f"artifacts/sample/.stages/{name.replace('/', '.')}.json" for name in STEPS}
-        return {name: file.stat().st_mtime_ns if file.is_file() else 0 for name, file in files.items()}
+    def records() -> dict[str, object]:
+        manifest = read_manifest(root / "artifacts/sample/.ledger")
+        assert manifest
+        return {name: manifest.stages.get(name) for name in STEPS}
 
     before = records()
     work()

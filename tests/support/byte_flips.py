@@ -13,13 +13,13 @@ import msgspec
 from typer.testing import CliRunner
 
 from orchestration.cli.main import app
-from orchestration.pins.verification import Report
+from orchestration.ledger.verification import Report
 from orchestration.rendering.drift import render_markdown, render_text
 
 PLACES = {
     "data": ("data",),
     "artifacts": ("artifacts", "storage"),
-    "pins": ("pins", "dvc.lock", "data.dvc", "params.yaml"),
+    "pins": ("pins", "dvc.lock", "data.dvc", "dvc.yaml", "params.yaml"),
 }
 """What is flipped, each of the three as often as the others; in one of them, each file as often."""
 

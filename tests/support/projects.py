@@ -62,7 +62,7 @@ def link_code(root: Path) -> None:
 
 def init_dvc(root: Path) -> None:
     """Make a project one of DVC's, with the asset graph as its pipeline and CLEVRER's data pinned."""
-    from orchestration.pins import dvc
+    from orchestration.ledger import dvc
     from orchestration.pipeline.graph import STAGES
 
     link_code(root)

@@ -14,9 +14,9 @@ from typing import Any
 import msgspec
 
 from orchestration.benchmarks.benchmark import Benchmark
-from orchestration.pins.drift import Cause, causes, unaccepted
-from orchestration.pins.pinned import ROWS, Pin, Pinned, PinnedRow, Pins, read_pins, read_rows, row_change
-from orchestration.pins.records import read_record
+from orchestration.ledger.drift import Cause, causes, explained, unaccepted
+from orchestration.ledger.pinned import ROWS, Pin, Pinned, PinnedRow, Pins, read_pins, read_rows, row_change
+from orchestration.ledger.records import Manifest, ledger_of, read_manifest
 from orchestration.project import open_workspace
 from orchestration.registry import BENCHMARKS
 from orchestration.scoring.scores import Score, split_name
@@ -128,6 +128,8 @@ def compare(root: Path, a: str, b: str | None = None) -> Compared:
     b = b or PINNED
     profile = _profile(root, {"A": a, "B": b})
     after, before = _results(root, a, profile, "A"), _results(root, b, profile, "B")
+    if b == PINNED:
+        before = explained(root, profile, before, after)
     numbers = list(_numbers(before, after))
     if not numbers:
         hint = "Compute the same benchmark in both: `substrate reproduce --only BENCHMARK`"
@@ -157,10 +159,10 @@ def numbers_of(root: Path, name: str) -> dict[str, Count]:
 def results_of(workspace: Workspace) -> Pins:
     """The numbers and rows of a workspace, with the records of the stages that made them."""
     found: Pins = {}
-    for path in sorted((workspace.artifacts / ".stages").glob("*.json")):
-        name, record = path.stem.replace(".", "/", 1), read_record(path)
-        if record is None:
-            continue
+    entries = (read_manifest(ledger_of(workspace)) or Manifest()).stages
+    makers = {out: name for name, entry in entries.items() for out in entry.made.outs}
+    for name, entry in sorted(entries.items()):
+        record = entry.made
         # What was checked out since the run is what counts, not what the run made.
         there = {out: workspace.path(out) for out in record.outs if not out.startswith("data/")}
         outs = record.outs | {out: sha256(path) for out, path in there.items() if path.exists()}
@@ -172,8 +174,9 @@ def results_of(workspace: Workspace) -> Pins:
             elif file.parent.name == "scores" and file.is_file():
                 score = msgspec.json.decode(file.read_bytes(), type=Score)
                 scores[score.name] = score.correct, score.n
-        pin = Pin(record.code, record.parameters, record.inputs, outs, scores=scores)
-        found[name] = Pinned(pin, rows)
+        needs = sorted({makers[path] for path in record.inputs if path in makers})
+        pin = Pin(outs=outs, parameters=record.parameters, needs=needs, scores=scores)
+        found[name] = Pinned(pin, rows, record.inputs, entry)
     return found
 
 
@@ -272,7 +275,7 @@ def _unpaired(
 
 
 def _data(pinned: Pinned) -> dict[str, str]:
-    return {path: digest for path, digest in pinned.pin.inputs.items() if path.startswith("data/")}
+    return {path: digest for path, digest in pinned.inputs.items() if path.startswith("data/")}
 
 
 def _outcomes(benchmark: Benchmark, name: str, rows: Mapping[Any, PinnedRow]) -> Mapping[Any, bool] | None:

@@ -16,14 +16,8 @@ from typing import Literal
 
 import msgspec
 
-from orchestration.pins.records import (
-    Fingerprint,
-    fingerprint,
-    read_record,
-    record_bytes,
-    record_path,
-)
-from orchestration.pins.seal import SEAL
+from orchestration.ledger.pinned import pin_path
+from orchestration.ledger.records import Fingerprint, fingerprint, keep_record, read_record, read_records
 from orchestration.project import changed_parameters
 from orchestration.settings import PARAMETERS_FILE
 from orchestration.stage import Stage, Stages
@@ -79,7 +73,7 @@ def take(stages: Stages, stage: Stage, workspace: Workspace, now: Fingerprint) -
         The fingerprint of what was taken; ``None`` where the parent has no such outs.
     """
     parent = replace(workspace, experiment=None)
-    record = _last_record(parent, stage.name)
+    record = read_record(parent, stage.name)
     if stage.always or record is None or _made_from(record) != _made_from(now):
         return None
     for out in stage.outs:
@@ -100,7 +94,7 @@ def take_needs(stages: Stages, stage: Stage, workspace: Workspace) -> None:
         ParameterError: the parent has it not, or the experiment's parameters change it.
     """
     for need in (stages[name] for name in stage.needs):
-        if read_record(record_path(workspace, need.name)):
+        if read_record(workspace, need.name):
             continue
         take_needs(stages, need, workspace)
         made = take(stages, need, workspace, fingerprint(stages, need, workspace))
@@ -110,15 +104,7 @@ def take_needs(stages: Stages, stage: Stage, workspace: Workspace) -> None:
                 f"Materialize it too, and what it needs: `substrate reproduce --only {need.benchmark}` does"
             )
             raise ParameterError(what, where=(stage.name,), hint=hint)
-        keep_record(workspace, need, made)
-
-
-def keep_record(workspace: Workspace, stage: Stage, made: Fingerprint) -> None:
-    """Write a stage's record, where it is not there as it is."""
-    path, kept = record_path(workspace, stage.name), record_bytes(made, workspace)
-    if not path.is_file() or path.read_bytes() != kept:
-        with replacing(path) as fresh:
-            fresh.write_bytes(kept)
+        keep_record(workspace, need.name, made)
 
 
 def finish(workspace: Workspace) -> None:
@@ -128,11 +114,10 @@ def finish(workspace: Workspace) -> None:
         return
     place = workspace.root / EXPERIMENTS / folder.name
     parent = replace(workspace, experiment=None)
-    names = (path.stem.replace(".", "/", 1) for path in (workspace.artifacts / ".stages").glob("*.json"))
-    stages: dict[str, Literal["computed", "taken"]] = {}
-    for name in sorted(names):
-        same = read_record(record_path(workspace, name)) == _last_record(parent, name)
-        stages[name] = "taken" if same else "computed"
+    ours, theirs = read_records(workspace), read_records(parent)
+    stages: dict[str, Literal["computed", "taken"]] = {
+        name: "taken" if ours[name] == theirs.get(name) else "computed" for name in sorted(ours)
+    }
     record = msgspec.json.decode((folder / RECORD).read_bytes(), type=Experiment)
     with replacing(folder / RECORD) as fresh:
         write_json(fresh, msgspec.structs.replace(record, stages=stages), indent=1)
@@ -180,12 +165,6 @@ def _made_from(record: Fingerprint) -> tuple[object, ...]:
     return record.code, record.parameters, record.inputs
 
 
-def _last_record(parent: Workspace, stage: str) -> Fingerprint | None:
-    """A stage's record in the parent: of its run here, else of its pin."""
-    pin = parent.root / "pins" / parent.settings.profile / record_path(parent, stage).name
-    return read_record(record_path(parent, stage)) or read_record(pin)
-
-
 def _known(folder: Path) -> Experiment | None:
     try:
         return msgspec.json.decode((folder / RECORD).read_bytes(), type=Experiment)
@@ -203,12 +182,12 @@ def _as_read(experiment: Experiment) -> Experiment:
 
 
 def _parent(workspace: Workspace) -> Parent:
-    root, seal = workspace.root, workspace.root / SEAL
+    root, pins = workspace.root, pin_path(workspace.root, workspace.settings.profile)
     return Parent(
         workspace.settings.profile,
         _revision(root),
         sha256(root / PARAMETERS_FILE),
-        sha256(seal) if seal.is_file() else None,
+        sha256(pins) if pins.is_file() else None,
     )
 
 

@@ -35,7 +35,7 @@ class Parent(msgspec.Struct, frozen=True):
         profile: the profile.
         revision: the commit that was checked out; ``None`` outside of git.
         parameters: SHA-256 of `params.yaml`.
-        pins: SHA-256 of `pins/SHA256SUMS`, which seals all pins; ``None`` where nothing was pinned.
+        pins: SHA-256 of `pins/PROFILE.json`, which seals all pins; ``None`` where nothing was pinned.
     """
 
     profile: str

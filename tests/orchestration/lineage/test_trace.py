@@ -201,7 +201,7 @@ def test_changed_settings_and_missing_runs_are_said(reproduced: Path) -> None:
 def test_a_clone_with_pulled_artifacts_has_the_records_of_the_pins(reproduced: Path) -> None:
     import shutil
 
-    shutil.rmtree(reproduced / "artifacts/sample/.stages")
+    shutil.rmtree(reproduced / "artifacts/sample/.ledger")
     way = trace(DESCRIPTIVE)["trace"]
     assert way["problems"] == []
     assert "clevrer/dataset" in {step["stage"] for step in way["steps"]}

@@ -14,7 +14,8 @@ import pytest
 import releases
 import yaml
 
-from orchestration.pins import dvc as pins
+from orchestration.ledger import dvc as pins
+from orchestration.ledger.pinned import measure, write_pins
 from orchestration.pipeline.checks import SAMPLE, checks_of
 from orchestration.pipeline.drifted import Drift, shown
 from orchestration.pipeline.graph import STAGES
@@ -107,15 +108,15 @@ def test_drift_warns_and_stops_a_run_only_in_ci(
     answers.parent.mkdir(parents=True)
     answers.write_text("{}\n", "utf-8")
     assert check("clevrer/answers", "drift").passed, "nothing is pinned"
-    outs = [{"path": "artifacts/sample/clevrer/answers.jsonl", "md5": pins.md5(answers)}]
-    (root / "dvc.lock").write_text(yaml.safe_dump({"stages": {"clevrer-answers": {"outs": outs}}}), "utf-8")
+    workspace = open_workspace()
+    write_pins(workspace, measure(workspace, STAGES, [STAGES["clevrer/answers"]]))
     assert check("clevrer/answers", "drift").passed
     answers.write_text("{ }\n", "utf-8")
     found = check("clevrer/answers", "drift")
     assert (found.passed, found.severity) == (False, WARN)
     (spec,) = declared("clevrer/answers", "drift").check_specs
     assert not spec.blocking, "what warns does not call itself blocking"
-    assert "artifacts/sample/clevrer/answers.jsonl is modified against dvc.lock" in str(found.description)
+    assert "artifacts/sample/clevrer/answers.jsonl is modified against its pin" in str(found.description)
     assert check("clevrer/answers", "drift", overrides=["seed=3"]).passed, "other parameters were asked for"
     monkeypatch.setenv("CI", "true")
     assert check("clevrer/answers", "drift").severity == ERROR
@@ -157,9 +158,6 @@ def test_a_check_says_what_drifted_from_what_to_what_why_and_where_to_read_on(re
     assert "clevrer.counterfactual.method" in str(found.metadata["because"].value)
     # Where data changed, their file is named.
     (reproduced / "data/sample/clevrer/questions.json").write_text("[]", "utf-8")
-    (reproduced / "data.dvc").write_text(
-        yaml.safe_dump({"outs": [{"path": "data/sample/clevrer", "hash": "md5", "md5": "0" * 32 + ".dir"}]})
-    )
     found = check("clevrer/dataset", "pinned")
     assert (found.passed, found.severity) == (False, ERROR)
     assert found.metadata["files"].value == 1

@@ -81,7 +81,7 @@ def test_a_killed_run_resumes_after_its_finished_stages(
         ],
         start_new_session=True,
     ) as run:
-        logs = root / "artifacts/sample/.stages/clevrer.logs.json"
+        logs = root / "artifacts/sample/clevrer/logs/index.jsonl"
         while not list((root / "artifacts/sample").glob("clevrer/.answers.jsonl.*.scratch")):
             assert run.poll() is None
             time.sleep(0.02)

@@ -13,9 +13,9 @@ from projects import link_code
 
 from orchestration.definitions import build_definitions, defs
 from orchestration.fetch.downloads import official_sources
-from orchestration.pins import dvc as pins
-from orchestration.pins.drift import Difference
-from orchestration.pins.verification import Report
+from orchestration.ledger import dvc as pins
+from orchestration.ledger.drift import Difference
+from orchestration.ledger.verification import Report
 from orchestration.pipeline import jobs
 from orchestration.pipeline.graph import STAGES, stages_of
 from orchestration.pipeline.resources import WorkspaceResource
@@ -112,4 +112,5 @@ def test_a_run_of_the_ui_is_pinned_like_one_of_the_command(make_project: Callabl
                     [sys.executable, "-m", "dvc", "init", "--no-scm", "--quiet"], cwd=root, check=True
                 )
             jobs.settled_pins(context)
-            assert ("artifacts/sample/clevrer_humans/answers.jsonl" in pins.recorded(root)) == (not overrides)
+            locked = pins.pinned_md5(root, "dvc.lock") or {}
+            assert ("artifacts/sample/clevrer_humans/answers.jsonl" in locked) == (not overrides)

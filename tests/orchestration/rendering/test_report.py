@@ -18,9 +18,9 @@ import pytest
 from typer.testing import CliRunner
 
 from orchestration.cli.main import app
+from orchestration.ledger import dvc as pins
+from orchestration.ledger.records import read_record
 from orchestration.lineage.explain import Input, explain_answer
-from orchestration.pins import dvc as pins
-from orchestration.pins.records import read_record, record_path
 from orchestration.pipeline.graph import STAGES
 from orchestration.project import open_workspace
 from orchestration.rendering.page import number_page, percent
@@ -168,7 +168,7 @@ def test_every_number_is_in_the_page_and_has_one_with_its_trace(reproduced: Path
         )
         words = words_of(reproduced / REPORT / number_page(found.name))
         assert f"{found.name} {percent(found)}" in words, f"the page of {found.name} says what it is"
-    record = read_record(record_path(open_workspace("sample"), "clevrer/answers"))
+    record = read_record(open_workspace("sample"), "clevrer/answers")
     assert record
     words = words_of(reproduced / REPORT / number_page("clevrer/descriptive/per_question"))
     for proof in (
@@ -290,7 +290,7 @@ def test_the_command_says_where_the_report_lies(
 ) -> None:
     root = make_project()
     monkeypatch.setattr("orchestration.pipeline.run.run_stages", lambda *_: [])
-    monkeypatch.setattr("orchestration.pins.dvc.settle", lambda *_: {})
+    monkeypatch.setattr("orchestration.ledger.dvc.settle", lambda *_: {})
     for name in (
         stage.name
         for stage in STAGES.values()

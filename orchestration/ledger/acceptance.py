@@ -1,0 +1,274 @@
+"""New results taken over on purpose: what changed, in numbers, as a line of `pins/accepted.jsonl` and as the
+trailers of a commit message; and whether every change of the pins since a commit has such a record.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import subprocess
+import textwrap
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from orchestration.ledger.pinned import ACCEPTED, Pinned, Pins, decode_pins, row_change
+from orchestration.ledger.records import version_of
+from orchestration.scoring.formatting import counted
+from substrate.base.errors import ParameterError
+
+Counts = tuple[int, int]
+"""Correct and total."""
+_SHORT = 12
+_SUBJECT = 72
+"""The width of a commit message's first line."""
+
+
+class Acceptance(msgspec.Struct, frozen=True, omit_defaults=True):
+    """New results that somebody took over: a line of ``pins/accepted.jsonl``, and the trailers of a commit.
+
+    Attributes:
+        date: the day.
+        profile: whose results.
+        reason: why they are right.
+        changed: the outs whose bytes changed, by path.
+        numbers: correct and total of each number that changed, before and after.
+        rows: by stage of answers, how many rows changed in which way.
+        stages: a short hash of the outs of each stage whose outs changed, before and after.
+        unsafe: the stages whose outs no record of a run says to have been computed.
+        commit: the commit whose message has it; empty in the file.
+    """
+
+    date: str
+    profile: str
+    reason: str
+    changed: list[str] = []
+    numbers: dict[str, tuple[Counts, Counts]] = {}
+    rows: dict[str, dict[str, int]] = {}
+    stages: dict[str, tuple[str, str]] = {}
+    unsafe: list[str] = []
+    commit: str = ""
+
+    @property
+    def digest(self) -> str:
+        """A short hash by which a commit's message names the line of the file."""
+        bare = msgspec.structs.replace(self, commit="")
+        return hashlib.sha256(msgspec.json.encode(bare, order="sorted")).hexdigest()[:_SHORT]
+
+
+def changes(old: Pins, new: Pins) -> Acceptance:
+    """What differs between two measurements, in numbers, without a reason; what only one has is no change."""
+    numbers: dict[str, tuple[Counts, Counts]] = {}
+    rows: dict[str, dict[str, int]] = {}
+    stages: dict[str, tuple[str, str]] = {}
+    for name in sorted(old.keys() & new.keys()):
+        was, is_ = old[name], new[name]
+        if not _differs(was, is_):
+            continue
+        stages[name] = version_of(was.pin.outs)[:_SHORT], version_of(is_.pin.outs)[:_SHORT]
+        for number in sorted(was.pin.scores.keys() & is_.pin.scores.keys()):
+            if was.pin.scores[number] != is_.pin.scores[number]:
+                numbers[number] = was.pin.scores[number], is_.pin.scores[number]
+        keys = {**was.rows, **is_.rows}
+        changed = Counter(row_change(was.rows.get(key), is_.rows.get(key)) for key in keys)
+        changed.pop("", None)
+        if changed:
+            rows[name] = dict(changed.most_common())
+    return Acceptance("", "", "", numbers=numbers, rows=rows, stages=stages)
+
+
+def _differs(old: Pinned, new: Pinned) -> bool:
+    """Whether an out that both have differs."""
+    return any(new.pin.outs.get(out, digest) != digest for out, digest in old.pin.outs.items())
+
+
+def told(acceptance: Acceptance) -> list[str]:
+    """What changed, a line a number and a stage of answers."""
+    lines = [f"{name}: {counted(*old)} -> {counted(*new)}" for name, (old, new) in acceptance.numbers.items()]
+    lines += [f"{stage}: {_ways(ways)}" for stage, ways in acceptance.rows.items()]
+    other = [name for name in acceptance.stages if name not in acceptance.rows]
+    if other:
+        lines.append(f"outputs of {', '.join(other)}")
+    if acceptance.unsafe:
+        lines.append(f"no record of a run computed {', '.join(acceptance.unsafe)}")
+    return lines
+
+
+def _ways(ways: Mapping[str, int]) -> str:
+    total = sum(ways.values())
+    return f"{total:,} rows changed ({', '.join(f'{count:,} {way}' for way, count in ways.items())})"
+
+
+def trailers(acceptance: Acceptance) -> list[str]:
+    """The trailers of a commit's message that hold an acceptance, as `git interpret-trailers` knows them."""
+    lines = [
+        f"Accepted-Reason: {' '.join(acceptance.reason.split())}",
+        f"Accepted-Profile: {acceptance.profile}",
+    ]
+    for name, (old, new) in acceptance.numbers.items():
+        lines.append(f"Accepted-Number: {name} {old[0]}/{old[1]} -> {new[0]}/{new[1]}")
+    for stage, ways in acceptance.rows.items():
+        lines.append(f"Accepted-Rows: {stage} {', '.join(f'{count} {way}' for way, count in ways.items())}")
+    lines += [f"Accepted-Stage: {name} {old} -> {new}" for name, (old, new) in acceptance.stages.items()]
+    lines += [f"Accepted-Unsafe: {name}" for name in acceptance.unsafe]
+    return [*lines, f"Accepted-Record: {acceptance.digest}"]
+
+
+def commit_message(acceptance: Acceptance) -> str:
+    """A message for `git commit -F`: the reason, what changed in words, and the trailers."""
+    reason = " ".join(acceptance.reason.split())
+    subject = textwrap.shorten(reason, _SUBJECT, placeholder=" …")
+    parts = [subject, *([textwrap.fill(reason, _SUBJECT)] if subject != reason else [])]
+    if lines := told(acceptance):
+        parts.append("\n".join(f"- {line}" for line in lines))
+    return "\n\n".join([*parts, "\n".join(trailers(acceptance))]) + "\n"
+
+
+def read_trailers(text: str, commit: str, date: str) -> Acceptance | None:
+    """The acceptance in a message's trailers; ``None`` where there is none, or one that cannot be read."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for key, value in map(_pair, text.splitlines()):
+        found[key].append(value)
+    if not found["accepted-profile"]:
+        return None
+    try:
+        return Acceptance(
+            date,
+            found["accepted-profile"][0],
+            " ".join(found["accepted-reason"]),
+            [],
+            {name: (_counts(old), _counts(new)) for name, old, new in _arrows(found["accepted-number"])},
+            {stage: _read_ways(ways) for stage, ways in _named(found["accepted-rows"])},
+            {name: (old, new) for name, old, new in _arrows(found["accepted-stage"])},
+            found["accepted-unsafe"],
+            commit,
+        )
+    except ValueError:
+        return None
+
+
+def _named(values: Iterable[str]) -> Iterator[tuple[str, str]]:
+    for value in values:
+        name, _, rest = value.partition(" ")
+        yield name, rest
+
+
+def _arrows(values: Iterable[str]) -> Iterator[tuple[str, str, str]]:
+    for name, rest in _named(values):
+        old, arrow, new = rest.partition(" -> ")
+        if not arrow:
+            raise ValueError(rest)
+        yield name, old, new
+
+
+def _counts(text: str) -> Counts:
+    correct, n = text.split("/")
+    return int(correct), int(n)
+
+
+def _read_ways(text: str) -> dict[str, int]:
+    return {way: int(count) for count, _, way in (part.partition(" ") for part in text.split(", "))}
+
+
+class Since(NamedTuple):
+    """What came since a commit: what was accepted, the pins at the commit, and what nobody accepted."""
+
+    accepted: list[Acceptance]
+    before: Pins
+    unrecorded: list[str]
+
+
+def since(root: Path, profile: str, pinned: Pins, commit: str) -> Since:
+    """What was accepted since a commit, and what of the pins changed that was not.
+
+    An acceptance is in the trailers of a commit's message, or in ``pins/accepted.jsonl``. A stage is
+    accounted for where acceptances lead, one after the other, from its outs at the commit to those of now; a
+    number is where they lead from its counts then to those of now.
+
+    Raises:
+        ParameterError: there is no such commit.
+    """
+    names = _git(root, "ls-tree", "-r", "--name-only", commit, "--", "pins").decode().splitlines()
+    ours = (f"pins/{profile}/", f"pins/{profile}.json", ACCEPTED)
+    files = {name: _git(root, "show", f"{commit}:{name}") for name in names if name.startswith(ours)}
+    before = decode_pins(files, profile)
+    accepted = _accepted(root, commit, files.get(ACCEPTED, b"").splitlines())
+    accepted = [one for one in accepted if one.profile == profile]
+    return Since(accepted, before, list(_unrecorded(changes(before, pinned), accepted)))
+
+
+def _accepted(root: Path, commit: str, known: Sequence[bytes]) -> list[Acceptance]:
+    """The lines of the file that were not known, each with the commit whose message names it; then what is in
+    messages alone.
+    """
+    kept = root / ACCEPTED
+    lines = kept.read_bytes().splitlines() if kept.is_file() else []
+    given = [one for line in lines if line not in known and (one := _read_line(line))]
+    format_ = "--format=%h%x1f%cs%x1f%(trailers:only=true,unfold=true)%x1e"
+    log = _git(root, "log", "--reverse", format_, f"{commit}..HEAD").decode("utf-8", "replace")
+    said: dict[str, Acceptance] = {}
+    for entry in log.split("\x1e"):
+        short, _, rest = entry.strip().partition("\x1f")
+        date, _, text = rest.partition("\x1f")
+        if one := read_trailers(text, short, date):
+            said[dict(map(_pair, text.splitlines())).get(_RECORD, short)] = one
+    found = [
+        msgspec.structs.replace(one, commit=said.pop(one.digest).commit) if one.digest in said else one
+        for one in given
+    ]
+    return [*found, *said.values()]
+
+
+_RECORD = "accepted-record"
+
+
+def _read_line(line: bytes) -> Acceptance | None:
+    """A line of the file; ``None`` where it cannot be read, which the seal of the pins says of the file."""
+    try:
+        return msgspec.json.decode(line, type=Acceptance)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None
+
+
+def _pair(line: str) -> tuple[str, str]:
+    key, _, value = line.partition(": ")
+    return key.strip().lower(), value.strip()
+
+
+def _unrecorded(found: Acceptance, accepted: Sequence[Acceptance]) -> Iterator[str]:
+    """What changed and was not accepted, a line a number, and a stage where none of its numbers is one."""
+    named = set[str]()
+    for number, (old, new) in found.numbers.items():
+        if not _leads([one.numbers[number] for one in accepted if number in one.numbers], old, new):
+            named.add(f"{number.partition('/')[0]}/scores")
+            yield f"{number}: {counted(*old)} -> {counted(*new)}"
+    for stage, (old, new) in found.stages.items():
+        edges = [one.stages[stage] for one in accepted if stage in one.stages]
+        if stage not in named and not _leads(edges, old, new):
+            ways = found.rows.get(stage)
+            yield f"{stage}: {_ways(ways) if ways else 'its outputs'}"
+
+
+def _leads(edges: Iterable[tuple[Any, Any]], old: Any, new: Any) -> bool:
+    """Whether steps, in any order, lead from one state to another.
+
+    >>> _leads([("b", "c"), ("a", "b")], "a", "c"), _leads([("b", "c")], "a", "c")
+    (True, False)
+    """
+    steps, reached = list(edges), {old}
+    while more := {after for before, after in steps if before in reached} - reached:
+        reached |= more
+    return new in reached
+
+
+def _git(root: Path, *arguments: str) -> bytes:
+    finished = subprocess.run(["git", *arguments], cwd=root, capture_output=True, check=False)
+    if finished.returncode:
+        raise ParameterError(
+            f"git {arguments[0]} failed: {finished.stderr.decode(errors='replace').strip()}",
+            where=("--since",),
+            hint="Name a commit that this clone has",
+        )
+    return finished.stdout

@@ -1,0 +1,159 @@
+"""Damage: the files of a profile whose bytes are not those that were pinned, sealed or recorded.
+
+Every file is held against a hash before anything in it is read, so that no damage hides another. It needs no
+settings: where `params.yaml` is itself damaged the others are still looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from orchestration.ledger.drift import Difference, apart_at, short
+from orchestration.ledger.dvc import DVC_YAML, exported, md5, pinned_md5, render_dvc_yaml
+from orchestration.ledger.look import is_damaged, look_path
+from orchestration.ledger.pinned import NOTHING, Pins, broken, read_pin_file, read_pins, rows_name
+from orchestration.ledger.records import (
+    HEAD,
+    LEDGER,
+    Details,
+    Digest,
+    Manifest,
+    line_digests,
+    named_files,
+    read_manifest,
+)
+from orchestration.stage import Stages
+
+SEALED = "pins"
+"""What stands for a stage where a pin is damaged."""
+
+
+class Damage(NamedTuple):
+    """What is damaged, and the pins that are not."""
+
+    found: list[Difference]
+    pins: Pins
+
+
+def find_damage(
+    root: Path,
+    profile: str,
+    stages: Stages,
+    digest: Digest,
+    *,
+    storage: Path | None = None,
+    results: bool = True,
+) -> Damage:
+    """Hold every file of a profile against its hash.
+
+    Args:
+        root: the project.
+        profile: the profile's name.
+        stages: every stage there is.
+        digest: gives the SHA-256 of a path.
+        storage: the folder of its tables, where it is on this machine.
+        results: whether all results must be there; else those that were never made are left out.
+    """
+    file, bad = read_pin_file(root, profile), broken(root, profile)
+    pins = read_pins(root, profile) if file else {}
+    trusted = {name: pinned for name, pinned in pins.items() if rows_name(profile, name) not in bad}
+    found = dict[str, Difference]()
+
+    def note(*differences: Difference) -> None:
+        for difference in differences:
+            found.setdefault(difference.what.partition(", line ")[0], difference)
+
+    for name, (was, is_) in bad.items():
+        note(
+            Difference(
+                SEALED, "file", name + _lines(root, name, file.lines if file else {}), short(was), short(is_)
+            )
+        )
+    for stage, pinned in trusted.items():
+        left_out = () if results else {out for out in pinned.pin.outs if out.startswith("artifacts/")}
+        note(*_outs(root, stage, pinned.pin.outs, pinned.pin, digest, left_out))
+    note(*_ledger(root, profile, stages, digest), *_dvc(root, profile, stages, bad))
+    manifest = read_manifest(root / LEDGER.format(profile=profile)) or Manifest()
+    beside = {root / path: was for path, was in manifest.beside.items()}
+    tables = {storage / path: was for path, was in manifest.tables.items()} if storage else {}
+    for path, was in {**beside, **tables}.items():
+        is_ = digest(path) if path.is_file() else NOTHING
+        if was != is_:
+            stage = "/".join(reversed(path.parts[-4:-2])) if path in tables else SEALED
+            note(Difference(stage, "file", _shown(root, path), short(was), short(is_)))
+    return Damage(list(found.values()), trusted)
+
+
+def _lines(root: Path, name: str, lines: Mapping[str, str]) -> str:
+    """At which lines a file differs from its pinned or recorded lines."""
+    try:
+        return apart_at(lines.get(name), line_digests((root / name).read_bytes())) if name in lines else ""
+    except OSError:
+        return ""
+
+
+def _outs(
+    root: Path, stage: str, outs: Mapping[str, str], named: Details, digest: Digest, left_out: object = ()
+) -> Iterator[Difference]:
+    """The files of a stage's outs that are not what was pinned or recorded."""
+    for out, was in outs.items():
+        path = root / out
+        is_ = digest(path) if path.exists() else NOTHING
+        if was == is_ or (is_ == NOTHING and out in left_out):  # type: ignore[operator]
+            continue
+        kind, there = "input" if out.startswith("data/") else "file", named_files(out, path)
+        files = {name: digits for name, digits in named.files.items() if name.startswith(f"{out}/")}
+        apart = False
+        for name in sorted({*files, *there}) if files else ():
+            before = files.get(name, NOTHING)
+            after = digest(there[name]).removeprefix("sha256:") if name in there else NOTHING
+            if not after.startswith(before):
+                apart = True
+                yield Difference(stage, kind, name + _lines(root, name, named.lines), before, after[:8])
+        if not apart:
+            yield Difference(stage, kind, out + _lines(root, out, named.lines), short(was), short(is_))
+
+
+def _ledger(root: Path, profile: str, stages: Stages, digest: Digest) -> Iterator[Difference]:
+    """What is wrong with the ledger, and the files that are not as it has them."""
+    folder = root / LEDGER.format(profile=profile)
+    manifest = read_manifest(folder)
+    if manifest is None:
+        there = [path for path in (*sorted(folder.glob("*.json")), folder / HEAD) if path.exists()]
+        for path in there:
+            yield Difference("ledger", "file", _shown(root, path), "as it was written", "damaged")
+    for stage, entry in (manifest or Manifest()).stages.items():
+        declared = {out.format(profile=profile) for out in stages[stage].outs} if stage in stages else set()
+        if not entry.made.outs.keys() <= declared and declared:
+            what = f"{_shown(root, folder / HEAD)}, {stage}"
+            yield Difference(stage, "file", what, ", ".join(declared), "the record of another stage")
+        else:
+            yield from _outs(root, stage, entry.made.outs, entry, digest)
+    seen = look_path(root, profile)
+    if seen.is_file() and is_damaged(seen):
+        what = _shown(root, seen)
+        yield Difference("ledger", "file", what, "as it was written", "damaged; the next run makes it anew")
+
+
+def _dvc(root: Path, profile: str, stages: Stages, bad: Mapping[str, object]) -> Iterator[Difference]:
+    """What DVC's files say that the graph and the files do not."""
+    path = root / DVC_YAML
+    there = path.read_bytes() if path.is_file() else b""
+    if there != (text := render_dvc_yaml(stages).encode()) and (there or (root / "dvc.lock").is_file()):
+        at = apart_at(line_digests(text), line_digests(there)) if there else ""
+        yield Difference("dvc", "file", DVC_YAML + at, "as the graph has it", "another" if there else NOTHING)
+    for file in ("data.dvc", "dvc.lock"):
+        pinned = pinned_md5(root, file)
+        if pinned is None:
+            yield Difference("dvc", "file", file, "DVC's pins", "not readable")
+        elif file not in bad:
+            for out, was in pinned.items():
+                ours = exported(out, profile) and (root / out).exists()
+                if ours and (is_ := md5(root / out)) != was:
+                    yield Difference("dvc", "file", out, f"md5:{was[:8]}", f"md5:{is_[:8]}")
+
+
+def _shown(root: Path, path: Path) -> str:
+    return path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)

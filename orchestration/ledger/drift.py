@@ -1,0 +1,300 @@
+"""Drift: in which cells, scores, rows and files two measurements of the results differ, and what changed that
+they come from.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from orchestration.ledger.pinned import NOTHING, Pin, Pinned, PinnedRow, Pins, measure, pin_path, read_pins
+from orchestration.ledger.records import LOCK, Entry, Fingerprint, lines_apart
+from orchestration.scoring.formatting import counted
+from orchestration.settings import flattened
+from orchestration.stage import Stage, Stages
+from orchestration.workspace.folders import Workspace
+
+
+class Difference(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One thing that is not what it was: a table's cell, a score, a row of answers, or a file of which no
+    more is known.
+    """
+
+    stage: str
+    kind: Literal["cell", "score", "row", "input", "file"]
+    what: str
+    """Which one: number and column, number, scene and question, or path."""
+    old: str
+    new: str
+    here: bool = False
+    """Whether it is the file here that is not what a recomputation gives; else the recomputation is not what
+    was pinned.
+    """
+
+    def __str__(self) -> str:
+        return f"{self.stage}: {self.what}: {self.old} -> {self.new}" + (
+            " (here -> recomputed)" if self.here else ""
+        )
+
+
+class Cause(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Something that changed and on which stages whose outs differ depend."""
+
+    kind: Literal["code", "parameter", "input", "environment", "unknown"]
+    what: str
+    stages: tuple[str, ...]
+    old: str = ""
+    new: str = ""
+
+    def __str__(self) -> str:
+        change = f" {self.old} -> {self.new}" if self.old or self.new else ""
+        stages = ", ".join(self.stages[:_LISTED])
+        if len(self.stages) > _LISTED:
+            stages += f" and {len(self.stages) - _LISTED} more stages"
+        return _CAUSES[self.kind].format(what=self.what, change=change, stages=stages)
+
+
+_CAUSES = {
+    "code": "code of {stages} changed: {what}",
+    "parameter": "parameter {what}{change} ({stages})",
+    "input": "input {what} changed ({stages})",
+    "environment": "{what} changed, and nothing that {stages} declares",
+    "unknown": "nothing that {stages} declares has changed: {what}",
+}
+
+
+def differences(old: Pins, new: Pins, *, here: bool = False) -> list[Difference]:
+    """Every difference between two measurements, in the new one's order of stages; what only one of them has
+    is none.
+
+    A file is named where nothing in it can be.
+    """
+    found: list[Difference] = []
+    for stage in (name for name in new if name in old):
+        details = [difference for kind in _KINDS for difference in kind(stage, old[stage], new[stage], here)]
+        found += details or _files(stage, old[stage].pin, new[stage].pin, here)
+    return found
+
+
+def _cells(stage: str, old: Pinned, new: Pinned, here: bool) -> Iterator[Difference]:
+    for table, rows in new.pin.cells.items():
+        before = old.pin.cells.get(table, {})
+        for row in {**before, **rows}:
+            was, is_ = before.get(row, {}), rows.get(row, {})
+            for head in {**was, **is_}:
+                if was.get(head) != is_.get(head):
+                    yield Difference(
+                        stage,
+                        "cell",
+                        f"{row}, {head}",
+                        was.get(head, "no cell"),
+                        is_.get(head, "no cell"),
+                        here,
+                    )
+
+
+def _scores(stage: str, old: Pinned, new: Pinned, here: bool) -> Iterator[Difference]:
+    for name in {**old.pin.scores, **new.pin.scores}:
+        was, is_ = old.pin.scores.get(name), new.pin.scores.get(name)
+        if was != is_:
+            yield Difference(stage, "score", name, _counts(was), _counts(is_), here)
+
+
+def _counts(counts: tuple[int, int] | None) -> str:
+    if counts is None:
+        return "no score"
+    return counted(*counts)
+
+
+def _rows(stage: str, old: Pinned, new: Pinned, here: bool) -> Iterator[Difference]:
+    for key in {**old.rows, **new.rows}:
+        was, is_ = old.rows.get(key), new.rows.get(key)
+        if was != is_:
+            subset, scene, question = key
+            before, after = _brief(was, is_)
+            yield Difference(
+                stage, "row", f"scene {scene}, question {question} ({subset})", before, after, here
+            )
+
+
+_GRADES = {True: "right", False: "wrong", None: "without gold"}
+
+
+def _brief(was: PinnedRow | None, is_: PinnedRow | None) -> tuple[str, str]:
+    """Two rows in words; each says whatever the two do not share."""
+    if was is None or is_ is None:
+        return _alone(was), _alone(is_)
+    before, after = _beside(was, is_), _beside(is_, was)
+    return before, after if was.log != is_.log else f"{after}, log unchanged"
+
+
+def _alone(row: PinnedRow | None) -> str:
+    return "no row" if row is None else f'"{row.predicted}" {_GRADES[row.correct]}'
+
+
+def _beside(row: PinnedRow, other: PinnedRow) -> str:
+    """A row in words, with what another has differently."""
+    parts = [_alone(row)]
+    if row.expected != other.expected:
+        parts.append(f'expected "{row.expected}"')
+    if row.log != other.log:
+        parts.append(f"log {row.log}")
+    if msgspec.structs.replace(row, row="") == msgspec.structs.replace(other, row=""):
+        parts.append(f"row {row.row}, in its options or supporting facts")
+    return ", ".join(parts)
+
+
+_KINDS = (_cells, _scores, _rows)
+
+
+def _files(stage: str, old: Pin, new: Pin, here: bool) -> list[Difference]:
+    found: list[Difference] = []
+    for out in {**old.outs, **new.outs}:
+        was, is_ = old.outs.get(out, NOTHING), new.outs.get(out, NOTHING)
+        if was == is_:
+            continue
+        kind = "input" if out.startswith("data/") else "file"
+        for name in changed_files(old, new, out) or [out]:
+            before, after = (pin.files.get(name, NOTHING) for pin in (old, new))
+            if name == out:
+                before, after = short(was), short(is_)
+            at = apart_at(old.lines.get(name), new.lines.get(name))
+            found.append(Difference(stage, kind, name + at, before, after, here))
+    return found
+
+
+_LISTED = 5
+
+
+def short(digest: str) -> str:
+    """The beginning of a digest, or what stands for one, as it is."""
+    return digest[:15] if digest.startswith("sha256:") else digest
+
+
+def apart_at(old: str | None, new: str | None) -> str:
+    """In words, at which lines a file differs; empty where its lines are not pinned.
+
+    >>> apart_at("aaaabbbb", "aaaacccc")
+    ', line 2'
+    """
+    if old is None or new is None or not (apart := lines_apart(old, new)):
+        return ""
+    listed = ", ".join(map(str, apart[:_LISTED]))
+    more = f" and {len(apart) - _LISTED} more" if len(apart) > _LISTED else ""
+    after = " and what follows" if len(old) != len(new) else ""
+    return f", line {listed}{more}{after}"
+
+
+def changed_files(old: Pin, new: Pin, out: str) -> list[str]:
+    """The files of a folder that differ."""
+    names = sorted(name for name in {**old.files, **new.files} if name.startswith(f"{out}/"))
+    return [name for name in names if old.files.get(name) != new.files.get(name)]
+
+
+def causes(old: Pins, new: Pins) -> list[Cause]:
+    """What changed of all that the stages whose outs differ depend on; a cause that stages share is named
+    once.
+    """
+    return _changes(old, new, differ=True)
+
+
+def unaccepted(old: Pins, new: Pins) -> list[Cause]:
+    """What changed of all that the other stages depend on: their outs are what was pinned, and nobody has
+    shown that they still follow.
+    """
+    return _changes(old, new, differ=False)
+
+
+def _changes(old: Pins, new: Pins, differ: bool) -> list[Cause]:
+    shared: dict[tuple[Any, ...], list[str]] = defaultdict(list)
+    for stage in (name for name in new if name in old):
+        was, is_ = old[stage].pin, new[stage].pin
+        if (was.outs != is_.outs) == differ:
+            for cause in _changes_of(old[stage], new[stage], differ):
+                shared[cause].append(stage)
+    return [
+        Cause(kind, what, tuple(stages), before, after)
+        for (kind, what, before, after), stages in shared.items()
+    ]
+
+
+def _changes_of(was: Pinned, is_: Pinned, differ: bool) -> list[tuple[Any, ...]]:
+    direct: list[tuple[Any, ...]] = []
+    if was.entry and is_.entry:
+        direct += [("code", file, "", "") for file in _keys(was.entry.made.code, is_.entry.made.code)]
+    flat = flattened(was.pin.parameters), flattened(is_.pin.parameters)
+    direct += [("parameter", key, _text(flat[0], key), _text(flat[1], key)) for key in _keys(*flat)]
+    changed = _keys(was.inputs, is_.inputs)
+    data = [("input", path, "", "") for path in changed if path.startswith("data/")]
+    locked = was.entry and is_.entry and was.entry.environment != is_.entry.environment
+    environment: tuple[Any, ...] = ("environment", LOCK, "", "")
+    if not differ:
+        # The stage that makes a changed input is named for it already.
+        return direct + [environment] * bool(locked)
+    if not (direct or changed):
+        direct = [("input", path, "", "") for path in is_.pin.outs if path.startswith("data/")]
+        unknown = "unknown", "code that it does not declare, or a result that does not repeat", "", ""
+        direct = direct or [environment if locked else unknown]
+    return direct + data
+
+
+def explained(root: Path, profile: str, pins: Pins, now: Pins) -> Pins:
+    """Pins with the code that made them. Where no ledger says so, as in a clone, it is that of the commit
+    that changed the pins last: what git says has changed since then is another there.
+    """
+    unknown = [name for name in pins if pins[name].entry is None and name in now]
+    changed = _changed_since_pinned(root, profile) if unknown else None
+    if changed is None:
+        return pins
+    found = dict(pins)
+    for name in unknown:
+        if entry := now[name].entry:
+            code = {file: "" if file in changed else digest for file, digest in entry.made.code.items()}
+            lock = "" if LOCK in changed else entry.environment
+            made = Fingerprint(code, pins[name].pin.parameters, pins[name].inputs, pins[name].pin.outs)
+            found[name] = msgspec.structs.replace(pins[name], entry=Entry(made=made, environment=lock))
+    return found
+
+
+def _changed_since_pinned(root: Path, profile: str) -> set[str] | None:
+    """The files that changed since the commit that changed the pins last; ``None`` where git does not say."""
+    path = pin_path(root, profile).relative_to(root).as_posix()
+    base = _git(root, "log", "-1", "--format=%H", "--", path)
+    changed = _git(root, "diff", "--name-only", "-z", base.strip()) if base else None
+    return set(changed.split("\0")) if changed is not None else None
+
+
+def _git(root: Path, *arguments: str) -> str | None:
+    try:
+        asked = subprocess.run(["git", *arguments], cwd=root, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return asked.stdout
+
+
+def explain_data(workspace: Workspace, stages: Stages, stage: Stage) -> str:
+    """In words, which files of a dataset are not those that were pinned, and what changed that made them;
+    empty where no pin tells.
+    """
+    root, profile = workspace.root, workspace.settings.profile
+    made = read_pins(root, profile).get(stage.name)
+    now = measure(workspace, stages, [stage])
+    if not made or not now:
+        return ""
+    files = [changed_files(made.pin, now[stage.name].pin, out) for out in made.pin.outs]
+    named = ", ".join(Path(name).name for of_out in files for name in of_out)
+    known = explained(root, profile, {stage.name: made}, now)
+    return "; ".join(filter(None, [named, *map(str, causes(known, now))]))
+
+
+def _keys(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+    return [key for key in sorted({**old, **new}) if key not in old or key not in new or old[key] != new[key]]
+
+
+def _text(flat: Mapping[str, Any], key: str) -> str:
+    return msgspec.json.encode(flat[key]).decode() if key in flat else "not set"

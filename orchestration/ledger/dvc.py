@@ -1,0 +1,263 @@
+"""DVC: `dvc.yaml` from the asset graph, and the pins exported into `dvc.lock`, `data.dvc` and DVC's cache.
+
+DVC is told of a stage's code by one file, which is empty as long as the code is that of the ledger and else
+names what changed. So a change of code makes DVC run a stage, and a change that changes no result leaves
+`dvc.lock` as it is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Collection, Iterable
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import yaml
+from dvc_data.hashfile.hash_info import HashInfo
+from dvc_data.hashfile.tree import Tree
+
+from orchestration.ledger.pinned import (
+    PinError,
+    broken,
+    measure,
+    pin_path,
+    pinned_outs,
+    read_pins,
+    write_pins,
+)
+from orchestration.ledger.records import Manifest, changing, ledger_of, read_manifest
+from orchestration.settings import PARAMETERS_FILE
+from orchestration.stage import Stage, Stages, inputs_of
+from orchestration.workspace.folders import Workspace
+from substrate.base.files import replacing, sha256
+
+_NUMBERS = "artifacts/${profile}/tables/numbers.csv"
+_METRICS = "artifacts/{profile}/metrics.json"
+"""What DVC shows of a run. One file: where a metric's name is in several, DVC puts the file's before it."""
+DVC_YAML = "dvc.yaml"
+_CODE = "artifacts/{profile}/.code"
+"""The folder of the files that say of each stage what of its code changed since it ran."""
+_HEADER = "# Generated from the asset graph by `substrate dvc sync`; a test holds the two equal.\n"
+
+
+def render_dvc_yaml(stages: Stages) -> str:
+    """The text of `dvc.yaml`: a stage for each asset but the datasets, which `data.dvc` pins."""
+    pinned = (stage for stage in stages.values() if stage.pinned_by == "dvc.yaml")
+    described = {"code": _CODE_STAGE} | {_dvc_name(stage.name): _dvc_stage(stages, stage) for stage in pinned}
+    return _HEADER + yaml.safe_dump({"stages": described, "plots": _PLOTS}, sort_keys=False, width=120)
+
+
+_CODE_STAGE = {
+    "cmd": "PATH=.venv/bin:$PATH substrate dvc code --profile ${profile}",
+    "always_changed": True,
+    "outs": [_CODE.replace("{", "${")],
+}
+_PLOTS = [
+    {
+        "accuracy": {
+            "template": "bar_horizontal",
+            "x": "accuracy",
+            "y": {_NUMBERS: "number"},
+            "title": "Accuracy of every number",
+        }
+    }
+]
+"""What `dvc plots show` and `dvc plots diff` draw."""
+
+
+def _dvc_name(name: str) -> str:
+    return name.replace("/", "-")
+
+
+def _dvc_stage(stages: Stages, stage: Stage) -> dict[str, Any]:
+    inputs = map(_dvc_path, inputs_of(stages, stage))
+    metrics = [out for out in stage.outs if out == _METRICS]
+    described: dict[str, Any] = {
+        # The environment's own command, whether or not it has been activated.
+        "cmd": f"PATH=.venv/bin:$PATH substrate materialize {stage.name} --profile ${{profile}} --force",
+        "deps": sorted([*inputs, _dvc_path(f"{_CODE}/{_dvc_name(stage.name)}")]),
+        "params": [_dvc_path(key) for key in stage.parameters],
+        "metrics": [_dvc_path(out) for out in metrics],
+        "outs": [_dvc_path(out) for out in stage.outs if out not in metrics],
+    }
+    return {key: value for key, value in described.items() if value}
+
+
+def _dvc_path(template: str) -> str:
+    return template.replace("{profile}", "${profile}")
+
+
+def sync(root: Path, stages: Stages) -> bool:
+    """Write `dvc.yaml`; says whether it changed."""
+    path, text = root / "dvc.yaml", render_dvc_yaml(stages)
+    if path.is_file() and path.read_text("utf-8") == text:
+        return False
+    path.write_text(text, "utf-8")
+    return True
+
+
+def keep_code(workspace: Workspace, stages: Stages) -> None:
+    """Write what DVC depends on of each stage's code: nothing where it is that of the ledger, or where there
+    is nothing that it could have made; else what changed.
+    """
+    manifest = read_manifest(ledger_of(workspace)) or Manifest()
+    for stage in stages.values():
+        if stage.pinned_by != "dvc.yaml":
+            continue
+        entry, made = manifest.stages.get(stage.name), any(workspace.path(out).exists() for out in stage.outs)
+        said = "" if entry or not made else "no run is recorded here\n"
+        if entry and entry.made.code != stage.code:
+            now, was = stage.code, entry.made.code
+            changed = sorted(file for file in {**now, **was} if now.get(file) != was.get(file))
+            said = "".join(f"{file} {now.get(file, 'gone')}\n" for file in changed)
+        path = workspace.path(_CODE) / _dvc_name(stage.name)
+        if not path.is_file() or path.read_text("utf-8") != said:
+            with replacing(path) as fresh:
+                fresh.write_text(said, "utf-8")
+
+
+def drift(workspace: Workspace) -> dict[str, str]:
+    """The pinned paths that are not what was pinned, with how: ``modified`` or ``deleted``; what was never
+    pinned does not drift.
+    """
+    found: dict[str, str] = {}
+    for out, digest in sorted(pinned_outs(workspace.root, workspace.settings.profile).items()):
+        path = workspace.root / out
+        if not path.exists() or sha256(path) != digest:
+            found[out] = "modified" if path.exists() else "deleted"
+    return found
+
+
+def exported(path: str, profile: str) -> bool:
+    """Whether a path that DVC pins is one of a profile's data or results."""
+    return path.startswith((f"data/{profile}/", f"artifacts/{profile}/")) and path != _CODE.format(
+        profile=profile
+    )
+
+
+def pinned_md5(root: Path, name: str) -> dict[str, str] | None:
+    """The MD5 at which `dvc.lock` or `data.dvc` pins each path; ``None`` where it cannot be read."""
+    path = root / name
+    return _md5_of(path.read_bytes()) if path.is_file() else {}
+
+
+def md5(path: Path) -> str:
+    """DVC's hash of a file or folder."""
+    if not path.is_dir():
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "md5").hexdigest()
+    tree = Tree()
+    for file in sorted(p for p in path.rglob("*") if p.is_file()):
+        tree.add(file.relative_to(path).parts, None, HashInfo("md5", md5(file)))
+    tree.digest()
+    assert tree.hash_info  # digest() sets it
+    return str(tree.hash_info.value)
+
+
+class _Out(msgspec.Struct):
+    path: str
+    md5: str = ""
+
+
+class _Stage(msgspec.Struct):
+    outs: list[_Out] = []
+
+
+class _Lock(msgspec.Struct):
+    stages: dict[str, _Stage] = {}
+    outs: list[_Out] = []
+
+
+@lru_cache(maxsize=2)
+def _md5_of(text: bytes) -> dict[str, str] | None:
+    try:
+        read = yaml.load(text, _LOADER)
+        lock = msgspec.convert(read or {}, _Lock)
+    except (yaml.YAMLError, msgspec.ValidationError, ValueError, RecursionError):
+        return None
+    outs = [*lock.outs, *(out for stage in lock.stages.values() for out in stage.outs)]
+    return {out.path: out.md5 for out in outs if out.md5}
+
+
+# The C one is ten times as fast, and not on every machine.
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+def commit(root: Path, *targets: str) -> None:
+    """Record what is there as the pins; of everything, where no target is named."""
+    _run(root, "-P", str(Path(__file__).with_name("dvc_commit.py")), *targets)
+
+
+def settle(
+    workspace: Workspace, stages: Stages, ran: Iterable[str], reused: Collection[str] = ()
+) -> dict[str, str]:
+    """After a run: pin new stages and changed inputs, but never a changed result, and export the pins to DVC.
+
+    Args:
+        workspace: the project, in its default profile.
+        stages: every stage there is.
+        ran: names of the stages that ran.
+        reused: those of them that were not computed; what is exported of these is left as it is.
+
+    Returns:
+        The paths whose bytes differ from their pins; they stay as they were pinned until they are accepted.
+    """
+    root, profile = workspace.root, workspace.settings.profile
+    bad = broken(root, profile)
+    keep_code(workspace, stages)
+    if pin_path(root, profile).relative_to(root).as_posix() in bad:
+        return {}
+    drifted = drift(workspace)
+    manifest, locked = read_manifest(ledger_of(workspace)) or Manifest(), pinned_md5(root, "dvc.lock") or {}
+    data_drifted = any(path.startswith("data/") for path in drifted)
+    settled: list[Stage] = []
+    for stage in (stages[name] for name in ran if name in manifest.stages):
+        outs, entry = {out.format(profile=profile) for out in stage.outs}, manifest.pinned.get(stage.name)
+        new = stage.name not in reused or entry is None or entry.made != manifest.stages[stage.name].made
+        new = new or (stage.pinned_by == "dvc.yaml" and not outs & locked.keys())
+        held = data_drifted if stage.pinned_by == "data.dvc" else bool(outs & drifted.keys())
+        if new and not held and stage.pinned_by != "nothing":
+            settled.append(stage)
+    if settled:
+        _export(root, settled, data=not data_drifted)
+        kept, known = {name: was for name, (was, _) in bad.items()}, read_pins(root, profile)
+        write_pins(workspace, measure(workspace, stages, settled, known), kept)
+    if not drifted:
+        with changing(ledger_of(workspace)) as manifest:
+            manifest.beside[PARAMETERS_FILE] = sha256(root / PARAMETERS_FILE)
+    return {path: how for path, how in drifted.items() if how == "modified"}
+
+
+def _export(root: Path, settled: Iterable[Stage], *, data: bool) -> None:
+    if not (root / ".dvc").is_dir():
+        return
+    targets = [_dvc_name(stage.name) for stage in settled if stage.pinned_by == "dvc.yaml"]
+    targets = ["code", *targets] if targets else []
+    if data and (root / "data.dvc").is_file():
+        targets.append("data.dvc")
+    if targets:
+        commit(root, *targets)
+
+
+def _run(root: Path, *arguments: str) -> str:
+    finished = subprocess.run(
+        [sys.executable, *arguments],
+        cwd=root,
+        env=os.environ | {"DVC_NO_ANALYTICS": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if finished.returncode:
+        raise PinError(
+            f"DVC failed: {finished.stderr.strip()}",
+            where=(root,),
+            hint=f"Run it by hand to see more: {shlex.join(['python', *arguments])}",
+        )
+    return finished.stdout

@@ -1,0 +1,446 @@
+"""The pins: what git holds of a profile's results, enough to say what drifted where no file is at hand.
+
+`pins/PROFILE.json` has of each stage the hashes of its outs, its parameters, the counts behind its scores and
+the cells of its tables; `pins/PROFILE/` has the rows of answers in short, a line a scene. Both name results,
+never code: a commit that changes no result changes no pin. DVC holds the bytes.
+
+The first line of `pins/PROFILE.json` is a hash of the others, and these seal what lies beside, so a pin that
+was damaged is told from a result that changed. That guards against accident: who edits a pin can seal it too.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import groupby, zip_longest
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from orchestration.ledger.records import (
+    LEDGER,
+    OF_LINES,
+    Details,
+    Digest,
+    Digests,
+    Entry,
+    Fingerprint,
+    Manifest,
+    changing,
+    details,
+    fingerprint,
+    ledger_of,
+    line_digests,
+    lock_hash,
+    read_manifest,
+)
+from orchestration.stage import Stage, Stages
+from orchestration.workspace.folders import Workspace
+from substrate.base.errors import SubstrateError
+from substrate.base.files import replacing, sha256
+from substrate.domains.rows import decode
+
+_SHORT = 8
+ROWS = "answers.jsonl"
+"""The name of a file of answers."""
+NO_ROW = "not readable"
+"""What a line that is no row predicts."""
+ACCEPTED = "pins/accepted.jsonl"
+BESIDE = ("data.dvc", "dvc.lock", ACCEPTED)
+"""What the pins seal beside the rows."""
+NOTHING = "nothing"
+
+
+class PinError(SubstrateError):
+    """Pins cannot be read or written."""
+
+
+Key = tuple[str, str, str]
+"""A row's subset, scene and question, as text."""
+
+
+class PinnedRow(msgspec.Struct, frozen=True, array_like=True):
+    """A row of answers in short; ``log`` and ``row`` are the first digits of hashes."""
+
+    subset: str
+    scene: int | str
+    question: int | str
+    predicted: str
+    expected: str | None
+    correct: bool | None
+    log: str
+    row: str
+
+    @property
+    def key(self) -> Key:
+        """What it is found by."""
+        return self.subset, str(self.scene), str(self.question)
+
+
+Rows = dict[Key, PinnedRow]
+
+
+def row_change(was: PinnedRow | None, is_: PinnedRow | None) -> str:
+    """In which way a row changed, in words; empty where it did not.
+
+    >>> row = PinnedRow("by_id", 1, "2", "yes", "no", False, "", "")
+    >>> row_change(row, msgspec.structs.replace(row, predicted="no", correct=True)), row_change(None, row)
+    ('wrong to right', 'new')
+    """
+    if was is None or is_ is None:
+        return "new" if was is None else "gone"
+    if was == is_:
+        return ""
+    before, after = _GRADES[was.correct], _GRADES[is_.correct]
+    return f"{before} to {after}" if before != after else f"otherwise {after}"
+
+
+_GRADES = {True: "right", False: "wrong", None: "ungraded"}
+
+
+class Pin(Details, frozen=True, kw_only=True, omit_defaults=True):
+    """What a stage made, and what its numbers were."""
+
+    outs: dict[str, str]
+    """SHA-256 of each file or folder, by path."""
+    parameters: dict[str, Any] = msgspec.field(default_factory=dict)
+    needs: list[str] = msgspec.field(default_factory=list)
+    """The stages whose outs it reads."""
+    scores: dict[str, tuple[int, int]] = msgspec.field(default_factory=dict)
+    """Correct and total by number."""
+    cells: dict[str, dict[str, dict[str, str]]] = msgspec.field(default_factory=dict)
+    """By table and row: the text under each head."""
+    unsafe: str = ""
+    """The reason for which it was accepted although no record of a run says that it was computed."""
+
+
+class Pinned(msgspec.Struct, frozen=True):
+    """A stage's pin, the rows of its answers, the inputs that they came from, and the entry of a ledger that
+    says what made them, if there is one.
+    """
+
+    pin: Pin
+    rows: Rows = {}
+    inputs: dict[str, str] = {}
+    entry: Entry | None = None
+
+
+Pins = dict[str, Pinned]
+"""By stage."""
+
+
+def measure(
+    workspace: Workspace,
+    stages: Stages,
+    wanted: Iterable[Stage] | None = None,
+    known: Pins | None = None,
+    digest: Digest | None = None,
+) -> Pins:
+    """What the stages' outs in a workspace are now; a stage with none of its outs there is left out.
+
+    What cannot be read of a damaged file is left out of the details, and a line that is no row says so.
+
+    Args:
+        workspace: where the outs lie.
+        stages: every stage there is.
+        wanted: those that are measured; all unless given.
+        known: an earlier measurement; what it says of outs that are the same is taken from it.
+        digest: gives the SHA-256 of a path.
+    """
+    found: Pins = {}
+    digest, lock = digest or Digests(), lock_hash()
+    for stage in stages.values() if wanted is None else wanted:
+        if stage.pinned_by == "nothing":
+            continue
+        made = fingerprint(stages, stage, workspace, digest)
+        before = known.get(stage.name) if known else None
+        if made.outs and before and before.pin.outs == made.outs:
+            pin, rows = before.pin, before.rows
+        elif made.outs:
+            pin, rows = _measured({out: workspace.path(out) for out in made.outs}, made, digest)
+        else:
+            continue
+        pin = msgspec.structs.replace(pin, parameters=made.parameters, needs=list(stage.needs))
+        found[stage.name] = Pinned(pin, rows, made.inputs, Entry(made=made, environment=lock))
+    return found
+
+
+def _measured(outs: Mapping[str, Path], made: Fingerprint, digest: Digest) -> tuple[Pin, Rows]:
+    found: dict[str, Any] = {"scores": {}, "cells": {}}
+    answers = [path for path in outs.values() if path.name == ROWS]
+    for out, path in outs.items():
+        for kind, (applies, read) in _NUMBERS.items():
+            if applies(out, path):
+                try:
+                    found[kind] |= read(path)
+                except (msgspec.DecodeError, UnicodeDecodeError):
+                    continue  # it is damaged, and its hash says so
+    named = details({out: path for out, path in outs.items() if path not in answers}, digest)
+    pin = Pin(outs=made.outs, files=named.files, lines=named.lines, **found)
+    return pin, read_rows(answers[0]) if answers else {}
+
+
+def read_rows(path: Path) -> Rows:
+    """The rows of a file of answers in short; a line that is no row says so."""
+    rows = [_row(number, line) for number, line in enumerate(path.read_bytes().splitlines(), 1)]
+    return {row.key: row for row in rows}
+
+
+def _row(number: int, line: bytes) -> PinnedRow:
+    digest = hashlib.sha256(line).hexdigest()[:_SHORT]
+    try:
+        row = decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return PinnedRow("", f"line {number}", "", NO_ROW, None, None, "", digest)
+    log = row.log.removeprefix("sha256:")[:_SHORT]
+    return PinnedRow(
+        row.subset, row.scene, row.question, row.predicted, row.expected, row.correct, log, digest
+    )
+
+
+class _Counts(msgspec.Struct):
+    name: str | None = None
+    correct: int | None = None
+    n: int | None = None
+
+
+class _Cells(msgspec.Struct):
+    heads: list[str]
+    rows: list[list[str]]
+    numbers: list[list[str | None] | None]
+
+
+def _counts(path: Path) -> dict[str, tuple[int, int]]:
+    record = msgspec.json.decode(path.read_bytes(), type=_Counts)
+    if record.name is None or record.correct is None or record.n is None:
+        return {}
+    return {record.name: (record.correct, record.n)}
+
+
+def _cells(path: Path) -> dict[str, dict[str, dict[str, str]]]:
+    table = msgspec.json.decode(path.read_bytes(), type=_Cells)
+    found: dict[str, dict[str, str]] = {}
+    for row, numbers in zip_longest(table.rows, table.numbers, fillvalue=None):
+        row = row or [""]
+        for head, text, number in zip_longest(table.heads, row, numbers or (), fillvalue=None):
+            found.setdefault(number or row[0], {})[head or ""] = text or ""
+    return {path.stem: found}
+
+
+_NUMBERS: dict[str, tuple[Callable[[str, Path], bool], Callable[[Path], dict[str, Any]]]] = {
+    "scores": (lambda out, path: "/scores/" in out and path.suffix == ".json", _counts),
+    "cells": (lambda out, path: "/tables/" in out and path.suffix == ".json", _cells),
+}
+"""By kind: the outs that have numbers of it, and how they are read."""
+
+
+class PinFile(msgspec.Struct, omit_defaults=True):
+    """`pins/PROFILE.json`.
+
+    Attributes:
+        digest: SHA-256 of the file as it is written without this.
+        sealed: SHA-256 of each file beside it, by path.
+        lines: digests of the lines of those that have rows.
+        stages: the pin of each stage.
+    """
+
+    digest: str = ""
+    sealed: dict[str, str] = {}
+    lines: dict[str, str] = {}
+    stages: dict[str, Pin] = {}
+
+    def text(self) -> bytes:
+        """Its bytes, with their hash."""
+        bare = _laid_out(msgspec.to_builtins(msgspec.structs.replace(self, digest="")), 4)
+        digest = hashlib.sha256(bare.encode()).hexdigest()
+        return f'{{"digest": "{digest}",\n{bare[2:]}\n'.encode()
+
+
+def _laid_out(value: Any, depth: int) -> str:
+    """JSON with a line for each key, down to a depth; cells of a table a row deeper."""
+    if not depth or not value or not isinstance(value, dict):
+        return msgspec.json.encode(value, order="sorted").decode()
+    pairs = (
+        f"{msgspec.json.encode(key).decode()}: {_laid_out(value[key], depth - (key != 'cells'))}"
+        for key in sorted(value)
+    )
+    return "{\n" + ",\n".join(pairs) + "}"
+
+
+def pin_path(root: Path, profile: str) -> Path:
+    """Where the pins of a profile lie."""
+    return root / "pins" / f"{profile}.json"
+
+
+def rows_name(profile: str, stage: str) -> str:
+    """The path of the rows of a stage's answers, in short."""
+    return f"pins/{profile}/{stage.replace('/', '.')}.jsonl"
+
+
+def read_pin_file(root: Path, profile: str) -> PinFile | None:
+    """The file of pins, an empty one where there is none; ``None`` where a byte of it is not as it was
+    written.
+    """
+    path = pin_path(root, profile)
+    try:
+        data = path.read_bytes()
+        found = msgspec.json.decode(data, type=PinFile)
+    except FileNotFoundError:
+        return PinFile()
+    except (OSError, ValueError):
+        return None
+    return found if found.text() == data else None
+
+
+def read_pins(root: Path, profile: str) -> Pins:
+    """The pins of a profile; rows that cannot be read are left out.
+
+    Raises:
+        PinError: the file of pins is damaged.
+    """
+    if read_pin_file(root, profile) is None:
+        hint = "`substrate verify --no-recompute` names all that is damaged; restore it from git"
+        raise PinError("is damaged", where=(pin_path(root, profile),), hint=hint)
+    paths = [pin_path(root, profile), *(root / "pins" / profile).glob("*.jsonl")]
+    files = {path.relative_to(root).as_posix(): path.read_bytes() for path in paths if path.is_file()}
+    entries = (read_manifest(root / LEDGER.format(profile=profile)) or Manifest()).pinned
+    pins = decode_pins(files, profile)
+    made = {name: entry for name, entry in entries.items() if name in pins}
+    same = {name: entry for name, entry in made.items() if entry.made.outs == pins[name].pin.outs}
+    return {name: msgspec.structs.replace(one, entry=same.get(name)) for name, one in pins.items()}
+
+
+def decode_pins(files: Mapping[str, bytes], profile: str) -> Pins:
+    """Pins from the bytes of their files, by path in the project; the older form had a file a stage."""
+    whole, folder = files.get(f"pins/{profile}.json"), f"pins/{profile}/"
+    stages = msgspec.json.decode(whole, type=PinFile).stages if whole else {}
+    for path, data in files.items():
+        if path.startswith(folder) and path.endswith(".json"):
+            name = path.removeprefix(folder).removesuffix(".json").replace(".", "/", 1)
+            stages[name] = msgspec.json.decode(data, type=Pin)
+    found: Pins = {}
+    for stage, pin in stages.items():
+        needs = [stages[need].outs for need in pin.needs if need in stages]
+        inputs = {out: digest for outs in needs for out, digest in outs.items()}
+        found[stage] = Pinned(pin, decode_rows(files.get(rows_name(profile, stage), b"")), inputs)
+    return found
+
+
+def pinned_records(root: Path, profile: str, stages: Stages) -> dict[str, Fingerprint]:
+    """What stands for a ledger where only the pins are, as in a clone: each stage with the code of now;
+    errors as :func:`read_pins`.
+    """
+    return {
+        name: Fingerprint(dict(stages[name].code), one.pin.parameters, one.inputs, one.pin.outs)
+        for name, one in read_pins(root, profile).items()
+        if name in stages
+    }
+
+
+def pinned_outs(root: Path, profile: str) -> dict[str, str]:
+    """The SHA-256 at which each path of a profile is pinned; errors as :func:`read_pins`."""
+    return {
+        out: digest for pinned in read_pins(root, profile).values() for out, digest in pinned.pin.outs.items()
+    }
+
+
+def encode_rows(rows: Rows) -> bytes:
+    """Rows in short, a line a scene: the rows of each subset and log together, a right answer once."""
+
+    def place(row: PinnedRow) -> tuple[str, str]:
+        return row.subset, row.log
+
+    lines: list[bytes] = []
+    for scene, of_scene in groupby(rows.values(), key=lambda row: row.scene):
+        groups = []
+        for (subset, log), found in groupby(sorted(of_scene, key=place), key=place):
+            groups.append((subset, log, [_brief(row) for row in found]))
+        lines.append(msgspec.json.encode((scene, groups)) + b"\n")
+    return b"".join(lines)
+
+
+def _brief(row: PinnedRow) -> list[Any]:
+    right = row.correct is True and row.predicted == row.expected
+    return [row.question, row.row, row.predicted, *(() if right else (row.expected, row.correct))]
+
+
+def decode_rows(data: bytes) -> Rows:
+    """The rows of :func:`encode_rows`, or of the older form with a line a row; a line that cannot be read is
+    left out, and the seal names it.
+    """
+    found: Rows = {}
+    for line in data.splitlines():
+        try:
+            found |= {row.key: row for row in _rows_of(msgspec.json.decode(line))}
+        except (ValueError, TypeError, LookupError):
+            continue
+    return found
+
+
+def _rows_of(line: list[Any]) -> Iterator[PinnedRow]:
+    if not isinstance(line[1], list):
+        yield msgspec.convert(line, PinnedRow)
+        return
+    scene, groups = line
+    for subset, log, rows in groups:
+        for question, digest, predicted, *graded in rows:
+            expected, correct = graded or (predicted, True)
+            values = subset, scene, question, predicted, expected, correct, log, digest
+            yield msgspec.convert(values, PinnedRow)
+
+
+def write_pins(workspace: Workspace, measured: Pins, kept: Mapping[str, str] | None = None) -> None:
+    """Keep what was measured as the pins of its stages, and seal what lies beside them.
+
+    Args:
+        workspace: the project and its profile.
+        measured: the stages whose pins are written; those of others stay.
+        kept: files that were not as sealed, with their seals, which stay: nobody accepted them.
+    """
+    root, profile = workspace.root, workspace.settings.profile
+    file = read_pin_file(root, profile) or PinFile()
+    for stage, made in measured.items():
+        file.stages[stage] = made.pin
+        name = rows_name(profile, stage)
+        if made.rows:
+            with replacing(root / name) as fresh:
+                fresh.write_bytes(encode_rows(made.rows))
+        else:
+            (root / name).unlink(missing_ok=True)
+    names = [*BESIDE, *(rows_name(profile, stage) for stage in file.stages)]
+    there = {name: root / name for name in names if (root / name).is_file()}
+    file.sealed = {name: sha256(path).removeprefix("sha256:") for name, path in there.items()} | dict(
+        kept or {}
+    )
+    file.lines |= {
+        name: line_digests(path.read_bytes())
+        for name, path in there.items()
+        if path.suffix in OF_LINES and name not in (kept or {})
+    }
+    path = pin_path(root, profile)
+    if not path.is_file() or path.read_bytes() != file.text():
+        with replacing(path) as fresh:
+            fresh.write_bytes(file.text())
+    with changing(ledger_of(workspace)) as manifest:
+        for stage, made in measured.items():
+            if made.entry:
+                manifest.pinned[stage] = made.entry
+
+
+def broken(root: Path, profile: str) -> dict[str, tuple[str, str]]:
+    """The files of the pins that are not as they were sealed: what they were, and what they are."""
+    file = read_pin_file(root, profile)
+    if file is None:
+        return {pin_path(root, profile).relative_to(root).as_posix(): ("as it was written", "damaged")}
+    found: dict[str, tuple[str, str]] = {}
+    folder = sorted((root / "pins" / profile).glob("*.jsonl"))
+    for name in sorted({*file.sealed, *(path.relative_to(root).as_posix() for path in folder)}):
+        was = file.sealed.get(name, NOTHING)
+        try:
+            is_ = sha256(root / name).removeprefix("sha256:") if (root / name).is_file() else NOTHING
+        except OSError as error:
+            is_ = f"not readable ({error.strerror})"
+        if was != is_:
+            found[name] = (was, is_)
+    return found

@@ -1,0 +1,209 @@
+"""Whether the results are what was pinned, and accepting new ones on purpose."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+
+from orchestration.ledger import dvc
+from orchestration.ledger.acceptance import Acceptance, changes
+from orchestration.ledger.acceptance import since as changes_since
+from orchestration.ledger.damage import find_damage
+from orchestration.ledger.drift import Cause, Difference, causes, differences, explained, unaccepted
+from orchestration.ledger.pinned import ACCEPTED, Pinned, Pins, measure, read_pins, write_pins
+from orchestration.ledger.records import Digests, changing, ledger_of, read_records
+from orchestration.settings import PARAMETERS_FILE
+from orchestration.stage import Stage, Stages
+from orchestration.workspace.folders import Workspace
+from substrate.base.errors import ParameterError, SubstrateError
+from substrate.base.files import passing_folder
+
+
+class Report(msgspec.Struct, frozen=True):
+    """What differs from the pins, why, and what was accepted since an earlier commit."""
+
+    profile: str
+    recomputed: bool
+    differences: list[Difference]
+    causes: list[Cause]
+    unaccepted: list[Cause] = []
+    """What changed and that stages depend on whose outs are what was pinned."""
+    accepted: list[Acceptance] = []
+    accepted_differences: list[Difference] = []
+    since: str = ""
+    """The commit since which the pins were looked through."""
+    unrecorded: list[str] = []
+    """What of the pins changed since then that no commit's message and no line of a file accepts."""
+
+    @property
+    def fits(self) -> bool:
+        """Whether all is what was pinned, and every change of the pins was accepted; a change that nobody
+        accepted counts where nothing was computed anew.
+        """
+        return not (self.differences or self.unrecorded) and (self.recomputed or not self.unaccepted)
+
+
+Compute = Callable[[list[str], str, Path], object]
+"""Runs stages of a profile, by name, into a folder of its own."""
+
+
+def verify_profile(
+    workspace: Workspace, stages: Stages, *, recompute: Compute | None = None, since: str | None = None
+) -> Report:
+    """Hold every file of the profile against its hash, then compare the results with their pins: those of a
+    recomputation from the data that are there, or only the artifacts.
+
+    Args:
+        workspace: the project and its profile.
+        stages: every stage there is.
+        recompute: computes everything anew, which is then compared with what is there too; only the artifacts
+            are looked at without it.
+        since: a commit; what was accepted after it is reported too, and what changed without that.
+
+    Raises:
+        ParameterError: the profile has not been reproduced here, or there is no such commit.
+    """
+    profile, digest = workspace.settings.profile, Digests()
+    damage = find_damage(
+        workspace.root, profile, stages, digest, storage=workspace.storage.local, results=recompute is None
+    )
+    there = [stage for stage in stages.values() if stage.pinned_by == "data.dvc" or not recompute]
+    _require(workspace, there, {difference.what for difference in damage.found})
+    pinned = damage.pins
+    here = measure(workspace, stages, known=pinned, digest=digest)
+    found: list[Difference] = []
+    now = here
+    if recompute:
+        with passing_folder() as folder:
+            computed = [name for name, stage in stages.items() if stage.pinned_by == "dvc.yaml"]
+            try:
+                recompute(computed, profile, folder)
+            except SubstrateError as error:
+                if not damage.found:
+                    raise
+                failed = Difference("verify", "file", "the recomputation", "every stage", str(error))
+                return Report(
+                    profile,
+                    True,
+                    [*damage.found, failed],
+                    causes(explained(workspace.root, profile, pinned, here), here),
+                )
+            now = measure(replace(workspace, scratch=folder), stages)
+        found = differences(here, now, here=True)
+    found = differences(pinned, now) + found
+    named = {(difference.stage, difference.what) for difference in damage.found}
+    found = [*damage.found, *(one for one in found if (one.stage, one.what) not in named)]
+    because = causes(explained(workspace.root, profile, pinned, now), now)
+    report = Report(profile, recompute is not None, found, because, unaccepted(pinned, now))
+    if not since:
+        return report
+    accepted, before, unrecorded = changes_since(workspace.root, profile, pinned, since)
+    return msgspec.structs.replace(
+        report,
+        accepted=accepted,
+        accepted_differences=differences(before, pinned),
+        since=since,
+        unrecorded=unrecorded,
+    )
+
+
+def verify_files(root: Path, profile: str | None, stages: Stages, error: SubstrateError) -> Report:
+    """Hold every file against its hash where the parameters cannot be read: of one profile, or of each that
+    has pins.
+
+    Raises:
+        SubstrateError: the error, where it is not the file of parameters that is wrong.
+    """
+    names = sorted(path.parent.name for path in root.glob("artifacts/*/.ledger"))
+    if str(root / PARAMETERS_FILE) not in error.where or (profile and profile not in names):
+        raise error
+    digest = Digests()
+    names = [profile] if profile else names
+    found = [Difference("pins", "file", PARAMETERS_FILE, "parameters", str(error))]
+    for name in names:
+        damage = find_damage(root, name, stages, digest, storage=root / "storage")
+        found += [one for one in damage.found if one not in found and one.what != PARAMETERS_FILE]
+    return Report(", ".join(names), False, found, [])
+
+
+def _require(workspace: Workspace, stages: Iterable[Stage], named: Collection[str]) -> None:
+    """Refuse a profile that was not reproduced; a file that is gone from one that was is damage."""
+    missing = [path for stage in stages for out in stage.outs if not (path := workspace.path(out)).exists()]
+    known = {workspace.root / what for what in named}
+    made = any(workspace.path(out).exists() for stage in stages for out in stage.outs)
+    for path in missing:
+        if not made or path not in known:
+            hint = f"Run `substrate reproduce --profile {workspace.settings.profile}` first"
+            raise ParameterError("is not there", where=(path,), hint=hint)
+
+
+def proposed(workspace: Workspace, stages: Stages, reason: str, *, unsafe: bool = False) -> Acceptance:
+    """What would be accepted: how what is there differs from the pins, with the reason for it.
+
+    Args:
+        workspace: the project and its profile.
+        stages: every stage there is.
+        reason: why the new results are right.
+        unsafe: accept outs too that no record of a run computed, and say so in the pins.
+
+    Raises:
+        ParameterError: there is no reason, or no record of a run computed what is there.
+    """
+    if not reason.strip():
+        raise ParameterError("no reason given", where=("REASON",), hint="Say why the new results are right")
+    profile, pinned = workspace.settings.profile, read_pins(workspace.root, workspace.settings.profile)
+    now = measure(workspace, stages, known=pinned)
+    forged = _not_computed(workspace, pinned, now)
+    if forged and not unsafe:
+        named = ", ".join(workspace.root.joinpath(out).as_posix() for out in next(iter(forged.values())))
+        more = f", and outs of {len(forged) - 1} more stages" if len(forged) > 1 else ""
+        hint = "Compute it: `substrate reproduce`; or take it over with --unsafe, which the pins say for good"
+        raise ParameterError(f"no record of a run computed this{more}", where=(named,), hint=hint)
+    return msgspec.structs.replace(
+        changes(pinned, now),
+        date=datetime.now(UTC).date().isoformat(),
+        profile=profile,
+        reason=reason,
+        changed=sorted(dvc.drift(workspace)),
+        unsafe=list(forged),
+    )
+
+
+def _not_computed(workspace: Workspace, pinned: Pins, now: Pins) -> dict[str, list[str]]:
+    """By stage the outs that are not as they are pinned, and that no run computed from what is there."""
+    records, found = read_records(workspace), dict[str, list[str]]()
+    made = {out: digest for record in records.values() for out, digest in record.outs.items()}
+    for stage, measured in now.items():
+        known = pinned[stage].pin.outs if stage in pinned else {}
+        record = records.get(stage)
+        follows = record and all(made.get(path, digest) == digest for path, digest in record.inputs.items())
+        outs = [
+            out
+            for out, digest in measured.pin.outs.items()
+            if known.get(out) != digest and not (record and follows and record.outs.get(out) == digest)
+        ]
+        if outs:
+            found[stage] = outs
+    return found
+
+
+def accept_results(workspace: Workspace, stages: Stages, acceptance: Acceptance) -> None:
+    """Pin what is there, and append the acceptance to ``pins/accepted.jsonl``."""
+    dvc.keep_code(workspace, stages)
+    dvc.commit(workspace.root)
+    record = workspace.root / ACCEPTED
+    record.parent.mkdir(exist_ok=True)
+    with record.open("ab") as file:
+        file.write(msgspec.json.encode(acceptance) + b"\n")
+    known = read_pins(workspace.root, workspace.settings.profile)
+    measured = measure(workspace, stages, known=known)
+    for stage in acceptance.unsafe:
+        pin = msgspec.structs.replace(measured[stage].pin, unsafe=acceptance.reason)
+        measured[stage] = Pinned(pin, measured[stage].rows, measured[stage].inputs)
+    write_pins(workspace, measured)
+    with changing(ledger_of(workspace)) as manifest:
+        manifest.beside[PARAMETERS_FILE] = dvc.sha256(workspace.root / PARAMETERS_FILE)

@@ -1,1 +1,0 @@
-"""Records of stages, DVC's pins, drift and verification; it knows stages as values, never how they run."""

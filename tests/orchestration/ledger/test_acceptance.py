@@ -1,0 +1,147 @@
+"""Accepting new results says in numbers what changed, and the history of git says who accepted what."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from shared_project import run
+from typer.testing import CliRunner
+
+from orchestration.cli.main import app
+from orchestration.ledger.pinned import ACCEPTED, write_pins
+from orchestration.ledger.records import fingerprint, keep_record
+from orchestration.pipeline.graph import STAGES
+from orchestration.project import open_workspace
+from orchestration.stage import inputs_of
+
+NUMBER = "gqa/by_id/accuracy"
+ROWS = "artifacts/sample/gqa/answers.jsonl"
+SCORE = "artifacts/sample/scores/gqa.by_id.accuracy.json"
+
+
+@pytest.fixture
+def committed(reproduced: Path) -> Path:
+    run(reproduced, "git", "init", "--quiet")
+    (reproduced / ".gitignore").write_text("/data/\n/artifacts/\n/storage/\n/.dagster/\n/.dvc/\n", "utf-8")
+    commit(reproduced, "Reproduced")
+    return reproduced
+
+
+def commit(root: Path, message: str) -> None:
+    run(root, "git", "add", "--all")
+    run(root, "git", "commit", "--quiet", "--message", message)
+
+
+def invoke(*arguments: str, code: int = 0) -> str:
+    result = CliRunner().invoke(app, list(arguments))
+    assert result.exit_code == code, result.output
+    return result.stdout
+
+
+def answer_one_wrong(root: Path) -> tuple[str, str]:
+    """Another answer to a question that was answered right: the score before and after, as ``CORRECT/N``."""
+    lines = (root / ROWS).read_bytes().splitlines(keepends=True)
+    place = next(
+        n for n, line in enumerate(lines) if (r := json.loads(line))["correct"] and r["subset"] == "by_id"
+    )
+    lines[place] = lines[place].replace(b'"correct": true', b'"correct": false')
+    lines[place] = lines[place].replace(b'"predicted": "', b'"predicted": "not ')
+    (root / ROWS).write_bytes(b"".join(lines))
+    score = json.loads((root / SCORE).read_bytes())
+    before = f"{score['correct']}/{score['n']}"
+    score["correct"] -= 1
+    (root / SCORE).write_text(json.dumps(score, indent=1) + "\n", "utf-8")
+    # As a run would have left it.
+    workspace = open_workspace()
+    for stage in STAGES.values():
+        touched = {path.format(profile="sample") for path in (*stage.outs, *inputs_of(STAGES, stage))}
+        if stage.pinned_by == "dvc.yaml" and touched & {ROWS, SCORE}:
+            keep_record(workspace, stage.name, fingerprint(STAGES, stage, workspace))
+    return before, f"{score['correct']}/{score['n']}"
+
+
+def since(revision: str, code: int = 0) -> str:
+    return invoke("verify", "--no-recompute", "--since", revision, code=code)
+
+
+def test_what_was_accepted_is_said_first_and_read_back_from_the_commit(committed: Path) -> None:
+    before, after = answer_one_wrong(committed)
+    told = invoke("accept", "a better reason", "--dry-run")
+    assert told.splitlines()[0].startswith(f"{NUMBER}: {before.partition('/')[0]} of ")
+    assert "gqa/answers: 1 rows changed (1 right to wrong)" in told
+    assert "differences from the pins" in invoke("verify", "--no-recompute", code=1), "nothing was pinned"
+
+    message = committed / ".git/ACCEPTED"
+    invoke("accept", "a better reason", "--message", str(message))
+    assert "accepted on " in since("HEAD")
+    run(committed, "git", "add", "--all")
+    run(committed, "git", "commit", "--quiet", "-F", str(message))
+    short = run(committed, "git", "rev-parse", "--short", "HEAD").stdout.strip()
+    trailers = run(committed, "git", "log", "-1", "--format=%(trailers:only)").stdout
+    assert f"Accepted-Number: {NUMBER} {before} -> {after}" in trailers
+    assert run(committed, "git", "log", "-1", "--format=%s").stdout == "a better reason\n"
+
+    text = since("HEAD~1")
+    assert f" in {short}: a better reason" in text
+    assert f"  {NUMBER}: " in text
+    (accepted,) = json.loads(invoke("verify", "--no-recompute", "--since", "HEAD~1", "--json"))["accepted"]
+    correct, n = map(int, before.split("/"))
+    assert accepted["numbers"] == {NUMBER: [[correct, n], [correct - 1, n]]}
+    assert accepted["commit"] == short
+    assert "accepted on" not in since("HEAD")
+
+
+def test_the_trailers_alone_are_a_record(committed: Path) -> None:
+    answer_one_wrong(committed)
+    message = committed / ".git/ACCEPTED"
+    known = (committed / ACCEPTED).read_bytes() if (committed / ACCEPTED).is_file() else b""
+    invoke("accept", "why", "--message", str(message))
+    (committed / ACCEPTED).write_bytes(known)
+    write_pins(open_workspace(), {})
+    commit(committed, message.read_text("utf-8"))
+    assert NUMBER in since("HEAD~1")
+
+    # A line that cannot be read is named as damage of its file; the trailers still say what they said.
+    with (committed / ACCEPTED).open("ab") as file:
+        file.write(b"{no line\n")
+    text = since("HEAD~1", code=1)
+    assert ACCEPTED in text
+    assert NUMBER in text
+
+
+def test_pins_that_changed_without_a_record_fail_and_are_named(committed: Path) -> None:
+    answer_one_wrong(committed)
+    known = (committed / ACCEPTED).read_bytes() if (committed / ACCEPTED).is_file() else b""
+    invoke("accept", "why")
+    (committed / ACCEPTED).write_bytes(known)
+    write_pins(open_workspace(), {})
+    commit(committed, "Nothing to see here")
+    text = since("HEAD~1", code=1)
+    assert "changed in the pins since HEAD~1, and nobody accepted it:" in text
+    assert f"  {NUMBER}: " in text
+    assert "gqa/answers: 1 rows changed (1 right to wrong)" in text
+
+    # A record of a later change does not account for the earlier one.
+    answer_one_wrong(committed)
+    invoke("accept", "only the second", "--message", str(committed / ".git/ACCEPTED"))
+    commit(committed, (committed / ".git/ACCEPTED").read_text("utf-8"))
+    assert f"  {NUMBER}: " in since("HEAD~2", code=1)
+    assert "nobody accepted" not in since("HEAD~1")
+
+
+def test_what_no_run_computed_is_refused_and_marked_where_it_is_forced(committed: Path) -> None:
+    score = json.loads((committed / SCORE).read_bytes())
+    forged = json.dumps(score | {"correct": 0}, indent=1) + "\n"
+    (committed / SCORE).write_text(forged, "utf-8")
+    before = (committed / "pins/sample.json").read_bytes()
+    refused = CliRunner().invoke(app, ["accept", "typo"])
+    assert refused.exit_code == 1
+    assert f"{SCORE}: no record of a run computed this" in refused.stderr
+    assert (committed / "pins/sample.json").read_bytes() == before
+    assert "no record of a run computed gqa/scores" in invoke("accept", "typo", "--unsafe")
+    pin = json.loads((committed / "pins/sample.json").read_bytes())["stages"]["gqa/scores"]
+    assert pin["unsafe"] == "typo"
+    line = (committed / ACCEPTED).read_text("utf-8").splitlines()[-1]
+    assert json.loads(line)["unsafe"] == ["gqa/scores"]

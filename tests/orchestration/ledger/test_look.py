@@ -1,0 +1,58 @@
+"""A run with nothing to do says so at once, in a copy too, and with drift pending; else it counts."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from typer.testing import CliRunner
+
+from orchestration.cli.main import app
+
+ROOT = Path(__file__).resolve().parents[3]
+SCORE = "artifacts/sample/scores/gqa.by_id.accuracy.json"
+
+
+def reproduce(*more: str, code: int = 0) -> str:
+    result = CliRunner().invoke(app, ["reproduce", *more])
+    assert result.exit_code == code, result.output
+    return result.stderr
+
+
+def test_a_copy_with_equal_bytes_has_nothing_to_do_and_loads_no_dagster(reproduced: Path) -> None:
+    lines = reproduce().splitlines()
+    told = [line for line in lines if line.endswith((": computed", ": reused"))]
+    assert told or lines[-1].startswith("Nothing to do: ")
+    copied = reproduced.parent / "copied"
+    shutil.copytree(reproduced, copied, symlinks=True, copy_function=shutil.copy)
+    program = "import sys; from orchestration.cli.main import main; sys.argv = ['substrate', 'reproduce']\n"
+    program += "try:\n    main()\nfinally:\n    assert not {'dagster', 'pyspark'} & sys.modules.keys()"
+    for _ in range(2):
+        done = subprocess.run(
+            [sys.executable, "-c", program],
+            cwd=copied,
+            env=os.environ | {"PYTHONPATH": str(ROOT)},
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stderr
+        assert done.stderr.splitlines()[-1].startswith("Nothing to do: all ")
+
+
+def test_drift_that_is_pending_is_said_again_and_fails_where_that_is_asked(reproduced: Path) -> None:
+    path = reproduced / "params.yaml"
+    path.write_text(
+        path.read_text("utf-8").replace("infer_properties: false", "infer_properties: true", 1), "utf-8"
+    )
+    said = reproduce("--only", "comphy")
+    assert "comphy/answers: computed" in said
+    assert "comphy/dataset: reused" in said
+    assert " reused, in " in said.splitlines()[-1]
+    again = reproduce("--only", "comphy")
+    assert again.splitlines()[-1].startswith("Nothing to do: all ")
+    assert "outputs differ from their pins" in again.splitlines()[-1]
+    assert "drift: artifacts/sample/comphy/answers.jsonl is modified against its pin" in again
+    assert "drift: " in reproduce("--only", "comphy", "--fail-on-drift", code=1)

@@ -1,0 +1,146 @@
+"""Pins: a run never moves one whose bytes changed, not even where nothing is left of what was pinned."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import yaml
+from typer.testing import CliRunner
+
+from orchestration.cli.main import app
+from orchestration.ledger import dvc as pins
+from orchestration.ledger.records import fingerprint, keep_record
+from orchestration.pipeline.graph import STAGES
+from orchestration.project import open_workspace
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def dvc(root: Path, *arguments: str) -> str:
+    return subprocess.run(
+        [sys.executable, "-m", "dvc", *arguments], cwd=root, check=True, capture_output=True, text=True
+    ).stdout
+
+
+@pytest.fixture
+def pinned(make_project: Callable[..., Path]) -> Path:
+    """A project of two scenes, run and pinned, as a fresh clone has it: the pins are there, DVC's cache is
+    not.
+    """
+    root = make_project(scenes=2)
+    for name in ("substrate", "orchestration"):
+        (root / name).symlink_to(ROOT / name)
+    dvc(root, "init", "--no-scm", "--quiet")
+    (root / "dvc.yaml").write_text(pins.render_dvc_yaml(STAGES), "utf-8")
+    (root / "data.dvc").write_text("outs:\n- path: data/sample/clevrer\n  hash: md5\n", "utf-8")
+    result = CliRunner().invoke(app, ["reproduce", "--only", "clevrer"])
+    assert result.exit_code == 0, result.output
+    dvc(root, "commit", "--force", "data.dvc")
+    shutil.rmtree(root / ".dvc/cache")
+    return root
+
+
+def test_a_run_that_gives_the_same_bytes_leaves_the_pins(pinned: Path) -> None:
+    before = (pinned / "dvc.lock").read_bytes()
+    result = CliRunner().invoke(app, ["reproduce", "--only", "clevrer", "--force"])
+    assert result.exit_code == 0, result.output
+    assert "drift" not in result.stderr
+    assert (pinned / "dvc.lock").read_bytes() == before
+    changed = json.loads(
+        subprocess.run(
+            [sys.executable, "-m", "dvc", "status", "--json"], cwd=pinned, check=True, capture_output=True
+        ).stdout
+    )
+    ran = set(yaml.safe_load(before)["stages"])
+    assert {"clevrer-logs", "clevrer-answers", "clevrer-scores"} <= ran
+    assert not {*ran, "data.dvc"} - {"code"} & set(changed)
+    assert changed["code"] == ["always changed"], "DVC asks which code changed before it looks at the stages"
+    result = CliRunner().invoke(app, ["verify"])
+    assert result.exit_code == 1
+    assert "is not there" in result.stderr
+
+
+def test_a_benchmark_that_shares_its_table_shows_its_own_rows(make_project: Callable[..., Path]) -> None:
+    make_project()
+    (Path.cwd() / "dvc.yaml").write_text("stages: {}\n", "utf-8")
+    dvc(Path.cwd(), "init", "--no-scm", "--quiet")
+    result = CliRunner().invoke(app, ["reproduce", "--only", "gqa", "--set", "seed=3"])
+    assert result.exit_code == 0, result.output
+    assert "gqa/by_id/accuracy" in result.stdout
+    assert "babi/qa1" not in result.stdout
+
+
+def test_changed_results_are_reported_and_stay_unpinned_until_they_are_accepted(
+    pinned: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = (pinned / "dvc.lock").read_bytes()
+    parameters = pinned / "params.yaml"
+    parameters.write_text(
+        parameters.read_text("utf-8")
+        .replace("method: partner", "method: duality")
+        .replace("horizon: null", "horizon: 1"),
+        "utf-8",
+    )
+    result = CliRunner().invoke(app, ["reproduce", "--only", "clevrer"])
+    assert result.exit_code == 0, result.output
+    assert "drift: artifacts/sample/clevrer/answers.jsonl is modified against its pin" in result.stderr
+    assert b"answers.jsonl" in before
+    assert pins.drift(open_workspace())["artifacts/sample/clevrer/answers.jsonl"] == "modified"
+    monkeypatch.setenv("CI", "true")
+    result = CliRunner().invoke(app, ["reproduce", "--only", "clevrer"])
+    assert result.exit_code == 1
+    assert "artifacts/sample/clevrer/answers.jsonl is modified against its pin" in result.stderr
+
+
+def test_changed_data_stop_the_run_before_anything_is_computed_from_them(pinned: Path) -> None:
+    questions = pinned / "data/sample/clevrer/questions.json"
+    answers = (pinned / "artifacts/sample/clevrer/answers.jsonl").read_bytes()
+    questions.write_bytes(questions.read_bytes() + b"\n")
+    # As if this were what the generator makes now.
+    workspace = open_workspace()
+    keep_record(workspace, "clevrer/dataset", fingerprint(STAGES, STAGES["clevrer/dataset"], workspace))
+    result = CliRunner().invoke(app, ["reproduce", "--only", "clevrer"])
+    assert result.exit_code == 1
+    assert "data/sample/clevrer is modified against its pin" in result.stderr
+    assert (pinned / "artifacts/sample/clevrer/answers.jsonl").read_bytes() == answers
+
+
+def results(root: Path) -> list[Path]:
+    found = [
+        *(root / "artifacts/sample/clevrer").rglob("*"),
+        *(root / "artifacts/sample/scores").glob("clevrer.*"),
+    ]
+    return [path for path in found if path.is_file()]
+
+
+def test_dvc_makes_the_same_bytes_from_clean_and_can_push_draw_and_count_them(
+    pinned: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # What `dvc.yaml` runs is the environment's own command, on this checkout.
+    (pinned / ".venv").symlink_to(sys.prefix)
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    made = {path: path.read_bytes() for path in results(pinned)}
+    lock = (pinned / "dvc.lock").read_bytes()
+    shutil.rmtree(pinned / "artifacts")
+    dvc(pinned, "repro", "clevrer-scores")
+    assert {path: path.read_bytes() for path in results(pinned)} == made
+    assert (pinned / "dvc.lock").read_bytes() == lock
+    assert not {
+        name
+        for name in json.loads(dvc(pinned, "status", "--json"))
+        if name in ("clevrer-logs", "clevrer-answers", "clevrer-scores")
+    }
+    dvc(pinned, "remote", "add", "--default", "shelf", str(tmp_path / "shelf"))
+    dvc(pinned, "push", "clevrer-scores", "clevrer-answers")
+    pushed = {path.read_bytes() for path in (tmp_path / "shelf").rglob("*") if path.is_file()}
+    assert made[pinned / "artifacts/sample/clevrer/answers.jsonl"] in pushed
+    numbers = pinned / "artifacts/sample/tables/numbers.csv"
+    numbers.parent.mkdir()
+    numbers.write_text("number,accuracy\nclevrer/descriptive/per_question,1.0\n", "utf-8")
+    assert "clevrer/descriptive/per_question" in dvc(pinned, "plots", "show", "--json")

@@ -1,0 +1,170 @@
+"""Drift: `substrate verify` names the cell, the row, old and new, and what changed, in a clone that has no
+pinned file.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from orchestration.cli.main import app
+from orchestration.ledger.drift import causes, differences
+from orchestration.ledger.pinned import measure, read_pins
+from orchestration.pipeline.graph import STAGES
+from orchestration.project import open_workspace
+
+QUESTIONS = "data/sample/clevrer/questions.json"
+
+
+def run(*arguments: str, code: int) -> str:
+    result = CliRunner().invoke(app, list(arguments))
+    assert result.exit_code == code, result.output
+    return result.stdout
+
+
+def git(root: Path, *arguments: str) -> None:
+    subprocess.run(
+        ["git", "-c", "user.name=test", "-c", "user.email=test@example.org", *arguments],
+        cwd=root,
+        check=True,
+        capture_output=True,
+    )
+
+
+def setting(root: Path, old: str, new: str) -> None:
+    path = root / "params.yaml"
+    text = path.read_text("utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new, 1), "utf-8")
+
+
+def change_gold(root: Path) -> tuple[int, int, str]:
+    """Another gold answer for one descriptive question: its scene, its number and the old one."""
+    scenes = json.loads((root / QUESTIONS).read_bytes())
+    scene = scenes[1]
+    question = next(q for q in scene["questions"] if q["question_type"] == "descriptive")
+    old, question["answer"] = question["answer"], "cylinder" if question["answer"] != "cylinder" else "cube"
+    (root / QUESTIONS).write_text(json.dumps(scenes), "utf-8")
+    return scene["scene_index"], question["question_id"], old
+
+
+def test_what_was_pinned_is_green_and_small_enough_for_git(reproduced: Path) -> None:
+    assert "every artifact is what was pinned\n" in run("verify", "--no-recompute", code=0)
+    assert json.loads(run("verify", "--no-recompute", "--json", code=0))["differences"] == []
+    rows = (reproduced / "artifacts/sample/gqa/answers.jsonl").read_bytes().splitlines()
+    assert len((reproduced / "pins/sample/gqa.answers.jsonl").read_bytes()) < 80 * len(rows)
+
+
+def test_a_clone_names_the_changed_gold_label_and_the_changed_parameter(reproduced: Path) -> None:
+    shutil.rmtree(reproduced / "artifacts")
+    scene, question, old = change_gold(reproduced)
+    setting(reproduced, "infer_properties: false", "infer_properties: true")
+    text = run("verify", code=1)
+    # The label: its file, its row, its number and its cell.
+    assert "clevrer/dataset: data/sample/clevrer/questions.json: " in text
+    (row,) = [line for line in text.splitlines() if line.startswith("clevrer/answers: ")]
+    assert row.startswith(
+        f'clevrer/answers: scene {scene}, question {question} (descriptive): "{old}" right, expected '
+        f'"{old}" -> "{old}" wrong, expected '
+    )
+    assert row.endswith("log unchanged")
+    assert "clevrer/scores: clevrer/descriptive/per_question: " in text
+    assert "tables/clevrer: clevrer/descriptive/per_question, substrate: 100.00 % -> " in text
+    assert "input data/sample/clevrer changed (clevrer/dataset" in text
+    # The parameter: rows with another log, and the stages that take it.
+    assert "parameter comphy.infer_properties false -> true (" in text
+    assert [
+        line for line in text.splitlines() if line.startswith("comphy/answers: scene ") and "log " in line
+    ]
+    # Nothing else.
+    assert not [
+        line
+        for line in text.splitlines()
+        if line.startswith(("babi/", "gqa/", "comphy_inferred/", "provenance/"))
+    ]
+
+
+def test_reproduce_stops_at_changed_data_and_says_what_changed(reproduced: Path) -> None:
+    setting(reproduced, "\nseed: 20", "\nseed: 21")
+    result = CliRunner().invoke(app, ["reproduce", "--only", "clevrer"])
+    assert result.exit_code == 1
+    assert "data/sample/clevrer is modified against its pin" in result.stderr
+    assert "annotation.zip, questions.json, truth.zip; " in result.stderr
+    assert "parameter seed 20 -> 21 (clevrer/dataset)" in result.stderr
+    assert "parameter seed 20 -> 21" in run("verify", "--no-recompute", code=1)
+
+
+def test_new_results_stay_unpinned_until_they_are_accepted_with_a_reason(reproduced: Path) -> None:
+    git(reproduced, "init", "--quiet")
+    git(reproduced, "add", "pins", "params.yaml")
+    git(reproduced, "commit", "--quiet", "-m", "pinned")
+    before = read_pins(reproduced, "sample")
+    setting(reproduced, "infer_properties: false", "infer_properties: true")
+    assert "is modified against its pin" in CliRunner().invoke(app, ["reproduce"]).stderr
+    after = read_pins(reproduced, "sample")
+    drifted = ("comphy/logs", "comphy/answers", "comphy/scores", "tables/transfer")
+    assert [after[name].pin for name in drifted] == [before[name].pin for name in drifted]
+    report = json.loads(run("verify", "--no-recompute", "--json", code=1))
+    parameter = next(cause for cause in report["causes"] if cause["kind"] == "parameter")
+    assert (parameter["what"], parameter["old"], parameter["new"]) == (
+        "comphy.infer_properties",
+        "false",
+        "true",
+    )
+    assert {difference["stage"] for difference in report["differences"] if difference["kind"] == "row"} == {
+        "comphy/answers"
+    }
+    markdown = run("verify", "--no-recompute", "--markdown", code=1)
+    assert "| stage | which | was | is |" in markdown
+    assert "- parameter comphy.infer_properties false -> true" in markdown
+    run("accept", "the hidden properties are known now", code=0)
+    accepted = run("verify", "--no-recompute", "--markdown", "--since", "HEAD", code=0)
+    assert "No result drifted" in accepted
+    assert "the hidden properties are known now" in accepted
+    assert "| comphy/answers | scene " in accepted
+
+
+def test_changed_code_is_named_by_its_file(reproduced: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    changed = "substrate/domains/babi/interpreter.py"
+    answers = STAGES["babi/answers"]
+    monkeypatch.setitem(vars(answers), "code", dict(answers.code) | {changed: "0" * 16})
+    rows = reproduced / "artifacts/sample/babi/answers.jsonl"
+    first, _, rest = rows.read_bytes().partition(b"\n")
+    row = json.loads(first)
+    rows.write_bytes(
+        first.replace(f'"predicted": "{row["predicted"]}"'.encode(), b'"predicted": "elsewhere"').replace(
+            b'"correct": true', b'"correct": false'
+        )
+        + b"\n"
+        + rest
+    )
+    old, new = (
+        read_pins(reproduced, "sample"),
+        measure(open_workspace(), STAGES, [STAGES["babi/answers"], STAGES["babi/logs"]]),
+    )
+    (difference,) = differences(old, new)
+    assert str(difference).startswith(
+        f"babi/answers: scene {row['scene']}, question {row['question']} ({row['subset']}): "
+        f'"{row["predicted"]}" right -> "elsewhere" wrong'
+    )
+    assert [str(cause) for cause in causes(old, new)] == [f"code of babi/answers changed: {changed}"]
+
+
+def test_a_result_that_differs_for_no_declared_reason_says_so(reproduced: Path) -> None:
+    rows = reproduced / "artifacts/sample/gqa/answers.jsonl"
+    rows.write_bytes(rows.read_bytes().replace(b'"correct": true', b'"correct": false', 1))
+    text = run("verify", "--no-recompute", code=1)
+    assert "gqa/answers: scene 0, question" in text
+    assert "nothing that gqa/answers declares has changed" in text
+    assert "tables/transfer" not in text
+
+
+def test_a_commit_that_is_not_there_is_refused(reproduced: Path) -> None:
+    result = CliRunner().invoke(app, ["verify", "--no-recompute", "--since", "nowhere"])
+    assert result.exit_code == 1
+    assert "Name a commit that this clone has" in result.stderr
