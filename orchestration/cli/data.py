@@ -23,6 +23,7 @@ INPUTS = {
     "annotations": ("DIR_OR_ZIP", "Official annotations."),
     "events": ("FILE", "Compact event records as JSON lines; may be gzip."),
     "tasks": ("DIR", "Official files qaN_….txt, gzipped or not."),
+    "proposals": ("DIR_OR_ZIP", "NS-DR's processed proposals, sim_NNNNN.json."),
     "scene_graphs": ("FILE", "Official scene graphs; may be gzip."),
     "questions": ("FILE", "The official list, or JSON lines of the same records; may be gzip."),
     "specs": ("FILE", "Specifications as JSON lines; may be gzip."),

@@ -21,7 +21,6 @@ from orchestration.benchmarks import babi, clevrer, comphy, gqa
 from orchestration.benchmarks.benchmark import Case, Interpreted, Natural, Section
 from orchestration.studies.ablations import Variant
 from orchestration.studies.study import Part, Study
-from substrate.base.errors import FormatError
 from substrate.domains.babi.deltas import story_log
 from substrate.domains.babi.format import Story
 from substrate.domains.babi.interpreter import answer_story
@@ -275,14 +274,10 @@ def _images(asked: Asked) -> Iterator[Row]:
 
 
 def _stories(asked: Asked) -> Iterator[Row]:
-    """bAbI's rows, all tasks together; a story that the grammar refuses has errors for answers."""
+    """bAbI's rows, all tasks together."""
     for story in msgspec.json.decode(asked.case.record, type=list[Story]):
         told: Story = asked.condition.change(story, asked.rng)
-        try:
-            log = story_log(told)
-            answered = list(answer_story(told, log, asked.split))
-        except FormatError as refused:
-            answered = [_refused(story, place, str(refused)) for place in range(len(story.questions))]
+        answered = answer_story(told, story_log(told), asked.split)
         for question, row in zip(story.questions, answered, strict=True):
             number = f"{story.subset}/{question.id}"
             yield replace(
@@ -294,22 +289,6 @@ def _stories(asked: Asked) -> Iterator[Row]:
                 supporting=msgspec.UNSET,
                 expected_supporting=msgspec.UNSET,
             )
-
-
-def _refused(story: Story, place: int, reason: str) -> Row:
-    question = story.questions[place]
-    return Row(
-        benchmark=KEY,
-        split="",
-        subset="",
-        scene=story.scene,
-        question=question.id,
-        predicted="error",
-        expected=question.answer,
-        correct=None if question.answer is None else False,
-        log="",
-        error=reason,
-    )
 
 
 _SHARES = (0.05, 0.1, 0.2)
