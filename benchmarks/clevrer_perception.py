@@ -1,6 +1,6 @@
-"""How well events are perceived from NS-DR's proposals, and what is answered from them.
+"""The accuracy of events perceived from NS-DR's proposals, and of answers from them.
 
-    python benchmarks/clevrer_perception.py DATA [--part development|aside|ablations|speed]
+    python benchmarks/clevrer_perception.py DATA [--part development|aside|ablations|future|speed]
 
 DATA holds proposals.zip, annotations/, explanatory_train.jsonl.gz and ground_truth_{train,test}.jsonl.gz.
 Videos that may be fitted to are judged by cross-validation: each fifth of them with weights fitted to the
@@ -27,6 +27,7 @@ import numpy as np
 from orchestration.scoring.statistics import wilson
 from substrate.domains.clevrer.deltas import events_log
 from substrate.domains.clevrer.format import (
+    FRAMES,
     CompactCollision,
     InOut,
     SceneEvents,
@@ -39,6 +40,10 @@ from substrate.domains.clevrer.format import (
     tracks,
 )
 from substrate.domains.clevrer.interpreter import answer_scene
+from substrate.domains.clevrer.motion.engine import simulate
+from substrate.domains.clevrer.motion.law import BELIEF as MOTION
+from substrate.domains.clevrer.motion.law import LAW
+from substrate.domains.clevrer.motion.predict import apart, outlook
 from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.clevrer.perception.belief import BELIEF, Belief, contact_terms, fit
 from substrate.domains.clevrer.perception.calibrate import (
@@ -50,8 +55,15 @@ from substrate.domains.clevrer.perception.calibrate import (
 )
 from substrate.domains.clevrer.perception.ensemble import answer_perceived, compact
 from substrate.domains.clevrer.perception.format import decode_proposals, proposal_names, proposal_sources
+from substrate.domains.clevrer.perception.future import PERCEIVED, chances, estimates, met, straight
 from substrate.domains.clevrer.perception.masks import sightings
-from substrate.domains.clevrer.perception.perceive import Perceived, Video, examined, recorded
+from substrate.domains.clevrer.perception.perceive import (
+    Perceived,
+    Video,
+    examined,
+    read_videos,
+    recorded,
+)
 from substrate.domains.rows import Row
 
 FOLDS, CLOSE = 5, 6
@@ -192,7 +204,7 @@ def reliability(judged: Judged) -> Iterator[str]:
 
 
 def place_errors(data: Path, judged: Judged) -> Iterator[str]:
-    """How far places are off on the annotated videos, by distance from the camera and by occlusion."""
+    """The error of places on the annotated videos, by distance from the camera and by occlusion."""
     where = data / "annotations"
     films = {
         film.scene_index: film
@@ -237,7 +249,7 @@ def place_errors(data: Path, judged: Judged) -> Iterator[str]:
 def causes(
     judged: Judged, asked: Mapping[int, SceneQuestions], real: Mapping[int, SceneEvents]
 ) -> Iterator[str]:
-    """What each wrong answer was lost to: the first stage whose truth, put in its place, makes it right."""
+    """The cause of each wrong answer: the first stage whose truth, put in its place, makes it right."""
     by_scene = {found.scene_index: (found, video, truth) for found, video, truth in judged}
     for row in answers(judged, asked):
         if row.correct:
@@ -340,7 +352,7 @@ def main() -> int:
     )
     parser.add_argument("data", type=Path)
     parser.add_argument(
-        "--part", choices=("development", "aside", "ablations", "speed"), default="development"
+        "--part", choices=("development", "aside", "ablations", "future", "speed"), default="development"
     )
     given = parser.parse_args()
     data: Path = given.data
@@ -359,18 +371,56 @@ def main() -> int:
         report("Cross-validated on the videos that may be fitted to", judged, asked)
         say("\n".join(place_errors(data, judged)) + "\n")
         say("\nLost to:\n" + "\n".join(causes(judged, asked, real)) + "\n")
+    elif given.part == "future":
+        future(data, truth)
     else:
         ablations(data, truth, asked)
     return 0
 
 
 def is_developed(number: int) -> bool:
-    """Whether a video may be fitted to."""
+    """Tell whether a video may be fitted to."""
     return not is_aside(number)
 
 
+def future(data: Path, truth: Mapping[int, Gold], every: int = 4) -> None:
+    """Collisions foretold from frames 80 and 100: F1 and exact sets, met pairs known and inferred."""
+    numbers = [n for n in proposal_names(data / "proposals.zip") if is_developed(n)][::every]
+    counts: Counter[tuple[int, str, str]] = Counter()
+    for name, video in read_videos(data / "proposals.zip", numbers):
+        gold = truth[video.video_index]
+        for at in (80, 100):
+            seen = examined(video, name, until=at)
+            looks = [path.look for path in seen.paths]
+            late = {look for (look, kind), frame in gold.crossings.items() if kind == "in" and frame > at}
+            true = {pair for pair, frame in gold.collisions.items() if frame > at and not pair & late}
+            past = {pair for pair, frame in gold.collisions.items() if frame <= at}
+            found = estimates(seen)
+            apart_ = apart([one.body for one in found], 2 * LAW.radius)
+            votes = outlook(found, FRAMES - 1 - at, sight=PERCEIVED).votes
+            ways = {
+                "straight lines": straight(seen),
+                "one simulation": {(a, b) for _, a, b in simulate(apart_, FRAMES - 1 - at).contacts},
+                "half of 64": {pair for pair, (part, _) in votes.items() if part >= 0.5},
+                "64, weighed": {p for p, chance in chances(seen).items() if chance >= MOTION.cut},
+            }
+            for way, pairs in ways.items():
+                said = {frozenset(looks[body] for body in pair) for pair in pairs - met(seen)}
+                for title, here in ((f"{way}, met inferred", said), (f"{way}, met known", said - past)):
+                    counts[at, title, "both"] += len(here & true)
+                    counts[at, title, "said"] += len(here)
+                    counts[at, title, "true"] += len(true)
+                    counts[at, title, "any"] += bool(here | true)
+                    counts[at, title, "exact"] += bool(here | true) and here == true
+    say("\n| from | way | F1 | true | exact, of those with any |\n|---|---|---|---|---|\n")
+    for at, title in sorted({key[:2] for key in counts}):
+        n = {key: counts[at, title, key] for key in ("both", "said", "true", "any", "exact")}
+        score = 2 * n["both"] / max(1, n["said"] + n["true"])
+        say(f"| {at} | {title} | {score:.4f} | {n['true']} | {n['exact']} of {n['any']} |\n")
+
+
 def ablations(data: Path, truth: Mapping[int, Gold], asked: Mapping[int, SceneQuestions]) -> None:
-    """What each part is worth, cross-validated."""
+    """The worth of each part, cross-validated."""
     fitted = partial(fit_belief, truth=truth)
     videos = examine(data, is_developed)
     whole = crossed_over(videos, truth, fitted)

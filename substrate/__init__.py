@@ -11,8 +11,8 @@ name of it is first used.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False  # as type checkers know it: the module `typing` takes longer to load than all of this
 if TYPE_CHECKING:
     from substrate.base import (
         Delta,

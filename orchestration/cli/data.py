@@ -23,11 +23,12 @@ INPUTS = {
     "annotations": ("DIR_OR_ZIP", "Official annotations."),
     "events": ("FILE", "Compact event records as JSON lines; may be gzip."),
     "tasks": ("DIR", "Official files qaN_….txt, gzipped or not."),
+    "proposals": ("DIR_OR_ZIP", "NS-DR's processed proposals, sim_NNNNN.json."),
     "scene_graphs": ("FILE", "Official scene graphs; may be gzip."),
     "questions": ("FILE", "The official list, or JSON lines of the same records; may be gzip."),
     "specs": ("FILE", "Specifications as JSON lines; may be gzip."),
 }
-"""What a benchmark's files are called, with what an option says of them."""
+"""The names of a benchmark's files, with what an option says of them."""
 
 
 def file_option(name: str, required: bool) -> Any:

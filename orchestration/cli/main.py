@@ -97,7 +97,7 @@ def report(
     ] = 0,
     json: JsonOption = False,
 ) -> None:
-    """Where the report of a profile lies; it opens from disk, or is served."""
+    """Show where the report of a profile lies; it opens from disk, or is served."""
     if json and serve:
         raise typer.BadParameter("--json goes without --serve")
     with failing():
@@ -294,6 +294,7 @@ def explain(
     profile: ProfileOption = None,
     annotations: FileOption = None,
     events: FileOption = None,
+    proposals: FileOption = None,
     tasks: FileOption = None,
     scene_graphs: FileOption = None,
     questions: FileOption = None,
@@ -304,7 +305,7 @@ def explain(
 ) -> None:
     """Why: the steps to an answer, with the queries, triples and ticks behind each."""
     files = {"annotations": annotations, "events": events, "tasks": tasks, "scene_graphs": scene_graphs}
-    files |= {"questions": questions, "specs": specs}
+    files |= {"questions": questions, "specs": specs, "proposals": proposals}
     with failing(), others_apart():
         from orchestration.cli.data import require_files
         from orchestration.lineage.explain import Input, explain_answer, files_given

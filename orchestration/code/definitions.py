@@ -111,7 +111,7 @@ def parse(text: bytes, module: str, *, package: bool) -> Source:
 
 
 def _only_for_readers(statement: ast.stmt) -> bool:
-    """Whether a statement is a docstring, or runs for a type checker or for a command alone."""
+    """Tell whether a statement is a docstring, or runs for a type checker or for a command alone."""
     if isinstance(statement, ast.If):
         test = ast.unparse(statement.test)
         return test.endswith("TYPE_CHECKING") or test == "__name__ == '__main__'"
@@ -216,12 +216,12 @@ def _definition(statement: ast.stmt, own: set[str], imported: dict[str, str], ho
 
 
 def _may_name(text: str) -> bool:
-    """Whether a text may be the name of a file or of a TBox."""
+    """Tell whether a text may be the name of a file or of a TBox."""
     return text.isidentifier() or (len(text) < 100 and _FILE.fullmatch(text) is not None)
 
 
 def _runs(statement: ast.stmt, names: tuple[str, ...], own: set[str], imported: dict[str, str]) -> bool:
-    """Whether a statement does more than to bind or change names of its module."""
+    """Tell whether a statement does more than to bind or change names of its module."""
     if isinstance(statement, _DEFINING):
         # A decorator of the project may keep what it decorates in a table, by which any function finds it.
         roots = {name for one in statement.decorator_list for name in _root(one) or _whole(one)}

@@ -41,7 +41,7 @@ class _Kept(msgspec.Struct):
 
 
 def is_ours(module: str) -> bool:
-    """Whether a module is of this project."""
+    """Tell whether a module is of this project."""
     return module.partition(".")[0] in PACKAGES
 
 

@@ -1,4 +1,4 @@
-"""What is asked again of each benchmark on input that is not exact, and how the input is made so.
+"""Robustness: each benchmark asked again on input that is not exact, and the ways to make it so.
 
 Of a profile's data the first cases are taken. A condition changes what is observed, by a seed; the questions
 and their gold stay those of the case as it is. Two conditions of ComPhy's ask about other worlds instead,
@@ -22,7 +22,6 @@ from orchestration.benchmarks.benchmark import Case, Interpreted, Natural, Secti
 from orchestration.code import Declared
 from orchestration.studies.ablations import Variant
 from orchestration.studies.study import Part, Study
-from substrate.base.errors import FormatError
 from substrate.domains.babi.deltas import story_log
 from substrate.domains.babi.format import Story
 from substrate.domains.babi.interpreter import answer_story
@@ -54,7 +53,7 @@ AS_IT_IS = "as it is"
 
 
 class Robustness(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """How many of a profile's cases of each benchmark are asked again."""
+    """The number of a profile's cases of each benchmark that are asked again."""
 
     clevrer: Annotated[int, Natural] = 0
     comphy_inferred: Annotated[int, Natural] = 0
@@ -147,7 +146,7 @@ def rows(
 
 
 def _expected(of: str, case: Case) -> dict[str, int]:
-    """How many rows a case has of each setting under each condition."""
+    """The number of rows that a case has of each setting under each condition."""
     perturbed = PERTURBED[of]
     questions = perturbed.questions(case) if case.questions else {}
     return {named(setting, condition): questions.get(setting, 0) for setting, condition in perturbed.pairs()}
@@ -276,14 +275,10 @@ def _images(asked: Asked) -> Iterator[Row]:
 
 
 def _stories(asked: Asked) -> Iterator[Row]:
-    """bAbI's rows, all tasks together; a story that the grammar refuses has errors for answers."""
+    """bAbI's rows, all tasks together."""
     for story in msgspec.json.decode(asked.case.record, type=list[Story]):
         told: Story = asked.condition.change(story, asked.rng)
-        try:
-            log = story_log(told)
-            answered = list(answer_story(told, log, asked.split))
-        except FormatError as refused:
-            answered = [_refused(story, place, str(refused)) for place in range(len(story.questions))]
+        answered = answer_story(told, story_log(told), asked.split)
         for question, row in zip(story.questions, answered, strict=True):
             number = f"{story.subset}/{question.id}"
             yield replace(
@@ -295,22 +290,6 @@ def _stories(asked: Asked) -> Iterator[Row]:
                 supporting=msgspec.UNSET,
                 expected_supporting=msgspec.UNSET,
             )
-
-
-def _refused(story: Story, place: int, reason: str) -> Row:
-    question = story.questions[place]
-    return Row(
-        benchmark=KEY,
-        split="",
-        subset="",
-        scene=story.scene,
-        question=question.id,
-        predicted="error",
-        expected=question.answer,
-        correct=None if question.answer is None else False,
-        log="",
-        error=reason,
-    )
 
 
 _SHARES = (0.05, 0.1, 0.2)

@@ -9,9 +9,11 @@ import shlex
 import subprocess
 from pathlib import Path
 
+import pytest
 from runnable_pages import Page
 from shared_project import put_in_git, run
 
+pytestmark = pytest.mark.long
 PAGE = Page("how-to-experiment.md")
 ANSWERS = "artifacts/sample/clevrer/answers.jsonl"
 

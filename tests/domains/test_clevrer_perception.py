@@ -12,13 +12,26 @@ import pytest
 
 from substrate.base.errors import FormatError
 from substrate.base.extras import needed
-from substrate.domains.clevrer.format import SHAPES
+from substrate.domains.clevrer.deltas import events_log
+from substrate.domains.clevrer.format import SHAPES, Choice, Question
+from substrate.domains.clevrer.interpreter import answer_scene
 from substrate.domains.clevrer.motion import Body, simulate
+from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.clevrer.perception import Perceived, perceive
 from substrate.domains.clevrer.perception.camera import SEEN
+from substrate.domains.clevrer.perception.ensemble import answer_perceived, compact, worlds
+from substrate.domains.clevrer.perception.explain import explain_perceived
 from substrate.domains.clevrer.perception.format import decode_proposals, proposal_names
+from substrate.domains.clevrer.perception.future import chances, met, straight
 from substrate.domains.clevrer.perception.log import perceived_log
-from substrate.domains.clevrer.perception.perceive import examined
+from substrate.domains.clevrer.perception.perceive import (
+    PerceivedCollision,
+    PerceivedCrossing,
+    PerceivedObject,
+    examined,
+)
+from substrate.worlds.clevrer import generate_scene
+from substrate.worlds.clevrer.proposals import proposals
 
 Change = Callable[[dict[str, Any]], None]
 
@@ -33,7 +46,7 @@ def mask(box: tuple[int, int, int, int]) -> dict[str, Any]:
 
 
 def proposal(body: Body, color: str) -> dict[str, Any] | None:
-    """What a detector that never errs sees of a body, as its box."""
+    """The box of a body as a detector that never errs sees it."""
     box = SEEN.boxes(SHAPES.index(body.shape), *(np.array([v]) for v in (body.x, body.y, 0.39)))[0]
     left, top, right, bottom = (round(float(edge)) for edge in box)
     if right <= 0 or bottom <= 0 or left >= 480 or top >= 320:
@@ -177,3 +190,78 @@ def test_two_videos_of_one_number_are_refused(tmp_path: Path) -> None:
         (tmp_path / folder / "sim_00007.json").write_text("{}", "utf-8")
     with pytest.raises(FormatError, match="video 7 occurs twice"):
         proposal_names(tmp_path)
+
+
+def doubtful_hit(chance: float) -> Perceived:
+    """Two bodies, one of which came in, that may have touched."""
+    return Perceived(
+        7,
+        60,
+        [PerceivedObject("red", "metal", "sphere", 0, 60), PerceivedObject("blue", "metal", "cube", 1, 60)],
+        [PerceivedCrossing(3, 0, "in", 0.999, (3, 3))],
+        [PerceivedCollision((0, 1), 20, chance, (19, 21))] if chance >= 0.5 else [],
+        [] if chance >= 0.5 else [PerceivedCollision((0, 1), 20, chance, (19, 21))],
+        {},
+    )
+
+
+def asked(program: str, choice: str) -> Question:
+    return Question(
+        0, "?", "explanatory", program.split(), choices=[Choice(0, "?", choice.split(), "correct")]
+    )
+
+
+CAUSE = asked(
+    "events events objects red filter_color unique filter_collision unique filter_ancestor belong_to",
+    "events objects red filter_color unique filter_in unique",
+)
+
+
+def test_worlds_weigh_what_is_in_doubt() -> None:
+    made = worlds(doubtful_hit(0.3))
+    assert [(round(world.weight, 3), len(world.events.collisions)) for world in made] == [(0.7, 0), (0.3, 1)]
+
+
+def test_a_question_about_an_event_is_answered_where_the_event_happened() -> None:
+    (row,) = answer_perceived(doubtful_hit(0.3), [CAUSE], Parameters(), "train")
+    assert row.correct, row
+    log = events_log(compact(doubtful_hit(0.3), doubtful_hit(0.3).in_outs))
+    (alone,) = answer_scene(log, 7, [CAUSE], Parameters(), "train")
+    assert alone.predicted == "error"
+
+
+def test_an_explanation_names_the_weakest_link() -> None:
+    video = film([BALL, POST, Body(2, "sphere", 0.0, -4.6, 0.0, 2.2)])
+    log = perceived_log(examined(decode_proposals(source(video)), "sim_00007.json"))
+    question = Question(
+        0,
+        "?",
+        "descriptive",
+        ["events", "objects", "red", "filter_color", "unique", "filter_collision", "unique", "get_frame"],
+        answer="1",
+    )
+    found = explain_perceived(log, 7, question, Parameters())
+    (part,) = found.parts
+    assert "weakest link: Collision" in part.ground
+    assert part.probability is not None
+    assert 0.9 < part.probability < 1
+
+
+def test_the_future_is_foretold_from_frames_before_it() -> None:
+    video = decode_proposals(source(film([BALL, POST])))
+    ((hit, *_),) = simulate([BALL, POST], 59).contacts
+    early = examined(video, "sim_00007.json", until=hit - 10)
+    assert not met(early)
+    assert max(chances(early, until=59).values()) > 0.5
+    assert straight(early, until=59) == {(0, 1)}
+
+
+def test_generated_proposals_are_perceived_as_they_were_made() -> None:
+    scene = generate_scene(10_003, seed=20)
+    made = json.dumps(proposals(scene.annotation, seed=20)).encode()
+    assert made == json.dumps(proposals(scene.annotation, seed=20)).encode()
+    found = perceive(decode_proposals(("sim_10003.json", made)), "sim_10003.json")
+    looks = {o.object_id: (o.color, o.material, o.shape) for o in scene.annotation.object_property}
+    there = {frozenset(looks[number] for number in c.object_ids) for c in scene.annotation.collision}
+    mine = {o.id: (o.color, o.material, o.shape) for o in found.objects}
+    assert {frozenset(mine[number] for number in c.object) for c in found.collisions} == there
