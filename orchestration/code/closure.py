@@ -39,7 +39,7 @@ class Node(NamedTuple):
 
 
 class _Step(NamedTuple):
-    """What a definition leads to."""
+    """The places that a definition leads to."""
 
     nodes: tuple[Node, ...]
     modules: tuple[str, ...]
@@ -146,7 +146,7 @@ class Closure:
         }
 
     def lines(self) -> dict[str, list[str]]:
-        """What counts of each file."""
+        """The lines that stand for each file: a hash for each part of it that counts."""
         attributes, strings = set[str](), dict[str, set[str]]()
         by_module: dict[str, list[int]] = {}
         for node in self.nodes:
@@ -242,7 +242,7 @@ def _step(node: Node) -> _Step:
 
 
 def _resolved(module: str, chain: str, inner: Mapping[str, str]) -> _Step:
-    """What a name with its attributes means in a module.
+    """The meaning of a name with its attributes in a module.
 
     Args:
         inner: what imports inside the definition bind.
@@ -255,7 +255,7 @@ def _resolved(module: str, chain: str, inner: Mapping[str, str]) -> _Step:
 
 
 def _attribute(module: str, name: str, rest: list[str], root: str) -> _Step:
-    """What a module has under a name."""
+    """The definitions behind a name of a module."""
     source = source_of(module)
     if nodes := _bound(module, name):
         return _Step(nodes, (module,), (f"{root}={module}:{name}",))
@@ -270,7 +270,7 @@ def _attribute(module: str, name: str, rest: list[str], root: str) -> _Step:
 
 
 def _imported(source: str, rest: list[str], root: str) -> _Step:
-    """What an import binds: a module, or a name of one."""
+    """The meaning of an import: a module, or a name of one."""
     module, _, name = source.partition(":")
     if not is_ours(module):
         return _Step((), (), (f"{root}={source}",))
@@ -278,7 +278,7 @@ def _imported(source: str, rest: list[str], root: str) -> _Step:
 
 
 def _module(module: str, rest: list[str], root: str) -> _Step:
-    """What is asked of a module; all of it, where it is handed on as it stands."""
+    """The definitions asked of a module; all of them, where it is handed on as it stands."""
     if rest:
         found = _attribute(module, rest[0], rest[1:], root)
         if any(found) or rest[0].startswith("__"):

@@ -34,7 +34,7 @@ _IMPORTING = (ast.Import, ast.ImportFrom)
 _SILENT = frozenset({"ctx", "kind", "type_comment"})
 """Fields of a tree that say nothing of what it does."""
 _TAKING = ("_GLOBAL", "_GLOBALS", "_NAME", "_CLASSDEREF")
-"""How the instructions end that take or bind a name of the module."""
+"""The endings of instructions that take or bind a name of the module."""
 
 
 class Definition(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -142,7 +142,7 @@ def _imported(statement: ast.Import | ast.ImportFrom, home: str) -> dict[str, st
 
 
 def _loaded(statement: ast.Import | ast.ImportFrom, home: str) -> list[str]:
-    """What an import runs: ``module:name`` where the name may be a module too."""
+    """The modules that an import runs: ``module:name`` where the name may be a module too."""
     if isinstance(statement, ast.ImportFrom):
         source = _absolute(statement, home)
         return [f"{source}:{alias.name}" for alias in statement.names]

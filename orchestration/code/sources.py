@@ -23,17 +23,17 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("orchestration", "substrate")
 KEPT = Path(".dagster", "definitions.msgpack")
 _MOST = 5000
-"""How many files are kept before all are forgotten, most of which are there no more."""
+"""The number of files kept before all are forgotten, most of which are there no more."""
 
 
 class _Kept(msgspec.Struct):
-    """What was parsed, by the hash of the bytes."""
+    """All that was parsed, by the hash of the bytes."""
 
     form: str
     modules: dict[str, Source] = {}
     data: dict[str, str] = {}
     written: int = 0
-    """How many of them the file holds."""
+    """The number of them that the file holds."""
 
     @property
     def size(self) -> int:
