@@ -34,6 +34,7 @@ def write_project(root: Path, scenes: int) -> None:
     parameters = yaml.safe_load((ROOT / "params.yaml").read_text("utf-8"))
     parameters["profiles"]["sample"] |= {
         "clevrer": {"source": "generated", "scenes": scenes},
+        "perceived": {"source": "generated", "scenes": 2},
         "babi": {"source": "generated", "questions": 5},
         "gqa": {"source": "generated", "scenes": 3},
         "comphy": {"source": "generated", "targets": 2},
