@@ -7,7 +7,7 @@ from typing import Any
 
 
 def content(suffix: str, data: bytes) -> bytes:
-    """The meaning of a file: of YAML and Turtle what they parse to, in the file's order, of any other its bytes.
+    """The meaning of a file: of YAML and Turtle what they parse to, in order; of any other its bytes.
 
     >>> content(".yaml", b"a: [1, 2]  # a remark") == content(".yaml", b"a:\\n- 1\\n- 2\\n")
     True
