@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 import dagster as dg
 
 from orchestration.benchmarks.baselines import COMPARED, COMPARISONS, LanguageModel
-from orchestration.benchmarks.benchmark import Benchmark, Table
+from orchestration.benchmarks.benchmark import Benchmark, Explained, Interpreted, Table
 from orchestration.lineage.number import Lineage, trace_number
 from orchestration.lineage.prov import write_prov
 from orchestration.pipeline.spark import readable, spark_session
@@ -57,6 +57,7 @@ def result_stages(benchmarks: Benchmarks) -> Iterator[Stage]:
                 *table.needs,
             ),
             parameters=("seed", *(f"profiles.{{profile}}.{data}" for data in asked), *keys),
+            functions=tuple(benchmark.source.size for benchmark in shown),
         )
     yield Stage(
         "tables/numbers",
@@ -82,6 +83,7 @@ def describing_stages(benchmarks: Benchmarks, stages: Iterable[Stage]) -> Iterat
         "Tables, figures, every answer, explanations and traces as HTML pages that open from disk.",
         needs=needs,
         parameters=("profiles.{profile}", *keys),
+        functions=tuple(_said_by(benchmarks)),
         describes=described,
         pinned_by="nothing",
     )
@@ -98,6 +100,16 @@ def describing_stages(benchmarks: Benchmarks, stages: Iterable[Stage]) -> Iterat
         kinds=("rdf",),
         pinned_by="nothing",
     )
+
+
+def _said_by(benchmarks: Iterable[Benchmark]) -> Iterator[Callable[..., Any]]:
+    """The functions by which benchmarks say what their questions and answers are."""
+    for benchmark in benchmarks:
+        yield from (benchmark.asked, benchmark.source.size)
+        if isinstance(benchmark, Interpreted):
+            yield benchmark.wordings
+        if isinstance(benchmark, Explained):
+            yield benchmark.explain
 
 
 def _behind(stages: dict[str, Stage], wanted: Sequence[str]) -> set[str]:

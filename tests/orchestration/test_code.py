@@ -47,7 +47,14 @@ HOUSE = tuple(f"{ROOT / name}/" for name in PACKAGES)
 COUNTING = f"{ROOT / 'orchestration/code'}/"
 """Says what counts of a file, and does not count itself."""
 TBOXES = f"{ROOT / 'tboxes'}/"
-WORKED = [name for name, stage in STAGES.items() if stage.functions]
+SHOWN = [
+    name
+    for name in STAGES
+    if name.startswith(("tables/", "report/", "provenance/"))
+    or name in {"clevrer/scores", "twin/scores", "controlled/scores", "twin/comparisons"}
+]
+"""The stages that show results, and of those that count one of each kind."""
+WORKED = [name for name, stage in STAGES.items() if stage.functions and name not in SHOWN]
 """Every stage that calls functions in workers, or those of a language model."""
 
 _heard: set[str] | None = None
@@ -78,7 +85,8 @@ def touched() -> Iterator[Touched]:
     opened, codes, found = set[str](), dict[CodeType, dict[str, Any]](), Touched(set(), set())
 
     def on_call(frame: FrameType, event: str, _: Any) -> None:
-        if frame.f_code.co_filename.startswith(HOUSE) and not frame.f_code.co_filename.startswith(COUNTING):
+        file = frame.f_code.co_filename
+        if file.startswith(HOUSE) and file.endswith(".py") and not file.startswith(COUNTING):
             codes[frame.f_code] = frame.f_globals
 
     _listen()
@@ -113,7 +121,9 @@ def _defined(ran: CodeType, there: dict[str, Any]) -> Iterator[tuple[str, str]]:
             value = there[one.argval]
             if one.argval in bound:
                 yield _short(file), one.argval
-            elif getattr(value, "__module__", "").startswith(PACKAGES) and hasattr(value, "__qualname__"):
+            elif (getattr(value, "__module__", "") or "").startswith(PACKAGES) and hasattr(
+                value, "__qualname__"
+            ):
                 home = sys.modules[value.__module__].__file__
                 yield _short(Path(home or "")), value.__qualname__.partition(".")[0]
 
@@ -144,7 +154,8 @@ def _statements(file: Path) -> list[tuple[range, tuple[str, ...]]]:
 def forget() -> None:
     """Empty the caches of the house, so that what is kept from before is computed, and opened, again."""
     for kept in gc.get_objects():
-        if isinstance(kept, functools._lru_cache_wrapper) and kept.__module__.startswith("substrate"):
+        name = kept.__module__ if isinstance(kept, functools._lru_cache_wrapper) else ""
+        if name.startswith(PACKAGES) and not name.startswith("orchestration.code"):
             kept.cache_clear()
 
 
@@ -272,8 +283,28 @@ def test_what_workers_execute_or_open_is_code_of_the_stage(
     with touched() as found:
         made = work()
     assert made is None or made
-    stage = STAGES[name]
-    assert len(found.definitions) > 10, "nothing was seen"
+    require_declared(STAGES[name], found)
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_what_shows_results_executes_or_opens_is_code_of_the_stage(
+    name: str, reproduced: Path, tmp_path: Path
+) -> None:
+    workspace, stage = open_workspace(), STAGES[name]
+
+    def run(folder: str) -> None:
+        (tmp_path / folder).mkdir()
+        stage.run(workspace, *(tmp_path / folder / out.replace("/", "-") for out in stage.outs))
+
+    run("before")
+    with touched() as found:
+        run("again")
+    require_declared(stage, found)
+
+
+def require_declared(stage: Stage, found: Touched) -> None:
+    """Hold that a stage's code has all that ran or was opened."""
+    assert len(found.definitions) > 5, "nothing was seen"
     closure = Closure(stage.calls)
     # A function without a name counts with the statement around it, or alone, where the stage names it.
     assert {
