@@ -9,14 +9,14 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any
 
-from orchestration.code import code_of
+from orchestration.code import Declared, code_of
 
 Run = Callable[..., dict[str, Any]]
 """Takes the workspace and a fresh path for each out; gives metadata for the materialisation."""
 
 
 @dataclass(frozen=True)
-class Stage:
+class Stage(Declared):
     """A stage: what it reads, makes and runs; paths may hold ``{profile}``.
 
     Attributes:

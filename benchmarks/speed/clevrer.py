@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from unittest.mock import patch
 
 import msgspec
+import pybullet as bullet
 
 from benchmarks.speed.executor import Executor
 from benchmarks.speed.measure import Bench, Pair
@@ -198,7 +199,7 @@ def simulated_questions(size: int) -> Iterator[Pair]:
 def world(size: int) -> Iterator[Pair]:
     """Making scenes beside setting the same bodies up and Bullet's ``stepSimulation`` alone."""
     runs: list[list[Any]] = []
-    insert, step = physics._insert, physics.bullet.stepSimulation
+    insert, step = physics._insert, bullet.stepSimulation
 
     def inserted(client: int, body: physics.Body) -> int:
         if not runs or runs[-1][1]:
@@ -214,7 +215,7 @@ def world(size: int) -> Iterator[Pair]:
         for number in range(size):
             generate_scene(10000 + number, 1)
 
-    with patch.object(physics, "_insert", inserted), patch.object(physics.bullet, "stepSimulation", stepped):
+    with patch.object(physics, "_insert", inserted), patch.object(bullet, "stepSimulation", stepped):
         make()
 
     def only_step() -> None:

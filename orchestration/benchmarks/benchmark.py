@@ -19,6 +19,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Protocol
 
 import msgspec
 
+from orchestration.code import Declared
 from substrate.base.errors import FormatError, ParameterError
 from substrate.cause.explanation import Explanation
 from substrate.domains.rows import Row
@@ -167,7 +168,7 @@ GENERATED = ByHand("generated", "")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Source:
+class Source(Declared):
     """A source of cases: files in one format, and how a profile comes by them.
 
     Attributes:
@@ -219,7 +220,7 @@ class Source:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Logger:
+class Logger(Declared):
     """Cases ► event logs.
 
     Attributes:
@@ -242,7 +243,7 @@ class Logger:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Table:
+class Table(Declared):
     """A table of results, which several benchmarks may share.
 
     Attributes:
@@ -265,7 +266,7 @@ class Table:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Benchmark:
+class Benchmark(Declared):
     """Questions with answers that are counted; the kinds below say who answers.
 
     Attributes:

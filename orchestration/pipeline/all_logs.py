@@ -7,13 +7,11 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 import pyarrow as pa
 import pyoxigraph as ox
-from pyspark.errors import PySparkException
-from pyspark.sql import SparkSession
 
 from orchestration.benchmarks.benchmark import Interpreted
 from orchestration.ledger.records import keep_tables
@@ -24,6 +22,9 @@ from orchestration.workspace.tables import LOGS, shard_name
 from substrate.base.errors import ParameterError, SubstrateError
 from substrate.log.event_log import EventLog
 from substrate.sparql.guard import query
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 FOUND = pa.schema([(NUMBER, pa.int64()), (PLACE, pa.int64()), ("lines", pa.list_(pa.string()))])
 """A row a log: its solutions as JSON."""
@@ -119,6 +120,8 @@ def ask_deltas(
     workspace: Workspace, benchmark: Interpreted, query: str, timeout: float, limit: int
 ) -> Answered:
     """A SQL query over the table ``deltas`` of all logs; arguments and errors as :func:`ask_each`."""
+    from pyspark.errors import PySparkException
+
     session, manifest = (
         spark_session(workspace.settings.spark),
         ensure_logs(workspace, benchmark.logger, "logs"),

@@ -30,7 +30,9 @@ from substrate.base.files import sha256, write_json
 def source_stage(source: Source) -> Stage:
     """The stage of a source's data."""
     official = (source.official.unpack,) if isinstance(source.official, Release) else ()
-    made_by = tuple(function for world in source.world for function in (world.make, world.write))
+    made_by = tuple(
+        function for world in source.world for function in (world.numbers, world.make, world.write)
+    )
     profile = f"profiles.{{profile}}.{source.name}"
     return Stage(
         f"{source.name}/dataset",

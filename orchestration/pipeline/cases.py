@@ -9,12 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as sql
 
 from orchestration.benchmarks.benchmark import Interpreted, Logger, NamedLog, Source, World
 from orchestration.code import code_of
@@ -39,6 +37,9 @@ from substrate.base.errors import SubstrateError
 from substrate.base.files import replacing, sha256
 from substrate.domains.rows import encode
 from substrate.log.event_log import EventLog
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
 
 MADE = pa.schema([(NUMBER, pa.int64()), ("scene", pa.binary())])
 """A row a generated scene."""
@@ -189,6 +190,8 @@ def _mapped(
     first: int | None = None,
 ) -> pa.Table:
     """A function over one shard of cases, or over the first of them."""
+    from pyspark.sql import functions as sql
+
     asked = storage.read(cases.folder, shard_name(number), columns=[NUMBER, "source"])
     frame = join(_read_frame(session, storage, cases.folder, number, CASES))
     if first is not None:
@@ -221,6 +224,8 @@ def ensure_logs(workspace: Workspace, logger: Logger, stage: str) -> Manifest:
 
 def _with_logs(logs: DataFrame, cases: DataFrame) -> DataFrame:
     """Cases with their logs, as a list in order; cases without one have none."""
+    from pyspark.sql import functions as sql
+
     one = sql.struct("place", "name", "patch")
     of_case = logs.groupBy(NUMBER).agg(sql.sort_array(sql.collect_list(one)).alias("logs"))
     return cases.join(sql.broadcast(of_case), NUMBER)

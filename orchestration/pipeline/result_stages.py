@@ -12,7 +12,6 @@ import dagster as dg
 
 from orchestration.benchmarks.baselines import COMPARED, COMPARISONS, LanguageModel
 from orchestration.benchmarks.benchmark import Benchmark, Table
-from orchestration.lineage.crate import write_crate
 from orchestration.lineage.number import Lineage, trace_number
 from orchestration.lineage.prov import write_prov
 from orchestration.pipeline.spark import readable, spark_session
@@ -183,6 +182,8 @@ def make_provenance(
     benchmarks: Benchmarks, described: Sequence[Stage], workspace: Workspace, prov: Path, crate: Path
 ) -> dict[str, Any]:
     """The traces of all numbers as PROV-O and as a crate."""
+    from orchestration.lineage.crate import write_crate  # its library need not load where stages are listed
+
     stages = _named(described)
     lineage = Lineage(workspace, stages, known=stages)
     numbers = [number for benchmark in benchmarks for number in benchmark.numbers]

@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import dagster as dg
-from sqlalchemy.exc import OperationalError
 
 from orchestration.pipeline.assets import EXECUTOR, asset_key, assets_of
 from orchestration.pipeline.checks import checks_of
@@ -44,6 +43,8 @@ def instance(root: Path) -> dg.DagsterInstance:
 @contextmanager
 def _written(home: Path) -> Iterator[None]:
     """Say where it is that Dagster's database cannot be written."""
+    from sqlalchemy.exc import OperationalError
+
     try:
         yield
     except (OSError, OperationalError) as error:

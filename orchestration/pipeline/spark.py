@@ -21,11 +21,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession
 
 from orchestration.code import PACKAGES, ROOT
 from orchestration.pipeline.progress import advance
@@ -33,6 +32,9 @@ from orchestration.settings import Spark
 from orchestration.workspace.folders import Workspace
 from substrate.base import errors
 from substrate.base.errors import SubstrateError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
 
 Work = Callable[[dict[str, Any]], Iterable[dict[str, Any]]]
 """From a row of input to rows of output; picklable, and pure: it may run twice."""
@@ -47,6 +49,8 @@ def spark_session(settings: Spark) -> SparkSession:
     ``SPARK_REMOTE`` in the environment names a Spark Connect server, ``SPARK_MASTER`` a cluster; without
     either the settings say where Spark runs.
     """
+    from pyspark.sql import SparkSession
+
     require_endpoint(settings)
     # Workers must run this interpreter: another one has other packages, or none.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
@@ -103,6 +107,8 @@ def require_endpoint(settings: Spark) -> None:
 
 def leave_session() -> None:
     """End this process's session, if there is one, so that the next one is made on a new connection."""
+    from pyspark.sql import SparkSession
+
     # What is lost already cannot be told to end.
     with suppress(Exception):
         if (session := SparkSession.getActiveSession()) is not None:

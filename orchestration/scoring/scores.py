@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as sql
 
 from orchestration.scoring.published import Kind, published
 from orchestration.scoring.statistics import mcnemar_exact, newcombe_paired, wilson
 from substrate.domains.smallville.judging import WEIGHTS, Judgement, judge
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
 
 _DIGITS = 6
 
@@ -100,6 +102,8 @@ def count(
 
     Rows without gold are left out.
     """
+    from pyspark.sql import functions as sql
+
     names = list(names)
     if paired:
         return _count_pairs(session.read.json(_uri(answers), schema=_PAIR), names)
@@ -138,6 +142,8 @@ def _count_pairs(rows: DataFrame, names: Iterable[str]) -> dict[str, tuple[int, 
     """The same over rows that come in pairs of one scene: every pair is judged by itself, and the judgements
     are added.
     """
+    from pyspark.sql import functions as sql
+
     totals = (sql.sum(sql.col(f"right.{metric}").cast("long")).alias(metric) for metric in Judgement._fields)
     found = _judged_pairs(rows).agg(sql.count("*").alias("pairs"), *totals).collect()[0].asDict()
     metrics = {name: split_name(name)[1] for name in names}
@@ -149,6 +155,8 @@ def _count_pairs(rows: DataFrame, names: Iterable[str]) -> dict[str, tuple[int, 
 
 def _judged_pairs(rows: DataFrame) -> DataFrame:
     """A row a pair: its scene, and what of it is right."""
+    from pyspark.sql import functions as sql
+
     in_order = sql.sort_array(sql.collect_list(sql.struct("question", "predicted", "expected")))
     pairs = rows.where("correct is not null").groupBy("scene").agg(in_order.alias("arms"))
     # Through Python, so that a pair is judged by the same code here and in `substrate score`.
@@ -191,6 +199,8 @@ def compare(
     Args:
         read_from: URIs of both that Spark's workers reach; the files' own unless given.
     """
+    from pyspark.sql import functions as sql
+
     names = first.parent.name, second.parent.name
     uris = read_from or (_uri(first), _uri(second))
 

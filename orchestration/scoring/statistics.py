@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-from scipy.stats import binomtest
-
 
 def wilson(correct: int, n: int, confidence: float = 0.95) -> tuple[float, float]:
     """Wilson's score interval of a proportion (E. B. Wilson, JASA 22, 1927), without continuity correction.
@@ -20,8 +18,12 @@ def wilson(correct: int, n: int, confidence: float = 0.95) -> tuple[float, float
     >>> [round(100 * bound, 2) for bound in wilson(153, 300)]
     [45.37, 56.61]
     """
-    interval = binomtest(correct, n).proportion_ci(confidence, method="wilson")
-    return float(interval.low), float(interval.high)
+    from scipy.special import ndtri  # a third of a second, which who only lists stages need not wait
+
+    z, p = float(ndtri(0.5 + 0.5 * confidence)), correct / n
+    twice = 2 * (n + z**2)
+    center, half = (2 * n * p + z**2) / twice, z / twice * math.sqrt(4 * n * p * (1 - p) + z**2)
+    return 0.0 if correct == 0 else center - half, 1.0 if correct == n else center + half
 
 
 def newcombe_paired(
@@ -57,9 +59,7 @@ def newcombe_paired(
 
 
 def mcnemar_exact(first_only: int, second_only: int) -> float:
-    """Two-sided exact p of McNemar's test (Q.
-
-    McNemar, Psychometrika 12, 1947): are two paired proportions equal?
+    """Exact two-sided p that two paired proportions are equal (Q. McNemar, Psychometrika 12, 1947).
 
     Args:
         first_only: pairs that the first alone got right.
@@ -71,5 +71,8 @@ def mcnemar_exact(first_only: int, second_only: int) -> float:
     >>> f"{mcnemar_exact(94, 0):.2g}"
     '1e-28'
     """
+    from scipy.special import bdtr
+
     discordant = first_only + second_only
-    return float(binomtest(first_only, discordant).pvalue) if discordant else 1.0
+    # Each side of a fair coin's tail is as likely as the other.
+    return min(1.0, 2 * float(bdtr(min(first_only, second_only), discordant, 0.5))) if discordant else 1.0

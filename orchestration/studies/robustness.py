@@ -19,6 +19,7 @@ from msgspec.structs import replace
 
 from orchestration.benchmarks import babi, clevrer, comphy, gqa
 from orchestration.benchmarks.benchmark import Case, Interpreted, Natural, Section
+from orchestration.code import Declared
 from orchestration.studies.ablations import Variant
 from orchestration.studies.study import Part, Study
 from substrate.domains.babi.deltas import story_log
@@ -78,7 +79,7 @@ class Condition:
 
 
 @dataclass(frozen=True)
-class Perturbed:
+class Perturbed(Declared):
     """A benchmark's questions under each condition.
 
     Attributes:
@@ -368,6 +369,7 @@ def _part(perturbed: Perturbed) -> Part:
         "which the input is not exact.",
         rows=partial(rows, name),
         expected=partial(_expected, name),
+        calls=(perturbed.answer, *(condition.change for condition in perturbed.conditions)),
         file=rows_file(name),
         seeded=True,
         first=name,

@@ -16,10 +16,11 @@ from typing import Any
 import msgspec
 
 from orchestration.benchmarks.benchmark import NO_SECTION, Case, Interpreted, Section
+from orchestration.code import Declared
 
 
 @dataclass(frozen=True, kw_only=True)
-class Part:
+class Part(Declared):
     """A benchmark asked under the conditions of a study; its stage writes the rows.
 
     Attributes:
@@ -28,6 +29,7 @@ class Part:
         about: what its stage does, for the UI.
         rows: the rows of a case under every condition, as :attr:`Interpreted.rows`; takes a seed before the
             case where the part is seeded.
+        calls: what ``rows`` calls by way of values of the study's own, such as a condition's change.
         expected: how many rows of each subset a case has.
         file: where the rows lie.
         shown: the files that are drawn from the rows.
@@ -46,6 +48,7 @@ class Part:
     seeded: bool = False
     first: str = ""
     free: Collection[str] = ()
+    calls: tuple[Callable[..., Any], ...] = ()
 
     def missing(self, asked: Iterable[Case], found: Mapping[str, int]) -> list[str]:
         """The subsets that have not as many rows as they should, each with both numbers.
@@ -67,7 +70,7 @@ class Part:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Study:
+class Study(Declared):
     """Parts that belong together.
 
     Attributes:

@@ -4,6 +4,8 @@ runs again where its code changed and only there.
 
 from __future__ import annotations
 
+import ast
+import dis
 import functools
 import gc
 import json
@@ -15,16 +17,17 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
-from typing import Any
+from types import CodeType, FrameType
+from typing import Any, NamedTuple, TypeGuard
 
 import pytest
 from model_server import KEY, model_server, some_answer
 from releases import write_logs
 
-from orchestration import code
 from orchestration.benchmarks.baselines import LanguageModel
 from orchestration.benchmarks.benchmark import Case, Interpreted, Logger, Source
+from orchestration.code import PACKAGES, ROOT
+from orchestration.code.closure import Closure
 from orchestration.ledger.records import read_manifest
 from orchestration.models.client import URL
 from orchestration.pipeline.graph import STAGES
@@ -40,8 +43,8 @@ from orchestration.studies.robustness import PERTURBED
 from substrate.domains.rows import encode
 from substrate.log.event_log import EventLog
 
-ROOT = code.ROOT
-HOUSE = tuple(f"{ROOT / name}/" for name in code.PACKAGES)
+HOUSE = tuple(f"{ROOT / name}/" for name in PACKAGES)
+TBOXES = f"{ROOT / 'tboxes'}/"
 WORKED = [name for name, stage in STAGES.items() if stage.functions]
 """Every stage that calls functions in workers, or those of a language model."""
 
@@ -59,18 +62,26 @@ def _listen() -> None:
     sys.addaudithook(_on_audit)
 
 
+class Touched(NamedTuple):
+    """Definitions of the house that are executed or asked for, by file and name; and its files opened."""
+
+    definitions: set[tuple[str, str]]
+    files: set[str]
+
+
 @contextmanager
-def touched() -> Iterator[set[str]]:
-    """The files of the house that are executed or opened inside, by path in the project."""
+def touched() -> Iterator[Touched]:
+    """All of the house that is executed or opened inside."""
     global _heard
-    files, found = set[str](), set[str]()
+    opened, codes, found = set[str](), dict[CodeType, dict[str, Any]](), Touched(set(), set())
 
     def on_call(frame: FrameType, event: str, _: Any) -> None:
-        files.add(frame.f_code.co_filename)
+        if frame.f_code.co_filename.startswith(HOUSE):
+            codes[frame.f_code] = frame.f_globals
 
     _listen()
     forget()
-    _heard = files
+    _heard = opened
     threading.settrace(on_call)
     sys.settrace(on_call)
     try:
@@ -79,8 +90,53 @@ def touched() -> Iterator[set[str]]:
         sys.settrace(None)
         threading.settrace(None)
         _heard = None
-        inside = {file for file in files if file.startswith(HOUSE) and "__pycache__" not in file}
-        found |= {Path(file).relative_to(ROOT).as_posix() for file in inside}
+        inside = (file for file in opened if file.startswith((*HOUSE, TBOXES)))
+        found.files.update(_short(Path(file)) for file in inside if not file.endswith((".py", ".pyc")))
+        for ran, there in codes.items():
+            found.definitions.update(_defined(ran, there))
+
+
+def _defined(ran: CodeType, there: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """The definition that some code is of, and those that it takes from modules."""
+    if ran.co_name == "<module>":
+        return
+    file = Path(ran.co_filename)
+    spans = _statements(file)
+    bound = {name for _, names in spans for name in names}
+    around = (names for lines, names in spans if ran.co_firstlineno in lines)
+    prefix = "<lambda> of " if ran.co_qualname == "<lambda>" else ""
+    yield from ((_short(file), prefix + name) for name in next(around, ()))
+    for one in dis.get_instructions(ran):
+        if one.opname == "LOAD_GLOBAL" and one.argval in there:
+            value = there[one.argval]
+            if one.argval in bound:
+                yield _short(file), one.argval
+            elif getattr(value, "__module__", "").startswith(PACKAGES) and hasattr(value, "__qualname__"):
+                home = sys.modules[value.__module__].__file__
+                yield _short(Path(home or "")), value.__qualname__.partition(".")[0]
+
+
+def _short(file: Path) -> str:
+    return file.relative_to(ROOT).as_posix()
+
+
+def _is_stored(node: ast.AST) -> TypeGuard[ast.Name]:
+    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+
+
+@functools.cache
+def _statements(file: Path) -> list[tuple[range, tuple[str, ...]]]:
+    """The lines of the statements at the top of a file, each with the names that they bind."""
+    found: list[tuple[range, tuple[str, ...]]] = []
+    for one in ast.parse(file.read_bytes()).body:
+        first = min([one.lineno, *(word.lineno for word in getattr(one, "decorator_list", ()))])
+        if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            names = (one.name,)
+        else:
+            targets = getattr(one, "targets", [getattr(one, "target", one)])
+            names = tuple(node.id for target in targets for node in ast.walk(target) if _is_stored(node))
+        found.append((range(first, (one.end_lineno or first) + 1), names))
+    return found
 
 
 def forget() -> None:
@@ -214,8 +270,17 @@ def test_what_workers_execute_or_open_is_code_of_the_stage(
     with touched() as found:
         made = work()
     assert made is None or made
-    assert len(found) > 3, "nothing was seen"
-    assert found - set(STAGES[name].code) == set()
+    stage = STAGES[name]
+    assert len(found.definitions) > 10, "nothing was seen"
+    closure = Closure(stage.calls)
+    # A function without a name counts with the statement around it, or alone, where the stage names it.
+    assert {
+        (file, name)
+        for file, name in found.definitions
+        if (file, name.removeprefix("<lambda> of ")) not in closure.definitions
+        and not (name.startswith("<lambda>") and file in closure.nameless)
+    } == set()
+    assert found.files - stage.code.keys() == set()
 
 
 STEPS = ("gqa/dataset", "gqa/logs", "gqa/answers")
@@ -275,6 +340,8 @@ TOY = {
     "substrate/four.py": "FOUR = 4",
     "substrate/data.txt": "some data",
     "substrate/named.py": "from pathlib import Path\nTEXT = Path(__file__).with_name('data.txt')",
+    "substrate/does.py": "from substrate.three import THREE\nstr(THREE)",
+    "substrate/handed.py": "from substrate.two import TWO as one\nfrom substrate.four import FOUR",
     "tboxes/meadow.ttl": "",
     "orchestration/__init__.py": "",
 }
@@ -289,9 +356,9 @@ def code_in(tmp_path: Path) -> Callable[..., set[str]]:
         modules = {f"orchestration/{name}.py": body for name, body in more.items()}
         for file, body in (TOY | modules | {"orchestration/module.py": text}).items():
             path = tmp_path / file
-            path.parent.mkdir(exist_ok=True)
+            path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(body, "utf-8")
-        shutil.copy(code.__file__, tmp_path / "orchestration/code.py")
+        shutil.copytree(ROOT / "orchestration/code", tmp_path / "orchestration/code", dirs_exist_ok=True)
         program = (
             f"from orchestration.code import code_of; from orchestration import module as m\n"
             f"print('\\n'.join(code_of(m.{value})))"
@@ -356,8 +423,31 @@ def code_in(tmp_path: Path) -> Callable[..., set[str]]:
             "from substrate.three import THREE\nfrom substrate.four import FOUR\n"
             "try:\n    from substrate.two import TWO\nexcept ImportError:\n    TWO = 2\n"
             "def stage(): return THREE",
+            {"substrate/three.py"},
+            id="an import that may fail and that nothing uses",
+        ),
+        pytest.param(
+            "from substrate.three import THREE\nfrom substrate import four\n"
+            "try:\n    from substrate.two import TWO\nexcept ImportError:\n    TWO = 2\n"
+            "def stage(): return THREE + TWO",
             {"substrate/three.py", "substrate/two.py", "substrate/one.py"},
-            id="an import that may fail runs always",
+            id="an import that may fail and is used",
+        ),
+        pytest.param(
+            "import substrate.does\ndef stage(): return 1",
+            {"substrate/does.py", "substrate/three.py"},
+            id="a module that does something when it is imported",
+        ),
+        pytest.param(
+            "from substrate.handed import one\ndef stage(): return one()",
+            {"substrate/two.py", "substrate/one.py"},
+            id="a name that a module hands on",
+        ),
+        pytest.param(
+            "from __future__ import annotations\nfrom substrate.three import THREE\n"
+            "from substrate.two import TWO\ndef stage(a: TWO = 1) -> THREE:\n    b: THREE = 2\n    return b",
+            {"substrate/one.py", "substrate/two.py"},
+            id="annotations of no function but of what a stage is handed",
         ),
         pytest.param(
             "from substrate.rules.tbox import TBox\ndef stage(): return TBox.load('meadow')",
@@ -397,7 +487,7 @@ def code_in(tmp_path: Path) -> Callable[..., set[str]]:
         pytest.param(
             "from functools import partial\nfrom orchestration.declared import MEADOW\n"
             "def work(shown): return [one.title for one in shown]\nstage = partial(work, (MEADOW,))",
-            {"orchestration/declared.py"},
+            {"orchestration/declared.py", "orchestration/code/closure.py"},
             id="a value that a partial is given counts by the text that declares it",
         ),
     ],
@@ -408,7 +498,8 @@ def test_the_code_of_a_function_is_what_it_reaches(
     helpers = "from substrate.three import THREE\ndef help_(): return THREE"
     declared = (
         "from dataclasses import dataclass\nfrom substrate.four import FOUR\n"
-        "@dataclass(frozen=True)\nclass Kind:\n    title: str\n    work: object\n"
+        "from orchestration.code import Declared\n"
+        "@dataclass(frozen=True)\nclass Kind(Declared):\n    title: str\n    work: object\n"
         "MEADOW = Kind('A meadow', lambda: FOUR)"
     )
     assert code_in(text, helpers=helpers, declared=declared) == expected

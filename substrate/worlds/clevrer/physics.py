@@ -15,8 +15,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 
-import pybullet as bullet
-
 from substrate.domains.clevrer.format import (
     FRAMES,
     RADIUS,
@@ -144,6 +142,8 @@ def simulate(
     >>> [contact.object_ids for contact in run.contacts]
     [(0, 1)]
     """
+    import pybullet as bullet
+
     with _world() as client:
         # One order of insertion for one set of bodies: Bullet's solver depends on it.
         handles = {
@@ -216,6 +216,8 @@ a new one.
 @contextmanager
 def _world() -> Iterator[int]:
     """An empty Bullet world with the ground plane, never shared by two runs at a time."""
+    import pybullet as bullet
+
     try:
         client = _idle.pop()
     except IndexError:
@@ -242,6 +244,8 @@ def _world() -> Iterator[int]:
 
 
 def _insert(client: int, body: Body) -> int:
+    import pybullet as bullet
+
     stand = bullet.getQuaternionFromEuler((-math.pi / 2, 0, 0))
     shapes: dict[str, dict[str, object]] = {
         "cube": {"shapeType": bullet.GEOM_BOX, "halfExtents": [RADIUS] * 3},
@@ -273,6 +277,8 @@ def _insert(client: int, body: Body) -> int:
 
 
 def _poses(client: int, handles: dict[int, int]) -> dict[int, Pose]:
+    import pybullet as bullet
+
     return {
         name: (
             *bullet.getBasePositionAndOrientation(handle, physicsClientId=client),
@@ -283,6 +289,8 @@ def _poses(client: int, handles: dict[int, int]) -> dict[int, Pose]:
 
 
 def _state(name: int, pose: Pose) -> MotionState:
+    import pybullet as bullet
+
     location = _rounded(pose[0])
     return MotionState(
         name,
@@ -307,6 +315,8 @@ def _near_pairs(poses: dict[int, Pose]) -> list[tuple[int, int]]:
 def _touching(
     client: int, handles: dict[int, int], pairs: list[tuple[int, int]]
 ) -> Iterator[tuple[tuple[int, int], Vector]]:
+    import pybullet as bullet
+
     for first, second in pairs:
         for contact in bullet.getContactPoints(handles[first], handles[second], physicsClientId=client):
             if contact[9] > 0:  # the normal force: Bullet also keeps points that are merely close

@@ -14,8 +14,6 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
-import pybullet as bullet
-
 from substrate.worlds.clevrer import physics
 from substrate.worlds.clevrer.physics import Body, Run
 
@@ -41,6 +39,8 @@ def simulate(solids: Sequence[Solid], frames: int, **options: Any) -> Run:
     >>> [contact.object_ids for contact in simulate([one, other], 60).contacts]
     [(0, 1)]
     """
+    import pybullet as bullet
+
     ordered = sorted(solids, key=lambda solid: solid.body.object_id)
 
     def forces(client: int, handles: dict[int, int]) -> Callable[[], None]:
@@ -65,6 +65,8 @@ def simulate(solids: Sequence[Solid], frames: int, **options: Any) -> Run:
 
 
 def _push(client: int, a: int, b: int, strength: float) -> None:
+    import pybullet as bullet
+
     (ax, ay, az), _ = bullet.getBasePositionAndOrientation(a, physicsClientId=client)
     (bx, by, bz), _ = bullet.getBasePositionAndOrientation(b, physicsClientId=client)
     distance = math.hypot(ax - bx, ay - by) or 1.0

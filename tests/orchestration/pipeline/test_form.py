@@ -46,7 +46,7 @@ def test_the_form_offers_each_key_of_the_parameters_with_its_type_and_what_it_is
     for key, wrong in {"seed": "x", "clevrer.predictive.tau": "x", "storage": 1}.items():
         with pytest.raises(dg.DagsterInvalidConfigError, match=key):
             told({"set": {key: wrong}})
-    assert "At least 0, at most 2,147,483,647. What every generated world begins with." in str(
+    assert "At least 0, at most 2,147,483,647. The seed of every generated world." in str(
         fields["seed"].description
     )
     assert "baselines.twin_direct.n" in fields

@@ -1,0 +1,6 @@
+"""The code that a stage depends on: the definitions that its functions reach, and the files they load."""
+
+from orchestration.code.closure import Declared, code_of
+from orchestration.code.sources import PACKAGES, ROOT
+
+__all__ = ["PACKAGES", "ROOT", "Declared", "code_of"]

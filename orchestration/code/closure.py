@@ -1,0 +1,400 @@
+"""The closure over definitions: all that some functions reach, by file, with a hash of what counts of each.
+
+A function reaches the functions, classes and constants that its text names, also through modules that hand
+names on; of a module that is only imported, the statements that do more than to bind names. A class counts
+whole. A data file counts where a definition that is reached names it and lies beside it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import importlib
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache, partial
+from pathlib import Path
+from types import CodeType
+from typing import Any, NamedTuple
+
+from orchestration.code.sources import ROOT, is_ours, keep, path_of, short_of, source_of
+
+_WORD = re.compile(r"[A-Za-z_][\w.]*")
+
+
+class Declared:
+    """A value that declares something, such as a benchmark: it counts by its plain data.
+
+    Of the functions in it those count that a stage names as called. Of its data count the attributes that the
+    reached code asks of anything.
+    """
+
+
+class Node(NamedTuple):
+    """A definition by its module and its place in it."""
+
+    module: str
+    place: int
+
+
+class _Step(NamedTuple):
+    """The places that a definition leads to."""
+
+    nodes: tuple[Node, ...]
+    modules: tuple[str, ...]
+    """The modules that it runs by importing them."""
+    named: tuple[str, ...]
+    """The names it takes from other modules, each with where it is defined."""
+
+
+def code_of(*functions: Callable[..., Any]) -> dict[str, str]:
+    """The files that some functions depend on, by path in the project, sorted, with a short hash of what they
+    reach in each.
+
+    Args:
+        functions: functions or classes of this project, or partials of them with what they are given.
+
+    >>> from substrate.domains.rows import encode
+    >>> [file for file in code_of(encode) if file.endswith("rows.py")]
+    ['substrate/domains/rows.py']
+    """
+    closure = Closure(functions)
+    found = {file: _short(lines) for file, lines in sorted(closure.lines().items())}
+    keep()
+    return found
+
+
+def _short(lines: Iterable[str]) -> str:
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
+
+
+class Closure:
+    """All that some functions reach."""
+
+    def __init__(self, functions: Iterable[Any]) -> None:
+        self.nodes: set[Node] = set()
+        self._ran: set[str] = set()
+        self._declared: dict[int, Any] = {}
+        self._given: dict[str, list[str]] = {}
+        self.nameless: set[str] = set()
+        """The files of the functions without a name among those that were given."""
+        for part, where in _parts(functions, ""):
+            self._take(part, where)
+
+    def _take(self, part: Any, where: str) -> None:
+        """Add a function, or a value that a partial is given."""
+        module = getattr(part, "__module__", None) or ""
+        if isinstance(part, Declared):
+            self._declare([part])
+        elif hasattr(part, "__qualname__") and is_ours(module):
+            self._walk([*_of_function(part), *_handed(part)])
+            if part.__qualname__ == "<lambda>":
+                short = source_of(module).lambdas.get(part.__code__.co_firstlineno, "")
+                self._given.setdefault(module, []).append(short)
+                self.nameless.add(_file(module))
+        elif is_ours(module):
+            named = _naming(part)
+            self._walk(named or _of_function(type(part)))
+            if not named:
+                self._given.setdefault(type(part).__module__, []).append(_plain(part, set()))
+        elif not callable(part):
+            self._given.setdefault(where, []).append(_plain(part, set()))
+
+    def _walk(self, start: Iterable[Node]) -> None:
+        todo = list(start)
+        while todo:
+            node = todo.pop()
+            if node in self.nodes:
+                continue
+            self.nodes.add(node)
+            self._run(node.module, todo)
+            if values := _declared_in(node):
+                self._declare(values)
+                continue
+            step = _step(node)
+            todo += step.nodes
+            for module in step.modules:
+                self._run(module, todo)
+
+    def _declare(self, values: Iterable[Declared]) -> None:
+        """Add values: their classes, and what their data are."""
+        for value in values:
+            if id(value) not in self._declared:
+                self._declared[id(value)] = value
+                self._walk([node for kind in (type(value), *_types(value)) for node in _of_function(kind)])
+
+    def _run(self, module: str, todo: list[Node]) -> None:
+        """Add what runs when a module is imported, and what that imports."""
+        waiting = [module]
+        while waiting:
+            name = waiting.pop()
+            if name not in self._ran and is_ours(name):
+                self._ran.add(name)
+                todo += (
+                    Node(name, place) for place, one in enumerate(source_of(name).definitions) if one.runs
+                )
+                waiting += _imported_by(name)
+
+    @property
+    def definitions(self) -> set[tuple[str, str]]:
+        """The names of all that is reached, each with its file."""
+        return {
+            (_file(node.module), name)
+            for node in self.nodes
+            for name in source_of(node.module).definitions[node.place].names
+        }
+
+    def lines(self) -> dict[str, list[str]]:
+        """The lines that stand for each file: a hash for each part of it that counts."""
+        attributes, strings = set[str](), dict[str, set[str]]()
+        by_module: dict[str, list[int]] = {}
+        for node in self.nodes:
+            by_module.setdefault(node.module, []).append(node.place)
+        found: dict[str, list[str]] = {}
+        for module, places in by_module.items():
+            definitions = source_of(module).definitions
+            names: set[str] = set()
+            for place in sorted(places):
+                one = definitions[place]
+                attributes.update(one.attributes)
+                strings.setdefault(module, set()).update(one.strings)
+                names.update(_step(Node(module, place)).named)
+                found.setdefault(_file(module), []).append(one.short)
+            found[_file(module)] += sorted(names)
+        for module, given in self._given.items():
+            found.setdefault(_file(module), []).extend(given)
+        for path in {path for module, texts in strings.items() for path in _data_files(module, texts)}:
+            found[path.relative_to(ROOT).as_posix()] = [short_of(path)]
+        for module, line in sorted(_plain_lines(self._declared.values(), attributes)):
+            found.setdefault(_file(module), []).append(line)
+        return found
+
+
+def _parts(given: Iterable[Any], where: str) -> Iterator[tuple[Any, str]]:
+    """The functions and values themselves, of partials and sequences; each with the module that takes it."""
+    for part in given:
+        if isinstance(part, partial):
+            taker = getattr(part.func, "__module__", where)
+            yield from _parts((part.func, *part.args, *part.keywords.values()), taker)
+        elif isinstance(part, tuple | list) and not hasattr(part, "_fields"):
+            yield from _parts(part, where)
+        else:
+            yield part, where
+
+
+def _of_function(function: Any) -> Iterator[Node]:
+    """The definition of a function or class; of a function without a name, what its code names."""
+    module, name = function.__module__, function.__qualname__.partition(".")[0]
+    if name != "<lambda>":
+        yield from _bound(module, name)
+        return
+    for used in sorted(_named_in(function.__code__)):
+        yield from _resolved(module, used, {}).nodes
+
+
+def _handed(function: Any) -> Iterator[Node]:
+    """The classes of what a function is handed when it is called, as its parameters are annotated."""
+    for name, said in getattr(function, "__annotations__", {}).items():
+        for chain in _WORD.findall(said) if isinstance(said, str) and name != "return" else ():
+            yield from _resolved(function.__module__, chain, {}).nodes
+
+
+def _named_in(code: CodeType) -> set[str]:
+    inner = [constant for constant in code.co_consts if isinstance(constant, CodeType)]
+    return set(code.co_names).union(*map(_named_in, inner))
+
+
+def _naming(value: object) -> list[Node]:
+    """The definitions that bind names to a value."""
+    return [
+        node
+        for name, module in list(sys.modules.items())
+        if is_ours(name)
+        for key, there in list(vars(module).items())
+        if there is value
+        for node in _bound(name, key)
+    ]
+
+
+@cache
+def _names(module: str) -> dict[str, tuple[Node, ...]]:
+    """The definitions of a module by the names that they bind or change."""
+    found: dict[str, tuple[Node, ...]] = {}
+    for place, one in enumerate(source_of(module).definitions):
+        for name in one.names:
+            found[name] = (*found.get(name, ()), Node(module, place))
+    return found
+
+
+def _bound(module: str, name: str) -> tuple[Node, ...]:
+    return _names(module).get(name, ())
+
+
+@cache
+def _step(node: Node) -> _Step:
+    one = source_of(node.module).definitions[node.place]
+    found = _Step((), (), ())
+    for chain in one.uses:
+        found = _Step(*map(tuple.__add__, found, _resolved(node.module, chain, one.imports)))
+    inner = tuple(module for source in one.imports.values() for module in _run_by(source))
+    return found._replace(modules=found.modules + inner)
+
+
+def _resolved(module: str, chain: str, inner: Mapping[str, str]) -> _Step:
+    """The meaning of a name with its attributes in a module.
+
+    Args:
+        inner: what imports inside the definition bind.
+    """
+    root, *rest = chain.split(".")
+    source = inner.get(root)
+    if source is None:
+        return _attribute(module, root, rest, root)
+    return _imported(source, rest, root)
+
+
+def _attribute(module: str, name: str, rest: list[str], root: str) -> _Step:
+    """The definitions behind a name of a module."""
+    source = source_of(module)
+    if nodes := _bound(module, name):
+        return _Step(nodes, (module,), (f"{root}={module}:{name}",))
+    if source.imports.get(name, f"{module}:{name}") != f"{module}:{name}":
+        return _imported(source.imports[name], rest, root)
+    for star in source.stars:
+        if is_ours(star) and (name in _names(star) or name in source_of(star).imports):
+            return _attribute(star, name, rest, root)
+    if path_of(f"{module}.{name}"):
+        return _module(f"{module}.{name}", rest, root)
+    return _Step((), (), ())
+
+
+def _imported(source: str, rest: list[str], root: str) -> _Step:
+    """The meaning of an import: a module, or a name of one."""
+    module, _, name = source.partition(":")
+    if not is_ours(module):
+        return _Step((), (), (f"{root}={source}",))
+    return _attribute(module, name, rest, root) if name else _module(module, rest, root)
+
+
+def _module(module: str, rest: list[str], root: str) -> _Step:
+    """The definitions asked of a module; all of them, where it is handed on as it stands."""
+    if rest:
+        found = _attribute(module, rest[0], rest[1:], root)
+        if any(found) or rest[0].startswith("__"):
+            return found
+    nodes = tuple(Node(module, place) for place in range(len(source_of(module).definitions)))
+    return _Step(nodes, (module,), (f"{root}={module}",))
+
+
+@cache
+def _imported_by(module: str) -> tuple[str, ...]:
+    """The modules that run when a module does."""
+    return tuple(
+        dict.fromkeys([*_run_by(module), *(m for load in source_of(module).loads for m in _run_by(load))])
+    )
+
+
+def _run_by(source: str) -> Iterator[str]:
+    """The modules that run with an import of a module, or of a name that may be a module too."""
+    module, _, name = source.partition(":")
+    if not is_ours(module):
+        return
+    if name and path_of(f"{module}.{name}"):
+        yield f"{module}.{name}"
+    while module:
+        yield module
+        module = module.rpartition(".")[0]
+
+
+@cache
+def _file(module: str) -> str:
+    path = path_of(module)
+    assert path
+    return path.relative_to(ROOT).as_posix()
+
+
+@cache
+def _boxes() -> dict[str, Path]:
+    return {path.stem: path for path in (ROOT / "tboxes").glob("*.ttl")}
+
+
+def _data_files(module: str, texts: Iterable[str]) -> set[Path]:
+    """The files beside a module that texts name, and the TBoxes where it may load some."""
+    path, boxes = path_of(module), _boxes() if source_of(module).boxes else {}
+    assert path
+    named = {path.parent / text for text in texts if "." in text and not text.endswith(".py")}
+    return {file for file in named if file.is_file()} | {boxes[text] for text in texts if text in boxes}
+
+
+@cache
+def _declared_in(node: Node) -> tuple[Declared, ...]:
+    """The values that a statement of the platform binds, where they only declare."""
+    one = source_of(node.module).definitions[node.place]
+    if not node.module.startswith("orchestration."):
+        return ()
+    module = sys.modules.get(node.module) or importlib.import_module(node.module)
+    found: list[Any] = []
+    for name in one.names:
+        value = getattr(module, name, None)
+        found += (
+            value.values() if isinstance(value, Mapping) else value if isinstance(value, tuple) else [value]
+        )
+    return tuple(found) if all(isinstance(value, Declared) for value in found) else ()
+
+
+def _plain_lines(values: Iterable[Declared], attributes: set[str]) -> Iterator[tuple[str, str]]:
+    """The plain data of values as far as some attributes ask for them, each with its module."""
+    for value in values:
+        yield _home(value), _plain(value, attributes)
+
+
+def _home(value: Declared) -> str:
+    """The module that declares a value; that of its class, where none keeps it under a name."""
+    return _homes(len(sys.modules)).get(id(value)) or type(value).__module__
+
+
+@cache
+def _homes(_: int) -> dict[int, str]:
+    """The modules that declare values, by the identity of these; found anew where more modules are there."""
+    return {
+        id(value): name
+        for name, module in list(sys.modules.items())
+        if is_ours(name)
+        for key, value in list(vars(module).items())
+        if isinstance(value, Declared) and _bound(name, key)
+    }
+
+
+def _types(value: Any) -> Iterator[type[Any]]:
+    """The types of this project that a declaration holds: what it says is made of them."""
+    if isinstance(value, type):
+        if is_ours(value.__module__):
+            yield value
+    elif isinstance(value, Mapping):
+        yield from (kind for one in value.values() for kind in _types(one))
+    elif isinstance(value, tuple):
+        yield from (kind for one in value for kind in _types(one))
+    elif dataclasses.is_dataclass(value):
+        yield from (
+            kind for field in dataclasses.fields(value) for kind in _types(getattr(value, field.name))
+        )
+
+
+def _plain(value: Any, attributes: set[str]) -> str:
+    if value is None or isinstance(value, str | int | float | bytes):
+        return repr(value)
+    if isinstance(value, Mapping):
+        return f"{{{','.join(f'{_plain(k, attributes)}:{_plain(v, attributes)}' for k, v in value.items())}}}"
+    if isinstance(value, type):
+        return value.__qualname__
+    if dataclasses.is_dataclass(value):
+        fields = sorted(field.name for field in dataclasses.fields(value))
+        asked = fields if not isinstance(value, Declared) else [name for name in fields if name in attributes]
+        said = ",".join(f"{name}={_plain(getattr(value, name), attributes)}" for name in asked)
+        return f"{type(value).__qualname__}({said})"
+    if isinstance(value, tuple | list):
+        return f"[{','.join(_plain(one, attributes) for one in value)}]"
+    if is_ours(type(value).__module__) and hasattr(value, "__dict__"):
+        return f"{type(value).__qualname__}{_plain(vars(value), attributes)}"
+    return ""

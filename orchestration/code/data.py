@@ -1,0 +1,56 @@
+"""The content of a data file, without remarks and layout where its form is known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+
+def content(suffix: str, data: bytes) -> bytes:
+    """The meaning of a file: of YAML and Turtle what they parse to, in order; of any other its bytes.
+
+    >>> content(".yaml", b"a: [1, 2]  # a remark") == content(".yaml", b"a:\\n- 1\\n- 2\\n")
+    True
+    """
+    read = _READ.get(suffix)
+    try:
+        return "\n".join(read(data.decode())).encode() if read else data
+    except (ValueError, SyntaxError):
+        return data
+
+
+def _yaml(text: str) -> Iterator[str]:
+    import yaml
+
+    def said(node: Any) -> Iterator[str]:
+        if isinstance(node, yaml.ScalarNode):
+            yield f"{node.tag} {node.value!r}"
+        else:
+            yield f"{node.tag} {len(node.value)}"
+            for one in node.value:
+                for part in one if isinstance(one, tuple) else (one,):
+                    yield from said(part)
+
+    try:
+        tree = yaml.compose(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    except yaml.YAMLError as error:
+        raise ValueError(text) from error
+    yield from said(tree) if tree else ()
+
+
+def _turtle(text: str) -> Iterator[str]:
+    import pyoxigraph as ox
+
+    names: dict[str, str] = {}
+    parser = ox.parse(text, ox.RdfFormat.TURTLE)
+    for quad in parser:
+        # A node without a name is given another one each time the file is read.
+        parts = (
+            names.setdefault(str(part), f"_:{len(names)}") if isinstance(part, ox.BlankNode) else str(part)
+            for part in quad.triple
+        )
+        yield " ".join(parts)
+    yield from (f"{name}: {iri}" for name, iri in sorted(parser.prefixes.items()))
+
+
+_READ = {".yaml": _yaml, ".yml": _yaml, ".ttl": _turtle}

@@ -1,0 +1,321 @@
+"""A module's text as definitions: what each binds, what it uses, and the hash of its syntax tree.
+
+Comments, docstrings and annotations leave no trace in the hash. The annotations of a class's attributes stay
+where a library may read them: in a dataclass, a named tuple, a typed record.
+"""
+
+from __future__ import annotations
+
+import ast
+import dis
+import hashlib
+import re
+from collections.abc import Iterable, Iterator
+from types import CodeType
+from typing import Any
+
+import msgspec
+
+_PLAIN_BASES = frozenset(
+    {"object", "Protocol", "ABC", "Exception", "ValueError", "RuntimeError", "UserWarning", "SubstrateError"}
+)
+_OF_CLASSES = frozenset({"final", "runtime_checkable", "total_ordering"})
+"""Decorators that read no annotation of a class."""
+_BLIND = frozenset(
+    {"asynccontextmanager", "cache", "cached_property", "classmethod", "contextmanager", "final", "lru_cache"}
+    | {"overload", "override", "property", "setter", "staticmethod", "wraps"}
+)
+"""Decorators that read no annotation of a function."""
+_HARMLESS = _OF_CLASSES | _BLIND | {"dataclass"}
+"""Decorators that keep what they decorate nowhere."""
+_FILE = re.compile(r"[\w./-]*\w\.\w{1,8}")
+_DEFINING = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_IMPORTING = (ast.Import, ast.ImportFrom)
+_SILENT = frozenset({"ctx", "kind", "type_comment"})
+"""Fields of a tree that say nothing of what it does."""
+_TAKING = ("_GLOBAL", "_GLOBALS", "_NAME", "_CLASSDEREF")
+"""The endings of instructions that take or bind a name of the module."""
+
+
+class Definition(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A statement at the top of a module, as far as it matters to what uses it."""
+
+    names: tuple[str, ...]
+    """The names that it binds or changes."""
+    short: str
+    """The first digits of the SHA-256 of its tree."""
+    uses: tuple[str, ...] = ()
+    """The names of the module that it refers to, each with the attributes asked of it."""
+    imports: dict[str, str] = {}
+    """The names that imports inside it bind, each with ``module:name`` or ``module``."""
+    attributes: tuple[str, ...] = ()
+    """The names of attributes that it asks of anything."""
+    strings: tuple[str, ...] = ()
+    """Its texts that may name a file or a TBox."""
+    runs: bool = False
+    """It does more, when the module is imported, than to bind its names."""
+
+
+class Source(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A module: its definitions, what its imports bind, and the modules that its imports run."""
+
+    definitions: tuple[Definition, ...] = ()
+    imports: dict[str, str] = {}
+    stars: tuple[str, ...] = ()
+    """The modules of which everything is imported."""
+    loads: tuple[str, ...] = ()
+    """The imports that run whenever the module does, each ``module:name`` or ``module``."""
+    boxes: bool = False
+    """It names the class of TBoxes, and so may load one."""
+    lambdas: dict[int, str] = {}
+    """By line, the first digits of the SHA-256 of the functions without a name that begin there."""
+
+
+def parse(text: bytes, module: str, *, package: bool) -> Source:
+    """The definitions of a module's text.
+
+    Args:
+        text: the text.
+        module: its dotted name, to which relative imports are relative.
+        package: whether it is the ``__init__`` of a package.
+
+    >>> found = parse(b"from math import pi\\ndef area(r):\\n    return pi * r * r", "m", package=False)
+    >>> found.definitions[0].names, found.definitions[0].uses, found.imports
+    (('area',), ('pi',), {'pi': 'math:pi'})
+    """
+    tree = ast.parse(text)
+    home = module if package else module.rpartition(".")[0]
+    imports: dict[str, str] = {}
+    loads: list[str] = []
+    body: list[ast.stmt] = []
+    for statement in tree.body:
+        if isinstance(statement, _IMPORTING):
+            imports |= _imported(statement, home)
+            loads += _loaded(statement, home)
+        elif not _only_for_readers(statement):
+            body.append(statement)
+            if not isinstance(statement, _DEFINING):
+                loads += (load for one in _import_statements(statement) for load in _loaded(one, home))
+    own = {name for statement in body for name in _bound(statement)[0]}
+    lambdas = [node for node in ast.walk(tree) if isinstance(node, ast.Lambda)]
+    at = {line: [one for one in lambdas if one.lineno == line] for line in {one.lineno for one in lambdas}}
+    hashes = {line: _hash(there) for line, there in sorted(at.items())}
+    return Source(
+        tuple(_definition(statement, own, imports, home) for statement in body),
+        {name: source for name, source in imports.items() if name != "*"},
+        tuple(dict.fromkeys(load.removesuffix(":*") for load in loads if load.endswith(":*"))),
+        tuple(dict.fromkeys(loads)),
+        any("TBox" in (getattr(node, "name", ""), getattr(node, "attr", "")) for node in ast.walk(tree)),
+        hashes,
+    )
+
+
+def _only_for_readers(statement: ast.stmt) -> bool:
+    """Tell whether a statement is a docstring, or runs for a type checker or for a command alone."""
+    if isinstance(statement, ast.If):
+        test = ast.unparse(statement.test)
+        return test.endswith("TYPE_CHECKING") or test == "__name__ == '__main__'"
+    return _is_text(statement)
+
+
+def _is_text(statement: ast.AST) -> bool:
+    value = statement.value if isinstance(statement, ast.Expr) else None
+    return isinstance(value, ast.Constant) and isinstance(value.value, str)
+
+
+def _import_statements(node: ast.AST) -> Iterator[ast.Import | ast.ImportFrom]:
+    return (inner for inner in ast.walk(node) if isinstance(inner, _IMPORTING))
+
+
+def _absolute(statement: ast.ImportFrom, home: str) -> str:
+    base = home.rsplit(".", statement.level - 1)[0] if statement.level else ""
+    return ".".join(filter(None, (base, statement.module)))
+
+
+def _imported(statement: ast.Import | ast.ImportFrom, home: str) -> dict[str, str]:
+    """The names that an import binds, each with where it comes from."""
+    if isinstance(statement, ast.ImportFrom):
+        source = _absolute(statement, home)
+        return {alias.asname or alias.name: f"{source}:{alias.name}" for alias in statement.names}
+    whole = [alias.name if alias.asname else alias.name.partition(".")[0] for alias in statement.names]
+    return {alias.asname or name: name for alias, name in zip(statement.names, whole, strict=True)}
+
+
+def _loaded(statement: ast.Import | ast.ImportFrom, home: str) -> list[str]:
+    """The modules that an import runs: ``module:name`` where the name may be a module too."""
+    if isinstance(statement, ast.ImportFrom):
+        source = _absolute(statement, home)
+        return [f"{source}:{alias.name}" for alias in statement.names]
+    return [alias.name for alias in statement.names]
+
+
+def _bound(statement: ast.stmt) -> tuple[list[str], list[str]]:
+    """The names that a statement at the top of a module binds, and those whose values it may change."""
+    bound: list[str] = []
+    changed: list[str] = []
+    for node in _at_once(statement):
+        if isinstance(node, _DEFINING):
+            bound.append(node.name)
+        elif isinstance(node, _IMPORTING):
+            bound += [alias.asname or alias.name.partition(".")[0] for alias in node.names]
+        elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            bound.append(node.id)
+        elif isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
+            changed += _root(node)
+        elif isinstance(node, ast.Expr):
+            changed += _called(node)
+    return bound, changed
+
+
+def _at_once(node: ast.AST) -> Iterator[ast.AST]:
+    """The nodes that run with a statement, without what lies in a function, a class or a comprehension."""
+    yield node
+    if not isinstance(node, (*_DEFINING, ast.Lambda, ast.comprehension)):
+        for child in ast.iter_child_nodes(node):
+            yield from _at_once(child)
+
+
+def _root(node: ast.AST) -> list[str]:
+    """The name at which a chain of attributes, items and calls begins, unless it is the whole of it."""
+    deep = False
+    while isinstance(node, ast.Attribute | ast.Subscript | ast.Call):
+        node, deep = node.func if isinstance(node, ast.Call) else node.value, True
+    return [node.id] if deep and isinstance(node, ast.Name) else []
+
+
+def _called(statement: ast.Expr) -> list[str]:
+    """The name of which a statement calls a method."""
+    return _root(statement.value.func) if isinstance(statement.value, ast.Call) else []
+
+
+def _definition(statement: ast.stmt, own: set[str], imported: dict[str, str], home: str) -> Definition:
+    bound, changed = _bound(statement)
+    names = tuple(dict.fromkeys([*bound, *changed]))
+    runs = _runs(statement, names, own, imported)
+    inner: dict[str, str] = {}
+    for one in _import_statements(statement):
+        inner |= _imported(one, home)
+    bare = _Bare()
+    tree = ast.fix_missing_locations(bare.visit(statement))
+    known = _globals(compile(ast.Module([tree], []), "", "exec")) | inner.keys() | set(names)
+    chains, attributes = _chains([tree], known)
+    fields, _ = _chains(bare.fields, known | own | imported.keys())
+    if not isinstance(tree, _DEFINING):
+        chains |= inner.keys()
+    itself = set(names) - inner.keys()
+    values = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
+    return Definition(
+        names,
+        _hash(tree),
+        tuple(sorted((chains | fields) - itself)),
+        inner,
+        tuple(sorted(attributes)),
+        tuple(sorted({value for value in values if isinstance(value, str) and _may_name(value)})),
+        runs,
+    )
+
+
+def _may_name(text: str) -> bool:
+    """Tell whether a text may be the name of a file or of a TBox."""
+    return text.isidentifier() or (len(text) < 100 and _FILE.fullmatch(text) is not None)
+
+
+def _runs(statement: ast.stmt, names: tuple[str, ...], own: set[str], imported: dict[str, str]) -> bool:
+    """Tell whether a statement does more than to bind or change names of its module."""
+    if isinstance(statement, _DEFINING):
+        # A decorator of the project may keep what it decorates in a table, by which any function finds it.
+        roots = {name for one in statement.decorator_list for name in _root(one) or _whole(one)}
+        return bool((roots - _HARMLESS) & (own | imported.keys()))
+    if not names or set(names) - own:
+        return True
+    said = (node for node in _at_once(statement) if isinstance(node, ast.Expr) and not _is_text(node))
+    return any(not set(_called(node)) & own for node in said)
+
+
+def _whole(node: ast.AST) -> list[str]:
+    return [node.id] if isinstance(node, ast.Name) else []
+
+
+def _is_plain(statement: ast.ClassDef) -> bool:
+    bases = {name for base in statement.bases for name in _root(base) or _whole(base)}
+    return not statement.keywords and bases <= _PLAIN_BASES and _decorators(statement) <= _OF_CLASSES
+
+
+def _decorators(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> set[str]:
+    """The last parts of the names of its decorators."""
+    return {ast.unparse(one).partition("(")[0].rpartition(".")[2] for one in node.decorator_list}
+
+
+class _Bare(ast.NodeTransformer):
+    """Takes docstrings and annotations out of a statement's tree, and collects those of data classes."""
+
+    def __init__(self) -> None:
+        self.fields: list[ast.expr] = []
+        self._kept = False
+        """Annotations of variables are kept, since they stand in a data class."""
+
+    def visit(self, node: ast.AST) -> Any:
+        """The node without them; nothing, where it is nothing else."""
+        around = self._kept
+        if _is_text(node):
+            return None
+        if isinstance(node, ast.AnnAssign):
+            if not self._kept:
+                return self.generic_visit(ast.Assign([node.target], node.value)) if node.value else None
+            self.fields.append(node.annotation)
+            node.annotation = ast.Constant(ast.unparse(node.annotation))
+        elif isinstance(node, _DEFINING):
+            self._kept = isinstance(node, ast.ClassDef) and not _is_plain(node)
+            if not isinstance(node, ast.ClassDef) and _decorators(node) <= _BLIND:
+                _take_annotations(node)
+        self.generic_visit(node)
+        self._kept = around
+        if isinstance(node, ast.stmt | ast.ExceptHandler) and getattr(node, "body", None) == []:
+            vars(node)["body"] = [ast.Pass()]
+        return node
+
+
+def _take_annotations(node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+    node.returns = None
+    for argument in ast.walk(node.args):
+        if isinstance(argument, ast.arg):
+            argument.annotation = None
+
+
+def _globals(code: CodeType) -> set[str]:
+    """The names that compiled code takes from its module."""
+    found = {one.argval for one in dis.get_instructions(code) if one.opname.endswith(_TAKING)}
+    inner = (constant for constant in code.co_consts if isinstance(constant, CodeType))
+    return found.union(*map(_globals, inner))
+
+
+def _chains(trees: Iterable[ast.AST], known: Iterable[str]) -> tuple[set[str], set[str]]:
+    """The names among some that trees use, each with the attributes asked of it; and all attributes."""
+    names, chains, attributes = set(known), set[str](), set[str]()
+    todo = list(trees)
+    while todo:
+        node = todo.pop()
+        parts: list[str] = []
+        while isinstance(node, ast.Attribute):
+            parts.append(node.attr)
+            node = node.value
+        attributes.update(parts)
+        if isinstance(node, ast.Name) and node.id in names:
+            chains.add(".".join([node.id, *parts[::-1]]))
+        todo += ast.iter_child_nodes(node)
+    return chains, attributes
+
+
+def _hash(tree: Any) -> str:
+    return hashlib.sha256(_written(tree).encode()).hexdigest()[:16]
+
+
+def _written(node: Any) -> str:
+    """A tree as text, the same in each version of Python: without places, empty fields and what is absent."""
+    if isinstance(node, ast.AST):
+        there = ((name, value) for name, value in ast.iter_fields(node) if value is not None and value != [])
+        said = ",".join(f"{name}={_written(value)}" for name, value in there if name not in _SILENT)
+        return f"{type(node).__name__}({said})"
+    if isinstance(node, list):
+        return f"[{','.join(map(_written, node))}]"
+    return repr(node)
