@@ -134,7 +134,7 @@ def by_bullet(film: Annotation, removed: int | None = None) -> set[Pair]:
 
 
 def agreement(cases: Iterable[tuple[bool, Verdicts]]) -> Iterator[str]:
-    """How often two methods say the same, for observed pairs and for pairs that were not."""
+    """The agreement of two methods, for observed pairs and for pairs that were not."""
     count: Counter[tuple[str, str, bool, bool]] = Counter()
     grounds: Counter[tuple[bool, str, bool]] = Counter()
     for observed, verdicts in cases:

@@ -1,4 +1,5 @@
-"""Which engine follows official CLEVRER motion best: the planar one, Bullet, or pymunk where it is installed.
+"""A comparison of engines on official CLEVRER motion: the planar one, Bullet, or pymunk where it is
+installed.
 
     python benchmarks/clevrer_engines.py ANNOTATIONS
 

@@ -1,5 +1,5 @@
-"""How well simulated forks foretell a generated world: answers by configuration and ground, and pairs against
-the world's own truth.
+"""The accuracy of simulated forks on a generated world: answers by configuration and ground, and pairs
+against the world's own truth.
 
     python benchmarks/clevrer_forks.py DATA        # DATA as `substrate generate clevrer --out DATA` writes it
 
@@ -45,7 +45,7 @@ Pairs = set[frozenset[int]]
 
 
 class Truth(Struct):
-    """What is read of a truth file."""
+    """The part of a truth file that is read."""
 
     future_collisions: list[Collision]
     counterfactual_collisions: dict[int, list[Collision]]
@@ -69,7 +69,7 @@ class World(Struct):
 
 
 def pairs(collisions: Iterable[Collision]) -> Pairs:
-    """Who collides."""
+    """The pair that collides."""
     return {frozenset(c.object_ids) for c in collisions}
 
 
@@ -147,7 +147,7 @@ def grounds(worlds: list[World]) -> Iterator[str]:
 
 
 Forks = Callable[[World, int | None], Pairs]
-"""Who collides without an object in the video's time, or, without ``None``, after it."""
+"""The pairs that collide without an object in the video's time, or, without ``None``, after it."""
 
 
 def forked(world: World, removed: int | None) -> Pairs:

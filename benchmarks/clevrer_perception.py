@@ -1,4 +1,4 @@
-"""How well events are perceived from NS-DR's proposals, and what is answered from them.
+"""The accuracy of events perceived from NS-DR's proposals, and of answers from them.
 
     python benchmarks/clevrer_perception.py DATA [--part development|aside|ablations|future|speed]
 
@@ -204,7 +204,7 @@ def reliability(judged: Judged) -> Iterator[str]:
 
 
 def place_errors(data: Path, judged: Judged) -> Iterator[str]:
-    """How far places are off on the annotated videos, by distance from the camera and by occlusion."""
+    """The error of places on the annotated videos, by distance from the camera and by occlusion."""
     where = data / "annotations"
     films = {
         film.scene_index: film
@@ -249,7 +249,7 @@ def place_errors(data: Path, judged: Judged) -> Iterator[str]:
 def causes(
     judged: Judged, asked: Mapping[int, SceneQuestions], real: Mapping[int, SceneEvents]
 ) -> Iterator[str]:
-    """What each wrong answer was lost to: the first stage whose truth, put in its place, makes it right."""
+    """The cause of each wrong answer: the first stage whose truth, put in its place, makes it right."""
     by_scene = {found.scene_index: (found, video, truth) for found, video, truth in judged}
     for row in answers(judged, asked):
         if row.correct:
@@ -379,7 +379,7 @@ def main() -> int:
 
 
 def is_developed(number: int) -> bool:
-    """Whether a video may be fitted to."""
+    """Tell whether a video may be fitted to."""
     return not is_aside(number)
 
 
@@ -420,7 +420,7 @@ def future(data: Path, truth: Mapping[int, Gold], every: int = 4) -> None:
 
 
 def ablations(data: Path, truth: Mapping[int, Gold], asked: Mapping[int, SceneQuestions]) -> None:
-    """What each part is worth, cross-validated."""
+    """The worth of each part, cross-validated."""
     fitted = partial(fit_belief, truth=truth)
     videos = examine(data, is_developed)
     whole = crossed_over(videos, truth, fitted)

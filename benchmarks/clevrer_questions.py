@@ -142,7 +142,7 @@ def predictive(numbers: Sequence[int], seed: int) -> Iterator[str]:
 
 
 def duality(made: Sequence[WorldScene]) -> Iterator[str]:
-    """How often two collide without an object of their collision's causes."""
+    """The share of pairs that collide without an object of their collision's causes."""
     truth: Counter[tuple[bool, bool]] = Counter()
     key: Counter[tuple[bool, bool]] = Counter()
     for one in made:

@@ -1,4 +1,4 @@
-"""How large CLEVRER's objects are, by its official annotations.
+"""The size of CLEVRER's objects, by its official annotations.
 
     python benchmarks/clevrer_radius.py ANNOTATIONS
 

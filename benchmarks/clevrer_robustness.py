@@ -1,4 +1,4 @@
-"""How fast CLEVRER's results fall when the input is not exact.
+"""The fall of CLEVRER's results when the input is not exact.
 
     python benchmarks/clevrer_robustness.py DATA [--scenes 30]     # DATA: official and tracked files
 

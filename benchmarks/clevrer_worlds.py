@@ -73,7 +73,7 @@ def read_real(folder: Path) -> Real:
 
 
 def fitted(folder: Path, real: Real) -> Measured:
-    """What real scenes alone show."""
+    """Properties that real scenes alone show."""
     annotations = [
         decode_annotation(source)
         for source in annotation_sources(

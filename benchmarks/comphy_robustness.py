@@ -1,4 +1,4 @@
-"""How ComPhy's results, hidden properties inferred, hold in worlds with new seeds and other physics.
+"""ComPhy's results, hidden properties inferred, in worlds with new seeds and other physics.
 
     python benchmarks/comphy_robustness.py [--targets 100] [--seed 3001] [--first 70000]
 

@@ -1,4 +1,4 @@
-"""What a benchmark's stages cost as its cases become more: the table of docs/scale.md.
+"""The cost of a benchmark's stages as its cases become more: the table of docs/scale.md.
 
     python benchmarks/scale.py gqa 200 1000 5000 10159 20000
     python benchmarks/scale.py clevrer 200 1000 5000
@@ -45,7 +45,7 @@ FIRST_SCENE = 10000
 
 
 class Process(NamedTuple):
-    """What the kernel says of a process: what it is, its peak in MiB, and its processor seconds."""
+    """The kernel's account of a process: its command, its peak in MiB, and its processor seconds."""
 
     kind: str
     peak: float
@@ -104,7 +104,7 @@ def scenes_again(release: Path, count: int) -> Iterator[bytes]:
 
 
 def measure(benchmark: str, cases: int, keep: Path | None, release: Path | None) -> Measured:
-    """One run at a size; what it made is moved to a folder of `keep`."""
+    """A run at a size; what it made is moved to a folder of `keep`."""
     with tempfile.TemporaryDirectory(prefix="substrate-scale-") as scratch, ExitStack() as stack:
         project = Path(scratch)
         for name in ("params.yaml", "workspace.yaml"):

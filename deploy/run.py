@@ -152,7 +152,7 @@ class Deployment:
         self.wait_for(f"{WORKERS} workers", lambda: self.workers() == WORKERS)
 
     def workers(self) -> int:
-        """How many workers the master knows."""
+        """The number of workers that the master knows."""
         with urllib.request.urlopen(f"http://{LOOPBACK}:{self.page}/json/") as reply:
             return int(json.load(reply)["aliveworkers"])
 
@@ -166,7 +166,7 @@ class Deployment:
         self.wait_for("Dagster's daemon", self.daemons_are_healthy)
 
     def ask(self, query: str, variables: Mapping[str, Any] | None = None) -> Any:
-        """What the web server's GraphQL answers."""
+        """The answer of the web server's GraphQL."""
         body = json.dumps({"query": query, "variables": variables or {}}).encode()
         asked = urllib.request.Request(
             f"http://{LOOPBACK}:{self.web}/graphql", body, {"Content-Type": "application/json"}
@@ -175,7 +175,7 @@ class Deployment:
             return json.load(reply)["data"]
 
     def daemons_are_healthy(self) -> bool:
-        """Whether every daemon that is required says so."""
+        """Tell whether every daemon that is required says so."""
         found = self.ask(
             "{ instance { daemonHealth { allDaemonStatuses { daemonType required healthy } } } }"
         )
@@ -216,13 +216,13 @@ class Deployment:
 
 
 def listens(port: int) -> bool:
-    """Whether someone on this machine listens on a port."""
+    """Tell whether someone on this machine listens on a port."""
     with socket.socket() as probe:
         return probe.connect_ex((LOOPBACK, port)) == 0
 
 
 def answers(there: Callable[[], bool]) -> bool:
-    """Whether something is there; no if it does not answer yet."""
+    """Tell whether something is there; no if it does not answer yet."""
     try:
         return there()
     except OSError:
@@ -274,7 +274,7 @@ def check() -> None:
 
 
 def kept_in_postgres(address: str, run: str) -> int:
-    """How many events of a run the database has."""
+    """The number of events of a run in the database."""
     import psycopg2
 
     with psycopg2.connect(address.replace("+psycopg2", "")) as connection, connection.cursor() as cursor:

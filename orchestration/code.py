@@ -98,7 +98,7 @@ class _Source(NamedTuple):
     references: dict[str, set[str]]
     imported: dict[str, set[str]]
     always: set[str]
-    """What statements that bind no name refer to: they run whenever the module is imported."""
+    """The names that statements without a binding refer to: they run whenever the module is imported."""
     strings: set[str]
     loads_tboxes: bool
 
@@ -174,7 +174,7 @@ def _is_docstring(statement: ast.stmt) -> bool:
 
 
 def _loads_tboxes(tree: ast.AST) -> bool:
-    """Whether a module names the class of TBoxes, and so may load those that its text names."""
+    """Tell whether a module names the class of TBoxes, and so may load those that its text names."""
     names = {node.name for node in ast.walk(tree) if isinstance(node, ast.alias)}
     return "TBox" in names | {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
 

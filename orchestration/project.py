@@ -34,7 +34,7 @@ _NO_RESULT = re.compile(
 """Keys that say where a run computes, or where its files come from, and of which no result depends."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 NOT_EXPERIMENTS = ("pinned", "workspace")
-"""What is compared with experiments, and so is no experiment's name."""
+"""Names of what experiments are compared with, which no experiment may have."""
 
 
 def open_workspace(profile: str | None = None, overrides: tuple[str, ...] = ()) -> Workspace:
@@ -74,7 +74,7 @@ def open_run(profile: str | None = None, overrides: tuple[str, ...] = (), name: 
 
 
 def making(root: Path, name: str) -> Path:
-    """Where an experiment lies until it has ended well."""
+    """The folder of an experiment until it has ended well."""
     return root / EXPERIMENTS / ".making" / name
 
 

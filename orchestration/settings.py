@@ -18,12 +18,12 @@ Seed = Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)]
 
 
 class Spark(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Where Spark runs and how the work is cut up; no byte of a result depends on any of it."""
+    """The place where Spark runs and the cut of the work; no byte of a result depends on any of it."""
 
     master: str = "local[*,4]"
     partitions: Annotated[int, msgspec.Meta(ge=1, le=10**6)] = 8
     shard: Annotated[int, msgspec.Meta(ge=1, le=10**6)] = 1000
-    """How many cases are computed, and kept, at a time."""
+    """The number of cases that are computed, and kept, at a time."""
     config: dict[str, str | int | float | bool] = {}
     """Any keys of Spark's own configuration."""
 
@@ -32,9 +32,9 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     """All of `params.yaml`; what belongs to a benchmark is added by :func:`settings_type`."""
 
     profile: str
-    """Which data: one of the profiles."""
+    """The profile, which names the data."""
     seed: Seed
-    """What every generated world begins with."""
+    """The seed of every generated world."""
     profiles: dict[str, Any]
     spark: Spark = Spark()
     storage: str | None = None

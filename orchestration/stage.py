@@ -17,7 +17,7 @@ Run = Callable[..., dict[str, Any]]
 
 @dataclass(frozen=True)
 class Stage:
-    """What a stage reads, makes and runs; paths may hold ``{profile}``.
+    """A stage: what it reads, makes and runs; paths may hold ``{profile}``.
 
     Attributes:
         name: ``benchmark/step``; the asset's key.

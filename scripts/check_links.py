@@ -1,4 +1,4 @@
-"""Whether every link of a folder of HTML pages arrives: `python scripts/check_links.py FOLDER`.
+"""A check that every link of a folder of HTML pages arrives: `python scripts/check_links.py FOLDER`.
 
 What a page links to, loads or points at must be a file of the folder; a fragment must be an id of the page
 that it leads to. Addresses of other places are not asked.
@@ -18,7 +18,9 @@ REFERENCES = ("aria-labelledby", "aria-describedby", "aria-controls", "for")
 
 
 class Page(NamedTuple):
-    """What a page has: the ids that a link may lead to, its links, and the ids that it refers to itself."""
+    """The content of a page: the ids that a link may lead to, its links, and the ids that it refers to
+    itself.
+    """
 
     ids: set[str]
     links: list[str]

@@ -27,9 +27,9 @@ from packaging.utils import canonicalize_name
 
 PACKAGES = ("orchestration", "substrate")
 SENDS = "orchestration.pipeline.cases"
-"""What sends work to executors; those that import it say what is done there."""
+"""Names of modules that send work to executors; those that import them say what is done there."""
 DECLARES = "orchestration.registry"
-"""Where the functions of a case are declared."""
+"""The module that declares the functions of a case."""
 FROM_SPARK = {"pyspark", "py4j"}
 LEFT_OUT = (
     "site-packages",

@@ -37,7 +37,7 @@ def as_markdown(text: str) -> str:
 
 
 class DocstringsAsMarkdown(Extension):
-    """What mkdocstrings loads."""
+    """The extension that mkdocstrings loads."""
 
     def on_object(self, *, obj: Any, **_: Any) -> None:
         """Rewrite an object's docstring before it is parsed."""

@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[1]
 LOCK = ROOT / "requirements.lock"
 PROJECT = "event-graph-substrate"
 BUILD = {"editables", "hatchling", "uv"}
-"""What puts this checkout into the environment."""
+"""The command that puts this checkout into the environment."""
 
 
 def blocks(text: str) -> dict[str, tuple[str, set[str]]]:
@@ -75,7 +75,7 @@ def like_pip(configured: Mapping[str, str], environment: Mapping[str, str]) -> d
 
 
 def pip_configuration() -> dict[str, str]:
-    """What pip was told: by its files, then by the environment."""
+    """The options of pip: by its files, then by the environment."""
     said = _run("-m", "pip", "config", "list", capture=True)
     found: dict[str, str] = {}
     for place in ("global", "install", ":env:"):

@@ -1,1 +1,1 @@
-"""What is measured by ``substrate bench``: each work beside a peer or a floor in the same run."""
+"""The measurements of ``substrate bench``: each work beside a peer or a floor in the same run."""

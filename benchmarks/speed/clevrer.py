@@ -36,7 +36,7 @@ from substrate.worlds.clevrer.scene import generate_scene
 from substrate.worlds.layout import encode_scene, write_release
 
 _MADE = 20
-"""How many scenes are generated; more are the same again."""
+"""The number of scenes that are generated; more are the same again."""
 _SIMULATED = Parameters(
     counterfactual=Counterfactual(method="simulated"), predictive=Predictive(configuration="S")
 )

@@ -24,7 +24,7 @@ Work = Callable[[], object]
 
 
 class Pair(NamedTuple):
-    """What is timed, and what it is timed against, both ready to run again and again."""
+    """A work to time and its peer, both ready to run again and again."""
 
     work: Work
     peer: Work

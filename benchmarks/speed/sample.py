@@ -18,7 +18,7 @@ _COMMAND = "from orchestration.cli.main import app; app()"
 
 @contextmanager
 def sample(size: int) -> Iterator[Pair]:
-    """What ``substrate reproduce`` takes in a clone without data, for so many benchmarks, each by itself, or
+    """The cost of ``substrate reproduce`` in a clone without data, for so many benchmarks, each by itself, or
     for all at once where ``size`` is their number; beside starting the command.
     """
     names = list(BENCHMARKS)

@@ -15,7 +15,7 @@ from substrate.rules.tbox import TBox
 from substrate.worlds.smallville import spec_line
 
 _MADE = 36
-"""How many specifications are drawn, some of each cell; more are the same again."""
+"""The number of specifications that are drawn, some of each cell; more are the same again."""
 
 
 def _answered(specs: Sequence[Spec], tbox: TBox) -> list[bytes]:

@@ -95,7 +95,7 @@ def _beside_sqlite(size: int) -> Iterator[Pair]:
 
 @contextmanager
 def _beside_rdflib(size: int) -> Iterator[Pair]:
-    """One rdflib graph that is changed, asked by SPARQL, and changed back, a hundred times."""
+    """An rdflib graph that is changed, asked by SPARQL, and changed back, a hundred times."""
     log, at = _prepared(size)
     changes, graph = _interventions(1), rdflib.Graph()
     graph.parse(data=log.state().nquads(), format="nt")

@@ -20,7 +20,7 @@ PEOPLE = ("ann", "bo", "cy", "dee", "eve", "flo")
 
 
 class Epidemic:
-    """Who is ill infects a neighbour the day after, unless one of the two stays at home."""
+    """An ill person infects a neighbour the day after, unless one of the two stays at home."""
 
     def start(self, state: State, tick: int) -> None:
         """Read who is ill and who stays at home."""
@@ -38,7 +38,7 @@ class Epidemic:
 
 
 def ill(log: EventLog, tick: int) -> list[str]:
-    """Who is ill at a tick."""
+    """The people who are ill at a tick."""
     return sorted(
         str(who).rpartition("#")[2].rstrip(">") for who, _, _ in log.state(tick).match(None, TOWN.has)
     )

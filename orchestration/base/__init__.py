@@ -1,1 +1,1 @@
-"""What every room may know: YAML, and secrets kept out of what is written."""
+"""Tools that every room may use: YAML, and keeping secrets out of what is written."""

@@ -1,1 +1,1 @@
-"""What each benchmark is: pure functions on bytes and values; no path of a profile, no Spark, no Dagster."""
+"""The benchmarks: pure functions on bytes and values; no path of a profile, no Spark, no Dagster."""

@@ -41,12 +41,12 @@ SECTION = Section("baselines", Parameters)
 COMPARED = "twin/comparisons"
 """The stage that compares each of them with the substrate."""
 COMPARISONS = f"artifacts/{{profile}}/{COMPARED}.json"
-"""What that stage writes."""
+"""The output of that stage."""
 MEDIA_TYPES = {".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".png": "image/png"}
 
 
 class Inputs(NamedTuple):
-    """What a baseline asks about.
+    """The cases that a baseline asks about.
 
     Attributes:
         cases: the cases of the benchmark that it asks about.

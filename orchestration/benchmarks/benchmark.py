@@ -1,4 +1,4 @@
-"""What a benchmark is: declared once, and everything else is made from the declaration.
+"""The declaration of a benchmark, from which everything else is made.
 
 A case is the unit of work: one scene, story, image, target or specification, as bytes. Its logs, its rows and
 the explanation of one of its answers are pure functions of the case; they know no path, no Spark and no
@@ -31,7 +31,7 @@ Natural = msgspec.Meta(ge=0, le=10**9)
 
 
 class Case(NamedTuple):
-    """One scene, story, image, target or specification.
+    """A scene, story, image, target or specification.
 
     Attributes:
         scene: what its rows call it.
@@ -73,7 +73,7 @@ class ReadCases(Protocol):
 
 
 class NamedLog(NamedTuple):
-    """One of a case's event logs, by its name in the benchmark, such as ``10000`` or ``qa1/00003``.
+    """An event log of a case, by its name in the benchmark, such as ``10000`` or ``qa1/00003``.
 
     ``source`` is what it was made from, where that is not the case's.
     """
@@ -84,7 +84,7 @@ class NamedLog(NamedTuple):
 
 
 class Data(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Where a profile's data of a source come from; a source adds sizes, and files a user may name."""
+    """The origin of a profile's data of a source; a source adds sizes, and files a user may name."""
 
     source: Literal["generated", "official", "local", "none"] = "none"
     mirror: str | None = None
@@ -290,7 +290,7 @@ class Benchmark:
     asked: Callable[[Row], str] = lambda row: str(row.question)
     paired: bool = False
     by_model: ClassVar[bool] = False
-    """Whether its answers are a language model's."""
+    """True if its answers are a language model's."""
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -299,7 +299,7 @@ class Benchmark:
 
     @property
     def subset_in_name(self) -> bool:
-        """Whether the name of an answer has its subset."""
+        """Tell whether the name of an answer has its subset."""
         return self.form.count("/") == _WITH_SUBSET
 
     def answer_name(self, row: Row) -> str:
@@ -369,7 +369,7 @@ class Explained(Interpreted):
 
 
 _WITH_SUBSET = 3
-"""How many slashes the name of an answer has that names its subset."""
+"""The number of slashes in the name of an answer that names its subset."""
 
 
 METRICS = ("per_question", "per_option")

@@ -50,7 +50,7 @@ def rows(case: Case, logs: Sequence[EventLog], parameters: Parameters, split: st
 
 
 def wordings(case: Case) -> Iterator[Wording]:
-    """What people were asked about a scene, with the causes to choose from."""
+    """The questions that people were asked about a scene, with the causes to choose from."""
     for asked in _questions.decode(case.questions).questions:
         choices = tuple(choice.choice for choice in asked.choices)
         yield Wording(str(asked.question_id), asked.question, choices)

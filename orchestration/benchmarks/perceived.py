@@ -105,7 +105,7 @@ def explain(
 
 
 def make_scene(number: int, seed: int, _: Any) -> bytes:
-    """One generated scene with its proposals."""
+    """A generated scene with its proposals."""
     return encode_scene(seen_files(number, seed))
 
 

@@ -21,8 +21,8 @@ def _quiet(done: int, total: int) -> None:
 
 
 class Tally(msgspec.Struct):
-    """What came out: questions, rows and choices, how many have gold and agree with it, how many could not
-    run.
+    """Counts of the outcome: questions, rows and choices, how many have gold and agree with it, how many
+    could not run.
 
     A question of which a benchmark gives two rows, such as GQA's by name and by id, counts as one question;
     what was graded and was right is of rows.

@@ -37,7 +37,7 @@ _gold = msgspec.json.Decoder(Gold | None)
 
 
 class TwinData(Data, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """How many specifications of Twin-EventLog a profile has; the paper's own are not public."""
+    """The number of specifications of Twin-EventLog in a profile; the paper's own are not public."""
 
     source: Literal["generated", "official", "local", "none"] = "generated"
     specs: Annotated[int, Natural] = 500

@@ -1,5 +1,5 @@
-"""What the commands of the platform share beside :mod:`substrate.cli.console`: its options, bars of stages, a
-run.
+"""The shared parts of the platform's commands beside :mod:`substrate.cli.console`: its options, bars of
+stages, a run.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ INPUTS = {
     "questions": ("FILE", "The official list, or JSON lines of the same records; may be gzip."),
     "specs": ("FILE", "Specifications as JSON lines; may be gzip."),
 }
-"""What a benchmark's files are called, with what an option says of them."""
+"""The names of a benchmark's files, with what an option says of them."""
 
 
 def file_option(name: str, required: bool) -> Any:

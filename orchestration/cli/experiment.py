@@ -37,7 +37,7 @@ def list_(json: JsonOption = False) -> None:
 
 @experiment_app.command()
 def show(name: Name, json: JsonOption = False) -> None:
-    """One experiment: what it was made of, and its numbers with their intervals."""
+    """Show an experiment: what it was made of, and its numbers with their intervals."""
     with failing(), others_apart():
         from orchestration.rendering.comparison import experiment_text
         from orchestration.studies.experiments.comparison import numbers_of
@@ -76,7 +76,7 @@ def diff(
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """How A differs from B: causes, accuracies with Wilson's intervals, McNemar, changed answers."""
+    """Compare A with B: causes, accuracies with Wilson's intervals, McNemar, changed answers."""
     with failing(), others_apart():
         from orchestration.rendering.comparison import compared_page, compared_text
         from orchestration.studies.experiments.comparison import compare

@@ -97,7 +97,7 @@ def report(
     ] = 0,
     json: JsonOption = False,
 ) -> None:
-    """Where the report of a profile lies; it opens from disk, or is served."""
+    """Show where the report of a profile lies; it opens from disk, or is served."""
     if json and serve:
         raise typer.BadParameter("--json goes without --serve")
     with failing():

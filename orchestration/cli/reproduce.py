@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class Reproduction(msgspec.Struct, frozen=True):
-    """What a reproduction came to.
+    """The outcome of a reproduction.
 
     Attributes:
         profile: the profile.

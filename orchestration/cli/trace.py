@@ -107,7 +107,7 @@ def _print_hits(listing: Listing, hits: Sequence[Hit], constants: Sequence[Const
 
 
 def _shown(entry: Entry) -> str:
-    """What was measured, as tables print it; counts and p as they are."""
+    """The measured value, as tables print it; counts and p as they are."""
     if entry.measured is None:
         return ""
     if entry.name.endswith("/p"):

@@ -75,7 +75,7 @@ __all__ = [
 
 
 class Fetched(msgspec.Struct, frozen=True, kw_only=True):
-    """One file after a fetch. ``url`` is None where nothing was downloaded; ``blob`` is the published hash
+    """A file after a fetch. ``url`` is None where nothing was downloaded; ``blob`` is the published hash
     that vouches for it, None where the first download was trusted; ``aside`` is where a wrong file that lay
     under the final name was put.
     """
@@ -211,7 +211,7 @@ def _wanted(benchmark: str, sources: Sources, only: Sequence[str]) -> list[Sourc
 
 
 class _Check:
-    """What is known of a file's bytes, and whether given bytes are those; the first ones are pinned."""
+    """A file's known hash and size, and a check of given bytes against them; the first ones are pinned."""
 
     def __init__(self, file: SourceFile, key: str, pins: Path) -> None:
         self.file = file

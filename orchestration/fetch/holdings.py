@@ -1,4 +1,4 @@
-"""What an official archive holds, counted: one that is not whole is never recorded as the official one."""
+"""Counts of an official archive: one that is not whole is never recorded as the official one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import msgspec
 
 
 class Holding(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How much an archive has to hold.
+    """The amount that an archive has to hold.
 
     Attributes:
         members: a pattern of the members that count, such as ``*/en/qa*_test.txt``.
@@ -32,7 +32,7 @@ class Holding(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 def differing(archive: Path, name: str, holdings: tuple[Holding, ...]) -> str:
-    """What an archive holds too few or too many of, in words; empty where it is whole.
+    """The members of which an archive holds too few or too many, in words; empty where it is whole.
 
     Args:
         archive: a file with the bytes, whatever it is called.

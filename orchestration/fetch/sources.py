@@ -18,7 +18,7 @@ from substrate.base.errors import FormatError
 
 
 class SourceFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One official file: name, addresses in the order they are tried, git blob hash where it is published,
+    """An official file: name, addresses in the order they are tried, git blob hash where it is published,
     and what it has to hold.
     """
 
@@ -42,7 +42,7 @@ Sources = Mapping[str, Source]
 
 
 class Pin(msgspec.Struct, frozen=True, kw_only=True):
-    """What the first download of a file was: SHA-256 (hex), size in bytes, address."""
+    """A record of the first download of a file: SHA-256 (hex), size in bytes, address."""
 
     sha256: str
     size: int
@@ -50,7 +50,7 @@ class Pin(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Known(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known of an official file before it is fetched, and what vouches for its bytes.
+    """An official file as it is known before it is fetched, with what vouches for its bytes.
 
     ``checked`` is ``published hash``, ``first download`` where the first download was trusted and recorded,
     ``nothing yet`` where the next one will be, or ``by hand`` where a person has to fetch it from ``urls``.
@@ -118,7 +118,7 @@ def at_mirror(base: str | None, file: SourceFile) -> SourceFile:
 
 
 def known_files(pins: Path, sources: Sources | None = None, base: str | None = None) -> list[Known]:
-    """What is known of every official file, in the order of the addresses.
+    """The official files, in the order of the addresses.
 
     Args:
         pins: the JSON file that records first downloads.

@@ -1,4 +1,4 @@
-"""One file over HTTP, resumed where the last attempt ended.
+"""A download over HTTP, resumed where the last attempt ended.
 
 The bytes grow in a ``.part`` file; a ``.part.json`` beside it remembers address, length and validator
 (strong ETag, else Last-Modified). A part is continued with ``Range`` and ``If-Range``, so that a file
@@ -46,7 +46,7 @@ class RefusedError(DownloadError):
 
 
 class Patience(msgspec.Struct, frozen=True, kw_only=True):
-    """How long to wait for a source, in seconds.
+    """Timeouts for a source, in seconds.
 
     ``attempts`` counts tries in a row that brought nothing; one that brought new bytes starts the
     count at 0 again. After ``n`` such tries the wait is ``backoff * 2**n``, at most ``longest``.
@@ -68,7 +68,7 @@ class Patience(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Remains(msgspec.Struct, frozen=True, kw_only=True):
-    """What a ``.part`` file is a part of."""
+    """The whole that a ``.part`` file is a part of."""
 
     url: str
     total: int | None
@@ -157,7 +157,7 @@ class Transfer:
                 ) from error
 
     def _try(self, client: httpx.Client, url: str, file: IO[bytes]) -> None:
-        """One request. Returns with the file whole, else raises."""
+        """Send a request. Returns with the file whole, else raises."""
         remains = self._remains(url)
         start = file.seek(0, os.SEEK_END) if remains else 0
         if remains and start == remains.total:
@@ -276,7 +276,7 @@ def _locked(part: Path) -> Iterator[IO[bytes]]:
 
 
 def _describe(url: str, response: httpx.Response) -> Remains:
-    """What the response says of the whole file; a weak ETag cannot vouch for bytes."""
+    """The response's description of the whole file; a weak ETag cannot vouch for bytes."""
     tag = response.headers.get("ETag", "")
     validator = tag if tag and not tag.startswith("W/") else response.headers.get("Last-Modified")
     span = _CONTENT_RANGE.match(response.headers.get("Content-Range", ""))
@@ -287,7 +287,7 @@ def _describe(url: str, response: httpx.Response) -> Remains:
 
 
 def _continues(remains: Remains, found: Remains) -> bool:
-    """Whether a partial answer is of the version begun: it may leave the validator out, not change it."""
+    """Tell whether a partial answer is of the version begun; it may omit the validator, not change it."""
     return found.validator in (None, remains.validator) and remains.total in (None, found.total)
 
 

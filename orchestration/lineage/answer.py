@@ -45,7 +45,7 @@ class AnswerTrace(msgspec.Struct, frozen=True):
     line: int
     row: dict[str, Any]
     adds: tuple[int, int]
-    """What the row, or the pair it is one of, adds to the number's correct ones and to its n."""
+    """The addition of the row, or of its pair, to the number's correct ones and to its n."""
     log_name: str
     """The log's name, as `substrate log` takes it: BENCHMARK/SCENE."""
     index: str
@@ -53,7 +53,7 @@ class AnswerTrace(msgspec.Struct, frozen=True):
     log: str
     log_deltas: int
     log_intact: bool
-    """Whether the log, read again, has the digest that the row names."""
+    """True if the log, read again, has the digest that the row names."""
     source: str
     source_file: str
     source_sha256: str

@@ -33,7 +33,7 @@ from substrate.base.files import sha256
 Crate = Any
 """An ``ROCrate``; the types that the library declares do not hold."""
 ARCHIVE = "arcp://name,event-graph-substrate/"
-"""Where files are named that are no part of the crate."""
+"""The place that names files that are no part of the crate."""
 WORKFLOW = "orchestration/definitions.py"
 _RUN_PROFILES = {
     "process": "Process Run Crate",
@@ -43,7 +43,7 @@ _RUN_PROFILES = {
 _RUN_VERSION = "0.5"
 _CONTEXT = "https://w3id.org/ro/terms/workflow-run/context"
 _INSIDE = ("/tables/", "/scores/")
-"""What lies in the crate itself."""
+"""The files in the crate itself."""
 _FORMATS = {
     ".md": "text/markdown",
     ".tex": "application/x-tex",
@@ -155,7 +155,7 @@ def _add_file(crate: Crate, lineage: Lineage, path: str, digest: str) -> Entity:
 
 
 def _file_properties(path: str, digest: str) -> dict[str, str]:
-    """What is said of a file or folder: its path in the project, its hash, and its format by its suffix."""
+    """A file's or folder's description: its path in the project, its hash, its format by its suffix."""
     properties = {"name": path, "alternateName": path, "sha256": digest.removeprefix("sha256:")}
     return properties | (
         {"encodingFormat": _FORMATS[Path(path).suffix]} if Path(path).suffix in _FORMATS else {}

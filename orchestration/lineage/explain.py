@@ -19,7 +19,7 @@ from substrate.domains.rows import Row
 
 
 class Input(NamedTuple):
-    """Where the answer was computed: a profile, or a user's own files by what they are."""
+    """The place where the answer was computed: a profile, or a user's own files by what they are."""
 
     profile: str | None = None
     overrides: tuple[str, ...] = ()
@@ -107,7 +107,7 @@ def case_of(source: Source, given: Input, scene: str) -> Case | None:
 
 
 def _names(scene: str) -> set[str | int]:
-    """What a benchmark may call a scene: some have numbers, others names of digits."""
+    """The names that a benchmark may give a scene: some have numbers, others names of digits."""
     return {scene, int(scene)} if scene.isdecimal() else {scene}
 
 

@@ -54,7 +54,7 @@ class Count(msgspec.Struct, frozen=True):
 
 
 class Made(NamedTuple):
-    """How a measured number is made: its value, the counts behind it, in words; without a value, why."""
+    """The making of a measured number: its value, the counts behind it, in words; without a value, why."""
 
     value: float | None
     counts: list[Count]
@@ -177,7 +177,7 @@ class Listing:
         return name, ""
 
     def made(self, name: str) -> Made:
-        """How a number was made here, down to counts."""
+        """The making of a number here, down to counts."""
         if score := self._scores.get(name):
             return self._of_score(score)
         number, what = self.split_name(name)

@@ -75,7 +75,7 @@ class Logs(msgspec.Struct, frozen=True):
 
 
 class Source(msgspec.Struct, frozen=True):
-    """Where a dataset comes from: a generated world, official files, or files a user named; ``official``
+    """The origin of a dataset: a generated world, official files, or files a user named; ``official``
     names
     the files, with their hashes.
     """
@@ -209,7 +209,7 @@ class Lineage:
         return {self._relative(path): msgspec.json.decode(path.read_bytes()) for path in paths}
 
     def score_path(self, number: str) -> str:
-        """Where a number's score lies."""
+        """The place of a number's score."""
         return f"artifacts/{self.workspace.settings.profile}/scores/{score_file(number)}"
 
     def score(self, number: str) -> Score:
@@ -293,12 +293,12 @@ def trace_number(lineage: Lineage, number: str, *, rows: bool = True, shown: int
 
 
 def is_rows(path: str) -> bool:
-    """Whether a path is a file of answers."""
+    """Tell whether a path is a file of answers."""
     return path.endswith("/answers.jsonl")
 
 
 def is_logs(path: str) -> bool:
-    """Whether a path is an index of event logs."""
+    """Tell whether a path is an index of event logs."""
     return path.endswith("/logs/index.jsonl")
 
 
@@ -331,11 +331,13 @@ def _facts(row: Row) -> tuple[int, int]:
 
 
 _TALLIES: Mapping[str, Callable[[Row], tuple[int, int]]] = {"per_option": _options, "supporting": _facts}
-"""What a row adds to the correct ones and to all of them, by metric; else a row counts as one question."""
+"""The addition of a row to the correct ones and to all of them, by metric; else a row counts as one
+question.
+"""
 
 
 class Tally(msgspec.Struct, frozen=True):
-    """What one question, or a pair of them, adds to a number: so many right of so many."""
+    """The addition of a question, or a pair of them, to a number: so many right of so many."""
 
     rows: list[Row]
     right: int
@@ -343,7 +345,7 @@ class Tally(msgspec.Struct, frozen=True):
 
 
 def tallies(number: str, rows: list[Row]) -> list[Tally]:
-    """What each row that counts adds to a number; rows in pairs of one scene are judged together."""
+    """The addition of each row that counts to a number; rows in pairs of one scene are judged together."""
     metric = split_name(number)[1]
     if not BENCHMARKS[benchmark_of(number)].paired:
         count = _TALLIES.get(metric, lambda row: (int(bool(row.correct)), 1))
@@ -404,7 +406,7 @@ def entry_of(entries: Iterable[LogEntry], row: Row) -> LogEntry | None:
 
 
 def source_of(lineage: Lineage, stage: str, path: str) -> Source:
-    """Where a dataset comes from."""
+    """The origin of a dataset."""
     record, benchmark = lineage.records[stage], path.rpartition("/")[2]
     folders = (file.split("/") for file in record.code if file.startswith("substrate/worlds/"))
     worlds = sorted({parts[2] for parts in folders if len(parts) > 3})
@@ -466,7 +468,7 @@ def _changed_since(lineage: Lineage, stage: str) -> Iterator[str]:
 
 
 def problems_of(lineage: Lineage, stage: str) -> Iterator[str]:
-    """What of a stage's record does not fit what is there, or the record of the stage before it."""
+    """The faults of a stage's record beside what is there, or beside the record of the stage before it."""
     record = lineage.records[stage]
     for path, made in record.outs.items():
         if lineage.hash_of(path) != made:

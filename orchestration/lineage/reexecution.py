@@ -1,4 +1,4 @@
-"""One answer computed again from its input, through its log, by the pipeline's functions without Spark."""
+"""An answer, computed again from its input, through its log, by the pipeline's functions without Spark."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from substrate.domains.rows import decode, encode
 
 
 class Reexecution(msgspec.Struct, frozen=True):
-    """What came out, and whether it is the row and the log that are kept."""
+    """The outcome, and whether it is the row and the log that are kept."""
 
     row: str
     log: str

@@ -202,7 +202,7 @@ class Client:
             self._clock.sleep(wait)
 
     def _in_some_format(self, request: Request) -> Reply:
-        """One try, in the best format that the server takes."""
+        """Try once, in the best format that the server takes."""
         refusal = ""
         for number in range(self._format, len(FORMATS)):
             try:
@@ -297,7 +297,7 @@ RESPONSE_FORMATS: Mapping[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     "json_object": lambda schema: {"response_format": {"type": "json_object", "schema": schema}},
     "text": lambda _: {},
 }
-"""How a server is told the schema, best first."""
+"""The ways of telling a server the schema, best first."""
 FORMATS = tuple(RESPONSE_FORMATS)
 
 
@@ -347,11 +347,11 @@ class Recorder:
         self._pending: dict[str, Future[Exchange]] = {}
         self._failure: SubstrateError | None = None
         self.asked = 0
-        """How many requests went to the server."""
+        """The number of requests that went to the server."""
 
     @property
     def used(self) -> Records:
-        """What was asked for in this run, from the server or from what was known."""
+        """The replies that this run asked for, from the server or from what was known."""
         return {name: future.result() for name, future in self._pending.items()}
 
     def ask(self, request: Request) -> str:

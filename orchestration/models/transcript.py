@@ -1,4 +1,4 @@
-"""What a language model was asked and what it said, by content: a finished run replays without the model.
+"""Requests to a language model and its replies, by content: a finished run replays without the model.
 
 A line a request: its address, the request itself in canonical JSON (model, revision, seed, messages,
 schema; a picture is its hash), the reply, and a digest of both. The address is the SHA-256 of the request,
@@ -30,7 +30,7 @@ class TranscriptError(SubstrateError):
 
 
 class Reply(msgspec.Struct, frozen=True):
-    """What a server sent: the text, why it ended, and how it was held to the schema."""
+    """The reply of a server: the text, why it ended, and how it was held to the schema."""
 
     content: str
     finish_reason: str | None

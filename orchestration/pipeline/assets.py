@@ -29,7 +29,7 @@ EXECUTOR = (
     # One process, so that one Spark session serves the whole run.
     else dg.in_process_executor
 )
-"""What runs the steps; a process a step pays where Spark is a server (``SPARK_REMOTE``) that all share."""
+"""The executor of steps: a process a step pays where Spark is a server (``SPARK_REMOTE``) that all share."""
 RETRIES = dg.RetryPolicy(max_retries=2, delay=10, backoff=dg.Backoff.EXPONENTIAL)
 """Of a stage that lost a worker or Spark itself: again after 10 s, then after 30."""
 

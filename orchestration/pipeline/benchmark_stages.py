@@ -89,7 +89,7 @@ def score_stage(benchmark: Benchmark) -> Stage:
 
 
 def is_measured(source: Source, data: Data) -> bool:
-    """Whether a profile has data of a source: generated, official, or files that a user named."""
+    """Tell whether a profile has data of a source: generated, official, or files that a user named."""
     return data.source != "none" or bool(named_files(source, data))
 
 

@@ -37,7 +37,7 @@ Judge = Callable[[WorkspaceResource], dg.AssetCheckResult]
 ERROR, WARN = dg.AssetCheckSeverity.ERROR, dg.AssetCheckSeverity.WARN
 
 SAMPLE = 10
-"""How many logs of a benchmark are held against its shapes, evenly spread over the index."""
+"""The number of a benchmark's logs that are held against its shapes, evenly spread over the index."""
 
 
 def _check(
@@ -96,8 +96,8 @@ def _golds_agree(stage: Stage, benchmark: Interpreted) -> dg.AssetChecksDefiniti
 
 
 def stops_at_drift() -> bool:
-    """Whether a result that drifted is an error that stops the run, as it is in CI; elsewhere it is a warning
-    that stops nothing.
+    """Tell whether a result that drifted is an error that stops the run, as it is in CI; elsewhere it is a
+    warning that stops nothing.
     """
     return os.environ.get("CI", "").lower() in ("1", "true")
 
@@ -300,7 +300,7 @@ class _Compared(NamedTuple):
     here: float
     paper: float
     overlap: bool
-    """Whether the two 95 % intervals do."""
+    """True if the two 95 % intervals do."""
 
     @property
     def difference(self) -> float:

@@ -21,7 +21,7 @@ from substrate.base.errors import ParameterError
 
 KEY = dg.AssetKey(["experiments", "compared"])
 LISTED = 20
-"""How many numbers of an experiment stand in the table."""
+"""The most numbers of an experiment in the table."""
 
 
 @dg.asset(
@@ -39,7 +39,7 @@ def compared() -> dg.MaterializeResult[Any]:
 
 
 def shown(root: Path) -> dict[str, Any]:
-    """What the asset shows; an experiment that cannot be compared says why."""
+    """The metadata of the asset; an experiment that cannot be compared says why."""
     experiments = list_experiments(root)
     if not experiments:
         return {"dagster/row_count": 0, "experiments": "there is none: a run with other parameters makes one"}

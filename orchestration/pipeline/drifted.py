@@ -1,4 +1,4 @@
-"""What a check says of results or data that are not what was pinned: what differs, because of what, where."""
+"""Reports of checks on results or data that are not what was pinned: the difference, its cause, its place."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from orchestration.stage import Stage, Stages
 from orchestration.workspace.folders import Workspace
 
 LISTED = 20
-"""How many differences stand in a check's table; the check counts all of them."""
+"""The most differences in a check's table; the check counts all of them."""
 _NOUNS = {"input": "file"}
 
 
 class Drift(NamedTuple):
-    """What of a stage differs from its pin, and what changed of all that it was made from."""
+    """The differences of a stage from its pin, and of all that it was made from."""
 
     differences: Sequence[Difference]
     causes: Sequence[Cause]
 
     @property
     def counted(self) -> dict[str, int]:
-        """How many things of each kind differ, by what one is called: 3 of row, 1 of score."""
+        """The number of things of each kind that differ, by the kind's name: 3 of row, 1 of score."""
         return dict(Counter(_NOUNS.get(one.kind, one.kind) for one in self.differences))
 
     def __str__(self) -> str:
@@ -90,8 +90,8 @@ def shown(drift: Drift, paths: Sequence[str], workspace: Workspace, stage: Stage
 
 
 def _place(workspace: Workspace, stage: Stage) -> str:
-    """Where the report shows a stage's results, within the project: a table, all numbers, or the answers of a
-    benchmark.
+    """The place of a stage's results in the report, within the project: a table, all numbers, or the answers
+    of a benchmark.
     """
     room, _, name = stage.name.partition("/")
     page, anchor = "index.html", "#answers"

@@ -32,7 +32,7 @@ SHORT = {
     "scenes": f"profiles.{{profile}}.{MAIN.source.name}.scenes",
     "configuration": f"{MAIN.parameters.key}.predictive.configuration",
 }
-"""What is set most has a place of its own in the form; a key of ``params.yaml`` for each."""
+"""The settings with a place of their own in the form; a key of ``params.yaml`` for each."""
 EMPTY: dict[str, object] = {**dict.fromkeys(SHORT), "set": {}, "experiment": None, "force": False}
 """A form that changes nothing: every value is the one of ``params.yaml``."""
 
@@ -77,14 +77,14 @@ def _keys(type_: types.Type, value: Any, name: str, about: str) -> Iterator[Key]
 
 
 def _about(class_: type, field: str) -> str:
-    """What a class says of a field: in the string below it, else in its own text."""
+    """The description of a field by its class: in the string below it, else in its own text."""
     found = (_documented(declared).get(field) for declared in class_.__mro__)
     text = next(filter(None, found), None) or _entry(inspect.cleandoc(class_.__doc__ or ""), field)
     return text.replace("``", "`")
 
 
 def _entry(text: str, field: str) -> str:
-    """What a class's text has under a field, else all of it.
+    """The part of a class's text under a field, else all of it.
 
     >>> _entry("Some.\\n\\nAttributes:\\n    a: one\\n        thing.\\n    b: another.", "a")
     'One thing.'
@@ -171,7 +171,7 @@ def _first(keys: Mapping[str, Key], template: str, raw: Mapping[str, Any]) -> Ke
 
 
 def _config_type(type_: types.Type) -> Any:
-    """What Dagster's schemas can say of a type."""
+    """The schema of a type, as far as Dagster's can say it."""
     if isinstance(type_, types.UnionType):
         inner = [one for one in type_.types if not isinstance(one, types.NoneType)]
         if len(inner) == 1:
@@ -217,7 +217,8 @@ def _text(value: Any) -> str:
 
 
 def overrides_of(form: Mapping[str, Any], path: Path) -> list[str]:
-    """What a form sets otherwise than the file, as ``KEY=VALUE``; a value that the file has is no override.
+    """The settings of a form that differ from the file, as ``KEY=VALUE``; a value that the file has is no
+    override.
 
     Raises:
         ParameterError: the form sets a key in two places, or one that the file has not.
@@ -253,7 +254,7 @@ def form_resource() -> dg.ResourceDefinition:
 
 
 def judged(form: Mapping[str, Any]) -> dict[str, Any]:
-    """What a form tells a run, once all of it holds together.
+    """The settings of a run from a form, once all of it holds together.
 
     Raises:
         DagsterInvalidConfigError: a key is unknown or set twice, or a value is out of its range.

@@ -1,4 +1,4 @@
-"""What can be launched, and what launches by itself: reproductions, new official data, a nightly look for
+"""Jobs, schedules and sensors: reproductions, new official data, a nightly look for
 drift.
 """
 
@@ -113,7 +113,7 @@ nightly_drift = dg.ScheduleDefinition(
     ),
 )
 def settled_pins(context: dg.RunStatusSensorContext) -> dg.SkipReason | None:
-    """What `substrate reproduce` does at its end, for runs that were launched in the UI."""
+    """The end of `substrate reproduce`, for runs that were launched in the UI."""
     root, run = find_root(), context.dagster_run
     config: Any = run.run_config
     config = config.get("resources", {}).get("workspace", {}).get("config", {})

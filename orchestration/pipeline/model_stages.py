@@ -52,7 +52,7 @@ def model_stages(model: LanguageModel) -> Iterator[Stage]:
 
 
 def parts_of(model: LanguageModel, workspace: Workspace, pictures: Pictures) -> tuple[list[Part], Baseline]:
-    """What a model is asked, and under which settings."""
+    """The requests to a model, and their settings."""
     baseline: Baseline = getattr(workspace.settings.of("baselines"), model.name)
     cases = model.source.cases(files_of(workspace, model.source), None, True).each
     logs = workspace.logs(model.asks.logger.name)

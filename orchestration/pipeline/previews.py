@@ -1,4 +1,4 @@
-"""What the UI shows of a stage's outs: rows, accuracies, the first lines as a table, a plot.
+"""Previews of a stage's outs for the UI: rows, accuracies, the first lines as a table, a plot.
 
 Everything is read from the files themselves, so a stage that was skipped shows what one that ran does.
 """

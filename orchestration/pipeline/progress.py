@@ -1,4 +1,4 @@
-"""Where a run stands, for whoever watches: the command shows bars, the UI log lines."""
+"""The progress of a run, for whoever watches: the command shows bars, the UI log lines."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def advance(stage: str, done: int, total: int) -> None:
 
 @contextmanager
 def counting(tell: Callable[[str, str], None] | None = None) -> Iterator[dict[str, str]]:
-    """How each stage that ends inside the block came to its outs, by name: ``computed`` or ``reused``; each
-    is told once as it ends.
+    """The way that each stage that ends inside the block came to its outs, by name: ``computed`` or
+    ``reused``; each is told once as it ends.
     """
     found: dict[str, str] = {}
 

@@ -1,4 +1,4 @@
-"""One run a project at a time: a lock that says who holds it, and that ends with its process."""
+"""A lock for one run a project at a time: a lock that says who holds it, and that ends with its process."""
 
 from __future__ import annotations
 

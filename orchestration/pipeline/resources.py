@@ -1,4 +1,4 @@
-"""What assets share: the workspace, and through it the Spark session."""
+"""Resources of assets: the workspace, and through it the Spark session."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class WorkspaceResource(dg.ConfigurableResource):  # type: ignore[type-arg]
     """The name of the experiment that overrides make of a run; made from them unless given."""
 
     force: bool = False
-    """Whether stages run although nothing they depend on has changed."""
+    """True if stages run although nothing they depend on has changed."""
 
     def open(self) -> Workspace:
         """The workspace this resource describes."""
@@ -57,7 +57,7 @@ class WorkspaceResource(dg.ConfigurableResource):  # type: ignore[type-arg]
 
 
 def _ended_well(instance: dg.DagsterInstance, run: str) -> bool:
-    """Whether all that a run was to make and check is made and checked, and no step failed."""
+    """Tell whether all that a run was to make and check is made and checked, and no step failed."""
     kind = dg.DagsterEventType
     wanted = {kind.ASSET_MATERIALIZATION_PLANNED, kind.ASSET_CHECK_EVALUATION_PLANNED}
     done = {kind.ASSET_MATERIALIZATION, kind.ASSET_CHECK_EVALUATION}

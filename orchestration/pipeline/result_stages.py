@@ -141,7 +141,7 @@ def _scores(workspace: Workspace, benchmarks: Benchmarks) -> dict[str, Score]:
 
 
 def make_table(table: Table, shown: Benchmarks, workspace: Workspace, *outs: Path) -> dict[str, Any]:
-    """One of the tables of results, in each format."""
+    """A table of results, in each format."""
     scores = _scores(workspace, shown) | read_scores(workspace.artifacts / "scores", table.beyond)
     laid_out = LAYOUTS[table.layout](table, shown, scores, workspace)
     for suffix, out in zip(FORMATS, outs, strict=True):

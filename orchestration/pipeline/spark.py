@@ -114,7 +114,7 @@ def _master(settings: Spark) -> str:
 
 
 def is_local(settings: Spark) -> bool:
-    """Whether Spark runs in this process's machine alone, so that workers see the driver's disk."""
+    """Tell whether Spark runs in this process's machine alone, so that workers see the driver's disk."""
     return not os.environ.get("SPARK_REMOTE") and _master(settings).startswith("local")
 
 
@@ -135,7 +135,7 @@ def readable(workspace: Workspace, *files: Path) -> Iterator[list[str]]:
 
 
 def _configuration(settings: Spark, local: bool, remote: bool) -> dict[str, str]:
-    """What a session is made with; a Connect server takes what concerns queries alone."""
+    """The settings of a session; a Connect server takes what concerns queries alone."""
     of_queries = {
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.execution.arrow.pyspark.enabled": "true",
@@ -308,11 +308,11 @@ _LOST = re.compile(
     r"|FetchFailed|Connection (?:refused|reset|closed)|StatusCode\.UNAVAILABLE"
     r"|RetriesExceeded|Py4JNetworkError"
 )
-"""What Spark says of tasks whose process or machine went away, and of a server that does not answer."""
+"""Messages of Spark on tasks whose process or machine went away, and on a server that does not answer."""
 
 
 def is_lost(error: Exception) -> bool:
-    """Whether an error is no more than that a worker, or Spark itself, went away.
+    """Tell whether an error is no more than that a worker, or Spark itself, went away.
 
     >>> is_lost(ConnectionError("Connection refused")), is_lost(SubstrateError("Connection refused"))
     (True, False)
@@ -349,7 +349,7 @@ def _plain_errors(stage: str) -> Iterator[None]:
 
 
 def _cause(said: str) -> str:
-    """What Spark says in many lines about a job that failed, in one."""
+    """Spark's message on a failed job, many lines in one."""
     lines = [line.strip() for line in said.splitlines() if line.strip()]
     if program := re.search(r'Cannot run program "([^"]+)"', said):
         return f"a worker has no program {program[1]}; `make cluster-env` packs an environment that has it"
@@ -359,7 +359,7 @@ def _cause(said: str) -> str:
 
 
 TRACEBACK_LINES = 60
-"""How many lines of a worker's traceback are kept."""
+"""The number of lines of a worker's traceback that are kept."""
 
 
 def _watched(session: SparkSession, stage: str) -> Any:

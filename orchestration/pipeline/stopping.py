@@ -1,4 +1,4 @@
-"""How a run ends when it is told to: SIGINT and SIGTERM end it within seconds, with one line.
+"""The end of a run that is told to end: SIGINT and SIGTERM end it within seconds, with one line.
 
 The signal reaches a thread of its own, through the descriptor that Python's handler writes to: whoever sets
 another handler meanwhile, as Dagster and Spark do, and wherever the main thread waits, it is heard. Nothing
@@ -66,7 +66,7 @@ _listening = threading.Event()
 
 
 def _wait(*_: Any) -> None:
-    """What the main thread does from then on; the other one ends the process."""
+    """The main thread's work from then on; the other one ends the process."""
     while True:
         time.sleep(60)
 

@@ -54,7 +54,7 @@ def study_stages(study: Study) -> Iterator[Stage]:
 
 
 def asked_of(study: Study, part: Part, workspace: Workspace) -> int | None:
-    """How many cases a part asks; ``None`` for all."""
+    """The number of cases that a part asks; ``None`` for all."""
     return getattr(study.parameters.of(workspace.settings), part.first) if part.first else None
 
 
@@ -114,7 +114,7 @@ DRAWN: Mapping[str, Draw] = {
     ablations.STUDY.name: draw_curves,
     reliability.RELIABILITY.name: draw_reliability,
 }
-"""What is drawn from the rows of each part of a study, by the study's name."""
+"""The figures of each part of a study, drawn from its rows, by the study's name."""
 
 
 def determinism_stage() -> Stage:

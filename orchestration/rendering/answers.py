@@ -29,12 +29,12 @@ from substrate.domains.rows import Row, decode
 RESULTS = ("right", "wrong", "error", "ungraded")
 ROWS_A_SHARD = 5_000
 BYTES_A_SHARD = 250_000
-"""How many bytes of explanations make a shard full."""
+"""The number of bytes of explanations that makes a shard full."""
 
 
 @dataclass
 class Count:
-    """How many answers there are, by what came of them, and how many have their steps in the report."""
+    """Counts of answers, by what came of them, and of those that have their steps in the report."""
 
     answers: int = 0
     right: int = 0
@@ -56,7 +56,9 @@ class Answers:
     benchmark: Benchmark
     subsets: dict[str, Count] = field(default_factory=dict)
     limit: int | None = None
-    """How many wrong answers of a subset have their steps in the report; all of them where ``None``."""
+    """The number of wrong answers of a subset that have their steps in the report; all of them where
+    ``None``.
+    """
 
     @property
     def title(self) -> str:
@@ -65,7 +67,7 @@ class Answers:
 
     @property
     def page(self) -> str:
-        """Where their page lies in the report."""
+        """The place of their page in the report."""
         return answers_page(self.benchmark.name)
 
     @property
@@ -137,7 +139,7 @@ def _rows(file: Path) -> Iterator[Row]:
 
 
 def _key(benchmark: Benchmark, row: Row) -> str:
-    """What a row is called on its page."""
+    """The name of a row on its page."""
     return f"{row.subset}/{row.scene}/{benchmark.asked(row)}"
 
 
@@ -168,7 +170,7 @@ def _counted(benchmark: Benchmark, file: Path) -> tuple[Answers, list[Row]]:
 
 
 def _limit(wrong: Sequence[int], most: int) -> int | None:
-    """How many of each subset can be taken so that all together are no more than so many.
+    """The number of each subset that can be taken so that all together are no more than so many.
 
     >>> _limit([7, 30, 50], 60), _limit([7, 30, 50], 90)
     (26, None)

@@ -17,7 +17,7 @@ from orchestration.studies.experiments.record import Experiment
 
 _SHOWN = 20
 _ON_PAGE = 500
-"""How many rows of one kind the page holds; more would be a file that no browser likes."""
+"""The most rows of one kind on the page; more would be a file that no browser likes."""
 HEADS = ("number", "before", "after", "difference", "won", "lost", "McNemar's p")
 
 WON = "won: wrong before and right after; lost: right before and wrong after"
@@ -42,7 +42,7 @@ def compared_text(compared: Compared) -> str:
 
 
 def experiment_text(experiment: Experiment, numbers: Mapping[str, Count]) -> str:
-    """What an experiment was made of, and its numbers."""
+    """The parameters of an experiment, and its numbers."""
     parent = experiment.parent
     lines = [f"{experiment.name}, beside profile {parent.profile} at {parent.revision or 'no commit'}"]
     for key, value in experiment.changed.items():
@@ -95,13 +95,13 @@ def difference_text(number: ComparedNumber) -> str:
 
 
 def numbers_line(compared: Compared) -> str:
-    """How many numbers differ, in a line."""
+    """The number of numbers that differ, in a line."""
     changed = sum(not number.same for number in compared.numbers)
     return f"{changed} of {len(compared.numbers)} numbers differ."
 
 
 def rows_line(compared: Compared) -> str:
-    """How many rows changed and in which way, in a line."""
+    """The number of rows that changed in each way, in a line."""
     if not compared.rows:
         return "No answer changed."
     ways = ", ".join(f"{count} {change}" for change, count in compared.changes.items())

@@ -1,4 +1,4 @@
-"""What drifted, as text for a terminal and as Markdown for a comment on a change."""
+"""The drift, as text for a terminal and as Markdown for a comment on a change."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _accepted(entry: Acceptance) -> str:
 
 
 def verdict(report: Report) -> str:
-    """What a verification came to, in a line."""
+    """The outcome of a verification, in a line."""
     if report.differences:
         return f"{_counted(report.differences, 'difference')} from the pins"
     if not report.fits:

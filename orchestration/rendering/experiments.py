@@ -69,7 +69,7 @@ class Happening(NamedTuple):
 
 
 class Tick(NamedTuple):
-    """What happens at one tick, in the shared prefix or in the two arms."""
+    """The events of a tick, in the shared prefix or in the two arms."""
 
     tick: int
     x: float
@@ -94,7 +94,7 @@ class Twin(NamedTuple):
     source: str = "the village that the TBox itself holds"
     asked: str = ""
     answers: Mapping[str, str] = {}
-    """What the answer to the question is in each arm."""
+    """The answer to the question in each arm."""
 
 
 def twin_experiment(tbox: TBox, log: EventLog, at: int, intervention: Intervention, words: str) -> Twin:

@@ -51,7 +51,7 @@ _STYLE = {
 
 
 class Series(msgspec.Struct, frozen=True):
-    """One line of a curve: points of (x, correct, n)."""
+    """A line of a curve: points of (x, correct, n)."""
 
     name: str
     points: list[tuple[float, int, int]]
@@ -172,7 +172,7 @@ class Point(msgspec.Struct, frozen=True):
 
 
 class Fall(msgspec.Struct, frozen=True):
-    """How a benchmark's accuracy falls from condition to condition, a point a setting and condition."""
+    """The fall of a benchmark's accuracy from condition to condition, a point a setting and condition."""
 
     name: str
     title: str

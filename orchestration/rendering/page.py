@@ -1,4 +1,4 @@
-"""What the report's pages share: templates, and how a number is printed, named and linked."""
+"""The shared parts of the report's pages: templates, and the printing, naming and linking of numbers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SHARED = ("report.css", "answers.js")
 RIGHT = 3
 """Of how many answers of a subset that are not wrong the report has the steps: of the first."""
 NAMED = 100
-"""How many wrong answers the page of a number names."""
+"""The number of wrong answers that the page of a number names."""
 
 
 def templates() -> jinja2.Environment:
@@ -48,7 +48,7 @@ def percent(score: Score) -> str:
 
 
 def number_page(number: str) -> str:
-    """Where a number's page lies in the report.
+    """The place of a number's page in the report.
 
     >>> number_page("clevrer/predictive/per_option")
     'numbers/clevrer-predictive-per_option.html'
@@ -57,7 +57,7 @@ def number_page(number: str) -> str:
 
 
 def answers_page(benchmark: str) -> str:
-    """Where the page of a benchmark's answers lies in the report.
+    """The place of the page of a benchmark's answers in the report.
 
     >>> answers_page("babi")
     'answers/babi.html'

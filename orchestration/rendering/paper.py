@@ -46,7 +46,7 @@ class Printed:
 
 
 Look = Callable[[str], Meaning]
-"""What stands here beside a number of the paper, by its name."""
+"""The number here beside one of the paper, by its name."""
 
 
 def write_paper(source: Path, out: Path, known: Published, look: Look) -> list[Printed]:

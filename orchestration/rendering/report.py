@@ -45,11 +45,11 @@ TITLES = {name: table.title for name, table in TABLES.items()} | {KEY: "How fast
 """The headings of the tables, by name."""
 _ELSEWHERE = {KEY: f"{TABLE}.json"}
 MARKED = ("substrate", "ns_dr", "aloe", "memn2n", "pcr", "llama_direct", "concordia")
-"""Whose published numbers have a mark of their own."""
+"""The sources whose published numbers have a mark of their own."""
 
 
 class Measured(NamedTuple):
-    """What a benchmark's numbers were computed on."""
+    """The data that a benchmark's numbers were computed on."""
 
     title: str
     kind: str
@@ -64,7 +64,7 @@ class Cell(NamedTuple):
 
 
 class PrintedTable(NamedTuple):
-    """One of the run's tables, its measured numbers tied to their scores."""
+    """A table of the run, its measured numbers tied to their scores."""
 
     name: str
     title: str
@@ -89,7 +89,7 @@ class Forest(NamedTuple):
     groups: list[tuple[str, list[ForestRow]]]
     axis: list[tuple[float, str]]
     systems: list[str]
-    """Whose published numbers there are."""
+    """The sources of published numbers."""
 
 
 def write_report(workspace: Workspace, out: Path, known: Stages | None = None) -> dict[str, int]:
@@ -195,8 +195,8 @@ _MEASURED_ON = {
 
 
 def data_sources(workspace: Workspace) -> list[Measured]:
-    """What each of the profile's benchmarks was computed on: ``official``, ``generated``, ``local`` or
-    ``none``.
+    """The data that each of the profile's benchmarks was computed on: ``official``, ``generated``, ``local``
+    or ``none``.
     """
     found: list[Measured] = []
     for source in SOURCES.values():

@@ -1,4 +1,4 @@
-"""What the tables say: the paper's results as measured here, each captioned with its data."""
+"""The tables: the paper's results as measured here, each captioned with its data."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def by_subset(_: Declared, shown: Benchmarks, scores: Mapping[str, Score], works
 
 
 def _from(name: str) -> str:
-    """What a number was read from, where that is not what the table's others were read from."""
+    """The data that a number was read from, where that differs from the table's other numbers."""
     usual, read = reads(PAPER), reads(PAPER, name)
     return "" if read == usual else f", from {read}"
 
@@ -245,7 +245,7 @@ def _with_interval(score: Score) -> str:
 
 
 def _joint_figure(comparison: Comparison, edge: str = "") -> str | None:
-    """What the paper prints of the paired difference on joint accuracy."""
+    """The paper's figures for the paired difference on joint accuracy."""
     figures = published().numbers[f"{comparison.first}/joint"].figures
     found = figures.get(f"{MINUS}{comparison.second}/joint{edge}")
     return found and found.printed
@@ -325,4 +325,4 @@ LAYOUTS: Mapping[str, Callable[[Declared, Benchmarks, Mapping[str, Score], Works
     "by metric": by_metric,
     "by variant": by_variant,
 }
-"""How tables are laid out, by the names in :attr:`orchestration.benchmarks.benchmark.Table.layout`."""
+"""The layouts of tables, by the names in :attr:`orchestration.benchmarks.benchmark.Table.layout`."""

@@ -1,4 +1,4 @@
-"""What robustness and reliability look like: a table, and a figure for each benchmark."""
+"""Robustness and reliability as the report shows them: a table, and a figure for each benchmark."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class ReliabilityFigure(NamedTuple):
 
 
 def reliability_figure(workspace: Workspace) -> ReliabilityFigure | None:
-    """How well the probabilities of imagined worlds agree with what is so; ``None`` where none was said."""
+    """The agreement of the probabilities of imagined worlds with what is so; ``None`` where none was said."""
     path = workspace.path(BINS_FILE)
     found = msgspec.json.decode(path.read_bytes(), type=list[Reliability]) if path.is_file() else []
     found = [one for one in found if one.n]
@@ -78,7 +78,7 @@ def in_words(one: Reliability) -> str:
 
 
 def read_falls(workspace: Workspace) -> list[Fall]:
-    """What was counted; nothing where the stage has not run."""
+    """The counts; nothing where the stage has not run."""
     path = workspace.path(FALLS)
     return msgspec.json.decode(path.read_bytes(), type=list[Fall]) if path.is_file() else []
 

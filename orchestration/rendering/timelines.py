@@ -21,7 +21,7 @@ STATES = {
     "predicted": "predicted after the last frame",
     "": "observed",
 }
-"""How a mark stands to the answer, in words."""
+"""The relation of a mark to the answer, in words."""
 
 
 class Span(NamedTuple):
@@ -60,11 +60,11 @@ class Timeline(NamedTuple):
     axis: list[tuple[float, int]]
     unit: str
     end: float
-    """Where the observed log ends, in per cent of the width."""
+    """The end of the observed log, in per cent of the width."""
 
     @property
     def singled_out(self) -> int:
-        """How many events the answer is about, or rests on."""
+        """The number of events that the answer is about, or rests on."""
         return sum(bool(mark.state) for mark in self.marks)
 
     @property
@@ -93,7 +93,7 @@ class Boxes(NamedTuple):
 
     @property
     def singled_out(self) -> int:
-        """How many objects the answer rests on."""
+        """The number of objects that the answer rests on."""
         return sum(box.used for box in self.boxes)
 
 
@@ -177,7 +177,7 @@ def _predicted(
 def _pair(
     about: tuple[str, ...], step: ExplainedStep, numbers: Mapping[str, int], explanation: Explanation
 ) -> tuple[int, ...]:
-    """Who takes part in an event; of one that a fork holds, by its deltas."""
+    """The participants of an event; of one that a fork holds, by its deltas."""
     if len(about) != 1:
         return tuple(numbers[iri] for iri in about)
     (event,) = about
@@ -189,7 +189,7 @@ def _pair(
 def _states(
     scene: Scene, steps: Sequence[ExplainedStep], explanation: Explanation, removed: int | None
 ) -> dict[str, str]:
-    """How each event that the steps single out stands to the answer, by IRI."""
+    """The relation to the answer of each event that the steps single out, by IRI."""
     if removed is not None:
         ancestry = scene.ancestry("event")
         return {e.iri: "lost" for e in scene.events if e.objects and removed in ancestry[e.iri].objects}
@@ -232,7 +232,7 @@ def _title(scene: Scene, event: Event) -> str:
 
 
 def _spans(scene: Scene, number: int, x: _Scale) -> list[Span]:
-    """When an object is in view; the whole video where the log does not say."""
+    """The time in which an object is in view; the whole video where the log does not say."""
     if not scene.has_motion:
         return [Span(x(0), x(scene.end))]
     flips = [e.frame or 0 for e in scene.events if number in e.objects and e.kind in ("Entry", "Exit")]
@@ -301,7 +301,7 @@ def labels_in(log: EventLog) -> dict[Term, str]:
 
 
 def arm_timeline(tbox: TBox, log: EventLog, evidence: Sequence[int]) -> Timeline:
-    """One arm of a twin experiment: who takes part in its events as lanes, and a mark for all that the same
+    """An arm of a twin experiment: who takes part in its events as lanes, and a mark for all that the same
     ones do at a tick.
 
     Args:

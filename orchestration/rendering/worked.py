@@ -61,12 +61,12 @@ class Worked(NamedTuple):
 
     @property
     def fits(self) -> bool:
-        """Whether the explanation is of the log that the answer was computed from."""
+        """Tell whether the explanation is of the log that the answer was computed from."""
         return self.explanation.logs[OWN].digest == self.row.log
 
     @property
     def singled_out(self) -> int:
-        """How many things in its picture the answer rests on."""
+        """The number of things in its picture that the answer rests on."""
         return self.picture.singled_out if self.picture else 0
 
 
@@ -143,14 +143,14 @@ _VIDEO = NamedNode(f"{NAMESPACE}video")
 
 
 def _filmed(example: Worked) -> bool:
-    """Whether a step found something by what a reference video showed."""
+    """Tell whether a step found something by what a reference video showed."""
     why = example.explanation
     found = (step for part in why.parts for step in part.steps if step.about)
     return any(why.delta(piece).triple[1] == _VIDEO for step in found for piece in step.evidence)
 
 
 class Kind(NamedTuple):
-    """How a kind of question is pictured, and what makes an example of it telling."""
+    """The picture of a kind of question, and what makes an example of it telling."""
 
     draw: Callable[[Case, Explanation, Row], Pictured]
     telling: Callable[[Worked], bool]

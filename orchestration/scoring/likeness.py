@@ -15,12 +15,12 @@ READS = (
     "Published systems are marked with what they read: a rival that reads pixels has a task before it that "
     "one that reads annotations has not."
 )
-"""What stands under every table that sets rivals beside the substrate."""
+"""The note under every table that sets rivals beside the substrate."""
 NS_DR_EXECUTOR = (
     "NS-DR's released executor, given the same 564 real explanatory questions and events of the training "
     "split, answers 564 of 564, as this interpreter does."
 )
-"""What stands under CLEVRER's table too."""
+"""A further note under CLEVRER's table."""
 
 
 def why_not(score: Score, system: str) -> str:
@@ -117,7 +117,7 @@ def printed_n(name: str) -> str:
 
 
 def elsewhere(benchmark: str) -> str:
-    """What stands under a benchmark's table of systems whose figures the paper does not print.
+    """The note under a benchmark's table of systems whose figures the paper does not print.
 
     >>> "CPL-Gt (tracks of ground truth; split validation)" in elsewhere("comphy")
     True
@@ -133,7 +133,7 @@ def elsewhere(benchmark: str) -> str:
 
 
 def reads(system: str, name: str = "") -> str:
-    """What a system reads to answer what a number counts.
+    """The input that a system reads to answer what a number counts.
 
     >>> reads("ns_dr"), reads("substrate", "babi/mean/accuracy")
     ('pixels', 'text')

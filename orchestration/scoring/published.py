@@ -14,7 +14,9 @@ import yaml
 from substrate.base.errors import FormatError
 
 Kind = Literal["generated", "official", "local", "none"]
-"""What a number was measured on: a generated world, official files, a user's copies of them, or nothing."""
+"""The data that a number was measured on: a generated world, official files, a user's copies of them, or
+nothing.
+"""
 FILE = "orchestration/scoring/published.yaml"
 PAPER = "substrate"
 """The system whose figures are the paper's own."""
@@ -23,7 +25,7 @@ _EDGES = ("/low", "/high")
 
 
 class System(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Whose figures: its name, what it reads, and where its figures come from.
+    """A system with figures: its name, what it reads, and where its figures come from.
 
     ``split`` is the one that its figures are of; empty where each number says it.
     """
@@ -88,7 +90,7 @@ class Figure(msgspec.Struct, frozen=True):
 
 
 class Number(msgspec.Struct, frozen=True):
-    """What is published of a number, figure by figure."""
+    """The published figures of a number."""
 
     split: str
     figures: dict[str, Figure]
@@ -97,7 +99,7 @@ class Number(msgspec.Struct, frozen=True):
 
     @property
     def n(self) -> int | None:
-        """How many the paper says were asked."""
+        """The number of questions asked, by the paper."""
         return int(self.figures["n"].printed) if "n" in self.figures else None
 
     def accuracy(self, system: str) -> float | None:
@@ -137,7 +139,7 @@ class Published(msgspec.Struct, frozen=True):
         return {who: found[who] for who in self.systems if who in systems and who in found}
 
     def n(self, number: str) -> int | None:
-        """How many the paper says were asked of a measured number."""
+        """The number of questions asked for a measured number, by the paper."""
         source = self.beside.get(number, (number,))[0]
         return self.numbers[source].n if source in self.numbers else None
 
@@ -147,14 +149,14 @@ class Published(msgspec.Struct, frozen=True):
         return self.systems[system].split or self.numbers[source].split
 
     def citation(self, figure: Figure) -> str:
-        """Where a figure comes from: its system's citation, and for the paper's own the places."""
+        """The source of a figure: its system's citation, and for the paper's own the places."""
         cited = self.systems[figure.system].citation
         return f"{cited}, {figure.where[0]}" if figure.system == PAPER else cited
 
 
 @cache
 def published() -> Published:
-    """What is published.
+    """The published figures.
 
     >>> published().numbers["clevrer/predictive/per_question"].figures["substrate"].printed
     '69.50'

@@ -17,7 +17,7 @@ _DIGITS = 6
 
 
 class Score(msgspec.Struct, frozen=True):
-    """One number: ``correct`` of ``n``, as a proportion with its 95 % interval; published ones are
+    """A number: ``correct`` of ``n``, as a proportion with its 95 % interval; published ones are
     proportions too.
 
     ``subset`` is empty for a number that takes in the whole benchmark. ``data`` and ``split`` say what it was
@@ -35,7 +35,7 @@ class Score(msgspec.Struct, frozen=True):
     data: Kind = "none"
     split: str = ""
     questions: int = 0
-    """How many questions were asked: ``n`` of them, or as many as have the ``n`` options."""
+    """The number of questions asked: ``n`` of them, or as many as have the ``n`` options."""
 
 
 def score(
@@ -178,7 +178,7 @@ class Comparison(msgspec.Struct, frozen=True):
 
     @property
     def n(self) -> int:
-        """How many were asked of both."""
+        """The number of questions asked of both."""
         return self.both + self.first_only + self.second_only + self.neither
 
 

@@ -66,7 +66,7 @@ VARIANTS = (
     *_of("predictive", "configuration", "A", "B", "C", "S"),
     Variant("predictive", "bullet", ("predictive.configuration=S", "engine=bullet")),
 )
-"""What the tables show, in their order."""
+"""The rows of the tables, in their order."""
 
 
 class Curve(NamedTuple):
@@ -84,7 +84,7 @@ class Curve(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What the figure is called."""
+        """The title of the figure."""
         of = "" if self.configuration == "C" else f", configuration {self.configuration}"
         return f"predictive over {self.moving}{of}"
 
@@ -111,7 +111,7 @@ CURVES = tuple(
         Curve("horizon", _HORIZONS, "tau", (0.4, 1.7), "horizon (frames)", configuration),
     )
 )
-"""What the figures show. CLEVRER's truth ends about 2 s after the video: 75 frames."""
+"""The curves of the figures. CLEVRER's truth ends about 2 s after the video: 75 frames."""
 
 POINTS = tuple(
     curve.variant(point, value) for curve in CURVES for value in curve.values for point in curve.points
@@ -182,7 +182,7 @@ ABLATIONS = Explained(
 
 
 def _expected(case: Case) -> dict[str, int]:
-    """How many rows a case has of each point."""
+    """The number of rows that a case has of each point."""
     asked = msgspec.json.decode(case.questions, type=SceneQuestions).questions if case.questions else []
     counts = Counter(question.question_type for question in asked)
     return {variant.name: counts[variant.subset] for variant in dict.fromkeys(POINTS)}

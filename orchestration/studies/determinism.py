@@ -19,7 +19,7 @@ from substrate.log.event_log import EventLog
 BASE = CLEVRER
 """The benchmark whose answers are computed again and again."""
 SCENES = 20
-"""How many scenes; the bytes of all of them are compared."""
+"""The number of scenes; the bytes of all of them are compared."""
 SPLIT = "determinism"
 
 
@@ -48,7 +48,7 @@ class Repetition(msgspec.Struct, frozen=True):
 
 
 class Given(msgspec.Struct, frozen=True):
-    """What a bare interpreter computes from: parameters, and each scene's case with its log."""
+    """The input of a bare interpreter: parameters, and each scene's case with its log."""
 
     parameters: msgspec.Raw
     scenes: list[tuple[Case, str]]

@@ -47,7 +47,7 @@ class Bin(msgspec.Struct, frozen=True):
 
 
 class Reliability(msgspec.Struct, frozen=True):
-    """How well probabilities agree with what is so.
+    """The agreement of probabilities with what is so.
 
     Attributes:
         brier: the mean square of what lies between the two.
@@ -89,7 +89,7 @@ def rows(case: Case, logs: Sequence[EventLog], parameters: Parameters, split: st
 
 
 def _expected(case: Case) -> Mapping[str, int]:
-    """How many choices with gold a case has about worlds that were not filmed; none without motion."""
+    """Count a case's choices with gold about worlds that were not filmed; none without motion."""
     if case.kind or not case.questions:
         return {}
     counts: Counter[str] = Counter()

@@ -1,4 +1,4 @@
-"""What is asked again of each benchmark on input that is not exact, and how the input is made so.
+"""Robustness: each benchmark asked again on input that is not exact, and the ways to make it so.
 
 Of a profile's data the first cases are taken. A condition changes what is observed, by a seed; the questions
 and their gold stay those of the case as it is. Two conditions of ComPhy's ask about other worlds instead,
@@ -52,7 +52,7 @@ AS_IT_IS = "as it is"
 
 
 class Robustness(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """How many of a profile's cases of each benchmark are asked again."""
+    """The number of a profile's cases of each benchmark that are asked again."""
 
     clevrer: Annotated[int, Natural] = 0
     comphy_inferred: Annotated[int, Natural] = 0
@@ -145,7 +145,7 @@ def rows(
 
 
 def _expected(of: str, case: Case) -> dict[str, int]:
-    """How many rows a case has of each setting under each condition."""
+    """The number of rows that a case has of each setting under each condition."""
     perturbed = PERTURBED[of]
     questions = perturbed.questions(case) if case.questions else {}
     return {named(setting, condition): questions.get(setting, 0) for setting, condition in perturbed.pairs()}

@@ -104,7 +104,7 @@ def counted(path: Path) -> dict[str, Counter[bool]]:
 
 
 def totals(counts: Mapping[str, Counter[bool]]) -> dict[str, int]:
-    """How many rows each subset has."""
+    """The number of rows of each subset."""
     return {subset: count.total() for subset, count in counts.items()}
 
 

@@ -1,4 +1,4 @@
-"""Where a run reads and writes: one project folder, one profile."""
+"""The folders that a run reads and writes: one project folder, one profile."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class Workspace:
     root: Path
     settings: Settings
     scratch: Path | None = None
-    """Where artifacts go instead of ``artifacts/``, for a recomputation that must not touch them."""
+    """The folder for artifacts instead of ``artifacts/``, for a recomputation that must not touch them."""
     experiment: Path | None = None
-    """Where data and artifacts of an experiment lie; the folder has the experiment's name."""
+    """The folders of an experiment's data and artifacts; the folder has the experiment's name."""
 
     def path(self, template: str) -> Path:
         """A path of a stage; ``{profile}`` stands for the profile's name."""
@@ -41,12 +41,12 @@ class Workspace:
 
     @property
     def artifacts(self) -> Path:
-        """What the profile's stages make."""
+        """The files that the profile's stages make."""
         return self.path("artifacts/{profile}")
 
     @property
     def storage(self) -> Storage:
-        """Where tables lie: on the URI of the settings, else in the project, or beside scratch artifacts."""
+        """The place of tables: the settings' URI, else in the project, or beside scratch artifacts."""
         own = self.scratch or self.root
         return Storage((not self.scratch and self.settings.storage) or (own / "storage").as_uri())
 
@@ -62,7 +62,7 @@ class Workspace:
 
     @property
     def transcripts(self) -> Path:
-        """What language models replied in the profile; an experiment has its own, which outlive a run that
+        """The replies of language models in the profile; an experiment has its own, which outlive a run that
         fails.
         """
         own = self.root / EXPERIMENTS / ".replies" / self.experiment.name if self.experiment else self.root

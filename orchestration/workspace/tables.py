@@ -29,7 +29,7 @@ from substrate.base.files import naming, sha256
 from substrate.log.event_log import EventLog
 
 ROWS_AT_ONCE = 16
-"""How many rows a row group has: what a worker reads at a time."""
+"""The number of rows of a row group: what a worker reads at a time."""
 CASES = pa.schema(
     [
         ("number", pa.int64()),
@@ -68,7 +68,7 @@ _entries = msgspec.json.Decoder(LogEntry)
 
 
 class Manifest(msgspec.Struct, frozen=True):
-    """What a whole table is: its folder, how many rows each of its shards has, and the bytes of each."""
+    """The record of a whole table: its folder, and the number of rows and the bytes of each of its shards."""
 
     folder: str
     shards: list[int]
@@ -79,12 +79,12 @@ class Manifest(msgspec.Struct, frozen=True):
 
     @property
     def whole(self) -> bool:
-        """Whether nothing of it is damaged; one that was written without sums says nothing of it."""
+        """Tell whether none of it is damaged; a table that was written without sums cannot tell."""
         return self.seal == (short_key(self.folder, self.shards, self.sums) if self.sums else "")
 
     @property
     def rows(self) -> int:
-        """How many rows the table has."""
+        """The number of rows of the table."""
         return sum(self.shards)
 
 
@@ -192,7 +192,7 @@ class Storage:
         return msgspec.json.decode(system.cat_file(path), type=Manifest) if system.exists(path) else None
 
     def exists(self, *parts: str) -> bool:
-        """Whether a file is there."""
+        """Tell whether a file is there."""
         system, path = self._place(*parts)
         return bool(system.exists(path))
 

@@ -45,7 +45,7 @@ class Occurrence(NamedTuple):
 
     @property
     def event(self) -> Event:
-        """What :func:`substrate.ancestors` takes."""
+        """The arguments of :func:`substrate.ancestors`."""
         return Event(self.node, self.tick, self.participants)
 
 
@@ -214,7 +214,9 @@ def _without_knowing(tbox: TBox, log: EventLog, agent: Node, fact: Term, tick: i
 
 
 def _knowing_from(tbox: TBox, log: EventLog, tick: int) -> dict[tuple[Term, Term], int]:
-    """Who knows what at some tick from ``tick`` on, and the delta that first let them know."""
+    """Pairs of an agent and what it knows at some tick from ``tick`` on, and the delta that first let them
+    know.
+    """
     found: dict[tuple[Term, Term], int] = {}
     for predicate in _sorted(tbox.below(AWARE_OF)):
         for h in histories(log, None, predicate):

@@ -1,4 +1,4 @@
-"""Who knew something, and from whom: the chain of tellings back to the one who knew first.
+"""The agents who knew something, and from whom: the chain of tellings back to the one who knew first.
 
 A TBox names its word for knowing by ``core:awareOf``, and those for an event of passing on by
 ``core:source``, ``core:recipient`` and ``core:content``. No code knows a domain.
@@ -17,7 +17,7 @@ from substrate.rules.tbox import TBox
 
 
 class Learning(NamedTuple):
-    """How one came to know: the delta by which it did, and the telling behind it.
+    """A way of coming to know: the delta by which it did, and the telling behind it.
 
     ``source``, ``telling`` and ``deltas`` (positions of the telling's own deltas) are empty where no telling
     in
@@ -35,7 +35,7 @@ class Learning(NamedTuple):
 
     @property
     def tick(self) -> int:
-        """When it came to know."""
+        """The tick at which it came to know."""
         return self.change.delta.tick
 
     @property

@@ -1,4 +1,4 @@
-"""What an argument has to be, said where it is given: before anything is built on it."""
+"""Checks of arguments, made where they are given: before anything is built on it."""
 
 from __future__ import annotations
 

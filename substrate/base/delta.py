@@ -29,7 +29,7 @@ _OBJECTS = (ox.NamedNode, ox.Literal, ox.BlankNode, ox.Triple)
 
 
 class Op(enum.Enum):
-    """What a delta does with its triple (paper, section 2); the value is its letter in RDF Patch.
+    """The operation of a delta on its triple (paper, section 2); the value is its letter in RDF Patch.
 
     >>> Op("A") is Op.INSERT, Op("D") is Op.RETRACT
     (True, True)

@@ -30,7 +30,7 @@ class Listing(NamedTuple):
 
     @property
     def more(self) -> str:
-        """How many rows are not shown; empty where all are."""
+        """The number of rows that are not shown, in words; empty where all are."""
         hidden = self.total - len(self.rows)
         return f"… and {hidden} more" if hidden else ""
 

@@ -1,4 +1,4 @@
-"""One base error: each says what went wrong, where, and what to do about it."""
+"""The base error: each error says what went wrong, where, and what to do about it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What only some uses need: the extra that brings a module, asked for by name where it is missing."""
+"""Optional packages: the extra that brings a module, asked for by name where it is missing."""
 
 from __future__ import annotations
 

@@ -29,7 +29,8 @@ Measure = Annotated[float, msgspec.Meta(ge=-1e9, le=1e9)]
 
 
 class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What may be read. The largest official file, GQA's full set of questions, unpacks to under 2 GiB.
+    """Bounds of what may be read. The largest official file, GQA's full set of questions, unpacks to under 2
+    GiB.
 
     ``SUBSTRATE_LIMITS`` in the environment sets others: ``unpacked=8589934592,members=1000000``.
 
@@ -42,7 +43,8 @@ class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     unpacked: int = 4 << 30
     """Bytes of a file or of a member of an archive, unpacked."""
     ratio: int = 200
-    """How many times its packed size a file may have where it unpacks to more than :data:`SMALL`."""
+    """The ratio of unpacked to packed size that a file may have where it unpacks to more than :data:`SMALL`.
+    """
     members: int = 200_000
     """Members of an archive."""
     steps: int = 10_000
@@ -59,7 +61,7 @@ ZIP_ERRORS = (
     OverflowError,
     struct.error,
 )
-"""What a damaged, encrypted or strangely packed zip archive raises when it is opened or read."""
+"""Errors that a damaged, encrypted or strangely packed zip archive raises when it is opened or read."""
 SMALL = 64 << 20
 """Bytes up to which nothing is called a compression bomb."""
 
@@ -225,7 +227,7 @@ def decode(
     *where: object,
     keys: Callable[[T], int] | None = None,
 ) -> T:
-    """One typed record from JSON; ``where`` names it, outermost first.
+    """Read a typed record from JSON; ``where`` names it, outermost first.
 
     Args:
         decoder: for the record's type.
@@ -312,7 +314,7 @@ class Records(Mapping[K, T]):
 
 
 def _is_raw(record: dict[Any, Any] | list[Any]) -> bool:
-    """Whether what a list or an object holds was left as it stands."""
+    """Tell whether the values of a list or an object were left as they stand."""
     values = record.values() if isinstance(record, dict) else record
     return all(type(value) is msgspec.Raw for value in values)
 
@@ -342,7 +344,7 @@ _TIGHT: dict[Any, bool] = {}
 
 
 def _is_tight(kind: type) -> bool:
-    """Whether records of a type write no key that their JSON text lacked."""
+    """Tell whether records of a type write no key that their JSON text lacked."""
     if not issubclass(kind, msgspec.Struct):
         return False
     if kind not in _TIGHT:

@@ -32,7 +32,7 @@ from substrate.base.delta import Term, Triple
 from substrate.base.errors import ParameterError
 
 Value = Any
-"""What :func:`term` takes: a term of pyoxigraph, or a Python value of the table above."""
+"""The types that :func:`term` takes: a term of pyoxigraph, or a Python value of the table above."""
 
 _XSD = "http://www.w3.org/2001/XMLSchema#"
 

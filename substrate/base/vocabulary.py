@@ -14,13 +14,13 @@ EVENT = NamedNode(NAMESPACE + "Event")
 """Class of what happens at a tick; an event's tick is that of the delta which gives it its class."""
 
 PARTICIPANT = NamedNode(NAMESPACE + "participant")
-"""Who or what takes part in an event."""
+"""A participant of an event."""
 
 LOCATION = NamedNode(NAMESPACE + "location")
-"""Where an entity is; a TBox's own location properties are sub-properties of it."""
+"""The place of an entity; a TBox's own location properties are sub-properties of it."""
 
 AWARE_OF = NamedNode(NAMESPACE + "awareOf")
-"""What an agent knows: a node, or a triple term."""
+"""The fact that an agent knows: a node, or a triple term."""
 
 SOURCE = NamedNode(NAMESPACE + "source")
 """By whom something is passed on, in the event of passing it on."""
@@ -29,7 +29,7 @@ RECIPIENT = NamedNode(NAMESPACE + "recipient")
 """To whom it is passed on."""
 
 CONTENT = NamedNode(NAMESPACE + "content")
-"""What is passed on: what the recipient is aware of from then."""
+"""The fact that is passed on: what the recipient is aware of from then."""
 
 EXOGENOUS = NamedNode(NAMESPACE + "exogenous")
 """On a property or class of a TBox: given from outside, so that a fork's rules take it over from the parent.

@@ -47,7 +47,7 @@ class Sampler:
     def sample_choice(
         self, prompt: str, responses: Sequence[str], **_: Any
     ) -> tuple[int, str, Mapping[str, Any]]:
-        """One of the responses: its position, its text, and nothing more about it."""
+        """A response: its position, its text, and nothing more about it."""
         options = "\n".join(f"- {response}" for response in responses)
         request = ask(_PLAY, f"{prompt}\nOptions:\n{options}", one_of(*responses))
         said = request.read(self._model.ask(request)).answer

@@ -20,7 +20,7 @@ from substrate.log.state import State
 
 
 class Emitter(Protocol):
-    """What happens after an intervention: a simulator, or the rules of a TBox.
+    """The source of what happens after an intervention: a simulator, or the rules of a TBox.
 
     Two ship: :class:`Simulation` and :class:`substrate.rules.fixpoint.RuleEmitter`.
 
@@ -47,7 +47,7 @@ class SpellingEmitter(Protocol):
     """An emitter that has its triples' spellings at hand: a fork takes them as they are."""
 
     def spell(self, branch: EventLog, parent: EventLog, at: int) -> Iterable[Spelled]:
-        """What :meth:`Emitter.emit` gives, each triple by its spelling."""
+        """The deltas that :meth:`Emitter.emit` gives, each triple by its spelling."""
         ...
 
 
@@ -158,7 +158,7 @@ def _from_branch(deltas: Iterable[_Emitted], at: int) -> list[_Emitted]:
 
 
 class TwinTick(NamedTuple):
-    """One tick of two arms, side by side.
+    """A tick of two arms, side by side.
 
     ``a`` and ``b`` hold the deltas of each arm at this tick, in log order; ``difference`` holds what
     stands in ``b`` only (inserted) and in ``a`` only (retracted) after it.

@@ -58,7 +58,7 @@ class Assert:
         object.__setattr__(self, "triple", _three(self.triple, "Assert"))
 
     def deltas(self, state: State, tick: int) -> list[Delta]:
-        """One insertion."""
+        """An insertion."""
         if self.triple in state:
             raise _refused(
                 tick, f"Assert: {_text(self.triple)} holds already", "Assert a triple that does not hold"
@@ -85,7 +85,7 @@ class Retract:
         object.__setattr__(self, "triple", _three(self.triple, "Retract"))
 
     def deltas(self, state: State, tick: int) -> list[Delta]:
-        """One retraction."""
+        """A retraction."""
         if self.triple not in state:
             raise _refused(
                 tick,
@@ -165,7 +165,7 @@ class AssertAwareness:
         object.__setattr__(self, "fact", said[2])
 
     def deltas(self, state: State, tick: int) -> list[Delta]:
-        """One insertion."""
+        """An insertion."""
         said = (self.agent, self.predicate, self.fact)
         if said in state:
             raise _refused(
@@ -198,7 +198,7 @@ class RetractAwareness:
         object.__setattr__(self, "fact", said[2])
 
     def deltas(self, state: State, tick: int) -> list[Delta]:
-        """One retraction."""
+        """A retraction."""
         said = (self.agent, self.predicate, self.fact)
         if said not in state:
             raise _refused(

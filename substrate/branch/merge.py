@@ -30,7 +30,7 @@ from substrate.log.patch import Descent
 from substrate.log.state import State
 
 Side = Literal["a", "b"]
-"""One of the two branches, as :func:`merge` names them."""
+"""A name of one of the two branches, as :func:`merge` names them."""
 _Key = Triple | tuple[ox.NamedNode | ox.BlankNode, ox.NamedNode]
 _Unit = tuple[Delta, ...]
 
@@ -83,7 +83,7 @@ class MergeError(LogError):
 
 
 def merge_base(a: EventLog, b: EventLog) -> int:
-    """How many deltas two logs begin with in common; 0 where they have nothing in common.
+    """Count the deltas that two logs begin with in common; 0 where they have nothing in common.
 
     >>> from substrate import EventLog
     >>> a, b = EventLog(), EventLog()
@@ -108,7 +108,7 @@ def merge_base(a: EventLog, b: EventLog) -> int:
 
 
 def conflicts(a: EventLog, b: EventLog, *, functional: Iterable[ox.NamedNode] = ()) -> tuple[Conflict, ...]:
-    """What two branches say otherwise, in the order of the ticks at which they begin to differ.
+    """The statements in which two branches differ, in the order of the ticks at which they begin to differ.
 
     Args:
         a: a branch.
@@ -210,13 +210,13 @@ def _checked(functional: Iterable[ox.NamedNode]) -> frozenset[ox.NamedNode]:
 
 
 def _key(delta: Delta, functional: frozenset[ox.NamedNode]) -> _Key:
-    """What a delta is about."""
+    """The subject that a delta is about."""
     subject, predicate, _ = delta.triple
     return (subject, predicate) if predicate in functional else delta.triple
 
 
 def _spoken(log: EventLog, base: int, functional: frozenset[ox.NamedNode]) -> dict[_Key, list[Change]]:
-    """What a branch says after the base, by what it is about."""
+    """The deltas of a branch after the base, by what they are about."""
     found: dict[_Key, list[Change]] = {}
     for position, delta in enumerate(log[base:], start=base):
         found.setdefault(_key(delta, functional), []).append(Change(position, delta))
@@ -317,7 +317,7 @@ def _spelled(units: Iterable[_Unit]) -> list[list[tuple[str, str]]]:
 
 
 def _alike(x: Sequence[object], y: Sequence[object]) -> int:
-    """How many items two sequences begin with in common."""
+    """Count the items that two sequences begin with in common."""
     return sum(1 for _ in takewhile(bool, map(eq, x, y)))
 
 

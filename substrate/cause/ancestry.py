@@ -37,7 +37,7 @@ class Event(NamedTuple):
 
 
 class Ancestry(NamedTuple):
-    """Where an event comes from (paper, definition 1).
+    """The ancestors of an event (paper, definition 1).
 
     ``events`` is Anc(e). ``objects`` holds everyone on whom the event depends: the participants of
     Anc(e) and those of ``e`` itself, as Algorithm 1 returns it; the paper's AncObj(e) leaves the latter

@@ -33,7 +33,7 @@ class Condition(NamedTuple):
 
 
 class Conditions(NamedTuple):
-    """Which conditions of Proposition 1 hold for a log and a removed object.
+    """Check the conditions of Proposition 1 for a log and a removed object.
 
     C1, closed events: every participant is a declared object. C2, exogeneity: what does not descend
     from the object occurs without it at the same tick. C3, no emergence: without it nothing happens
@@ -62,7 +62,7 @@ class Conditions(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """Whether an observed event occurs without an object, by its ancestry, and how sure that is.
+    """The verdict on an observed event without an object, by its ancestry, and how sure it is.
 
     >>> Verdict(occurs=False, status="heuristic").occurs
     False

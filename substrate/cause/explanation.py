@@ -21,7 +21,7 @@ from substrate.log.event_log import Delta, EventLog, Op, Term
 OWN = ""
 """The name of the log that the answer was computed from, among an explanation's logs."""
 ERROR = "error: "
-"""How the answer begins of what cannot run; the reason follows."""
+"""The beginning of the answer where a question cannot run; the reason follows."""
 
 _MOST_LINES = 6
 """Of one step's deltas, where they are not shown in full."""

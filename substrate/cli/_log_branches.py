@@ -158,7 +158,7 @@ def diff(
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """What differs between two ticks of a log, or between two logs; exit 1 where anything does."""
+    """Print the differences between two ticks of a log, or between two logs; exit 1 where there are any."""
     with failing():
         if (a is None) != (b is None) or (a is None) == (with_ is None):
             raise typer.BadParameter("give two ticks, or --with OTHER")

@@ -25,7 +25,7 @@ from substrate.log.event_log import EventLog
 
 
 class Format(StrEnum):
-    """What a log can be exported to."""
+    """The formats that a log can be exported to."""
 
     patch = "patch"
     nquads = "nquads"

@@ -1,5 +1,5 @@
-"""What the commands of `substrate log` share: options, logs and terms as they are given, and how an error
-ends a command.
+"""The shared parts of the commands of `substrate log`: options, logs and terms as they are given, and how
+an error ends a command.
 
 Terms are written as in N-Triples (`<urn:v:ann>`, `"text"@en`, `_:b`, `<<( … )>>`); an IRI may go without its
 brackets, and a prefixed name is expanded with `--prefix` or the prefixes of `--tbox`.
@@ -140,7 +140,7 @@ def term_of(text: str, prefixes: dict[str, str]) -> Any:
 
 
 def difference_as_json(found: Any) -> dict[str, list[str]]:
-    """What stands on one side only."""
+    """The changes that stand on one side only."""
     return {
         "retracted": [triple_text(t) for t in found.retracted],
         "inserted": [triple_text(t) for t in found.inserted],

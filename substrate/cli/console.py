@@ -1,4 +1,5 @@
-"""What the commands share: where they print, their options, how an error ends one, where others' words go.
+"""The shared parts of all commands: where they print, their options, how an error ends one, where others'
+words go.
 
 Nothing of the project, and nothing that draws, is imported before it is used: `substrate --help` takes no
 longer than it must.

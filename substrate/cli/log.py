@@ -50,7 +50,7 @@ def show(
     limit: Annotated[int | None, typer.Option("--limit", min=0, help="Most deltas to show.")] = None,
     json: JsonOption = False,
 ) -> None:
-    """What the log is, and its deltas: position, tick, operation, triple."""
+    """Describe the log and list its deltas: position, tick, operation, triple."""
     with failing():
         log = read_log(file)
         end = log.position(log.last_tick if stop is None else stop)
@@ -136,7 +136,7 @@ def history(
     tbox: TBoxOption = None,
     json: JsonOption = False,
 ) -> None:
-    """When triples were true, and which deltas changed that."""
+    """List when triples were true, and which deltas changed that."""
     from substrate.log.history import histories
 
     with failing():

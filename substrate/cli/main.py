@@ -97,7 +97,7 @@ def common(
         ),
     ] = False,
 ) -> None:
-    """What holds for every command."""
+    """Options of every command."""
 
 
 def mcp(

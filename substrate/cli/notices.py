@@ -1,4 +1,4 @@
-"""Where the words of other programs go: into a log file, not between the lines of a command.
+"""Messages of other programs: they go into a log file, not between the lines of a command.
 
 The Java runtime, Spark's workers and Bullet write to the process's own output; what a command itself prints
 and draws stays where it was.
@@ -17,7 +17,7 @@ from substrate.cli import platform
 
 
 class Voice:
-    """How much a command says: set once, by its options."""
+    """The amount that a command says: set once, by its options."""
 
     quiet = False
     verbose = False

@@ -14,7 +14,7 @@ NAME = "orchestration"
 
 
 def is_here() -> bool:
-    """Whether the platform can be imported.
+    """Tell whether the platform can be imported.
 
     >>> is_here() in (True, False)
     True

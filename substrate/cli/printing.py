@@ -1,4 +1,4 @@
-"""What commands write to standard output: lines, or a value as one line of JSON."""
+"""The output of commands: lines, or a value as one line of JSON."""
 
 from __future__ import annotations
 

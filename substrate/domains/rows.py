@@ -6,7 +6,7 @@ import msgspec
 
 
 class ChoiceRow(msgspec.Struct, frozen=True):
-    """One option of a multiple-choice question; ``expected`` is ``None`` where there is no gold."""
+    """An option of a multiple-choice question; ``expected`` is ``None`` where there is no gold."""
 
     choice: int
     predicted: str
@@ -14,7 +14,7 @@ class ChoiceRow(msgspec.Struct, frozen=True):
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
-    """One question: what was predicted, what was expected, and the log it was computed from.
+    """A question: what was predicted, what was expected, and the log it was computed from.
 
     ``expected`` and ``correct`` are ``None`` where the input has no gold. Keys are written in this
     order; ``choices``, ``error`` and the supporting facts only where there are any.

@@ -46,7 +46,7 @@ class Chain:
         return Chain.made(hasher, base, tick, self.fed + len(lines))
 
     def links(self) -> Links:
-        """What goes on from here link by link, for files of many."""
+        """The step from link to link, for files of many."""
         return Links(self)
 
     @classmethod

@@ -1,4 +1,4 @@
-"""What a log holds, in memory: its deltas as columns, shared with its forks, and an index of them.
+"""The content of a log in memory: its deltas as columns, shared with its forks, and an index of them.
 
 A delta takes 13 bytes here, beside its triple, which the log's table of triples holds once. Columns
 only grow, so that a fork refers to its parent's up to the branch tick and copies nothing.
@@ -49,7 +49,7 @@ class Columns:
         self.numbers.extend(numbers)
 
     def latest(self, number: int, start: int, stop: int) -> int:
-        """Where from ``start`` to before ``stop`` a triple is mentioned last; -1 where it is not."""
+        """The last position from ``start`` to before ``stop`` that mentions a triple; -1 where none does."""
         self._index()
         place = self._last.get(number, -1)
         while place >= stop:
@@ -57,7 +57,7 @@ class Columns:
         return place if place >= start else -1
 
     def before(self, place: int) -> int:
-        """Where the triple that is mentioned at a place was mentioned last before it; -1 for nowhere."""
+        """The last position before a place that mentions the same triple; -1 where none does."""
         self._index()
         return self._previous[place]
 
@@ -199,7 +199,7 @@ class DeltaSequence:
         return sorted({tick for columns, a, b in self.pieces(0, None) for tick in columns.ticks[a:b]})
 
     def position(self, tick: int) -> int:
-        """How many deltas have a tick <= ``tick``."""
+        """The number of deltas with a tick <= ``tick``."""
         for columns, start, stop, position in reversed(self._all_parts()):
             if columns.ticks[start] <= tick:
                 return position + bisect_right(columns.ticks, tick, start, stop) - start
@@ -245,7 +245,7 @@ class DeltaSequence:
     # One triple
 
     def stood(self, number: int, position: int) -> bool:
-        """Whether a triple stands after the first ``position`` deltas."""
+        """Tell whether a triple stands after the first ``position`` deltas."""
         for columns, start, stop, offset in reversed(self._all_parts()):
             if position <= offset:
                 continue
@@ -255,7 +255,7 @@ class DeltaSequence:
         return False
 
     def changed(self, position: int) -> bool:
-        """Whether the delta at a position made a difference to the state."""
+        """Tell whether the delta at a position made a difference to the state."""
         columns, place, part = self._place(position)
         earlier = columns.before(place)
         insert = bool(columns.inserts[place])

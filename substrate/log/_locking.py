@@ -1,4 +1,4 @@
-"""One lock for what logs and states hold in memory.
+"""The lock for what logs and states hold in memory.
 
 It is held for as long as a table, a column, an index or a store is changed, never while a file is
 written. One for all is enough where the interpreter runs one thread at a time, and it lets a process

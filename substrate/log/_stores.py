@@ -153,10 +153,10 @@ class _Moved:
         self._position = 0
         self._changes = 0
         self.size = 0
-        """How many triples it holds; a store counts them one by one."""
+        """The number of triples that it holds; a store counts them one by one."""
 
     def distance(self, record: DeltaSequence, position: int) -> int:
-        """How many deltas lie between where it is and another place."""
+        """The number of deltas between where it is and another place."""
         if record is self._record:
             return abs(position - self._position)
         return sum(last - first for part in self._apart(record, position) for _, first, last in part)
@@ -253,7 +253,7 @@ def _both(
 
 
 def apart(a: list[Segment], b: list[Segment]) -> tuple[list[Segment], list[Segment]]:
-    """What two records do not have in common: segments of the first alone, and of the second alone.
+    """The differences of two records: segments of the first alone, and of the second alone.
 
     What is left of both is the same, in the same order. So a triple that none of the segments mentions has
     the same story in both, and stands in both or in neither.

@@ -10,7 +10,9 @@ import pyoxigraph as ox
 from substrate.base.delta import Term, quads_of, spelled
 
 KEPT = 1 << 13
-"""How many quads are kept beside their spellings: those of small logs, where they are asked for again."""
+"""The number of quads that are kept beside their spellings: those of small logs, where they are asked for
+again.
+"""
 _CHUNK = 1 << 14
 
 

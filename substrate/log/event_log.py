@@ -91,9 +91,9 @@ class EventLog(Timeline):
     """
 
     descent: Descent | None = None
-    """Where a fork comes from; ``None`` for a log of its own. It is kept in the log's file."""
+    """The origin of a fork; ``None`` for a log of its own. It is kept in the log's file."""
     torn: TornTail | None = None
-    """What had to be dropped at the file's end when it was read; ``None`` where it was whole."""
+    """The part that had to be dropped at the file's end when it was read; ``None`` where it was whole."""
 
     _source: _Source | None = None
 
@@ -365,11 +365,13 @@ class EventLog(Timeline):
     # Reading
 
     def history(self, triple: Triple) -> History:
-        """When a triple was true, and which deltas changed that; see :class:`.history.History`."""
+        """The times at which a triple was true, and the deltas that changed that; see
+        :class:`.history.History`.
+        """
         return history(self, triple)
 
     def diff(self, a: int, b: int) -> Difference:
-        """What must be inserted and retracted to come from the state at tick ``a`` to that at tick ``b``."""
+        """The triples to insert and retract to come from the state at tick ``a`` to that at tick ``b``."""
         return diff(self, a, b)
 
     @property
@@ -402,7 +404,7 @@ class EventLog(Timeline):
     # As a value
 
     def __eq__(self, other: object) -> bool:
-        """Whether two logs have the same deltas; where they are kept and come from does not matter.
+        """Tell whether two logs have the same deltas; where they are kept and come from does not matter.
 
         As it grows, a log has no hash: take its digest for a key.
         """

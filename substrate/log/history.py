@@ -1,4 +1,4 @@
-"""When a triple was true and who changed that; what lies between two states (paper, section 2)."""
+"""The history of a triple, and the difference of two states (paper, section 2)."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Interval(NamedTuple):
 
 
 class History(NamedTuple):
-    """When a triple was true, as intervals of ticks, and every delta that changed it.
+    """The history of a triple: intervals of ticks in which it was true, and every delta that changed it.
 
     A triple counts as true at a tick where it stands after all of the tick's deltas; what comes and
     goes within one tick is among the changes only.
@@ -58,7 +58,7 @@ class History(NamedTuple):
     changes: tuple[Change, ...]
 
     def holds(self, tick: int) -> bool:
-        """Whether the triple was true at a tick."""
+        """Tell whether the triple was true at a tick."""
         return any(tick in interval for interval in self.intervals)
 
     __repr__ = line
@@ -140,7 +140,7 @@ def _history(log: DeltaSequence, triple: Triple, mentions: list[int]) -> History
 
 
 class Difference(NamedTuple):
-    """What must be inserted and retracted to come from one state to another; sorted by the triples' text.
+    """The triples to insert and retract to come from one state to another; sorted by the triples' text.
 
     >>> bool(Difference((), ()))
     False

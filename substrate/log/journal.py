@@ -81,7 +81,7 @@ class Damage(NamedTuple):
 
 
 class Contents(NamedTuple):
-    """What a journal file holds.
+    """The content of a journal file.
 
     ``text`` is what could be read; ``ends`` has the ``(characters, bytes)`` at each whole gzip
     member's end, nothing for plain text; ``size`` is the file's size in bytes.
@@ -384,7 +384,7 @@ def _inflate(data: bytes, end: int) -> tuple[bytes, int | None, str]:
 
 
 def _salvage(raw: bytes, offset: int) -> str:
-    """What a damaged member says as far as it unpacks, to find the tick of the damage."""
+    """The text of a damaged member as far as it unpacks, to find the tick of the damage."""
     best = b""
     for start in (offset + _HEAD, offset + 10):
         unpacker, found = zlib.decompressobj(wbits=-15), bytearray()

@@ -39,21 +39,21 @@ _BEFORE_TICK = len(f'H id <{Chain().value}> .\nH prev <{Chain().value}> .\nH tic
 _STRETCH = 1 << 17
 """Characters of a file that are verified, and their triples parsed, at a time."""
 _GUESSES = 2_000
-"""How many lines are hashed to find the tick that a damaged transaction had."""
+"""The number of lines that are hashed to find the tick that a damaged transaction had."""
 _LINES = ("H ", "TX .", "A ", "D ", "TC .")
 _OPENINGS = ("H id <sha256:", "H parent <sha256:")
 EDITED = "The file was edited; restore it from a copy"
 
 
 class Descent(NamedTuple):
-    """Where a fork comes from: its parent's digest, and the first tick at which the two may differ."""
+    """The origin of a fork: its parent's digest, and the first tick at which the two may differ."""
 
     parent: str
     branch: int
 
     @property
     def checksum(self) -> str:
-        """What makes an edit of the two visible in a file."""
+        """A check value that makes an edit of the two visible in a file."""
         return f"sha256:{hashlib.sha256(f'{self.parent} {self.branch}'.encode()).hexdigest()}"
 
 
@@ -276,7 +276,7 @@ def _explain(text: str, name: str, start: int, chain: Chain) -> None:
 
 
 def _belongs(line: str) -> bool:
-    """Whether a whole line is one that a transaction has before its end."""
+    """Tell whether a whole line is one that a transaction has before its end."""
     if not line.startswith(("A ", "D ")):
         return line == "TX ." or line.startswith("H ")
     try:

@@ -1,4 +1,4 @@
-"""What a simulator has to be, so that a log can record it and a fork can drive it."""
+"""The protocol of a simulator that a log can record and a fork can drive."""
 
 from __future__ import annotations
 
@@ -27,5 +27,5 @@ class Simulator(Protocol):
         ...
 
     def step(self, tick: int) -> Iterable[tuple[Op, Triple]]:
-        """What changes at a tick; ticks come one after the other."""
+        """The changes at a tick; ticks come one after the other."""
         ...

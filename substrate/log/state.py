@@ -21,7 +21,7 @@ from substrate.log._stores import ReadOnlyStore, Stores
 from substrate.log._triples import Triples, fitting
 
 _ROOM = 1024
-"""How many more changes than it has triples a state keeps for its store, before it makes the store anew."""
+"""The number of changes, beyond its triples, that a state keeps before it makes its store anew."""
 
 
 class State:
@@ -215,7 +215,8 @@ class State:
             return store.query(sparql, prefixes=names, substitutions=dict(substitutions or {}))
 
     def __eq__(self, other: object) -> bool:
-        """Whether two states have the same triples, to the letter; for blank nodes compare :attr:`digest`.
+        """Tell whether two states have the same triples, to the letter; for blank nodes compare
+        :attr:`digest`.
 
         >>> from substrate import EventLog
         >>> log = EventLog()
@@ -282,7 +283,7 @@ class State:
         return map(triple_of, quads_of(text for text in texts if fits(text)))
 
     def _is_own(self, triple: Triple) -> bool:
-        """Whether a triple that the store gives back is the state's, to the letter."""
+        """Tell whether a triple that the store gives back is the state's, to the letter."""
         object_ = triple[2]
         if isinstance(object_, ox.NamedNode | ox.BlankNode):
             return True

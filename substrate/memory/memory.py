@@ -297,11 +297,13 @@ class Memory:
         return held.state(at)
 
     def who_knew(self, fact: Value, tick: int | None = None) -> list[Term]:
-        """Who is aware of a fact at a tick, in the order in which they came to know."""
+        """List the agents who are aware of a fact at a tick, in the order in which they came to know."""
         return [chain[0].knower for chain in self._chains(fact, tick)]
 
     def told_by(self, agent: Node, fact: Value, tick: int | None = None) -> tuple[Learning, ...]:
-        """How an agent came to know a fact, how its teller did, and so on back; empty where it does not."""
+        """Trace how an agent came to know a fact, how its teller did, and so on back; empty where it does
+        not.
+        """
         return next((chain for chain in self._chains(fact, tick) if chain[0].knower == agent), ())
 
     def _chains(self, fact: Value, tick: int | None) -> list[tuple[Learning, ...]]:
@@ -327,7 +329,9 @@ class Memory:
         return tuple(found.values())
 
     def forgotten(self, tick: int | None = None) -> list[Ground]:
-        """What was let go, each as the record of its forgetting says it; ``said`` is what was forgotten."""
+        """List the forgotten facts, each as the record of its forgetting says it; ``said`` is what was
+        forgotten.
+        """
         state = self.log.state(tick)
         return [
             self._ground(node, part)
@@ -421,7 +425,9 @@ class Memory:
         return Memory(merge(self.log, other.log, functional=words, choose=choose), self.tbox)
 
     def compare(self, other: Memory, tick: int | None = None) -> Difference:
-        """What the other memory holds and this does not (inserted), and the reverse; records are left out."""
+        """List the facts that the other memory holds and this does not (inserted), and the reverse;
+        records are left out.
+        """
         found = difference(self.log.state(tick), other.log.state(tick))
         return Difference(*(tuple(part for part in side if not is_record(part[0])) for side in found))
 

@@ -30,13 +30,13 @@ ABOUT = ox.NamedNode(NAMESPACE + "aboutRecord")
 REIFIES = ox.NamedNode("http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies")
 _PROV = "http://www.w3.org/ns/prov#"
 AUTHOR = ox.NamedNode(_PROV + "wasAttributedTo")
-"""Who wrote a record."""
+"""The writer of a record."""
 PRIMARY = ox.NamedNode(_PROV + "hadPrimarySource")
-"""What it was taken from."""
+"""The source that it was taken from."""
 CAUSE = ox.NamedNode(_PROV + "wasDerivedFrom")
 """The record because of which it was written."""
 TIME = ox.NamedNode(_PROV + "generatedAtTime")
-"""When it was written, by the clock of the world."""
+"""The time at which it was written, by the clock of the world."""
 
 Node = ox.NamedNode | ox.BlankNode
 Moment = int | datetime
@@ -69,7 +69,8 @@ def same_clock(one: object, other: object) -> bool:
 
 
 class Record(NamedTuple):
-    """What a call has written: the record's node, its tick, and the positions of its deltas in the log.
+    """The outcome of a call that writes: the record's node, its tick, and the positions of its deltas in the
+    log.
 
     >>> from substrate.memory.memory import Memory
     >>> Memory().observe(ox.NamedNode("urn:ann"), ox.NamedNode("urn:at"), ox.NamedNode("urn:cafe")).tick
@@ -82,14 +83,14 @@ class Record(NamedTuple):
 
 
 class Written(TypedDict, total=False):
-    """When and by whom a record is written; each part may be left out."""
+    """The time and the writer of a record; each part may be left out."""
 
     tick: int | None
-    """When it is recorded; a new tick unless given."""
+    """The tick at which it is recorded; a new tick unless given."""
     author: Value
-    """Who wrote it: a node, or a name."""
+    """The writer: a node, or a name."""
     source: Value
-    """What it was taken from."""
+    """The source that it was taken from."""
     cause: Record | Node | None
     """The record because of which it was written."""
     time: datetime | None
@@ -149,7 +150,7 @@ class Consequences:
 
 
 def is_record(node: Term) -> bool:
-    """Whether a term names a record."""
+    """Tell whether a term names a record."""
     return isinstance(node, ox.NamedNode) and node.value.startswith(PREFIX)
 
 

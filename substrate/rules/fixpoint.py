@@ -43,7 +43,7 @@ ROUNDS = 1000
 
 
 class Firing(NamedTuple):
-    """One change that a rule made: its name, and the delta.
+    """A change that a rule made: its name, and the delta.
 
     >>> box = TBox.load("village")
     >>> firings = RuleEmitter(box).firings(box.opening().state(0), EventLog(), start=1, until=2)
@@ -119,7 +119,7 @@ class RuleEmitter:
             require_tick(self.until, "until")
 
     def emit(self, branch: EventLog, parent: EventLog, at: int) -> Iterator[Delta]:
-        """What comes from outside and what the rules make of it, from tick ``at`` to ``until``."""
+        """The deltas from outside and those that the rules derive, from tick ``at`` to ``until``."""
         until = parent.last_tick if self.until is None else self.until
         return (firing.delta for firing in self.firings(branch.state(at), parent, at, until))
 

@@ -1,4 +1,4 @@
-"""What in a TBox is likely not meant: rules that cannot fire, rules that undo an intervention.
+"""Likely mistakes in a TBox: rules that cannot fire, rules that undo an intervention.
 
 Nothing here runs a rule. A finding is a reason to look, and its absence is no proof.
 """
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Finding(NamedTuple):
-    """What was found: its kind (``unfirable`` or ``undoing``), the rule, and why.
+    """A finding: its kind (``unfirable`` or ``undoing``), the rule, and why.
 
     >>> str(Finding("undoing", "tell", "gives back what was taken"))
     'rule tell: gives back what was taken'

@@ -22,11 +22,11 @@ TOKEN = re.compile(
 
 
 class RuleSource(Protocol):
-    """What holds rules: a :class:`substrate.rules.tbox.TBox`."""
+    """A holder of rules: a :class:`substrate.rules.tbox.TBox`."""
 
     @property
     def name(self) -> str:
-        """What an error calls it."""
+        """The name that errors use for it."""
         ...
 
     @property
@@ -40,7 +40,7 @@ class RuleSource(Protocol):
         ...
 
     def label(self, term: Term) -> str:
-        """What it calls a term."""
+        """The name that it gives a term."""
         ...
 
 

@@ -48,7 +48,7 @@ def shipped_tboxes() -> Traversable:
 
 
 class Violation(NamedTuple):
-    """One broken shape: the focus node, the path and value that break it, what the shape says.
+    """A broken shape: the focus node, the path and value that break it, what the shape says.
 
     Terms are written as in N-Triples; an empty one is not named by the shape.
 
@@ -190,7 +190,7 @@ class TBox:
         return self._below.setdefault(term, frozenset(found))
 
     def label(self, term: Term) -> str:
-        """What the TBox calls a term: its ``rdfs:label``, else that of the log (:meth:`naming`), else the
+        """The TBox's name of a term: its ``rdfs:label``, else that of the log (:meth:`naming`), else the
         last part of its IRI.
 
         >>> TBox("t", "<urn:t:Flu> a <urn:t:Illness> .").label(ox.NamedNode("urn:t:Flu"))
@@ -248,7 +248,7 @@ class TBox:
         return log
 
     def validate(self, state: State, log: EventLog | None = None) -> list[Violation]:
-        """What in a state breaks the shapes, sorted; empty where it conforms.
+        """The violations of the shapes in a state, sorted; empty where it conforms.
 
         Shapes see a triple term as an opaque node.
 

@@ -65,7 +65,7 @@ class QueryError(SubstrateError):
 
 @dataclass(frozen=True)
 class QueryLimits:
-    """What a query of a user may use up.
+    """The bounds of a user's query.
 
     Args:
         timeout: seconds from the start of its process, which itself takes some 0.2 seconds.

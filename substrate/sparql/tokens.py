@@ -121,7 +121,7 @@ class _Strings:
 
 
 def deepest(text: str) -> int:
-    """How many brackets stand inside one another at the deepest place; ``<<(`` counts as two.
+    """The depth of the brackets at the deepest place; ``<<(`` counts as two.
 
     >>> deepest('ASK { { ?s ?p "((((" } }')
     2
@@ -137,7 +137,7 @@ def deepest(text: str) -> int:
 
 
 def nests_too_deeply(text: str) -> bool:
-    """Whether brackets nest deeper than :data:`DEPTH`; a text with fewer brackets is not read."""
+    """Tell whether brackets nest deeper than :data:`DEPTH`; a text with fewer brackets is not read."""
     opening = text.count("(") + text.count("[") + text.count("{") + text.count("<<")
     return opening > DEPTH and deepest(text) > DEPTH
 

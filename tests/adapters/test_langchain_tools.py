@@ -35,7 +35,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def called(tools: list[Any], name: str, **arguments: Any) -> Any:
-    """What a graph's tool node answers a model that calls a tool."""
+    """The answer of a graph's tool node to a model that calls a tool."""
     graph: Any = StateGraph(MessagesState)
     call = {"name": name, "args": arguments, "id": "1"}
     graph.add_node("model", lambda _: {"messages": [AIMessage("", tool_calls=[call])]})

@@ -1,4 +1,4 @@
-"""What a model is told suffices: who reads it right gets the gold, which comes from elsewhere (the
+"""The model is told enough: a right reading gives the gold, which comes from elsewhere (the
 generator's own oracle).
 """
 
@@ -62,7 +62,7 @@ class Reader:
         return json.dumps({"answer": "yes" if yes else "no"})
 
     def reached(self, place: dict[str, str], knows: dict[str, set[str]], before: set[str]) -> set[str]:
-        """Who comes to know that the other knows the fact, as the question's text has it."""
+        """The person who comes to know that the other knows the fact, as the question's text has it."""
         if self.query.type != "knows_that":
             return set()
         other, fact = self.names[self.query.other], self.names[self.query.fact]

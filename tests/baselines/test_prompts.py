@@ -1,4 +1,4 @@
-"""What a model is shown: all of the input, nothing of the gold."""
+"""The text that a model is shown: all of the input, nothing of the gold."""
 
 from __future__ import annotations
 

@@ -187,7 +187,7 @@ def type_over(page: Page, line: str, text: str) -> None:
 
 
 def asked(page: Page, query: str, variables: dict[str, Any]) -> dict[str, Any]:
-    """What the server answers to a question of its page."""
+    """The server's answer to a query of its page."""
     response = page.request.post("/graphql", data={"query": query, "variables": variables})
     return response.json()["data"]
 
@@ -197,7 +197,7 @@ LAUNCH = """mutation ($params: ExecutionParams!) {launchPipelineExecution(execut
 
 
 def launched(page: Page, job: str, form: dict[str, Any], **selection: Any) -> dict[str, Any]:
-    """What launching a job gives: a run, or why there is none."""
+    """The outcome of launching a job: a run, or why there is none."""
     selector = {
         "repositoryLocationName": "substrate",
         "repositoryName": "__repository__",

@@ -1,4 +1,4 @@
-"""How a log and its parts look in a terminal and in a notebook."""
+"""The look of a log and its parts in a terminal and in a notebook."""
 
 from __future__ import annotations
 

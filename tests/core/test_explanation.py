@@ -1,4 +1,4 @@
-"""What a reader, a machine and a page are given of an answer's reasons."""
+"""An answer's reasons as a reader, a machine and a page are given them."""
 
 from __future__ import annotations
 

@@ -110,7 +110,7 @@ def test_every_edited_byte_is_found_with_its_tick(tmp_path: Path, suffix: str) -
 
 
 def _ends(path: Path) -> list[tuple[int, int]]:
-    """Where each append ends in a file of `written`, and its tick."""
+    """The end of each append in a file of `written`, and its tick."""
     raw, ends = path.read_bytes(), []
     if path.suffix == ".gz":
         starts = [m.start() for m in re.finditer(rb"\x1f\x8b\x08\x06", raw)] + [len(raw)]

@@ -1,4 +1,4 @@
-"""What in a TBox is likely not meant, and emitters that are not steady."""
+"""Likely mistakes in a TBox, and emitters that are not steady."""
 
 from __future__ import annotations
 

@@ -144,7 +144,7 @@ DEEP = "<urn:s> <urn:p> " + "<<( <urn:s> <urn:p> " * 20_000 + "<urn:o>" + " )>>"
 
 
 def _sealed(line: str) -> str:
-    """One delta as a file whose chain holds, by whoever can compute a chain."""
+    """A delta as a file whose chain holds, by whoever can compute a chain."""
     chain = Chain().after(0, [line])
     return render(Transaction(0, Chain().value, chain.value, [line]))
 

@@ -1,4 +1,4 @@
-"""One set of questions, two domains, and a third that a user brings: only the TBox changes."""
+"""A set of questions, two domains, and a third that a user brings: only the TBox changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is read from files: bounded, every key once, and an error that says where."""
+"""Reading from files: bounded, every key once, and an error that says where."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def at_once(tasks: list[Callable[[], None]]) -> None:
 
 
 def in_a_fork(work: Callable[[], str]) -> str:
-    """What a forked process makes of some work: its result, or its error as text."""
+    """The outcome of some work in a forked process: its result, or its error as text."""
     read, write = os.pipe()
     pid = os.fork()
     if pid == 0:

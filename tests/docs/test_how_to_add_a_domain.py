@@ -73,12 +73,12 @@ class Oracle:
         return found
 
     def ever_aware(self, start: int) -> set[tuple[Term, Term]]:
-        """Who knows what at a tick from ``start`` on."""
+        """Pairs of a person and what it knows at a tick from ``start`` on."""
         return {pair for tick in range(start, UNTIL + 1) for pair in self.pairs(tick, AWARE_OF)}
 
     def chains(self, who: Term, fact: Term, tick: int) -> set[str]:
-        """How one who knows a fact at a tick may have come to: a text for each teller of the tick, and each
-        of theirs.
+        """The ways in which a person who knows a fact at a tick may have come to: a text for each teller of
+        the tick, and each of theirs.
         """
         learned = tick
         while learned and (who, fact) in self.pairs(learned - 1, AWARE_OF):

@@ -165,7 +165,9 @@ def test_what_is_not_told_is_unknown(told: list[str], question: str) -> None:
     ],
 )
 def test_a_closed_world_answers_no_and_nothing(told: list[str], question: str, answer: str) -> None:
-    """Who is named and takes nothing carries nothing; positions are along one axis; sizes are an order."""
+    """A person who is named and takes nothing carries nothing; positions are along one axis; sizes are an
+    order.
+    """
     assert ask(*told, question) == answer
 
 

@@ -46,7 +46,7 @@ def mask(box: tuple[int, int, int, int]) -> dict[str, Any]:
 
 
 def proposal(body: Body, color: str) -> dict[str, Any] | None:
-    """What a detector that never errs sees of a body, as its box."""
+    """The box of a body as a detector that never errs sees it."""
     box = SEEN.boxes(SHAPES.index(body.shape), *(np.array([v]) for v in (body.x, body.y, 0.39)))[0]
     left, top, right, bottom = (round(float(edge)) for edge in box)
     if right <= 0 or bottom <= 0 or left >= 480 or top >= 320:

@@ -33,7 +33,7 @@ def test_a_random_byte_is_named_by_its_file(reproduced: Path) -> None:
 
 
 def test_no_damaged_file_hides_another(reproduced: Path) -> None:
-    """One of each kind at once: a result, a page, a record, a pin, a lock, the seal, data, a table."""
+    """A flip of each kind at once: a result, a page, a record, a pin, a lock, the seal, data, a table."""
     tables = reproduced.glob("storage/*/logs/babi/*/*.parquet")
     ledger = reproduced / "artifacts/sample/.ledger"
     damaged = [

@@ -124,8 +124,8 @@ def test_a_run_on_a_full_disk_names_the_path(make_project: Callable[..., Path]) 
 
 
 def mounting(root: Path, mount: str, after: str = ":") -> tuple[str, ...]:
-    """What runs a command in a project behind mounts that it alone sees, and then a line of shell; skips
-    where this user may not mount.
+    """The command that runs another in a project behind mounts that it alone sees, and then a line of shell;
+    skips where this user may not mount.
     """
     if not shutil.which("unshare"):
         pytest.skip("no unshare, which mounts for one process alone")

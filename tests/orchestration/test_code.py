@@ -153,11 +153,11 @@ ASKED = {
         )
     ]
 }
-"""What people might ask about any scene."""
+"""Questions that people might ask about any scene."""
 
 
 def work_of(project: Project, name: str, out: Path) -> Callable[[], object]:
-    """What a stage's workers do, on a few cases; what it needs is there."""
+    """The work of a stage's workers, on a few cases; all that it needs is there."""
     out.mkdir()
     stage = STAGES[name]
     step = name.partition("/")[2]

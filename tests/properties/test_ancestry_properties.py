@@ -1,4 +1,4 @@
-"""What holds for every ancestry, and the duality on random worlds that keep or break each condition."""
+"""Properties of every ancestry, and the duality on random worlds that keep or break each condition."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def test_a_chain_is_a_shortest_path(log: list[Event]) -> None:
 
 
 class World(NamedTuple):
-    """What would happen by plan, and four ways in which nature may not keep to the conditions.
+    """The events by plan, and four ways in which nature may not keep to the conditions.
 
     ``hidden`` events happen but are not recorded (C1); ``distant`` pairs (object, event) make an event
     hang on an object that has no part in it (C2); ``emergent`` events happen only where the object
@@ -156,9 +156,7 @@ class World(NamedTuple):
 
 
 def judge(world: World) -> tuple[bool, bool, tuple[str, ...]]:
-    """Whether the duality holds for every observed event; whether it gives the whole other world; what
-    failed.
-    """
+    """The verdict on the duality: for every observed event, for the whole other world, and what failed."""
     observed, other = world.recorded(), world.recorded("x")
     kept = {name for name, verdict in verdicts(observed, "x").items() if verdict.occurs}
     really = {e.id for e in other}

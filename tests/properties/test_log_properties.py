@@ -1,4 +1,4 @@
-"""What holds for every log: replay is a fold, deltas are set operations, forks keep what they keep."""
+"""Properties of every log: replay is a fold, deltas are set operations, forks keep what they keep."""
 
 from __future__ import annotations
 

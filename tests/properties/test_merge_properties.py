@@ -1,4 +1,4 @@
-"""What holds for every merge of two branches: no order, no loss, no silent choice."""
+"""Properties of every merge of two branches: no order, no loss, no silent choice."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def plain_conflicts(a: EventLog, b: EventLog, cells: tuple[ox.NamedNode, ...]) -
 
 
 def is_within(deltas: list[Delta], log: EventLog) -> bool:
-    """Whether deltas stand in a log in their order."""
+    """Tell whether deltas stand in a log in their order."""
     rest = iter(log)
     return all(any(delta == other for other in rest) for delta in deltas)
 

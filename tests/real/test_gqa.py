@@ -353,7 +353,7 @@ def test_real_programs_give_their_gold_on_the_scenes_they_describe_by_name(
 
 
 def names_of(testdev: dict[str, Question]) -> set[str]:
-    """What the real programs and the real scene graphs call their objects."""
+    """The names of objects in the real programs and the real scene graphs."""
     names = {
         thing.name
         for graph in read_scene_graphs(DATA / "graphvqa_debug_sceneGraphs.json").values()
@@ -369,7 +369,7 @@ def names_of(testdev: dict[str, Question]) -> set[str]:
 
 
 def finds(named: str, asked: str) -> bool:
-    """Whether an object of one name is found under another."""
+    """Tell whether an object of one name is found under another."""
     graph = SceneGraph(100, 100, {"1": SceneObject(named, 1, 1, 5, 5, [], [])}, None, None)
     return bool(Scene.of("0", graph).named(Named(asked, None), by_id=False))
 

@@ -22,7 +22,7 @@ from substrate.worlds.clevrer.statistics import HISTOGRAMS, Clip, annotated, dis
 
 SCENES = range(10_000, 10_080)
 FACTOR = 1.5
-"""How much further than real scenes, as many, generated ones may lie from all real scenes."""
+"""The factor by which generated scenes may lie further from all real scenes than as many real ones do."""
 SLACK = 0.06
 ROOT = Path(__file__).resolve().parents[2]
 

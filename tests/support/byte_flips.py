@@ -1,4 +1,4 @@
-"""One changed byte in a reproduced project, and what `substrate verify --no-recompute` says of it."""
+"""A changed byte in a reproduced project, and what `substrate verify --no-recompute` says of it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PLACES = {
     "artifacts": ("artifacts", "storage"),
     "pins": ("pins", "dvc.lock", "data.dvc", "dvc.yaml", "params.yaml"),
 }
-"""What is flipped, each of the three as often as the others; in one of them, each file as often."""
+"""The byte to flip: each of the three kinds as often as the others, and within a kind each file as often."""
 
 
 class Flip(NamedTuple):
@@ -64,7 +64,7 @@ def flips(root: Path, count: int, seed: int) -> Iterator[Flip]:
 
 
 def verified(file: str, at: int, by: int) -> Flip:
-    """What the command says while a byte of a file is another."""
+    """The command's output while a byte of a file is another."""
     in_rows = file.endswith((".jsonl", ".csv"))
     result = CliRunner().invoke(app, ["verify", "--no-recompute", "--json"])
     if result.exception and not isinstance(result.exception, SystemExit):

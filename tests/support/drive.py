@@ -39,7 +39,7 @@ def main() -> None:
 
 
 def run(stage: Stage, workspace: Workspace, paths: list[Path]) -> None:
-    """One stage, its outs whole or not there."""
+    """A stage, its outs whole or not there."""
     with ExitStack() as stack:
         stage.run(workspace, *(stack.enter_context(replacing(path)) for path in paths))
 

@@ -45,12 +45,12 @@ ROOT = Path(__file__).parents[2]
 
 
 class Door(NamedTuple):
-    """What reads a file of bytes, and bytes that it takes; it raises nothing but the project's own errors."""
+    """A reader of a file, and bytes that it takes; it raises nothing but the project's own errors."""
 
     read: Callable[[Path], object]
     seeds: Callable[[], list[bytes]]
     name: str = "input"
-    """What the file is called."""
+    """The name of the file."""
 
 
 @cache

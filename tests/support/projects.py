@@ -17,11 +17,13 @@ import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 LINKED = ("substrate", "orchestration", "tboxes")
-"""What a project's `dvc.yaml` depends on by path; in a test's project these lead to the checkout."""
+"""The paths that a project's `dvc.yaml` depends on; in a test's project these lead to the checkout."""
 QUICK_JAVA = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
 """For Java machines that live for seconds: optimising code and collecting in parallel double their work."""
 _KEPT = 3
-"""How many reproduced projects stay in the cache, so that a change of branch and back costs nothing."""
+"""The number of reproduced projects that stay in the cache, so that a change of branch and back costs
+nothing.
+"""
 
 
 def write_project(root: Path, scenes: int) -> None:
@@ -32,6 +34,7 @@ def write_project(root: Path, scenes: int) -> None:
     parameters = yaml.safe_load((ROOT / "params.yaml").read_text("utf-8"))
     parameters["profiles"]["sample"] |= {
         "clevrer": {"source": "generated", "scenes": scenes},
+        "perceived": {"source": "generated", "scenes": 2},
         "babi": {"source": "generated", "questions": 5},
         "gqa": {"source": "generated", "scenes": 3},
         "comphy": {"source": "generated", "targets": 2},

@@ -133,7 +133,7 @@ class Cluster:
         self.master = f"spark://127.0.0.1:{port}"
 
     def start_worker(self, environment: dict[str, str] | None = None) -> Machine:
-        """One more worker."""
+        """A further worker."""
         name = f"worker{len(self.workers)}"
         daemon = [str(SPARK / "bin/spark-class"), "org.apache.spark.deploy.worker.Worker", self.master]
         has = ["--host", "127.0.0.1", "--webui-port", "0", "--cores", "2", "--memory", "2g"]

@@ -234,7 +234,7 @@ def test_predictive_gold_is_the_hidden_future(targets: list[WorldTarget]) -> Non
 
 
 def _named(program: list[str], appearance: tuple[str, str, str]) -> bool:
-    """Whether one of the two descriptions in a choice's program fits an object."""
+    """Tell whether one of the two descriptions in a choice's program fits an object."""
     parts = " ".join(program).split("objects")[1:]
     descriptions = [{token for token in part.split() if token in VALUES} for part in parts]
     return any(description <= set(appearance) for description in descriptions)

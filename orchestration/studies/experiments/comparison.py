@@ -1,4 +1,4 @@
-"""How two sets of results differ: their numbers, whether that is chance, and the rows behind it.
+"""The difference of two sets of results: their numbers, whether that is chance, and the rows behind it.
 
 Either is an experiment, the pinned results, or what lies in the working tree: the last, so that an experiment
 of DVC, which computes there, is compared in the same way.
@@ -33,7 +33,7 @@ _FIRST = ("parameter", "input", "code", "environment", "unknown")
 
 
 class Count(msgspec.Struct, frozen=True):
-    """How many were right; accuracy and its 95 % interval (Wilson) are proportions."""
+    """The number of right answers; accuracy and its 95 % interval (Wilson) are proportions."""
 
     correct: int
     n: int
@@ -140,7 +140,7 @@ def compare(root: Path, a: str, b: str | None = None) -> Compared:
 
 
 def _causes(before: Pins, after: Pins) -> list[Cause]:
-    """What differs and where it shows; then parameters that differ and show nowhere."""
+    """The differences and where they show; then parameters that differ and show nowhere."""
     found = causes(before, after)
     named = {cause.what for cause in found}
     idle = [one for one in unaccepted(before, after) if one.kind == "parameter" and one.what not in named]
@@ -279,7 +279,7 @@ def _data(pinned: Pinned) -> dict[str, str]:
 
 
 def _outcomes(benchmark: Benchmark, name: str, rows: Mapping[Any, PinnedRow]) -> Mapping[Any, bool] | None:
-    """What of a number's questions, or pairs of them, is right; ``None`` where its rows do not say."""
+    """The right ones of a number's questions, or of pairs of them; ``None`` where its rows do not say."""
     subset, metric = split_name(name)
     graded = {key: row for key, row in rows.items() if row.correct is not None}
     if metric in ("per_question", "accuracy"):

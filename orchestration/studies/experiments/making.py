@@ -173,7 +173,7 @@ def _known(folder: Path) -> Experiment | None:
 
 
 def _continues(known: Experiment | None, ours: Experiment) -> bool:
-    """Whether what is there was made of the same parameters beside the same parent."""
+    """Tell whether the experiment that is there has the same parameters and the same parent."""
     return known is not None and msgspec.structs.replace(known, stages={}) == _as_read(ours)
 
 

@@ -1,4 +1,4 @@
-"""What an experiment is, and which there are.
+"""The records of experiments.
 
 It lies in `experiments/NAME/`: data and artifacts in the shape of any profile's, and one file that says what
 it was made of.
@@ -29,7 +29,7 @@ class Changed(msgspec.Struct, frozen=True):
 
 
 class Parent(msgspec.Struct, frozen=True):
-    """What an experiment was made beside.
+    """The parent that an experiment was made beside.
 
     Attributes:
         profile: the profile.
@@ -45,7 +45,7 @@ class Parent(msgspec.Struct, frozen=True):
 
 
 class Experiment(msgspec.Struct, frozen=True):
-    """What an experiment was made of.
+    """The parameters and inputs of an experiment.
 
     Attributes:
         name: its name.

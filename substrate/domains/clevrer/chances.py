@@ -1,4 +1,4 @@
-"""How probable an answer about an imagined world is: in what share of the worlds that may be it holds."""
+"""The probability of an answer about an imagined world: the share of possible worlds in which it holds."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Chances:
         self._worlds: list[World] = []
 
     def of(self, program: Sequence[str], answer: str) -> float | None:
-        """How probable the answer of a program is; ``None`` where nothing of it was simulated by the law.
+        """The probability of a program's answer; ``None`` where nothing of it was simulated by the law.
 
         It is 1 where in no draw anyone concerned departs from what was observed: that is the causal graph's
         word, and no simulation's. Else it is the share of draws with the same answer, half a draw added to

@@ -1,4 +1,4 @@
-"""Which events occur in the world without an object, and what that rests on.
+"""The events that occur in the world without an object, and the grounds for each.
 
 Algorithm 2 of the paper with its polarity mended: its two branches return opposite things, membership in
 AncObj means that the event is prevented, the partner rule that one occurs. Here all say whether the event
@@ -15,20 +15,20 @@ from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.clevrer.scene import Event, Scene
 
 Ground = Literal["observed", "dual", "simulated", "heuristic"]
-"""What an answer rests on: what was filmed; the ancestors of an observed event (Proposition 1); a simulation;
+"""The ground of an answer: what was filmed; the ancestors of an observed event (Proposition 1); a simulation;
 a rule without proof.
 """
 
 
 class Verdict(NamedTuple):
-    """Whether an event occurs without an object, and on what ground that is said."""
+    """The verdict on an event without an object: occurs or not, and on what ground."""
 
     occurs: bool
     ground: Ground
 
 
 def judge(scene: Scene, event: Event, removed: int, parameters: Parameters) -> Verdict:
-    """Whether an event happens when ``removed`` is taken out of the scene.
+    """Tell whether an event happens when ``removed`` is taken out of the scene.
 
     Args:
         event: observed, or a possible collision without a frame.

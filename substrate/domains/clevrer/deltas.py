@@ -136,7 +136,7 @@ def _flips(subject: str, visible: list[bool], moving: list[bool]) -> Iterator[Li
 
 
 def _changes(values: list[bool], *, first: bool = False) -> list[int]:
-    """Where a value differs from the one before; with ``first``, index 0 too."""
+    """The indices where a value differs from the one before; with ``first``, index 0 too."""
     found = [0]
     with suppress(ValueError):
         while True:
@@ -178,7 +178,7 @@ def pose(frame: int, *numbers: float) -> str:
 
 
 def _poses(subject: str, track: Sequence[MotionState], frames: Iterable[int]) -> Iterator[Line]:
-    """One literal a pose: as six triples of their own, poses would be most of the log."""
+    """A pose is a single literal: as six triples of their own, poses would be most of the log."""
     for frame in frames:
         state = track[frame]
         if state.inside_camera_view:

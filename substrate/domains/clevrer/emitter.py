@@ -237,7 +237,7 @@ def _as_observed(scene: Scene, parent: EventLog, at: int, found: Course) -> Iter
 
 
 def _camera(parent: EventLog, thing: ox.NamedNode, tick: int) -> Iterable[Triple]:
-    """What the parent says before a tick of an object's being in view and moving."""
+    """The parent's last statements before a tick on an object's being in view and moving."""
     said: dict[str, None] = {}
     start = f"{thing} "
     for _, lines in parent.lines(0, parent.position(tick - 1)):

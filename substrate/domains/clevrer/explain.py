@@ -285,7 +285,7 @@ def properties(token: str, query: str) -> tuple[str, ...]:
 
 
 def observed(step: Step, opcode: Opcode, reading: Reading) -> list[Evidence]:
-    """What a step of CLEVRER's language rests on, of what was filmed."""
+    """The parts of the film that a step of CLEVRER's language rests on."""
     read, tick = properties(step.token, opcode.query), reading.tick(step, opcode)
     if opcode.query == "motion" and not isinstance(step.arguments[1], int):
         read = (f"{NAMESPACE}moved",)
@@ -310,7 +310,7 @@ def sampled_poses(reading: Reading) -> list[Evidence]:
 
 
 def removal(reading: Reading, number: int) -> list[Evidence]:
-    """What is read to imagine the scene without an object, or with it changed.
+    """The parts of the log that are read to imagine the scene without an object, or with it changed.
 
     These are the delta by which the object is there, and the collisions that were filmed.
     """
@@ -353,7 +353,7 @@ def _forked(fork: EventLog) -> list[int]:
 
 
 class Said(NamedTuple):
-    """How probable it is said to be that a choice of a question is correct."""
+    """The stated probability that a choice of a question is correct."""
 
     question: int
     choice: int
@@ -379,7 +379,7 @@ def said_of(world: World, questions: Iterable[Question]) -> list[Said]:
 
 
 def ground_of(steps: list[Step], world: World) -> str:
-    """What an answer rests on.
+    """The grounds of an answer.
 
     Of a yes it is the surest ground of an event that makes it one; of a no, the least sure of those that
     might have.

@@ -49,7 +49,7 @@ Vector = tuple[Measure, Measure, Measure]
 
 
 class ObjectProperty(msgspec.Struct, frozen=True):
-    """One object of an annotation: its number in the scene and its three attributes."""
+    """An object of an annotation: its number in the scene and its three attributes."""
 
     object_id: Whole
     color: Color
@@ -58,7 +58,7 @@ class ObjectProperty(msgspec.Struct, frozen=True):
 
 
 class MotionState(msgspec.Struct, frozen=True):
-    """Where one object is at one frame and how it moves (units, radians, units/s, radians/s)."""
+    """The place and motion of an object at a frame (units, radians, units/s, radians/s)."""
 
     object_id: Whole
     location: Vector
@@ -94,7 +94,7 @@ class Annotation(msgspec.Struct, frozen=True):
 
 
 class CompactObject(msgspec.Struct, frozen=True):
-    """One object of a compact event record."""
+    """An object of a compact event record."""
 
     color: Color
     material: Material
@@ -128,7 +128,7 @@ class SceneEvents(msgspec.Struct, frozen=True):
 
 
 class Choice(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One option of a multiple-choice question; ``answer`` is absent where there is no gold."""
+    """An option of a multiple-choice question; ``answer`` is absent where there is no gold."""
 
     choice_id: Whole
     choice: str
@@ -238,7 +238,7 @@ def decode_annotation(source: Source) -> Annotation:
 
 
 def _keys(annotation: Annotation) -> int:
-    """How many keys the JSON of an annotation has."""
+    """The number of keys in the JSON of an annotation."""
     states = sum(len(frame.objects) for frame in annotation.motion_trajectory)
     return (
         len(Annotation.__struct_fields__)

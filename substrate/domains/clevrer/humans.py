@@ -86,7 +86,7 @@ class HumanScene(msgspec.Struct, frozen=True):
 
 
 class Moment(NamedTuple):
-    """What a wording stands for: an event, or what it did to an object, or an object's presence.
+    """The meaning of a wording: an event, or what it did to an object, or an object's presence.
 
     ``happens`` is false for what the log would record and does not.
     """
@@ -229,7 +229,7 @@ def _meetings(one: Sequence[int], other: Sequence[int], scene: Scene) -> list[Mo
 
 
 def _alone(number: int, said: frozenset[str], words: str, scene: Scene) -> Moment:
-    """What one object does or undergoes."""
+    """The acts and experiences of an object."""
     own = [event for event in scene.events if number in event.objects]
     entry = next((event for event in own if event.kind == "Entry"), None)
     hits = [event for event in own if event.kind == "Collision"]
@@ -256,8 +256,8 @@ def _first(number: int, events: Sequence[Event], *, outcome: bool = False) -> Mo
 
 
 def responsible(cause: Moment, effect: Moment, scene: Scene, variant: str) -> bool:
-    """Whether a moment brings another about; nothing does so to what has no event, such as being there from
-    the start or what did not happen.
+    """Tell whether a moment brings another about; nothing brings about a moment without an event, such as
+    being there from the start or what did not happen.
 
     Args:
         variant: the reference frame of the ancestor closure, as in the explanatory parameters.

@@ -37,7 +37,7 @@ def answer_scene(
 
 
 class Language(NamedTuple):
-    """How programs of a benchmark are run, and when two answers are the same."""
+    """The interpreter of a benchmark's programs, and the rule by which two answers are the same."""
 
     run: Callable[[Sequence[str], World], str]
     run_choices: Callable[[Sequence[str], Sequence[Sequence[str]], World], Iterable[str | ProgramError]]

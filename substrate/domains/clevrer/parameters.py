@@ -1,4 +1,4 @@
-"""What can be set in CLEVRER's interpreter; the defaults are the paper's configuration."""
+"""The parameters of CLEVRER's interpreter; the defaults are the paper's configuration."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Explanatory(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Counterfactual(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What says which events occur without an object.
+    """The method that says which events occur without an object.
 
     Attributes:
         method: ``duality`` (Proposition 1), for what was observed; ``partner``, and two partners of the

@@ -19,7 +19,7 @@ from substrate.domains.clevrer.scene import Event, Scene
 
 
 class Kind(enum.Flag):
-    """What lies on the stack."""
+    """A value on the stack."""
 
     OBJECTS = enum.auto()
     OBJECT = enum.auto()
@@ -43,7 +43,7 @@ ANSWERS = Kind.COLOR | Kind.MATERIAL | Kind.SHAPE | Kind.YES_NO | Kind.NUMBER | 
 
 
 class World(NamedTuple):
-    """What an opcode may look at: the scene and the parameters, never a question's gold."""
+    """The inputs of an opcode: the scene and the parameters, never a question's gold."""
 
     scene: Scene
     parameters: Parameters
@@ -66,7 +66,7 @@ own operators are slow.
 
 
 class Step(NamedTuple):
-    """One executed token: what it took and what it left on the stack."""
+    """An executed token: what it took and what it left on the stack."""
 
     place: int
     token: str

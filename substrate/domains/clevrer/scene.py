@@ -1,4 +1,4 @@
-"""What the interpreter sees of a scene: objects, events and motion, read from the state with SPARQL."""
+"""The interpreter's view of a scene: objects, events and motion, read from the state with SPARQL."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Event(NamedTuple):
 
 
 class Pose(NamedTuple):
-    """Where an object is on the ground at a frame and how it moves: units, radians, units/s, radians/s."""
+    """The place and motion of an object on the ground at a frame: units, radians, units/s, radians/s."""
 
     x: float
     y: float
@@ -83,7 +83,7 @@ class Sample(NamedTuple):
 
 
 class Scene:
-    """One scene's log, opened for questions.
+    """A scene's log, opened for questions.
 
     Args:
         log: a log of :mod:`substrate.domains.clevrer.deltas`.
@@ -101,7 +101,7 @@ class Scene:
         and 0; how many frames after the video; and the engine.
         """
         self.draw: Draw | None = None
-        """What simulated forks take poses, masses and the law to be; as they were recorded unless given."""
+        """The poses, masses and law that simulated forks take; as they were recorded unless given."""
 
     @property
     def end(self) -> int:
@@ -143,7 +143,7 @@ class Scene:
         return tuple(Event("Collision", None, frozenset(pair)) for pair in combinations(self.objects, 2))
 
     def motion(self, frame: int) -> dict[int, bool]:
-        """Whether each object that is in view at a frame moves at it.
+        """The state of motion of each object that is in view at a frame: True if it moves.
 
         Raises:
             ProgramError: the log was made from events alone and has no motion.
@@ -160,7 +160,7 @@ class Scene:
 
     @cached_property
     def has_motion(self) -> bool:
-        """Whether the log records motion at all."""
+        """Tell whether the log records motion at all."""
         return any(delta.triple[1].value == f"{NAMESPACE}motion" for delta in self.log)
 
     @property

@@ -61,7 +61,7 @@ def trials(scene: Scene, questions: Iterable[Question]) -> list[Trial]:
 
 
 def _said(question: Question, world: World, *opcodes: str) -> Iterator[tuple[Asked, bool]]:
-    """What the key says of an object and a collision, by the two; a choice about others says nothing."""
+    """The key's verdicts on an object and a collision, by the two; a choice about others says nothing."""
     for choice in question.choices or ():
         steps: list[Step] = []
         try:

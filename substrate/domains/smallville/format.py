@@ -85,7 +85,7 @@ class Village(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ArmIntervention(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """One of the five interventions at the branch tick; the fields that its type needs are set.
+    """An intervention, of five kinds, at the branch tick; the fields that its type needs are set.
 
     ``assert`` gives the agent a ``plan``, ``retract`` takes one of theirs away; ``override_location`` puts
     them at a ``place``; ``assert_awareness`` and ``retract_awareness`` let them know a ``fact``, or forget

@@ -36,7 +36,7 @@ _DIGITS = 6
 
 
 class Score(msgspec.Struct, frozen=True):
-    """One number of some answers: ``correct`` of ``n``, as a proportion with its 95 % interval.
+    """A number of some answers: ``correct`` of ``n``, as a proportion with its 95 % interval.
 
     ``subset`` is empty for a number that takes in all specifications.
     """
@@ -59,7 +59,7 @@ class Minimal(msgspec.Struct, frozen=True):
 
 
 class _Row(msgspec.Struct, frozen=True):
-    """What of a row is looked at."""
+    """The part of a row that is looked at."""
 
     benchmark: str
     scene: int
@@ -183,7 +183,7 @@ def _score(group: str, metric: str, correct: int, n: int) -> Score:
 
 
 class _Judged(NamedTuple):
-    """What of a specification's answers is right, and what they count."""
+    """The right answers of a specification, and what they count."""
 
     right: Judgement
     most: Judgement
@@ -204,7 +204,7 @@ def score_twin(answers: Path, specs: Path) -> list[Score]:
 
 
 class LeaderboardRow(msgspec.Struct, frozen=True):
-    """One line of a leaderboard: who answered what, and the three numbers with their 95 % intervals.
+    """A line of a leaderboard: who answered what, and the three numbers with their 95 % intervals.
 
     ``specs`` is the SHA-256 of the specifications' file, so that only like stands beside like.
     """

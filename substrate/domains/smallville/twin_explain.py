@@ -193,7 +193,7 @@ _CHANGES = {
 
 
 def intervention(spec: Spec, act: ArmIntervention) -> str:
-    """One of a specification's interventions in words."""
+    """An intervention of a specification in words."""
     plan = act.plan
     village = spec.village
     names = {named.id: named.name for named in (*village.agents, *village.places, *village.facts)}

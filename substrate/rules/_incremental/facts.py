@@ -55,7 +55,7 @@ def _without(ends: dict[str, dict[str, None]], near: str, far: str) -> None:
 
 
 def is_plain(term: str) -> bool:
-    """Whether a term, as in N-Triples, is the same to SPARQL only where it is spelled the same.
+    """Tell whether a term, as in N-Triples, is the same to SPARQL only where it is spelled the same.
 
     >>> is_plain('"7"^^<http://www.w3.org/2001/XMLSchema#integer>')
     True
@@ -89,7 +89,7 @@ def compared(sign: str, left: str, right: str) -> bool:
 COMPARE: Mapping[str, Callable[[Any, Any], bool]] = {
     "=": eq, "!=": ne, "<": lt, "<=": le, ">": gt, ">=": ge,
 }  # fmt: skip
-"""What compares, by its sign in SPARQL."""
+"""The comparisons, by their signs in SPARQL."""
 
 
 def text_of_term(term: str) -> str:

@@ -29,7 +29,7 @@ from substrate.rules._incremental.facts import (
 from substrate.rules._incremental.premises import Expression, Group, Pattern, Query
 
 Step = tuple[bool, Fact]
-"""Whether a triple came, or else went, and the triple."""
+"""A triple that came or went, with True if it came."""
 Solution = tuple[str, ...]
 """The terms of a query's variables."""
 _Index = Mapping[str, Mapping[str, Mapping[str, None]]]
@@ -46,7 +46,7 @@ class Occurrence(NamedTuple):
     object: int | None
     """The place of its object."""
     helps: bool
-    """Whether a triple that fits may let a solution be, or else keep it from being."""
+    """True if a triple that fits may let a solution be; False if it may keep one from being."""
     search: _Search
 
     def agreeing(self, solutions: set[Solution], fact: Fact, tick: str) -> list[Solution]:
@@ -83,11 +83,11 @@ class Join:
         self.variables: tuple[str, ...] = tuple(sorted((body.bound | (mentioned & given)) - {"?tick", *made}))
         """The variables of a solution."""
         self.follows_tick: bool = "?tick" in _decisive(body)
-        """Whether its solutions depend on the tick."""
+        """True if its solutions depend on the tick."""
         self.tells_tick: bool = any("?tick" in value.variables for _, value in body.names) or any(
             "?tick" in pattern for pattern in query.head
         )
-        """Whether what it gives for a solution depends on the tick."""
+        """True if its result for a solution depends on the tick."""
         self._all = self._search(None)
         self._give = self._giving()
 

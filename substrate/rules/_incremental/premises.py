@@ -62,7 +62,7 @@ class Expression(NamedTuple):
 
 
 class Group(NamedTuple):
-    """What stands between braces: triples that hold, comparisons that do, and groups that do not."""
+    """A group between braces: triples that hold, comparisons that do, and groups that do not."""
 
     patterns: tuple[Pattern, ...]
     tests: tuple[Expression, ...]

@@ -97,7 +97,7 @@ class Settler:
                 rule.changes.append((came, fact))
 
     def settle(self, tick: int, rounds: int) -> list[RuleChange]:
-        """What the rules change at a tick, in order; errors as :func:`substrate.rules.fixpoint.settle`."""
+        """The rules' changes at a tick, in order; errors as :func:`substrate.rules.fixpoint.settle`."""
         made: list[RuleChange] = []
         net: set[str] = set()
         seen, power, age = frozenset(net), 1, 0
@@ -143,12 +143,12 @@ class _Ready(NamedTuple):
 
     @property
     def joined(self) -> bool:
-        """Whether nothing of the rule is beyond what is joined here."""
+        """Tell whether nothing of the rule is beyond what is joined here."""
         return all((self.ending or not self.rule.retract, self.beginning or not self.rule.construct))
 
     @property
     def follows_tick(self) -> bool:
-        """Whether the solutions of its queries depend on the tick."""
+        """Tell whether the solutions of its queries depend on the tick."""
         return any(join.follows_tick for join in (self.ending, self.beginning) if join)
 
 
@@ -202,7 +202,7 @@ class _Applied:
         self.changes: list[Step] = []
         """Triples that the rule watches and that have changed since it was applied last."""
         self.awake = True
-        """Whether it has focus nodes, or needs none; where it has none, nothing else counts."""
+        """True if it has focus nodes, or needs none; where it has none, nothing else counts."""
         self._ending = _Standing(ready, ready.rule.retract, ready.ending)
         self._beginning = _Standing(ready, ready.rule.construct, ready.beginning)
         self._foci: list[str] | None = None
@@ -211,14 +211,14 @@ class _Applied:
         self._follows_tick = ready.follows_tick
 
     def idles(self, tick: int) -> bool:
-        """Whether the rule gave nothing the last time, and would not but for changes."""
+        """Tell whether the rule gave nothing the last time, and would not but for changes."""
         idle_at = self._idle_at
         return idle_at is not None and (idle_at == tick or not self._follows_tick or not self.awake)
 
     def changed(
         self, facts: Facts, state: Callable[[], State], tick: int, *, plain: bool
     ) -> list[tuple[Op, str]]:
-        """What the rule makes of the state: retractions, then insertions, each in the order of their text."""
+        """The rule's changes to the state: retractions, then insertions, each in the order of their text."""
         changes = list(self.changes)
         self.changes.clear()
         self._find_foci(facts, changes)
@@ -263,7 +263,7 @@ class _Applied:
 
 
 class _Standing:
-    """One of a rule's queries: its solutions, as far as they are known, and what they give."""
+    """A query of a rule: its solutions, as far as they are known, and what they give."""
 
     def __init__(self, ready: _Ready, query: str | None, join: Join | None) -> None:
         self._ready = ready

@@ -51,7 +51,7 @@ class MultipleChoice:
 
 
 def explain(film: Film, names: Names, rng: Random, number: int) -> list[MultipleChoice]:
-    """What is (not) responsible for a collision or an exit.
+    """Choices about what is (not) responsible for a collision or an exit.
 
     An event is responsible when it is a cause; an object's presence is when the object takes part
     in one. The objects of the explained event itself are no choices.
@@ -101,7 +101,7 @@ def predict(
     wrong: Wrong = "any",
     misses: Mapping[Pair, float] | None = None,
 ) -> list[MultipleChoice]:
-    """What happens after the video: a pair that first collides then, against one that does not.
+    """Choices about what happens after the video: a pair that first collides then, against one that does not.
 
     Args:
         contacts: every first contact of the simulation, hidden seconds included.
@@ -136,7 +136,8 @@ def imagine(
     rng: Random,
     number: int,
 ) -> list[MultipleChoice]:
-    """What would (not) happen without an object: which pairs would collide, hidden seconds included.
+    """Choices about what would (not) happen without an object: which pairs would collide, hidden seconds
+    included.
 
     The official key counts what collides after the video's last frame too: of 1,398 videos, 34.6 % of the
     questions that remove an object which touched nothing have a choice that the key says happens and that no

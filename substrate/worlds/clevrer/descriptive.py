@@ -56,14 +56,14 @@ class Span:
 
 @dataclass(frozen=True)
 class Tale:
-    """What a template asks about: a film, how its objects are named, and the randomness of the wording."""
+    """The subject of a template: a film, how its objects are named, and the randomness of the wording."""
 
     film: Film
     names: Names
     rng: Random
 
     def event(self, event: Event) -> Phrase:
-        """How an event is spoken of, and the program that finds it."""
+        """The wording of an event, and the program that finds it."""
         return self.names.event(event, self.rng)
 
     def moments(self) -> Iterator[Moment]:

@@ -1,4 +1,4 @@
-"""What happens in a video, read off its annotation: events, causes, who is in view and who moves."""
+"""The content of a video, read off its annotation: events, causes, who is in view and who moves."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ agree.
 
 
 class Event(msgspec.Struct, frozen=True):
-    """One event: its type, its object or two (ascending) and its frame."""
+    """An event: its type, its object or two (ascending) and its frame."""
 
     type: EventType
     objects: tuple[int, ...]
@@ -120,7 +120,7 @@ class Film:
 
     @cached_property
     def end_is_clear(self) -> bool:
-        """Whether the last frames agree on who is in view and who moves."""
+        """Tell whether the last frames agree on who is in view and who moves."""
         return len({tuple(_split(frame).items()) for frame in self.annotation.motion_trajectory[-_END:]}) == 1
 
 

@@ -1,4 +1,4 @@
-"""What official scenes show of how they were made: every constant of :mod:`.measured`.
+"""Estimates of how official scenes were made: every constant of :mod:`.measured`.
 
 Only events and motion are read: no question, no answer, no interpreter. ``benchmarks/clevrer_worlds.py``
 runs this and writes the module.
@@ -202,7 +202,7 @@ def _speeds(annotations: Sequence[Annotation]) -> tuple[float, float]:
 
 
 def _opening(clip: Clip) -> Iterator[tuple[float, float]]:
-    """Where the first actor starts, if that is in view."""
+    """The place where the first actor starts, if that is in view."""
     path = clip.paths.get(0, ())
     if path and path[0][0] == 0 and 0 in entering(clip):
         yield path[0][1:]
@@ -224,7 +224,7 @@ def _gap(clip: Clip) -> Iterator[float]:
 
 
 def _miss(clip: Clip) -> Iterator[float]:
-    """How far beside its centre the first actor aims at the second, where that rests: from the first two
+    """The offset from its centre at which the first actor aims at a resting second: from the first two
     samples, before they meet.
     """
     path, target = clip.paths.get(0, ()), _resting(clip).get(1)
@@ -260,7 +260,7 @@ def _common(values: Iterable[str]) -> dict[str, int]:
 
 
 def _bounds(values: Sequence[float]) -> tuple[float, float]:
-    """Where a uniform distribution begins and ends, from its first and last hundredth: the extremes are the
+    """The bounds of a uniform distribution, from its first and last hundredth: the extremes are the
     tracker's errors.
     """
     hundredths = quantiles(values, n=100)

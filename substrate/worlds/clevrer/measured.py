@@ -1,4 +1,4 @@
-"""What official scenes show of how they were made.
+"""Measured properties of how official scenes were made.
 
 Written by ``benchmarks/clevrer_worlds.py fit``: do not edit.
 
@@ -49,11 +49,11 @@ RING = (3.0, 4.04)
 """Distance from the origin at which the first actor starts."""
 REST_X = (-2.53, 1.22)
 REST_Y = (-1.61, 1.6)
-"""Where objects rest."""
+"""The places where objects rest."""
 APART = 0.79
 """Least distance of two centres at rest."""
 OFFSET = 0.21
-"""How far beside the centre of its target an object aims at most, all offsets being as likely."""
+"""The largest offset from the centre of its target at which an object aims, all offsets being as likely."""
 MASS = 0.18
 """Spread of the logarithm of a mass."""
 KEPT_COLLISIONS: dict[int, float] = {1: 1.0, 2: 0.74, 3: 0.87, 4: 0.51}

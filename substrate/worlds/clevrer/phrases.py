@@ -50,7 +50,7 @@ class Group:
 
     @property
     def singular(self) -> str:
-        """One of the group, in words."""
+        """A member of the group, in words."""
         words = [value for _, value in self.looks]
         return " ".join(
             words if any(attribute == "shape" for attribute, _ in self.looks) else [*words, "object"]

@@ -67,7 +67,7 @@ Pose = tuple[Sequence[float], Sequence[float], Sequence[float], Sequence[float]]
 
 @dataclass(frozen=True)
 class Run:
-    """What a simulation shows: the pose of every body at every frame, and each pair's first contact."""
+    """The outcome of a simulation: the pose of every body at every frame, and each pair's first contact."""
 
     poses: tuple[dict[int, Pose], ...]
     contacts: tuple[Collision, ...]
@@ -98,7 +98,7 @@ class Camera:
     aspect: float = 1.5
 
     def sees(self, point: Sequence[float]) -> bool:
-        """Whether a point lies inside the view; the camera looks along -x and down by ``pitch`` radians."""
+        """Tell whether a point is in view; the camera looks along -x and down by ``pitch`` radians."""
         back, side, above = (p - q for p, q in zip(point, self.location, strict=True))
         sine, cosine = math.sin(self.pitch), math.cos(self.pitch)
         depth = -back * cosine - above * sine
@@ -166,7 +166,7 @@ def simulate(
 
 
 def travel(shape: Shape, speed: float, frames: int) -> float:
-    """How far (units) a free body slides in ``frames`` frames from ``speed`` (units/s).
+    """The distance (units) that a free body slides in ``frames`` frames from ``speed`` (units/s).
 
     >>> round(travel("sphere", 2.8, 60), 1), round(travel("cube", 2.8, 60), 1)
     (4.2, 3.8)
@@ -175,8 +175,8 @@ def travel(shape: Shape, speed: float, frames: int) -> float:
 
 
 def slide(shape: Shape, speed: float, frames: int) -> tuple[float, float]:
-    """How far (units) a free body has slid after ``frames`` frames from ``speed`` (units/s), and how fast it
-    then is.
+    """The distance (units) that a free body has slid after ``frames`` frames from ``speed`` (units/s), and
+    its speed then.
     """
     friction = _GRAVITY * _PLANE_FRICTION * _FRICTION[shape]
     distance = 0.0
@@ -187,8 +187,8 @@ def slide(shape: Shape, speed: float, frames: int) -> tuple[float, float]:
 
 
 def near_misses(poses: Sequence[Mapping[int, Pose]]) -> dict[tuple[int, int], float]:
-    """How near the centres of each two bodies come (units), or would come on straight lines from the first
-    frame on, whichever is nearer.
+    """The least distance (units) of the centres of each two bodies, simulated or on straight lines from the
+    first frame on.
 
     >>> still, fast = ((0.0, 0.5, 0.2), (), (0.0, 0.0, 0.0), ()), ((-2.0, 0.0, 0.2), (), (1.0, 0.0, 0.0), ())
     >>> near_misses([{0: still, 1: fast}])

@@ -1,4 +1,4 @@
-"""What is to happen in a scene: who acts, who is set in motion, and when each is first hit.
+"""The plan of a scene: who acts, who is set in motion, and when each is first hit.
 
 The official scenes show how they were made: the first three or four objects are actors, numbered as they were
 thought up, and up to two more stand by that nothing ever touches. All shares are those of :mod:`.measured`.
@@ -39,7 +39,7 @@ class Actor(msgspec.Struct, frozen=True):
 
     @property
     def hidden(self) -> bool:
-        """Whether it is first hit after the video."""
+        """Tell whether it is first hit after the video."""
         return self.frame >= FRAMES
 
 
@@ -51,12 +51,12 @@ class Plan(msgspec.Struct, frozen=True):
 
     @property
     def tells_of_future(self) -> bool:
-        """Whether somebody is first hit after the video."""
+        """Tell whether somebody is first hit after the video."""
         return any(actor.hidden for actor in self.actors)
 
 
 def draw_plan(rng: Random) -> Plan:
-    """One plan, as likely as in the official scenes.
+    """A plan, as likely as in the official scenes.
 
     >>> plan = draw_plan(Random(0))
     >>> plan.actors[0].launched, len(plan.actors) + plan.bystanders in OBJECTS
@@ -76,12 +76,12 @@ def draw_plan(rng: Random) -> Plan:
 
 
 def draw(rng: Random, shares: Mapping[T, float]) -> T:
-    """One of the keys, as likely as its share."""
+    """A key, as likely as its share."""
     return rng.choices(list(shares), list(shares.values()))[0]
 
 
 def _late(rng: Random, role: str, number: int, first: int) -> int:
-    """When the third or fourth actor is first hit: a small letter means after the video."""
+    """The time at which the third or fourth actor is first hit: a small letter means after the video."""
     if role.islower():
         return rng.randint(FRAMES, _LAST)
     gaps = GAPS[f"{role}{number}"]

@@ -26,7 +26,7 @@ _MATRIX = (
 )
 """From units to pixels; fitted to the eight official annotations."""
 _CAMERA = (4.19, 0.0, 2.42)
-"""Where the camera stands (units): who is nearer to it covers the others."""
+"""The camera's place (units): an object that is nearer to it covers the others."""
 _HALF = {"cube": 0.186, "sphere": 0.1977, "cylinder": 0.1942}
 """Half sizes as they are seen (units): edges are rounded."""
 _LEAST = 12
@@ -80,7 +80,7 @@ def seen_files(scene_index: int, seed: int) -> dict[str, Any]:
 def _seen(
     states: list[MotionState], looks: dict[int, tuple[str, str, str]], random: Random
 ) -> list[dict[str, Any]]:
-    """What is proposed in a frame."""
+    """The proposals in a frame."""
     coco: Any = needed("pycocotools.mask")
     covered = np.zeros((_HEIGHT, _WIDTH), dtype=bool)
     found: list[dict[str, Any]] = []

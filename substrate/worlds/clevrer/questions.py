@@ -27,7 +27,8 @@ untouched at the end.
 
 
 def quota(scene_index: int) -> dict[Subset, int]:
-    """How many questions of each kind a scene gets: scenes 10000 to 14999 together get the official totals.
+    """The number of questions of each kind that a scene gets: scenes 10000 to 14999 together get the official
+    totals.
 
     Predictive questions fall to :data:`FUTURES` of the scenes, one or two each.
 

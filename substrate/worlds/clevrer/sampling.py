@@ -116,7 +116,7 @@ def _staged(rng: Random, plan: Plan, shapes: Sequence[Shape]) -> tuple[tuple[Bod
 
 
 def _strays(actor: Actor, frame: int, contacts: Contacts) -> bool:
-    """Whether an actor is hit too early or not in time: no need to simulate on."""
+    """Tell whether an actor is hit too early or not in time: no need to simulate on."""
     if frame > actor.frame + _EARLY:
         return False
     hit = any(actor.object_id in pair for pair in contacts)
@@ -128,7 +128,7 @@ def _strays(actor: Actor, frame: int, contacts: Contacts) -> bool:
 
 
 def _kept(rng: Random, run: Run) -> bool:
-    """Whether a scene is among those that make the numbers of collisions and of exits the official ones."""
+    """Tell whether a scene is one that makes the numbers of collisions and of exits the official ones."""
     exits = sum(
         CAMERA.sees(before) and not CAMERA.sees(after)
         for number in run.poses[0]
@@ -191,8 +191,8 @@ def _launched(rng: Random, actor: Actor, shape: Shape, target: Point, velocity: 
 
 
 def _beside(rng: Random, point: Point, direction: float) -> Point:
-    """Where a body touches one at ``point`` on the side of ``direction``, about as squarely as official
-    collisions are.
+    """The place where a body touches one at ``point`` on the side of ``direction``, about as squarely as
+    official collisions are.
     """
     return _moved(point, direction + math.asin(rng.uniform(-OFFSET, OFFSET) / (2 * RADIUS)), 2 * RADIUS)
 

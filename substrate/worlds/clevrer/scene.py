@@ -20,7 +20,7 @@ _FOLDER = 1000
 
 
 class Truth(msgspec.Struct, frozen=True):
-    """What only the world knows.
+    """The facts that only the world knows.
 
     Attributes:
         scene_index: the scene.
@@ -41,7 +41,7 @@ class Truth(msgspec.Struct, frozen=True):
 
 
 class WorldScene(msgspec.Struct, frozen=True):
-    """What a reader sees of a scene, what is asked about it, and its truth."""
+    """The visible part of a scene, its questions, and its truth."""
 
     annotation: Annotation
     questions: SceneQuestions
@@ -49,7 +49,7 @@ class WorldScene(msgspec.Struct, frozen=True):
 
 
 def generate_scene(scene_index: int, seed: int, *, wrong: Wrong = "any") -> WorldScene:
-    """One scene; it depends on its arguments alone, to the last bit.
+    """A scene; it depends on its arguments alone, to the last bit.
 
     Args:
         scene_index: the scene's number; its questions are as many as the official scene of that place has.

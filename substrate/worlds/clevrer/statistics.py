@@ -103,7 +103,7 @@ def recorded(record: SceneEvents, paths: Mapping[int, Path] | None = None) -> Cl
 
 @dataclass(frozen=True)
 class Histogram:
-    """One statistic: the values a clip adds to it, and the bins they are counted in.
+    """A statistic: the values a clip adds to it, and the bins they are counted in.
 
     Attributes:
         title: what is counted, with its unit.
@@ -132,7 +132,7 @@ class Histogram:
 
 
 class Distance(msgspec.Struct, frozen=True):
-    """How far two sets of scenes lie apart in one statistic.
+    """The distance of two sets of scenes in a statistic.
 
     Attributes:
         total_variation: half the sum of the differences of shares: 0 the same, 1 nothing in common.

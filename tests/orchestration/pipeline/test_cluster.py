@@ -33,7 +33,7 @@ PLACED = pa.schema([(NUMBER, pa.int64()), (PLACE, pa.int64())])
 
 
 class Driven(NamedTuple):
-    """What a driver left: its project, its exit code, and what it said last."""
+    """The remains of a driver: its project, its exit code, and what it said last."""
 
     project: Path
     code: int
@@ -48,7 +48,7 @@ class Driven(NamedTuple):
 
 
 class Field(NamedTuple):
-    """Where drivers run: folders that workers do not see, one that they do, and data to start from."""
+    """The drivers' place: folders that workers do not see, one that they do, and data to start from."""
 
     machines: Cluster
     projects: Path

@@ -23,7 +23,7 @@ JOB = defs.resolve_job_def("reproduce_babi")
 
 
 def told(form: dict[str, Any], job: dg.JobDefinition = JOB) -> dict[str, Any]:
-    """What a run is configured with by a form, as the server finds it out before it makes the run."""
+    """The configuration that a form gives a run, as the server finds it out before it makes the run."""
     config = {"resources": {"workspace": {"config": form}}}
     return dg.validate_run_config(job, config)["resources"]["workspace"]["config"]
 

@@ -1,4 +1,4 @@
-"""What can be launched in the UI, and what launches by itself."""
+"""Jobs that can be launched in the UI, and those that launch by themselves."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ def tables(at: Workspace, kind: Kind, split: str, share: float = 1.0) -> list[Ta
 
 
 def of_difference(table: Table) -> set[str]:
-    """What stands in the columns of differences to what is published."""
+    """The columns of differences to what is published."""
     columns = [i for i, head in enumerate(table.heads) if "minus" in head or head.startswith("gap")]
     assert columns
     return {cell for row in table.rows for i in columns for cell in row[i].split("; ") if row[i]}

@@ -1,4 +1,4 @@
-"""What the report's pictures show: how each event stands to an answer, and where two arms part."""
+"""The report's pictures: how each event stands to an answer, and where two arms part."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where two footprints on the ground plane come nearest: discs (spheres, cylinders) and squares (cubes)."""
+"""Nearest points of two footprints on the ground plane: discs (spheres, cylinders) and squares (cubes)."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ Recorded = Mapping[int, Mapping[int, Body]]
 
 
 class Course(Struct, frozen=True):
-    """What happens after the start.
+    """The events after the start.
 
     ``contacts`` are the simulated collisions, of pairs that had not met; ``standing`` the observed ones that
     still happen, both in time order. ``departed`` has the frame from which a body no longer moves as

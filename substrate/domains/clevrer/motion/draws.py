@@ -36,7 +36,7 @@ _DIGIT = 0.00005
 
 
 class Draw(Struct, frozen=True):
-    """One of the states of affairs, by its number; equal numbers are equal states."""
+    """A possible state of affairs, by its number; equal numbers are equal states."""
 
     number: int
 

@@ -41,7 +41,7 @@ class Body(Struct, frozen=True):
 
 
 class Motion(Struct, frozen=True):
-    """What a simulation shows.
+    """The outcome of a simulation.
 
     ``contacts`` has each pair's first contact as ``(frame, a, b)``, a < b, in time order; frames count
     from 1, the first after the start, and a pair that touches at the start has frame 0. ``final`` is the
@@ -198,7 +198,7 @@ class _World:
         row[_SPIN] = spin * max(0.0, 1 - law.step * (torque / rate + law.drag * (1 + rate)))
 
     def _glide(self, k: int, frames: int) -> None:
-        """What some frames do to a body that touches no other."""
+        """The effect of some frames on a body that touches no other."""
         row, law = self.rows[k], self.law
         friction, drag, step, steps = self.friction[k], law.drag, law.step, range(law.substeps)
         for _ in range(frames):
@@ -259,7 +259,7 @@ class _Pair:
 
 
 class _Impulse:
-    """One contact point in one step: the normal velocity it aims at and the impulse it has given so far."""
+    """A contact point in a step: the normal velocity it aims at and the impulse it has given so far."""
 
     __slots__ = ("a", "arm_a", "arm_b", "b", "nx", "ny", "pair", "share", "target", "total")
 

@@ -148,7 +148,7 @@ def _mean_velocity(w: Watched, body: Body, at: int, law: Law) -> tuple[float, fl
 
 
 def hindsight(watched: Sequence[Watched], at: int) -> list[Outlook]:
-    """One simulation from states that the fit after the next seam gives, for bodies nothing hits until then.
+    """A simulation from states that the fit after the next seam gives, for bodies nothing hits until then.
 
     Not a prediction: it reads later frames, to show what the positions up to ``at`` cost.
     """
@@ -183,8 +183,8 @@ def _rewound(body: Body, frames: int, law: Law = LAW) -> Body:
 
 
 def set_off_unseen(w: Watched, pair: Pair, at: int) -> bool:
-    """Whether a pair's collision hangs on an object that was not in view at ``at``: through any chain of
-    collisions between.
+    """Tell whether a pair's collision depends on an object that was not in view at ``at``, through any chain
+    of collisions between.
     """
     seen = w.seen(at)
     when = next(c.frame for c in w.events.collisions if set(c.object) == set(pair))

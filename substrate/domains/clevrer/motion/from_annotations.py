@@ -210,7 +210,7 @@ def fit_steps(free: Sequence[Free]) -> tuple[int, float]:
 
 
 def _drag(free: Free, law: Law) -> float:
-    """What a sphere loses, in units of ``v · (1 + v)`` (a second)."""
+    """The loss of a sphere's speed, in units of ``v · (1 + v)`` (a second)."""
     return -log(free.next_speed * (1 + free.speed) / (free.speed * (1 + free.next_speed))) / law.frame
 
 

@@ -1,4 +1,4 @@
-"""What positions alone tell of a state, and what a vote tells of a collision: fitted on one half of the
+"""The evidence of positions for a state and of a vote for a collision: fitted on one half of the
 trajectories.
 """
 
@@ -74,7 +74,7 @@ class Watched(Struct, frozen=True):
     events: SceneEvents
 
     def seen(self, at: int) -> dict[int, list[Sampled]]:
-        """What is known at a frame: the points up to it of every object that has any."""
+        """The knowledge at a frame: the points up to it of every object that has any."""
         known = {
             name: [point for point in points if point[0] <= at]
             for name, points in sorted(self.scene.trajectory.items())
@@ -95,7 +95,7 @@ class Watched(Struct, frozen=True):
         }
 
     def struck(self, name: int, after: int, until: int) -> bool:
-        """Whether an object collides in (after, until]."""
+        """Tell whether an object collides in (after, until]."""
         return any(name in c.object and after < c.frame <= until for c in self.events.collisions)
 
 
@@ -116,7 +116,7 @@ def halves(watched: Sequence[Watched]) -> tuple[list[Watched], list[Watched]]:
 
 
 def fit_sight(watched: Sequence[Watched], law: Law, mass: float) -> Sight:
-    """How the trajectories differ from the motion."""
+    """The differences of the trajectories from the motion."""
     sight = replace(UNSEEN, mass=round(mass, 2))
     sight = replace(sight, seams=_seams(watched, law, sight))
     sight = _entries(watched, law, sight)
@@ -160,8 +160,8 @@ class _Entry(Struct, frozen=True):
 
 
 def _entries(watched: Sequence[Watched], law: Law, sight: Sight) -> Sight:
-    """How fast bodies come into view and where they head: from their first two points, where nothing hit them
-    in between.
+    """The speed and heading of bodies that come into view: from their first two points, where nothing hit
+    them in between.
     """
     found = [entry for w in watched for entry in _entered(w, law)]
     usual = median(entry.speed for entry in found)

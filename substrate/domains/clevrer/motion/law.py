@@ -40,8 +40,8 @@ class Law(Struct, frozen=True):
     inertia: float
     """Moment of inertia about the vertical of a body of mass 1 (units²)."""
     restitution: float
-    """Where a sphere takes part: share of the approach with which the two part, where the gap does not take
-    it back.
+    """The share of the approach with which a sphere and another body part, where the gap does not take it
+    back.
     """
     restitution_flat: float
     """Between cubes and cylinders: share of the approach beyond ``threshold_flat`` with which the two part.
@@ -72,7 +72,7 @@ class Law(Struct, frozen=True):
 
 
 class Sight(Struct, frozen=True):
-    """How the released trajectories differ from the motion: fitted on one half of their scenes."""
+    """The differences of the released trajectories from the motion: fitted on one half of their scenes."""
 
     interval: int
     """Frames between two positions."""
@@ -101,7 +101,7 @@ class Sight(Struct, frozen=True):
     entry_speed: tuple[float, float]
     """Mean and spread of the speed of a body that comes into view (units/s)."""
     entry_aim: tuple[float, float]
-    """Where such bodies head for on the ground plane (units)."""
+    """The point on the ground plane that such bodies head for (units)."""
     entry_spread: float
     """Spread of their direction about that aim (radians)."""
     entry_aimed: float
@@ -130,9 +130,10 @@ class Belief(Struct, frozen=True):
     late: float = 0.0
     """Weight of how late the draws collide: 0 now, 1 at the end."""
     few_met: float = 0.0
-    """Where at most one pair has collided yet: the generator kept few scenes with less than two."""
+    """The weight where at most one pair has collided yet: the generator kept few scenes with less than two.
+    """
     three_met: float = 0.0
-    """Where exactly three pairs have: it kept few with more."""
+    """The weight where exactly three pairs have: it kept few with more."""
     more_met: float = 0.0
     shared: float = 0.0
     """Weight of the number of collisions the two bodies already had with others."""
@@ -141,7 +142,7 @@ class Belief(Struct, frozen=True):
     entering: float = 0.0
     """Weight of the number of the two that have just come into view."""
     scattered: float = 0.0
-    """Where both move because they were hit: nobody aimed them at each other."""
+    """The weight where both move because they were hit: nobody aimed them at each other."""
     rival: float = 0.0
     """Weight of the largest share that another collision of either has."""
     forestalled: float = 0.0

@@ -126,7 +126,7 @@ def _groups(contacts: Iterable[Contact]) -> list[list[Contact]]:
 def _velocity_changes(
     group: Sequence[Contact], state: Callable[[int, int], Body | None], last: int, law: Law
 ) -> dict[int, tuple[float, float]]:
-    """What the group's impulses changed in each body's velocity, over what drag and friction would have."""
+    """The change of each body's velocity by the group's impulses, beyond that by drag and friction."""
     first = max(0, min(frame for frame, _, _ in group) - BEFORE)
     end = min(last, max(frame for frame, _, _ in group) + AFTER)
     change: dict[int, tuple[float, float]] = {}

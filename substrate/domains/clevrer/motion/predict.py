@@ -1,4 +1,4 @@
-"""Which pairs will collide, from observed motion alone: many simulations of what may be, and a vote."""
+"""The pairs that will collide, from observed motion alone: many simulations of what may be, and a vote."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def states(
 
 
 class Outlook(Struct, frozen=True):
-    """What is known of the collisions to come before it is weighed: the vote, and who moves or has just come
+    """The evidence for the collisions to come before it is weighed: the vote, and who moves or has just come
     into view.
     """
 
@@ -184,7 +184,7 @@ one in the list.
 
 
 def _targets(state: Estimate, found: Sequence[Estimate], sight: Sight) -> list[Target]:
-    """Where the others are, as likely as the general aim makes each."""
+    """Places of the others, as likely as the general aim makes each."""
     body, aim = state.body, _aim(state.body, sight)
     ways = [
         atan2(other.body.y - body.y, other.body.x - body.x) for other in found if other.body.id != body.id
@@ -203,7 +203,7 @@ def _aim(body: Body, sight: Sight) -> float:
 def _drawn(
     state: Estimate, chance: Sequence[float], targets: Sequence[Target], law: Law, sight: Sight
 ) -> Body:
-    """One body that the estimate allows; a cube's yaw cannot be seen in positions, so it is anything."""
+    """A body that the estimate allows; a cube's yaw cannot be seen in positions, so it is anything."""
     body = state.body
     yaw = chance[0] * pi / 2 if body.shape == "cube" else 0.0
     if state.trust == "new":
@@ -288,7 +288,7 @@ def met_pairs(
 
 
 def features(known: Outlook, past: Iterable[Pair]) -> dict[Pair, tuple[float, ...]]:
-    """What :class:`Belief` weighs, in its order, for each pair that has not met."""
+    """The features that :class:`Belief` weighs, in its order, for each pair that has not met."""
     met = set(past)
     hits = Counter(name for pair in met for name in pair)
     counts = (float(len(met) < 2), float(len(met) == 3), float(len(met) > 3))

@@ -24,7 +24,7 @@ def _within(value: float, least: float, most: float) -> float:
 
 
 def contact_terms(contact: Contact) -> list[float]:
-    """What is weighed of a contact, the constant first."""
+    """The features of a contact that are weighed, the constant first."""
     low, high = contact.touching
     weaker, stronger = sorted(contact.gains)
     beyond = _within(contact.nearest - high, 0, 0.4) * 10
@@ -52,7 +52,7 @@ def contact_terms(contact: Contact) -> list[float]:
 
 
 def crossing_terms(crossing: Crossing) -> list[float]:
-    """What is weighed of an entry or exit, the constant first."""
+    """The features of an entry or exit that are weighed, the constant first."""
     return [
         1.0,
         log1p(max(0, crossing.ahead)),

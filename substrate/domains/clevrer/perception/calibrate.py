@@ -53,7 +53,7 @@ from typing import Any
 
 
 class Gold(NamedTuple):
-    """What truly happened in a video, by what its objects look like."""
+    """The true events of a video, by what its objects look like."""
 
     looks: frozenset[Look]
     collisions: dict[frozenset[Look], int]
@@ -78,7 +78,7 @@ def read_gold(files: Iterable[Path]) -> dict[int, Gold]:
 
 
 def is_aside(video: int) -> bool:
-    """Whether a video is kept from every fit.
+    """Tell whether a video is kept from every fit.
 
     >>> [video for video in range(10) if is_aside(video)]
     [4, 9]
@@ -94,12 +94,12 @@ def developed(proposals: Path, camera: Camera) -> Iterator[Video]:
 
 
 def touched(video: Video, contact: Contact, truth: Gold) -> bool:
-    """Whether a hypothesis came true."""
+    """Tell whether a hypothesis came true."""
     return frozenset(video.paths[body].look for body in contact.pair) in truth.collisions
 
 
 def crossed(video: Video, crossing: Crossing, truth: Gold) -> bool:
-    """Whether a body truly entered, or left."""
+    """Tell whether a body truly entered, or left."""
     return (video.paths[crossing.object].look, crossing.type) in truth.crossings
 
 

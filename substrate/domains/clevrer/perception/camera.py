@@ -42,9 +42,9 @@ class Camera(msgspec.Struct, frozen=True, dict=True):
     focal: float
     """Focal length in pixels."""
     centre: tuple[float, float]
-    """Where the optical axis meets the picture (pixels)."""
+    """The point at which the optical axis meets the picture (pixels)."""
     place: tuple[float, float, float]
-    """Where the camera stands (units)."""
+    """The camera's place (units)."""
     angles: tuple[float, float, float]
     """Its tilt, turn and roll (radians)."""
     half: tuple[float, float, float]
@@ -97,12 +97,12 @@ class Camera(msgspec.Struct, frozen=True, dict=True):
         return np.stack([u - du, v - dv, u + du, v + dv], 1)
 
     def sees(self, shape: int, x: float, y: float) -> bool:
-        """Whether any part of a body at a place is in the picture: official ``inside_camera_view``."""
+        """Tell whether any part of a body at a place is in the picture: official ``inside_camera_view``."""
         left, top, right, bottom = self.boxes(shape, np.array([x]), np.array([y]), np.array([_DIAGONAL]))[0]
         return bool(left < self.width and right > 0 and top < self.height and bottom > 0)
 
     def floor(self, u: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Where the rays of pixels meet the plane of the bodies' centres (units)."""
+        """The points at which the rays of pixels meet the plane of the bodies' centres (units)."""
         matrix = self.matrix
         plane = np.stack([matrix[:, 0], matrix[:, 1], matrix[:, 2] * RADIUS + matrix[:, 3]], 1)
         x, y, w = np.linalg.solve(plane, np.stack([u, v, np.ones_like(u)]))
@@ -161,7 +161,7 @@ def rotation(angles: Sequence[float]) -> np.ndarray:
 
 
 def edge_errors(boxes: np.ndarray, width: int, height: int) -> np.ndarray:
-    """How far each edge of the boxes of one frame may be off (n, 4), in pixels.
+    """The error that each edge of the boxes of a frame may have (n, 4), in pixels.
 
     An edge at the picture's border is the picture's. An edge that a nearer body's box covers is that body's
     outline, or nothing at all; who has the lower bottom is nearer.

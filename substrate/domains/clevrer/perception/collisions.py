@@ -20,7 +20,7 @@ Pair = tuple[int, int]
 """Two objects by their places among the paths, the lower first."""
 
 _NEAR, _SLACK = 0.3, 0.12
-"""How much further apart than contact a pair may be to have touched; how far from its nearest (units)."""
+"""The gap beyond contact that a pair may have and still have touched; the same from its nearest (units)."""
 _OFF = 0.05
 """Standard error of a distance at contact (units)."""
 _MOST = 60.0
@@ -47,7 +47,7 @@ class Contact(msgspec.Struct, frozen=True):
     """The first and last frame that explain the paths about as well."""
     gain: float
     gains: tuple[float, float]
-    """What a blow gains on each of the two paths."""
+    """The gain of a blow on each of the two paths."""
     distance: float
     """Of the two at the frame."""
     nearest: float
@@ -55,7 +55,7 @@ class Contact(msgspec.Struct, frozen=True):
     touching: tuple[float, float]
     """Distances at which such bodies can touch."""
     ghost: float
-    """How near they would come if they flew on through each other."""
+    """The distance to which they would come if they flew on through each other."""
     approach: float
     parting: float
     """Speeds along the line of the centres, before and after."""
@@ -70,7 +70,7 @@ class Contact(msgspec.Struct, frozen=True):
     other: int
     """Frames to the nearest other contact of either."""
     chosen: bool
-    """Whether the search kept it."""
+    """True if the search kept it."""
 
 
 class _Search:
@@ -97,7 +97,7 @@ class _Search:
         return [frame for pair, frame in self.taken.items() if body in pair and pair != but]
 
     def gains(self, pair: Pair, frame: int) -> tuple[float, float, float]:
-        """What a contact gains in all, and on each path."""
+        """The gain of a contact in all, and on each path."""
         both: list[float] = []
         for body in pair:
             blows = self.blows(body, pair)

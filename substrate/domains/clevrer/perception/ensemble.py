@@ -86,7 +86,7 @@ def compact(found: Perceived, events: Iterable[PerceivedCollision | PerceivedCro
 
 
 class Vote(msgspec.Struct, frozen=True):
-    """What the worlds say to a program: the answer of most of their weight, and its share of it.
+    """The worlds' answer to a program: the one with most of their weight, and its share of it.
 
     ``spoken`` is the weight of the worlds in which the program runs at all.
     """

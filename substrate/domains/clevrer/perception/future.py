@@ -22,7 +22,7 @@ PERCEIVED = replace(
     struck_velocity=0.04,
     struck_badly=0.15,
 )
-"""How far perceived states may be off, where places come every frame and have no seams: set by hand, not
+"""The error that perceived states may have, where places come every frame and have no seams: set by hand, not
 fitted.
 """
 _FEW = 4

@@ -125,7 +125,7 @@ def _key(event: Event) -> tuple[str, int, tuple[int, ...]]:
 
 
 def _record(record: str, subject: str, class_: str, tick: int, event: Event | None) -> Iterator[Line]:
-    """What is said about the triple that gives an individual its class."""
+    """Annotations of the triple that gives an individual its class."""
     said = f"<<( <{subject}> <{RDF_TYPE.value}> <{NAMESPACE}{class_}> )>>"
     yield tick, f"A {record} {_REIFIES} {said} ."
     yield tick, f"A {record} <{NAMESPACE}basis> <{NAMESPACE}{_BASES[class_]}> ."

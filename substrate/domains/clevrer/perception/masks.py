@@ -81,7 +81,7 @@ def _measured(
 
 
 def _is_whole(counts: str, pixels: int) -> bool:
-    """Whether a run-length code covers a picture exactly.
+    """Tell whether a run-length code covers a picture exactly.
 
     pycocotools trusts its input: a code that runs past the picture writes past its memory. Each character
     holds five bits of a run and one that says that another follows; from the third on, a run is given as

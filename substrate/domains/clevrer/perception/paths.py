@@ -28,14 +28,14 @@ _ROBUST = 9.0
 _SPEED = 2.5
 """Spread of a velocity before anything is measured (units/s)."""
 _MOVES = 6.0
-"""What it costs to say that a body moves rather than rests."""
+"""The cost of saying that a body moves rather than rests."""
 _JUMP = 0.03
 """Standard error of the place where two pieces meet (units)."""
 _ROUNDS = 5
 
 
 class Glide:
-    """How far a body of a shape glides: tables over time of one that starts at 9 units/s."""
+    """The distance that a body of a shape glides: tables over time of one that starts at 9 units/s."""
 
     def __init__(self, shape: int) -> None:
         speeds, ways = [_FASTEST], [0.0]
@@ -58,7 +58,7 @@ class Glide:
         return (ways - float(np.interp(start, self._times, self._ways))) / min(speed, _FASTEST)
 
     def speed(self, speed: float, seconds: float) -> float:
-        """What is left of a speed after so long (units/s)."""
+        """The rest of a speed after so long (units/s)."""
         return float(np.interp(self._start(speed) + seconds, self._times, self._speeds))
 
 
@@ -161,7 +161,7 @@ class Path:
         return Piece(self.kind, start, place, velocity, count, against + _MOVES, False)
 
     def cost(self, blows: Collection[int]) -> float:
-        """What speaks against a path with blows after these frames and free motion between them."""
+        """The cost of a path with blows after these frames and free motion between them."""
         key = tuple(sorted(blows))
         if key not in self._costs:
             total, start, before = 0.0, self.first, None
@@ -199,7 +199,7 @@ def _against(rest: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 
 def _resting(places: np.ndarray, weights: np.ndarray) -> tuple[tuple[float, float], float]:
-    """Where a body rests, and what speaks against it."""
+    """The place where a body rests, and the cost of saying so."""
     place = np.median(places, 0)
     squares = _against(places - place, weights)
     share = np.ones(len(places))

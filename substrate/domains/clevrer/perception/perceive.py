@@ -89,7 +89,7 @@ class Video(msgspec.Struct, frozen=True):
         return sorted({c.frame for c in self.contacts if number in c.pair and belief.touched(c) >= THRESHOLD})
 
     def crossings(self, belief: Belief = BELIEF) -> list[Crossing]:
-        """Who may have entered or left, given who met."""
+        """The objects that may have entered or left, given who met."""
         return [
             crossing
             for number, path in enumerate(self.paths)
@@ -193,7 +193,7 @@ def recorded(video: Video, threshold: float = THRESHOLD, belief: Belief = BELIEF
 
 
 def _trajectory(video: Video, number: int, belief: Belief) -> list[tuple[int, float, float]]:
-    """Where an object was, frame by frame, as its pieces of free motion say."""
+    """The places of an object, frame by frame, as its pieces of free motion say."""
     path = video.paths[number]
     found: list[tuple[int, float, float]] = []
     start = path.first

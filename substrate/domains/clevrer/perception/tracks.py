@@ -49,7 +49,7 @@ def tracks(seen: Sightings, *, mended: bool = True) -> dict[Look, Track]:
 
 
 def _weights(seen: Sightings) -> np.ndarray:
-    """How much each sighting says: its share of a full silhouette, half of it at the border."""
+    """The weight of each sighting: its share of a full silhouette, half of it at the border."""
     return np.minimum(seen.areas, _FULL) / _FULL * np.where(_at_border(seen), 0.5, 1.0)
 
 
@@ -162,7 +162,7 @@ def _owner(
 
 
 def _is_object(seen: Sightings, track: Track) -> bool:
-    """Whether so much was seen of a label that it is an object: for long, or while it came or went."""
+    """Tell whether a label was seen enough to be an object: for long, or while it came or went."""
     places = list(track.values())
     if len(places) >= 12:
         return True
@@ -188,5 +188,5 @@ def shared(a: np.ndarray, b: np.ndarray) -> float:
 
 
 def gap(a: np.ndarray, b: np.ndarray) -> float:
-    """How far apart two boxes are: pixels across and down, added."""
+    """The distance of two boxes: pixels across and down, added."""
     return float(max(0, max(a[0], b[0]) - min(a[2], b[2])) + max(0, max(a[1], b[1]) - min(a[3], b[3])))

@@ -1,0 +1,70 @@
+"""`python scripts/english.py` names sentences that begin with a question word, and those that do not end."""
+
+from __future__ import annotations
+
+import doctest
+import importlib.util
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "english.py"
+
+Check = Callable[[str, str], tuple[int, str]]
+
+
+@pytest.fixture
+def check(tmp_path: Path) -> Check:
+    """Give a project a file, and run the check: its exit code and its output."""
+    (tmp_path / "scripts").mkdir()
+    shutil.copy(SCRIPT, tmp_path / "scripts")
+    (tmp_path / "prose").mkdir()
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+
+    def run(name: str, text: str) -> tuple[int, str]:
+        (tmp_path / "prose" / name).write_text(text, "utf-8")
+        command = [sys.executable, tmp_path / "scripts" / "english.py", "prose"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        return done.returncode, done.stdout
+
+    return run
+
+
+def test_a_sentence_that_makes_its_reader_wait_is_named_with_its_line(check: Check) -> None:
+    code, said = check("page.md", "# Title\n\nIt is pinned. What is not pinned\nis drift.\n")
+    assert code == 1
+    assert "prose/page.md:3: opener: What is not pinned is drift." in said
+
+
+def test_a_docstring_that_makes_its_reader_wait_is_named_with_its_line(check: Check) -> None:
+    code, said = check("room.py", 'LIMIT = 3\n"""How many there may be."""\n')
+    assert code == 1
+    assert "prose/room.py:2: opener: How many there may be." in said
+
+
+def test_a_sentence_of_more_than_forty_words_is_named(check: Check) -> None:
+    assert check("page.md", "Forty " + "words " * 39 + "\n")[0] == 0
+    code, said = check("page.md", "Forty-one " + "words " * 40 + "\n")
+    assert code == 1
+    assert "prose/page.md:1: long: Forty-one words" in said
+
+
+def test_questions_code_and_tables_are_left_alone(check: Check) -> None:
+    page = "Who knew it?\n\n```text\nWhat is printed.\n```\n\n| What it is | One |\n\n    When indented.\n"
+    code, said = check("page.md", page)
+    assert code == 0, said
+
+
+def test_the_examples_of_the_counter_hold() -> None:
+    spec = importlib.util.spec_from_file_location("english", SCRIPT)
+    assert spec
+    assert spec.loader
+    english = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(english)
+    examples = doctest.testmod(english)
+    assert examples.attempted
+    assert not examples.failed
