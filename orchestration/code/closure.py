@@ -20,6 +20,8 @@ from typing import Any, NamedTuple
 
 from orchestration.code.sources import ROOT, is_ours, keep, path_of, short_of, source_of
 
+_ITSELF = "orchestration.code."
+"""This room: it says what counts of a file, and is no part of what a stage computes."""
 _WORD = re.compile(r"[A-Za-z_][\w.]*")
 
 
@@ -105,17 +107,18 @@ class Closure:
         todo = list(start)
         while todo:
             node = todo.pop()
-            if node in self.nodes:
+            if node in self.nodes or node.module.startswith(_ITSELF):
                 continue
             self.nodes.add(node)
-            self._run(node.module, todo)
-            if values := _declared_in(node):
+            step, values = _step(node), _declared_in(node)
+            ran = {node.module} if values else {node.module, *step.modules}
+            for module in ran - self._ran:
+                self._ran.add(module)
+                todo += _run_with(module)
+            if values:
                 self._declare(values)
-                continue
-            step = _step(node)
-            todo += step.nodes
-            for module in step.modules:
-                self._run(module, todo)
+            else:
+                todo += step.nodes
 
     def _declare(self, values: Iterable[Declared]) -> None:
         """Add values: their classes, and what their data are."""
@@ -123,18 +126,6 @@ class Closure:
             if id(value) not in self._declared:
                 self._declared[id(value)] = value
                 self._walk([node for kind in (type(value), *_types(value)) for node in _of_function(kind)])
-
-    def _run(self, module: str, todo: list[Node]) -> None:
-        """Add what runs when a module is imported, and what that imports."""
-        waiting = [module]
-        while waiting:
-            name = waiting.pop()
-            if name not in self._ran and is_ours(name):
-                self._ran.add(name)
-                todo += (
-                    Node(name, place) for place, one in enumerate(source_of(name).definitions) if one.runs
-                )
-                waiting += _imported_by(name)
 
     @property
     def definitions(self) -> set[tuple[str, str]]:
@@ -206,15 +197,19 @@ def _named_in(code: CodeType) -> set[str]:
 
 
 def _naming(value: object) -> list[Node]:
-    """The definitions that bind names to a value."""
-    return [
-        node
-        for name, module in list(sys.modules.items())
-        if is_ours(name)
-        for key, there in list(vars(module).items())
-        if there is value
-        for node in _bound(name, key)
-    ]
+    """The definitions that bind names to a value of a class of this project."""
+    return _values(len(sys.modules)).get(id(value), [])
+
+
+@cache
+def _values(_: int) -> dict[int, list[Node]]:
+    """The definitions that bind names to values, by identity; found anew where more modules are there."""
+    found: dict[int, list[Node]] = {}
+    for name, module in list(sys.modules.items()):
+        for key, value in list(vars(module).items()) if is_ours(name) else ():
+            if is_ours(type(value).__module__):
+                found.setdefault(id(value), []).extend(_bound(name, key))
+    return found
 
 
 @cache
@@ -266,6 +261,12 @@ def _attribute(module: str, name: str, rest: list[str], root: str) -> _Step:
             return _attribute(star, name, rest, root)
     if path_of(f"{module}.{name}"):
         return _module(f"{module}.{name}", rest, root)
+    if giving := _bound(module, "__getattr__"):
+        value = getattr(importlib.import_module(module), name, None)
+        nodes = tuple(_of_function(value)) if hasattr(value, "__qualname__") else ()
+        return _Step(
+            (*giving, *nodes), (module, *(node.module for node in nodes)), (f"{root}={module}:{name}",)
+        )
     return _Step((), (), ())
 
 
@@ -285,6 +286,21 @@ def _module(module: str, rest: list[str], root: str) -> _Step:
             return found
     nodes = tuple(Node(module, place) for place in range(len(source_of(module).definitions)))
     return _Step(nodes, (module,), (f"{root}={module}",))
+
+
+@cache
+def _run_with(module: str) -> tuple[Node, ...]:
+    """The statements that do something when a module is imported, with all that it imports."""
+    found: dict[Node, None] = {}
+    seen, waiting = set[str](), [module]
+    while waiting:
+        name = waiting.pop()
+        if name not in seen:
+            seen.add(name)
+            of_it = enumerate(source_of(name).definitions)
+            found |= {Node(name, place): None for place, one in of_it if one.runs}
+            waiting += _imported_by(name)
+    return tuple(found)
 
 
 @cache
@@ -331,7 +347,7 @@ def _data_files(module: str, texts: Iterable[str]) -> set[Path]:
 def _declared_in(node: Node) -> tuple[Declared, ...]:
     """The values that a statement of the platform binds, where they only declare."""
     one = source_of(node.module).definitions[node.place]
-    if not node.module.startswith("orchestration."):
+    if not (one.assigns and node.module.startswith("orchestration.") and _step(node).nodes):
         return ()
     module = sys.modules.get(node.module) or importlib.import_module(node.module)
     found: list[Any] = []
@@ -351,19 +367,8 @@ def _plain_lines(values: Iterable[Declared], attributes: set[str]) -> Iterator[t
 
 def _home(value: Declared) -> str:
     """The module that declares a value; that of its class, where none keeps it under a name."""
-    return _homes(len(sys.modules)).get(id(value)) or type(value).__module__
-
-
-@cache
-def _homes(_: int) -> dict[int, str]:
-    """The modules that declare values, by the identity of these; found anew where more modules are there."""
-    return {
-        id(value): name
-        for name, module in list(sys.modules.items())
-        if is_ours(name)
-        for key, value in list(vars(module).items())
-        if isinstance(value, Declared) and _bound(name, key)
-    }
+    named = _naming(value)
+    return named[0].module if named else type(value).__module__
 
 
 def _types(value: Any) -> Iterator[type[Any]]:

@@ -52,6 +52,8 @@ class Definition(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """The names of attributes that it asks of anything."""
     strings: tuple[str, ...] = ()
     """Its texts that may name a file or a TBox."""
+    assigns: bool = False
+    """It binds values, and defines no function or class."""
     runs: bool = False
     """It does more, when the module is imported, than to bind its names."""
 
@@ -211,6 +213,7 @@ def _definition(statement: ast.stmt, own: set[str], imported: dict[str, str], ho
         inner,
         tuple(sorted(attributes)),
         tuple(sorted({value for value in values if isinstance(value, str) and _may_name(value)})),
+        not isinstance(tree, _DEFINING),
         runs,
     )
 
@@ -293,6 +296,9 @@ def _chains(trees: Iterable[ast.AST], known: Iterable[str]) -> tuple[set[str], s
     """The names among some that trees use, each with the attributes asked of it; and all attributes."""
     names, chains, attributes = set(known), set[str](), set[str]()
     todo = list(trees)
+    rebound = {
+        name for tree in todo for one in ast.walk(tree) if isinstance(one, ast.Global) for name in one.names
+    }
     while todo:
         node = todo.pop()
         parts: list[str] = []
@@ -300,10 +306,14 @@ def _chains(trees: Iterable[ast.AST], known: Iterable[str]) -> tuple[set[str], s
             parts.append(node.attr)
             node = node.value
         attributes.update(parts)
-        if isinstance(node, ast.Name) and node.id in names:
+        if isinstance(node, ast.Name) and node.id in names and (_is_taken(node) or node.id in rebound):
             chains.add(".".join([node.id, *parts[::-1]]))
         todo += ast.iter_child_nodes(node)
     return chains, attributes
+
+
+def _is_taken(node: ast.Name) -> bool:
+    return not isinstance(node.ctx, ast.Store)
 
 
 def _hash(tree: Any) -> str:

@@ -16,14 +16,16 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 from urllib.parse import urlsplit
 
-import httpx
 import msgspec
 
 from orchestration.base.secrets_out import hide, without_user
 from substrate.base.errors import SubstrateError
+
+if TYPE_CHECKING:
+    import httpx
 
 _CONTENT_RANGE = re.compile(r"bytes (\d+)-\d+/(\d+)$")
 _TRY_AGAIN = frozenset({408, 425, 429})
@@ -107,6 +109,8 @@ class Transfer:
 
     def __call__(self, url: str, path: Path) -> None:
         """Fetch ``url`` and rename the checked part to ``path``."""
+        import httpx
+
         limits = httpx.Timeout(self._patience.read, connect=self._patience.connect)
         client = httpx.Client(timeout=limits, follow_redirects=True, headers={"Accept-Encoding": "identity"})
         with client, self._disk_errors(), _locked(self.part) as file:
@@ -130,6 +134,8 @@ class Transfer:
 
     def _complete(self, client: httpx.Client, url: str, file: IO[bytes]) -> None:
         """Try until the part is whole; tries that bring nothing are counted and spaced out."""
+        import httpx
+
         best, failures = file.seek(0, os.SEEK_END), 0
         while True:
             try:
@@ -158,6 +164,8 @@ class Transfer:
 
     def _try(self, client: httpx.Client, url: str, file: IO[bytes]) -> None:
         """Send a request. Returns with the file whole, else raises."""
+        import httpx
+
         remains = self._remains(url)
         start = file.seek(0, os.SEEK_END) if remains else 0
         if remains and start == remains.total:

@@ -19,8 +19,6 @@ from typing import Any
 
 import msgspec
 import yaml
-from dvc_data.hashfile.hash_info import HashInfo
-from dvc_data.hashfile.tree import Tree
 
 from orchestration.ledger.pinned import (
     PinError,
@@ -154,6 +152,9 @@ def md5(path: Path) -> str:
     if not path.is_dir():
         with path.open("rb") as file:
             return hashlib.file_digest(file, "md5").hexdigest()
+    from dvc_data.hashfile.hash_info import HashInfo
+    from dvc_data.hashfile.tree import Tree
+
     tree = Tree()
     for file in sorted(p for p in path.rglob("*") if p.is_file()):
         tree.add(file.relative_to(path).parts, None, HashInfo("md5", md5(file)))

@@ -18,9 +18,8 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from email.utils import parsedate_to_datetime
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import httpx
 import msgspec
 
 from orchestration.base.secrets_out import hide
@@ -29,6 +28,9 @@ from orchestration.models.transcript import Exchange, Journal, Records, Reply, a
 from substrate.base.errors import SubstrateError
 from substrate.baselines.model import Message, ReplyError, Request
 from substrate.baselines.parameters import Baseline
+
+if TYPE_CHECKING:
+    import httpx
 
 URL, KEY = "SUBSTRATE_MODEL_URL", "SUBSTRATE_MODEL_KEY"
 LONGEST_PAUSE = 600.0
@@ -50,6 +52,8 @@ class Endpoint:
     """A server's address and key, which show up nowhere."""
 
     def __init__(self, url: str, key: str = "") -> None:
+        import httpx
+
         try:
             parsed = httpx.URL(f"{url.rstrip('/')}/chat/completions")
         except httpx.InvalidURL:
@@ -158,6 +162,8 @@ class Client:
         per_minute: int | None = None,
         clock: Clock | None = None,
     ) -> None:
+        import httpx
+
         self._server = server
         self._baseline = baseline
         self._patience = patience
@@ -221,6 +227,8 @@ class Client:
         )
 
     def _try(self, request: Request, format: str) -> Reply:
+        import httpx
+
         self._pace.wait()
         body = {
             "model": self._baseline.model,

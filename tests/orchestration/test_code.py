@@ -44,6 +44,8 @@ from substrate.domains.rows import encode
 from substrate.log.event_log import EventLog
 
 HOUSE = tuple(f"{ROOT / name}/" for name in PACKAGES)
+COUNTING = f"{ROOT / 'orchestration/code'}/"
+"""Says what counts of a file, and does not count itself."""
 TBOXES = f"{ROOT / 'tboxes'}/"
 WORKED = [name for name, stage in STAGES.items() if stage.functions]
 """Every stage that calls functions in workers, or those of a language model."""
@@ -76,7 +78,7 @@ def touched() -> Iterator[Touched]:
     opened, codes, found = set[str](), dict[CodeType, dict[str, Any]](), Touched(set(), set())
 
     def on_call(frame: FrameType, event: str, _: Any) -> None:
-        if frame.f_code.co_filename.startswith(HOUSE):
+        if frame.f_code.co_filename.startswith(HOUSE) and not frame.f_code.co_filename.startswith(COUNTING):
             codes[frame.f_code] = frame.f_globals
 
     _listen()
@@ -341,6 +343,8 @@ TOY = {
     "substrate/data.txt": "some data",
     "substrate/named.py": "from pathlib import Path\nTEXT = Path(__file__).with_name('data.txt')",
     "substrate/does.py": "from substrate.three import THREE\nstr(THREE)",
+    "substrate/late.py": "def THREE(): return 3\ndef FOUR(): return 4",
+    "substrate/lazy.py": "from substrate import late\ndef __getattr__(name): return getattr(late, name)",
     "substrate/handed.py": "from substrate.two import TWO as one\nfrom substrate.four import FOUR",
     "tboxes/meadow.ttl": "",
     "orchestration/__init__.py": "",
@@ -439,6 +443,11 @@ def code_in(tmp_path: Path) -> Callable[..., set[str]]:
             id="a module that does something when it is imported",
         ),
         pytest.param(
+            "from substrate.lazy import THREE\ndef stage(): return THREE()",
+            {"substrate/lazy.py", "substrate/late.py"},
+            id="a name that a module finds when it is asked for it",
+        ),
+        pytest.param(
             "from substrate.handed import one\ndef stage(): return one()",
             {"substrate/two.py", "substrate/one.py"},
             id="a name that a module hands on",
@@ -487,7 +496,7 @@ def code_in(tmp_path: Path) -> Callable[..., set[str]]:
         pytest.param(
             "from functools import partial\nfrom orchestration.declared import MEADOW\n"
             "def work(shown): return [one.title for one in shown]\nstage = partial(work, (MEADOW,))",
-            {"orchestration/declared.py", "orchestration/code/closure.py"},
+            {"orchestration/declared.py"},
             id="a value that a partial is given counts by the text that declares it",
         ),
     ],
