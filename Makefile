@@ -43,11 +43,12 @@ fuzz: tools ## strange inputs at every door, for a while: make fuzz MINUTES=10
 audit: tools ## known faults of the packages in requirements.lock, where the service that knows them can be reached
 	sh scripts/audit.sh $(VENV)/bin
 
-check: tools ## ruff, pyright, import-linter
+check: tools ## ruff, pyright, import-linter, openers and long sentences
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/pyright
 	$(VENV)/bin/lint-imports
+	$(VENV)/bin/python scripts/english.py
 
 wheel: tools ## the wheel alone, tried on each Python that is here
 	sh scripts/wheel.sh

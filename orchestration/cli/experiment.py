@@ -21,7 +21,7 @@ Name = Annotated[str, typer.Argument(metavar="NAME", autocompletion=completion.e
 def list_(json: JsonOption = False) -> None:
     """Every experiment: its name, its profile, and what it changes."""
     with failing(), others_apart():
-        from orchestration.studies.experiments.record import list_experiments
+        from orchestration.experiments.record import list_experiments
         from orchestration.workspace.root import find_root
 
         found = list_experiments(find_root())
@@ -39,9 +39,9 @@ def list_(json: JsonOption = False) -> None:
 def show(name: Name, json: JsonOption = False) -> None:
     """Show an experiment: what it was made of, and its numbers with their intervals."""
     with failing(), others_apart():
+        from orchestration.experiments.comparison import numbers_of
+        from orchestration.experiments.record import read_experiment
         from orchestration.rendering.comparison import experiment_text
-        from orchestration.studies.experiments.comparison import numbers_of
-        from orchestration.studies.experiments.record import read_experiment
         from orchestration.workspace.root import find_root
 
         root = find_root()
@@ -78,8 +78,8 @@ def diff(
 ) -> None:
     """Compare A with B: causes, accuracies with Wilson's intervals, McNemar, changed answers."""
     with failing(), others_apart():
+        from orchestration.experiments.comparison import compare
         from orchestration.rendering.comparison import compared_page, compared_text
-        from orchestration.studies.experiments.comparison import compare
         from orchestration.workspace.root import find_root
         from substrate.base.files import replacing
 
@@ -99,8 +99,8 @@ def diff(
 def remove(name: Name, json: JsonOption = False) -> None:
     """Remove an experiment, or what an interrupted run left of one."""
     with failing(), others_apart():
+        from orchestration.experiments.record import remove_experiment
         from orchestration.pipeline.project_lock import project_lock
-        from orchestration.studies.experiments.record import remove_experiment
         from orchestration.workspace.root import find_root
 
         root = find_root()

@@ -97,14 +97,14 @@ def reproduced(
 def _run(
     profile: str | None, only: str | None, overrides: Sequence[str], force: bool, name: str, start: float
 ) -> Reproduction:
+    from orchestration.experiments.making import begin
+    from orchestration.experiments.record import open_experiment
     from orchestration.ledger.dvc import settle
     from orchestration.pipeline.graph import STAGES, stages_of
     from orchestration.pipeline.project_lock import project_lock
     from orchestration.pipeline.resources import WorkspaceResource
     from orchestration.pipeline.run import instance, run_stages
     from orchestration.project import open_run, open_workspace
-    from orchestration.studies.experiments.making import begin
-    from orchestration.studies.experiments.record import open_experiment
 
     workspace = open_run(profile, tuple(overrides), name)
     used, names = workspace.settings.profile, stages_of(only)

@@ -59,7 +59,7 @@ class Acceptance(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def changes(old: Pins, new: Pins) -> Acceptance:
-    """What differs between two measurements, in numbers, without a reason; what only one has is no change."""
+    """The differences of two measurements, in numbers, without a reason; what only one has is no change."""
     numbers: dict[str, tuple[Counts, Counts]] = {}
     rows: dict[str, dict[str, int]] = {}
     stages: dict[str, tuple[str, str]] = {}
@@ -80,12 +80,12 @@ def changes(old: Pins, new: Pins) -> Acceptance:
 
 
 def _differs(old: Pinned, new: Pinned) -> bool:
-    """Whether an out that both have differs."""
+    """Tell whether an out that both have differs."""
     return any(new.pin.outs.get(out, digest) != digest for out, digest in old.pin.outs.items())
 
 
 def told(acceptance: Acceptance) -> list[str]:
-    """What changed, a line a number and a stage of answers."""
+    """The changes, a line a number and a stage of answers."""
     lines = [f"{name}: {counted(*old)} -> {counted(*new)}" for name, (old, new) in acceptance.numbers.items()]
     lines += [f"{stage}: {_ways(ways)}" for stage, ways in acceptance.rows.items()]
     other = [name for name in acceptance.stages if name not in acceptance.rows]
@@ -173,7 +173,7 @@ def _read_ways(text: str) -> dict[str, int]:
 
 
 class Since(NamedTuple):
-    """What came since a commit: what was accepted, the pins at the commit, and what nobody accepted."""
+    """The record since a commit: what was accepted, the pins at the commit, and what nobody accepted."""
 
     accepted: list[Acceptance]
     before: Pins
@@ -181,7 +181,7 @@ class Since(NamedTuple):
 
 
 def since(root: Path, profile: str, pinned: Pins, commit: str) -> Since:
-    """What was accepted since a commit, and what of the pins changed that was not.
+    """The changes accepted since a commit, and the changes of pins that were not.
 
     An acceptance is in the trailers of a commit's message, or in ``pins/accepted.jsonl``. A stage is
     accounted for where acceptances lead, one after the other, from its outs at the commit to those of now; a
@@ -238,7 +238,7 @@ def _pair(line: str) -> tuple[str, str]:
 
 
 def _unrecorded(found: Acceptance, accepted: Sequence[Acceptance]) -> Iterator[str]:
-    """What changed and was not accepted, a line a number, and a stage where none of its numbers is one."""
+    """The changes that were not accepted, a line a number, and a stage where none of its numbers is one."""
     named = set[str]()
     for number, (old, new) in found.numbers.items():
         if not _leads([one.numbers[number] for one in accepted if number in one.numbers], old, new):
@@ -252,7 +252,7 @@ def _unrecorded(found: Acceptance, accepted: Sequence[Acceptance]) -> Iterator[s
 
 
 def _leads(edges: Iterable[tuple[Any, Any]], old: Any, new: Any) -> bool:
-    """Whether steps, in any order, lead from one state to another.
+    """Tell whether steps, in any order, lead from one state to another.
 
     >>> _leads([("b", "c"), ("a", "b")], "a", "c"), _leads([("b", "c")], "a", "c")
     (True, False)

@@ -19,10 +19,10 @@ from orchestration.ledger.records import (
     LEDGER,
     Details,
     Digest,
-    Manifest,
     line_digests,
     named_files,
     read_manifest,
+    read_what_is_left,
 )
 from orchestration.stage import Stages
 
@@ -75,7 +75,7 @@ def find_damage(
         left_out = () if results else {out for out in pinned.pin.outs if out.startswith("artifacts/")}
         note(*_outs(root, stage, pinned.pin.outs, pinned.pin, digest, left_out))
     note(*_ledger(root, profile, stages, digest), *_dvc(root, profile, stages, bad))
-    manifest = read_manifest(root / LEDGER.format(profile=profile)) or Manifest()
+    manifest = read_what_is_left(root / LEDGER.format(profile=profile))
     beside = {root / path: was for path, was in manifest.beside.items()}
     tables = {storage / path: was for path, was in manifest.tables.items()} if storage else {}
     for path, was in {**beside, **tables}.items():
@@ -121,10 +121,10 @@ def _ledger(root: Path, profile: str, stages: Stages, digest: Digest) -> Iterato
     folder = root / LEDGER.format(profile=profile)
     manifest = read_manifest(folder)
     if manifest is None:
-        there = [path for path in (*sorted(folder.glob("*.json")), folder / HEAD) if path.exists()]
+        there = [path for path in (*sorted(folder.glob("*.jsonl")), folder / HEAD) if path.exists()]
         for path in there:
             yield Difference("ledger", "file", _shown(root, path), "as it was written", "damaged")
-    for stage, entry in (manifest or Manifest()).stages.items():
+    for stage, entry in read_what_is_left(folder).stages.items():
         declared = {out.format(profile=profile) for out in stages[stage].outs} if stage in stages else set()
         if not entry.made.outs.keys() <= declared and declared:
             what = f"{_shown(root, folder / HEAD)}, {stage}"

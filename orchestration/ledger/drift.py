@@ -21,19 +21,18 @@ from orchestration.workspace.folders import Workspace
 
 
 class Difference(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One thing that is not what it was: a table's cell, a score, a row of answers, or a file of which no
+    """A thing that is not what it was: a table's cell, a score, a row of answers, or a file of which no
     more is known.
     """
 
     stage: str
     kind: Literal["cell", "score", "row", "input", "file"]
     what: str
-    """Which one: number and column, number, scene and question, or path."""
+    """The name of the thing: number and column, number, scene and question, or path."""
     old: str
     new: str
     here: bool = False
-    """Whether it is the file here that is not what a recomputation gives; else the recomputation is not what
-    was pinned.
+    """True if the file here differs from a recomputation; else the recomputation differs from the pin.
     """
 
     def __str__(self) -> str:
@@ -197,14 +196,14 @@ def changed_files(old: Pin, new: Pin, out: str) -> list[str]:
 
 
 def causes(old: Pins, new: Pins) -> list[Cause]:
-    """What changed of all that the stages whose outs differ depend on; a cause that stages share is named
+    """The changes in what the stages whose outs differ depend on; a cause that stages share is named
     once.
     """
     return _changes(old, new, differ=True)
 
 
 def unaccepted(old: Pins, new: Pins) -> list[Cause]:
-    """What changed of all that the other stages depend on: their outs are what was pinned, and nobody has
+    """The changes in what the other stages depend on: their outs are what was pinned, and nobody has
     shown that they still follow.
     """
     return _changes(old, new, differ=False)

@@ -37,7 +37,9 @@ from substrate.base.files import replacing, sha256
 
 _NUMBERS = "artifacts/${profile}/tables/numbers.csv"
 _METRICS = "artifacts/{profile}/metrics.json"
-"""What DVC shows of a run. One file: where a metric's name is in several, DVC puts the file's before it."""
+"""The files of a run that DVC shows. One file: where a metric's name is in several, DVC puts the file's
+before it.
+"""
 DVC_YAML = "dvc.yaml"
 _CODE = "artifacts/{profile}/.code"
 """The folder of the files that say of each stage what of its code changed since it ran."""
@@ -66,7 +68,7 @@ _PLOTS = [
         }
     }
 ]
-"""What `dvc plots show` and `dvc plots diff` draw."""
+"""The plots that `dvc plots show` and `dvc plots diff` draw."""
 
 
 def _dvc_name(name: str) -> str:
@@ -133,7 +135,7 @@ def drift(workspace: Workspace) -> dict[str, str]:
 
 
 def exported(path: str, profile: str) -> bool:
-    """Whether a path that DVC pins is one of a profile's data or results."""
+    """Tell whether a path that DVC pins is one of a profile's data or results."""
     return path.startswith((f"data/{profile}/", f"artifacts/{profile}/")) and path != _CODE.format(
         profile=profile
     )

@@ -15,14 +15,22 @@ from dvc.repo import Repo
 
 def commit(targets: list[str]) -> None:
     """Record what is there of the targets: stages of `dvc.yaml` by name, other files of DVC by path; all,
-    where none is named.
+    where none is named: then an output that was not made yet keeps its pin.
     """
     with Repo() as repo, repo.lock:
         found = {stage.addressing: stage for stage in repo.index.stages}
         stages = [found[target] for target in targets or found]
+        if not targets:
+            stages = [stage for stage in stages if any(out.exists for out in stage.outs)]
         for stage in stages:
-            stage.save()
-            stage.commit()
+            if all(out.exists for out in stage.outs):
+                stage.save()
+                stage.commit()
+                continue
+            for out in stage.outs:
+                if out.exists:
+                    out.save()
+                    out.commit()
         for _, together in groupby(stages, key=lambda stage: stage.dvcfile.path):
             same = list(together)
             same[0].dvcfile.dump_stages(same, update_pipeline=False)

@@ -27,7 +27,7 @@ _RACY = 50_000_000
 _SEAL = hashlib.sha256().digest_size
 _CHECKOUT = Path(__file__).resolve().parents[2]
 _OF_CODE = "code:"
-"""What the names of files begin with that lie in the checkout that runs, wherever the project is."""
+"""The prefix of names of files in the checkout that runs, wherever the project is."""
 _ELSEWHERE = ("SUBSTRATE_MODEL_URL", "DVC_EXP_BASELINE_REV")
 """Variables of the environment that let a run do what no file shows: ask a model, be an experiment."""
 
@@ -60,7 +60,7 @@ class SeenStage(msgspec.Struct, frozen=True):
 
 
 class Look(msgspec.Struct, frozen=True):
-    """What stood after a run of a profile.
+    """The state after a run of a profile.
 
     Attributes:
         seen: when it was looked at, in nanoseconds.
@@ -86,7 +86,7 @@ class Look(msgspec.Struct, frozen=True):
 
 
 def is_of(stage: str, benchmark: str) -> bool:
-    """Whether a stage is one of a benchmark's own, or its table.
+    """Tell whether a stage is one of a benchmark's own, or its table.
 
     >>> [is_of(stage, "babi") for stage in ("babi/scores", "tables/babi", "robustness/babi")]
     [True, True, False]
@@ -95,12 +95,12 @@ def is_of(stage: str, benchmark: str) -> bool:
 
 
 def look_path(root: Path, profile: str) -> Path:
-    """Where it is kept, beside the ledger."""
+    """The file that keeps it, beside the ledger."""
     return root / "artifacts" / profile / ".look.msgpack"
 
 
 def shared_paths(profile: str) -> list[str]:
-    """What every stage depends on: the code, the parameters, the pins, the ledger, transcripts of models."""
+    """The inputs of every stage: the code, the parameters, the pins, the ledger, transcripts of models."""
     of_code = [f"{_OF_CODE}{room}" for room in ("orchestration", "substrate", "tboxes")]
     of_dvc = ["dvc.yaml", "dvc.lock", "data.dvc"]
     of_profile = [f"pins/{profile}.json", f"pins/{profile}", f"artifacts/{profile}/.ledger"]
@@ -108,12 +108,12 @@ def shared_paths(profile: str) -> list[str]:
 
 
 def is_source(name: str) -> bool:
-    """Whether a path that was looked at is of the code or the parameters, which no run writes."""
+    """Tell whether a path that was looked at is of the code or the parameters, which no run writes."""
     return name.startswith(_OF_CODE) or name == "params.yaml"
 
 
 def read_look(root: Path, profile: str) -> Look | None:
-    """What was kept; ``None`` where there is nothing, or it is damaged or of an older form."""
+    """The kept state; ``None`` where there is nothing, or it is damaged or of an older form."""
     try:
         data = look_path(root, profile).read_bytes()
         return msgspec.msgpack.decode(data[_SEAL:], type=Look) if _sealed(data) else None
@@ -129,7 +129,7 @@ def write_look(root: Path, profile: str, seen: Look) -> None:
 
 
 def is_damaged(path: Path) -> bool:
-    """Whether the bytes that were kept are others than were written."""
+    """Tell whether the bytes that were kept are others than were written."""
     return not _sealed(path.read_bytes())
 
 
@@ -138,7 +138,7 @@ def _sealed(data: bytes) -> bool:
 
 
 def stands(root: Path, profile: str, only: str | None) -> Look | None:
-    """What was kept, where all that a run of a benchmark, or of all, would do still stands; else ``None``."""
+    """The kept state where all that a run of a benchmark, or of all, would do still stands; else ``None``."""
     if any(os.environ.get(name) for name in _ELSEWHERE):
         return None
     kept = read_look(root, profile)

@@ -45,10 +45,10 @@ _SHORT = 8
 ROWS = "answers.jsonl"
 """The name of a file of answers."""
 NO_ROW = "not readable"
-"""What a line that is no row predicts."""
+"""The prediction of a line that is no row."""
 ACCEPTED = "pins/accepted.jsonl"
 BESIDE = ("data.dvc", "dvc.lock", ACCEPTED)
-"""What the pins seal beside the rows."""
+"""The files that the pins seal beside the rows."""
 NOTHING = "nothing"
 
 
@@ -74,7 +74,7 @@ class PinnedRow(msgspec.Struct, frozen=True, array_like=True):
 
     @property
     def key(self) -> Key:
-        """What it is found by."""
+        """The key that it is found by."""
         return self.subset, str(self.scene), str(self.question)
 
 
@@ -100,7 +100,7 @@ _GRADES = {True: "right", False: "wrong", None: "ungraded"}
 
 
 class Pin(Details, frozen=True, kw_only=True, omit_defaults=True):
-    """What a stage made, and what its numbers were."""
+    """The outs of a stage, and its numbers."""
 
     outs: dict[str, str]
     """SHA-256 of each file or folder, by path."""
@@ -137,7 +137,7 @@ def measure(
     known: Pins | None = None,
     digest: Digest | None = None,
 ) -> Pins:
-    """What the stages' outs in a workspace are now; a stage with none of its outs there is left out.
+    """The stages' outs in a workspace as they are now; a stage with none of its outs there is left out.
 
     What cannot be read of a damaged file is left out of the details, and a line that is no row says so.
 
@@ -269,7 +269,7 @@ def _laid_out(value: Any, depth: int) -> str:
 
 
 def pin_path(root: Path, profile: str) -> Path:
-    """Where the pins of a profile lie."""
+    """The place of a profile's pins."""
     return root / "pins" / f"{profile}.json"
 
 
@@ -328,7 +328,7 @@ def decode_pins(files: Mapping[str, bytes], profile: str) -> Pins:
 
 
 def pinned_records(root: Path, profile: str, stages: Stages) -> dict[str, Fingerprint]:
-    """What stands for a ledger where only the pins are, as in a clone: each stage with the code of now;
+    """The stand-in for a ledger where only the pins are, as in a clone: each stage with the code of now;
     errors as :func:`read_pins`.
     """
     return {

@@ -11,9 +11,9 @@ import fcntl
 import hashlib
 import os
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import msgspec
 
@@ -201,13 +201,46 @@ def read_manifest(folder: Path) -> Manifest | None:
     """
     try:
         head = (folder / HEAD).read_bytes().decode("ascii")
-        data = (folder / f"{head.strip()}.json").read_bytes()
-        whole = head == f"{hashlib.sha256(data).hexdigest()}\n"
-        return msgspec.json.decode(data, type=Manifest) if whole else None
+        data = (folder / f"{head.strip()}{_LINES}").read_bytes()
+        return _decode(data) if head == f"{hashlib.sha256(data).hexdigest()}\n" else None
     except FileNotFoundError:
-        return None if (folder / HEAD).exists() or list(folder.glob("*.json")) else Manifest()
+        return None if (folder / HEAD).exists() or list(folder.glob(f"*{_LINES}")) else Manifest()
     except (OSError, ValueError):  # what is no ASCII, no name, no JSON
         return None
+
+
+def read_what_is_left(folder: Path) -> Manifest:
+    """The manifest, or of one that is damaged the lines that can be read: no damage of it hides another."""
+    found = read_manifest(folder)
+    if found is None:
+        found = Manifest()
+        for line in (line for path in folder.glob(f"*{_LINES}") for line in path.read_bytes().splitlines()):
+            with suppress(ValueError, TypeError, LookupError):
+                _put(found, line)
+    return found
+
+
+_LINES = ".jsonl"
+_types = get_type_hints(Manifest)
+
+
+def _encode(manifest: Manifest) -> bytes:
+    """A line for each key of each part, so that a damaged byte costs one line."""
+    keys = [(part, key) for part in manifest.__struct_fields__ for key in sorted(getattr(manifest, part))]
+    lines = ((part, key, getattr(manifest, part)[key]) for part, key in keys)
+    return b"".join(msgspec.json.encode(line, order="sorted") + b"\n" for line in lines)
+
+
+def _decode(data: bytes) -> Manifest:
+    found = Manifest()
+    for line in data.splitlines():
+        _put(found, line)
+    return found
+
+
+def _put(manifest: Manifest, line: bytes) -> None:
+    part, key, value = msgspec.json.decode(line)
+    getattr(manifest, part)[key] = msgspec.convert(value, get_args(_types[part])[1])
 
 
 @contextmanager
@@ -223,14 +256,14 @@ def changing(folder: Path) -> Iterator[Manifest]:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         manifest = read_manifest(folder) or Manifest()
         yield manifest
-        data = msgspec.json.encode(manifest, order="sorted")
+        data = _encode(manifest)
         name = hashlib.sha256(data).hexdigest()
         if (folder / HEAD).is_file() and (folder / HEAD).read_bytes() == f"{name}\n".encode():
             return
-        for path, written in ((folder / f"{name}.json", data), (folder / HEAD, f"{name}\n".encode())):
+        for path, written in ((folder / f"{name}{_LINES}", data), (folder / HEAD, f"{name}\n".encode())):
             with replacing(path) as fresh:
                 fresh.write_bytes(written)
-        for old in folder.glob("*.json"):
+        for old in folder.glob(f"*{_LINES}"):
             if old.stem != name:
                 old.unlink()
     finally:

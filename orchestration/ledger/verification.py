@@ -1,4 +1,4 @@
-"""Whether the results are what was pinned, and accepting new ones on purpose."""
+"""Verification of results against the pins, and the acceptance of new ones on purpose."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ from substrate.base.files import passing_folder
 
 
 class Report(msgspec.Struct, frozen=True):
-    """What differs from the pins, why, and what was accepted since an earlier commit."""
+    """The differences from the pins, their causes, and the changes accepted since an earlier commit."""
 
     profile: str
     recomputed: bool
     differences: list[Difference]
     causes: list[Cause]
     unaccepted: list[Cause] = []
-    """What changed and that stages depend on whose outs are what was pinned."""
+    """The changes in what stages depend on whose outs are what was pinned."""
     accepted: list[Acceptance] = []
     accepted_differences: list[Difference] = []
     since: str = ""
     """The commit since which the pins were looked through."""
     unrecorded: list[str] = []
-    """What of the pins changed since then that no commit's message and no line of a file accepts."""
+    """The changes of the pins since then that no commit's message and no line of a file accepts."""
 
     @property
     def fits(self) -> bool:
-        """Whether all is what was pinned, and every change of the pins was accepted; a change that nobody
-        accepted counts where nothing was computed anew.
+        """Tell whether all is what was pinned, and every change of the pins was accepted; a change that
+        nobody accepted counts where nothing was computed anew.
         """
         return not (self.differences or self.unrecorded) and (self.recomputed or not self.unaccepted)
 
@@ -142,7 +142,7 @@ def _require(workspace: Workspace, stages: Iterable[Stage], named: Collection[st
 
 
 def proposed(workspace: Workspace, stages: Stages, reason: str, *, unsafe: bool = False) -> Acceptance:
-    """What would be accepted: how what is there differs from the pins, with the reason for it.
+    """The acceptance to be: the differences from the pins, with the reason for them.
 
     Args:
         workspace: the project and its profile.

@@ -10,6 +10,7 @@ from typing import Any
 
 import dagster as dg
 
+from orchestration.experiments.making import take, take_needs
 from orchestration.ledger.records import fingerprint, keep_record, read_record, version_of
 from orchestration.pipeline.previews import preview
 from orchestration.pipeline.progress import advance, ended, logging_to
@@ -17,7 +18,6 @@ from orchestration.pipeline.resources import WorkspaceResource
 from orchestration.pipeline.spark import is_lost, leave_session
 from orchestration.registry import BENCHMARKS
 from orchestration.stage import Stage, Stages, inputs_of
-from orchestration.studies.experiments.making import take, take_needs
 from substrate.base.files import clear_leftovers, replacing
 
 OWNERS = ["team:reproduction"]

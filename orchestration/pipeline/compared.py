@@ -12,10 +12,10 @@ from typing import Any
 import dagster as dg
 import msgspec
 
+from orchestration.experiments.comparison import Compared, compare
+from orchestration.experiments.record import Experiment, list_experiments
 from orchestration.pipeline.assets import OWNERS, asset_key
 from orchestration.rendering.comparison import HEADS, WON, cells, numbers_line, rows_line
-from orchestration.studies.experiments.comparison import Compared, compare
-from orchestration.studies.experiments.record import Experiment, list_experiments
 from orchestration.workspace.root import find_root
 from substrate.base.errors import ParameterError
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import dagster as dg
 from pydantic import Field
 
+from orchestration.experiments.making import begin, drop, finish
 from orchestration.project import open_run
-from orchestration.studies.experiments.making import begin, drop, finish
 from orchestration.workspace.folders import Workspace
 
 

@@ -11,9 +11,9 @@ import jinja2
 import msgspec
 from tabulate import tabulate
 
+from orchestration.experiments.comparison import Compared, ComparedNumber, ComparedRow, Count
+from orchestration.experiments.record import Experiment
 from orchestration.scoring.formatting import bounds, paired, share
-from orchestration.studies.experiments.comparison import Compared, ComparedNumber, ComparedRow, Count
-from orchestration.studies.experiments.record import Experiment
 
 _SHOWN = 20
 _ON_PAGE = 500

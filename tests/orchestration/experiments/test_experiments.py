@@ -14,10 +14,10 @@ from typer.testing import CliRunner
 from orchestration.cli import completion
 from orchestration.cli.main import app
 from orchestration.definitions import build_definitions
+from orchestration.experiments.comparison import compare
 from orchestration.pipeline.resources import WorkspaceResource
 from orchestration.pipeline.run import RunError, run_stages
 from orchestration.project import name_of
-from orchestration.studies.experiments.comparison import compare
 
 CLEVRER = [f"clevrer/{step}" for step in ("dataset", "logs", "answers", "scores")]
 PRINTED = "clevrer.counterfactual.method=printed"

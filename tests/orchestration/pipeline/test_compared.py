@@ -9,8 +9,8 @@ from pathlib import Path
 
 import dagster as dg
 
+from orchestration.experiments.record import Changed, Experiment, Parent
 from orchestration.pipeline.compared import compared
-from orchestration.studies.experiments.record import Changed, Experiment, Parent
 from substrate.base.files import write_json
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from orchestration.benchmarks.benchmark import Benchmark
+from orchestration.experiments.record import open_experiment, read_experiment
 from orchestration.ledger.drift import Cause, causes, explained, unaccepted
 from orchestration.ledger.pinned import ROWS, Pin, Pinned, PinnedRow, Pins, read_pins, read_rows, row_change
 from orchestration.ledger.records import Manifest, ledger_of, read_manifest
@@ -21,7 +22,6 @@ from orchestration.project import open_workspace
 from orchestration.registry import BENCHMARKS
 from orchestration.scoring.scores import Score, split_name
 from orchestration.scoring.statistics import mcnemar_exact, newcombe_paired, wilson
-from orchestration.studies.experiments.record import open_experiment, read_experiment
 from orchestration.workspace.folders import Workspace
 from substrate.base.errors import ParameterError
 from substrate.base.files import sha256

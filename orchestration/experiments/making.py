@@ -16,12 +16,12 @@ from typing import Literal
 
 import msgspec
 
+from orchestration.experiments.record import RECORD, Changed, Experiment, Parent
 from orchestration.ledger.pinned import pin_path
 from orchestration.ledger.records import Fingerprint, fingerprint, keep_record, read_record, read_records
 from orchestration.project import changed_parameters
 from orchestration.settings import PARAMETERS_FILE
 from orchestration.stage import Stage, Stages
-from orchestration.studies.experiments.record import RECORD, Changed, Experiment, Parent
 from orchestration.workspace.folders import EXPERIMENTS, Workspace
 from substrate.base.errors import ParameterError
 from substrate.base.files import replacing, sha256, write_json
