@@ -197,8 +197,11 @@ def _named_in(code: CodeType) -> set[str]:
 
 
 def _naming(value: object) -> list[Node]:
-    """The definitions that bind names to a value of a class of this project."""
-    return _values(len(sys.modules)).get(id(value), [])
+    """The definitions that bind names to a value of a class of this project, without those that only take it
+    from another: which of these were loaded by now must make no difference.
+    """
+    found = sorted(set(_values(len(sys.modules)).get(id(value), [])))
+    return [node for node in found if not set(_step(node).nodes) & set(found) - {node}]
 
 
 @cache

@@ -543,3 +543,32 @@ def test_the_code_of_a_function_is_what_it_reaches(
         "MEADOW = Kind('A meadow', lambda: FOUR)"
     )
     assert code_in(text, helpers=helpers, declared=declared) == expected
+
+
+_ALL_CODE = """
+import sys
+from importlib import import_module
+from orchestration.code import sources
+for module in sys.argv[2:]:
+    import_module(module)
+sources.KEPT = sources.Path(sys.argv[1])
+from orchestration.pipeline.graph import STAGES
+print({name: sorted(STAGES[name].code.items()) for name in sorted(STAGES)})
+"""
+
+
+def test_the_code_is_the_same_whatever_is_loaded_and_kept(tmp_path: Path) -> None:
+    kept = tmp_path / "kept.msgpack"
+
+    def found(seed: str, *modules: str) -> str:
+        environment = os.environ | {"PYTHONHASHSEED": seed}
+        command = [sys.executable, "-c", _ALL_CODE, str(kept), *modules]
+        return subprocess.run(
+            command, cwd=ROOT, env=environment, capture_output=True, check=True, text=True
+        ).stdout
+
+    first = found("1")
+    assert kept.stat().st_size > 100_000
+    assert found("2", "orchestration.cli.main", "orchestration.definitions") == first
+    kept.write_bytes(kept.read_bytes()[:1000])
+    assert found("3", "orchestration.lineage.crate") == first
