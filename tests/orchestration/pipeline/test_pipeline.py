@@ -44,7 +44,9 @@ def test_a_run_ends_in_a_table_and_neither_repetition_nor_partitions_change_a_by
     assert {row.log for row in rows} == {entry["log"] for entry in logs}
     table = first[0]["sample/tables/clevrer.md"].decode()
     assert "not the official data: 3 scenes" in table
-    assert sum(line.startswith("| ") for line in table.splitlines()) == 1 + 7 + 4
+    assert sum(line.startswith("| ") for line in table.splitlines()) == 1 + 2 * 7 + 6, (
+        "read from annotations, from proposals, and the variants"
+    )
     assert "babi/qa20/accuracy" in first[0]["sample/tables/transfer.md"].decode()
     total = json.loads(first[0]["sample/scores/clevrer.descriptive.per_question.json"])
     graded = [row for row in rows if row.subset == "descriptive"]
