@@ -221,6 +221,34 @@ def verify(
     raise typer.Exit(1 if faults else 0)
 
 
+def repair(
+    file: FileArgument,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")
+    ] = False,
+    json: JsonOption = False,
+) -> None:
+    """Go on from what the chain of a damaged log proves; the damaged file is kept beside it."""
+    from substrate.log.repair import repair as run
+
+    with failing():
+        made = run(file, dry_run=dry_run)
+    if json:
+        print_json({"file": str(file), **made._asdict(), "kept": made.kept and str(made.kept)})
+        return
+    if not made.why:
+        print_lines(
+            [f"{file}: {made.deltas} deltas to tick {made.last_tick}, the chain holds: {made.digest}"]
+        )
+        return
+    lines = [f"damage: {made.why}", f"proven: {made.deltas} deltas to tick {made.last_tick}: {made.digest}"]
+    if made.gone:
+        span = f"{made.gone[0]} to {made.gone[-1]}" if len(made.gone) > 1 else f"{made.gone[0]}"
+        lines.append(f"gone: {len(made.gone)} ticks that are named behind it, {span}")
+    lines.append(f"kept: the damaged file, as {made.kept}" if made.kept else "nothing was changed")
+    print_lines(lines)
+
+
 def _not_forked(log: EventLog, parent: EventLog, path: Path) -> list[str]:
     if log.descent is None:
         return ["it is no fork"]
@@ -360,6 +388,7 @@ COMMANDS: Mapping[str, Callable[..., None]] = {
     "diff": diff,
     "merge": merge,
     "verify": verify,
+    "repair": repair,
     "export": export,
     "import": import_,
     "ask": ask,

@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 from pyoxigraph import NamedNode
+from typer.testing import CliRunner
 
 from substrate import Delta, EventLog, LogError, Op, TornTailWarning
+from substrate.cli.log import log_app
 from substrate.log.repair import repair
 
 
@@ -133,3 +135,19 @@ def test_a_whole_log_needs_no_repair_and_a_hopeless_one_stays(tmp_path: Path) ->
     with pytest.raises(LogError, match="no transaction"):
         repair(tmp_path / "b.rdfp")
     assert (tmp_path / "b.rdfp").read_bytes() == b"no log"
+
+
+def test_the_command_looks_first_and_names_what_is_gone(tmp_path: Path) -> None:
+    path = tmp_path / "a.rdfp"
+    ten(path)
+    damaged = path.read_bytes().replace(b"urn:place:7", b"urn:place:X")
+    path.write_bytes(damaged)
+    looked = CliRunner().invoke(log_app, ["repair", str(path), "--dry-run"])
+    assert looked.exit_code == 0, looked.output
+    assert "nothing was changed" in looked.stdout
+    assert path.read_bytes() == damaged
+    made = CliRunner().invoke(log_app, ["repair", str(path)])
+    assert "proven: 7 deltas to tick 6" in made.stdout
+    assert "gone: 3 ticks that are named behind it, 7 to 9" in made.stdout
+    assert len(EventLog.read(path)) == 7
+    assert (tmp_path / "a.rdfp.damaged").read_bytes() == damaged
