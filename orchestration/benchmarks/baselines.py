@@ -23,7 +23,7 @@ from substrate.baselines import clevrer as controlled
 from substrate.baselines import gqa as photographs
 from substrate.baselines import twin
 from substrate.baselines.concordia import concordia
-from substrate.baselines.model import Image, Model, ReplyError, chosen, row
+from substrate.baselines.model import Image, Model, ReplyError, row, spread
 from substrate.baselines.parameters import Baseline, Parameters
 from substrate.domains.clevrer.format import Question, SceneQuestions
 from substrate.domains.gqa import format as gqa_format
@@ -87,12 +87,11 @@ class LanguageModel(Benchmark):
 def twin_parts(predict: Callable[..., Any], name: str, inputs: Inputs, baseline: Baseline) -> list[Part]:
     """A part a specification: both of its arms."""
     cases = {case.scene: case for case in inputs.cases}
-    specs = [msgspec.json.decode(case.record, type=Spec) for case in cases.values()]
+    specs = {scene: msgspec.json.decode(case.record, type=Spec) for scene, case in cases.items()}
+    gold = {scene: msgspec.json.decode(case.questions, type=Gold | None) for scene, case in cases.items()}
     ask = partial(twin.rows, predict=predict, benchmark=name, split="generated")
-    return [
-        partial(ask, spec=spec, gold=msgspec.json.decode(cases[spec.spec].questions, type=Gold | None))
-        for spec in twin.balanced(specs, baseline.n)
-    ]
+    order = spread({scene: (spec.linkage, gold[scene]) for scene, spec in specs.items()}, baseline.seed)
+    return [partial(ask, spec=specs[scene], gold=gold[scene]) for scene in order[: baseline.n]]
 
 
 def controlled_parts(inputs: Inputs, baseline: Baseline) -> list[Part]:
@@ -103,9 +102,9 @@ def controlled_parts(inputs: Inputs, baseline: Baseline) -> list[Part]:
             for question in msgspec.json.decode(case.questions, type=SceneQuestions).questions:
                 if question.question_type == "descriptive":
                     questions[case.scene, question.question_id] = question
+    order = spread({key: question.answer for key, question in questions.items()}, baseline.seed)
     return [
-        partial(_controlled, inputs, scene, questions[scene, number])
-        for scene, number in chosen(sorted(questions), baseline.n, baseline.seed)
+        partial(_controlled, inputs, scene, questions[scene, number]) for scene, number in order[: baseline.n]
     ]
 
 
@@ -132,7 +131,8 @@ def _chosen_of_gqa(inputs: Inputs, baseline: Baseline) -> list[_Asked]:
         if case.questions:
             for number, question in _gqa_questions.decode(case.questions).items():
                 asked[str(case.scene), number] = question
-    keys = chosen(sorted(asked), baseline.n, baseline.seed)
+    order = spread({key: question.answer for key, question in asked.items()}, baseline.seed)
+    keys = order[: baseline.n]
     return [_Asked(image, number, asked[image, number], inputs.split) for image, number in keys]
 
 

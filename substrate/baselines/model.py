@@ -6,14 +6,16 @@ Who carries the question there is the caller's affair.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, TypeVar
 
 import msgspec
 
 from substrate.base.errors import SubstrateError
 from substrate.domains.rows import Row
+
+K = TypeVar("K")
 
 
 class ReplyError(SubstrateError):
@@ -126,18 +128,27 @@ def answer(model: Model, request: Request) -> str | ReplyError:
         return error
 
 
-def chosen(keys: Sequence[Any], n: int, seed: int) -> list[Any]:
-    """``n`` of the keys, in their order: those whose hash with the seed is least.
+def spread(cells: Mapping[K, Any], seed: int) -> list[K]:
+    """The order to ask in: each beginning of it holds every cell's share, and within a cell the hash with the
+    seed decides.
 
-    A smaller ``n`` chooses among the same.
+    Args:
+        cells: what there is to ask, each with what it is to be balanced by, such as its linkage and gold.
+        seed: of the hash.
 
-    >>> chosen("abcdefgh", 3, seed=20)
-    ['a', 'd', 'h']
+    >>> spread({"a": 0, "b": 0, "c": 0, "d": 0, "e": 1, "f": 1}, seed=20)
+    ['d', 'e', 'a', 'b', 'f', 'c']
     """
-    drawn = sorted(
-        range(len(keys)), key=lambda index: hashlib.sha256(f"{seed}:{keys[index]}".encode()).digest()
-    )
-    return [keys[index] for index in sorted(drawn[:n])]
+    members: dict[Any, list[tuple[bytes, K]]] = {}
+    for key, cell in cells.items():
+        drawn = hashlib.sha256(f"{seed}:{key}".encode()).digest()
+        members.setdefault(cell, []).append((drawn, key))
+    placed = [
+        ((rank + 0.5) / len(found), drawn, key)
+        for found in members.values()
+        for rank, (drawn, key) in enumerate(sorted(found, key=lambda one: one[0]))
+    ]
+    return [key for _, _, key in sorted(placed, key=lambda one: one[:2])]
 
 
 @cache

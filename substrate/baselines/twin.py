@@ -123,12 +123,3 @@ def rows(
         row_of(said, getattr(gold, arm, None), question=number, **common)
         for number, (arm, said) in enumerate(zip(spec.arms, predicted, strict=True))
     ]
-
-
-def balanced(specs: list[Spec], n: int) -> list[Spec]:
-    """The first ``n`` specifications, taken in turn from each linkage and query, in file order."""
-    cells: dict[tuple[str, str], list[int]] = {}
-    for index, spec in enumerate(specs):
-        cells.setdefault((spec.linkage, spec.query.type), []).append(index)
-    turns = sorted((turn, index) for cell in cells.values() for turn, index in enumerate(cell))
-    return [specs[index] for index in sorted(index for _, index in turns[:n])]
