@@ -94,7 +94,9 @@ def twin_parts(predict: Callable[..., Any], name: str, inputs: Inputs, baseline:
     return [partial(ask, spec=specs[scene], gold=gold[scene]) for scene in order[: baseline.n]]
 
 
-def controlled_parts(inputs: Inputs, baseline: Baseline) -> list[Part]:
+def controlled_parts(
+    predict: Callable[..., Any], name: str, inputs: Inputs, baseline: Baseline
+) -> list[Part]:
     """A part a chosen descriptive question of CLEVRER."""
     questions: dict[tuple[Any, int], Question] = {}
     for case in inputs.cases:
@@ -104,14 +106,17 @@ def controlled_parts(inputs: Inputs, baseline: Baseline) -> list[Part]:
                     questions[case.scene, question.question_id] = question
     order = spread({key: question.answer for key, question in questions.items()}, baseline.seed)
     return [
-        partial(_controlled, inputs, scene, questions[scene, number]) for scene, number in order[: baseline.n]
+        partial(_controlled, predict, name, inputs, scene, questions[scene, number])
+        for scene, number in order[: baseline.n]
     ]
 
 
-def _controlled(inputs: Inputs, scene: int, question: Question, model: Model) -> list[Row]:
+def _controlled(
+    predict: Callable[..., Any], name: str, inputs: Inputs, scene: int, question: Question, model: Model
+) -> list[Row]:
     log = inputs.log(f"{scene:05d}")
-    said = controlled.controlled(model, log, question.question)
-    common = {"benchmark": "controlled", "split": inputs.split, "subset": "descriptive", "scene": scene}
+    said = predict(model, log, question.question)
+    common = {"benchmark": name, "split": inputs.split, "subset": "descriptive", "scene": scene}
     return [row(said, question.answer, question=question.question_id, log=log.digest, **common)]
 
 
@@ -226,16 +231,21 @@ def _of_twin(name: str, title: str, place: int, predict: Callable[..., Any], sco
     )
 
 
-CONTROLLED = _model(
-    "controlled",
-    "CLEVRER, a language model that reads the same log",
-    CLEVRER,
-    "Accuracy of a language model that reads the event log as text, with Wilson's interval.",
-    numbers=("controlled/descriptive/accuracy",),
-    table=(TRANSFER, 5),
-    parts=controlled_parts,
-    reads_logs=True,
-)
+def _of_logs(name: str, title: str, place: int, predict: Callable[..., Any]) -> LanguageModel:
+    return _model(
+        name,
+        f"CLEVRER, a language model that reads {title}",
+        CLEVRER,
+        f"Accuracy of a language model that reads {title}, with Wilson's interval.",
+        numbers=(f"{name}/descriptive/accuracy",),
+        table=(TRANSFER, place),
+        parts=partial(controlled_parts, predict, name),
+        reads_logs=True,
+    )
+
+
+CONTROLLED = _of_logs("controlled", "the same log", 5, controlled.controlled)
+CONTROLLED_FACTS = _of_logs("controlled_facts", "the same log without its poses", 8, controlled.facts)
 GQA_VISION = _model(
     "gqa_vision",
     "GQA, a vision model on photographs",

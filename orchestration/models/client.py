@@ -239,14 +239,13 @@ class Client:
         Raises:
             ModelError: the server refuses the request, or does not answer at all.
         """
-        failures, before = 0, None
+        failures = 0
         while True:
             try:
                 reply = self._in_some_format(request)
                 failures += 1
-                if failures >= self._patience.attempts or reply == before or _fits(request, reply):
+                if failures >= self._patience.attempts or _fits(request, reply):
                     return reply
-                before = reply
                 continue
             except _TryAgainError as error:
                 wait, what = max(error.wait, self._patience.wait(failures)), str(error)

@@ -16,7 +16,6 @@ import gzip
 import hashlib
 import os
 import re
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -168,14 +167,7 @@ def read_transcript(path: Path) -> Records:
     """
     if not path.is_file():
         return {}
-    lines = read_bytes(path)
-    if path.suffix == ".gz":
-        try:
-            lines = gzip.decompress(lines)
-        except (OSError, EOFError, zlib.error) as error:
-            hint = "Restore the file from the repository's history"
-            raise FormatError(f"not a compressed transcript ({error})", where=(path,), hint=hint) from error
-    return _records(lines, path)
+    return _records(read_bytes(path), path)
 
 
 def write_transcript(path: Path, records: Records) -> None:

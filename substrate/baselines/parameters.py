@@ -49,5 +49,6 @@ class Parameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     twin_direct: Baseline = Baseline(None, 500)
     twin_concordia: Baseline = Baseline(None, 100)
     controlled: Baseline = Baseline(None, 300)
+    controlled_facts: Baseline = Baseline(None, 300)
     gqa_vision: Baseline = Baseline(None, 100)
     gqa_extractor: Baseline = Baseline(None, 30)

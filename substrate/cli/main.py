@@ -71,10 +71,17 @@ def _worlds() -> typer.Typer:
     return worlds()
 
 
+def _models() -> typer.Typer:
+    from substrate.cli.models import models_app
+
+    return models_app
+
+
 _GROUPS: Mapping[str, tuple[Callable[[], typer.Typer], str]] = {
     "log": (_logs, "The auditor's tools over one event log."),
     "score": (_scores, "Grade anyone's answers."),
     "generate": (_worlds, "Generate official-format data with truth."),
+    "models": (_models, "Serve a small language model on this machine."),
 }
 
 
