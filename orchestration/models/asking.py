@@ -73,8 +73,9 @@ def view(parts: Sequence[Part], baseline: Baseline, records: Records) -> Records
     """The records of a transcript that some parts use, second askings included; errors as :func:`replay`."""
     model = Replay(records, baseline)
     ask_parts(parts, model)
-    twice = {address(again(records[name].request)) for name in model.used}
-    return {name: record for name, record in records.items() if name in model.used | twice}
+    used = set(model.asked)
+    used |= {address(again(records[name].request)) for name in used}
+    return {name: record for name, record in records.items() if name in used}
 
 
 def record(

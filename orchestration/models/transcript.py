@@ -159,6 +159,72 @@ def read_took(kept: Path) -> Took:
     return msgspec.json.decode(read_bytes(path), type=Took) if path.is_file() else Took()
 
 
+TOLD = "model.json"
+"""The file beside a profile's copy of a transcript that says who answered."""
+
+
+class Told(msgspec.Struct, frozen=True):
+    """The model behind some records: as it was asked for, as the server named it, and what it took."""
+
+    model: str
+    revision: str
+    answered: list[Answerer]
+    requests: int
+    prompt_tokens: int
+    completion_tokens: int
+    seconds: float
+    """The mean time of a request; 0 where it is not known."""
+    repeated: int
+    agreed: int
+    """Of the requests that were asked twice: those with the same reply."""
+
+    @property
+    def name(self) -> str:
+        """The model that answered, with what is known of it.
+
+        >>> said = Answerer("Small.Q4_1", "b1", "xllamacpp 1", "Q4_1", "sha256:0123456789abcdef")
+        >>> Told("Small.Q4_1", "sha256:0123456789abcdef", [said], 1, 2, 3, 0.5, 0, 0).name
+        'Small.Q4_1 (Q4_1, weights 0123456789ab, xllamacpp 1)'
+        """
+        named = []
+        for one in self.answered:
+            weights = one.weights or self.revision
+            about = (one.quantisation, f"weights {weights.removeprefix('sha256:')[:12]}", one.server)
+            asked = f", asked for as {self.model}" if one.model and one.model != self.model else ""
+            unnamed = "" if one.model else ", the server names no model"
+            named.append(f"{one.model or self.model} ({', '.join(filter(None, about))}{asked}{unnamed})")
+        return " and ".join(named) or self.model
+
+
+def told(records: Records, baseline: Baseline, took: Took) -> Told:
+    """Say who answered in some records, which are one baseline's."""
+    first = [one for one in records.values() if "again" not in one.request]
+    twice = {
+        address({key: value for key, value in one.request.items() if key != "again"}): one
+        for one in records.values()
+        if "again" in one.request
+    }
+    same = sum(records[name].reply.content == one.reply.content for name, one in twice.items())
+    by = {msgspec.structs.replace(one.reply.by, fingerprint="") for one in first if not one.reply.error}
+    return Told(
+        str(baseline.model),
+        baseline.revision,
+        sorted(by, key=msgspec.structs.astuple),
+        len(first),
+        sum(one.reply.prompt_tokens for one in first),
+        sum(one.reply.completion_tokens for one in first),
+        round(took.seconds / took.requests, 1) if took.requests else 0.0,
+        len(twice),
+        same,
+    )
+
+
+def read_told(folder: Path) -> Told | None:
+    """Who answered in a profile's copy of a transcript; ``None`` where nothing was measured."""
+    path = folder / TOLD
+    return msgspec.json.decode(read_bytes(path), type=Told) if path.is_file() else None
+
+
 def read_transcript(path: Path) -> Records:
     """A transcript, compressed where its name ends in ``.gz``; none where there is no file.
 
@@ -304,8 +370,8 @@ class Replay:
     def __init__(self, records: Records, baseline: Baseline) -> None:
         self._records = records
         self._baseline = baseline
-        self.used: set[str] = set()
-        """The addresses of what was asked."""
+        self.asked: list[str] = []
+        """The addresses of what was asked, in order."""
 
     def ask(self, request: Request) -> str:
         """The recorded reply.
@@ -320,5 +386,5 @@ class Replay:
                 f"the transcript has no answer to request {name}",
                 hint="Set SUBSTRATE_MODEL_URL to ask for what is missing, or a smaller n to do without it",
             )
-        self.used.add(name)
+        self.asked.append(name)
         return content(self._records[name].reply)

@@ -9,26 +9,27 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from orchestration.benchmarks.baselines import Inputs as Asked
-from orchestration.benchmarks.baselines import LanguageModel, Pictures, pictures_in, pictures_of
+from orchestration.benchmarks.baselines import LanguageModel, pictures_in, pictures_of
 from orchestration.benchmarks.tally import write_rows
-from orchestration.models.asking import Part, record, replay, view
+from orchestration.models.asking import record, replay, view
 from orchestration.models.client import URL, endpoint
 from orchestration.models.transcript import (
+    TOLD,
     TranscriptError,
     file_of,
+    read_took,
     read_transcript,
     settle,
+    told,
     took_of,
     write_transcript,
 )
 from orchestration.pipeline.progress import advance
 from orchestration.stage import Stage
 from orchestration.workspace.folders import Workspace
-from orchestration.workspace.named import files_of, split_of
+from orchestration.workspace.requests import TRANSCRIPT, parts_of
+from substrate.base.files import write_json
 from substrate.baselines.parameters import Baseline
-
-TRANSCRIPT = "transcript.jsonl"
 
 
 def model_stages(model: LanguageModel) -> Iterator[Stage]:
@@ -56,15 +57,6 @@ def model_stages(model: LanguageModel) -> Iterator[Stage]:
         parameters=model.keys,
         functions=(model.parts, model.source.cases),
     )
-
-
-def parts_of(model: LanguageModel, workspace: Workspace, pictures: Pictures) -> tuple[list[Part], Baseline]:
-    """The requests to a model, and their settings."""
-    baseline: Baseline = getattr(workspace.settings.of("baselines"), model.name)
-    cases = model.source.cases(files_of(workspace, model.source), None, True).each
-    logs = workspace.logs(model.asks.logger.name)
-    split = split_of(workspace, model.source)
-    return model.parts(Asked(cases, logs.read, split, pictures), baseline), baseline
 
 
 def make_transcript(model: LanguageModel, workspace: Workspace, out: Path) -> dict[str, Any]:
@@ -98,6 +90,7 @@ def make_transcript(model: LanguageModel, workspace: Workspace, out: Path) -> di
     except TranscriptError as error:
         return {"not measured": f"the transcript is of fewer or of other questions: {error}"}
     write_transcript(out / TRANSCRIPT, shown)
+    write_json(out / TOLD, told(shown, baseline, read_took(kept)), indent=1)
     return {"requests": len(shown), "asked now": requests}
 
 
