@@ -156,11 +156,11 @@ def _beside(benchmark: Benchmark, workspace: Workspace) -> Iterator[list[str]]:
 
 
 def _number_row(score: Score, benchmark: Benchmark, told: Told | None) -> list[str]:
-    name, whose = score.name, own(score.name)
+    name, whose, others = score.name, own(score.name), list(rivals(score.name))
     measured_of = f"substrate ({reads(whose, name)})" if whose == PAPER else marked(whose)
     if benchmark.by_model:
-        measured_of = told.name if told else NO_MODEL
-    others = rivals(name)
+        # A published figure is another model's: no difference is made to it.
+        measured_of, others, whose = told.name if told else NO_MODEL, [*({whose} - {PAPER}), *others], PAPER
     return [
         measured_of,
         *_measured(score),
@@ -170,7 +170,7 @@ def _number_row(score: Score, benchmark: Benchmark, told: Told | None) -> list[s
         compared(score, whose),
         "; ".join(f"{printed(name, who)} {marked(who, name)}" for who in others),
         "; ".join(_printed_gap(name, who) for who in others),
-        "; ".join(compared(score, who, named=True) for who in others),
+        "; ".join(NOT_REPORTED if benchmark.by_model else compared(score, who, named=True) for who in others),
     ]
 
 
