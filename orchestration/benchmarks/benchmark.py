@@ -21,7 +21,8 @@ import msgspec
 
 from orchestration.code import Declared
 from substrate.base.errors import FormatError, ParameterError
-from substrate.cause.explanation import Explanation
+from substrate.cause.evidence import Rest, rests_on
+from substrate.cause.explanation import ExplainedPart, Explanation
 from substrate.domains.rows import Row
 from substrate.log.event_log import EventLog
 from substrate.worlds.world import World
@@ -360,11 +361,13 @@ class Explained(Interpreted):
     Attributes:
         explain: why the answer of a subset (or "") and question of a case is what it is; ``None`` where there
             is no such question.
+        rests: what decides a part of an explained answer.
         examples: the kinds of questions of which the report works an example.
         worked: of how many wrong answers the report has the steps.
     """
 
     explain: Callable[[Case, Sequence[EventLog], Any, str, str], Explanation | None]
+    rests: Callable[[Explanation, ExplainedPart], Rest] = rests_on
     examples: tuple[Example, ...] = ()
     worked: int = 240
 
