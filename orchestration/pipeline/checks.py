@@ -348,7 +348,7 @@ def _checks(stages: Stages) -> Iterator[dg.AssetChecksDefinition]:
             yield _shapes(stage, logger)
         if step == "answers" and interpreted:
             yield _complete(stage, interpreted)
-            if benchmark.paired:
+            if benchmark.whole.together:
                 yield _golds_agree(stage, interpreted)
         if step == "scores" and interpreted and interpreted.declared:
             yield _counts(stage, interpreted)
