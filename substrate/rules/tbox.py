@@ -44,7 +44,7 @@ def shipped_tboxes() -> Traversable:
     """
     package = importlib.resources.files("substrate")
     inside = package / "tboxes"
-    return inside if inside.is_dir() else Path(str(package)).parent / "tboxes"
+    return inside if inside.is_dir() else Path(str(package)).resolve().parent / "tboxes"
 
 
 class Violation(NamedTuple):
@@ -121,7 +121,9 @@ class TBox:
         import rdflib
 
         try:
-            return rdflib.Graph().parse(data=self.turtle, format="turtle")
+            # As N-Triples: for Turtle rdflib asks for the current folder, which a worker's may have left.
+            triples = ox.serialize((quad.triple for quad in self.quads), format=ox.RdfFormat.N_TRIPLES)
+            return rdflib.Graph().parse(data=triples, format="nt")
         except (SyntaxError, ValueError, AssertionError) as error:
             raise TBoxError(
                 f"its shapes cannot be read ({' '.join(str(error).split())[:200]})",
