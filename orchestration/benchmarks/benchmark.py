@@ -23,8 +23,8 @@ from orchestration.code import Declared
 from substrate.base.errors import FormatError, ParameterError
 from substrate.cause.explanation import Explanation
 from substrate.domains.rows import Row
+from substrate.generators.world import World
 from substrate.log.event_log import EventLog
-from substrate.worlds.world import World
 
 Files = Mapping[str, Path]
 """Input files or folders by what they are, such as ``annotations`` and ``questions``."""

@@ -29,8 +29,8 @@ from substrate.domains.smallville.format import ARMS, Gold, Spec, read_gold, rea
 from substrate.domains.smallville.judging import Judgement
 from substrate.domains.smallville.twin import answer_spec, parent_log, replay_twin, twin_rows
 from substrate.domains.smallville.twin_explain import explain as explain_arm
+from substrate.generators.smallville.release import WORLDS
 from substrate.log.event_log import EventLog
-from substrate.worlds.smallville.release import WORLDS
 
 _spec = msgspec.json.Decoder(Spec)
 _gold = msgspec.json.Decoder(Gold | None)

@@ -408,7 +408,7 @@ def entry_of(entries: Iterable[LogEntry], row: Row) -> LogEntry | None:
 def source_of(lineage: Lineage, stage: str, path: str) -> Source:
     """The origin of a dataset."""
     record, benchmark = lineage.records[stage], path.rpartition("/")[2]
-    folders = (file.split("/") for file in record.code if file.startswith("substrate/worlds/"))
+    folders = (file.split("/") for file in record.code if file.startswith("substrate/generators/"))
     worlds = sorted({parts[2] for parts in folders if len(parts) > 3})
     settings = next((value for key, value in record.parameters.items() if key.startswith("profiles.")), None)
     official = isinstance(settings, dict) and settings.get("source") == "official"

@@ -21,7 +21,7 @@ from orchestration.registry import BENCHMARKS
 from orchestration.scoring.scores import count, score
 from orchestration.settings import Spark
 from substrate.domains.rows import decode
-from substrate.worlds.smallville import spec_line
+from substrate.generators.smallville import spec_line
 
 
 def run(*arguments: object, code: int = 0) -> Any:
