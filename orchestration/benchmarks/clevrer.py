@@ -47,8 +47,8 @@ from substrate.domains.clevrer.format import (
 from substrate.domains.clevrer.interpreter import answer_scene
 from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.rows import Row
+from substrate.generators.clevrer.release import WORLDS
 from substrate.log.event_log import EventLog
-from substrate.worlds.clevrer.release import WORLDS
 
 EVENTS = "events"
 """The kind of a case that is a compact event record; any other is an annotation."""

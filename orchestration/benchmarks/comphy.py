@@ -41,8 +41,8 @@ from substrate.domains.comphy.format import TargetQuestions, decode_target, read
 from substrate.domains.comphy.interpreter import answer_target
 from substrate.domains.comphy.parameters import Parameters
 from substrate.domains.rows import Row
+from substrate.generators.comphy.release import WORLDS
 from substrate.log.event_log import EventLog
-from substrate.worlds.comphy.release import WORLDS
 
 _questions = msgspec.json.Decoder(TargetQuestions)
 _record = msgspec.json.Decoder(dict[str, msgspec.Raw])

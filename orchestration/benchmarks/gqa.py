@@ -42,8 +42,8 @@ from substrate.domains.gqa.format import (
 from substrate.domains.gqa.interpreter import SUBSETS, answer_scene
 from substrate.domains.gqa.scene import Scene
 from substrate.domains.rows import Row
+from substrate.generators.gqa.release import WORLDS
 from substrate.log.event_log import EventLog
-from substrate.worlds.gqa.release import WORLDS
 
 _questions = msgspec.json.Decoder(dict[str, Question])
 _MEMBERS = {

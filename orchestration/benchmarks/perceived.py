@@ -37,10 +37,10 @@ from substrate.domains.clevrer.perception.format import decode_proposals, propos
 from substrate.domains.clevrer.perception.log import perceived_log
 from substrate.domains.clevrer.perception.perceive import examined
 from substrate.domains.rows import Row
+from substrate.generators.clevrer.proposals import seen_files
+from substrate.generators.clevrer.release import write_scenes
+from substrate.generators.layout import encode_scene
 from substrate.log.event_log import EventLog
-from substrate.worlds.clevrer.proposals import seen_files
-from substrate.worlds.clevrer.release import write_scenes
-from substrate.worlds.layout import encode_scene
 
 NAME = "perceived"
 _questions = msgspec.json.Decoder(SceneQuestions)

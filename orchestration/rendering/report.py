@@ -33,9 +33,10 @@ from orchestration.rendering.page import (
 from orchestration.rendering.robustness import TABLE, reliability_figure, robustness_figures
 from orchestration.rendering.tables import Table
 from orchestration.rendering.worked import worked_examples
+from orchestration.scoring.counting import split_name
 from orchestration.scoring.likeness import stated
 from orchestration.scoring.published import published
-from orchestration.scoring.scores import Score, read_scores, score_file, split_name
+from orchestration.scoring.scores import Score, read_scores, score_file
 from orchestration.stage import Stages
 from orchestration.studies.robustness import KEY
 from orchestration.studies.study import shares_file
