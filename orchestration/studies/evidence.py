@@ -18,8 +18,8 @@ from substrate.cause.explanation import OWN, ExplainedPart, Explanation
 from substrate.domains.clevrer.deltas import annotation_log
 from substrate.domains.clevrer.evidence import frames_off
 from substrate.domains.clevrer.scene import Scene
+from substrate.generators.clevrer import generate_annotation
 from substrate.log.event_log import EventLog
-from substrate.worlds.clevrer import generate_annotation
 
 KEY = "evidence"
 NEAR = 5

@@ -18,9 +18,9 @@ from substrate.domains.clevrer.parameters import Parameters, Predictive
 from substrate.domains.clevrer.scene import Scene
 from substrate.domains.clevrer.trial import trials
 from substrate.domains.rows import Row
+from substrate.generators.clevrer import generate_scene
+from substrate.generators.clevrer.choices import Wrong
 from substrate.log.event_log import EventLog
-from substrate.worlds.clevrer import generate_scene
-from substrate.worlds.clevrer.choices import Wrong
 
 KEY = "questions"
 CONFIGURATIONS = ("A", "B", "C", "S")

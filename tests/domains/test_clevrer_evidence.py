@@ -16,7 +16,7 @@ from substrate.domains.clevrer.format import Choice, Question, decode_annotation
 from substrate.domains.clevrer.humans import Moment, by_chain, responsible
 from substrate.domains.clevrer.parameters import Counterfactual, Parameters, Predictive
 from substrate.domains.clevrer.scene import Scene
-from substrate.worlds.clevrer import generate_scene
+from substrate.generators.clevrer import generate_scene
 
 CUBE, BALL, CAN = range(3)
 SAID = ("cube filter_shape", "blue filter_color", "green filter_color")

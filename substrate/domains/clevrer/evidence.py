@@ -9,7 +9,7 @@ from pyoxigraph import NamedNode
 from substrate.base.vocabulary import RDF_TYPE
 from substrate.cause.evidence import ABSENT, FACTS, IMAGINED, RECORDED, RULED, Rest
 from substrate.cause.explanation import OWN, ExplainedPart, ExplainedStep, Explanation
-from substrate.domains.clevrer.chances import REMOVALS
+from substrate.domains.clevrer._chances import REMOVALS
 from substrate.domains.clevrer.deltas import NAMESPACE
 from substrate.domains.clevrer.scene import Event, Scene
 
