@@ -25,7 +25,7 @@ from orchestration.benchmarks.benchmark import (
     per_choice,
     require_scenes,
 )
-from orchestration.benchmarks.clevrer import PARAMETERS, TABLE, wordings
+from orchestration.benchmarks.clevrer import PARAMETERS, TABLE, picture, wordings
 from substrate.base.inputs import Source as Bytes
 from substrate.cause.explanation import Explanation
 from substrate.domains.clevrer.format import SceneQuestions, read_questions
@@ -133,7 +133,6 @@ SEEN = Source(
     },
     size=lambda data: f"{data.scenes:,} scenes",
     note=", read from a detector's masks and labels of each frame, never from an annotation",
-    picture="scene",
 )
 PERCEIVED = Explained(
     name=NAME,
@@ -155,6 +154,7 @@ PERCEIVED = Explained(
     parameters=PARAMETERS,
     rows=rows,
     explain=explain,
+    picture=picture,
     wordings=wordings,
     examples=(Example("CLEVRER from proposals, explanatory", "explanatory"),),
     declared={"logs": lambda data: data.scenes},
