@@ -22,7 +22,8 @@ import msgspec
 from orchestration.code import Declared
 from orchestration.scoring.counting import METRICS, RIGHT, Metric
 from substrate.base.errors import FormatError, ParameterError
-from substrate.cause.explanation import Explanation
+from substrate.cause.evidence import Rest, rests_on
+from substrate.cause.explanation import ExplainedPart, Explanation
 from substrate.cause.pictures import Pictured
 from substrate.domains.rows import Row
 from substrate.generators.world import World
@@ -362,12 +363,14 @@ class Explained(Interpreted):
         explain: why the answer of a subset (or "") and question of a case is what it is; ``None`` where there
             is no such question.
         picture: what an answer is about as a picture, given its case, its explanation and its row.
+        rests: what decides a part of an explained answer.
         examples: the kinds of questions of which the report works an example.
         worked: of how many wrong answers the report has the steps.
     """
 
     explain: Callable[[Case, Sequence[EventLog], Any, str, str], Explanation | None]
     picture: Callable[[Case, Explanation, Row], Pictured]
+    rests: Callable[[Explanation, ExplainedPart], Rest] = rests_on
     examples: tuple[Example, ...] = ()
     worked: int = 240
 

@@ -34,6 +34,7 @@ from substrate.base.inputs import lines
 from substrate.cause.explanation import OWN, Explanation
 from substrate.cause.pictures import Pictured, pictured
 from substrate.domains.clevrer.deltas import annotation_log, events_log
+from substrate.domains.clevrer.evidence import rests_on
 from substrate.domains.clevrer.explain import explain as explain_question
 from substrate.domains.clevrer.format import (
     SUBSETS,
@@ -236,6 +237,7 @@ CLEVRER = Explained(
     rows=rows,
     explain=explain,
     picture=picture,
+    rests=rests_on,
     wordings=wordings,
     examples=tuple(Example(f"CLEVRER, {subset}", subset) for subset in SUBSETS),
     declared={"logs": lambda data: data.scenes},

@@ -32,8 +32,10 @@ from orchestration.benchmarks.benchmark import (
     require_scenes,
 )
 from orchestration.benchmarks.transfer import TRANSFER
+from substrate.cause.evidence import IMAGINED, RULED
 from substrate.cause.explanation import OWN, Explanation
 from substrate.cause.pictures import Pictured
+from substrate.domains.clevrer.evidence import rests_on
 from substrate.domains.clevrer.format import annotation_sources
 from substrate.domains.clevrer.picture import scene_timeline
 from substrate.domains.comphy.deltas import NAMESPACE, target_log
@@ -132,7 +134,9 @@ TARGETS = Source(
 )
 
 
-def _setting(name: str, title: str, place: int, logged: str, about: dict[str, str], **own: Any) -> Explained:
+def _setting(
+    name: str, title: str, place: int, logged: str, imagines: str, about: dict[str, str], **own: Any
+) -> Explained:
     parameters = Section(name, Parameters)
     return Explained(
         name=name,
@@ -154,6 +158,7 @@ def _setting(name: str, title: str, place: int, logged: str, about: dict[str, st
         rows=partial(rows, name),
         explain=explain,
         picture=picture,
+        rests=partial(rests_on, imagines=imagines),
         wordings=wordings,
         declared={"logs": lambda data: data.targets},
         about=about,
@@ -166,6 +171,7 @@ COMPHY = _setting(
     "ComPhy, no property inferred",
     0,
     "One event log a target, nothing hidden in it.",
+    RULED,
     {
         "answers": "A row a question in the paper's setting: no hidden property is known.",
         "scores": "Accuracy of each subset in the paper's setting, with Wilson's interval.",
@@ -176,6 +182,7 @@ COMPHY_INFERRED = _setting(
     "ComPhy, mass and charge inferred",
     1,
     "One event log a target, with mass and charge as the reference videos show them.",
+    IMAGINED,
     {
         "answers": "A row a question with mass and charge inferred and motion simulated.",
         "scores": "Accuracy of each subset with hidden properties inferred, with Wilson's interval.",

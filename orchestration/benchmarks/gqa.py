@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -25,6 +26,7 @@ from orchestration.benchmarks.benchmark import (
 )
 from orchestration.benchmarks.transfer import TRANSFER
 from orchestration.fetch.archives import extract
+from substrate.cause.evidence import FACTS, rests_on
 from substrate.cause.explanation import Explanation
 from substrate.cause.pictures import Pictured, pictured
 from substrate.domains.gqa.deltas import scene_log
@@ -144,6 +146,7 @@ GQA = Explained(
     rows=rows,
     explain=explain,
     picture=picture,
+    rests=partial(rests_on, recorded=FACTS, absent=FACTS),
     wordings=wordings,
     examples=(Example("GQA, objects resolved by name", SUBSETS["name"]),),
     declared={"logs": lambda data: data.scenes},

@@ -28,6 +28,7 @@ from orchestration.benchmarks.benchmark import (
 from orchestration.benchmarks.clevrer import PARAMETERS, TABLE, picture, wordings
 from substrate.base.inputs import Source as Bytes
 from substrate.cause.explanation import Explanation
+from substrate.domains.clevrer.evidence import rests_on
 from substrate.domains.clevrer.format import SceneQuestions, read_questions
 from substrate.domains.clevrer.interpreter import answer_scene
 from substrate.domains.clevrer.parameters import Parameters
@@ -155,6 +156,7 @@ PERCEIVED = Explained(
     rows=rows,
     explain=explain,
     picture=picture,
+    rests=rests_on,
     wordings=wordings,
     examples=(Example("CLEVRER from proposals, explanatory", "explanatory"),),
     declared={"logs": lambda data: data.scenes},
