@@ -102,10 +102,11 @@ def draw_reliability(rows: Path, bins: Path, figure: Path) -> dict[str, Any]:
     said = [msgspec.json.decode(line, type=reliability.Chance) for line in rows.read_bytes().splitlines()]
     found = [
         reliability.reliability_of(subset, (one for one in said if one.subset == subset))
-        for subset in reliability.SUBSETS
+        for subset in (*reliability.SUBSETS, *reliability.EVENTS)
+        if any(one.subset == subset for one in said)
     ]
     write_json(bins, found, indent=1)
-    series = {one.subset: one.bins for one in found if one.n}
+    series = {one.subset: one.bins for one in found}
     figure.write_text(reliability_diagram("reliability", series, alone=True), "utf-8")
     return {one.subset: in_words(one) for one in found}
 

@@ -19,6 +19,7 @@ STATES = {
     "ancestor": "a causal ancestor",
     "lost": "does not happen without the removed object",
     "predicted": "predicted after the last frame",
+    "suspected": "suspected, and not believed",
     "": "observed",
 }
 """The relation of a mark to the answer, in words."""
@@ -97,12 +98,13 @@ class Boxes(NamedTuple):
         return sum(box.used for box in self.boxes)
 
 
-class _Scale(NamedTuple):
+class Scale(NamedTuple):
     """Ticks to per cent; the margins leave room for the marks' size."""
 
     last: float
 
     def __call__(self, tick: float) -> float:
+        """The place of a tick."""
         return round(2 + 96 * tick / max(self.last, 1), 2)
 
 
@@ -117,7 +119,7 @@ def scene_timeline(scene: Scene, explanation: Explanation) -> Timeline:
     numbers = {f"{scene.iri}:object:{number}": number for number in scene.objects}
     removed = _removed(steps, explanation, numbers)
     predicted = _predicted(steps, numbers, explanation)
-    x = _Scale(scene.end * (1.15 if predicted else 1))
+    x = Scale(scene.end * (1.15 if predicted else 1))
     rows = {number: row for row, number in enumerate(scene.objects)}
     states = _states(scene, steps, explanation, removed)
 
@@ -231,7 +233,7 @@ def _title(scene: Scene, event: Event) -> str:
     )
 
 
-def _spans(scene: Scene, number: int, x: _Scale) -> list[Span]:
+def _spans(scene: Scene, number: int, x: Scale) -> list[Span]:
     """The time in which an object is in view; the whole video where the log does not say."""
     if not scene.has_motion:
         return [Span(x(0), x(scene.end))]
@@ -269,7 +271,7 @@ def story_timeline(log: EventLog, told: Sequence[tuple[int, str, bool]]) -> Time
     ]
     names = list(dict.fromkeys(name for *_, event in events for name in taking_part[event]))
     last = told[-1][0]
-    x = _Scale(last)
+    x = Scale(last)
     marks = [
         Mark(
             x(tick),
@@ -322,7 +324,7 @@ def arm_timeline(tbox: TBox, log: EventLog, evidence: Sequence[int]) -> Timeline
     told = sorted(kinds.items())
     lanes = list(dict.fromkeys(name for (_, who), _ in told for name in who))
     last = log.last_tick
-    x = _Scale(last)
+    x = Scale(last)
     marks: list[Mark] = []
     for (tick, who), found in told:
         title = f"tick {tick}: {' and '.join(sorted(found))} of {' and '.join(who)}"
