@@ -66,9 +66,9 @@ from substrate.domains.clevrer.perception.perceive import (
     recorded,
 )
 from substrate.domains.rows import Row
-from substrate.worlds.clevrer.descriptive import ask
-from substrate.worlds.clevrer.events import Event, Film
-from substrate.worlds.clevrer.phrases import Names
+from substrate.generators.clevrer.descriptive import ask
+from substrate.generators.clevrer.events import Event, Film
+from substrate.generators.clevrer.phrases import Names
 
 FOLDS, CLOSE = 5, 6
 PARTS = ("development", "aside", "ablations", "descriptive", "future", "speed")

@@ -35,9 +35,9 @@ from substrate.domains.babi.explain import explain_answer
 from substrate.domains.babi.format import SUBSETS, Story, read_tasks
 from substrate.domains.babi.interpreter import answer_story
 from substrate.domains.rows import Row
+from substrate.generators.babi import TASKS
+from substrate.generators.babi.release import WORLDS
 from substrate.log.event_log import EventLog
-from substrate.worlds.babi import TASKS
-from substrate.worlds.babi.release import WORLDS
 
 _stories = msgspec.json.Decoder(list[Story])
 

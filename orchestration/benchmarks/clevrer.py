@@ -33,6 +33,7 @@ from substrate.base.inputs import Source as Line
 from substrate.base.inputs import lines
 from substrate.cause.explanation import Explanation
 from substrate.domains.clevrer.deltas import annotation_log, events_log
+from substrate.domains.clevrer.evidence import rests_on
 from substrate.domains.clevrer.explain import explain as explain_question
 from substrate.domains.clevrer.format import (
     SUBSETS,
@@ -46,8 +47,8 @@ from substrate.domains.clevrer.format import (
 from substrate.domains.clevrer.interpreter import answer_scene
 from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.rows import Row
+from substrate.generators.clevrer.release import WORLDS
 from substrate.log.event_log import EventLog
-from substrate.worlds.clevrer.release import WORLDS
 
 EVENTS = "events"
 """The kind of a case that is a compact event record; any other is an annotation."""
@@ -228,6 +229,7 @@ CLEVRER = Explained(
     parameters=PARAMETERS,
     rows=rows,
     explain=explain,
+    rests=rests_on,
     wordings=wordings,
     examples=tuple(Example(f"CLEVRER, {subset}", subset) for subset in SUBSETS),
     declared={"logs": lambda data: data.scenes},

@@ -31,7 +31,9 @@ from orchestration.benchmarks.benchmark import (
     require_scenes,
 )
 from orchestration.benchmarks.transfer import TRANSFER
+from substrate.cause.evidence import IMAGINED, RULED
 from substrate.cause.explanation import Explanation
+from substrate.domains.clevrer.evidence import rests_on
 from substrate.domains.clevrer.format import annotation_sources
 from substrate.domains.comphy.deltas import target_log
 from substrate.domains.comphy.explain import explain as explain_question
@@ -39,8 +41,8 @@ from substrate.domains.comphy.format import TargetQuestions, decode_target, read
 from substrate.domains.comphy.interpreter import answer_target
 from substrate.domains.comphy.parameters import Parameters
 from substrate.domains.rows import Row
+from substrate.generators.comphy.release import WORLDS
 from substrate.log.event_log import EventLog
-from substrate.worlds.comphy.release import WORLDS
 
 _questions = msgspec.json.Decoder(TargetQuestions)
 _record = msgspec.json.Decoder(dict[str, msgspec.Raw])
@@ -121,7 +123,9 @@ TARGETS = Source(
 )
 
 
-def _setting(name: str, title: str, place: int, logged: str, about: dict[str, str], **own: Any) -> Explained:
+def _setting(
+    name: str, title: str, place: int, logged: str, imagines: str, about: dict[str, str], **own: Any
+) -> Explained:
     parameters = Section(name, Parameters)
     return Explained(
         name=name,
@@ -142,6 +146,7 @@ def _setting(name: str, title: str, place: int, logged: str, about: dict[str, st
         parameters=parameters,
         rows=partial(rows, name),
         explain=explain,
+        rests=partial(rests_on, imagines=imagines),
         wordings=wordings,
         declared={"logs": lambda data: data.targets},
         about=about,
@@ -154,6 +159,7 @@ COMPHY = _setting(
     "ComPhy, no property inferred",
     0,
     "One event log a target, nothing hidden in it.",
+    RULED,
     {
         "answers": "A row a question in the paper's setting: no hidden property is known.",
         "scores": "Accuracy of each subset in the paper's setting, with Wilson's interval.",
@@ -164,6 +170,7 @@ COMPHY_INFERRED = _setting(
     "ComPhy, mass and charge inferred",
     1,
     "One event log a target, with mass and charge as the reference videos show them.",
+    IMAGINED,
     {
         "answers": "A row a question with mass and charge inferred and motion simulated.",
         "scores": "Accuracy of each subset with hidden properties inferred, with Wilson's interval.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -25,6 +26,7 @@ from orchestration.benchmarks.benchmark import (
 )
 from orchestration.benchmarks.transfer import TRANSFER
 from orchestration.fetch.archives import extract
+from substrate.cause.evidence import FACTS, rests_on
 from substrate.cause.explanation import Explanation
 from substrate.domains.gqa.deltas import scene_log
 from substrate.domains.gqa.explain import explain as explain_question
@@ -40,8 +42,8 @@ from substrate.domains.gqa.format import (
 from substrate.domains.gqa.interpreter import SUBSETS, answer_scene
 from substrate.domains.gqa.scene import Scene
 from substrate.domains.rows import Row
+from substrate.generators.gqa.release import WORLDS
 from substrate.log.event_log import EventLog
-from substrate.worlds.gqa.release import WORLDS
 
 _questions = msgspec.json.Decoder(dict[str, Question])
 _MEMBERS = {
@@ -136,6 +138,7 @@ GQA = Explained(
     ),
     rows=rows,
     explain=explain,
+    rests=partial(rests_on, recorded=FACTS, absent=FACTS),
     wordings=wordings,
     examples=(Example("GQA, objects resolved by name", SUBSETS["name"]),),
     declared={"logs": lambda data: data.scenes},

@@ -35,6 +35,7 @@ from orchestration.benchmarks.clevrer import (
 )
 from substrate.base.inputs import Source as Bytes
 from substrate.cause.explanation import Explanation
+from substrate.domains.clevrer.evidence import rests_on
 from substrate.domains.clevrer.format import SceneQuestions, read_questions
 from substrate.domains.clevrer.interpreter import answer_scene
 from substrate.domains.clevrer.parameters import Parameters
@@ -43,10 +44,10 @@ from substrate.domains.clevrer.perception.format import decode_proposals, propos
 from substrate.domains.clevrer.perception.log import perceived_log
 from substrate.domains.clevrer.perception.perceive import Perceived, Video, examined, recorded
 from substrate.domains.rows import Row
+from substrate.generators.clevrer.proposals import seen_files
+from substrate.generators.clevrer.release import write_scenes
+from substrate.generators.layout import encode_scene
 from substrate.log.event_log import EventLog
-from substrate.worlds.clevrer.proposals import seen_files
-from substrate.worlds.clevrer.release import write_scenes
-from substrate.worlds.layout import encode_scene
 
 NAME = "perceived"
 _TRUTH = ("annotations", "events")
@@ -210,6 +211,7 @@ PERCEIVED = Explained(
     parameters=PARAMETERS,
     rows=rows,
     explain=explain,
+    rests=rests_on,
     wordings=wordings,
     examples=(Example("CLEVRER from proposals, explanatory", "explanatory"),),
     declared={"logs": lambda data: data.scenes},

@@ -42,6 +42,7 @@ def write_project(root: Path, scenes: int) -> None:
     }
     once = ("comphy_inferred", "gqa", "babi", "reliability", "perceived")
     parameters["robustness"] = {"clevrer": 2, **dict.fromkeys(once, 1)}
+    parameters["robustness"] |= {"evidence": 2, "questions": 2}
     # Each partition is a task, and a task of so few cases costs more than its work.
     parameters["spark"]["partitions"] = 2
     for name, profile in parameters["profiles"].items():

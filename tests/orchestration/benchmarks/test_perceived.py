@@ -19,7 +19,7 @@ from orchestration.pipeline.resources import WorkspaceResource
 from orchestration.pipeline.run import run_stages
 from orchestration.studies.reliability import perceived_rows
 from substrate.domains.clevrer.perception.judge import gold_of
-from substrate.worlds.clevrer.proposals import seen_files
+from substrate.generators.clevrer.proposals import seen_files
 
 SCENES = (10_001, 10_003)
 

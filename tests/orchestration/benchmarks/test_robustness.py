@@ -17,9 +17,9 @@ from orchestration.studies.robustness import AS_IT_IS, PERTURBED, ROBUSTNESS, na
 from orchestration.studies.study import counted
 from orchestration.workspace.named import files_of
 from substrate.domains.rows import encode
-from substrate.worlds.clevrer import generate_annotation, generate_scene
-from substrate.worlds.clevrer.altered import altered
-from substrate.worlds.clevrer.inexact import blurred, noisy, without_collisions
+from substrate.generators.clevrer import generate_annotation, generate_scene
+from substrate.generators.clevrer.altered import altered
+from substrate.generators.clevrer.inexact import blurred, noisy, without_collisions
 
 SEED = 20
 
