@@ -25,9 +25,10 @@ from orchestration.benchmarks.benchmark import (
     per_choice,
     require_scenes,
 )
-from orchestration.benchmarks.clevrer import PARAMETERS, TABLE, wordings
+from orchestration.benchmarks.clevrer import PARAMETERS, TABLE, picture, wordings
 from substrate.base.inputs import Source as Bytes
 from substrate.cause.explanation import Explanation
+from substrate.domains.clevrer.evidence import rests_on
 from substrate.domains.clevrer.format import SceneQuestions, read_questions
 from substrate.domains.clevrer.interpreter import answer_scene
 from substrate.domains.clevrer.parameters import Parameters
@@ -133,7 +134,6 @@ SEEN = Source(
     },
     size=lambda data: f"{data.scenes:,} scenes",
     note=", read from a detector's masks and labels of each frame, never from an annotation",
-    picture="scene",
 )
 PERCEIVED = Explained(
     name=NAME,
@@ -155,6 +155,8 @@ PERCEIVED = Explained(
     parameters=PARAMETERS,
     rows=rows,
     explain=explain,
+    picture=picture,
+    rests=rests_on,
     wordings=wordings,
     examples=(Example("CLEVRER from proposals, explanatory", "explanatory"),),
     declared={"logs": lambda data: data.scenes},

@@ -9,7 +9,7 @@ the way is hashed again, and whatever does not fit together is a problem of the 
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator
 from difflib import get_close_matches
 from functools import cached_property
 from graphlib import TopologicalSorter
@@ -23,15 +23,15 @@ from orchestration.fetch.downloads import official_sources, read_pins
 from orchestration.ledger.pinned import pinned_records
 from orchestration.ledger.records import LOCK, lock_hash, parameter, read_records
 from orchestration.registry import BENCHMARKS
-from orchestration.scoring.scores import Score, score_file, split_name
+from orchestration.scoring.counting import counts_for, graded_rows, split_name
+from orchestration.scoring.scores import Score, score_file
 from orchestration.stage import Stages
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.named import NAMED
 from orchestration.workspace.tables import LogEntry, read_index
 from substrate.base.errors import ParameterError
 from substrate.base.files import sha256
-from substrate.domains.rows import Row, decode
-from substrate.domains.smallville.judging import WEIGHTS, judge
+from substrate.domains.rows import Row
 
 
 class Cell(msgspec.Struct, frozen=True):
@@ -318,57 +318,23 @@ def cells_of(lineage: Lineage, score: Score) -> Iterator[Cell]:
                     )
 
 
-def _options(row: Row) -> tuple[int, int]:
-    choices = row.choices or []
-    return sum(choice.predicted == choice.expected for choice in choices), len(choices)
-
-
-def _facts(row: Row) -> tuple[int, int]:
-    expected = row.expected_supporting or ()
-    if not expected:
-        return 0, 0
-    return int(sorted(row.supporting or ()) == sorted(expected)), 1
-
-
-_TALLIES: Mapping[str, Callable[[Row], tuple[int, int]]] = {"per_option": _options, "supporting": _facts}
-"""The addition of a row to the correct ones and to all of them, by metric; else a row counts as one
-question.
-"""
-
-
 class Tally(msgspec.Struct, frozen=True):
-    """The addition of a question, or a pair of them, to a number: so many right of so many."""
+    """The addition of a question, or of a scene's, to a number: so many right of so many."""
 
     rows: list[Row]
     right: int
     n: int
 
 
-def tallies(number: str, rows: list[Row]) -> list[Tally]:
-    """The addition of each row that counts to a number; rows in pairs of one scene are judged together."""
-    metric = split_name(number)[1]
-    if not BENCHMARKS[benchmark_of(number)].paired:
-        count = _TALLIES.get(metric, lambda row: (int(bool(row.correct)), 1))
-        return [Tally([row], *count(row)) for row in rows]
-    pairs: dict[str, list[Row]] = {}
-    for row in sorted(rows, key=lambda row: (str(row.scene), row.question)):
-        pairs.setdefault(str(row.scene), []).append(row)
-    found: list[Tally] = []
-    for pair in pairs.values():
-        judgement = judge([row.predicted for row in pair], [str(row.expected) for row in pair])
-        found.append(Tally(pair, getattr(judgement, metric), getattr(WEIGHTS, metric)))
-    return found
+def tallies(number: str, rows: Iterable[Row]) -> list[Tally]:
+    """The addition of each row that counts to a number; rows of one scene may be judged together."""
+    metric = BENCHMARKS[benchmark_of(number)].metrics[split_name(number)[1]]
+    return [Tally(list(unit), *metric.measure(unit)) for unit in metric.units(rows)]
 
 
 def counted_rows(path: Path, number: str) -> list[Row]:
     """The rows that count for a number: those of its subset that have gold."""
-    subset = split_name(number)[0]
-    with path.open("rb") as lines:
-        return [
-            row
-            for row in map(decode, lines)
-            if row.correct is not None and subset in ("", "mean", row.subset)
-        ]
+    return [row for row in graded_rows(path) if counts_for(row, number)]
 
 
 def _counted(lineage: Lineage, path: str, number: str, rows: list[Row], shown: int) -> Counted:

@@ -14,7 +14,6 @@ from typing import NamedTuple
 import dagster as dg
 
 from orchestration.benchmarks.benchmark import Benchmark, Data, Interpreted, Logger, Source
-from orchestration.ledger.drift import explain_data
 from orchestration.ledger.pinned import ROWS, pinned_outs
 from orchestration.pipeline.drifted import find_drift, shown
 from orchestration.pipeline.resources import WorkspaceResource
@@ -61,12 +60,14 @@ def _pinned(stages: Stages, stage: Stage) -> dg.AssetChecksDefinition:
                 passed=True, description="the data are what was pinned, or are not pinned"
             )
         workspace = resource.open()
-        why = explain_data(workspace, stages, stage)
+        drift = find_drift(workspace, stages, stage)
+        files = ", ".join(Path(difference.what).name for difference in drift.differences)
+        why = "; ".join(filter(None, [files, *map(str, drift.causes)]))
         told = f"{', '.join(changed)} is modified against its pin{f' ({why})' if why else ''}"
         return dg.AssetCheckResult(
             passed=False,
             description=f"{told}: restore the data, or pin them with `substrate accept REASON`",
-            metadata=shown(find_drift(workspace, stages, stage), changed, workspace, stage),
+            metadata=shown(drift, changed, workspace, stage),
         )
 
     return _check(stage, "pinned", "The input data are those that were pinned.", judge, blocking=True)
@@ -347,7 +348,7 @@ def _checks(stages: Stages) -> Iterator[dg.AssetChecksDefinition]:
             yield _shapes(stage, logger)
         if step == "answers" and interpreted:
             yield _complete(stage, interpreted)
-            if benchmark.paired:
+            if benchmark.whole.together:
                 yield _golds_agree(stage, interpreted)
         if step == "scores" and interpreted and interpreted.declared:
             yield _counts(stage, interpreted)

@@ -17,7 +17,7 @@ import msgspec
 from markupsafe import Markup
 
 from orchestration.lineage.number import Lineage, environment, trace_number
-from orchestration.registry import BENCHMARKS, MAIN, SOURCES, TABLES
+from orchestration.registry import BENCHMARKS, MAIN, SOURCES, STUDIES, TABLES
 from orchestration.rendering.answers import write_answers
 from orchestration.rendering.experiments import HORIZON, cross_domain, twin_of
 from orchestration.rendering.figures import Curve, ablation_curve, accuracy_by_subset
@@ -33,17 +33,23 @@ from orchestration.rendering.page import (
 from orchestration.rendering.robustness import TABLE, reliability_figure, robustness_figures
 from orchestration.rendering.tables import Table
 from orchestration.rendering.worked import worked_examples
+from orchestration.scoring.counting import split_name
 from orchestration.scoring.likeness import stated
 from orchestration.scoring.published import published
-from orchestration.scoring.scores import Score, read_scores, score_file, split_name
+from orchestration.scoring.scores import Score, read_scores, score_file
 from orchestration.stage import Stages
 from orchestration.studies.robustness import KEY
+from orchestration.studies.study import shares_file
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.named import kind_of
 
-TITLES = {name: table.title for name, table in TABLES.items()} | {KEY: "How fast results fall"}
+_SHARES = {study.name: (study.shares.title, shares_file(study)) for study in STUDIES if study.shares}
+TITLES = {name: table.title for name, table in TABLES.items()} | {
+    KEY: "How fast results fall",
+    **{name: title for name, (title, _) in _SHARES.items()},
+}
 """The headings of the tables, by name."""
-_ELSEWHERE = {KEY: f"{TABLE}.json"}
+_ELSEWHERE = {KEY: f"{TABLE}.json", **{name: f"{file}.json" for name, (_, file) in _SHARES.items()}}
 MARKED = ("substrate", "ns_dr", "aloe", "memn2n", "pcr", "llama_direct", "concordia")
 """The sources whose published numbers have a mark of their own."""
 

@@ -11,6 +11,7 @@ from orchestration.benchmarks.benchmark import Benchmark, Data, Source
 from orchestration.benchmarks.benchmark import Table as Declared
 from orchestration.registry import SOURCES
 from orchestration.rendering.tables import Table
+from orchestration.scoring.counting import Comparison
 from orchestration.scoring.formatting import bounds, paired, share
 from orchestration.scoring.likeness import (
     NOT_MEASURED,
@@ -29,7 +30,7 @@ from orchestration.scoring.likeness import (
     rivals,
 )
 from orchestration.scoring.published import MINUS, PAPER, published
-from orchestration.scoring.scores import Comparison, Score
+from orchestration.scoring.scores import Score
 from orchestration.studies.determinism import Repetition
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.named import kind_of, read_named, trusted_on_first_use

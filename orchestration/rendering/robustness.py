@@ -22,13 +22,13 @@ FALLS = "artifacts/{profile}/robustness/falls.json"
 HEADS = ("benchmark", "asked", "input", "right", "n", "accuracy", "95 % interval")
 
 
-def table_of(falls: Sequence[Fall], caption: str) -> Table:
+def table_of(falls: Sequence[Fall], caption: str, heads: Sequence[str] = HEADS) -> Table:
     """A row for each setting and condition; what was not asked is not measured."""
     points = [(one.title, point) for one in falls for point in one.points]
     rows = [
         [title, point.setting, point.condition, *_share(point.correct, point.n)] for title, point in points
     ]
-    return Table(caption, HEADS, rows, [[""] * len(HEADS) for _ in rows], [{} for _ in HEADS])
+    return Table(caption, heads, rows, [[""] * len(heads) for _ in rows], [{} for _ in heads])
 
 
 def _share(correct: int, n: int) -> list[str]:

@@ -61,6 +61,10 @@ class Robustness(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     babi: Annotated[int, Natural] = 0
     reliability: Annotated[int, Natural] = 0
     """Of CLEVRER's scenes, those whose answers about imagined worlds are given probabilities."""
+    evidence: Annotated[int, Natural] = 0
+    """Of each benchmark's cases, those whose right answers are asked what they rest on."""
+    questions: Annotated[int, Natural] = 0
+    """Of CLEVRER's generated scenes, those that are asked about with other wrong choices."""
 
 
 @dataclass(frozen=True)
