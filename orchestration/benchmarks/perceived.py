@@ -29,6 +29,7 @@ from orchestration.benchmarks.clevrer import (
     EVENTS,
     PARAMETERS,
     TABLE,
+    picture,
     scene_cases,
     scene_logs,
     wordings,
@@ -189,7 +190,6 @@ SEEN = Source(
     },
     size=lambda data: f"{data.scenes:,} scenes",
     note=", read from a detector's masks and labels of each frame, never from an annotation",
-    picture="scene",
 )
 PERCEIVED = Explained(
     name=NAME,
@@ -211,6 +211,7 @@ PERCEIVED = Explained(
     parameters=PARAMETERS,
     rows=rows,
     explain=explain,
+    picture=picture,
     rests=rests_on,
     wordings=wordings,
     examples=(Example("CLEVRER from proposals, explanatory", "explanatory"),),

@@ -10,7 +10,6 @@ from typing import NamedTuple
 import pyoxigraph as ox
 
 from orchestration.benchmarks.twin import TWIN
-from orchestration.rendering.timelines import labels_in
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.named import files_of
 from substrate import EventLog, Intervention, RetractAwareness, RuleEmitter, TBox, unfold
@@ -19,6 +18,7 @@ from substrate.ask.questions import TEMPLATES
 from substrate.branch import arms
 from substrate.domains.rows import decode
 from substrate.domains.smallville.format import Spec, read_specs
+from substrate.domains.smallville.picture import labels_in
 from substrate.domains.smallville.twin import ARMS, change, parent_log, village_tbox
 
 HORIZON = 13

@@ -15,9 +15,9 @@ import numpy as np
 from orchestration.benchmarks.perceived import PERCEIVED, look, truth_of
 from orchestration.lineage.explain import ExplainedRow, explain_rows
 from orchestration.rendering.page import RIGHT
-from orchestration.rendering.timelines import Lane, Mark, Scale, Span, Timeline
 from orchestration.rendering.worked import Worked
 from orchestration.workspace.folders import Workspace
+from substrate.cause.pictures import Lane, Mark, Scale, Span, Timeline
 from substrate.domains.clevrer.format import SceneQuestions
 from substrate.domains.clevrer.perception.judge import Happening, Loss, gold_of, happenings, lost
 from substrate.domains.clevrer.perception.perceive import Video
@@ -66,7 +66,7 @@ def write_videos(workspace: Workspace, jinja: jinja2.Environment, out: Path) -> 
     (out / "videos").mkdir()
     explained = explain_rows(workspace, PERCEIVED, _chosen(file))
     for scene, rows in groupby(explained, key=lambda one: int(one.row.scene)):
-        video, asked, events = _looked_at(workspace, list(rows))
+        video, timeline, asked, events = _looked_at(workspace, list(rows))
         stages = Counter(one.loss.stage for one in asked if one.loss)
         wrong = sum(one.worked.row.correct is False for one in asked)
         pages.append(VideoPage(scene, f"videos/{scene:05d}.html", wrong, stages))
@@ -76,7 +76,7 @@ def write_videos(workspace: Workspace, jinja: jinja2.Environment, out: Path) -> 
             seen=video.seen,
             drawn=list(_drawn(video)),
             slips=list(_slips(video)),
-            timeline=_timeline(video, events),
+            timeline=timeline,
             events=events,
             asked=asked,
             up="../",
@@ -100,18 +100,19 @@ def _chosen(file: Path) -> list[Row]:
 
 def _looked_at(
     workspace: Workspace, rows: Sequence[ExplainedRow]
-) -> tuple[Video, list[Asked], list[Happening]]:
-    """A video, its questions with their answers, and its events beside the truth."""
+) -> tuple[Video, Timeline, list[Asked], list[Happening]]:
+    """A video, its timeline, its questions with their answers, and its events beside the truth."""
     case, parameters = rows[0].case, PERCEIVED.parameters.of(workspace.settings)
     (video, found), truth = look(case), truth_of(case)
     questions = msgspec.json.decode(case.questions, type=SceneQuestions).questions
     by_number = {question.question_id: question for question in questions}
-    asked: list[Asked] = []
+    events = happenings(found, gold_of(truth) if truth else None)
+    timeline, asked = _timeline(video, events), list[Asked]()
     for name, row, _, why in rows:
         question = by_number[int(row.question)]
         loss = lost(video, found, truth, question, parameters) if truth and row.correct is False else None
-        asked.append(Asked(question.question, Worked(name, why, row, None, ()), loss))
-    return video, asked, happenings(found, gold_of(truth) if truth else None)
+        asked.append(Asked(question.question, Worked(name, why, row, timeline, (), telling=False), loss))
+    return video, timeline, asked, events
 
 
 def _drawn(video: Video) -> Iterator[Drawn]:
