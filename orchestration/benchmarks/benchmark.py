@@ -24,6 +24,7 @@ from orchestration.scoring.counting import METRICS, RIGHT, Metric
 from substrate.base.errors import FormatError, ParameterError
 from substrate.cause.evidence import Rest, rests_on
 from substrate.cause.explanation import ExplainedPart, Explanation
+from substrate.cause.pictures import Pictured
 from substrate.domains.rows import Row
 from substrate.generators.world import World
 from substrate.log.event_log import EventLog
@@ -184,8 +185,6 @@ class Source(Declared):
         worlds: what generates it, by level of difficulty, the benchmark's own first; there may be none.
         size: how much data a generated profile has, in words.
         note: what a table's caption adds to where the data come from.
-        picture: how an answer about it is pictured, by a name in
-            :data:`orchestration.rendering.worked.PICTURES`; empty where none is.
     """
 
     name: str
@@ -198,7 +197,6 @@ class Source(Declared):
     worlds: Mapping[str, World] = field(default_factory=dict)
     size: Callable[[Any], str] = lambda data: ""
     note: str = ""
-    picture: str = ""
 
     @property
     def world(self) -> tuple[World, ...]:
@@ -364,12 +362,14 @@ class Explained(Interpreted):
     Attributes:
         explain: why the answer of a subset (or "") and question of a case is what it is; ``None`` where there
             is no such question.
+        picture: what an answer is about as a picture, given its case, its explanation and its row.
         rests: what decides a part of an explained answer.
         examples: the kinds of questions of which the report works an example.
         worked: of how many wrong answers the report has the steps.
     """
 
     explain: Callable[[Case, Sequence[EventLog], Any, str, str], Explanation | None]
+    picture: Callable[[Case, Explanation, Row], Pictured]
     rests: Callable[[Explanation, ExplainedPart], Rest] = rests_on
     examples: tuple[Example, ...] = ()
     worked: int = 240

@@ -25,11 +25,13 @@ from orchestration.benchmarks.benchmark import (
 )
 from orchestration.scoring.counting import RIGHT, Metric
 from substrate.base.errors import InterventionError
-from substrate.cause.explanation import Explanation
+from substrate.cause.explanation import OWN, Explanation
+from substrate.cause.pictures import Pictured, pictured
 from substrate.domains.rows import Row
 from substrate.domains.smallville.format import ARMS, Gold, Spec, read_gold, read_specs
 from substrate.domains.smallville.judging import judge, weights
-from substrate.domains.smallville.twin import answer_spec, parent_log, replay_twin, twin_rows
+from substrate.domains.smallville.picture import arm_timeline
+from substrate.domains.smallville.twin import answer_spec, parent_log, replay_twin, twin_rows, village_tbox
 from substrate.domains.smallville.twin_explain import explain as explain_arm
 from substrate.generators.smallville.release import WORLDS
 from substrate.log.event_log import EventLog
@@ -90,6 +92,11 @@ def explain(case: Case, logs: Sequence[EventLog], _: Any, subset: str, arm: str)
     return explain_arm(spec, arm, logs)
 
 
+def picture(_: Case, why: Explanation, row: Row) -> Pictured:
+    """An arm's events, with those that its answer rests on."""
+    return pictured(arm_timeline(village_tbox(), why.logs[OWN], why.evidence()))
+
+
 def wordings(case: Case) -> Iterator[Wording]:
     """A specification's question, once for each arm."""
     spec = _spec.decode(case.record)
@@ -127,7 +134,6 @@ SPECS = Source(
     cases=cases,
     worlds=WORLDS,
     size=lambda data: f"{data.specs:,} specifications",
-    picture="arm",
 )
 TWIN = Explained(
     name="twin",
@@ -146,6 +152,7 @@ TWIN = Explained(
     ),
     rows=rows,
     explain=explain,
+    picture=picture,
     wordings=wordings,
     asked=lambda row: ARMS[int(row.question)],
     examples=(Example("Twin-EventLog, news that travels", "propagation"),),

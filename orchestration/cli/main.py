@@ -15,7 +15,7 @@ from orchestration.cli.results import accept, materialize, reproduce, verify
 from substrate.cli.console import JsonOption, failing, say, voiced
 from substrate.cli.main import PLAIN, add_commands, add_group
 from substrate.cli.notices import others_apart
-from substrate.cli.printing import print_json
+from substrate.cli.printing import print_json, print_text
 
 app = typer.Typer(
     **PLAIN,
@@ -168,7 +168,8 @@ def fetch(
     json: JsonOption = False,
 ) -> None:
     """Official data: resumed, verified, pinned."""
-    from orchestration.fetch.downloads import fetch_shown, known_files
+    from orchestration.fetch.downloads import fetch_shown
+    from orchestration.fetch.sources import known_files
     from orchestration.project import find_root
 
     if list_ == (benchmark is not None) or (json and not list_):
@@ -222,7 +223,7 @@ def explain(
     if json:
         print_json(explained.record())
     else:
-        sys.stdout.write(explained.text(full))
+        print_text(explained.text(full))
 
 
 @app.command(context_settings={"ignore_unknown_options": True})  # a figure may be negative
@@ -342,7 +343,7 @@ def logs(
         print_json([dict(zip(found.columns, row, strict=True)) for row in found.rows])
         return
     for row in [found.columns, *found.rows]:
-        sys.stdout.write("\t".join("" if value is None else str(value) for value in row) + "\n")
+        print_text("\t".join("" if value is None else str(value) for value in row) + "\n")
 
 
 @dvc_app.command("sync")

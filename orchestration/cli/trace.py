@@ -22,7 +22,7 @@ from orchestration.project import open_workspace
 from orchestration.scoring.published import FILE
 from orchestration.settings import flattened
 from substrate.base.errors import ParameterError
-from substrate.cli.printing import print_json
+from substrate.cli.printing import print_json, print_text
 
 
 def print_trace(
@@ -96,14 +96,14 @@ def _print_hits(listing: Listing, hits: Sequence[Hit], constants: Sequence[Const
         print_json(records)
         return
     for one in constants:
-        sys.stdout.write(f"a constant of the paper, in {one.passage!r}: {one.what}\n")
+        print_text(f"a constant of the paper, in {one.passage!r}: {one.what}\n")
     if hits:
         heads = ("name", "paper", "measured", "the figure is")
         rows = [
             (entry.name, entry.paper or "", _shown(entry), _HITS[hit.how])
             for entry, hit in zip(entries, hits, strict=True)
         ]
-        sys.stdout.write(tabulate(rows, heads, tablefmt="github", disable_numparse=True) + "\n")
+        print_text(tabulate(rows, heads, tablefmt="github", disable_numparse=True) + "\n")
 
 
 def _shown(entry: Entry) -> str:
@@ -133,7 +133,7 @@ def _print_entries(entries: Sequence[Entry], *, json: bool) -> None:
         )
         for entry in entries
     ]
-    sys.stdout.write(tabulate(rows, heads, tablefmt="github", disable_numparse=True) + "\n")
+    print_text(tabulate(rows, heads, tablefmt="github", disable_numparse=True) + "\n")
 
 
 def _print_derived(listing: Listing, name: str, *, json: bool) -> bool:
@@ -187,7 +187,7 @@ def _print(way: Trace, answer: AnswerTrace | None, again: Any) -> None:
     console.print(_tree(way))
     if answer:
         console.print(_answer_tree(answer, again))
-        sys.stdout.write(answer.explanation)
+        print_text(answer.explanation)
     for problem in way.problems:
         console.print(f"[bold red]problem:[/] {escape(problem)}")
 

@@ -110,7 +110,7 @@ def _said_by(benchmarks: Iterable[Benchmark]) -> Iterator[Callable[..., Any]]:
         if isinstance(benchmark, Interpreted):
             yield benchmark.wordings
         if isinstance(benchmark, Explained):
-            yield benchmark.explain
+            yield from (benchmark.explain, benchmark.picture)
 
 
 def _behind(stages: dict[str, Stage], wanted: Sequence[str]) -> set[str]:
