@@ -39,7 +39,7 @@ from substrate.domains.clevrer.motion.law import SIGHT
 from substrate.domains.clevrer.parameters import Counterfactual, Parameters, Predictive
 from substrate.domains.clevrer.program import World
 from substrate.domains.clevrer.scene import Scene
-from substrate.worlds.clevrer import generate_scene
+from substrate.generators.clevrer import generate_scene
 
 SIMULATED = Parameters(predictive=Predictive("S"), counterfactual=Counterfactual("simulated"))
 FIRST = 80_000

@@ -26,7 +26,7 @@ from substrate.domains.clevrer.motion.from_annotations import read_annotations
 from substrate.domains.clevrer.motion.from_trajectories import Watched, watch
 from substrate.domains.clevrer.parameters import Counterfactual, Parameters
 from substrate.domains.clevrer.scene import Event, Scene
-from substrate.worlds.clevrer import physics
+from substrate.generators.clevrer import physics
 
 Pair = tuple[int, int]
 Verdicts = Mapping[str, tuple[bool, str]]

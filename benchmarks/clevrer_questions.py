@@ -24,7 +24,7 @@ from substrate.domains.clevrer.parameters import Counterfactual, Parameters, Pre
 from substrate.domains.clevrer.program import Step, World, run
 from substrate.domains.clevrer.scene import Event, Scene
 from substrate.domains.clevrer.trial import trials
-from substrate.worlds.clevrer import WorldScene, generate_scene
+from substrate.generators.clevrer import WorldScene, generate_scene
 
 FIRST = 90_000
 METHODS: Mapping[str, Parameters] = {

@@ -33,9 +33,9 @@ from substrate.domains.clevrer.motion import read_trajectories
 from substrate.domains.clevrer.motion.from_trajectories import Score, Watched, halves, watch
 from substrate.domains.clevrer.motion.predict import Pair, predict_collisions
 from substrate.domains.clevrer.parameters import Counterfactual, Parameters, Predictive
-from substrate.worlds.clevrer import WorldScene, generate_scene
-from substrate.worlds.clevrer.altered import altered
-from substrate.worlds.clevrer.inexact import noisy
+from substrate.generators.clevrer import WorldScene, generate_scene
+from substrate.generators.clevrer.altered import altered
+from substrate.generators.clevrer.inexact import noisy
 
 _EVERY = 10  # of the scenes that are kept out of the fits, one in so many is foretold
 _FIRST = 90_000  # number of the first generated scene

@@ -4,7 +4,7 @@
     python benchmarks/clevrer_worlds.py select  REAL [--scenes N]
     python benchmarks/clevrer_worlds.py compare REAL [--scenes N] [--figure FILE]
 
-``fit`` writes substrate/worlds/clevrer/measured.py; ``select`` generates scenes, and adds which to keep;
+``fit`` writes substrate/generators/clevrer/measured.py; ``select`` generates scenes, and adds which to keep;
 ``compare`` prints the table of docs/design/worlds.md, and draws its figure.
 
 REAL holds ``ground_truth_train.jsonl.gz``, ``ground_truth_test.jsonl.gz``, ``trajectories_test.jsonl.gz`` and
@@ -35,11 +35,11 @@ from substrate.domains.clevrer.format import (
     read_scene_events,
 )
 from substrate.domains.clevrer.motion.trajectories import read_trajectories
-from substrate.worlds.clevrer import generate_annotation
-from substrate.worlds.clevrer import measured as constants
-from substrate.worlds.clevrer.fit import Measured, measure, render, select
-from substrate.worlds.clevrer.measured import KEPT_COLLISIONS, KEPT_EXITS
-from substrate.worlds.clevrer.statistics import HISTOGRAMS, Clip, annotated, distances, recorded
+from substrate.generators.clevrer import generate_annotation
+from substrate.generators.clevrer import measured as constants
+from substrate.generators.clevrer.fit import Measured, measure, render, select
+from substrate.generators.clevrer.measured import KEPT_COLLISIONS, KEPT_EXITS
+from substrate.generators.clevrer.statistics import HISTOGRAMS, Clip, annotated, distances, recorded
 
 SEED = 20
 FIRST_SCENE = 10_000

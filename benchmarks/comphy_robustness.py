@@ -21,9 +21,9 @@ from substrate.domains.comphy.format import Target
 from substrate.domains.comphy.interpreter import answer_target
 from substrate.domains.comphy.parameters import Parameters
 from substrate.domains.rows import Row
-from substrate.worlds.clevrer.altered import altered
-from substrate.worlds.clevrer.inexact import noisy
-from substrate.worlds.comphy import WorldTarget, generate_target
+from substrate.generators.clevrer.altered import altered
+from substrate.generators.clevrer.inexact import noisy
+from substrate.generators.comphy import WorldTarget, generate_target
 
 INFERRED = Parameters(infer_properties=True, emitter="motion")
 SUBSETS = ("factual", "predictive", "counterfactual")

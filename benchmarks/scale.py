@@ -31,7 +31,7 @@ from zipfile import ZipFile
 
 import msgspec
 
-from substrate.worlds.layout import QUESTIONS, encode_scene, write_release
+from substrate.generators.layout import QUESTIONS, encode_scene, write_release
 
 ROOT = Path(__file__).resolve().parents[1]
 STEPS = ("dataset", "logs", "answers", "scores")

@@ -25,6 +25,8 @@ from orchestration.benchmarks.perceived import PERCEIVED
 from orchestration.benchmarks.twin import TWIN
 from orchestration.studies.ablations import ABLATIONS
 from orchestration.studies.ablations import STUDY as ABLATION_STUDY
+from orchestration.studies.evidence import EVIDENCE
+from orchestration.studies.questions import QUESTIONS
 from orchestration.studies.reliability import RELIABILITY
 from orchestration.studies.robustness import ROBUSTNESS
 from orchestration.studies.study import Study
@@ -64,5 +66,5 @@ TABLES: Mapping[str, Table] = {benchmark.table[0].name: benchmark.table[0] for b
 """The tables of results, by name."""
 MAIN = CLEVRER
 """The benchmark of the paper's first table, of which the report and the launch form speak first."""
-STUDIES: tuple[Study, ...] = (ABLATION_STUDY, ROBUSTNESS, RELIABILITY)
+STUDIES: tuple[Study, ...] = (ABLATION_STUDY, ROBUSTNESS, RELIABILITY, QUESTIONS, EVIDENCE)
 """The studies that have rows of their own."""

@@ -32,9 +32,9 @@ from substrate.domains.clevrer.parameters import Counterfactual, Parameters, Pre
 from substrate.domains.clevrer.program import World, run, run_choices
 from substrate.domains.clevrer.scene import Scene
 from substrate.domains.rows import encode
-from substrate.worlds.clevrer import physics, scene_files
-from substrate.worlds.clevrer.scene import generate_scene
-from substrate.worlds.layout import encode_scene, write_release
+from substrate.generators.clevrer import physics, scene_files
+from substrate.generators.clevrer.scene import generate_scene
+from substrate.generators.layout import encode_scene, write_release
 
 _MADE = 20
 """The number of scenes that are generated; more are the same again."""

@@ -11,8 +11,8 @@ from benchmarks.speed.measure import Bench, Pair
 from substrate.domains.rows import encode
 from substrate.domains.smallville.format import Spec
 from substrate.domains.smallville.twin import replay_twin, twin_rows, village_tbox
+from substrate.generators.smallville import spec_line
 from substrate.rules.tbox import TBox
-from substrate.worlds.smallville import spec_line
 
 _MADE = 36
 """The number of specifications that are drawn, some of each cell; more are the same again."""

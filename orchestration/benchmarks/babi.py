@@ -30,14 +30,16 @@ from orchestration.benchmarks.benchmark import (
 from orchestration.benchmarks.transfer import TRANSFER
 from orchestration.fetch.archives import extract
 from substrate.cause.explanation import Explanation
+from substrate.cause.pictures import Pictured
 from substrate.domains.babi.deltas import story_log
 from substrate.domains.babi.explain import explain_answer
 from substrate.domains.babi.format import SUBSETS, Story, read_tasks
 from substrate.domains.babi.interpreter import answer_story
+from substrate.domains.babi.picture import picture_story
 from substrate.domains.rows import Row
+from substrate.generators.babi import TASKS
+from substrate.generators.babi.release import WORLDS
 from substrate.log.event_log import EventLog
-from substrate.worlds.babi import TASKS
-from substrate.worlds.babi.release import WORLDS
 
 _stories = msgspec.json.Decoder(list[Story])
 
@@ -89,6 +91,12 @@ def explain(case: Case, logs: Sequence[EventLog], _: Any, subset: str, question:
     return None
 
 
+def picture(case: Case, why: Explanation, row: Row) -> Pictured:
+    """A row's story up to its question, with the sentences that the answer rests on."""
+    story = next(story for story in _stories.decode(case.record) if story.subset == row.subset)
+    return picture_story(story, int(row.question), why)
+
+
 def wordings(case: Case) -> Iterator[Wording]:
     """The questions of a case's stories in words."""
     for story in _stories.decode(case.record):
@@ -117,7 +125,6 @@ STORIES = Source(
     official=Release("test", "test files", unpack),
     worlds=WORLDS,
     size=lambda data: f"{data.questions:,} questions a task",
-    picture="story",
 )
 BABI = Explained(
     name="babi",
@@ -139,6 +146,7 @@ BABI = Explained(
     ),
     rows=rows,
     explain=explain,
+    picture=picture,
     wordings=wordings,
     examples=(Example("bAbI, three supporting facts", "qa3"),),
     declared={"answers": lambda data: len(TASKS) * data.questions},

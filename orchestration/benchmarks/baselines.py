@@ -227,7 +227,8 @@ def _of_twin(name: str, title: str, place: int, predict: Callable[..., Any], sco
         numbers=tuple(f"{name}/{metric}" for metric in Judgement._fields),
         table=(TWIN.table[0], place),
         parts=partial(twin_parts, predict, name),
-        paired=True,
+        metrics=TWIN.metrics,
+        whole=TWIN.whole,
     )
 
 

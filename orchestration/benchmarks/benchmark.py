@@ -20,11 +20,14 @@ from typing import Any, ClassVar, Literal, NamedTuple, Protocol
 import msgspec
 
 from orchestration.code import Declared
+from orchestration.scoring.counting import METRICS, RIGHT, Metric
 from substrate.base.errors import FormatError, ParameterError
-from substrate.cause.explanation import Explanation
+from substrate.cause.evidence import Rest, rests_on
+from substrate.cause.explanation import ExplainedPart, Explanation
+from substrate.cause.pictures import Pictured
 from substrate.domains.rows import Row
+from substrate.generators.world import World
 from substrate.log.event_log import EventLog
-from substrate.worlds.world import World
 
 Files = Mapping[str, Path]
 """Input files or folders by what they are, such as ``annotations`` and ``questions``."""
@@ -182,8 +185,6 @@ class Source(Declared):
         worlds: what generates it, by level of difficulty, the benchmark's own first; there may be none.
         size: how much data a generated profile has, in words.
         note: what a table's caption adds to where the data come from.
-        picture: how an answer about it is pictured, by a name in
-            :data:`orchestration.rendering.worked.PICTURES`; empty where none is.
     """
 
     name: str
@@ -196,7 +197,6 @@ class Source(Declared):
     worlds: Mapping[str, World] = field(default_factory=dict)
     size: Callable[[Any], str] = lambda data: ""
     note: str = ""
-    picture: str = ""
 
     @property
     def world(self) -> tuple[World, ...]:
@@ -278,7 +278,8 @@ class Benchmark(Declared):
         about: what its stages do, by their last name, for the UI.
         form: how an answer of it is named.
         asked: what an answer's name calls a row's question.
-        paired: whether rows come in pairs of one scene, which are judged together.
+        metrics: how its rows are counted, by the last part of a number's name.
+        whole: what of these says whether a question, or all of a scene's, is right.
     """
 
     name: str
@@ -289,7 +290,8 @@ class Benchmark(Declared):
     about: Mapping[str, str]
     form: str = ""
     asked: Callable[[Row], str] = lambda row: str(row.question)
-    paired: bool = False
+    metrics: Mapping[str, Metric] = field(default_factory=lambda: METRICS)
+    whole: Metric = RIGHT
     by_model: ClassVar[bool] = False
     """True if its answers are a language model's."""
 
@@ -360,11 +362,15 @@ class Explained(Interpreted):
     Attributes:
         explain: why the answer of a subset (or "") and question of a case is what it is; ``None`` where there
             is no such question.
+        picture: what an answer is about as a picture, given its case, its explanation and its row.
+        rests: what decides a part of an explained answer.
         examples: the kinds of questions of which the report works an example.
         worked: of how many wrong answers the report has the steps.
     """
 
     explain: Callable[[Case, Sequence[EventLog], Any, str, str], Explanation | None]
+    picture: Callable[[Case, Explanation, Row], Pictured]
+    rests: Callable[[Explanation, ExplainedPart], Rest] = rests_on
     examples: tuple[Example, ...] = ()
     worked: int = 240
 
@@ -373,16 +379,15 @@ _WITH_SUBSET = 3
 """The number of slashes in the name of an answer that names its subset."""
 
 
-METRICS = ("per_question", "per_option")
-
-
 def per_choice(benchmark: str, *subsets: str) -> tuple[str, ...]:
     """The numbers of multiple-choice subsets: per question and per option.
 
     >>> per_choice("clevrer", "predictive")
     ('clevrer/predictive/per_question', 'clevrer/predictive/per_option')
     """
-    return tuple(f"{benchmark}/{subset}/{metric}" for subset in subsets for metric in METRICS)
+    return tuple(
+        f"{benchmark}/{subset}/{metric}" for subset in subsets for metric in ("per_question", "per_option")
+    )
 
 
 def require_scenes(

@@ -31,8 +31,10 @@ from orchestration.benchmarks.benchmark import (
 from substrate.base.errors import FormatError, ParameterError
 from substrate.base.inputs import Source as Line
 from substrate.base.inputs import lines
-from substrate.cause.explanation import Explanation
+from substrate.cause.explanation import OWN, Explanation
+from substrate.cause.pictures import Pictured, pictured
 from substrate.domains.clevrer.deltas import annotation_log, events_log
+from substrate.domains.clevrer.evidence import rests_on
 from substrate.domains.clevrer.explain import explain as explain_question
 from substrate.domains.clevrer.format import (
     SUBSETS,
@@ -45,9 +47,11 @@ from substrate.domains.clevrer.format import (
 )
 from substrate.domains.clevrer.interpreter import answer_scene
 from substrate.domains.clevrer.parameters import Parameters
+from substrate.domains.clevrer.picture import scene_timeline
+from substrate.domains.clevrer.scene import Scene
 from substrate.domains.rows import Row
+from substrate.generators.clevrer.release import WORLDS
 from substrate.log.event_log import EventLog
-from substrate.worlds.clevrer.release import WORLDS
 
 EVENTS = "events"
 """The kind of a case that is a compact event record; any other is an annotation."""
@@ -168,6 +172,11 @@ def explain(
     return None
 
 
+def picture(_: Case, why: Explanation, row: Row) -> Pictured:
+    """A scene's objects and events, with those that an answer rests on."""
+    return pictured(scene_timeline(Scene(why.logs[OWN]), why))
+
+
 def wordings(case: Case) -> Iterator[Wording]:
     """A scene's questions in words, with their choices."""
     for asked in _questions.decode(case.questions).questions:
@@ -204,7 +213,6 @@ SCENES = Source(
     official=Release("validation", "validation split", unpack),
     worlds=WORLDS,
     size=lambda data: f"{data.scenes:,} scenes",
-    picture="scene",
 )
 PARAMETERS = Section("clevrer", Parameters)
 CLEVRER = Explained(
@@ -228,6 +236,8 @@ CLEVRER = Explained(
     parameters=PARAMETERS,
     rows=rows,
     explain=explain,
+    picture=picture,
+    rests=rests_on,
     wordings=wordings,
     examples=tuple(Example(f"CLEVRER, {subset}", subset) for subset in SUBSETS),
     declared={"logs": lambda data: data.scenes},

@@ -11,6 +11,7 @@ from functools import partial
 from typing import Annotated, Any
 
 import msgspec
+from pyoxigraph import NamedNode
 
 from orchestration.benchmarks.benchmark import (
     ByHand,
@@ -31,17 +32,23 @@ from orchestration.benchmarks.benchmark import (
     require_scenes,
 )
 from orchestration.benchmarks.transfer import TRANSFER
-from substrate.cause.explanation import Explanation
+from substrate.cause.evidence import IMAGINED, RULED
+from substrate.cause.explanation import OWN, Explanation
+from substrate.cause.pictures import Pictured
+from substrate.domains.clevrer.evidence import rests_on
 from substrate.domains.clevrer.format import annotation_sources
-from substrate.domains.comphy.deltas import target_log
+from substrate.domains.clevrer.picture import scene_timeline
+from substrate.domains.comphy.deltas import NAMESPACE, target_log
 from substrate.domains.comphy.explain import explain as explain_question
 from substrate.domains.comphy.format import TargetQuestions, decode_target, read_questions, target_names
 from substrate.domains.comphy.interpreter import answer_target
 from substrate.domains.comphy.parameters import Parameters
+from substrate.domains.comphy.scene import TargetScene
 from substrate.domains.rows import Row
+from substrate.generators.comphy.release import WORLDS
 from substrate.log.event_log import EventLog
-from substrate.worlds.comphy.release import WORLDS
 
+VIDEO = NamedNode(f"{NAMESPACE}video")
 _questions = msgspec.json.Decoder(TargetQuestions)
 _record = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
@@ -98,6 +105,13 @@ def explain(
     return None
 
 
+def picture(_: Case, why: Explanation, row: Row) -> Pictured:
+    """A target's objects and events; telling where a step rests on what a reference video showed."""
+    found = (step for part in why.parts for step in part.steps if step.about)
+    filmed = any(why.delta(piece).triple[1] == VIDEO for step in found for piece in step.evidence)
+    return Pictured(scene_timeline(TargetScene(why.logs[OWN]), why), (), filmed)
+
+
 def wordings(case: Case) -> Iterator[Wording]:
     """A target's questions in words, with their choices."""
     for asked in _questions.decode(case.questions).questions:
@@ -117,11 +131,12 @@ TARGETS = Source(
     worlds=WORLDS,
     size=lambda data: f"{data.targets:,} targets",
     note=", once in the paper's setting and once with mass and charge inferred",
-    picture="target",
 )
 
 
-def _setting(name: str, title: str, place: int, logged: str, about: dict[str, str], **own: Any) -> Explained:
+def _setting(
+    name: str, title: str, place: int, logged: str, imagines: str, about: dict[str, str], **own: Any
+) -> Explained:
     parameters = Section(name, Parameters)
     return Explained(
         name=name,
@@ -142,6 +157,8 @@ def _setting(name: str, title: str, place: int, logged: str, about: dict[str, st
         parameters=parameters,
         rows=partial(rows, name),
         explain=explain,
+        picture=picture,
+        rests=partial(rests_on, imagines=imagines),
         wordings=wordings,
         declared={"logs": lambda data: data.targets},
         about=about,
@@ -154,6 +171,7 @@ COMPHY = _setting(
     "ComPhy, no property inferred",
     0,
     "One event log a target, nothing hidden in it.",
+    RULED,
     {
         "answers": "A row a question in the paper's setting: no hidden property is known.",
         "scores": "Accuracy of each subset in the paper's setting, with Wilson's interval.",
@@ -164,6 +182,7 @@ COMPHY_INFERRED = _setting(
     "ComPhy, mass and charge inferred",
     1,
     "One event log a target, with mass and charge as the reference videos show them.",
+    IMAGINED,
     {
         "answers": "A row a question with mass and charge inferred and motion simulated.",
         "scores": "Accuracy of each subset with hidden properties inferred, with Wilson's interval.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -25,7 +26,9 @@ from orchestration.benchmarks.benchmark import (
 )
 from orchestration.benchmarks.transfer import TRANSFER
 from orchestration.fetch.archives import extract
+from substrate.cause.evidence import FACTS, rests_on
 from substrate.cause.explanation import Explanation
+from substrate.cause.pictures import Pictured, pictured
 from substrate.domains.gqa.deltas import scene_log
 from substrate.domains.gqa.explain import explain as explain_question
 from substrate.domains.gqa.format import (
@@ -38,10 +41,11 @@ from substrate.domains.gqa.format import (
     require_scenes,
 )
 from substrate.domains.gqa.interpreter import SUBSETS, answer_scene
+from substrate.domains.gqa.picture import image_boxes
 from substrate.domains.gqa.scene import Scene
 from substrate.domains.rows import Row
+from substrate.generators.gqa.release import WORLDS
 from substrate.log.event_log import EventLog
-from substrate.worlds.gqa.release import WORLDS
 
 _questions = msgspec.json.Decoder(dict[str, Question])
 _MEMBERS = {
@@ -94,6 +98,12 @@ def explain(case: Case, logs: Sequence[EventLog], _: Any, subset: str, question:
     return None
 
 
+def picture(case: Case, why: Explanation, row: Row) -> Pictured:
+    """An image's annotated objects, with those that an answer rests on."""
+    image = str(case.scene)
+    return pictured(image_boxes(image, decode_scene_graph(case.source, image, case.record), why))
+
+
 def wordings(case: Case) -> Iterator[Wording]:
     """An image's questions in words."""
     for number, asked in _questions.decode(case.questions).items():
@@ -118,7 +128,6 @@ IMAGES = Source(
     official=Release("validation", "balanced validation split", unpack),
     worlds=WORLDS,
     size=lambda data: f"{data.scenes:,} scenes",
-    picture="image",
 )
 GQA = Explained(
     name="gqa",
@@ -136,6 +145,8 @@ GQA = Explained(
     ),
     rows=rows,
     explain=explain,
+    picture=picture,
+    rests=partial(rests_on, recorded=FACTS, absent=FACTS),
     wordings=wordings,
     examples=(Example("GQA, objects resolved by name", SUBSETS["name"]),),
     declared={"logs": lambda data: data.scenes},

@@ -40,9 +40,8 @@ class Tally(msgspec.Struct):
     subsets: dict[str, tuple[int, int]] = {}
     """By subset: of how many rows with gold, and how many of them are right."""
 
-    def count(self, row: Row, *, again: bool = False) -> None:
-        """Take a row in; ``again`` says that a row of the same question came before."""
-        self.questions += not again
+    def count(self, row: Row) -> None:
+        """Take a row in; how many questions there are is for the caller to say."""
         self.rows += 1
         if row.correct is not None:
             self.graded += 1
@@ -81,20 +80,17 @@ class Tally(msgspec.Struct):
 
 def write_rows(rows: Iterable[Row], out: Path) -> Tally:
     """Write rows to a file, which appears only when all of them are there; each counts as a question."""
-    return _write(((row,) for row in rows), out)
+    return _write(((1, (row,)) for row in rows), out)
 
 
-def _write(cases: Iterable[Iterable[Row]], out: Path) -> Tally:
-    """Write the rows of cases to a file, as :func:`write_rows`; rows of one case that name one question count
-    as one.
-    """
+def _write(cases: Iterable[tuple[int, Iterable[Row]]], out: Path) -> Tally:
+    """Write the rows of cases to a file, as :func:`write_rows`; each case says how many questions it has."""
     tally = Tally()
     with replacing(out) as fresh, fresh.open("wb") as file:
-        for rows in cases:
-            asked = set[int | str]()
+        for questions, rows in cases:
+            tally.questions += questions
             for row in rows:
-                tally.count(row, again=row.question in asked)
-                asked.add(row.question)
+                tally.count(row)
                 file.write(encode(row) + b"\n")
     return tally
 
@@ -110,10 +106,11 @@ def answer_files(
     """
     cases = benchmark.source.cases(files, None, False)
 
-    def rows() -> Iterator[Iterable[Row]]:
+    def rows() -> Iterator[tuple[int, Iterable[Row]]]:
         for done, case in enumerate(cases.each, start=1):
             logs = [named.log for named in benchmark.logs(case, parameters)]
-            yield benchmark.rows(case, logs, parameters, split_of(files))
+            questions = sum(1 for _ in benchmark.wordings(case))
+            yield questions, benchmark.rows(case, logs, parameters, split_of(files))
             advance(done, cases.total)
 
     return _write(rows(), out)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -22,15 +23,18 @@ from orchestration.benchmarks.benchmark import (
     Wording,
     chosen,
 )
+from orchestration.scoring.counting import RIGHT, Metric
 from substrate.base.errors import InterventionError
-from substrate.cause.explanation import Explanation
+from substrate.cause.explanation import OWN, Explanation
+from substrate.cause.pictures import Pictured, pictured
 from substrate.domains.rows import Row
 from substrate.domains.smallville.format import ARMS, Gold, Spec, read_gold, read_specs
-from substrate.domains.smallville.judging import Judgement
-from substrate.domains.smallville.twin import answer_spec, parent_log, replay_twin, twin_rows
+from substrate.domains.smallville.judging import judge, weights
+from substrate.domains.smallville.picture import arm_timeline
+from substrate.domains.smallville.twin import answer_spec, parent_log, replay_twin, twin_rows, village_tbox
 from substrate.domains.smallville.twin_explain import explain as explain_arm
+from substrate.generators.smallville.release import WORLDS
 from substrate.log.event_log import EventLog
-from substrate.worlds.smallville.release import WORLDS
 
 _spec = msgspec.json.Decoder(Spec)
 _gold = msgspec.json.Decoder(Gold | None)
@@ -88,12 +92,26 @@ def explain(case: Case, logs: Sequence[EventLog], _: Any, subset: str, arm: str)
     return explain_arm(spec, arm, logs)
 
 
+def picture(_: Case, why: Explanation, row: Row) -> Pictured:
+    """An arm's events, with those that its answer rests on."""
+    return pictured(arm_timeline(village_tbox(), why.logs[OWN], why.evidence()))
+
+
 def wordings(case: Case) -> Iterator[Wording]:
     """A specification's question, once for each arm."""
     spec = _spec.decode(case.record)
     yield from (Wording(arm, spec.query.text) for arm in spec.arms)
 
 
+def _judged(metric: str, rows: Sequence[Any]) -> tuple[int, int]:
+    """Hold a specification's arms against its gold, all at once."""
+    judgement = judge([row.predicted for row in rows], [str(row.expected) for row in rows])
+    return getattr(judgement, metric), getattr(weights(len(rows)), metric)
+
+
+METRICS = {"per_arm": RIGHT} | {
+    name: Metric(partial(_judged, name), together=True) for name in ("joint", "divergence")
+}
 TABLE = Table(
     name="twin",
     title="Table 2: Twin-EventLog",
@@ -116,12 +134,11 @@ SPECS = Source(
     cases=cases,
     worlds=WORLDS,
     size=lambda data: f"{data.specs:,} specifications",
-    picture="arm",
 )
 TWIN = Explained(
     name="twin",
     title="Twin-EventLog",
-    numbers=tuple(f"twin/{metric}" for metric in Judgement._fields),
+    numbers=tuple(f"twin/{metric}" for metric in METRICS),
     form="twin/SPEC/ARM",
     table=(TABLE, 0),
     source=SPECS,
@@ -135,10 +152,12 @@ TWIN = Explained(
     ),
     rows=rows,
     explain=explain,
+    picture=picture,
     wordings=wordings,
     asked=lambda row: ARMS[int(row.question)],
     examples=(Example("Twin-EventLog, news that travels", "propagation"),),
-    paired=True,
+    metrics=METRICS,
+    whole=METRICS["joint"],
     declared={"answers": lambda data: 2 * data.specs},
     about={
         "answers": "A row an arm: the specification's question on each of its two logs.",

@@ -12,10 +12,10 @@ import typer
 from orchestration.cli import completion
 from orchestration.cli.console import NOTHING_SET, ProfileOption, SetOption
 from orchestration.cli.results import accept, materialize, reproduce, verify
-from substrate.cli.console import JsonOption, bars, failing, say, voiced
+from substrate.cli.console import JsonOption, failing, say, voiced
 from substrate.cli.main import PLAIN, add_commands, add_group
 from substrate.cli.notices import others_apart
-from substrate.cli.printing import print_json
+from substrate.cli.printing import print_json, print_text
 
 app = typer.Typer(
     **PLAIN,
@@ -41,24 +41,10 @@ def _experiments() -> typer.Typer:
 add_commands(app)
 add_group(app, "answer", _answers, "Answer a user's own files with the pipeline's interpreters.")
 add_group(app, "experiment", _experiments, "Results under other parameters, beside the pinned ones.")
-predict_app = typer.Typer(**PLAIN, help="Predict the unseen future from a user's own files.")
 cluster_app = typer.Typer(**PLAIN, help="Look at a cluster before work is sent to it.")
-perceive_app = typer.Typer(**PLAIN, help="Events with probabilities from a detector's proposals.")
 dvc_app = typer.Typer(**PLAIN, help="Keep DVC in step with the asset graph.")
-app.add_typer(perceive_app, name="perceive")
-app.add_typer(predict_app, name="predict")
 app.add_typer(dvc_app, name="dvc")
 app.add_typer(cluster_app, name="cluster")
-
-
-@predict_app.callback()
-def _predict() -> None:
-    """Typer leaves out a group that has nothing of its own."""
-
-
-@perceive_app.callback()
-def _perceive() -> None:
-    """Typer leaves out a group that has nothing of its own."""
 
 
 for command in (reproduce, materialize, verify, accept):
@@ -182,7 +168,8 @@ def fetch(
     json: JsonOption = False,
 ) -> None:
     """Official data: resumed, verified, pinned."""
-    from orchestration.fetch.downloads import fetch_shown, known_files
+    from orchestration.fetch.downloads import fetch_shown
+    from orchestration.fetch.sources import known_files
     from orchestration.project import find_root
 
     if list_ == (benchmark is not None) or (json and not list_):
@@ -200,86 +187,6 @@ def fetch(
         folder = root / "downloads" / benchmark
         for fetched in fetch_shown(benchmark, folder, pins=pins, base=base, only=file):
             say(str(fetched))
-
-
-@predict_app.command("clevrer")
-@voiced
-def predict_clevrer(
-    trajectories: Annotated[
-        Path,
-        typer.Option(
-            "--trajectories",
-            metavar="FILE",
-            help="JSON lines of objects and their positions by frame; may be gzip.",
-        ),
-    ],
-    at: Annotated[int, typer.Option("--at", min=0, help="The last frame that may be known.")],
-    out_: Annotated[
-        Path, typer.Option("--out", metavar="OUT.jsonl", help="A line a scene: the pairs that will collide.")
-    ],
-    until: Annotated[int, typer.Option("--until", help="The last frame of the prediction.")] = 127,
-    events: Annotated[
-        Path | None,
-        typer.Option(
-            "--events",
-            metavar="FILE",
-            help="Event records: which pairs have collided by --at; inferred from the motion without it.",
-        ),
-    ] = None,
-    json: JsonOption = False,
-) -> None:
-    """Collisions of the unseen future from observed motion, by the calibrated simulator."""
-    with failing(), others_apart(), bars() as shown:
-        from orchestration.cli.predict import predict_clevrer as predict
-
-        task = shown.add_task("scenes", total=None)
-
-        def advance(done: int, total: int) -> None:
-            shown.update(task, completed=done, total=total)
-
-        scenes, collisions = predict(trajectories, events, at, until, out_, advance)
-    if json:
-        print_json({"scenes": scenes, "collisions": collisions, "from": at + 1, "to": until})
-    else:
-        say(f"{scenes} scenes, {collisions} collisions predicted in frames {at + 1} to {until}")
-
-
-@perceive_app.command("clevrer")
-@voiced
-def perceive_clevrer(
-    proposals: Annotated[
-        Path,
-        typer.Option(
-            "--proposals", metavar="DIR_OR_ZIP", help="NS-DR's processed proposals, sim_NNNNN.json."
-        ),
-    ],
-    out_: Annotated[
-        Path,
-        typer.Option("--out", metavar="EVENTS.jsonl", help="A line a video, which `answer --events` takes."),
-    ],
-    logs: Annotated[
-        Path | None,
-        typer.Option("--logs", metavar="DIR", help="A folder for the event log of each video too."),
-    ] = None,
-    until: Annotated[
-        int | None, typer.Option("--until", min=0, help="The last frame that may be read.")
-    ] = None,
-    json: JsonOption = False,
-) -> None:
-    """Objects, entries, exits and collisions, each with its probability, from each frame's masks."""
-    with failing(), others_apart(), bars() as shown:
-        from orchestration.cli.perceive import perceive_clevrer as perceive
-
-        task = shown.add_task("videos", total=None)
-
-        def advance(done: int, total: int) -> None:
-            shown.update(task, completed=done, total=total)
-
-        videos, objects, collisions = perceive(proposals, out_, logs, until, advance)
-    if json:
-        print_json({"videos": videos, "objects": objects, "collisions": collisions})
-    else:
-        say(f"{videos} videos, {objects} objects, {collisions} collisions perceived")
 
 
 FileOption = Annotated[Path | None, typer.Option(metavar="FILE", help="Your own, instead of the profile's.")]
@@ -316,7 +223,7 @@ def explain(
     if json:
         print_json(explained.record())
     else:
-        sys.stdout.write(explained.text(full))
+        print_text(explained.text(full))
 
 
 @app.command(context_settings={"ignore_unknown_options": True})  # a figure may be negative
@@ -436,7 +343,7 @@ def logs(
         print_json([dict(zip(found.columns, row, strict=True)) for row in found.rows])
         return
     for row in [found.columns, *found.rows]:
-        sys.stdout.write("\t".join("" if value is None else str(value) for value in row) + "\n")
+        print_text("\t".join("" if value is None else str(value) for value in row) + "\n")
 
 
 @dvc_app.command("sync")

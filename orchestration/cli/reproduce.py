@@ -4,68 +4,21 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from orchestration.base.yaml_text import read_yaml
 from orchestration.cli.console import running, stage_bars
-from orchestration.ledger.look import (
-    File,
-    Look,
-    SeenStage,
-    is_source,
-    look,
-    read_look,
-    shared_paths,
-    stands,
-    write_look,
-)
+from orchestration.ledger.look import Reproduction, keep, look, read_look, sources, stands
 from orchestration.settings import PARAMETERS_FILE
 from orchestration.workspace.root import find_root
 
 if TYPE_CHECKING:
     from orchestration.workspace.folders import Workspace
-
-
-class Reproduction(msgspec.Struct, frozen=True):
-    """The outcome of a reproduction.
-
-    Attributes:
-        profile: the profile.
-        stages: the stages that it takes, in order.
-        ran: whether the graph was run; ``False`` where nothing was to be done.
-        seconds: how long it took.
-        tables: in Markdown, as they are printed.
-        report: where the report lies, if the whole was reproduced.
-        checks: what checks said that stopped nothing.
-        drifted: by path, how it differs from its pin.
-        experiment: its name, where the run was one.
-        computed: the stages that were computed; the others were reused.
-    """
-
-    profile: str
-    stages: list[str]
-    ran: bool
-    seconds: float
-    tables: list[str]
-    report: str | None
-    checks: list[str]
-    drifted: dict[str, str]
-    experiment: str | None = None
-    computed: Sequence[str] = ()
-
-    def line(self) -> str:
-        """The one line that ends it."""
-        count, computed = len(self.stages), len(self.computed)
-        rest = f"; {len(self.drifted)} outputs differ from their pins" if self.drifted else ""
-        if not self.ran:
-            return f"Nothing to do: all {count} stages of profile {self.profile} stand as they were{rest}."
-        made = f"experiment {self.experiment} beside profile" if self.experiment else "profile"
-        took = f"{computed} computed, {count - computed} reused, in {self.seconds:,.0f} s"
-        return f"Done: {count} stages of {made} {self.profile}: {took}{rest}."
 
 
 def reproduced(
@@ -86,12 +39,8 @@ def reproduced(
     if not overrides and not force and not name:
         named = profile or str(read_yaml(root / PARAMETERS_FILE).get("profile"))
         if kept := stands(root, named, only):
-            names = kept.wanted(only)
-            said = [line for name in names for line in kept.stages[name].said]
-            drifted = {path: how for name in names for path, how in kept.stages[name].drifted.items()}
-            report = str(root / kept.report) if "report/html" in names else None
-            took = time.monotonic() - start
-            return Reproduction(named, names, False, took, kept.tables[only or ""], report, said, drifted)
+            took, report = time.monotonic() - start, kept.report and str(root / kept.report)
+            return msgspec.structs.replace(kept, ran=False, seconds=took, report=report, computed=())
     with running(), _model_for(profile, only, overrides):
         return _run(profile, only, overrides, force, name, start)
 
@@ -134,7 +83,7 @@ def _run(
     workspace = open_run(profile, tuple(overrides), name)
     used, names = workspace.settings.profile, stages_of(only)
     with project_lock(workspace.root):
-        before = look(workspace.root, shared_paths(used))
+        before = _hashes(workspace.root, sources())
         if workspace.experiment:
             begin(workspace, overrides)
         with stage_bars(names) as how:
@@ -151,28 +100,31 @@ def _run(
     experiment = workspace.experiment.name if workspace.experiment else None
     if experiment:
         workspace = open_experiment(workspace.root, experiment)
-    checks = {
-        name: tuple(
-            f"{name}: {check.check_name}: {check.description}"
-            for check in failed
-            if check.asset_key.to_user_string() == name and check.check_name != "drift"
-        )
+    checks = [
+        f"{name}: {check.check_name}: {check.description}"
         for name in names
-    }
-    if not overrides:
-        _keep(workspace, names, checks, drifted, before)
-    return Reproduction(
-        used,
-        names,
-        True,
-        time.monotonic() - start,
-        tables_of(workspace, names, only),
-        str(workspace.path(STAGES["report/html"].outs[0]) / "index.html") if "report/html" in names else None,
-        [line for name in names for line in checks[name]],
-        dict(sorted(drifted.items())),
-        experiment,
-        [name for name in names if how.get(name) == "computed"],
+        for check in failed
+        if check.asset_key.to_user_string() == name and check.check_name != "drift"
+    ]
+    out = f"{STAGES['report/html'].outs[0].format(profile=used)}/index.html"
+    done = Reproduction(
+        profile=used,
+        stages=names,
+        tables=tables_of(workspace, names, only),
+        report=out if "report/html" in names else None,
+        checks=checks,
+        drifted=dict(sorted(drifted.items())),
+        experiment=experiment,
+        computed=[name for name in names if how.get(name) == "computed"],
     )
+    if not overrides:
+        _keep(workspace, only or "", done, before)
+    shown = done.report and str(workspace.path(done.report))
+    return msgspec.structs.replace(done, seconds=time.monotonic() - start, report=shown)
+
+
+def _hashes(root: Path, paths: Iterable[str]) -> dict[str, str]:
+    return {name: file.sha256 for name, file in look(root, paths).items()}
 
 
 def tables_of(workspace: Workspace, names: Sequence[str], only: str | None) -> list[str]:
@@ -190,49 +142,32 @@ def tables_of(workspace: Workspace, names: Sequence[str], only: str | None) -> l
     return [by_number(benchmark.table[0], [benchmark], scores, workspace).render("md")]
 
 
-def _keep(
-    workspace: Workspace,
-    ran: Sequence[str],
-    checks: Mapping[str, tuple[str, ...]],
-    drifted: Mapping[str, str],
-    before: Mapping[str, File],
-) -> None:
-    """Keep what stands after a run: the stages that ran, and those that stood before it and still do."""
+def _keep(workspace: Workspace, only: str, run: Reproduction, before: Mapping[str, str]) -> None:
+    """Keep what stands after a run: of one that took in everything each benchmark's part, and after one that
+    changed nothing what stood before it.
+    """
     from orchestration.ledger.records import fingerprint, read_records
     from orchestration.pipeline.graph import STAGES, stages_of
     from orchestration.registry import BENCHMARKS
-    from orchestration.stage import inputs_of
 
-    root, profile = workspace.root, workspace.settings.profile
-    seen = time.time_ns()
-    files = look(root, shared_paths(profile))
-    own = {name: file.sha256 for name, file in files.items() if is_source(name)}
-    if own != {name: file.sha256 for name, file in before.items() if is_source(name)}:
+    root, profile, records = workspace.root, workspace.settings.profile, read_records(workspace)
+    if _hashes(root, sources()) != before:
         return  # code or parameters changed while it ran: nobody can say with which it ran
-    earlier = read_look(root, profile)
-    if earlier and any(
-        name not in earlier.files or earlier.files[name].sha256 != digest for name, digest in own.items()
-    ):
-        earlier = None
-    stages: dict[str, SeenStage] = {}
-    records = read_records(workspace)
-    for name, stage in STAGES.items():
-        known = earlier.stages.get(name) if earlier else None
-        said = checks.get(name) if name in ran else known.said if known and known.stands else None
-        if said is None or records.get(name) != fingerprint(STAGES, stage, workspace):
-            stages[name] = SeenStage(stage.needs)
-            continue
-        outs = [out.format(profile=profile) for out in stage.outs]
-        inputs = [out.format(profile=profile) for out in inputs_of(STAGES, stage)]
-        outside = stage.outside(workspace).values() if stage.outside else ()
-        paths = tuple(dict.fromkeys([*inputs, *outs, *map(str, outside)]))
-        files |= look(root, [path for path in paths if path not in files])
-        apart = {out: drifted[out] for out in outs if out in drifted}
-        stages[name] = SeenStage(stage.needs, True, paths, said, apart)
-    tables: dict[str, list[str]] = {}
-    for only in (None, *BENCHMARKS):
-        names = stages_of(only)
-        if all(stages[name].stands for name in names):
-            tables[only or ""] = tables_of(workspace, names, only)
-    report = f"{STAGES['report/html'].outs[0].format(profile=profile)}/index.html"
-    write_look(root, profile, Look(seen, files, stages, tables, report))
+    if any(records.get(name) != fingerprint(STAGES, STAGES[name], workspace) for name in run.stages):
+        return
+    runs, earlier = {only: run}, read_look(root, profile)
+    for part in () if only else BENCHMARKS:
+        names = stages_of(part)
+        outs = {out.format(profile=profile) for name in names for out in STAGES[name].outs}
+        runs[part] = msgspec.structs.replace(
+            run,
+            stages=names,
+            tables=tables_of(workspace, names, part),
+            report=None,
+            checks=[line for line in run.checks if line.partition(":")[0] in names],
+            drifted={path: how for path, how in run.drifted.items() if path in outs},
+        )
+    if only and earlier and stands(root, profile, next(iter(earlier.runs))):
+        runs = {**earlier.runs, **runs}
+    given = (one.outside(workspace).values() for one in STAGES.values() if one.outside)
+    keep(root, profile, sorted({str(path) for paths in given for path in paths}), runs)

@@ -6,7 +6,7 @@ of DVC, which computes there, is compared in the same way.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,12 +20,12 @@ from orchestration.ledger.pinned import ROWS, Pin, Pinned, PinnedRow, Pins, read
 from orchestration.ledger.records import Manifest, ledger_of, read_manifest
 from orchestration.project import open_workspace
 from orchestration.registry import BENCHMARKS
-from orchestration.scoring.scores import Score, split_name
-from orchestration.scoring.statistics import mcnemar_exact, newcombe_paired, wilson
+from orchestration.scoring.counting import RIGHT, compared, counts_for, outcomes, split_name
+from orchestration.scoring.scores import Score
+from orchestration.scoring.statistics import wilson
 from orchestration.workspace.folders import Workspace
 from substrate.base.errors import ParameterError
 from substrate.base.files import sha256
-from substrate.domains.smallville.judging import WEIGHTS, judge
 
 PINNED, WORKSPACE = "pinned", "workspace"
 _DIGITS = 6
@@ -236,15 +236,9 @@ def _number(
     if unpaired := _unpaired(name, before, after, sides, (old, new)):
         return ComparedNumber(name, *counts, old == new, apart, unpaired=unpaired)
     was, is_ = (side or {} for side in sides)
-    table = defaultdict[tuple[bool, bool], int](int)
-    for key in was:
-        table[is_[key], was[key]] += 1
-    cells = table[True, True], table[True, False], table[False, True], table[False, False]
-    low, high = newcombe_paired(*cells)
-    _, won, lost, _ = cells
-    p = float(f"{mcnemar_exact(won, lost):.6g}")
-    interval = round(low, _DIGITS), round(high, _DIGITS)
-    return ComparedNumber(name, *counts, won == lost == 0, apart, interval, won, lost, p)
+    found = compared("", "", is_, was)
+    won, lost = found.first_only, found.second_only
+    return ComparedNumber(name, *counts, won == lost == 0, apart, found.newcombe, won, lost, found.mcnemar)
 
 
 def _count(correct: int, n: int) -> Count:
@@ -279,24 +273,14 @@ def _data(pinned: Pinned) -> dict[str, str]:
 
 
 def _outcomes(benchmark: Benchmark, name: str, rows: Mapping[Any, PinnedRow]) -> Mapping[Any, bool] | None:
-    """The right ones of a number's questions, or of pairs of them; ``None`` where its rows do not say."""
-    subset, metric = split_name(name)
-    graded = {key: row for key, row in rows.items() if row.correct is not None}
-    if metric in ("per_question", "accuracy"):
-        wanted = graded if subset == "mean" else {k: r for k, r in graded.items() if r.subset == subset}
-        return {key: bool(row.correct) for key, row in wanted.items()}
-    if not benchmark.paired:
+    """The right ones of a number's questions, or of scenes of them; ``None`` where its rows do not say."""
+    metric = benchmark.metrics[split_name(name)[1]]
+    if metric is not RIGHT and not metric.together:
         return None
-    if metric == "per_arm":
-        return {key: bool(row.correct) for key, row in graded.items()}
-    arms: dict[Any, list[PinnedRow]] = defaultdict(list)
-    for row in sorted(graded.values(), key=lambda row: str(row.question)):
-        arms[str(row.scene)].append(row)
-    found: dict[Any, bool] = {}
-    for scene, pair in arms.items():
-        judged = judge([row.predicted for row in pair], [str(row.expected) for row in pair])
-        found[scene] = getattr(judged, metric) == getattr(WEIGHTS, metric)
-    return found
+    wanted = [row for row in rows.values() if counts_for(row, name)]
+    if metric.together:
+        return outcomes(sorted(wanted, key=lambda row: (str(row.scene), str(row.question))), metric)
+    return {row.key: bool(row.correct) for row in wanted}
 
 
 def _rows(before: Pins, after: Pins) -> list[ComparedRow]:

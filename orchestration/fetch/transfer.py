@@ -112,7 +112,12 @@ class Transfer:
         import httpx
 
         limits = httpx.Timeout(self._patience.read, connect=self._patience.connect)
-        client = httpx.Client(timeout=limits, follow_redirects=True, headers={"Accept-Encoding": "identity"})
+        client = httpx.Client(
+            timeout=limits,
+            follow_redirects=True,
+            headers={"Accept-Encoding": "identity"},
+            event_hooks={"request": [_stay_encrypted(url)]},
+        )
         with client, self._disk_errors(), _locked(self.part) as file:
             try:
                 self._complete(client, url, file)
@@ -281,6 +286,20 @@ def _locked(part: Path) -> Iterator[IO[bytes]]:
                 hint="Wait for it to end, then fetch again",
             )
         yield file
+
+
+def _stay_encrypted(url: str) -> Callable[[httpx.Request], None]:
+    """Refuse to be led from an encrypted address to one that anybody on the way can read and change."""
+
+    def check(request: httpx.Request) -> None:
+        if urlsplit(url).scheme == "https" and request.url.scheme != "https":
+            raise UnavailableError(
+                f"leads from https to {request.url.scheme}://{request.url.host}",
+                where=(without_user(url),),
+                hint="Give the address of a mirror that stays with https",
+            )
+
+    return check
 
 
 def _describe(url: str, response: httpx.Response) -> Remains:

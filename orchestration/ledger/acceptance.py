@@ -4,10 +4,9 @@ trailers of a commit message; and whether every change of the pins since a commi
 
 from __future__ import annotations
 
-import hashlib
 import subprocess
 import textwrap
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -50,12 +49,6 @@ class Acceptance(msgspec.Struct, frozen=True, omit_defaults=True):
     stages: dict[str, tuple[str, str]] = {}
     unsafe: list[str] = []
     commit: str = ""
-
-    @property
-    def digest(self) -> str:
-        """A short hash by which a commit's message names the line of the file."""
-        bare = msgspec.structs.replace(self, commit="")
-        return hashlib.sha256(msgspec.json.encode(bare, order="sorted")).hexdigest()[:_SHORT]
 
 
 def changes(old: Pins, new: Pins) -> Acceptance:
@@ -102,7 +95,9 @@ def _ways(ways: Mapping[str, int]) -> str:
 
 
 def trailers(acceptance: Acceptance) -> list[str]:
-    """The trailers of a commit's message that hold an acceptance, as `git interpret-trailers` knows them."""
+    """The trailers of a commit's message that hold an acceptance, as `git interpret-trailers` knows them: for
+    a reader, and last all of it as JSON.
+    """
     lines = [
         f"Accepted-Reason: {' '.join(acceptance.reason.split())}",
         f"Accepted-Profile: {acceptance.profile}",
@@ -111,9 +106,11 @@ def trailers(acceptance: Acceptance) -> list[str]:
         lines.append(f"Accepted-Number: {name} {old[0]}/{old[1]} -> {new[0]}/{new[1]}")
     for stage, ways in acceptance.rows.items():
         lines.append(f"Accepted-Rows: {stage} {', '.join(f'{count} {way}' for way, count in ways.items())}")
-    lines += [f"Accepted-Stage: {name} {old} -> {new}" for name, (old, new) in acceptance.stages.items()]
     lines += [f"Accepted-Unsafe: {name}" for name in acceptance.unsafe]
-    return [*lines, f"Accepted-Record: {acceptance.digest}"]
+    return [*lines, f"{_RECORD}: {msgspec.json.encode(acceptance).decode()}"]
+
+
+_RECORD = "Accepted-Record"
 
 
 def commit_message(acceptance: Acceptance) -> str:
@@ -124,52 +121,6 @@ def commit_message(acceptance: Acceptance) -> str:
     if lines := told(acceptance):
         parts.append("\n".join(f"- {line}" for line in lines))
     return "\n\n".join([*parts, "\n".join(trailers(acceptance))]) + "\n"
-
-
-def read_trailers(text: str, commit: str, date: str) -> Acceptance | None:
-    """The acceptance in a message's trailers; ``None`` where there is none, or one that cannot be read."""
-    found: dict[str, list[str]] = defaultdict(list)
-    for key, value in map(_pair, text.splitlines()):
-        found[key].append(value)
-    if not found["accepted-profile"]:
-        return None
-    try:
-        return Acceptance(
-            date,
-            found["accepted-profile"][0],
-            " ".join(found["accepted-reason"]),
-            [],
-            {name: (_counts(old), _counts(new)) for name, old, new in _arrows(found["accepted-number"])},
-            {stage: _read_ways(ways) for stage, ways in _named(found["accepted-rows"])},
-            {name: (old, new) for name, old, new in _arrows(found["accepted-stage"])},
-            found["accepted-unsafe"],
-            commit,
-        )
-    except ValueError:
-        return None
-
-
-def _named(values: Iterable[str]) -> Iterator[tuple[str, str]]:
-    for value in values:
-        name, _, rest = value.partition(" ")
-        yield name, rest
-
-
-def _arrows(values: Iterable[str]) -> Iterator[tuple[str, str, str]]:
-    for name, rest in _named(values):
-        old, arrow, new = rest.partition(" -> ")
-        if not arrow:
-            raise ValueError(rest)
-        yield name, old, new
-
-
-def _counts(text: str) -> Counts:
-    correct, n = text.split("/")
-    return int(correct), int(n)
-
-
-def _read_ways(text: str) -> dict[str, int]:
-    return {way: int(count) for count, _, way in (part.partition(" ") for part in text.split(", "))}
 
 
 class Since(NamedTuple):
@@ -200,41 +151,25 @@ def since(root: Path, profile: str, pinned: Pins, commit: str) -> Since:
 
 
 def _accepted(root: Path, commit: str, known: Sequence[bytes]) -> list[Acceptance]:
-    """The lines of the file that were not known, each with the commit whose message names it; then what is in
-    messages alone.
+    """The lines of the file that were not known, each with the commit whose message has it; then what is in
+    messages alone. A line that cannot be read is none: the seal of the pins says so of the file.
     """
     kept = root / ACCEPTED
     lines = kept.read_bytes().splitlines() if kept.is_file() else []
-    given = [one for line in lines if line not in known and (one := _read_line(line))]
-    format_ = "--format=%h%x1f%cs%x1f%(trailers:only=true,unfold=true)%x1e"
-    log = _git(root, "log", "--reverse", format_, f"{commit}..HEAD").decode("utf-8", "replace")
-    said: dict[str, Acceptance] = {}
-    for entry in log.split("\x1e"):
-        short, _, rest = entry.strip().partition("\x1f")
-        date, _, text = rest.partition("\x1f")
-        if one := read_trailers(text, short, date):
-            said[dict(map(_pair, text.splitlines())).get(_RECORD, short)] = one
-    found = [
-        msgspec.structs.replace(one, commit=said.pop(one.digest).commit) if one.digest in said else one
-        for one in given
-    ]
-    return [*found, *said.values()]
+    found = {line: "" for line in lines if line not in known}
+    format_ = f"--format=%h %(trailers:key={_RECORD},valueonly,unfold,separator=%x20)"
+    for entry in _git(root, "log", "--reverse", format_, f"{commit}..HEAD").splitlines():
+        short, _, record = entry.partition(b" ")
+        if record:
+            found[record] = short.decode()
+    return [one for line, short in found.items() if (one := _read(line, short))]
 
 
-_RECORD = "accepted-record"
-
-
-def _read_line(line: bytes) -> Acceptance | None:
-    """A line of the file; ``None`` where it cannot be read, which the seal of the pins says of the file."""
+def _read(line: bytes, commit: str) -> Acceptance | None:
     try:
-        return msgspec.json.decode(line, type=Acceptance)
+        return msgspec.structs.replace(msgspec.json.decode(line, type=Acceptance), commit=commit)
     except (msgspec.DecodeError, UnicodeDecodeError):
         return None
-
-
-def _pair(line: str) -> tuple[str, str]:
-    key, _, value = line.partition(": ")
-    return key.strip().lower(), value.strip()
 
 
 def _unrecorded(found: Acceptance, accepted: Sequence[Acceptance]) -> Iterator[str]:

@@ -6,18 +6,16 @@ from __future__ import annotations
 
 import subprocess
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
 
-from orchestration.ledger.pinned import NOTHING, Pin, Pinned, PinnedRow, Pins, measure, pin_path, read_pins
+from orchestration.ledger.pinned import NOTHING, Pin, Pinned, PinnedRow, Pins, pin_path
 from orchestration.ledger.records import LOCK, Entry, Fingerprint, lines_apart
 from orchestration.scoring.formatting import counted
 from orchestration.settings import flattened
-from orchestration.stage import Stage, Stages
-from orchestration.workspace.folders import Workspace
 
 
 class Difference(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -75,65 +73,48 @@ def differences(old: Pins, new: Pins, *, here: bool = False) -> list[Difference]
     """
     found: list[Difference] = []
     for stage in (name for name in new if name in old):
-        details = [difference for kind in _KINDS for difference in kind(stage, old[stage], new[stage], here)]
+        was, is_ = _parts(old[stage]), _parts(new[stage])
+        apart = [name for name in {**was, **is_} if was.get(name) != is_.get(name)]
+        details = [
+            Difference(stage, kind, what, *_told(kind, was.get((kind, what)), is_.get((kind, what))), here)
+            for kind, what in sorted(apart, key=lambda name: _KINDS.index(name[0]))
+        ]
         found += details or _files(stage, old[stage].pin, new[stage].pin, here)
     return found
 
 
-def _cells(stage: str, old: Pinned, new: Pinned, here: bool) -> Iterator[Difference]:
-    for table, rows in new.pin.cells.items():
-        before = old.pin.cells.get(table, {})
-        for row in {**before, **rows}:
-            was, is_ = before.get(row, {}), rows.get(row, {})
-            for head in {**was, **is_}:
-                if was.get(head) != is_.get(head):
-                    yield Difference(
-                        stage,
-                        "cell",
-                        f"{row}, {head}",
-                        was.get(head, "no cell"),
-                        is_.get(head, "no cell"),
-                        here,
-                    )
+_Kind = Literal["cell", "score", "row"]
+_KINDS = ("cell", "score", "row")
 
 
-def _scores(stage: str, old: Pinned, new: Pinned, here: bool) -> Iterator[Difference]:
-    for name in {**old.pin.scores, **new.pin.scores}:
-        was, is_ = old.pin.scores.get(name), new.pin.scores.get(name)
-        if was != is_:
-            yield Difference(stage, "score", name, _counts(was), _counts(is_), here)
+def _parts(one: Pinned) -> dict[tuple[_Kind, str], Any]:
+    """The cells, scores and rows of a stage, by kind and name."""
+    found: dict[tuple[_Kind, str], Any] = {}
+    for table in one.pin.cells.values():
+        found |= {("cell", f"{row}, {head}"): text for row, of in table.items() for head, text in of.items()}
+    found |= {("score", name): counts for name, counts in one.pin.scores.items()}
+    for (subset, scene, question), row in one.rows.items():
+        found["row", f"scene {scene}, question {question} ({subset})"] = row
+    return found
 
 
-def _counts(counts: tuple[int, int] | None) -> str:
-    if counts is None:
-        return "no score"
-    return counted(*counts)
-
-
-def _rows(stage: str, old: Pinned, new: Pinned, here: bool) -> Iterator[Difference]:
-    for key in {**old.rows, **new.rows}:
-        was, is_ = old.rows.get(key), new.rows.get(key)
-        if was != is_:
-            subset, scene, question = key
-            before, after = _brief(was, is_)
-            yield Difference(
-                stage, "row", f"scene {scene}, question {question} ({subset})", before, after, here
-            )
+def _told(kind: _Kind, was: Any, is_: Any) -> tuple[str, str]:
+    """A part before and after, in words; each row says whatever the two do not share."""
+    if kind == "row" and was and is_:
+        unchanged = ", log unchanged" if was.log == is_.log else ""
+        return _beside(was, is_), _beside(is_, was) + unchanged
+    before, after = (f"no {kind}" if one is None else _SAID[kind](one) for one in (was, is_))
+    return before, after
 
 
 _GRADES = {True: "right", False: "wrong", None: "without gold"}
 
 
-def _brief(was: PinnedRow | None, is_: PinnedRow | None) -> tuple[str, str]:
-    """Two rows in words; each says whatever the two do not share."""
-    if was is None or is_ is None:
-        return _alone(was), _alone(is_)
-    before, after = _beside(was, is_), _beside(is_, was)
-    return before, after if was.log != is_.log else f"{after}, log unchanged"
+def _alone(row: PinnedRow) -> str:
+    return f'"{row.predicted}" {_GRADES[row.correct]}'
 
 
-def _alone(row: PinnedRow | None) -> str:
-    return "no row" if row is None else f'"{row.predicted}" {_GRADES[row.correct]}'
+_SAID: Mapping[str, Callable[[Any], str]] = {"cell": str, "score": lambda of: counted(*of), "row": _alone}
 
 
 def _beside(row: PinnedRow, other: PinnedRow) -> str:
@@ -146,9 +127,6 @@ def _beside(row: PinnedRow, other: PinnedRow) -> str:
     if msgspec.structs.replace(row, row="") == msgspec.structs.replace(other, row=""):
         parts.append(f"row {row.row}, in its options or supporting facts")
     return ", ".join(parts)
-
-
-_KINDS = (_cells, _scores, _rows)
 
 
 def _files(stage: str, old: Pin, new: Pin, here: bool) -> list[Difference]:
@@ -274,21 +252,6 @@ def _git(root: Path, *arguments: str) -> str | None:
     except (OSError, subprocess.CalledProcessError):
         return None
     return asked.stdout
-
-
-def explain_data(workspace: Workspace, stages: Stages, stage: Stage) -> str:
-    """In words, which files of a dataset are not those that were pinned, and what changed that made them;
-    empty where no pin tells.
-    """
-    root, profile = workspace.root, workspace.settings.profile
-    made = read_pins(root, profile).get(stage.name)
-    now = measure(workspace, stages, [stage])
-    if not made or not now:
-        return ""
-    files = [changed_files(made.pin, now[stage.name].pin, out) for out in made.pin.outs]
-    named = ", ".join(Path(name).name for of_out in files for name in of_out)
-    known = explained(root, profile, {stage.name: made}, now)
-    return "; ".join(filter(None, [named, *map(str, causes(known, now))]))
 
 
 def _keys(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:

@@ -17,7 +17,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import yaml
 
 from orchestration.ledger.pinned import (
@@ -163,29 +162,15 @@ def md5(path: Path) -> str:
     return str(tree.hash_info.value)
 
 
-class _Out(msgspec.Struct):
-    path: str
-    md5: str = ""
-
-
-class _Stage(msgspec.Struct):
-    outs: list[_Out] = []
-
-
-class _Lock(msgspec.Struct):
-    stages: dict[str, _Stage] = {}
-    outs: list[_Out] = []
-
-
 @lru_cache(maxsize=2)
 def _md5_of(text: bytes) -> dict[str, str] | None:
     try:
-        read = yaml.load(text, _LOADER)
-        lock = msgspec.convert(read or {}, _Lock)
-    except (yaml.YAMLError, msgspec.ValidationError, ValueError, RecursionError):
+        lock = yaml.load(text, _LOADER) or {}
+        stages = lock.get("stages", {}).values()
+        outs = [*lock.get("outs", ()), *(out for stage in stages for out in stage.get("outs", ()))]
+        return {out["path"]: out["md5"] for out in outs if out.get("md5")}
+    except (yaml.YAMLError, AttributeError, LookupError, RecursionError, TypeError, ValueError):
         return None
-    outs = [*lock.outs, *(out for stage in lock.stages.values() for out in stage.outs)]
-    return {out.path: out.md5 for out in outs if out.md5}
 
 
 # The C one is ten times as fast, and not on every machine.

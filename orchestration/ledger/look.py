@@ -1,10 +1,9 @@
 """A look at what stood after the last run, by which the next one finds in a moment that all stands.
 
-A stage stands where the ledger's record of it is that of its code, parameters, inputs and outs, and its
-checks let the run pass. What was looked at to say so is kept by size, times and SHA-256, as git and DVC keep
-theirs: a file whose size and times are the same is not read again; one that was touched, copied or checked
-out anew is read and compared. Anything else that changed, appeared or went (a file of code, a parameter, an
-out, a pin) and the graph is run, which skips stage by stage by the ledger.
+All that a run reads and writes was looked at then, and is kept by size, times and SHA-256, as git and DVC
+keep theirs: a file whose size and times are the same is not read again; one that was touched, copied or
+checked out anew is read and compared. Anything that changed, appeared or went (a file of code, a parameter,
+an out, a pin) and the graph is run, which skips stage by stage by the ledger.
 
 Nothing heavy is imported here: neither Dagster, nor Spark, nor the stages.
 """
@@ -14,7 +13,7 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -30,6 +29,7 @@ _OF_CODE = "code:"
 """The prefix of names of files in the checkout that runs, wherever the project is."""
 _ELSEWHERE = ("SUBSTRATE_MODEL_URL", "DVC_EXP_BASELINE_REV")
 """Variables of the environment that let a run do what no file shows: ask a model, be an experiment."""
+_KEPT = ".look.msgpack"
 
 
 class File(msgspec.Struct, frozen=True, array_like=True):
@@ -41,22 +41,42 @@ class File(msgspec.Struct, frozen=True, array_like=True):
     sha256: str
 
 
-class SeenStage(msgspec.Struct, frozen=True):
-    """A stage of the graph as it was seen.
+class Reproduction(msgspec.Struct, frozen=True, kw_only=True):
+    """The outcome of a reproduction.
 
     Attributes:
-        needs: the stages that it reads.
-        stands: whether it need not run again; how it came out otherwise is not kept.
-        paths: its inputs and outs.
-        said: what its checks said that stopped nothing.
-        drifted: its outs that are not what was pinned, with how.
+        profile: the profile.
+        stages: the stages that it takes, in order.
+        ran: whether the graph was run; ``False`` where nothing was to be done.
+        seconds: how long it took.
+        tables: in Markdown, as they are printed.
+        report: where the report lies, if the whole was reproduced; in the project, where it is kept.
+        checks: what checks said that stopped nothing.
+        drifted: by path, how it differs from its pin.
+        experiment: its name, where the run was one.
+        computed: the stages that were computed; the others were reused.
     """
 
-    needs: tuple[str, ...]
-    stands: bool = False
-    paths: tuple[str, ...] = ()
-    said: tuple[str, ...] = ()
+    profile: str
+    stages: Sequence[str]
+    ran: bool = True
+    seconds: float = 0.0
+    tables: Sequence[str] = ()
+    report: str | None = None
+    checks: Sequence[str] = ()
     drifted: Mapping[str, str] = {}
+    experiment: str | None = None
+    computed: Sequence[str] = ()
+
+    def line(self) -> str:
+        """The one line that ends it."""
+        count, computed = len(self.stages), len(self.computed)
+        rest = f"; {len(self.drifted)} outputs differ from their pins" if self.drifted else ""
+        if not self.ran:
+            return f"Nothing to do: all {count} stages of profile {self.profile} stand as they were{rest}."
+        made = f"experiment {self.experiment} beside profile" if self.experiment else "profile"
+        took = f"{computed} computed, {count - computed} reused, in {self.seconds:,.0f} s"
+        return f"Done: {count} stages of {made} {self.profile}: {took}{rest}."
 
 
 class Look(msgspec.Struct, frozen=True):
@@ -65,24 +85,14 @@ class Look(msgspec.Struct, frozen=True):
     Attributes:
         seen: when it was looked at, in nanoseconds.
         files: by path, in the project or the checkout, or absolute.
-        stages: every stage, in the order of the graph.
-        tables: what a run prints, by what `--only` names, the whole under the empty name.
-        report: the report's path in the project.
+        outside: the paths outside the project that it read.
+        runs: each run whose outcome stands, by what `--only` names, the whole under the empty name.
     """
 
     seen: int
     files: Mapping[str, File]
-    stages: Mapping[str, SeenStage]
-    tables: Mapping[str, list[str]]
-    report: str = ""
-
-    def wanted(self, only: str | None) -> list[str]:
-        """The stages of a benchmark and all they need, or all."""
-        names = {name for name in self.stages if only is None or is_of(name, only)}
-        for name in reversed(list(self.stages)):
-            if name in names:
-                names.update(self.stages[name].needs)
-        return [name for name in self.stages if name in names]
+    outside: Sequence[str]
+    runs: Mapping[str, Reproduction]
 
 
 def is_of(stage: str, benchmark: str) -> bool:
@@ -96,20 +106,18 @@ def is_of(stage: str, benchmark: str) -> bool:
 
 def look_path(root: Path, profile: str) -> Path:
     """The file that keeps it, beside the ledger."""
-    return root / "artifacts" / profile / ".look.msgpack"
+    return root / "artifacts" / profile / _KEPT
 
 
-def shared_paths(profile: str) -> list[str]:
-    """The inputs of every stage: the code, the parameters, the pins, the ledger, transcripts of models."""
-    of_code = [f"{_OF_CODE}{room}" for room in ("orchestration", "substrate", "tboxes")]
-    of_dvc = ["dvc.yaml", "dvc.lock", "data.dvc"]
-    of_profile = [f"pins/{profile}.json", f"pins/{profile}", f"artifacts/{profile}/.ledger"]
-    return [*of_code, "params.yaml", *of_dvc, "transcripts", *of_profile]
+def sources() -> list[str]:
+    """What no run writes: the code and the parameters."""
+    return [*(f"{_OF_CODE}{room}" for room in ("orchestration", "substrate", "tboxes")), "params.yaml"]
 
 
-def is_source(name: str) -> bool:
-    """Tell whether a path that was looked at is of the code or the parameters, which no run writes."""
-    return name.startswith(_OF_CODE) or name == "params.yaml"
+def _paths(profile: str, outside: Iterable[str]) -> set[str]:
+    """All that a run reads and writes."""
+    of_profile = (f"pins/{profile}.json", f"pins/{profile}", f"artifacts/{profile}", f"data/{profile}")
+    return {*sources(), "dvc.yaml", "dvc.lock", "data.dvc", "transcripts", *of_profile, *outside}
 
 
 def read_look(root: Path, profile: str) -> Look | None:
@@ -121,8 +129,14 @@ def read_look(root: Path, profile: str) -> Look | None:
         return None
 
 
-def write_look(root: Path, profile: str, seen: Look) -> None:
-    """Keep what stands, behind the SHA-256 of its bytes."""
+def keep(root: Path, profile: str, outside: Sequence[str], runs: Mapping[str, Reproduction]) -> None:
+    """Look at all that a run read and wrote, and keep what stands after it."""
+    seen = time.time_ns()
+    _write(root, profile, Look(seen, look(root, _paths(profile, outside)), outside, runs))
+
+
+def _write(root: Path, profile: str, seen: Look) -> None:
+    """Keep a look behind the SHA-256 of its bytes."""
     data = msgspec.msgpack.encode(seen)
     with replacing(look_path(root, profile)) as fresh:
         fresh.write_bytes(hashlib.sha256(data).digest() + data)
@@ -137,33 +151,27 @@ def _sealed(data: bytes) -> bool:
     return data[:_SEAL] == hashlib.sha256(data[_SEAL:]).digest()
 
 
-def stands(root: Path, profile: str, only: str | None) -> Look | None:
-    """The kept state where all that a run of a benchmark, or of all, would do still stands; else ``None``."""
-    if any(os.environ.get(name) for name in _ELSEWHERE):
-        return None
-    kept = read_look(root, profile)
-    if kept is None or (only or "") not in kept.tables:
-        return None
-    stages = [kept.stages[name] for name in kept.wanted(only)]
+def stands(root: Path, profile: str, only: str | None) -> Reproduction | None:
+    """What a run would say, where nothing that it reads or wrote has changed since the last one."""
+    kept = None if any(os.environ.get(name) for name in _ELSEWHERE) else read_look(root, profile)
+    run = kept.runs.get(only or "") if kept else None
     # Where drift is an error it is the graph's checks that say so.
-    if not all(stage.stands and not (stage.drifted and os.environ.get("CI")) for stage in stages):
+    if kept is None or run is None or (run.drifted and os.environ.get("CI")):
         return None
     begun = time.time_ns()
-    files = _unchanged(
-        root, {*shared_paths(profile), *(path for stage in stages for path in stage.paths)}, kept
-    )
+    files = _unchanged(root, _paths(profile, kept.outside), kept)
     if files is None:
         return None
     if files != kept.files:
         with suppress(OutputError):
-            write_look(root, profile, msgspec.structs.replace(kept, files=files, seen=begun))
-    return kept
+            _write(root, profile, msgspec.structs.replace(kept, files=files, seen=begun))
+    return run
 
 
-def _unchanged(root: Path, paths: set[str], kept: Look) -> Mapping[str, File] | None:
+def _unchanged(root: Path, paths: Iterable[str], kept: Look) -> Mapping[str, File] | None:
     """The files as they are, where some paths have those that were seen; else ``None``."""
     now = dict(_files(root, paths))
-    if now.keys() != {name for name in kept.files if _inside(name, paths)}:
+    if now.keys() != kept.files.keys():
         return None
     found = dict(kept.files)
     for name, state in now.items():
@@ -179,15 +187,11 @@ def _unchanged(root: Path, paths: set[str], kept: Look) -> Mapping[str, File] | 
     return found
 
 
-def _inside(name: str, paths: set[str]) -> bool:
-    return name in paths or any(str(parent) in paths for parent in Path(name).parents)
-
-
 def look(root: Path, paths: Iterable[str]) -> dict[str, File]:
     """The files of some paths as they are; of a folder all that are in it."""
     return {
         name: File(state.st_size, state.st_mtime_ns, state.st_ctime_ns, sha256(_place(root, name)))
-        for name, state in _files(root, set(paths))
+        for name, state in _files(root, paths)
     }
 
 
@@ -206,4 +210,5 @@ def _files(root: Path, paths: Iterable[str]) -> Iterator[tuple[str, os.stat_resu
             inner[:] = sorted(one for one in inner if one != "__pycache__")
             for file in sorted(files):
                 path = os.path.join(folder, file)
-                yield os.path.join(name, os.path.relpath(path, place)), os.stat(path)
+                if file != _KEPT:
+                    yield os.path.join(name, os.path.relpath(path, place)), os.stat(path)

@@ -11,7 +11,8 @@ was damaged is told from a result that changed. That guards against accident: wh
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from itertools import groupby, zip_longest
 from pathlib import Path
 from typing import Any
@@ -167,17 +168,16 @@ def measure(
 
 
 def _measured(outs: Mapping[str, Path], made: Fingerprint, digest: Digest) -> tuple[Pin, Rows]:
-    found: dict[str, Any] = {"scores": {}, "cells": {}}
+    scores, cells = dict[str, tuple[int, int]](), dict[str, Any]()
     answers = [path for path in outs.values() if path.name == ROWS]
     for out, path in outs.items():
-        for kind, (applies, read) in _NUMBERS.items():
-            if applies(out, path):
-                try:
-                    found[kind] |= read(path)
-                except (msgspec.DecodeError, UnicodeDecodeError):
-                    continue  # it is damaged, and its hash says so
+        with suppress(msgspec.DecodeError, UnicodeDecodeError):  # it is damaged, and its hash says so
+            if "/scores/" in out:
+                scores |= _counts(path)
+            elif "/tables/" in out and path.suffix == ".json":
+                cells |= _cells(path)
     named = details({out: path for out, path in outs.items() if path not in answers}, digest)
-    pin = Pin(outs=made.outs, files=named.files, lines=named.lines, **found)
+    pin = Pin(outs=made.outs, files=named.files, lines=named.lines, scores=scores, cells=cells)
     return pin, read_rows(answers[0]) if answers else {}
 
 
@@ -200,9 +200,9 @@ def _row(number: int, line: bytes) -> PinnedRow:
 
 
 class _Counts(msgspec.Struct):
-    name: str | None = None
-    correct: int | None = None
-    n: int | None = None
+    name: str
+    correct: int
+    n: int
 
 
 class _Cells(msgspec.Struct):
@@ -213,8 +213,6 @@ class _Cells(msgspec.Struct):
 
 def _counts(path: Path) -> dict[str, tuple[int, int]]:
     record = msgspec.json.decode(path.read_bytes(), type=_Counts)
-    if record.name is None or record.correct is None or record.n is None:
-        return {}
     return {record.name: (record.correct, record.n)}
 
 
@@ -226,13 +224,6 @@ def _cells(path: Path) -> dict[str, dict[str, dict[str, str]]]:
         for head, text, number in zip_longest(table.heads, row, numbers or (), fillvalue=None):
             found.setdefault(number or row[0], {})[head or ""] = text or ""
     return {path.stem: found}
-
-
-_NUMBERS: dict[str, tuple[Callable[[str, Path], bool], Callable[[Path], dict[str, Any]]]] = {
-    "scores": (lambda out, path: "/scores/" in out and path.suffix == ".json", _counts),
-    "cells": (lambda out, path: "/tables/" in out and path.suffix == ".json", _cells),
-}
-"""By kind: the outs that have numbers of it, and how they are read."""
 
 
 class PinFile(msgspec.Struct, omit_defaults=True):
@@ -312,13 +303,9 @@ def read_pins(root: Path, profile: str) -> Pins:
 
 
 def decode_pins(files: Mapping[str, bytes], profile: str) -> Pins:
-    """Pins from the bytes of their files, by path in the project; the older form had a file a stage."""
-    whole, folder = files.get(f"pins/{profile}.json"), f"pins/{profile}/"
+    """Pins from the bytes of their files, by path in the project."""
+    whole = files.get(f"pins/{profile}.json")
     stages = msgspec.json.decode(whole, type=PinFile).stages if whole else {}
-    for path, data in files.items():
-        if path.startswith(folder) and path.endswith(".json"):
-            name = path.removeprefix(folder).removesuffix(".json").replace(".", "/", 1)
-            stages[name] = msgspec.json.decode(data, type=Pin)
     found: Pins = {}
     for stage, pin in stages.items():
         needs = [stages[need].outs for need in pin.needs if need in stages]
@@ -366,23 +353,15 @@ def _brief(row: PinnedRow) -> list[Any]:
 
 
 def decode_rows(data: bytes) -> Rows:
-    """The rows of :func:`encode_rows`, or of the older form with a line a row; a line that cannot be read is
-    left out, and the seal names it.
-    """
+    """The rows of :func:`encode_rows`; a line that cannot be read is left out, and the seal names it."""
     found: Rows = {}
     for line in data.splitlines():
-        try:
-            found |= {row.key: row for row in _rows_of(msgspec.json.decode(line))}
-        except (ValueError, TypeError, LookupError):
-            continue
+        with suppress(ValueError, TypeError, LookupError):
+            found |= {row.key: row for row in _rows_of(*msgspec.json.decode(line))}
     return found
 
 
-def _rows_of(line: list[Any]) -> Iterator[PinnedRow]:
-    if not isinstance(line[1], list):
-        yield msgspec.convert(line, PinnedRow)
-        return
-    scene, groups = line
+def _rows_of(scene: Any, groups: Any) -> Iterator[PinnedRow]:
     for subset, log, rows in groups:
         for question, digest, predicted, *graded in rows:
             expected, correct = graded or (predicted, True)

@@ -73,32 +73,29 @@ def verify_profile(
     )
     there = [stage for stage in stages.values() if stage.pinned_by == "data.dvc" or not recompute]
     _require(workspace, there, {difference.what for difference in damage.found})
-    pinned = damage.pins
-    here = measure(workspace, stages, known=pinned, digest=digest)
-    found: list[Difference] = []
-    now = here
+    pinned, found = damage.pins, list(damage.found)
+    here = now = measure(workspace, stages, known=pinned, digest=digest)
     if recompute:
         with passing_folder() as folder:
-            computed = [name for name, stage in stages.items() if stage.pinned_by == "dvc.yaml"]
             try:
-                recompute(computed, profile, folder)
-            except SubstrateError as error:
-                if not damage.found:
-                    raise
-                failed = Difference("verify", "file", "the recomputation", "every stage", str(error))
-                return Report(
-                    profile,
-                    True,
-                    [*damage.found, failed],
-                    causes(explained(workspace.root, profile, pinned, here), here),
+                recompute(
+                    [name for name, one in stages.items() if one.pinned_by == "dvc.yaml"], profile, folder
                 )
-            now = measure(replace(workspace, scratch=folder), stages)
-        found = differences(here, now, here=True)
-    found = differences(pinned, now) + found
-    named = {(difference.stage, difference.what) for difference in damage.found}
-    found = [*damage.found, *(one for one in found if (one.stage, one.what) not in named)]
-    because = causes(explained(workspace.root, profile, pinned, now), now)
-    report = Report(profile, recompute is not None, found, because, unaccepted(pinned, now))
+                now = measure(replace(workspace, scratch=folder), stages)
+            except SubstrateError as error:
+                if not found:
+                    raise
+                found.append(Difference("verify", "file", "the recomputation", "every stage", str(error)))
+    named = {(difference.stage, difference.what) for difference in found}
+    apart = differences(pinned, now) + differences(here, now, here=True)
+    found += [one for one in apart if (one.stage, one.what) not in named]
+    report = Report(
+        profile,
+        recompute is not None,
+        found,
+        causes(explained(workspace.root, profile, pinned, now), now),
+        unaccepted(pinned, now),
+    )
     if not since:
         return report
     accepted, before, unrecorded = changes_since(workspace.root, profile, pinned, since)

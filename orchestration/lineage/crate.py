@@ -35,12 +35,12 @@ Crate = Any
 ARCHIVE = "arcp://name,event-graph-substrate/"
 """The place that names files that are no part of the crate."""
 WORKFLOW = "orchestration/definitions.py"
-_RUN_PROFILES = {
-    "process": "Process Run Crate",
-    "workflow": "Workflow Run Crate",
-    "provenance": "Provenance Run Crate",
-}
-_RUN_VERSION = "0.5"
+_PROFILES = (
+    ("https://w3id.org/ro/wfrun/process", "Process Run Crate", "0.5"),
+    ("https://w3id.org/ro/wfrun/workflow", "Workflow Run Crate", "0.5"),
+    ("https://w3id.org/ro/wfrun/provenance", "Provenance Run Crate", "0.5"),
+    ("https://w3id.org/workflowhub/workflow-ro-crate", "Workflow RO-Crate", "1.0"),
+)
 _CONTEXT = "https://w3id.org/ro/terms/workflow-run/context"
 _INSIDE = ("/tables/", "/scores/")
 """The files in the crate itself."""
@@ -95,6 +95,12 @@ def write_crate(
     )
 
 
+def _said(crate: Crate, kind: type[ContextEntity], iri: str, **properties: Any) -> Entity:
+    """An entity that is no file, added with its properties; ``type_`` stands for ``@type``."""
+    type_ = properties.pop("type_", None)
+    return crate.add(kind(crate, iri, properties=({"@type": type_} if type_ else {}) | properties))
+
+
 def first_accepted() -> str | None:
     """The day on which results were first accepted into the checkout the code runs from."""
     path = ROOT / "pins" / "accepted.jsonl"
@@ -110,28 +116,14 @@ def _describe_root(crate: Crate, lineage: Lineage, ways: Sequence[Trace]) -> Non
         f"{len(ways)} numbers with the tables they stand in and the way of each to its sources. "
         "A table says in its caption whether it was computed on generated worlds or on official data."
     )
-    root["license"] = crate.add(
-        ContextEntity(
-            crate,
-            "https://spdx.org/licenses/Apache-2.0",
-            properties={"@type": "CreativeWork", "name": "Apache License 2.0"},
-        )
-    )
-    date = first_accepted()
-    if date:
+    licence = "https://spdx.org/licenses/Apache-2.0"
+    root["license"] = _said(crate, ContextEntity, licence, type_="CreativeWork", name="Apache License 2.0")
+    del root["datePublished"]
+    if date := first_accepted():
         root["datePublished"] = date
-    else:
-        del root["datePublished"]
-    profiles = [
-        (f"https://w3id.org/ro/wfrun/{key}/{_RUN_VERSION}", name, _RUN_VERSION)
-        for key, name in _RUN_PROFILES.items()
-    ]
-    profiles.append(("https://w3id.org/workflowhub/workflow-ro-crate/1.0", "Workflow RO-Crate", "1.0"))
     root["conformsTo"] = [
-        crate.add(
-            ContextEntity(crate, iri, properties={"@type": "CreativeWork", "name": name, "version": number})
-        )
-        for iri, name, number in profiles
+        _said(crate, ContextEntity, f"{iri}/{number}", type_="CreativeWork", name=name, version=number)
+        for iri, name, number in _PROFILES
     ]
 
 
@@ -173,33 +165,22 @@ def _add_value(crate: Crate, key: str, value: Any) -> Entity:
         key, _TYPES.get(type(value), "PropertyValue"), f"#parameter/{key}", valueRequired=True
     )
     text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
-    return crate.add(
-        ContextEntity(
-            crate,
-            f"#value/{key}",
-            properties={
-                "@type": "PropertyValue",
-                "name": key,
-                "value": text,
-                "exampleOfWork": {"@id": parameter.id},
-            },
-        )
+    example = {"@id": parameter.id}
+    return _said(
+        crate,
+        ContextEntity,
+        f"#value/{key}",
+        type_="PropertyValue",
+        name=key,
+        value=text,
+        exampleOfWork=example,
     )
 
 
 def _add_workflow(crate: Crate, values: Mapping[str, Entity]) -> Entity:
     """The asset graph, which Dagster runs."""
-    language = crate.add(
-        ComputerLanguage(
-            crate,
-            "#dagster",
-            properties={
-                "name": "Dagster",
-                "url": {"@id": "https://dagster.io/"},
-                "version": version("dagster"),
-            },
-        )
-    )
+    url, number = {"@id": "https://dagster.io/"}, version("dagster")
+    language = _said(crate, ComputerLanguage, "#dagster", name="Dagster", url=url, version=number)
     types = ["File", "SoftwareSourceCode", "ComputationalWorkflow", "HowTo"]
     properties = {
         **_file_properties(WORKFLOW, sha256(ROOT / WORKFLOW)),
@@ -243,49 +224,26 @@ def _add_steps(
     """For each stage: its code as a tool, its place in the workflow, its execution, and who started it."""
     controls = []
     for position, step in enumerate(steps):
-        described = {
-            "name": step.stage,
-            "softwareVersion": step.code_version,
-            "description": f"Code: {', '.join(step.code)}",
-        }
-        tool = crate.add(SoftwareApplication(crate, f"#stage/{step.stage}", properties=described))
-        place = crate.add(
-            ContextEntity(
-                crate,
-                f"#step/{step.stage}",
-                properties={"@type": "HowToStep", "position": str(position), "workExample": {"@id": tool.id}},
-            )
+        tool = _said(
+            crate,
+            SoftwareApplication,
+            f"#stage/{step.stage}",
+            name=step.stage,
+            softwareVersion=step.code_version,
+            description=f"Code: {', '.join(step.code)}",
         )
+        of, where = f"#step/{step.stage}", {"@id": tool.id}
+        place = _said(crate, ContextEntity, of, type_="HowToStep", position=str(position), workExample=where)
         workflow.append_to("hasPart", tool)
         workflow.append_to("step", place)
         taken = [files[path] for path in step.inputs] + [values[key] for key in flattened(step.parameters)]
         made = [files[path] for path in step.outs]
-        action = crate.add_action(
-            tool,
-            f"#run/{step.stage}",
-            taken,
-            made,
-            {"name": f"Run of {step.stage}", "description": f"substrate materialize {step.stage}"},
-        )
-        controls.append(
-            crate.add_action(
-                place,
-                f"#control/{step.stage}",
-                action,
-                properties={"@type": "ControlAction", "name": f"Orchestrate {step.stage}"},
-            )
-        )
-    engine = crate.add(
-        SoftwareApplication(
-            crate,
-            "https://dagster.io/",
-            properties={
-                "name": "Dagster",
-                "url": "https://dagster.io/",
-                "softwareVersion": version("dagster"),
-            },
-        )
-    )
+        said = {"name": f"Run of {step.stage}", "description": f"substrate materialize {step.stage}"}
+        action = crate.add_action(tool, f"#run/{step.stage}", taken, made, said)
+        said = {"@type": "ControlAction", "name": f"Orchestrate {step.stage}"}
+        controls.append(crate.add_action(place, f"#control/{step.stage}", action, properties=said))
+    url, number = "https://dagster.io/", version("dagster")
+    engine = _said(crate, SoftwareApplication, url, name="Dagster", url=url, softwareVersion=number)
     organized = crate.add_action(
         engine, "#organize", controls, run, {"@type": "OrganizeAction", "name": "Run of Dagster"}
     )

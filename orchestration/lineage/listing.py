@@ -10,9 +10,10 @@ import msgspec
 
 from orchestration.benchmarks.baselines import COMPARISONS
 from orchestration.registry import BENCHMARKS
+from orchestration.scoring.counting import Comparison
 from orchestration.scoring.likeness import difference, own, why_not
 from orchestration.scoring.published import MINUS, Figure, Kind, published
-from orchestration.scoring.scores import Comparison, Score, score_file
+from orchestration.scoring.scores import Score, score_file
 from orchestration.scoring.statistics import newcombe_paired, wilson
 from orchestration.workspace.folders import Workspace
 

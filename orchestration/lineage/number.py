@@ -9,7 +9,7 @@ the way is hashed again, and whatever does not fit together is a problem of the 
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator
 from difflib import get_close_matches
 from functools import cached_property
 from graphlib import TopologicalSorter
@@ -19,20 +19,20 @@ from typing import Any
 import msgspec
 
 from orchestration.code import ROOT
-from orchestration.fetch.downloads import official_sources, read_pins
+from orchestration.fetch.sources import official_sources, read_pins
 from orchestration.ledger.pinned import pinned_records
 from orchestration.ledger.records import LOCK, lock_hash, parameter, read_records
 from orchestration.models.transcript import read_told
 from orchestration.registry import BENCHMARKS
-from orchestration.scoring.scores import Score, score_file, split_name
+from orchestration.scoring.counting import counts_for, graded_rows, split_name
+from orchestration.scoring.scores import Score, score_file
 from orchestration.stage import Stages
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.named import NAMED
 from orchestration.workspace.tables import LogEntry, read_index
 from substrate.base.errors import ParameterError
 from substrate.base.files import sha256
-from substrate.domains.rows import Row, decode
-from substrate.domains.smallville.judging import WEIGHTS, judge
+from substrate.domains.rows import Row
 
 
 class Cell(msgspec.Struct, frozen=True):
@@ -140,14 +140,9 @@ def benchmark_of(number: str) -> str:
     for benchmark in BENCHMARKS.values():
         if number in benchmark.numbers:
             return benchmark.name
-    near = get_close_matches(
-        number, [name for benchmark in BENCHMARKS.values() for name in benchmark.numbers]
-    )
-    hint = (
-        f"Perhaps {', '.join(near)}"
-        if near
-        else f"Write BENCHMARK/SUBSET/METRIC of one of {', '.join(BENCHMARKS)}"
-    )
+    known = [name for benchmark in BENCHMARKS.values() for name in benchmark.numbers]
+    near = ", ".join(get_close_matches(number, known))
+    hint = f"Perhaps {near}" if near else f"Write BENCHMARK/SUBSET/METRIC of one of {', '.join(BENCHMARKS)}"
     raise ParameterError(f"no number is named {number!r}", hint=hint)
 
 
@@ -319,57 +314,23 @@ def cells_of(lineage: Lineage, score: Score) -> Iterator[Cell]:
                     )
 
 
-def _options(row: Row) -> tuple[int, int]:
-    choices = row.choices or []
-    return sum(choice.predicted == choice.expected for choice in choices), len(choices)
-
-
-def _facts(row: Row) -> tuple[int, int]:
-    expected = row.expected_supporting or ()
-    if not expected:
-        return 0, 0
-    return int(sorted(row.supporting or ()) == sorted(expected)), 1
-
-
-_TALLIES: Mapping[str, Callable[[Row], tuple[int, int]]] = {"per_option": _options, "supporting": _facts}
-"""The addition of a row to the correct ones and to all of them, by metric; else a row counts as one
-question.
-"""
-
-
 class Tally(msgspec.Struct, frozen=True):
-    """The addition of a question, or a pair of them, to a number: so many right of so many."""
+    """The addition of a question, or of a scene's, to a number: so many right of so many."""
 
     rows: list[Row]
     right: int
     n: int
 
 
-def tallies(number: str, rows: list[Row]) -> list[Tally]:
-    """The addition of each row that counts to a number; rows in pairs of one scene are judged together."""
-    metric = split_name(number)[1]
-    if not BENCHMARKS[benchmark_of(number)].paired:
-        count = _TALLIES.get(metric, lambda row: (int(bool(row.correct)), 1))
-        return [Tally([row], *count(row)) for row in rows]
-    pairs: dict[str, list[Row]] = {}
-    for row in sorted(rows, key=lambda row: (str(row.scene), row.question)):
-        pairs.setdefault(str(row.scene), []).append(row)
-    found: list[Tally] = []
-    for pair in pairs.values():
-        judgement = judge([row.predicted for row in pair], [str(row.expected) for row in pair])
-        found.append(Tally(pair, getattr(judgement, metric), getattr(WEIGHTS, metric)))
-    return found
+def tallies(number: str, rows: Iterable[Row]) -> list[Tally]:
+    """The addition of each row that counts to a number; rows of one scene may be judged together."""
+    metric = BENCHMARKS[benchmark_of(number)].metrics[split_name(number)[1]]
+    return [Tally(list(unit), *metric.measure(unit)) for unit in metric.units(rows)]
 
 
 def counted_rows(path: Path, number: str) -> list[Row]:
     """The rows that count for a number: those of its subset that have gold."""
-    subset = split_name(number)[0]
-    with path.open("rb") as lines:
-        return [
-            row
-            for row in map(decode, lines)
-            if row.correct is not None and subset in ("", "mean", row.subset)
-        ]
+    return [row for row in graded_rows(path) if counts_for(row, number)]
 
 
 def _counted(lineage: Lineage, path: str, number: str, rows: list[Row], shown: int) -> Counted:
@@ -409,7 +370,7 @@ def entry_of(entries: Iterable[LogEntry], row: Row) -> LogEntry | None:
 def source_of(lineage: Lineage, stage: str, path: str) -> Source:
     """The origin of a dataset."""
     record, benchmark = lineage.records[stage], path.rpartition("/")[2]
-    folders = (file.split("/") for file in record.code if file.startswith("substrate/worlds/"))
+    folders = (file.split("/") for file in record.code if file.startswith("substrate/generators/"))
     worlds = sorted({parts[2] for parts in folders if len(parts) > 3})
     settings = next((value for key, value in record.parameters.items() if key.startswith("profiles.")), None)
     official = isinstance(settings, dict) and settings.get("source") == "official"
@@ -418,13 +379,10 @@ def source_of(lineage: Lineage, stage: str, path: str) -> Source:
     if who := read_told(lineage.workspace.path(path)):
         kind, files = f"transcript of {who.name}, {who.requests:,} requests", []
     elif official:
-        kind, files = "official", _official(lineage.workspace, benchmark)
+        kind, files = "official", list(_official(lineage.workspace, benchmark))
     elif named and (lineage.workspace.path(path) / NAMED).is_file():
-        kind = "official files of the user"
-        files = [
-            {"name": Path(file).name, "file": file, "sha256": digest}
-            for file, digest in sorted(named.items())
-        ]
+        kind, given = "official files of the user", sorted(named.items())
+        files = [{"name": Path(file).name, "file": file, "sha256": digest} for file, digest in given]
     elif worlds and isinstance(settings, dict) and settings.get("source") != "local":
         kind, files = "generated", []
     else:
@@ -432,18 +390,13 @@ def source_of(lineage: Lineage, stage: str, path: str) -> Source:
     return Source(lineage.file(path), kind, worlds if kind == "generated" else [], record.parameters, files)
 
 
-def _official(workspace: Workspace, benchmark: str) -> list[dict[str, str]]:
+def _official(workspace: Workspace, benchmark: str) -> Iterator[dict[str, str]]:
     pins = read_pins(workspace.root / "pins" / "downloads.json")
-    found = []
     for file in official_sources()[benchmark].files:
         pin = pins.get(f"{benchmark}/{file.name}")
+        said = {"name": file.name, "url": file.urls[0]} | ({"git blob": file.blob} if file.blob else {})
         if not file.extra:
-            found.append(
-                {"name": file.name, "url": file.urls[0]}
-                | ({"git blob": file.blob} if file.blob else {})
-                | ({"sha256": pin.sha256} if pin else {})
-            )
-    return found
+            yield said | ({"sha256": pin.sha256} if pin else {})
 
 
 def step_of(lineage: Lineage, stage: str) -> Step:
@@ -492,26 +445,14 @@ def environment(workspace: Workspace) -> Environment:
 
 
 def _commit() -> str | None:
-    def git(*arguments: str) -> str | None:
-        try:
-            finished = subprocess.run(
-                ["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=False
-            )
-        except OSError:
-            return None
-        return finished.stdout.strip() if finished.returncode == 0 else None
+    head = _git("rev-parse", "HEAD")
+    code = ("substrate", "orchestration", LOCK)
+    return head and head + "+" * bool(_git("status", "--porcelain", "--untracked-files=no", "--", *code))
 
-    head = git("rev-parse", "HEAD")
-    return head and head + (
-        "+"
-        if git(
-            "status",
-            "--porcelain",
-            "--untracked-files=no",
-            "--",
-            "substrate",
-            "orchestration",
-            LOCK,
-        )
-        else ""
-    )
+
+def _git(*arguments: str) -> str | None:
+    try:
+        done = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return done.stdout.strip()

@@ -10,8 +10,8 @@ from typing import Any
 from orchestration.benchmarks.benchmark import Benchmark, Data, Interpreted, Logger, Release, Source
 from orchestration.fetch.downloads import fetch_shown
 from orchestration.pipeline.cases import answer_cases, build_logs, make_scenes
-from orchestration.pipeline.spark import readable, spark_session
-from orchestration.scoring.scores import count, score, score_file
+from orchestration.scoring.counting import count
+from orchestration.scoring.scores import score, score_file
 from orchestration.stage import Stage
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.named import (
@@ -86,7 +86,7 @@ def score_stage(benchmark: Benchmark) -> Stage:
         benchmark.about["scores"],
         needs=(f"{name}/answers", f"{source}/dataset"),
         parameters=(f"profiles.{{profile}}.{source}",),
-        kinds=("spark",),
+        functions=tuple(metric.measure for metric in benchmark.metrics.values()),
     )
 
 
@@ -166,10 +166,8 @@ def make_answers(benchmark: Interpreted, workspace: Workspace, out: Path) -> dic
 def make_scores(benchmark: Benchmark, workspace: Workspace, *outs: Path) -> dict[str, Any]:
     """A file a number: counts of correct rows, with intervals, and the data they were measured on."""
     data, split = kind_of(workspace, benchmark.source), split_of(workspace, benchmark.source)
-    session = spark_session(workspace.settings.spark)
     answers = workspace.artifacts / benchmark.name / "answers.jsonl"
-    with readable(workspace, answers) as (rows,):
-        counts = count(session, rows, benchmark.numbers, paired=benchmark.paired)
+    counts = count(answers, benchmark.numbers, benchmark.metrics)
     metadata: dict[str, Any] = {}
     for name, out in zip(benchmark.numbers, outs, strict=True):
         _, asked = counts.get(name.replace("/per_option", "/per_question"), counts[name])

@@ -9,7 +9,12 @@ from orchestration.ledger.look import is_of
 from orchestration.pipeline.benchmark_stages import answer_stage, log_stage, score_stage, source_stage
 from orchestration.pipeline.model_stages import model_stages
 from orchestration.pipeline.result_stages import describing_stages, result_stages
-from orchestration.pipeline.study_stages import determinism_stage, robustness_stage, study_stages
+from orchestration.pipeline.study_stages import (
+    determinism_stage,
+    robustness_stage,
+    shares_stage,
+    study_stages,
+)
 from orchestration.registry import BENCHMARKS, INTERPRETED, LOGGERS, SOURCES, STUDIES
 from orchestration.stage import Stage, Stages, in_order
 from substrate.base.errors import ParameterError
@@ -25,6 +30,8 @@ def _collected() -> Iterator[Stage]:
             yield from model_stages(benchmark)
     for study in STUDIES:
         yield from study_stages(study)
+        if study.shares:
+            yield shares_stage(study, study.shares)
     yield determinism_stage()
     yield robustness_stage()
     yield from result_stages(list(BENCHMARKS.values()))

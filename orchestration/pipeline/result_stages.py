@@ -14,12 +14,12 @@ from orchestration.benchmarks.baselines import COMPARED, COMPARISONS, LanguageMo
 from orchestration.benchmarks.benchmark import Benchmark, Explained, Interpreted, Table
 from orchestration.lineage.number import Lineage, trace_number
 from orchestration.lineage.prov import write_prov
-from orchestration.pipeline.spark import readable, spark_session
 from orchestration.registry import TABLES
 from orchestration.rendering.report import write_report
 from orchestration.rendering.results import LAYOUTS
 from orchestration.rendering.tables import FORMATS
-from orchestration.scoring.scores import Comparison, Score, compare, read_scores
+from orchestration.scoring.counting import Comparison, compare
+from orchestration.scoring.scores import Score, read_scores
 from orchestration.stage import Stage, in_order
 from orchestration.workspace.folders import Workspace
 from substrate.base.files import write_json
@@ -40,7 +40,7 @@ def result_stages(benchmarks: Benchmarks) -> Iterator[Stage]:
         "The substrate against each language model on what both were asked: Newcombe's interval of the "
         "difference, McNemar's exact p.",
         needs=tuple(sorted({f"{one.name}/answers" for pair in pairs for one in pair})),
-        kinds=("spark",),
+        functions=tuple(pair[1].whole.measure for pair in pairs),
     )
     for name, table in TABLES.items():
         shown = tuple(benchmark for benchmark in benchmarks if benchmark.table[0] == table)
@@ -108,10 +108,11 @@ def _said_by(benchmarks: Iterable[Benchmark]) -> Iterator[Callable[..., Any]]:
     """The functions by which benchmarks say what their questions and answers are."""
     for benchmark in benchmarks:
         yield from (benchmark.asked, benchmark.source.size)
+        yield from (metric.measure for metric in benchmark.metrics.values())
         if isinstance(benchmark, Interpreted):
             yield benchmark.wordings
         if isinstance(benchmark, Explained):
-            yield benchmark.explain
+            yield from (benchmark.explain, benchmark.picture)
 
 
 def _behind(stages: dict[str, Stage], wanted: Sequence[str]) -> set[str]:
@@ -131,19 +132,17 @@ def _pairs(benchmarks: Benchmarks) -> tuple[tuple[Benchmark, Benchmark], ...]:
     models = [model for model in benchmarks if isinstance(model, LanguageModel)]
     # A model that sees photographs is asked what the substrate is not: it has no log.
     pairs: list[tuple[Benchmark, Benchmark]] = [(model.asks, model) for model in models if not model.sees]
-    return tuple(sorted(pairs, key=lambda pair: not pair[1].paired))
+    return tuple(sorted(pairs, key=lambda pair: not pair[1].whole.together))
 
 
 def make_comparisons(
     pairs: Sequence[tuple[Benchmark, Benchmark]], workspace: Workspace, out: Path
 ) -> dict[str, Any]:
     """Compare the answers of each pair."""
-    session = spark_session(workspace.settings.spark)
     found: list[Comparison] = []
     for pair in pairs:
-        answers = [workspace.artifacts / one.name / "answers.jsonl" for one in pair]
-        with readable(workspace, *answers) as given:
-            found.append(compare(session, *answers, paired=pair[1].paired, read_from=given))
+        first, second = (workspace.artifacts / one.name / "answers.jsonl" for one in pair)
+        found.append(compare(first, second, pair[1].whole))
     write_json(out, found, indent=1)
     return {f"{one.first} - {one.second}": one.difference or "not measured" for one in found}
 

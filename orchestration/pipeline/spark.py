@@ -14,7 +14,6 @@ import socket
 import sys
 import threading
 import traceback
-import uuid
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -29,7 +28,6 @@ import pyarrow as pa
 from orchestration.code import PACKAGES, ROOT
 from orchestration.pipeline.progress import advance
 from orchestration.settings import Spark
-from orchestration.workspace.folders import Workspace
 from substrate.base import errors
 from substrate.base.errors import SubstrateError
 
@@ -122,22 +120,6 @@ def _master(settings: Spark) -> str:
 def is_local(settings: Spark) -> bool:
     """Tell whether Spark runs in this process's machine alone, so that workers see the driver's disk."""
     return not os.environ.get("SPARK_REMOTE") and _master(settings).startswith("local")
-
-
-@contextmanager
-def readable(workspace: Workspace, *files: Path) -> Iterator[list[str]]:
-    """The URIs under which workers read some files of the driver's disk.
-
-    On a cluster they are copies in the storage, which are gone afterwards.
-    """
-    if is_local(workspace.settings.spark):
-        yield [file.as_uri() for file in files]
-        return
-    folder = f"{workspace.settings.profile}/lent/{uuid.uuid4()}"
-    try:
-        yield [workspace.storage.copy(file, folder, f"{n}-{file.name}") for n, file in enumerate(files)]
-    finally:
-        workspace.storage.keep_only(folder, ())
 
 
 def _configuration(settings: Spark, local: bool, remote: bool) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""The end of a run that is told to end: SIGINT and SIGTERM end it within seconds, with one line.
+"""The end of a run that is told to end: SIGINT, SIGTERM and SIGHUP end it within seconds, with one line.
 
 The signal reaches a thread of its own, through the descriptor that Python's handler writes to: whoever sets
 another handler meanwhile, as Dagster and Spark do, and wherever the main thread waits, it is heard. Nothing
@@ -14,21 +14,23 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import psutil
 
 from substrate.base.files import drop_scratch
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 PATIENCE = 5.0
 """Seconds for Spark's processes to end by themselves; they leave no files then."""
 
 
 @contextmanager
 def ends_when_told() -> Iterator[None]:
-    """In the block SIGINT and SIGTERM end this process and all that it started; exit code 130 or 143.
+    """In the block SIGINT, SIGTERM and SIGHUP end this process and all that it started: code 130, 143 or 129.
+
+    Who was told to ignore SIGHUP, as `nohup` does, goes on to.
 
     Only the main thread can listen; elsewhere, and inside another such block, it does nothing.
     """
@@ -43,7 +45,7 @@ def ends_when_told() -> Iterator[None]:
     _listening.set()
     # Ctrl-C reaches the whole group: what is started from here on leaves it to this process.
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    before = {number: signal.signal(number, _wait) for number in SIGNALS}
+    before = {number: signal.signal(number, _wait) for number in SIGNALS if not _ignored(number)}
     descriptor = signal.set_wakeup_fd(told.fileno(), warn_on_full_buffer=False)
     try:
         yield
@@ -65,6 +67,10 @@ def ends_when_told() -> Iterator[None]:
 _listening = threading.Event()
 
 
+def _ignored(number: signal.Signals) -> bool:
+    return number == signal.SIGHUP and signal.getsignal(number) is signal.SIG_IGN
+
+
 def _wait(*_: Any) -> None:
     """The main thread's work from then on; the other one ends the process."""
     while True:
@@ -82,7 +88,8 @@ def _listen(heard: socket.socket, ending: threading.Event, terminal: int) -> Non
 def _end(told: signal.Signals, terminal: int) -> None:
     cursor = "\x1b[?25h" if os.isatty(terminal) else ""  # which a bar of progress has hidden
     said = f"interrupted by {told.name}: finished stages are kept, run it again to go on from there"
-    os.write(terminal, f"{cursor}{said}\n".encode())
+    with suppress(OSError):  # nobody may be left to read it
+        os.write(terminal, f"{cursor}{said}\n".encode())
     started = psutil.Process().children(recursive=True)
     for process in started:
         _tell(process, signal.SIGTERM)

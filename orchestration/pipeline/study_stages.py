@@ -21,7 +21,7 @@ from orchestration.stage import Stage
 from orchestration.studies import ablations, determinism, reliability
 from orchestration.studies.determinism import Repetition
 from orchestration.studies.robustness import KEY, PERTURBED, Perturbed, named, rows_file
-from orchestration.studies.study import Part, Study, counted, totals
+from orchestration.studies.study import Part, Shares, Study, counted, shares_file, totals
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.named import files_of, kind_of
 from orchestration.workspace.tables import read_cases
@@ -102,10 +102,11 @@ def draw_reliability(rows: Path, bins: Path, figure: Path) -> dict[str, Any]:
     said = [msgspec.json.decode(line, type=reliability.Chance) for line in rows.read_bytes().splitlines()]
     found = [
         reliability.reliability_of(subset, (one for one in said if one.subset == subset))
-        for subset in reliability.SUBSETS
+        for subset in (*reliability.SUBSETS, *reliability.EVENTS)
+        if any(one.subset == subset for one in said)
     ]
     write_json(bins, found, indent=1)
-    series = {one.subset: one.bins for one in found if one.n}
+    series = {one.subset: one.bins for one in found}
     figure.write_text(reliability_diagram("reliability", series, alone=True), "utf-8")
     return {one.subset: in_words(one) for one in found}
 
@@ -135,7 +136,7 @@ def determinism_stage() -> Stage:
 
 def make_determinism(workspace: Workspace, out: Path) -> dict[str, Any]:
     """Compute the same answers in every way, and hold the hashes side by side."""
-    found = list(repetitions(workspace))
+    found = list(repetitions(workspace)) if files_of(workspace, determinism.BASE.source) else []
     write_json(out, found, indent=1)
     return {"distinct hashes": len({run.sha256 for run in found})}
 
@@ -206,3 +207,41 @@ def _fall(perturbed: Perturbed, workspace: Workspace) -> Fall:
         found = counts.get(named(setting, condition), Counter[bool]())
         points.append(Point(setting, condition.label, found.total(), found[True]))
     return Fall(name, perturbed.base.title, points)
+
+
+def shares_stage(study: Study, shares: Shares) -> Stage:
+    """The table of a study's shares."""
+    behind = [f"{study.name}/{part.name}" for part in study.parts]
+    return Stage(
+        f"tables/{study.name}",
+        tuple(f"{shares_file(study)}.{suffix}" for suffix in FORMATS),
+        partial(make_shares, study, shares),
+        f"{shares.title}: counts, shares and Wilson's interval, a row for each thing that was counted.",
+        needs=tuple(dict.fromkeys([*behind, *(f"{part.base.source.name}/dataset" for part in study.parts)])),
+        parameters=("seed",),
+    )
+
+
+def make_shares(study: Study, shares: Shares, workspace: Workspace, *outs: Path) -> dict[str, Any]:
+    """Count a study's rows by setting and condition."""
+    falls: list[Fall] = []
+    for part in study.parts:
+        found = counted(workspace.path(part.file)).items()
+        counts = {(subset.partition(": ")[0], subset.partition(": ")[2]): count for subset, count in found}
+        order = list(shares.conditions) or list(dict.fromkeys(condition for _, condition in counts))
+        points: list[Point] = []
+        for setting in dict.fromkeys(setting for setting, _ in counts):
+            here = {c: counts[setting, c] for c in order if (setting, c) in counts}
+            pool = sum(count.total() for count in here.values())
+            points += [
+                Point(setting, c, pool if shares.pooled else count.total(), count[True])
+                for c, count in here.items()
+            ]
+        falls.append(Fall(part.name, part.base.title, points))
+    sources = dict.fromkeys(
+        f"{part.base.source.title} {kind_of(workspace, part.base.source)}" for part in study.parts
+    )
+    table = table_of(falls, f"{shares.caption} Measured on: {', '.join(sources)}.", shares.heads)
+    for suffix, out in zip(FORMATS, outs, strict=True):
+        out.write_text(table.render(suffix), "utf-8")
+    return {"rows": len(table.rows)}

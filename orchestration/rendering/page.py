@@ -10,10 +10,10 @@ import jinja2
 from markupsafe import Markup, escape
 
 from orchestration.registry import BENCHMARKS
-from orchestration.rendering.timelines import STATES
 from orchestration.scoring.formatting import share
 from orchestration.scoring.likeness import marked, stated
 from orchestration.scoring.scores import Score
+from substrate.cause.pictures import STATES
 
 HERE = Path(__file__).parent
 SHARED = ("report.css", "answers.js")

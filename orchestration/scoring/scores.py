@@ -1,19 +1,15 @@
-"""Counting correct rows, and what a number is named."""
+"""The score of a number: its counts with their interval, and the published ones beside it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 
+from orchestration.scoring.counting import split_name
 from orchestration.scoring.published import Kind, published
-from orchestration.scoring.statistics import mcnemar_exact, newcombe_paired, wilson
-from substrate.domains.smallville.judging import WEIGHTS, Judgement, judge
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+from orchestration.scoring.statistics import wilson
 
 _DIGITS = 6
 
@@ -64,178 +60,6 @@ def score(
         data,
         split,
         n if questions is None else questions,
-    )
-
-
-def split_name(name: str) -> tuple[str, str]:
-    """Subset and metric of a number's name.
-
-    >>> split_name("babi/qa7/accuracy"), split_name("twin/joint")
-    (('qa7', 'accuracy'), ('', 'joint'))
-    """
-    _, *subset, metric = name.split("/")
-    return "/".join(subset), metric
-
-
-_PAIR = "scene string, question string, predicted string, expected string, correct boolean"
-_SCHEMA = (
-    "subset string, correct boolean, choices array<struct<predicted:string,expected:string>>, supporting "
-    "array<int>, expected_supporting array<int>"
-)
-_TOTALS = {
-    "accuracy": "questions",
-    "per_question": "questions",
-    "per_option": "options",
-    "supporting": "with_facts",
-}
-
-
-def count(
-    session: SparkSession, answers: Path | str, names: Iterable[str], *, paired: bool = False
-) -> dict[str, tuple[int, int]]:
-    """Correct and total by number's name, counted by Spark over the rows of an answers file.
-
-    Args:
-        answers: the file, or a URI of it that Spark's workers reach.
-        names: the numbers; ``mean`` pools the subsets, which have equally many questions.
-        paired: whether rows come in pairs of one scene, which are judged together.
-
-    Rows without gold are left out.
-    """
-    from pyspark.sql import functions as sql
-
-    names = list(names)
-    if paired:
-        return _count_pairs(session.read.json(_uri(answers), schema=_PAIR), names)
-    rows = session.read.json(_uri(answers), schema=_SCHEMA)
-    right = sql.filter("choices", lambda choice: choice["predicted"] == choice["expected"])
-    same_facts = sql.sort_array("supporting") == sql.sort_array("expected_supporting")
-    counted = (
-        rows.where("correct is not null")
-        .groupBy("subset")
-        .agg(
-            sql.count("*").alias("questions"),
-            sql.sum(sql.col("correct").cast("long")).alias("right_questions"),
-            sql.sum(sql.coalesce(sql.size("choices"), sql.lit(0)).cast("long")).alias("options"),
-            sql.sum(sql.coalesce(sql.size(right), sql.lit(0)).cast("long")).alias("right_options"),
-            sql.sum((sql.coalesce(sql.size("expected_supporting"), sql.lit(0)) > 0).cast("long")).alias(
-                "with_facts"
-            ),
-            sql.sum(sql.coalesce(same_facts, sql.lit(False)).cast("long")).alias("right_with_facts"),
-        )
-    )
-    found = {row["subset"]: row.asDict() for row in counted.collect()}
-    counts: dict[str, tuple[int, int]] = {}
-    for name in names:
-        subset, metric = split_name(name)
-        total = _TOTALS[metric]
-        of_name = list(found.values()) if subset == "mean" else [found[subset]] if subset in found else []
-        counts[name] = sum(row[f"right_{total}"] for row in of_name), sum(row[total] for row in of_name)
-    return counts
-
-
-def _uri(file: Path | str) -> str:
-    return file if isinstance(file, str) else file.as_uri()
-
-
-def _count_pairs(rows: DataFrame, names: Iterable[str]) -> dict[str, tuple[int, int]]:
-    """The same over rows that come in pairs of one scene: every pair is judged by itself, and the judgements
-    are added.
-    """
-    from pyspark.sql import functions as sql
-
-    totals = (sql.sum(sql.col(f"right.{metric}").cast("long")).alias(metric) for metric in Judgement._fields)
-    found = _judged_pairs(rows).agg(sql.count("*").alias("pairs"), *totals).collect()[0].asDict()
-    metrics = {name: split_name(name)[1] for name in names}
-    return {
-        name: (found[metric] or 0, found["pairs"] * getattr(WEIGHTS, metric))
-        for name, metric in metrics.items()
-    }
-
-
-def _judged_pairs(rows: DataFrame) -> DataFrame:
-    """A row a pair: its scene, and what of it is right."""
-    from pyspark.sql import functions as sql
-
-    in_order = sql.sort_array(sql.collect_list(sql.struct("question", "predicted", "expected")))
-    pairs = rows.where("correct is not null").groupBy("scene").agg(in_order.alias("arms"))
-    # Through Python, so that a pair is judged by the same code here and in `substrate score`.
-    judged = sql.udf(
-        lambda *pair: tuple(judge(*pair)), ", ".join(f"{metric} int" for metric in Judgement._fields)
-    )
-    return pairs.select("scene", judged(sql.col("arms.predicted"), sql.col("arms.expected")).alias("right"))
-
-
-class Comparison(msgspec.Struct, frozen=True):
-    """Two ways of answering on what both were asked: how many both, one or none got right, and whether that
-    is chance.
-
-    ``difference`` is the first's accuracy minus the second's with Newcombe's interval, ``mcnemar`` the exact
-    p; ``None`` where nothing was measured.
-    """
-
-    first: str
-    second: str
-    both: int
-    first_only: int
-    second_only: int
-    neither: int
-    difference: float | None
-    newcombe: tuple[float, float] | None
-    mcnemar: float | None
-
-    @property
-    def n(self) -> int:
-        """The number of questions asked of both."""
-        return self.both + self.first_only + self.second_only + self.neither
-
-
-def compare(
-    session: SparkSession, first: Path, second: Path, *, paired: bool, read_from: Sequence[str] = ()
-) -> Comparison:
-    """Compare two answers files, question by question; pair by pair, where the second's rows come in pairs:
-    there both arms must be right.
-
-    Args:
-        read_from: URIs of both that Spark's workers reach; the files' own unless given.
-    """
-    from pyspark.sql import functions as sql
-
-    names = first.parent.name, second.parent.name
-    uris = read_from or (_uri(first), _uri(second))
-
-    def right(answers: str, column: str) -> DataFrame:
-        rows = session.read.json(answers, schema=_PAIR)
-        if paired:
-            return _judged_pairs(rows).select(
-                "scene", sql.lit("").alias("question"), (sql.col("right.joint") == 1).alias(column)
-            )
-        return rows.where("correct is not null").select("scene", "question", sql.col("correct").alias(column))
-
-    cells = (
-        right(uris[0], "one")
-        .join(right(uris[1], "other"), ["scene", "question"])
-        .groupBy("one", "other")
-        .count()
-        .collect()
-    )
-    counts = {(row["one"], row["other"]): row["count"] for row in cells}
-    table = (
-        counts.get((True, True), 0),
-        counts.get((True, False), 0),
-        counts.get((False, True), 0),
-        counts.get((False, False), 0),
-    )
-    if not any(table):
-        return Comparison(*names, *table, None, None, None)
-    low, high = newcombe_paired(*table)
-    difference = (table[1] - table[2]) / sum(table)
-    return Comparison(
-        *names,
-        *table,
-        round(difference, _DIGITS),
-        (round(low, _DIGITS), round(high, _DIGITS)),
-        float(f"{mcnemar_exact(table[1], table[2]):.6g}"),
     )
 
 

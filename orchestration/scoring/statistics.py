@@ -4,26 +4,7 @@ from __future__ import annotations
 
 import math
 
-
-def wilson(correct: int, n: int, confidence: float = 0.95) -> tuple[float, float]:
-    """Wilson's score interval of a proportion (E. B. Wilson, JASA 22, 1927), without continuity correction.
-
-    Args:
-        correct: successes, 0 <= correct <= n.
-        n: trials, at least 1.
-
-    Returns:
-        Lower and upper bound as proportions.
-
-    >>> [round(100 * bound, 2) for bound in wilson(153, 300)]
-    [45.37, 56.61]
-    """
-    from scipy.special import ndtri  # a third of a second, which who only lists stages need not wait
-
-    z, p = float(ndtri(0.5 + 0.5 * confidence)), correct / n
-    twice = 2 * (n + z**2)
-    center, half = (2 * n * p + z**2) / twice, z / twice * math.sqrt(4 * n * p * (1 - p) + z**2)
-    return 0.0 if correct == 0 else center - half, 1.0 if correct == n else center + half
+from substrate.base.counts import wilson
 
 
 def newcombe_paired(

@@ -170,6 +170,7 @@ ABLATIONS = Explained(
     parameters=CLEVRER.parameters,
     rows=partial(rows, VARIANTS),
     explain=explain,
+    picture=CLEVRER.picture,
     wordings=CLEVRER.wordings,
     # An answer from a simulated fork takes ten times as long to explain as others do.
     worked=100,

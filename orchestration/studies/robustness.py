@@ -40,12 +40,12 @@ from substrate.domains.gqa.format import SceneGraph, decode_scene_graph
 from substrate.domains.gqa.interpreter import SUBSETS, answer_scene
 from substrate.domains.gqa.scene import Scene as GqaScene
 from substrate.domains.rows import Row
+from substrate.generators.babi import retold
+from substrate.generators.clevrer import inexact as clevrer_inexact
+from substrate.generators.clevrer.altered import altered
+from substrate.generators.comphy import generate_target
+from substrate.generators.gqa import inexact as gqa_inexact
 from substrate.log.event_log import EventLog
-from substrate.worlds.babi import retold
-from substrate.worlds.clevrer import inexact as clevrer_inexact
-from substrate.worlds.clevrer.altered import altered
-from substrate.worlds.comphy import generate_target
-from substrate.worlds.gqa import inexact as gqa_inexact
 
 KEY = "robustness"
 AS_IT_IS = "as it is"
@@ -61,6 +61,12 @@ class Robustness(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     babi: Annotated[int, Natural] = 0
     reliability: Annotated[int, Natural] = 0
     """Of CLEVRER's scenes, those whose answers about imagined worlds are given probabilities."""
+    perceived: Annotated[int, Natural] = 0
+    """Of perceived videos, those whose events' probabilities are held beside what happened."""
+    evidence: Annotated[int, Natural] = 0
+    """Of each benchmark's cases, those whose right answers are asked what they rest on."""
+    questions: Annotated[int, Natural] = 0
+    """Of CLEVRER's generated scenes, those that are asked about with other wrong choices."""
 
 
 @dataclass(frozen=True)

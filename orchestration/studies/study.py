@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -35,7 +35,8 @@ class Part(Declared):
         shown: the files that are drawn from the rows.
         seeded: whether conditions draw random numbers.
         first: the key of the study's parameters that says how many cases are asked; all where empty.
-        free: subsets of which there are some rows, however many, where some are expected.
+        free: subsets of which there are some rows, however many, where some are expected; ``None`` where
+            that holds of all rows together.
     """
 
     name: str
@@ -47,7 +48,7 @@ class Part(Declared):
     shown: tuple[str, ...] = ()
     seeded: bool = False
     first: str = ""
-    free: Collection[str] = ()
+    free: Collection[str] | None = ()
     calls: tuple[Callable[..., Any], ...] = ()
 
     def missing(self, asked: Iterable[Case], found: Mapping[str, int]) -> list[str]:
@@ -57,6 +58,8 @@ class Part(Declared):
             asked: the cases that were asked.
             found: rows by subset.
         """
+        if self.free is None:
+            return []
         wanted: Counter[str] = Counter()
         for case in asked:
             wanted.update(self.expected(case))
@@ -69,6 +72,24 @@ class Part(Declared):
         return wrong
 
 
+class Shares(NamedTuple):
+    """The table of a study: a row for each setting and condition that its rows' subsets name.
+
+    Attributes:
+        title: its heading in the report.
+        caption: what it shows; the data it was measured on are added.
+        heads: its columns.
+        conditions: their order in the table, which the first rows set where it is empty.
+        pooled: whether a share is of all answers of its setting, or of those under the condition.
+    """
+
+    title: str
+    caption: str
+    heads: Sequence[str]
+    conditions: Sequence[str] = ()
+    pooled: bool = False
+
+
 @dataclass(frozen=True, kw_only=True)
 class Study(Declared):
     """Parts that belong together.
@@ -77,11 +98,13 @@ class Study(Declared):
         name: the first part of their stages' names.
         parts: what is asked of whom.
         parameters: the part of `params.yaml` that says how much is asked.
+        shares: how its rows are tabulated, if they are.
     """
 
     name: str
     parts: tuple[Part, ...]
     parameters: Section = NO_SECTION
+    shares: Shares | None = None
 
     def keys(self, part: Part) -> tuple[str, ...]:
         """The keys of `params.yaml` that a part's rows depend on."""
@@ -89,20 +112,32 @@ class Study(Declared):
         return (*(("seed",) if part.seeded else ()), *first, *part.base.keys)
 
 
+class Weighed(msgspec.Struct, frozen=True):
+    """So many answers of a case that have something in common."""
+
+    benchmark: str
+    split: str
+    subset: str
+    scene: int | str
+    n: int
+    correct: bool = True
+
+
 class _Counted(msgspec.Struct, frozen=True):
     subset: str
     correct: bool | None = None
+    n: int = 1
 
 
 def counted(path: Path) -> dict[str, Counter[bool]]:
-    """Right and wrong rows by subset; rows without gold are left out."""
+    """Right and wrong answers by subset; rows without gold are left out."""
     found: dict[str, Counter[bool]] = {}
     decoder = msgspec.json.Decoder(_Counted)
     with path.open("rb") as file:
         for line in file:
             row = decoder.decode(line)
             if row.correct is not None:
-                found.setdefault(row.subset, Counter())[row.correct] += 1
+                found.setdefault(row.subset, Counter())[row.correct] += row.n
     return found
 
 
@@ -114,3 +149,8 @@ def totals(counts: Mapping[str, Counter[bool]]) -> dict[str, int]:
 def named(studies: Sequence[Study]) -> dict[str, tuple[Study, Part]]:
     """The parts of some studies by their stages' names, each with its study."""
     return {f"{study.name}/{part.name}": (study, part) for study in studies for part in study.parts}
+
+
+def shares_file(study: Study) -> str:
+    """The table of a study's shares, without its suffix."""
+    return f"artifacts/{{profile}}/{study.name}/table"

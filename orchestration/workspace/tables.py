@@ -157,16 +157,6 @@ class Storage:
             for batch in pq.ParquetFile(file).iter_batches(ROWS_AT_ONCE, columns=columns):
                 yield from batch.to_pylist()
 
-    def copy(self, file: Path, *parts: str) -> str:
-        """Copy a file of this machine's disk into the storage.
-
-        Returns:
-            The copy's URI.
-        """
-        with self._replacing(*parts) as (system, part):
-            system.put_file(str(file), part)
-        return self.uri(*parts)
-
     def write_record(self, record: Any, *parts: str) -> None:
         """Write a record as JSON, whole or not at all."""
         with self._replacing(*parts) as (system, part):

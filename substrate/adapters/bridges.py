@@ -13,6 +13,7 @@ import pyoxigraph as ox
 
 from substrate.base.errors import LogError, ParameterError
 from substrate.base.extras import needed
+from substrate.base.rdflib_terms import rdflib_term
 from substrate.log.event_log import EventLog, Op, Term, Triple
 from substrate.log.replay import State
 
@@ -120,25 +121,19 @@ def to_rdflib(state: State) -> rdflib.Graph:
     library = needed("rdflib")
     graph = library.Graph()
     for triple in sorted(state, key=lambda t: str(ox.Quad(*t))):
-        graph.add(tuple(_to_rdflib(library, term, triple) for term in triple))
+        graph.add(tuple(_to_rdflib(term, triple) for term in triple))
     return graph
 
 
-def _to_rdflib(library: Any, term: Term, triple: Triple) -> Any:
-    if isinstance(term, ox.NamedNode):
-        return library.URIRef(term.value)
-    if isinstance(term, ox.BlankNode):
-        return library.BNode(term.value)
-    if isinstance(term, ox.Literal) and not term.direction:
-        if term.language:
-            return library.Literal(term.value, lang=term.language)
-        datatype = None if term.datatype.value.endswith("#string") else library.URIRef(term.datatype.value)
-        return library.Literal(term.value, datatype=datatype, normalize=False)
-    raise LogError(
-        "rdflib holds no triple terms and no text directions",
-        where=(str(ox.Triple(*triple)),),
-        hint="Write the state as turtle or nquads instead",
-    )
+def _to_rdflib(term: Term, triple: Triple) -> Any:
+    node = None if isinstance(term, ox.Literal) and term.direction else rdflib_term(term)
+    if node is None:
+        raise LogError(
+            "rdflib holds no triple terms and no text directions",
+            where=(str(ox.Triple(*triple)),),
+            hint="Write the state as turtle or nquads instead",
+        )
+    return node
 
 
 def from_rdflib(graph: rdflib.Graph, tick: int = 0) -> EventLog:

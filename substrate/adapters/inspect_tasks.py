@@ -18,7 +18,7 @@ from substrate.baselines.model import ReplyError, Request
 from substrate.baselines.twin import request
 from substrate.domains.smallville.format import Gold, Spec, read_gold, read_specs
 from substrate.domains.smallville.judging import Judgement, Said, judge, normal, weights
-from substrate.worlds.smallville import CANARY, generate
+from substrate.generators.smallville import CANARY, generate
 
 try:
     from inspect_ai import Task, task  # pyright: ignore[reportMissingImports]

@@ -20,9 +20,9 @@ from substrate.baselines.twin import request
 from substrate.domains.smallville.format import Spec
 from substrate.domains.smallville.judging import Judgement, judge, weights
 from substrate.domains.smallville.twin import answer, replay_twin
+from substrate.generators.smallville import CANARY, datasheet, generate
+from substrate.generators.smallville.sampling import Graded
 from substrate.log.journal import write_atomically
-from substrate.worlds.smallville import CANARY, datasheet, generate
-from substrate.worlds.smallville.sampling import Graded
 
 COLUMNS: Mapping[str, str] = {
     "spec": "The specification's number.",
@@ -73,7 +73,7 @@ def publish(out: Path, specs: Iterable[Graded], seed: int, level: str = "village
         out: the folder, made where it is absent.
         specs: the specifications, with gold.
         seed: what they were generated from.
-        level: at which, one of :data:`substrate.worlds.smallville.LEVELS`.
+        level: at which, one of :data:`substrate.generators.smallville.LEVELS`.
     """
     parquet, arrow = needed("pyarrow.parquet"), needed("pyarrow")
     found = list(specs)

@@ -107,10 +107,15 @@ def naming(path: Path) -> Iterator[None]:
 
 
 def clear_leftovers(path: Path) -> None:
-    """Remove the scratch folders that killed processes left beside ``path``; those in use stay."""
+    """Remove the scratch folders that killed processes left beside ``path``; those in use stay.
+
+    A folder that was moved aside for a new one, which then never came, goes back to its place.
+    """
     for scratch in sorted(path.parent.glob(f".{glob.escape(path.name)}.*.scratch")):
         with _locked(scratch, wait=False) as held:
             if held:
+                if (scratch / "old").exists() and not path.exists():
+                    (scratch / "old").rename(path)
                 shutil.rmtree(scratch)
 
 

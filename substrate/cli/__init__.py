@@ -1,1 +1,1 @@
-"""The commands of the library alone: `substrate log`, `mcp`, `score` and `generate`."""
+"""The commands of the library alone: `substrate log`, `mcp`, `score`, `generate`, `predict`, `perceive`."""

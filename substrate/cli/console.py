@@ -14,13 +14,14 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import wraps
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from substrate.cli.notices import OURS, Voice
+from substrate.cli.printing import shown
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -34,6 +35,8 @@ _VerboseOption = Annotated[
     ),
 ]
 
+ENDING = (signal.SIGTERM, signal.SIGHUP) if hasattr(signal, "SIGHUP") else (signal.SIGTERM,)
+"""Signals that end a command as Ctrl-C does: a service manager's, and that of a terminal that closes."""
 SIGNALED = 128
 """The exit code of a command that a signal ended is this and the signal's number."""
 
@@ -59,38 +62,44 @@ def voiced(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class _Told(KeyboardInterrupt):
-    """SIGTERM, which ends a command as Ctrl-C does: what it was writing goes."""
+    """SIGTERM or SIGHUP, which end a command as Ctrl-C does: what it was writing goes."""
 
 
-def _end(*_: Any) -> None:
-    raise _Told
+def _end(number: int, _: Any) -> None:
+    raise _Told(number)
 
 
 @contextmanager
 def _hearing() -> Iterator[None]:
-    """In the block SIGTERM is an exception; only the main thread can hear it."""
+    """In the block SIGTERM and SIGHUP are exceptions; only the main thread can hear them.
+
+    Who was told to ignore SIGHUP, as `nohup` does, goes on to.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGTERM, _end)
+    heard = [number for number in ENDING if signal.getsignal(number) is not signal.SIG_IGN]
+    before = {number: signal.signal(number, _end) for number in heard}
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 @contextmanager
 def failing() -> Iterator[None]:
     """Turn the project's own errors, and a system that refuses, into a message and exit code 1; Ctrl-C and
-    SIGTERM into a line and exit code 130 or 143.
+    SIGTERM and SIGHUP into a line and exit code 130, 143 or 129.
     """
     try:
         with _hearing():
             yield
     except KeyboardInterrupt as stop:
-        number = signal.SIGTERM if isinstance(stop, _Told) else signal.SIGINT
+        number = signal.Signals(stop.args[0]) if isinstance(stop, _Told) else signal.SIGINT
         said = f"by {number.name}: what is finished is kept, run it again to go on from there"
-        say(said, "interrupted", error=True)
+        with suppress(OSError):  # nobody may be left to read it
+            say(said, "interrupted", error=True)
         raise typer.Exit(SIGNALED + number) from None
     except BrokenPipeError:
         raise
@@ -114,12 +123,12 @@ _COLOURS = {"error": typer.colors.RED, "interrupted": typer.colors.RED}
 
 
 def say(text: str, label: str = "", *, error: bool = False) -> None:
-    """Print a line as it is, in one piece, behind a label in colour where there is a terminal."""
+    """Print a line in one piece, with nothing that a terminal obeys, behind a label in colour."""
     if label:
         plain = False if os.environ.get("NO_COLOR") else None
         colour = _COLOURS.get(label.rstrip(":"), typer.colors.YELLOW)
         typer.echo(typer.style(label, fg=colour, bold=True) + " ", nl=False, err=error, color=plain)
-    typer.echo(text, err=error)
+    typer.echo(shown(text), err=error)
 
 
 def note(text: str) -> None:

@@ -17,7 +17,7 @@ from substrate.cli.console import JsonOption, bars, failing, say
 from substrate.cli.notices import others_apart
 from substrate.cli.options import REQUIRED, command_of
 from substrate.cli.printing import print_json
-from substrate.worlds.world import World
+from substrate.generators.world import World
 
 WORLDS: Mapping[str, str] = {
     "clevrer": "clevrer",
@@ -26,7 +26,7 @@ WORLDS: Mapping[str, str] = {
     "comphy": "comphy",
     "twin": "smallville",
 }
-"""The worlds by the name of their benchmark, each with its folder in :mod:`substrate.worlds`."""
+"""The worlds by the name of their benchmark, each with its folder in :mod:`substrate.generators`."""
 PUBLISHED = ("twin",)
 """Worlds whose data have a form to share: Parquet, with a card."""
 
@@ -37,7 +37,7 @@ def worlds() -> typer.Typer:
     for name, folder in WORLDS.items():
         try:
             with others_apart():
-                levels: Mapping[str, World] = import_module(f"substrate.worlds.{folder}.release").WORLDS
+                levels: Mapping[str, World] = import_module(f"substrate.generators.{folder}.release").WORLDS
         except ModuleNotFoundError as error:
             missing = missing_extra(error)
             if missing is None:

@@ -12,13 +12,21 @@ from collections.abc import Callable, Mapping
 
 from substrate.cli import platform
 
-COMMANDS: Mapping[str, str] = {"log": "cli", "mcp": "mcp", "score": "cli", "generate": "cli", "models": "cli"}
+COMMANDS: Mapping[str, str] = {
+    "log": "cli",
+    "mcp": "mcp",
+    "score": "cli",
+    "generate": "cli",
+    "predict": "worlds",
+    "perceive": "perception",
+    "models": "cli",
+}
 """The library's own commands, and the extra that each needs."""
 
 _ABOUT = """substrate {version}: the library is installed, and none of its commands.
 
 pip install 'event-graph-substrate[cli]'      substrate log, score, generate: over logs, answers and worlds
-pip install 'event-graph-substrate[worlds]'   what simulated worlds need beside that
+pip install 'event-graph-substrate[worlds]'   what simulated worlds and predict need beside that
 pip install 'event-graph-substrate[mcp]'      substrate mcp: a log as an agent's memory
 
 The other commands belong to the platform, which is run from its checkout: `make setup` there.

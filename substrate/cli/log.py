@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -33,7 +32,7 @@ from substrate.cli._log_text import (
     warn,
 )
 from substrate.cli.console import JsonOption, failing
-from substrate.cli.printing import print_json, print_lines
+from substrate.cli.printing import print_json, print_lines, print_text
 from substrate.log.event_log import EventLog
 from substrate.sparql.guard import QueryLimits, Solutions, confined
 from substrate.sparql.guard import query as guarded
@@ -93,7 +92,7 @@ def state(
                 }
             )
         else:
-            sys.stdout.write(text)
+            print_text(text)
 
 
 def query(

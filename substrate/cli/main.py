@@ -1,4 +1,4 @@
-"""The library's commands as one: `substrate log`, `mcp`, `score` and `generate`.
+"""The library's commands as one: `substrate log`, `mcp`, `score`, `generate`, `predict` and `perceive`.
 
 A group is loaded when it is used: `substrate --help` takes no longer than it must.
 """
@@ -77,11 +77,25 @@ def _models() -> typer.Typer:
     return models_app
 
 
+def _predictions() -> typer.Typer:
+    from substrate.cli.clevrer import predict_app
+
+    return predict_app
+
+
+def _perceptions() -> typer.Typer:
+    from substrate.cli.clevrer import perceive_app
+
+    return perceive_app
+
+
 _GROUPS: Mapping[str, tuple[Callable[[], typer.Typer], str]] = {
     "log": (_logs, "The auditor's tools over one event log."),
     "score": (_scores, "Grade anyone's answers."),
     "generate": (_worlds, "Generate official-format data with truth."),
     "models": (_models, "Serve a small language model on this machine."),
+    "predict": (_predictions, "Predict the unseen future from a user's own files."),
+    "perceive": (_perceptions, "Events with probabilities from a detector's proposals."),
 }
 
 

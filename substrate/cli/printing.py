@@ -1,18 +1,36 @@
-"""The output of commands: lines, or a value as one line of JSON."""
+"""The output of commands: text, lines, or a value as one line of JSON, without what a terminal obeys."""
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterable
+
+_OBEYED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+"""Control characters but tab and line feed, and those that turn the direction of text."""
+
+
+def shown(text: str) -> str:
+    """A text with the characters that a terminal would obey written as JSON, Turtle and N-Quads escape them.
+
+    >>> print(shown("red: \\x1b[31m, and turned: \\u202e"))
+    red: \\u001b[31m, and turned: \\u202e
+    """
+    return _OBEYED.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def print_text(text: str) -> None:
+    """Write a text to standard output at once."""
+    sys.stdout.write(shown(text))
 
 
 def print_lines(lines: Iterable[str]) -> None:
     """Write lines to standard output at once."""
-    sys.stdout.write("".join(f"{line}\n" for line in lines))
+    print_text("".join(f"{line}\n" for line in lines))
 
 
 def print_json(value: object) -> None:
     """Write a value to standard output as a line of JSON."""
     import msgspec
 
-    sys.stdout.write(msgspec.json.encode(value).decode() + "\n")
+    print_text(msgspec.json.encode(value).decode() + "\n")

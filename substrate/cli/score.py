@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,7 +11,7 @@ from substrate.base.errors import ParameterError
 from substrate.cli import platform
 from substrate.cli.console import JsonOption, failing
 from substrate.cli.notices import others_apart
-from substrate.cli.printing import print_json
+from substrate.cli.printing import print_json, print_text
 
 score_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Grade anyone's answers.")
 
@@ -56,7 +55,7 @@ def score_twin(
     if json or row:
         print_json(said)
     else:
-        sys.stdout.write(grading.scoreboard(scores) + "\n")
+        print_text(grading.scoreboard(scores) + "\n")
 
 
 def _specs_of(profile: str | None) -> Path:

@@ -62,7 +62,7 @@ def require_known_terms(name: str, quads: Sequence[ox.Quad], prefixes: Mapping[s
 def iris(text: str, prefixes: Mapping[str, str]) -> set[str]:
     """The IRIs that a query names, prefixed or not."""
     found: set[str] = set()
-    for kind, token in tokens(text):
+    for kind, token, _ in tokens(text):
         if kind == "iri":
             found.add(token[1:-1])
         elif kind == "name":

@@ -98,7 +98,7 @@ def _demanded(where: str, prefixes: dict[str, str]) -> set[str]:
     found: set[str] = set()
     depth, free, before = 0, 0, ""
     verb = False
-    for kind, token in tokens(where):
+    for kind, token, _ in tokens(where):
         if token in "{(":
             depth += 1
             free = free or (depth if token == "(" or (depth > 1) else 0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
@@ -11,14 +10,10 @@ import pyoxigraph as ox
 from substrate.base.delta import Term
 from substrate.base.errors import TBoxError
 from substrate.base.vocabulary import RDF_TYPE, RDFS_LABEL, RETRACT, SHACL
+from substrate.sparql.tokens import tokens
 
 _TARGETS = ("targetClass", "targetNode", "targetSubjectsOf", "targetObjectsOf")
-_UNSTEADY = re.compile(r"\b(NOW|RAND|UUID|STRUUID|BNODE|SERVICE)\b", re.IGNORECASE)
-TOKEN = re.compile(
-    r'"""(?:[^\\]|\\.)*?"""|\'\'\'(?:[^\\]|\\.)*?\'\'\'|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\''
-    r'|<[^<>"{}|^`\\\s]*>|#[^\n]*|[?$](?P<name>\w+)',
-    re.DOTALL,
-)
+_UNSTEADY = frozenset({"NOW", "RAND", "UUID", "STRUUID", "BNODE", "SERVICE"})
 
 
 class RuleSource(Protocol):
@@ -141,14 +136,14 @@ def _name(tbox: RuleSource, node: Term, shapes: Sequence[Term]) -> str:
 def _query(tbox: RuleSource, name: str, queries: Sequence[ox.Literal]) -> str | None:
     if not queries:
         return None
-    bare = TOKEN.sub(lambda m: m[0] if m["name"] else " ", queries[0].value)
-    if len(queries) > 1 or not re.search(r"\bCONSTRUCT\b", bare, re.IGNORECASE):
+    words = [token.text for token in tokens(queries[0].value) if token.kind == "word"]
+    if len(queries) > 1 or "CONSTRUCT" not in map(str.upper, words):
         raise TBoxError(
             "is not one CONSTRUCT query",
             where=(tbox.name, f"rule {name}"),
             hint="Give each of sh:construct and core:retract once",
         )
-    if unsteady := _UNSTEADY.search(re.sub(r"[?$]\w+|\w*:\w+", " ", bare)):
+    if unsteady := [word for word in words if word.upper() in _UNSTEADY]:
         raise TBoxError(
             f"calls {unsteady[0]}, which is not deterministic",
             where=(tbox.name, f"rule {name}"),

@@ -16,6 +16,7 @@ from substrate.base.arguments import path_of, require
 from substrate.base.delta import Op, Term
 from substrate.base.errors import TBoxError
 from substrate.base.extras import needed
+from substrate.base.rdflib_terms import rdflib_term
 from substrate.base.vocabulary import EXOGENOUS, RDF_TYPE, RDFS_LABEL, SUBCLASS, SUBPROPERTY
 from substrate.log.event_log import EventLog
 from substrate.log.state import State
@@ -44,7 +45,7 @@ def shipped_tboxes() -> Traversable:
     """
     package = importlib.resources.files("substrate")
     inside = package / "tboxes"
-    return inside if inside.is_dir() else Path(str(package)).parent / "tboxes"
+    return inside if inside.is_dir() else Path(str(package)).resolve().parent / "tboxes"
 
 
 class Violation(NamedTuple):
@@ -121,7 +122,9 @@ class TBox:
         import rdflib
 
         try:
-            return rdflib.Graph().parse(data=self.turtle, format="turtle")
+            # As N-Triples: for Turtle rdflib asks for the current folder, which a worker's may have left.
+            triples = ox.serialize((quad.triple for quad in self.quads), format=ox.RdfFormat.N_TRIPLES)
+            return rdflib.Graph().parse(data=triples, format="nt")
         except (SyntaxError, ValueError, AssertionError) as error:
             raise TBoxError(
                 f"its shapes cannot be read ({' '.join(str(error).split())[:200]})",
@@ -312,27 +315,12 @@ def _rdflib(term: Term, terms: dict[Node, Term]) -> Node:
     """A term for rdflib, and the way back in ``terms``."""
     import rdflib
 
-    if isinstance(term, ox.NamedNode):
-        node: Node = rdflib.URIRef(term.value)
-    elif isinstance(term, ox.BlankNode):
-        node = rdflib.BNode(term.value)
-    elif isinstance(term, ox.Literal):
-        node = (
-            rdflib.Literal(term.value, lang=term.language)
-            if term.language
-            else rdflib.Literal(term.value, datatype=_datatype(term), normalize=False)
-        )
-    else:
-        node = rdflib.URIRef("urn:substrate:triple-term:" + str(len(terms)))
-        node = next((known for known, original in terms.items() if original == term), node)
+    node = rdflib_term(term)
+    if node is None:
+        fresh = rdflib.URIRef("urn:substrate:triple-term:" + str(len(terms)))
+        node = next((known for known, original in terms.items() if original == term), fresh)
     terms[node] = term
     return node
-
-
-def _datatype(literal: ox.Literal) -> rdflib.URIRef | None:
-    import rdflib
-
-    return None if literal.datatype.value.endswith("#string") else rdflib.URIRef(literal.datatype.value)
 
 
 def _introduced(

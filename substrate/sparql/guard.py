@@ -135,7 +135,7 @@ def checked(sparql: str, *where: object) -> str:
     if len(sparql) > LENGTH:
         raise refuse(f"the query has more than {LENGTH} characters", "Write a shorter query")
     pieces = 0
-    for kind, text in tokens(sparql):
+    for kind, text, _ in tokens(sparql):
         if kind not in ("string", "iri") and "\\" in text:
             raise refuse(f"an escape stands outside of a string: {text[:40]!r}", "Write the character itself")
         if kind not in ("word", "name", "mark"):

@@ -55,10 +55,11 @@ _CLOSING = frozenset({")", "]", "}", ">>"})
 
 
 class Token(NamedTuple):
-    """A piece of a text: its kind (``string``, ``iri``, ``word``, …), and how it is written."""
+    """A piece of a text: its kind (``string``, ``iri``, ``word``, …), how it is written, where it begins."""
 
     kind: str
     text: str
+    start: int
 
 
 def tokens(text: str) -> Iterator[Token]:
@@ -79,18 +80,18 @@ def tokens(text: str) -> Iterator[Token]:
             if kind == "run":
                 place = match.start()
                 while place < match.end() and (part := _IN_RUN.match(text, place)):
-                    yield Token(part.lastgroup or "", part[0])
+                    yield Token(part.lastgroup or "", part[0], place)
                     place = part.end()
                 break
             if kind == "quote" and strings:
                 kind, place = strings.at(match.start())
-                yield Token(kind, text[match.start() : place])
+                yield Token(kind, text[match.start() : place], match.start())
                 break
             if piece in _QUOTES and (kind == "mark" or text.startswith(piece[0], match.end())):
                 # A string has no end: from here on what is known of the marks is kept
                 strings, place = _Strings(text), match.start()
                 break
-            yield Token(kind or "", piece)
+            yield Token(kind or "", piece, match.start())
         else:
             return
 
@@ -127,7 +128,7 @@ def deepest(text: str) -> int:
     2
     """
     depth = most = 0
-    for _, mark in tokens(text):
+    for _, mark, _ in tokens(text):
         if mark in _OPENING:
             depth += 1
             most = max(most, depth)

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from substrate.worlds.smallville import generate
+from substrate.generators.smallville import generate
 
 pytest.importorskip("inspect_ai")
 

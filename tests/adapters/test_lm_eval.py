@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import substrate.adapters
-from substrate.worlds.smallville import generate
+from substrate.generators.smallville import generate
 
 lm_eval = pytest.importorskip("lm_eval")
 

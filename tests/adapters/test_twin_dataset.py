@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from substrate.adapters.twin_dataset import COLUMNS, HIDDEN, baselines, publish
-from substrate.worlds.smallville import CANARY, generate
-from substrate.worlds.smallville.sampling import Graded
+from substrate.generators.smallville import CANARY, generate
+from substrate.generators.smallville.sampling import Graded
 
 parquet = pytest.importorskip("pyarrow.parquet")
 SPECS = [generate(number, 7) for number in range(9)]

@@ -15,8 +15,8 @@ from substrate.baselines import twin
 from substrate.baselines.concordia import concordia
 from substrate.baselines.model import Model, Request
 from substrate.domains.smallville.format import Gold, Query, Spec
-from substrate.worlds.smallville import generate
-from substrate.worlds.smallville.sampling import Graded
+from substrate.generators.smallville import generate
+from substrate.generators.smallville.sampling import Graded
 
 PLAN = re.compile(r"from tick (\d+) on at (.+?)(?:, if they know then: (.+))?")
 VILLAGER = re.compile(r"(.+) is at (.+) at tick 0\. Knows: (.+)\. Plans: (.+)\.")

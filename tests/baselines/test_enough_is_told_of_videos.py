@@ -16,7 +16,7 @@ from substrate.baselines.clevrer import request as request_of
 from substrate.baselines.model import Request
 from substrate.domains.clevrer.deltas import annotation_log
 from substrate.domains.clevrer.format import COLORS, MATERIALS, SHAPES, decode_annotation
-from substrate.worlds.clevrer.scene import generate_scene
+from substrate.generators.clevrer.scene import generate_scene
 
 QUESTIONS = 300
 GROUP = rf"(?:(?:{'|'.join(COLORS)}) )?(?:(?:{'|'.join(MATERIALS)}) )?(?:{'|'.join(SHAPES)}|object)"

@@ -20,7 +20,7 @@ from substrate.baselines.model import Image, ReplyError, Request, one_of, spread
 from substrate.domains.clevrer.deltas import annotation_log
 from substrate.domains.clevrer.format import decode_annotation
 from substrate.domains.smallville.format import Gold
-from substrate.worlds.smallville import generate
+from substrate.generators.smallville import generate
 
 
 def text(request: Request) -> str:

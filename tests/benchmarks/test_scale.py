@@ -7,8 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from substrate.worlds.clevrer import scene_files
-from substrate.worlds.layout import encode_scene, write_release
+from substrate.generators.clevrer import scene_files
+from substrate.generators.layout import encode_scene, write_release
 
 SCALE = Path(__file__).resolve().parents[2] / "benchmarks" / "scale.py"
 

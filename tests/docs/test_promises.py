@@ -28,7 +28,7 @@ def test_every_promise_names_a_test() -> None:
 def test_every_row_is_in_a_table() -> None:
     lines = PAGE.splitlines()
     loose = [row for above, row in pairwise(lines) if row.startswith("|") and not above.strip()]
-    assert all(row.startswith(("| fault or input", "| name", "| error")) for row in loose), loose
+    assert all(row.startswith(("| fault or input", "| name", "| who", "| error")) for row in loose), loose
 
 
 def test_every_error_has_a_line() -> None:

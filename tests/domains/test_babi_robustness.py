@@ -11,8 +11,8 @@ import pytest
 
 from substrate.domains.babi.format import SUBSETS, Question, Statement, Story, parse_stories
 from substrate.domains.babi.interpreter import answer_story
-from substrate.worlds.babi import tell_task
-from substrate.worlds.babi.retold import Line, distracted, paraphrased, takes_up, told_anew
+from substrate.generators.babi import tell_task
+from substrate.generators.babi.retold import Line, distracted, paraphrased, takes_up, told_anew
 
 SEED, QUESTIONS = 4711, 25
 

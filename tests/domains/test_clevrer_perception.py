@@ -30,8 +30,8 @@ from substrate.domains.clevrer.perception.perceive import (
     PerceivedObject,
     examined,
 )
-from substrate.worlds.clevrer import generate_scene
-from substrate.worlds.clevrer.proposals import proposals
+from substrate.generators.clevrer import generate_scene
+from substrate.generators.clevrer.proposals import proposals
 
 Change = Callable[[dict[str, Any]], None]
 

@@ -41,8 +41,8 @@ from substrate.domains.comphy.parameters import Parameters
 from substrate.domains.comphy.program import OPCODES, run
 from substrate.domains.comphy.scene import TargetScene
 from substrate.domains.rows import encode
+from substrate.generators.comphy import generate_target, target_files
 from substrate.log.event_log import EventLog
-from substrate.worlds.comphy import generate_target, target_files
 
 LOOKS = [
     ("red", "metal", "cube"),

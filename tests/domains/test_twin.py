@@ -36,10 +36,10 @@ from substrate.domains.smallville.twin import (
     village_tbox,
 )
 from substrate.domains.smallville.twin_explain import explain
+from substrate.generators.smallville import generate, oracle
+from substrate.generators.smallville.sampling import Graded
 from substrate.log.event_log import EventLog
 from substrate.rules.tbox import TBox
-from substrate.worlds.smallville import generate, oracle
-from substrate.worlds.smallville.sampling import Graded
 
 
 def replayed(spec: Spec, tbox: TBox | None = None) -> tuple[str, ...] | None:

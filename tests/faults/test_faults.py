@@ -189,7 +189,7 @@ def test_generate_that_is_killed_leaves_no_half_of_a_world(tmp_path: Path) -> No
     assert len(list(out.iterdir())) == 20
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_generate_that_is_told_to_end_says_so_and_leaves_nothing(
     number: signal.Signals, tmp_path: Path
 ) -> None:
@@ -203,3 +203,13 @@ def test_generate_that_is_told_to_end_says_so_and_leaves_nothing(
     assert f"interrupted by {number.name}: " in said
     assert "Traceback" not in said
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_was_moved_aside_for_a_new_one_comes_back(tmp_path: Path) -> None:
+    # The state between the two renames of a replacement whose process was killed there.
+    scratch = tmp_path / ".world.x.scratch"
+    (scratch / "old").mkdir(parents=True)
+    (scratch / "old" / "mine.txt").write_text("mine", "utf-8")
+    clear_leftovers(tmp_path / "world")
+    assert [path.name for path in tmp_path.iterdir()] == ["world"]
+    assert (tmp_path / "world" / "mine.txt").read_text("utf-8") == "mine"

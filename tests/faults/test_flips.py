@@ -9,7 +9,7 @@ from byte_flips import flips, summary, verified
 from typer.testing import CliRunner
 
 from orchestration.cli.main import app
-from orchestration.ledger.look import Look, look_path, read_look, write_look
+from orchestration.ledger.look import Reproduction, keep, look_path, read_look
 from orchestration.ledger.records import changing
 
 FLIPS, SEED = 60, 20
@@ -61,7 +61,7 @@ def test_no_damaged_file_hides_another(reproduced: Path) -> None:
 
 
 def test_what_the_last_run_kept_is_named_and_not_believed_when_damaged(reproduced: Path) -> None:
-    write_look(reproduced, "sample", Look(0, {}, {}, {"": ["as it was"]}))
+    keep(reproduced, "sample", [], {"": Reproduction(profile="sample", stages=[])})
     assert verify()[0] == 0
     kept = look_path(reproduced, "sample")
     for at in (0, 32, kept.stat().st_size - 1):

@@ -49,7 +49,7 @@ def substrate(
     )
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP])
 def test_a_run_that_is_told_to_end_leaves_no_process_and_no_scratch(
     number: signal.Signals, make_project: Callable[..., Path]
 ) -> None:
@@ -75,6 +75,21 @@ def test_a_run_that_is_told_to_end_leaves_no_process_and_no_scratch(
     assert not alive
     assert not list(root.rglob("*.scratch"))
     assert not (data / "babi").exists()
+
+
+def test_a_run_ends_though_nobody_is_left_to_read_what_it_says(make_project: Callable[..., Path]) -> None:
+    root = make_project()
+    run = substrate("materialize", "babi/dataset")
+    while not list((root / "data/sample").glob(".babi.*.scratch")):
+        assert run.poll() is None
+        time.sleep(0.02)
+    assert run.stdout
+    assert run.stderr
+    run.stdout.close()
+    run.stderr.close()
+    run.send_signal(signal.SIGTERM)
+    assert run.wait(timeout=120) == 128 + signal.SIGTERM
+    assert not list(root.rglob("*.scratch"))
 
 
 def test_a_second_run_is_told_at_once_who_runs(make_project: Callable[..., Path]) -> None:

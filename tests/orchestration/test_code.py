@@ -357,7 +357,7 @@ def test_a_stage_runs_again_where_its_code_changed_and_only_there(
     # made of the same data stays.
     changed.add(min(file for file in answers - logs - dataset if file.startswith("substrate/")))
     assert ran(root, run) == {"gqa/answers"}
-    changed.add(min(file for file in dataset - logs - answers if file.startswith("substrate/worlds/")))
+    changed.add(min(file for file in dataset - logs - answers if file.startswith("substrate/generators/")))
     assert ran(root, run) == {"gqa/dataset"}
     changed.add("tboxes/gqa.ttl")
     assert ran(root, run) == {name for name in STEPS if "tboxes/gqa.ttl" in STAGES[name].code}

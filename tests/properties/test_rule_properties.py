@@ -6,7 +6,7 @@ from typing import cast
 
 import pyoxigraph as ox
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from substrate import Delta, EventLog, Op, RuleEmitter, State, TBox, TBoxError, fork, unfold
@@ -148,8 +148,27 @@ def _unfolded(tbox: TBox, outside: EventLog) -> EventLog:
     return log
 
 
+def _box(*lines: str) -> TBox:
+    prefixes = (
+        "@prefix : <urn:t:> . @prefix sh: <http://www.w3.org/ns/shacl#> . @prefix core: <urn:substrate:> ."
+    )
+    return TBox("t", "\n".join((prefixes, *lines)))
+
+
+LOOKS = ":looks a sh:SPARQLRule ; sh:construct 'CONSTRUCT { ?a :p ?a } WHERE { ?a :r ?b }' ."
+ENDS = (
+    ":ends a sh:SPARQLRule ; core:retract "
+    "'CONSTRUCT { ?a :p ?a } WHERE { ?a :p ?a . ?a :q ?b FILTER(?a != ?b) }' ."
+)
+NUMBER = '"01"^^<http://www.w3.org/2001/XMLSchema#integer>'
+
+
 @thorough
 @given(tbox=boxes(), outside=logs)
+@example(_box(LOOKS), _log([(1, "A", "<urn:t:x> <urn:t:r> _:b")]))
+@example(
+    _box(ENDS), _log([(0, "A", "<urn:t:x> <urn:t:p> <urn:t:x>"), (1, "A", f"<urn:t:x> <urn:t:q> {NUMBER}")])
+)
 def test_what_changed_is_enough(tbox: TBox, outside: EventLog) -> None:
     try:
         whole = _unfolded(tbox, outside)

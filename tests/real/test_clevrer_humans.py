@@ -71,6 +71,9 @@ def scene() -> Scene:
         ("the red sphere hit the green cube from the left", 0, "Collision", 30, False),
         ("the green cube came from above", 1, None, None, False),
         ("the green cube was in the path of the red metal ball", 1, None, None, False),
+        ("the green cube does not stop", 1, None, None, False),
+        ("the red metal ball was from the right side", 0, "Entry", 10, False),
+        ("the green cylinder was pushed", 2, "Collision", 60, True),
     ],
 )
 def test_wordings(
@@ -90,8 +93,7 @@ def test_wordings(
     [
         ("the orange moved", "names 0 objects"),
         ("the blue ball moved", "blue sphere fits no object"),
-        ("the green cube does not stop", "what did not happen"),
-        ("the green cube was velocity", "no rule reads"),
+        ("the green cube was grand", "no rule reads"),
         ("the red ball, the green cube and the gray cylinder collide", "names 3 objects"),
     ],
 )
@@ -114,7 +116,7 @@ def test_what_cannot_be_resolved_says_why(scene: Scene, words: str, message: str
         ("the orange moved", "the gray cylinder moved", "error"),
         ("the rubber ball hit the green cube", "the gray cylinder moved", "wrong"),
         ("the red ball came from the left", "the rubber ball was pushed", "wrong"),
-        ("the red ball was in the path", "the gray cylinder moved", "error"),
+        ("the red ball was in the path", "the gray cylinder moved", "correct"),
         ("the red ball was in the path", "the green cube came from above", "wrong"),
     ],
 )
@@ -171,4 +173,4 @@ def test_the_human_questions_get_their_row(real_data: Path) -> None:
             tally["errors"] += row.predicted == "error"
             tally["correct"] += bool(row.correct)
             tally["wrong is right"] += row.expected == "wrong"
-    assert tally == {"questions": 564, "errors": 23, "correct": 303, "wrong is right": 296}
+    assert tally == {"questions": 564, "errors": 5, "correct": 312, "wrong is right": 296}

@@ -6,7 +6,7 @@ import gzip
 import json
 from pathlib import Path
 
-from substrate.worlds.smallville.cast import HOMES, PERSONAS, PLACES, identifier
+from substrate.generators.smallville.cast import HOMES, PERSONAS, PLACES, identifier
 
 
 def test_names_and_homes_are_those_of_the_real_log(real_data: Path) -> None:

@@ -16,9 +16,9 @@ from substrate.domains.clevrer.format import (
     read_scene_events,
 )
 from substrate.domains.clevrer.motion.trajectories import read_trajectories
-from substrate.worlds.clevrer import generate_annotation, measured
-from substrate.worlds.clevrer.fit import measure
-from substrate.worlds.clevrer.statistics import HISTOGRAMS, Clip, annotated, distances, recorded
+from substrate.generators.clevrer import generate_annotation, measured
+from substrate.generators.clevrer.fit import measure
+from substrate.generators.clevrer.statistics import HISTOGRAMS, Clip, annotated, distances, recorded
 
 SCENES = range(10_000, 10_080)
 FACTOR = 1.5

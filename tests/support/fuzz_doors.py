@@ -36,10 +36,10 @@ from substrate.domains.gqa import format as gqa
 from substrate.domains.smallville.format import read_gold, read_specs
 from substrate.domains.smallville.grading import read_answers
 from substrate.domains.smallville.movements import parse_movements
+from substrate.generators.smallville import spec_line
 from substrate.log import from_members, from_state, members, to_turtle
 from substrate.rules.lint import lint
 from substrate.sparql.guard import QueryError, checked
-from substrate.worlds.smallville import spec_line
 
 ROOT = Path(__file__).parents[2]
 

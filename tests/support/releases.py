@@ -11,8 +11,8 @@ import pyarrow as pa
 
 from orchestration.project import open_workspace
 from orchestration.workspace.tables import LOGS, LogEntry, Manifest, index_key, shard_name
+from substrate.generators.layout import QUESTIONS
 from substrate.log.event_log import EventLog
-from substrate.worlds.layout import QUESTIONS
 
 
 def write_folder(out: Path, scenes: Iterable[Mapping[str, Any]]) -> Path:

@@ -16,8 +16,8 @@ from substrate.domains.smallville.format import (
     Spec,
     Village,
 )
-from substrate.worlds.smallville import generate
-from substrate.worlds.smallville.sampling import Graded
+from substrate.generators.smallville import generate
+from substrate.generators.smallville.sampling import Graded
 
 
 @cache

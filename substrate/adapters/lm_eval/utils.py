@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from substrate.baselines.twin import request, said_in
 from substrate.domains.smallville.format import ARMS
 from substrate.domains.smallville.judging import judge, weights
-from substrate.worlds.smallville import CANARY, generate
+from substrate.generators.smallville import CANARY, generate
 
 
 class Said(NamedTuple):
@@ -27,7 +27,7 @@ def dataset(count: int = 500, seed: int = 20, level: str = "village", **_: Any) 
     Args:
         count: how many specifications; `--metadata '{"count": 10, "seed": 7, "level": "belief"}'` sets all.
         seed: what they are generated from.
-        level: how hard they are, one of :data:`substrate.worlds.smallville.LEVELS`.
+        level: how hard they are, one of :data:`substrate.generators.smallville.LEVELS`.
     """
     import datasets  # pyright: ignore[reportMissingImports]  # the harness brings it
 

@@ -18,6 +18,7 @@ import pyoxigraph as ox
 
 from substrate.base.errors import FormatError
 from substrate.base.vocabulary import RDF_TYPE
+from substrate.domains.babi._lexicon import lexicon
 from substrate.domains.babi.facts import (
     Absent,
     Belongs,
@@ -34,7 +35,6 @@ from substrate.domains.babi.facts import (
     Who,
 )
 from substrate.domains.babi.format import Statement, Story
-from substrate.domains.babi.lexicon import lexicon
 from substrate.domains.babi.sentences import parse_sentence
 from substrate.log.event_log import EventLog
 from substrate.log.replay import Replay, State

@@ -7,10 +7,10 @@ from itertools import groupby
 
 from substrate.base.errors import FormatError, ProgramError
 from substrate.cause.explanation import Evidence, ExplainedPart, ExplainedStep, Explanation
+from substrate.domains.babi._reading import Insertions, Reader
 from substrate.domains.babi.deltas import story_log
 from substrate.domains.babi.format import Story
 from substrate.domains.babi.interpreter import located, parsed, reply, require_read
-from substrate.domains.babi.reading import Insertions, Reader
 from substrate.log.event_log import EventLog
 
 

@@ -11,10 +11,13 @@ from collections.abc import Callable, Iterator
 import msgspec
 
 from substrate.base.errors import FormatError, ProgramError
+from substrate.domains.babi._hands import count_carried, transfer, what_carries
+from substrate.domains.babi._orders import does_relate, relates_to_what, route, what_relates
+from substrate.domains.babi._reading import Insertions, Reader
+from substrate.domains.babi._reasons import what_color, what_fears, where_will, why_moved, why_took
+from substrate.domains.babi._whereabouts import is_in, where_is, where_was
 from substrate.domains.babi.deltas import story_log, unread
 from substrate.domains.babi.format import Question, Story
-from substrate.domains.babi.hands import count_carried, transfer, what_carries
-from substrate.domains.babi.orders import does_relate, relates_to_what, route, what_relates
 from substrate.domains.babi.queries import (
     CountCarried,
     DoesRelate,
@@ -34,9 +37,6 @@ from substrate.domains.babi.queries import (
     WhyTook,
     parse_question,
 )
-from substrate.domains.babi.reading import Insertions, Reader
-from substrate.domains.babi.reasons import what_color, what_fears, where_will, why_moved, why_took
-from substrate.domains.babi.whereabouts import is_in, where_is, where_was
 from substrate.domains.rows import Row
 from substrate.log.event_log import EventLog
 from substrate.log.replay import Replay

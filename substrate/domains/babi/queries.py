@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from substrate.base.errors import FormatError
-from substrate.domains.babi.lexicon import RELATIONS, is_adverb, is_function_word, lexicon
+from substrate.domains.babi._lexicon import RELATIONS, is_adverb, is_function_word, lexicon
 
 
 class WhereIs(NamedTuple):

@@ -9,6 +9,16 @@ The whole of a sentence is read or none of it: what no rule covers is an error t
 
 from __future__ import annotations
 
+from substrate.domains.babi._lexicon import (
+    OPENINGS,
+    PERIODS,
+    PRONOUNS,
+    RELATIONS,
+    Kinds,
+    Verb,
+    lexicon,
+)
+from substrate.domains.babi._phrases import Complement, Phrases
 from substrate.domains.babi.facts import (
     Absent,
     Belongs,
@@ -25,16 +35,6 @@ from substrate.domains.babi.facts import (
     Took,
     Who,
 )
-from substrate.domains.babi.lexicon import (
-    OPENINGS,
-    PERIODS,
-    PRONOUNS,
-    RELATIONS,
-    Kinds,
-    Verb,
-    lexicon,
-)
-from substrate.domains.babi.phrases import Complement, Phrases
 
 _IRREGULAR = {"mice": "mouse", "sheep": "sheep", "geese": "goose"}
 _PARTICLES = ("up", "down", "back", "over")

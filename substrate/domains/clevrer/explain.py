@@ -11,7 +11,7 @@ from pyoxigraph import NamedNode
 from substrate.base.errors import ProgramError
 from substrate.base.vocabulary import RDF_TYPE
 from substrate.cause.explanation import ERROR, OWN, Evidence, ExplainedPart, ExplainedStep, Explanation
-from substrate.domains.clevrer.chances import REMOVALS, Chances
+from substrate.domains.clevrer._chances import REMOVALS, Chances
 from substrate.domains.clevrer.counterfactual import Ground, judge
 from substrate.domains.clevrer.deltas import NAMESPACE, SAMPLED_FRAMES, scene_iri
 from substrate.domains.clevrer.emitter import without

@@ -13,7 +13,7 @@ from itertools import product
 from typing import NamedTuple
 
 from substrate.base.errors import ProgramError
-from substrate.domains.clevrer.chances import REMOVALS
+from substrate.domains.clevrer._chances import REMOVALS
 from substrate.domains.clevrer.format import Question
 from substrate.domains.clevrer.interpreter import choice_program
 from substrate.domains.clevrer.parameters import Parameters

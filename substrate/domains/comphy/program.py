@@ -13,7 +13,7 @@ from substrate.base.errors import ProgramError
 from substrate.domains.clevrer import program as clevrer
 from substrate.domains.clevrer.program import Kind, Opcode, Step, World
 from substrate.domains.clevrer.scene import Event
-from substrate.domains.comphy.emitters import EMITTERS, PropertyChange, collisions
+from substrate.domains.comphy._emitters import EMITTERS, PropertyChange, collisions
 from substrate.domains.comphy.format import CHANGES
 from substrate.domains.comphy.parameters import Parameters
 from substrate.domains.comphy.scene import TargetScene

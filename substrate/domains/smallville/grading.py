@@ -17,9 +17,9 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 
 from substrate import __version__
+from substrate.base.counts import wilson
 from substrate.base.errors import FormatError
 from substrate.base.inputs import decode, lines
-from substrate.domains.counts import wilson
 from substrate.domains.smallville.format import (
     ARMS,
     LINKAGES,

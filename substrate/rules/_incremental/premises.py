@@ -12,14 +12,19 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from substrate.base.vocabulary import RDF_TYPE
+from substrate.sparql.tokens import tokens
 
 _XSD = "http://www.w3.org/2001/XMLSchema#"
-_TOKEN = re.compile(
-    r"\s*(?:(?P<iri><[^<>\"{}|^`\\\s]*>)"
-    r"|(?P<text>\"[ !#-\[\]-~]*\"|'[ -&(-\[\]-~]*')|[?$](?P<variable>[A-Za-z]\w*)"
-    r"|(?P<number>0|[1-9]\d{0,17})(?![\w.])|(?P<name>(?:[A-Za-z]\w*)?:\w+(?:-\w+)*)(?![\w:%\\-])"
-    r"|(?P<word>[A-Za-z]+)(?![\w:-])|(?P<sign>!=|<=|>=|&&|[{}().;,=<>]))"
-)
+_KINDS: Mapping[str, tuple[str, re.Pattern[str]]] = {
+    "iri": ("iri", re.compile(r"<[^\\]*>")),
+    "string": ("text", re.compile(r"\"[ !#-\[\]-~]*\"|'[ -&(-\[\]-~]*'")),
+    "variable": ("variable", re.compile(r"[?$][A-Za-z]\w*")),
+    "number": ("number", re.compile(r"0|[1-9][0-9]{0,17}")),
+    "name": ("name", re.compile(r"(?:[A-Za-z]\w*)?:\w+(?:-\w+)*")),
+    "word": ("word", re.compile(r"[A-Za-z]+")),
+    "mark": ("sign", re.compile(r"!=|<=|>=|&&|[{}().;,=<>]")),
+}
+"""Of the tokens of SPARQL those that are joined here, by kind: the kind's name here, and how they look."""
 _COMPARED = frozenset(("=", "!=", "<", "<=", ">", ">="))
 _ARITY = {"STR": 1, "IRI": 1, "CONCAT": None, "STRAFTER": 2, "STRSTARTS": 2}
 
@@ -325,10 +330,13 @@ class _Reader:
 
 
 def _tokens(text: str) -> Iterator[tuple[str, str]]:
-    place, end = 0, len(text.rstrip())
-    while place < end:
-        match = _TOKEN.match(text, place)
-        if match is None or match.lastgroup is None:
+    for token in tokens(text):
+        kind, plain = _KINDS.get(token.kind, ("", None))
+        piece, ended = token.text, False
+        if kind == "name" and piece.endswith("."):
+            piece, ended = piece[:-1], True  # a name does not end in a full stop: the triple does
+        if plain is None or not plain.fullmatch(piece):
             raise _Beyond
-        yield match.lastgroup, match[match.lastgroup]
-        place = match.end()
+        yield kind, piece[1:] if kind == "variable" else piece
+        if ended:
+            yield "sign", "."

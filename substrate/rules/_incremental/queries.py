@@ -12,8 +12,9 @@ from substrate.base.delta import Term
 from substrate.base.errors import TBoxError
 from substrate.base.vocabulary import RDF_TYPE
 from substrate.log.state import State
-from substrate.rules.rule import TOKEN, Rule
+from substrate.rules.rule import Rule
 from substrate.rules.tbox import TBox
+from substrate.sparql.tokens import tokens
 
 _PROJECTION = re.compile(r"\bSELECT\b(.*?)(?=\bWHERE\b|\{)", re.IGNORECASE | re.DOTALL)
 _PROJECTED = re.compile(r"\((?:[^()]|\([^()]*\))*\)|\s[?$](?P<name>this|tick)\b")
@@ -79,10 +80,10 @@ def _parts(query: str, names: tuple[str, ...]) -> tuple[str, ...]:
 
     text = _PROJECTION.sub(project, query)
     parts, end = [], 0
-    for token in TOKEN.finditer(text):
-        if token["name"] in names:
-            parts += (text[end : token.start()], token["name"])
-            end = token.end()
+    for kind, token, start in tokens(text):
+        if kind == "variable" and token[1:] in names:
+            parts += (text[end:start], token[1:])
+            end = start + len(token)
     return (*parts, text[end:])
 
 

@@ -1,10 +1,9 @@
 """Rules applied to a state until none changes it, each only as far as something changed for it.
 
 :func:`substrate.rules.fixpoint.settle` says what a fixpoint is. A rule's query is joined on the state's
-triples once,
-and from then on with what changed (:mod:`substrate.rules._incremental.joins`). A query goes to Oxigraph as
-it stands where it is
-beyond that, where a value comes up that is, and where a triple stands that SPARQL may take for another one.
+triples once, and from then on with what changed (:mod:`substrate.rules._incremental.joins`). A query goes to
+Oxigraph as it stands where it is beyond that, where a value comes up that is, and where a triple stands that
+SPARQL may take for another one.
 """
 
 from __future__ import annotations
@@ -65,7 +64,7 @@ class Settler:
             self._note(text, came=True)
 
     def apply(self, op: Op, text: str) -> bool:
-        """RuleChange the state by one operation; whether it made a difference."""
+        """Change the state by one operation; returns True if it made a difference."""
         came = op is Op.INSERT
         if (text in self._standing) is came:
             return False
@@ -105,7 +104,8 @@ class Settler:
         for _ in range(rounds):
             last = len(made)
             for rule in self._rules:
-                if not rule.changes and rule.idles(tick):
+                # A triple that only Oxigraph can judge is in no rule's changes
+                if not rule.changes and not self._odd and rule.idles(tick):
                     continue
                 for op, text in rule.changed(self._facts, self.catch_up, tick, plain=not self._odd):
                     if self.apply(op, text):

@@ -45,8 +45,8 @@ from substrate.baselines.parameters import Baseline, Parameters
 from substrate.domains.clevrer.deltas import annotation_log
 from substrate.domains.clevrer.format import decode_annotation
 from substrate.domains.rows import Row, encode
+from substrate.generators.gqa import write as write_gqa
 from substrate.log.event_log import EventLog
-from substrate.worlds.gqa import write as write_gqa
 
 NO_WAIT = Clock(sleep=lambda _: None)
 ROOT = Path(__file__).resolve().parents[3]

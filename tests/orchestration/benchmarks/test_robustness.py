@@ -17,9 +17,9 @@ from orchestration.studies.robustness import AS_IT_IS, PERTURBED, ROBUSTNESS, na
 from orchestration.studies.study import counted
 from orchestration.workspace.named import files_of
 from substrate.domains.rows import encode
-from substrate.worlds.clevrer import generate_annotation, generate_scene
-from substrate.worlds.clevrer.altered import altered
-from substrate.worlds.clevrer.inexact import blurred, noisy, without_collisions
+from substrate.generators.clevrer import generate_annotation, generate_scene
+from substrate.generators.clevrer.altered import altered
+from substrate.generators.clevrer.inexact import blurred, noisy, without_collisions
 
 SEED = 20
 
@@ -72,7 +72,8 @@ def test_probabilities_are_counted_into_bins_and_the_report_shows_both(reproduce
         assert (one.n, sum(found.right for found in one.bins)) == (len(here), sum(c.correct for c in here))
         assert sum(found.n for found in one.bins) == one.n
     page = (folder / "report/index.html").read_text("utf-8")
-    assert 'id="reliability"' in page
+    assert 'id="reliability-of-clevrer"' in page
+    assert 'id="reliability-of-perceived"' in page
     assert all(f"{one.base.title}. Bars are Wilson" in page for one in PERTURBED.values())
 
 

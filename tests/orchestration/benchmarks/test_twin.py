@@ -15,13 +15,12 @@ from typer.testing import CliRunner
 from orchestration.cli.main import app
 from orchestration.pipeline.resources import WorkspaceResource
 from orchestration.pipeline.run import RunError, run_stages
-from orchestration.pipeline.spark import spark_session
 from orchestration.project import open_workspace
 from orchestration.registry import BENCHMARKS
-from orchestration.scoring.scores import count, score
-from orchestration.settings import Spark
+from orchestration.scoring.counting import count
+from orchestration.scoring.scores import score
 from substrate.domains.rows import decode
-from substrate.worlds.smallville import spec_line
+from substrate.generators.smallville import spec_line
 
 
 def run(*arguments: object, code: int = 0) -> Any:
@@ -111,7 +110,7 @@ def test_golds_that_differ_stop_the_run_and_name_the_arm(
         materialize("twin/logs", "twin/answers", "twin/scores")
 
 
-@pytest.mark.parametrize("benchmark", [name for name, one in BENCHMARKS.items() if one.paired])
+@pytest.mark.parametrize("benchmark", [name for name, one in BENCHMARKS.items() if one.whole.together])
 def test_the_pipeline_and_the_command_count_alike(benchmark: str, specs: Path, rows: Path) -> None:
     """For the substrate's rows and for a language model's: some wrong, some without an answer."""
     said = ["yes", "no", "error", "yes", "yes"]
@@ -124,7 +123,7 @@ def test_the_pipeline_and_the_command_count_alike(benchmark: str, specs: Path, r
         }
     answers = write(specs.with_name("model.jsonl"), records)
     numbers = BENCHMARKS[benchmark].numbers
-    counted = count(spark_session(Spark(master="local[1]")), answers, numbers, paired=True)
+    counted = count(answers, numbers, BENCHMARKS[benchmark].metrics)
     scores = {
         found["name"]: found
         for found in json.loads(run("score", "twin", answers, "--specs", specs, "--json").stdout)

@@ -12,10 +12,13 @@ from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
 
+import msgspec
 import pytest
 from clevrer_scenes import annotation, question
 from typer.testing import CliRunner
 
+from orchestration.benchmarks.babi import BABI
+from orchestration.benchmarks.tally import answer_files
 from orchestration.cli.main import app
 
 COUNT = question("objects count", "4")
@@ -296,3 +299,14 @@ def test_hash_seed_locale_and_time_zone_change_no_byte(files: Files, tmp_path: P
         )
         written.append(out.read_bytes())
     assert written[0] == written[1] != b""
+
+
+def test_questions_of_stories_that_have_the_same_lines_count_each(tmp_path: Path) -> None:
+    world = BABI.source.world[0]
+    data = BABI.source.data()
+    data = msgspec.structs.replace(data, source="generated", questions=5)
+    world.write(tmp_path / "tasks", (world.make(number, 20, data) for number in world.numbers(data)), 20)
+    files = BABI.source.files(tmp_path / "tasks")
+    tally = answer_files(BABI, files, None, tmp_path / "rows.jsonl")
+    assert (tally.questions, tally.rows, tally.correct) == (100, 100, 100)
+    assert tally.line() == "100 questions, 100 of 100 correct (100.00%)"

@@ -372,3 +372,13 @@ def test_every_command_takes_a_log_of_100_000_deltas(tmp_path: Path) -> None:
     run("export", path, "--format", "nquads", "--out", tmp_path / "out.nq")
     state = (tmp_path / "out.nq").read_text("utf-8").splitlines()
     assert state == EventLog.read(path).state().nquads().splitlines()
+
+
+def test_text_of_a_log_gives_a_terminal_no_order(tmp_path: Path) -> None:
+    log = EventLog()
+    log.extend_lines([(0, 'A <urn:a> <urn:says> "\x9b31mred \u202egnirts" .')])
+    log.save(tmp_path / "log.rdfp")
+    for command, *more in (["show"], ["state"], ["query", "SELECT ?o { ?s ?p ?o }"]):
+        said = run(command, tmp_path / "log.rdfp", *more).stdout
+        assert "\\u009b31mred \\u202egnirts" in said
+        assert not {"\x9b", "\u202e"} & set(said)

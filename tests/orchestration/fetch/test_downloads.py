@@ -5,6 +5,7 @@ misbehaves.
 from __future__ import annotations
 
 import fcntl
+import functools
 import hashlib
 import io
 import json
@@ -21,26 +22,16 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from rich.console import Console
 from rich.progress import Progress
 
 from orchestration.fetch import downloads
-from orchestration.fetch.downloads import (
-    DownloadError,
-    Fetched,
-    Patience,
-    RefusedError,
-    Source,
-    SourceFile,
-    UnavailableError,
-    fetch,
-    fetch_shown,
-    known_files,
-    official_sources,
-    read_pins,
-)
+from orchestration.fetch.downloads import Fetched, fetch, fetch_shown
 from orchestration.fetch.holdings import Holding, differing
+from orchestration.fetch.sources import Source, SourceFile, known_files, official_sources, read_pins
+from orchestration.fetch.transfer import DownloadError, Patience, RefusedError, Transfer, UnavailableError
 from orchestration.scoring.published import published
 from substrate.base.errors import FormatError, ParameterError
 from substrate.domains.clevrer.format import annotation_names, annotation_sources, read_questions
@@ -770,5 +761,19 @@ def test_the_official_sources_are_complete() -> None:
     assert all(source.files or source.manual for source in known.values())
 
 
-def test_the_module_s_names_exist() -> None:
-    assert all(hasattr(downloads, name) for name in downloads.__all__)
+def test_a_source_that_leads_down_to_http_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        asked.append(str(request.url))
+        if request.url.scheme == "https":
+            return httpx.Response(302, headers={"Location": "http://127.0.0.1/elsewhere"})
+        return httpx.Response(200, content=b"anything")
+
+    behind = functools.partial(httpx.Client, transport=httpx.MockTransport(answer))
+    monkeypatch.setattr(httpx, "Client", behind)
+    transfer = Transfer(tmp_path / "file.part", lambda part: None, lambda *_: None, QUICK)
+    with pytest.raises(UnavailableError, match=r"leads from https to http://127\.0\.0\.1"):
+        transfer("https://example.org/file", tmp_path / "file")
+    assert asked == ["https://example.org/file"]
+    assert not list(tmp_path.iterdir())

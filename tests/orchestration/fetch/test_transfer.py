@@ -11,7 +11,7 @@ from releases import write_folder
 from typer.testing import CliRunner
 
 from orchestration.cli.main import app
-from substrate.worlds.comphy import target_files
+from substrate.generators.comphy import target_files
 
 STORY = (
     "1 Mary went to the kitchen.\n2 Mary took the milk.\n3 Where is the milk? \tkitchen\t1 2\n4 Mary went "

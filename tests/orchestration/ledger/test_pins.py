@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from projects import init_dvc
 from typer.testing import CliRunner
 
 from orchestration.cli.main import app
@@ -34,11 +35,7 @@ def pinned(make_project: Callable[..., Path]) -> Path:
     not.
     """
     root = make_project(scenes=2)
-    for name in ("substrate", "orchestration"):
-        (root / name).symlink_to(ROOT / name)
-    dvc(root, "init", "--no-scm", "--quiet")
-    (root / "dvc.yaml").write_text(pins.render_dvc_yaml(STAGES), "utf-8")
-    (root / "data.dvc").write_text("outs:\n- path: data/sample/clevrer\n  hash: md5\n", "utf-8")
+    init_dvc(root)
     result = CliRunner().invoke(app, ["reproduce", "--only", "clevrer"])
     assert result.exit_code == 0, result.output
     dvc(root, "commit", "--force", "data.dvc")

@@ -16,8 +16,9 @@ from orchestration.lineage.listing import Hit, Listing
 from orchestration.project import open_workspace
 from orchestration.registry import BENCHMARKS
 from orchestration.rendering.page import percent
+from orchestration.scoring.counting import Comparison
 from orchestration.scoring.published import Kind
-from orchestration.scoring.scores import Comparison, score, score_file
+from orchestration.scoring.scores import score, score_file
 
 KEYS = ["name", "where", "paper", "citation", "measured", "n", "interval", "data"]
 JOINT = "twin/joint/minus/twin_direct/joint"

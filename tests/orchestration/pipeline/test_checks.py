@@ -26,8 +26,8 @@ from orchestration.registry import BENCHMARKS, LOGGERS
 from orchestration.scoring.published import Kind, published
 from orchestration.scoring.scores import score, score_file
 from substrate.domains.clevrer.deltas import annotation_log
+from substrate.generators.clevrer import generate_annotation
 from substrate.log.event_log import EventLog
-from substrate.worlds.clevrer import generate_annotation
 
 ERROR, WARN = dg.AssetCheckSeverity.ERROR, dg.AssetCheckSeverity.WARN
 

@@ -23,9 +23,9 @@ from orchestration.pipeline.run import RunError, run_stages
 from orchestration.registry import BENCHMARKS
 from orchestration.scoring.published import Published
 from substrate.domains.rows import decode
-from substrate.worlds.babi import write_tasks
-from substrate.worlds.clevrer import scene_files
-from substrate.worlds.gqa import write
+from substrate.generators.babi import write_tasks
+from substrate.generators.clevrer import scene_files
+from substrate.generators.gqa import write
 
 SCENES = range(10000, 10003)
 

@@ -5,15 +5,17 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from orchestration.rendering.experiments import village_twin
-from orchestration.rendering.timelines import Timeline, arm_timeline, scene_timeline
 from substrate import TBox, unfold
 from substrate.ask import occurrences
+from substrate.cause.pictures import Timeline
 from substrate.domains.clevrer.deltas import events_log
 from substrate.domains.clevrer.explain import explain
 from substrate.domains.clevrer.format import Question, SceneEvents
 from substrate.domains.clevrer.parameters import Parameters
+from substrate.domains.clevrer.picture import scene_timeline
 from substrate.domains.clevrer.scene import Scene
+from substrate.domains.smallville.experiment import village_twin
+from substrate.domains.smallville.picture import arm_timeline
 
 COLORS = ("red", "green", "blue", "cyan")
 EVENTS = {

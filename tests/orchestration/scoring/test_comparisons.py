@@ -9,12 +9,12 @@ import pytest
 
 from orchestration.benchmarks.baselines import COMPARISONS
 from orchestration.models.transcript import TOLD, Answerer, Told
-from orchestration.pipeline.spark import spark_session
 from orchestration.project import SETTINGS
 from orchestration.registry import BENCHMARKS
 from orchestration.rendering.results import LAYOUTS
-from orchestration.scoring.scores import Comparison, compare, score
-from orchestration.settings import Spark, load_settings
+from orchestration.scoring.counting import RIGHT, Comparison, compare
+from orchestration.scoring.scores import score
+from orchestration.settings import load_settings
 from orchestration.workspace.folders import Workspace
 from substrate.base.files import write_json
 from substrate.domains.rows import Row, encode
@@ -55,7 +55,7 @@ def test_a_pair_counts_as_right_only_where_both_arms_are_and_only_where_both_wer
         tmp_path, "twin", arms((True, True), (True, True), (True, True), (True, False), (True, True))
     )
     theirs = write(tmp_path, "twin_direct", arms((True, True), (True, False), (False, False), (True, True)))
-    found = compare(spark_session(Spark()), ours, theirs, paired=True)
+    found = compare(ours, theirs, BENCHMARKS["twin"].whole)
     assert (found.both, found.first_only, found.second_only, found.neither) == (1, 2, 1, 0)
     assert (found.n, found.difference, found.mcnemar) == (4, 0.25, 1.0)
     assert found.newcombe is not None
@@ -65,16 +65,15 @@ def test_a_pair_counts_as_right_only_where_both_arms_are_and_only_where_both_wer
 def test_single_questions_are_matched_by_scene_and_question(tmp_path: Path) -> None:
     ours = write(tmp_path, "clevrer", [(1, 1, True), (1, 2, True), (2, 1, False), (3, 1, True)])
     theirs = write(tmp_path, "controlled", [(1, 2, False), (2, 1, False)])
-    found = compare(spark_session(Spark()), ours, theirs, paired=False)
+    found = compare(ours, theirs, RIGHT)
     assert (found.both, found.first_only, found.second_only, found.neither) == (0, 1, 0, 1)
 
 
 def test_without_answers_nothing_is_compared(tmp_path: Path) -> None:
     found = compare(
-        spark_session(Spark()),
         write(tmp_path, "twin", arms((True, True))),
         write(tmp_path, "twin_direct", []),
-        paired=True,
+        BENCHMARKS["twin"].whole,
     )
     assert (found.n, found.difference, found.newcombe, found.mcnemar) == (0, None, None, None)
 

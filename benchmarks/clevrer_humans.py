@@ -1,0 +1,158 @@
+"""Which notion of cause answers people's questions: the share of each, and of choosing by other scenes.
+
+    python benchmarks/clevrer_humans.py DATA
+
+DATA is the folder of the public CLEVRER files, with `clevrer_humans/train.json.gz` in it or beside it. The
+rules are judged on the released training part alone. Of its videos those with proposals have motion too:
+there but-for by forks stands beside the chain.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from random import Random
+from typing import NamedTuple
+
+from substrate.base.errors import ProgramError
+from substrate.domains.clevrer.deltas import events_log
+from substrate.domains.clevrer.format import read_scene_events
+from substrate.domains.clevrer.humans import (
+    HumanScene,
+    Moment,
+    by_chain,
+    read_human_questions,
+    resolve,
+    responsible,
+)
+from substrate.domains.clevrer.parameters import Parameters
+from substrate.domains.clevrer.perception.format import decode_proposals, proposal_names, proposal_sources
+from substrate.domains.clevrer.perception.log import perceived_log
+from substrate.domains.clevrer.perception.perceive import examined
+from substrate.domains.clevrer.scene import Scene
+
+FOLDS, SHUFFLES = 10, 5
+STEM = "Which of the following is responsible for "
+Rule = Callable[[Moment, Moment, Scene], bool]
+
+
+def before(cause: Moment, effect: Moment, scene: Scene) -> bool:
+    """Whatever happens earlier is responsible."""
+    if cause.event is None or effect.event is None:
+        return chain("event")(cause, effect, scene)
+    same = cause.event.iri == effect.event.iri
+    return effect.outcome if same else (cause.event.frame or 0) <= (effect.event.frame or 0)
+
+
+def chain(variant: str) -> Rule:
+    """An ancestor is responsible."""
+    return lambda cause, effect, scene: cause.happens and by_chain(cause, effect, scene, variant)
+
+
+def needed(cause: Moment, effect: Moment, scene: Scene) -> bool:
+    """But-for by the duality: who is in the cause alone is among the ancestors of the effect."""
+    if (
+        effect.event is None
+        or cause.event is None
+        or not (others := cause.event.objects - effect.event.objects)
+    ):
+        return chain("event")(cause, effect, scene)
+    earlier = (cause.event.frame or 0) <= (effect.event.frame or 0)
+    return earlier and bool(others & scene.ancestry("event")[effect.event.iri].objects)
+
+
+RULES: Mapping[str, Rule] = {
+    "never": lambda cause, effect, scene: False,
+    "chain": chain("event"),
+    "chain, global frame": chain("global"),
+    "but-for, by the duality": needed,
+    "whatever comes before": before,
+}
+
+
+class Asked(NamedTuple):
+    """A question: its scene's number, the moments it may speak of, and the gold; none where unread."""
+
+    scene: int
+    pairs: Sequence[tuple[Moment, Moment]] | None
+    correct: bool
+
+    def right(self, rule: Rule, scene: Scene) -> bool:
+        """Tell whether a rule answers it as the gold does; unread is wrong."""
+        return self.pairs is not None and any(rule(*pair, scene) for pair in self.pairs) == self.correct
+
+
+def asked_of(number: int, record: HumanScene, scene: Scene) -> Iterator[Asked]:
+    """The questions of a scene, a choice each, resolved."""
+    for question in record.questions:
+        for choice in question.choices:
+            try:
+                causes = resolve(choice.choice, scene)
+                effects = resolve(question.question.removeprefix(STEM).rstrip("?"), scene)
+                pairs = [(one, other) for one in causes for other in effects]
+            except ProgramError:
+                pairs = None
+            yield Asked(number, pairs, choice.answer == "correct")
+
+
+def chosen(hits: Mapping[str, list[bool]], scenes: Sequence[int]) -> Iterator[tuple[int, Counter[str]]]:
+    """For each shuffle of the scenes: how many are right under the rule that was best on the other folds."""
+    for shuffle in range(SHUFFLES):
+        order = sorted(set(scenes))
+        Random(shuffle).shuffle(order)
+        fold = {scene: place % FOLDS for place, scene in enumerate(order)}
+        right, picked = 0, Counter[str]()
+        for out in range(FOLDS):
+            kept = [place for place, scene in enumerate(scenes) if fold[scene] != out]
+            best = max(hits, key=lambda name: sum(hits[name][place] for place in kept))
+            right += sum(hit for hit, scene in zip(hits[best], scenes, strict=True) if fold[scene] == out)
+            picked[best] += 1
+        yield right, picked
+
+
+def filmed(data: Path, records: Mapping[int, HumanScene]) -> Iterator[tuple[bool, bool]]:
+    """Of the questions about videos with proposals: right by the chain, right by forks where they apply."""
+    where = data / "proposals.zip"
+    names = proposal_names(where)
+    for number in sorted(names.keys() & records.keys()):
+        (source,) = proposal_sources(where, [names[number]])
+        scene = Scene(perceived_log(examined(decode_proposals(source), source[0])))
+        for one in asked_of(number, records[number], scene):
+            forks: Rule = lambda cause, effect, at: responsible(cause, effect, at, Parameters())  # noqa: E731
+            yield one.right(chain("event"), scene), one.right(forks, scene)
+
+
+def main() -> int:
+    """The command."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("data", type=Path)
+    data = parser.parse_args().data
+    humans = next(
+        p / "clevrer_humans" / "train.json.gz" for p in (data, data.parent) if (p / "clevrer_humans").is_dir()
+    )
+    records = read_human_questions(humans)
+    events = read_scene_events(data / "ground_truth_train.jsonl.gz")
+    scenes = {number: Scene(events_log(events[number])) for number in records}
+    asked = [one for number, record in records.items() for one in asked_of(number, record, scenes[number])]
+    sys.stdout.write(
+        f"{len(asked)} questions, {sum(one.pairs is None for one in asked)} cannot be resolved\n"
+    )
+    hits = {name: [one.right(rule, scenes[one.scene]) for one in asked] for name, rule in RULES.items()}
+    for name, hit in hits.items():
+        sys.stdout.write(f"{name}: {sum(hit)} ({100 * sum(hit) / len(hit):.1f} %)\n")
+    for right, picked in chosen(hits, [one.scene for one in asked]):
+        share, rules = 100 * right / len(asked), ", ".join(f"{name} {n}" for name, n in picked.most_common())
+        sys.stdout.write(f"chosen on the other folds: {right} ({share:.1f} %); {rules}\n")
+    both = list(filmed(data, records))
+    sys.stdout.write(
+        f"with perceived motion, {len(both)} questions: chain {sum(one for one, _ in both)}, "
+        f"forks {sum(other for _, other in both)}\n"
+    )
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

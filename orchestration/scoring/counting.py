@@ -1,0 +1,159 @@
+"""The one counter of right answers: rows, their options, or all the rows of a scene, added up by number."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from orchestration.scoring.statistics import mcnemar_exact, newcombe_paired
+from substrate.domains.rows import Row, decode
+
+Rows = Sequence[Any]
+"""Rows that are judged together; a pin's short ones have what most metrics ask."""
+_DIGITS = 6
+
+
+class Metric(NamedTuple):
+    """A way of counting: so many right of so many, of a row, or of all the rows of a scene."""
+
+    measure: Callable[[Rows], tuple[int, int]]
+    together: bool = False
+
+    def units(self, rows: Iterable[Any]) -> Iterator[Rows]:
+        """The rows that it judges together; rows of one scene stand one after the other."""
+        if self.together:
+            yield from (tuple(of) for _, of in groupby(rows, key=lambda row: str(row.scene)))
+        else:
+            yield from ((row,) for row in rows)
+
+
+def _right(rows: Rows) -> tuple[int, int]:
+    return int(bool(rows[0].correct)), 1
+
+
+def _options(rows: Rows) -> tuple[int, int]:
+    choices = rows[0].choices or []
+    return sum(choice.predicted == choice.expected for choice in choices), len(choices)
+
+
+def _facts(rows: Rows) -> tuple[int, int]:
+    expected = rows[0].expected_supporting or ()
+    return int(bool(expected) and sorted(rows[0].supporting or ()) == sorted(expected)), int(bool(expected))
+
+
+RIGHT = Metric(_right)
+METRICS: Mapping[str, Metric] = {
+    "accuracy": RIGHT,
+    "per_question": RIGHT,
+    "per_option": Metric(_options),
+    "supporting": Metric(_facts),
+}
+"""The metrics of questions that stand alone."""
+
+
+def split_name(name: str) -> tuple[str, str]:
+    """Subset and metric of a number's name.
+
+    >>> split_name("babi/qa7/accuracy"), split_name("twin/joint")
+    (('qa7', 'accuracy'), ('', 'joint'))
+    """
+    _, *subset, metric = name.split("/")
+    return "/".join(subset), metric
+
+
+def counts_for(row: Any, number: str) -> bool:
+    """Tell whether a row counts for a number: it has gold, and is of its subset or of any."""
+    return row.correct is not None and split_name(number)[0] in ("", "mean", row.subset)
+
+
+def graded_rows(answers: Path) -> Iterator[Row]:
+    """The rows of a file of answers that have gold, as they are read."""
+    with answers.open("rb") as lines:
+        yield from (row for row in map(decode, lines) if row.correct is not None)
+
+
+def count(answers: Path, names: Iterable[str], metrics: Mapping[str, Metric]) -> dict[str, tuple[int, int]]:
+    """Correct and total by number's name, over the rows of an answers file that have gold."""
+    names, found = list(names), defaultdict[tuple[str, str], list[int]](lambda: [0, 0])
+    for name in {split_name(name)[1] for name in names}:
+        for unit in metrics[name].units(graded_rows(answers)):
+            right, n = metrics[name].measure(unit)
+            cell = found[unit[0].subset, name]
+            cell[0], cell[1] = cell[0] + right, cell[1] + n
+    counts: dict[str, tuple[int, int]] = {}
+    for name in names:
+        wanted, metric = split_name(name)
+        cells = [
+            cell for (subset, of), cell in found.items() if of == metric and wanted in ("", "mean", subset)
+        ]
+        counts[name] = sum(right for right, _ in cells), sum(n for _, n in cells)
+    return counts
+
+
+def outcomes(rows: Iterable[Any], metric: Metric) -> dict[tuple[str, str], bool]:
+    """The units of some rows by scene and question, each with whether all of it is right."""
+    found: dict[tuple[str, str], bool] = {}
+    for unit in metric.units(rows):
+        right, n = metric.measure(unit)
+        found[str(unit[0].scene), "" if metric.together else str(unit[0].question)] = right == n
+    return found
+
+
+class Comparison(msgspec.Struct, frozen=True):
+    """Two ways of answering on what both were asked: how many both, one or none got right, and whether that
+    is chance.
+
+    ``difference`` is the first's accuracy minus the second's with Newcombe's interval, ``mcnemar`` the exact
+    p; ``None`` where nothing was measured.
+    """
+
+    first: str
+    second: str
+    both: int
+    first_only: int
+    second_only: int
+    neither: int
+    difference: float | None
+    newcombe: tuple[float, float] | None
+    mcnemar: float | None
+
+    @property
+    def n(self) -> int:
+        """The number of questions asked of both."""
+        return self.both + self.first_only + self.second_only + self.neither
+
+
+def compare(first: Path, second: Path, metric: Metric) -> Comparison:
+    """Compare two answers files on the questions, or the scenes, that both were asked."""
+    names, (one, other) = (
+        (first.parent.name, second.parent.name),
+        (outcomes(graded_rows(path), metric) for path in (first, second)),
+    )
+    return compared(*names, one, other)
+
+
+def compared(first: str, second: str, one: Mapping[Any, bool], other: Mapping[Any, bool]) -> Comparison:
+    """Compare two sets of outcomes, by the keys that both have."""
+    table = [0, 0, 0, 0]
+    for key in one.keys() & other.keys():
+        table[2 * (not one[key]) + (not other[key])] += 1
+    both, first_only, second_only, neither = table
+    if not any(table):
+        return Comparison(first, second, 0, 0, 0, 0, None, None, None)
+    low, high = newcombe_paired(both, first_only, second_only, neither)
+    return Comparison(
+        first,
+        second,
+        both,
+        first_only,
+        second_only,
+        neither,
+        round((first_only - second_only) / sum(table), _DIGITS),
+        (round(low, _DIGITS), round(high, _DIGITS)),
+        float(f"{mcnemar_exact(first_only, second_only):.6g}"),
+    )

@@ -1,0 +1,96 @@
+"""Questions: how hard generated ones are, and whether a key says what the duality denies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+
+import msgspec
+from msgspec.structs import replace
+
+from orchestration.benchmarks.benchmark import Case
+from orchestration.benchmarks.clevrer import CLEVRER
+from orchestration.studies.robustness import ROBUSTNESS
+from orchestration.studies.study import Part, Shares, Study, Weighed
+from substrate.domains.clevrer.format import SceneQuestions
+from substrate.domains.clevrer.interpreter import answer_scene
+from substrate.domains.clevrer.parameters import Parameters, Predictive
+from substrate.domains.clevrer.scene import Scene
+from substrate.domains.clevrer.trial import trials
+from substrate.domains.rows import Row
+from substrate.generators.clevrer import generate_scene
+from substrate.generators.clevrer.choices import Wrong
+from substrate.log.event_log import EventLog
+
+KEY = "questions"
+CONFIGURATIONS = ("A", "B", "C", "S")
+OWN = "the wrong choice is any pair"
+OTHERS: Mapping[Wrong, str] = {"near": "a near miss", "met": "a pair that had met"}
+"""What else the wrong choices may be, by the generator's word for it."""
+RESPONSIBLE = {
+    True: "responsible: they collide without it all the same",
+    False: "not responsible: they do not collide without it",
+}
+"""What a key says of an object and a collision of two others, and the contradiction that is counted."""
+
+
+def near_misses(
+    seed: int, case: Case, logs: Sequence[EventLog], parameters: Parameters, split: str
+) -> Iterator[Row]:
+    """The rows of a generated video's predictive questions, by kind of wrong choice and configuration."""
+    if split != "generated":
+        return
+    scene = Scene(logs[0])
+    asks = {OWN: msgspec.json.decode(case.questions, type=SceneQuestions)}
+    for kind, label in OTHERS.items():
+        asks[label] = generate_scene(int(case.scene), seed, wrong=kind).questions
+    for label, made in asks.items():
+        asked = [question for question in made.questions if question.question_type == "predictive"]
+        for name in CONFIGURATIONS:
+            given = replace(parameters, predictive=Predictive(name))
+            for row in answer_scene(scene.log, int(case.scene), asked, given, split):
+                yield replace(row, subset=f"predictive.{name}: {label}")
+
+
+def trial_rows(case: Case, logs: Sequence[EventLog], _: Parameters, split: str) -> Iterator[Weighed]:
+    """A row for each object and collision that a video's key says both of; no answer is read."""
+    questions = msgspec.json.decode(case.questions, type=SceneQuestions).questions
+    for one in trials(Scene(logs[0]), questions):
+        held = one.collides if one.responsible else not one.collides
+        yield Weighed(CLEVRER.name, split, RESPONSIBLE[one.responsible], case.scene, 1, correct=held)
+
+
+def _some(case: Case) -> Mapping[str, int]:
+    return {"": 1} if case.questions else {}
+
+
+_part = partial(Part, base=CLEVRER, expected=_some, free=None)
+QUESTIONS = Study(
+    name=KEY,
+    parts=(
+        _part(
+            name="predictive",
+            about="CLEVRER's predictive questions with other wrong choices: any, near misses, pairs that had "
+            "met. A row a question under each, in every configuration.",
+            rows=near_misses,
+            file=f"artifacts/{{profile}}/{KEY}/predictive.jsonl",
+            seeded=True,
+            first=KEY,
+        ),
+        _part(
+            name="duality",
+            about="The duality on trial: of the objects and collisions that a key says both of, how often "
+            "two collide without an object that is responsible for their collision.",
+            rows=trial_rows,
+            file=f"artifacts/{{profile}}/{KEY}/duality.jsonl",
+        ),
+    ),
+    parameters=ROBUSTNESS.parameters,
+    shares=Shares(
+        "How hard the questions are",
+        "Questions: predictive ones of the first generated videos with other wrong choices, by "
+        "configuration; and of all objects and collisions of which a key says both whether the object is "
+        "responsible and whether the two collide without it, how often it contradicts the duality.",
+        ("benchmark", "asked", "input", "right or so", "n", "share", "95 % interval"),
+    ),
+)

@@ -1,0 +1,58 @@
+"""What an explained answer rests on in the end: a recorded event, an imagined one, or nothing at all."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from substrate.cause.explanation import Evidence, ExplainedPart, Explanation
+
+RECORDED = "an event of the record"
+IMAGINED = "a simulated event"
+RULED = "an event by a rule"
+ABSENT = "that nothing happens"
+FACTS = "facts alone, no event"
+RESTS = (RECORDED, IMAGINED, RULED, ABSENT, FACTS)
+"""The things that an answer may rest on, in the order of tables."""
+
+
+class Rest(NamedTuple):
+    """The thing that decides an answer, one of :data:`RESTS`, and the IRI of the recorded event, if it is
+    one.
+    """
+
+    on: str
+    event: str = ""
+
+
+def rests_on(why: Explanation, part: ExplainedPart, recorded: str = RECORDED, absent: str = ABSENT) -> Rest:
+    """Tell what decides a part of an answer, by the last of its steps that found or missed something.
+
+    What a log says at its first tick is a fact; what it says later an event; what a fork says after its
+    branch was imagined. Domains whose events have classes of their own say it better.
+
+    Args:
+        recorded: what a log says later, where that is no event.
+        absent: what it means that something was missed.
+
+    >>> from pyoxigraph import Literal, NamedNode
+    >>> from substrate import Delta, EventLog, Op
+    >>> from substrate.cause.explanation import ExplainedStep
+    >>> log = EventLog([Delta(3, Op.INSERT, (NamedNode("urn:ann"), NamedNode("urn:at"), Literal("home")))])
+    >>> part = ExplainedPart("", (ExplainedStep("look up", "home", evidence=(Evidence(0),)),), "home")
+    >>> rests_on(Explanation("Where is Ann?", "home", (part,), {"": log}), part).on
+    'an event of the record'
+    """
+    for step in reversed(part.steps):
+        if any(_imagined(why, piece) for piece in step.evidence):
+            return Rest(IMAGINED)
+        if step.evidence:
+            later = any(why.delta(piece).tick > 0 for piece in step.evidence)
+            return Rest(recorded if later else FACTS)
+        if step.missed:
+            return Rest(absent)
+    return Rest(FACTS if part.steps else absent)
+
+
+def _imagined(why: Explanation, piece: Evidence) -> bool:
+    branch = why.logs[piece.log].branch_tick
+    return branch is not None and why.delta(piece).tick >= branch

@@ -1,0 +1,127 @@
+"""Pictures of what an answer rests on, as data: lanes with events at ticks, or boxes of an image.
+
+Places are in per cent of the picture's size, so that whoever shows one chooses how large it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+STATES = {
+    "focus": "singled out by the question or the answer",
+    "ancestor": "a causal ancestor",
+    "lost": "does not happen without the removed object",
+    "predicted": "predicted after the last frame",
+    "suspected": "suspected, and not believed",
+    "": "observed",
+}
+"""The relation of a mark to the answer, in words."""
+
+
+class Span(NamedTuple):
+    """A stretch of a lane, in per cent of the picture's width."""
+
+    start: float
+    stop: float
+
+
+class Lane(NamedTuple):
+    """An object: its name, when it is there, and whether the question removes it."""
+
+    label: str
+    spans: list[Span]
+    removed: bool = False
+
+
+class Mark(NamedTuple):
+    """An event: its place in per cent of the width, the lanes it joins, and how it stands to the answer (a
+    key of :data:`STATES`).
+    """
+
+    x: float
+    tick: int | None
+    kind: str
+    lanes: tuple[int, ...]
+    state: str
+    title: str
+
+
+class Timeline(NamedTuple):
+    """Lanes from top to bottom, marks in time order, and ticks of the axis with their places."""
+
+    lanes: list[Lane]
+    marks: list[Mark]
+    axis: list[tuple[float, int]]
+    unit: str
+    end: float
+    """The end of the observed log, in per cent of the width."""
+
+    @property
+    def singled_out(self) -> int:
+        """The number of events that the answer is about, or rests on."""
+        return sum(bool(mark.state) for mark in self.marks)
+
+    @property
+    def states(self) -> list[str]:
+        """The states that occur, for the legend."""
+        return [state for state in STATES if any(mark.state == state for mark in self.marks)]
+
+
+class Box(NamedTuple):
+    """An object of an image, in per cent of the image's size."""
+
+    label: str
+    x: float
+    y: float
+    width: float
+    height: float
+    used: bool
+
+
+class Boxes(NamedTuple):
+    """An image's annotated objects, larger ones first, and the image's size in pixels."""
+
+    boxes: list[Box]
+    width: int
+    height: int
+
+    @property
+    def singled_out(self) -> int:
+        """The number of objects that the answer rests on."""
+        return sum(box.used for box in self.boxes)
+
+
+class Scale(NamedTuple):
+    """Ticks to per cent; the margins leave room for the marks' size."""
+
+    last: float
+
+    def axis(self) -> list[tuple[float, int]]:
+        """Some ticks with their places, the last one among them."""
+        last = int(self.last)
+        return [(self(tick), tick) for tick in (*range(0, last - last // 8, max(1, last // 5)), last)]
+
+    def __call__(self, tick: float) -> float:
+        """A tick's place."""
+        return round(2 + 96 * tick / max(self.last, 1), 2)
+
+
+Told = Sequence[tuple[int, str, bool]]
+"""Tick, sentence, and whether the answer rests on it."""
+_ENOUGH = 3
+
+
+class Pictured(NamedTuple):
+    """A picture of what an answer is about, the story where it was told in words, and whether it is telling
+    enough to be an example.
+    """
+
+    picture: Timeline | Boxes
+    story: Told
+    telling: bool
+
+
+def pictured(picture: Timeline | Boxes, story: Told = ()) -> Pictured:
+    """A picture that is telling where it singles out three things."""
+    return Pictured(picture, story, picture.singled_out >= _ENOUGH)

@@ -1,0 +1,87 @@
+"""The event that decides an answer about a video, and how far it lies from the record's own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from pyoxigraph import NamedNode
+
+from substrate.base.vocabulary import RDF_TYPE
+from substrate.cause.evidence import ABSENT, FACTS, IMAGINED, RECORDED, RULED, Rest
+from substrate.cause.explanation import OWN, ExplainedPart, ExplainedStep, Explanation
+from substrate.domains.clevrer._chances import REMOVALS
+from substrate.domains.clevrer.deltas import NAMESPACE
+from substrate.domains.clevrer.scene import Event, Scene
+
+_IMAGINING = (*REMOVALS, "unseen_events")
+_BY_GROUND = {"observed": RECORDED, "dual": RECORDED, "simulated": IMAGINED, "heuristic": RULED}
+_TRIED = ("Collision", "Entry", "Exit")
+
+
+def rests_on(why: Explanation, part: ExplainedPart, imagines: str = RULED) -> Rest:
+    """Tell what decides a part of an answer: a choice, or a question that has none.
+
+    A choice about a world that was not filmed rests on its event where that happens: recorded, simulated, or
+    by a rule such as straight lines. Where it does not happen it rests on the recorded event that is
+    prevented, or on no collision at all. Any other answer rests on the last event that its steps name, or on
+    none, where a step looked for events and found no one.
+
+    Args:
+        imagines: what brings events about where the part's ground does not say it.
+    """
+    if not part.steps:
+        return Rest(ABSENT)
+    kinds = _kinds(why)
+    asked = next((step for step in part.steps if step.name == "belong_to"), None)
+    sought = _sought(part, asked) if asked else ()
+    if asked and sought and any(step.name in _IMAGINING for step in part.steps):
+        filmed = sought[0] if len(sought) == 1 else _filmed(why, sought)
+        if asked.gave == "yes":
+            on = _BY_GROUND.get(part.ground.partition(";")[0], imagines)
+            return Rest(on, filmed) if on != RECORDED or filmed else Rest(ABSENT)
+        return Rest(RECORDED, filmed) if filmed else Rest(ABSENT)
+    for step in reversed(part.steps):
+        named = [iri for (iri, *more) in step.about if not more and kinds.get(iri, "") in _TRIED]
+        if named and step.name != "events":
+            return Rest(RECORDED, named[-1])
+        if step.name.startswith("filter_") and step.gave == "[]" and "at frame" in "".join(step.took):
+            return Rest(ABSENT)
+    return Rest(FACTS)
+
+
+def _kinds(why: Explanation) -> Mapping[str, str]:
+    """The classes of the log's individuals, by IRI."""
+    return {
+        delta.triple[0].value: delta.triple[2].value.removeprefix(NAMESPACE)
+        for delta in why.logs[OWN]
+        if delta.triple[1] == RDF_TYPE and isinstance(delta.triple[2], NamedNode)
+        if isinstance(delta.triple[0], NamedNode)
+    }
+
+
+def _sought(part: ExplainedPart, asked: ExplainedStep) -> tuple[str, ...]:
+    """The event whose membership is asked, as the step that found it says what it is about."""
+    found: Iterable[ExplainedStep] = (step for step in part.steps if step.gave == asked.took[0])
+    return next((step.about[0] for step in found if len(step.about) == 1), ())
+
+
+def _filmed(why: Explanation, objects: tuple[str, ...]) -> str:
+    """The first filmed collision of some objects; empty where there is none."""
+    scene = Scene(why.logs[OWN])
+    wanted = frozenset(int(iri.rpartition(":")[2]) for iri in objects)
+    return next((e.iri for e in scene.events if e.kind == "Collision" and e.objects == wanted), "")
+
+
+def frames_off(event: str, seen: Scene, true: Scene) -> int | None:
+    """The frames between an event of a log and the nearest one of its kind and participants that the record
+    has; ``None`` where the record has no such event. Objects are known by their looks in both.
+    """
+
+    def told(one: Event, scene: Scene) -> tuple[str, frozenset[tuple[str, str, str]]]:
+        things = (scene.objects[number] for number in one.objects)
+        return one.kind, frozenset((thing.color, thing.material, thing.shape) for thing in things)
+
+    said = next(one for one in seen.events if one.iri == event)
+    wanted = told(said, seen)
+    frames = [one.frame for one in true.events if told(one, true) == wanted]
+    return min((abs((frame or 0) - (said.frame or 0)) for frame in frames), default=None)

@@ -1,0 +1,147 @@
+"""A scene's log as lanes and marks: its objects, its events, and how each stands to an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from substrate.base.vocabulary import RDF_TYPE
+from substrate.cause.explanation import ExplainedStep, Explanation
+from substrate.cause.pictures import Lane, Mark, Scale, Span, Timeline
+from substrate.domains.clevrer.scene import Event, Scene
+
+
+def scene_timeline(scene: Scene, explanation: Explanation) -> Timeline:
+    """A scene's log with the marks that an explanation singles out.
+
+    Args:
+        scene: the scene's log, opened.
+        explanation: why a question about the scene is answered as it is.
+    """
+    steps = [step for part in explanation.parts for step in part.steps]
+    numbers = {f"{scene.iri}:object:{number}": number for number in scene.objects}
+    removed = _removed(steps, explanation, numbers)
+    predicted = _predicted(steps, numbers, explanation)
+    x = Scale(scene.end * (1.15 if predicted else 1))
+    rows = {number: row for row, number in enumerate(scene.objects)}
+    states = _states(scene, steps, explanation, removed)
+
+    def mark(event: Event, place: float, state: str) -> Mark:
+        return Mark(
+            x(place),
+            event.frame,
+            event.kind,
+            tuple(sorted(rows[number] for number in event.objects)),
+            state,
+            _title(scene, event),
+        )
+
+    marks = [
+        mark(event, event.frame or 0, states.get(event.iri, "")) for event in scene.events if event.objects
+    ]
+    ahead = [Event("Collision", None, frozenset(pair)) for pair in predicted]
+    marks += [
+        mark(event, scene.end * (1.06 + 0.06 * number / len(ahead)), "predicted")
+        for number, event in enumerate(ahead)
+    ]
+    lanes = [
+        Lane(_name(scene, number), _spans(scene, number, x), number == removed) for number in scene.objects
+    ]
+    return Timeline(
+        lanes,
+        marks,
+        [(x(tick), tick) for tick in (*range(0, scene.end - 12, 25), scene.end)],
+        "frame",
+        x(scene.end),
+    )
+
+
+def _removed(
+    steps: Sequence[ExplainedStep], explanation: Explanation, numbers: Mapping[str, int]
+) -> int | None:
+    """The object that a question removes: the step that imagines it gone rests on its being there."""
+    for step in steps:
+        if step.name in ("get_counterfact", "filter_counterfact") and len(step.took) == 2:
+            for piece in step.evidence:
+                subject, predicate, _ = explanation.delta(piece).triple
+                if predicate == RDF_TYPE and str(subject)[1:-1] in numbers:
+                    return numbers[str(subject)[1:-1]]
+    return None
+
+
+def _predicted(
+    steps: Sequence[ExplainedStep], numbers: Mapping[str, int], explanation: Explanation
+) -> list[tuple[int, ...]]:
+    """The pairs that collide after the video, as a question's first look at the future has them."""
+    step = next((step for step in steps if step.name == "unseen_events"), None)
+    if step is None:
+        return []
+    return [_pair(about, step, numbers, explanation) for about in step.about]
+
+
+def _pair(
+    about: tuple[str, ...], step: ExplainedStep, numbers: Mapping[str, int], explanation: Explanation
+) -> tuple[int, ...]:
+    """The participants of an event; of one that a fork holds, by its deltas."""
+    if len(about) != 1:
+        return tuple(numbers[iri] for iri in about)
+    (event,) = about
+    said = [explanation.delta(piece).triple for piece in step.evidence]
+    values = [str(value)[1:-1] for subject, _, value in said if str(subject)[1:-1] == event]
+    return tuple(numbers[value] for value in values if value in numbers)
+
+
+def _states(
+    scene: Scene, steps: Sequence[ExplainedStep], explanation: Explanation, removed: int | None
+) -> dict[str, str]:
+    """The relation to the answer of each event that the steps single out, by IRI."""
+    if removed is not None:
+        ancestry = scene.ancestry("event")
+        return {e.iri: "lost" for e in scene.events if e.objects and removed in ancestry[e.iri].objects}
+    traversals = [step for step in steps if step.name == "filter_ancestor"]
+    if traversals:
+        ancestors = {iri for step in traversals for (iri,) in step.about}
+        read = {iri for step in traversals for iri in _events(scene, step, explanation)}
+        return dict.fromkeys(read - ancestors, "focus") | dict.fromkeys(ancestors, "ancestor")
+    came_out = [about for step in steps if step.name in _SINGLED_OUT for about in step.about]
+    return dict.fromkeys((about[0] for about in came_out if len(about) == 1), "focus")
+
+
+_SINGLED_OUT = (
+    "unique",
+    "filter_before",
+    "filter_after",
+    "filter_collision",
+    "filter_in",
+    "filter_out",
+    "filter_order",
+)
+
+
+def _events(scene: Scene, step: ExplainedStep, explanation: Explanation) -> set[str]:
+    """The IRIs of the events that a step's evidence is about."""
+    subjects = {str(explanation.delta(piece).triple[0])[1:-1] for piece in step.evidence}
+    return {event.iri for event in scene.events if event.iri in subjects}
+
+
+def _name(scene: Scene, number: int) -> str:
+    thing = scene.objects[number]
+    return f"{number} · {thing.color} {thing.material} {thing.shape}"
+
+
+def _title(scene: Scene, event: Event) -> str:
+    who = " and ".join(" ".join(scene.objects[o][:3]) for o in sorted(event.objects))
+    return f"{event.kind.lower()} of {who}" + (
+        f", frame {event.frame}" if event.frame is not None else ", after the video"
+    )
+
+
+def _spans(scene: Scene, number: int, x: Scale) -> list[Span]:
+    """The time in which an object is in view; the whole video where the log does not say."""
+    if not scene.has_motion:
+        return [Span(x(0), x(scene.end))]
+    flips = [e.frame or 0 for e in scene.events if number in e.objects and e.kind in ("Entry", "Exit")]
+    if number in scene.motion(0):
+        flips.insert(0, 0)
+    if len(flips) % 2:
+        flips.append(scene.end)
+    return [Span(x(start), x(stop)) for start, stop in zip(flips[::2], flips[1::2], strict=True)]

@@ -1,0 +1,54 @@
+"""An arm of a twin experiment as lanes and marks: who takes part in its events."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pyoxigraph import Literal
+
+from substrate.ask.questions import occurrences
+from substrate.base.vocabulary import RDFS_LABEL
+from substrate.cause.pictures import Lane, Mark, Scale, Span, Timeline
+from substrate.log.event_log import EventLog, Op, Term
+from substrate.rules.tbox import TBox
+
+
+def labels_in(log: EventLog) -> dict[Term, str]:
+    """The labels that a log gives."""
+    return {
+        subject: value.value
+        for _, op, (subject, predicate, value) in log
+        if op is Op.INSERT and predicate == RDFS_LABEL and isinstance(value, Literal)
+    }
+
+
+def arm_timeline(tbox: TBox, log: EventLog, evidence: Sequence[int]) -> Timeline:
+    """An arm of a twin experiment: who takes part in its events as lanes, and a mark for all that the same
+    ones do at a tick.
+
+    Args:
+        tbox: what the events are called.
+        log: the arm's log.
+        evidence: the positions in it that the answer rests on; an event that one speaks of stands out.
+    """
+    labels, rests_on = labels_in(log), {log[position].triple[0] for position in evidence}
+
+    def called(node: Any) -> str:
+        return labels.get(node) or tbox.label(node)
+
+    kinds: dict[tuple[int, tuple[str, ...]], dict[str, bool]] = {}
+    for event in occurrences(log, tbox):
+        who = tuple(sorted(map(called, event.participants)))
+        at_tick, kind = kinds.setdefault((event.tick, who), {}), tbox.label(event.kind)
+        at_tick[kind] = at_tick.get(kind, False) or event.node in rests_on
+    told = sorted(kinds.items())
+    lanes = list(dict.fromkeys(name for (_, who), _ in told for name in who))
+    last = log.last_tick
+    x = Scale(last)
+    marks: list[Mark] = []
+    for (tick, who), found in told:
+        title = f"tick {tick}: {' and '.join(sorted(found))} of {' and '.join(who)}"
+        rows = tuple(sorted(map(lanes.index, who)))
+        marks.append(Mark(x(tick), tick, "", rows, "focus" if any(found.values()) else "", title))
+    return Timeline([Lane(name, [Span(x(0), x(last))]) for name in lanes], marks, x.axis(), "tick", x(last))

@@ -1,0 +1,99 @@
+"""A story teller: official-format files of all 20 tasks, with gold from its own account of what it tells.
+
+The teller shares the format with the interpreter and nothing else. A task's text depends on the seed, the
+task and the number of questions alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from random import Random
+from typing import NamedTuple
+
+from substrate.base.errors import ParameterError
+from substrate.domains.babi.format import Question, Statement, render_stories
+from substrate.generators.babi import _people, _relations
+from substrate.generators.babi._tale import Tale
+from substrate.log.journal import write_atomically
+
+
+class Task(NamedTuple):
+    """A task's name in its file's name, and who tells one of its stories."""
+
+    name: str
+    tell: Callable[[Tale], None]
+
+
+TASKS: Mapping[str, Task] = {
+    "qa1": Task("single-supporting-fact", _people.where_is_someone),
+    "qa2": Task("two-supporting-facts", _people.where_is_something),
+    "qa3": Task("three-supporting-facts", _people.where_was_something),
+    "qa4": Task("two-arg-relations", _relations.two_rooms),
+    "qa5": Task("three-arg-relations", _people.who_gave_what),
+    "qa6": Task("yes-no-questions", _people.is_someone_there),
+    "qa7": Task("counting", _people.how_many),
+    "qa8": Task("lists-sets", _people.what_list),
+    "qa9": Task("simple-negation", _people.negation),
+    "qa10": Task("indefinite-knowledge", _people.indefinite),
+    "qa11": Task("basic-coreference", _people.coreference),
+    "qa12": Task("conjunction", _people.conjunction),
+    "qa13": Task("compound-coreference", _people.compound_coreference),
+    "qa14": Task("time-reasoning", _people.times_of_day),
+    "qa15": Task("basic-deduction", _relations.deduction),
+    "qa16": Task("basic-induction", _relations.induction),
+    "qa17": Task("positional-reasoning", _relations.positions),
+    "qa18": Task("size-reasoning", _relations.sizes),
+    "qa19": Task("path-finding", _relations.way),
+    "qa20": Task("agents-motivations", _people.motives),
+}
+
+
+def tell_task(subset: str, *, questions: int = 1000, seed: int = 0) -> str:
+    """A task's file as text: whole stories, the last one cut after the last question asked for.
+
+    >>> print(tell_task("qa4", questions=1, seed=1), end="")  # doctest: +ELLIPSIS
+    1 The ... is ... of the ...
+    2 The ... is ... of the ...
+    3 What is ...
+
+    Raises:
+        ParameterError: there is no such task, or the number of questions is not positive.
+    """
+    if subset not in TASKS or questions < 1:
+        raise ParameterError(
+            f"no {questions} questions of task {subset!r}",
+            hint=f"Name one of {', '.join(TASKS)} and a number from 1",
+        )
+    stories: list[list[Statement | Question]] = []
+    left = questions
+    while left:
+        tale = Tale(Random(f"{seed} {subset} {len(stories)}"))
+        TASKS[subset].tell(tale)
+        asked = [index for index, line in enumerate(tale.lines) if isinstance(line, Question)][:left]
+        stories.append(tale.lines[: asked[-1] + 1] if asked else [])
+        left -= len(asked)
+    return render_stories(stories)
+
+
+def write_tasks(out: Path, *, questions: int = 1000, seed: int = 0, split: str = "test") -> list[Path]:
+    """Write all 20 files ``qaN_NAME_SPLIT.txt`` into a folder; their paths, by task.
+
+    Args:
+        out: the folder, made where it is absent.
+        questions: how many a file.
+        seed: same seed, same bytes.
+        split: ``train``, ``valid`` or ``test``, for the name.
+    """
+    texts = (tell_task(subset, questions=questions, seed=seed) for subset in TASKS)
+    return write_texts(out, texts, split)
+
+
+def write_texts(out: Path, texts: Iterable[str], split: str = "test") -> list[Path]:
+    """Write the tasks' texts, in the order of :data:`TASKS`, into a folder; their paths."""
+    out.mkdir(parents=True, exist_ok=True)
+    paths: list[Path] = []
+    for (subset, task), text in zip(TASKS.items(), texts, strict=True):
+        paths.append(out / f"{subset}_{task.name}_{split}.txt")
+        write_atomically(paths[-1], text)
+    return paths

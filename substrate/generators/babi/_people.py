@@ -1,0 +1,363 @@
+"""Tasks about people who go places and handle things: the teller moves them and keeps its own account."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from substrate.generators.babi._tale import DROP, GET, GIVE, GO, PEOPLE, PLACES, THINGS, TOWN, TOWNSFOLK, Tale
+
+QUESTIONS = 5
+NUMBERS = ("none", "one", "two", "three")
+AFTERWARDS: tuple[str, ...] = ("After that", "Afterwards", "Following that", "Then")
+PERIODS: tuple[str, ...] = ("yesterday", "this morning", "this afternoon", "this evening")
+RESTLESS: tuple[str, ...] = ("Antoine", "Jason", "Sumit", "Yann")
+MOTIVES: dict[str, tuple[str, str]] = {
+    "hungry": ("kitchen", "apple"),
+    "thirsty": ("kitchen", "milk"),
+    "tired": ("bedroom", "pajamas"),
+    "bored": ("garden", "football"),
+}
+
+
+class Stage:
+    """The true places of everyone and everything, and the part that the reader has been told.
+
+    People and things start somewhere the reader does not know. Whoever is not yet placed handles only
+    things that are not placed either, so that whatever is placed once stays placed.
+    """
+
+    def __init__(self, tale: Tale, people: tuple[str, ...] = tuple(PEOPLE)) -> None:
+        self.tale, self.people = tale, people
+        choice = tale.rng.choice
+        self.place = {name: choice(PLACES) for name in (*people, *THINGS)}
+        self.arrived: dict[str, int] = {}
+        self.holder: dict[str, str] = {}
+        self.handled: dict[str, int] = {}
+        self.trail: dict[str, list[tuple[str, int]]] = {thing: [] for thing in THINGS}
+        self.hands: dict[str, list[tuple[int, str]]] = {name: [] for name in people}
+        self.gifts: list[tuple[int, str, str, str]] = []
+
+    def held(self, person: str) -> list[str]:
+        """The things that a person holds, in the order in which it first came to hand."""
+        order = list(dict.fromkeys(thing for _, thing in self.hands[person]))
+        return [thing for thing in order if self.holder.get(thing) == person]
+
+    def _placed(self, thing: str) -> bool:
+        return bool(self.trail[thing])
+
+    def _mark(self, thing: str, person: str) -> None:
+        """Add a person's place to a thing's trail, where the reader knows it; who handles a thing last
+        vouches for its place.
+        """
+        self.place[thing] = self.place[person]
+        trail, stay = self.trail[thing], (self.place[person], self.arrived.get(person, 0))
+        if stay[1]:
+            self.trail[thing] = [*(trail[:-1] if trail and trail[-1][0] == stay[0] else trail), stay]
+
+    def move(self) -> None:
+        """Someone goes somewhere else, with all that is held."""
+        rng = self.tale.rng
+        person = rng.choice(self.people)
+        self.place[person] = rng.choice([place for place in PLACES if place != self.place[person]])
+        self.arrived[person] = self.tale.say(f"{person} {rng.choice(GO)} the {self.place[person]}.")
+        for thing in self.held(person):
+            self._mark(thing, person)
+
+    def take(self) -> bool:
+        """Someone picks up what lies about; whether anyone could."""
+        able = [
+            (person, thing)
+            for person in self.people
+            for thing in THINGS
+            if thing not in self.holder
+            and self.place[thing] == self.place[person]
+            and (person in self.arrived or not self._placed(thing))
+        ]
+        return bool(able) and self._handle(*self.tale.rng.choice(able), GET, None)
+
+    def drop(self) -> bool:
+        """Someone puts something down; whether anyone could."""
+        able = [(person, thing) for thing, person in sorted(self.holder.items())]
+        return bool(able) and self._handle(*self.tale.rng.choice(able), DROP, None)
+
+    def give(self) -> bool:
+        """Someone hands something to someone beside them; whether anyone could."""
+        able = [
+            (giver, thing, other)
+            for thing, giver in sorted(self.holder.items())
+            for other in self.people
+            if other != giver
+            and self.place[other] == self.place[giver]
+            and (other in self.arrived) == (giver in self.arrived)
+        ]
+        if not able:
+            return False
+        giver, thing, other = self.tale.rng.choice(able)
+        return self._handle(giver, thing, GIVE, other)
+
+    def _handle(self, person: str, thing: str, verbs: tuple[str, ...], receiver: str | None) -> bool:
+        tale = self.tale
+        tick = tale.say(
+            f"{person} {tale.rng.choice(verbs)} the {thing}"
+            + (f" to {receiver}." if receiver else f"{tale.there()}.")
+        )
+        self.handled[thing] = tick
+        self.hands[person].append((tick, thing))
+        self._mark(thing, person)
+        if verbs is DROP:
+            del self.holder[thing]
+        else:
+            self.holder[thing] = receiver or person
+        if receiver:
+            self.hands[receiver].append((tick, thing))
+            self.gifts.append((tick, person, thing, receiver))
+        return True
+
+    def go_on(self, *acts: Callable[[], bool]) -> None:
+        """A sentence: an act that is possible, or a move."""
+        rng = self.tale.rng
+        if not (acts and rng.random() < 0.5 and rng.choice(acts)()):
+            self.move()
+
+
+def where_is_someone(tale: Tale) -> None:
+    """Task 1."""
+    stage = Stage(tale)
+    while tale.asked < QUESTIONS:
+        stage.go_on()
+        stage.go_on()
+        person = tale.rng.choice(sorted(stage.arrived))
+        tale.ask(f"Where is {person}?", stage.place[person], stage.arrived[person])
+
+
+def where_is_something(tale: Tale) -> None:
+    """Task 2."""
+    stage = Stage(tale)
+    while tale.asked < QUESTIONS:
+        stage.go_on(stage.take, stage.drop)
+        if (placed := [thing for thing in THINGS if stage.trail[thing]]) and tale.rng.random() < 0.4:
+            thing = tale.rng.choice(placed)
+            tale.ask(
+                f"Where is the {thing}?", stage.place[thing], stage.handled[thing], _brought(stage, thing)
+            )
+
+
+def _brought(stage: Stage, thing: str) -> int:
+    """The move that brought a thing, or whoever handled it last, to where it is."""
+    holder = stage.holder.get(thing)
+    if holder:
+        return stage.arrived[holder]
+    person = next(person for person in stage.people if (stage.handled[thing], thing) in stage.hands[person])
+    own = [
+        line for line in stage.tale.lines[: stage.handled[thing] - 1] if line.text.startswith(f"{person} ")
+    ]
+    return [line.id for line in own if any(verb in line.text for verb in GO)][-1]
+
+
+def where_was_something(tale: Tale) -> None:
+    """Task 3."""
+    stage = Stage(tale)
+    while tale.asked < QUESTIONS:
+        stage.go_on(stage.take, stage.drop)
+        travelled = [thing for thing in THINGS if len(stage.trail[thing]) > 1]
+        if travelled and tale.rng.random() < 0.3:
+            thing = tale.rng.choice(travelled)
+            trail = stage.trail[thing]
+            last = {place: index for index, (place, _) in enumerate(trail)}
+            index = tale.rng.choice(sorted(index for index in last.values() if index))
+            (place, came), (before, was) = trail[index], trail[index - 1]
+            tale.ask(f"Where was the {thing} before the {place}?", before, stage.handled[thing], came, was)
+
+
+def who_gave_what(tale: Tale) -> None:
+    """Task 5."""
+    stage = Stage(tale, ("Bill", "Fred", "Jeff", "Mary"))
+    while tale.asked < QUESTIONS:
+        stage.go_on(stage.take, stage.give, stage.give, stage.drop)
+        if not stage.gifts or tale.rng.random() < 0.6:
+            continue
+        tick, giver, thing, receiver = tale.rng.choice(stage.gifts)
+        text, asked, told = tale.rng.choice(
+            (
+                (f"What did {giver} give to {receiver}?", 2, (1, 3)),
+                (f"Who gave the {thing}?", 1, (2,)),
+                (f"Who gave the {thing} to {receiver}?", 1, (2, 3)),
+                (f"Who received the {thing}?", 3, (2,)),
+                (f"Who did {giver} give the {thing} to?", 3, (1, 2)),
+            )
+        )
+        gift = (tick, giver, thing, receiver)
+        # A question means the last gift that fits it.
+        if [other for other in stage.gifts if all(other[role] == gift[role] for role in told)][-1] == gift:
+            tale.ask(text, str(gift[asked]), tick)
+
+
+def is_someone_there(tale: Tale) -> None:
+    """Task 6."""
+    stage = Stage(tale)
+    while tale.asked < QUESTIONS:
+        stage.go_on(stage.take, stage.drop)
+        if stage.arrived:
+            person = tale.rng.choice(sorted(stage.arrived))
+            place = tale.rng.choice((stage.place[person], tale.rng.choice(PLACES)))
+            tale.ask(
+                f"Is {person} in the {place}?",
+                "yes" if stage.place[person] == place else "no",
+                stage.arrived[person],
+            )
+
+
+def how_many(tale: Tale) -> None:
+    """Task 7."""
+    _hands(tale, "How many objects is {} carrying?", lambda held: NUMBERS[len(held)], giving=True)
+
+
+def what_list(tale: Tale) -> None:
+    """Task 8."""
+    _hands(tale, "What is {} carrying?", lambda held: ",".join(held) or "nothing", giving=False)
+
+
+def _hands(tale: Tale, question: str, answer: Callable[[list[str]], str], *, giving: bool) -> None:
+    stage = Stage(tale)
+    while tale.asked < QUESTIONS:
+        stage.go_on(stage.take, stage.take, stage.drop, *([stage.give] if giving else []))
+        if (busy := [person for person in stage.people if stage.hands[person]]) and tale.rng.random() < 0.4:
+            person = tale.rng.choice(busy)
+            tale.ask(
+                question.format(person),
+                answer(stage.held(person)),
+                *(tick for tick, _ in stage.hands[person]),
+            )
+
+
+def negation(tale: Tale) -> None:
+    """Task 9: ``known`` holds a person's place, whether they are there, and the sentence that says so."""
+    known: dict[str, tuple[str, bool, int]] = {}
+    rng = tale.rng
+    while tale.asked < QUESTIONS:
+        person, place = rng.choice(tuple(PEOPLE)), rng.choice(PLACES)
+        if (person not in known or known[person][1]) and rng.random() < 0.5:
+            place = known[person][0] if person in known else place
+            known[person] = (
+                place,
+                False,
+                tale.say(f"{person} is {rng.choice(('not', 'no longer'))} in the {place}."),
+            )
+        else:
+            known[person] = (place, True, tale.say(f"{person} {rng.choice((*GO, 'is in'))} the {place}."))
+        if tale.next_id % 3 == 0:
+            person = rng.choice(sorted(known))
+            place, there, tick = known[person]
+            asked = rng.choice((place, rng.choice(PLACES))) if there else place
+            tale.ask(f"Is {person} in the {asked}?", "yes" if there and asked == place else "no", tick)
+
+
+def indefinite(tale: Tale) -> None:
+    """Task 10: ``known`` holds the places where a person may be, and the sentence that says so."""
+    known: dict[str, tuple[list[str], int]] = {}
+    rng = tale.rng
+    while tale.asked < QUESTIONS:
+        person = rng.choice(TOWNSFOLK)
+        places = rng.sample(TOWN, rng.choice((1, 2)))
+        text = (
+            f"{person} is either in the {places[0]} or the {places[1]}."
+            if len(places) == 2
+            else f"{person} {rng.choice((*GO, 'is in'))} the {places[0]}."
+        )
+        known[person] = (places, tale.say(text))
+        if tale.next_id % 3 == 0:
+            person = rng.choice(sorted(known))
+            places, tick = known[person]
+            asked = rng.choice((*places, rng.choice(TOWN)))
+            tale.ask(
+                f"Is {person} in the {asked}?",
+                "no" if asked not in places else "maybe" if len(places) == 2 else "yes",
+                tick,
+            )
+
+
+def coreference(tale: Tale) -> None:
+    """Task 11."""
+    _taken_up(tale, 1, True)
+
+
+def conjunction(tale: Tale) -> None:
+    """Task 12."""
+    _taken_up(tale, 2, False)
+
+
+def compound_coreference(tale: Tale) -> None:
+    """Task 13."""
+    _taken_up(tale, 2, True)
+
+
+def _taken_up(tale: Tale, size: int, pronoun: bool) -> None:
+    """People go somewhere, and where ``pronoun`` on somewhere else; ``last`` holds place and sentences of
+    each.
+    """
+    last: dict[str, tuple[str, tuple[int, ...]]] = {}
+    rng = tale.rng
+    while tale.asked < QUESTIONS:
+        group = rng.sample(sorted(PEOPLE), size)
+        first, then = rng.choice(PLACES), rng.choice(PLACES)
+        ticks = [tale.say(f"{' and '.join(group)} {rng.choice(GO)} the {first}.")]
+        if pronoun:
+            ticks.append(
+                tale.say(
+                    f"{rng.choice(AFTERWARDS)} {'they' if size > 1 else PEOPLE[group[0]]} "
+                    f"{rng.choice(GO)} the {then}."
+                )
+            )
+        last.update({person: (then if pronoun else first, tuple(ticks)) for person in group})
+        person = rng.choice(sorted(last))
+        tale.ask(f"Where is {person}?", last[person][0], *last[person][1])
+
+
+def times_of_day(tale: Tale) -> None:
+    """Task 14: every day is planned at first, then told out of order."""
+    rng = tale.rng
+    days = {
+        person: dict(zip(PERIODS, rng.sample(TOWN, len(PERIODS)), strict=True))
+        for person in TOWNSFOLK[: rng.randint(2, 4)]
+    }
+    visits = [(person, period) for person in days for period in PERIODS]
+    rng.shuffle(visits)
+    told: dict[str, dict[str, int]] = {person: {} for person in days}
+    for person, period in visits:
+        clause = f"{person} {rng.choice(GO)} the {days[person][period]}"
+        told[person][period] = tale.say(
+            rng.choice((f"{clause} {period}.", f"{period.capitalize()} {clause}."))
+        )
+        able = sorted(name for name in told if len(told[name]) > 1)
+        if able and tale.asked < QUESTIONS and rng.random() < 0.6:
+            name = rng.choice(able)
+            known = [period for period in PERIODS if period in told[name]]
+            index = rng.randrange(1, len(known))
+            later, earlier = known[index], known[index - 1]
+            tale.ask(
+                f"Where was {name} before the {days[name][later]}?",
+                days[name][earlier],
+                told[name][later],
+                told[name][earlier],
+            )
+
+
+def motives(tale: Tale) -> None:
+    """Task 20: who feels something goes where it leads, and takes what helps."""
+    rng = tale.rng
+    plans = dict(zip(rng.sample(RESTLESS, 4), rng.sample(sorted(MOTIVES), 4), strict=True))
+    steps = [person for person in plans for _ in range(3)]
+    rng.shuffle(steps)
+    done: dict[str, list[int]] = {person: [] for person in plans}
+    for person in steps:
+        motive, (place, thing) = plans[person], MOTIVES[plans[person]]
+        name = person.lower()
+        if not done[person]:
+            done[person].append(tale.say(f"{person} is {motive}."))
+            tale.ask(f"Where will {name} go?", place, done[person][0])
+        elif len(done[person]) == 1:
+            done[person].append(tale.say(f"{person} {rng.choice(GO)} the {place}."))
+            tale.ask(f"Why did {name} go to the {place}?", motive, done[person][0])
+        else:
+            tale.say(f"{person} {rng.choice(GET)} the {thing} there.")
+            tale.ask(f"Why did {name} get the {thing}?", motive, done[person][0])

@@ -1,0 +1,92 @@
+"""The plan of a scene: who acts, who is set in motion, and when each is first hit.
+
+The official scenes show how they were made: the first three or four objects are actors, numbered as they were
+thought up, and up to two more stand by that nothing ever touches. All shares are those of :mod:`.measured`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from random import Random
+from typing import TypeVar
+
+import msgspec
+
+from substrate.domains.clevrer.format import FRAMES
+from substrate.generators.clevrer.measured import CASTS, FIRST, GAPS, OBJECTS
+from substrate.generators.clevrer.physics import HIDDEN_FRAMES
+
+T = TypeVar("T")
+
+BIN = 10
+"""Width of the bins of measured frames."""
+_LAST = FRAMES + HIDDEN_FRAMES - 5
+"""The last frame of a planned collision."""
+
+
+class Actor(msgspec.Struct, frozen=True):
+    """An object that takes part in collisions.
+
+    Attributes:
+        object_id: its number.
+        launched: whether it moves at frame 0; else it rests until it is hit.
+        frame: of its first collision; 0 for the first actor, who is hit by the second.
+    """
+
+    object_id: int
+    launched: bool
+    frame: int
+
+    @property
+    def hidden(self) -> bool:
+        """Tell whether it is first hit after the video."""
+        return self.frame >= FRAMES
+
+
+class Plan(msgspec.Struct, frozen=True):
+    """The actors in the order of their numbers, and how many objects stand by."""
+
+    actors: tuple[Actor, ...]
+    bystanders: int
+
+    @property
+    def tells_of_future(self) -> bool:
+        """Tell whether somebody is first hit after the video."""
+        return any(actor.hidden for actor in self.actors)
+
+
+def draw_plan(rng: Random) -> Plan:
+    """A plan, as likely as in the official scenes.
+
+    >>> plan = draw_plan(Random(0))
+    >>> plan.actors[0].launched, len(plan.actors) + plan.bystanders in OBJECTS
+    (True, True)
+    """
+    size = draw(rng, OBJECTS)
+    cast = draw(rng, {cast: share for cast, share in CASTS.items() if len(cast) == min(size, 4)})
+    first = _frame(rng, FIRST)
+    frames = [0, first, *(_late(rng, role, number, first) for number, role in enumerate(cast[2:], start=2))]
+    return Plan(
+        tuple(
+            Actor(number, role in "Ll", frame)
+            for number, (role, frame) in enumerate(zip(cast, frames, strict=True))
+        ),
+        size - len(cast),
+    )
+
+
+def draw(rng: Random, shares: Mapping[T, float]) -> T:
+    """A key, as likely as its share."""
+    return rng.choices(list(shares), list(shares.values()))[0]
+
+
+def _late(rng: Random, role: str, number: int, first: int) -> int:
+    """The time at which the third or fourth actor is first hit: a small letter means after the video."""
+    if role.islower():
+        return rng.randint(FRAMES, _LAST)
+    gaps = GAPS[f"{role}{number}"]
+    return next(frame for frame in iter(lambda: first + _frame(rng, gaps), None) if frame < FRAMES)
+
+
+def _frame(rng: Random, shares: Mapping[int, float]) -> int:
+    return draw(rng, shares) + rng.randrange(BIN)

@@ -1,0 +1,263 @@
+"""Scenes like CLEVRER's: the actors of a plan, placed or launched one by one so that each is first hit when
+it should be.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice, pairwise
+from random import Random
+
+from substrate.domains.clevrer.format import (
+    COLORS,
+    FRAMES,
+    MATERIALS,
+    RADIUS,
+    Color,
+    Material,
+    ObjectProperty,
+    Shape,
+)
+from substrate.generators.clevrer._plan import Actor, Plan, draw, draw_plan
+from substrate.generators.clevrer.measured import (
+    APART,
+    KEPT_COLLISIONS,
+    KEPT_EXITS,
+    MASS,
+    OFFSET,
+    REST_X,
+    REST_Y,
+    RING,
+    SHAPES,
+    SPEED,
+)
+from substrate.generators.clevrer.physics import CAMERA, HIDDEN_FRAMES, Body, Contacts, Run, simulate, slide
+
+_LENGTH = FRAMES + HIDDEN_FRAMES
+_CLEARANCE = 3 * RADIUS
+"""Least distance of a bystander from everything that passes (units)."""
+_SLOW = 0.3
+"""Speed below which an object does not drive into another (units/s)."""
+_EARLY = 5
+"""Frames by which a collision may miss its plan."""
+_STAGINGS = 40
+"""Times a plan is tried before another one is drawn."""
+_TRIES = 5
+"""Simulated ways of adding an actor."""
+_DRAWS = 40
+"""Ways of adding an object that are looked at, simulated or not."""
+
+Point = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Shot:
+    """A sampled scene: attributes, bodies at frame 0 (both by object id) and the simulated motion."""
+
+    properties: tuple[ObjectProperty, ...]
+    bodies: tuple[Body, ...]
+    run: Run
+
+
+def shoot(scene_index: int, seed: int, *, future: bool) -> Shot:
+    """The scene of a seed; new pairs collide in the hidden seconds with ``future``, and none without.
+
+    A scene is kept when it goes as planned and shows well: every object is seen, enters and leaves
+    at most once, and every collision is in view, hidden ones too: of 1,100 objects of official scenes
+    that were launched and not touched in the video, none leaves the view.
+    """
+    rng = Random(f"{seed}/{scene_index}/layout")
+    while True:
+        plan = draw_plan(rng)
+        for _ in range(_STAGINGS if plan.tells_of_future == future else 0):
+            properties = _properties(rng, len(plan.actors) + plan.bystanders)
+            shapes: list[Shape] = [p.shape for p in properties]
+            staged = _staged(rng, plan, shapes)
+            if (
+                staged is not None
+                and future == any(c.frame_id >= FRAMES for c in staged[1].contacts)
+                and _kept(rng, staged[1])
+            ):
+                return Shot(properties, *staged)
+
+
+def _staged(rng: Random, plan: Plan, shapes: Sequence[Shape]) -> tuple[tuple[Body, ...], Run] | None:
+    """Bodies at frame 0 by number and their run; None where one of them finds no place."""
+    bodies = [_opening(rng, shapes[0])]
+    run = simulate(bodies, plan.actors[1].frame + 1)
+    turns = sorted(plan.actors[1:], key=lambda actor: actor.frame)
+    for actor, following in zip(turns, [*turns[1:], None], strict=True):
+        # No further than the next one's turn: the rest will change.
+        length = max(actor.frame + _EARLY, following.frame) + 1 if following else _LENGTH
+        for body in islice(_candidates(rng, actor, shapes[actor.object_id], bodies, run), _TRIES):
+            found = simulate([*bodies, body], length, stop=partial(_strays, actor))
+            if len(found.poses) == length and _shows_well(found):
+                bodies, run = [*bodies, body], found
+                break
+        else:
+            return None
+    for number in range(len(plan.actors), len(shapes)):
+        body = next(
+            (
+                body
+                for body in _places(rng, number, shapes[number])
+                if _apart(body, bodies) and _clear(body, run)
+            ),
+            None,
+        )
+        if body is None:
+            return None
+        bodies.append(body)
+    bodies.sort(key=lambda body: body.object_id)
+    return tuple(bodies), simulate(bodies) if plan.bystanders else run
+
+
+def _strays(actor: Actor, frame: int, contacts: Contacts) -> bool:
+    """Tell whether an actor is hit too early or not in time: no need to simulate on."""
+    if frame > actor.frame + _EARLY:
+        return False
+    hit = any(actor.object_id in pair for pair in contacts)
+    return (
+        hit
+        if frame < max(actor.frame - _EARLY, FRAMES if actor.hidden else 0)
+        else frame == actor.frame + _EARLY and not hit
+    )
+
+
+def _kept(rng: Random, run: Run) -> bool:
+    """Tell whether a scene is one that makes the numbers of collisions and of exits the official ones."""
+    exits = sum(
+        CAMERA.sees(before) and not CAMERA.sees(after)
+        for number in run.poses[0]
+        for before, after in pairwise(poses[number][0] for poses in run.poses[:FRAMES])
+    )
+    collisions = sum(c.frame_id < FRAMES for c in run.contacts)
+    return rng.random() < _share(KEPT_COLLISIONS, collisions) * _share(KEPT_EXITS, exits)
+
+
+def _share(kept: Mapping[int, float], number: int) -> float:
+    """Of a number beyond all known ones, that of the largest."""
+    return kept.get(min(number, max(kept, default=0)), 1.0)
+
+
+def _opening(rng: Random, shape: Shape) -> Body:
+    """The first actor, launched from the ring across the place where objects rest."""
+    radius, angle = rng.uniform(*RING), rng.uniform(0, 2 * math.pi)
+    x, y = radius * math.cos(angle), radius * math.sin(angle)
+    heading = math.atan2(rng.uniform(*REST_Y) - y, rng.uniform(*REST_X) - x)
+    return Body(
+        0, shape, _point(x, y), _yaw(rng, shape), _moved((0.0, 0.0), heading, rng.uniform(*SPEED)), _mass(rng)
+    )
+
+
+def _candidates(rng: Random, actor: Actor, shape: Shape, bodies: Sequence[Body], run: Run) -> Iterator[Body]:
+    """Ways for an actor to be hit at its frame by one that is there already."""
+    for _ in range(_DRAWS):
+        x, y, vx, vy = _state(run, rng.choice(bodies).object_id, actor.frame)
+        if actor.launched:
+            body = _launched(rng, actor, shape, (x, y), (vx, vy))
+        elif math.hypot(vx, vy) > _SLOW:
+            body = Body(
+                actor.object_id,
+                shape,
+                _beside(rng, (x, y), math.atan2(vy, vx)),
+                _yaw(rng, shape),
+                (0.0, 0.0),
+                _mass(rng),
+            )
+        else:
+            continue
+        if _apart(body, bodies) and (actor.launched or _in_place(body.location)):
+            yield body
+
+
+def _launched(rng: Random, actor: Actor, shape: Shape, target: Point, velocity: Point) -> Body:
+    """A body that reaches a moving target at its frame if nothing stands in its way."""
+    start, heading = rng.uniform(*SPEED), rng.uniform(0, 2 * math.pi)
+    distance, speed = slide(shape, start, actor.frame)
+    towards = math.atan2(velocity[1] - speed * math.sin(heading), velocity[0] - speed * math.cos(heading))
+    place = _beside(rng, target, towards)
+    return Body(
+        actor.object_id,
+        shape,
+        _moved(place, heading, -distance),
+        _yaw(rng, shape),
+        _moved((0.0, 0.0), heading, start),
+        _mass(rng),
+    )
+
+
+def _beside(rng: Random, point: Point, direction: float) -> Point:
+    """The place where a body touches one at ``point`` on the side of ``direction``, about as squarely as
+    official collisions are.
+    """
+    return _moved(point, direction + math.asin(rng.uniform(-OFFSET, OFFSET) / (2 * RADIUS)), 2 * RADIUS)
+
+
+def _places(rng: Random, number: int, shape: Shape) -> Iterator[Body]:
+    for _ in range(_DRAWS):
+        yield Body(
+            number,
+            shape,
+            _point(rng.uniform(*REST_X), rng.uniform(*REST_Y)),
+            _yaw(rng, shape),
+            (0.0, 0.0),
+            _mass(rng),
+        )
+
+
+def _yaw(rng: Random, shape: Shape) -> float:
+    return round(rng.uniform(0, math.pi / 2), 4) if shape == "cube" else 0.0
+
+
+def _mass(rng: Random) -> float:
+    return round(math.exp(rng.gauss(0, MASS)), 4)
+
+
+def _apart(body: Body, others: Sequence[Body]) -> bool:
+    return all(math.dist(body.location, other.location) > APART for other in others)
+
+
+def _in_place(location: Point) -> bool:
+    return REST_X[0] < location[0] < REST_X[1] and REST_Y[0] < location[1] < REST_Y[1]
+
+
+def _clear(body: Body, run: Run) -> bool:
+    return all(
+        math.dist(body.location, pose[0][:2]) > _CLEARANCE for poses in run.poses for pose in poses.values()
+    )
+
+
+def _state(run: Run, number: int, frame: int) -> tuple[float, float, float, float]:
+    """Location and velocity on the ground."""
+    location, _, velocity, _ = run.poses[frame][number]
+    return location[0], location[1], velocity[0], velocity[1]
+
+
+def _properties(rng: Random, size: int) -> tuple[ObjectProperty, ...]:
+    looks: dict[tuple[Color, Material, Shape], None] = {}
+    while len(looks) < size:
+        looks[rng.choice(COLORS), rng.choice(MATERIALS), draw(rng, SHAPES)] = None
+    return tuple(ObjectProperty(number, *look) for number, look in enumerate(looks))
+
+
+def _moved(point: Point, heading: float, distance: float) -> Point:
+    return _point(point[0] + distance * math.cos(heading), point[1] + distance * math.sin(heading))
+
+
+def _point(x: float, y: float) -> Point:
+    return round(x, 4), round(y, 4)
+
+
+def _shows_well(run: Run) -> bool:
+    views = {number: [CAMERA.sees(poses[number][0]) for poses in run.poses] for number in run.poses[0]}
+    crossings = [[now for then, now in pairwise(view[:FRAMES]) if then != now] for view in views.values()]
+    seen = len(run.poses) < FRAMES or all(any(view[:FRAMES]) for view in views.values())
+    return (
+        seen
+        and all(len(set(ways)) == len(ways) for ways in crossings)
+        and all(views[number][c.frame_id] for c in run.contacts for number in c.object_ids)
+    )

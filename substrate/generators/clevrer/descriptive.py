@@ -1,0 +1,335 @@
+"""Descriptive questions: every template yields all its questions about a video, each with its answer."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from random import Random
+
+from substrate.domains.clevrer.format import FRAMES
+from substrate.generators.clevrer.events import Event, EventType, Film
+from substrate.generators.clevrer.phrases import ATTRIBUTES, Group, Names, Phrase
+
+SUBTYPES = {"count": 27, "exist": 25, "query_color": 18, "query_material": 13, "query_shape": 17}
+"""Subtypes and how often each is asked, per cent."""
+
+_STATES = ("moving", "stationary")
+_VERBS: dict[EventType, tuple[str, str]] = {
+    "in": ("enters the scene", "enter the scene"),
+    "out": ("exits the scene", "exit the scene"),
+}
+_ORDERS = {"first": 0, "second": 1, "last": -1}
+_QUERIES = ("What {0} is {1}?", "What is the {0} of {1}?")
+
+
+@dataclass(frozen=True)
+class Descriptive:
+    """A question without its number."""
+
+    subtype: str
+    text: str
+    program: tuple[str, ...]
+    answer: str
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A moment of the video: the program of its frame, who is then in which state, and whom it names."""
+
+    text: str
+    program: tuple[str, ...]
+    members: dict[str, frozenset[int] | None]
+    named: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Span:
+    """A part of the video: the program of its events, those of one kind, and the objects it names."""
+
+    text: str
+    program: tuple[str, ...]
+    events: list[Event]
+    named: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Tale:
+    """The subject of a template: a film, how its objects are named, and the randomness of the wording."""
+
+    film: Film
+    names: Names
+    rng: Random
+
+    def event(self, event: Event) -> Phrase:
+        """The wording of an event, and the program that finds it."""
+        return self.names.event(event, self.rng)
+
+    def moments(self) -> Iterator[Moment]:
+        """The beginning, the end and the moment of each event."""
+        yield self._moment(
+            Phrase(f"when the video {self.rng.choice(('begins', 'starts'))}", ("start",)), 0, ()
+        )
+        if self.film.end_is_clear:
+            yield self._moment(Phrase("when the video ends", ("end",)), FRAMES - 1, ())
+        for event in self.film.events:
+            phrase = self.event(event)
+            yield self._moment(Phrase(f"when {phrase.text}", phrase.program), event.frame, event.objects)
+
+    def _moment(self, phrase: Phrase, frame: int, named: tuple[int, ...]) -> Moment:
+        return Moment(
+            phrase.text,
+            (*phrase.program, "get_frame"),
+            {state: self.film.in_state(state, frame) for state in _STATES},
+            named,
+        )
+
+    def states(self) -> Iterator[tuple[Moment, str, Group, frozenset[int]]]:
+        """Moments, states and groups, each with the objects of the group that are then in that state."""
+        for moment in self.moments():
+            for state, members in moment.members.items():
+                for group in self.names.groups if members is not None else ():
+                    yield moment, state, group, group.members & (members or frozenset())
+
+    def spans(self, kind: EventType) -> Iterator[Span]:
+        """The whole video, then what is before and after each event.
+
+        A span is left out where an event of the kind coincides with the one that bounds it.
+        """
+        events = self.film.of_type(kind)
+        yield Span("", ("events",), events, ())
+        for bound in self.film.events:
+            others = [event for event in events if event != bound]
+            if any(event.frame == bound.frame for event in others):
+                continue
+            for word, inside in (
+                ("before", [e for e in others if e.frame < bound.frame]),
+                ("after", [e for e in others if e.frame > bound.frame]),
+            ):
+                phrase = self.event(bound)
+                yield Span(
+                    f" {word} {phrase.text}",
+                    ("events", *phrase.program, f"filter_{word}"),
+                    inside,
+                    bound.objects,
+                )
+
+
+def _count_states(tale: Tale) -> Iterator[Descriptive]:
+    for moment, state, group, found in tale.states():
+        text = f"How many {group.plural} are {state} {moment.text}?"
+        yield Descriptive(
+            "count", text, (*group.program, *moment.program, f"filter_{state}", "count"), str(len(found))
+        )
+
+
+def _count_states_throughout(tale: Tale) -> Iterator[Descriptive]:
+    for state in _STATES:
+        members = tale.film.in_state_throughout(state)
+        for group in tale.names.groups if members is not None else ():
+            text = tale.rng.choice(
+                (f"How many {state} {group.plural} are there?", f"How many {group.plural} are {state}?")
+            )
+            count = len(group.members & (members or frozenset()))
+            yield Descriptive("count", text, (*group.program, "null", f"filter_{state}", "count"), str(count))
+
+
+def _count_crossings(tale: Tale) -> Iterator[Descriptive]:
+    for kind, (_, verb) in _VERBS.items():
+        for span in tale.spans(kind):
+            for group in tale.names.groups:
+                count = sum(event.objects[0] in group.members for event in span.events)
+                program = (*span.program, *group.program, f"filter_{kind}", "count")
+                yield Descriptive("count", f"How many {group.plural} {verb}{span.text}?", program, str(count))
+
+
+def _count_collisions(tale: Tale) -> Iterator[Descriptive]:
+    for span in tale.spans("collision"):
+        text = tale.rng.choice(
+            (f"How many collisions happen{span.text}?", f"How many collisions are there{span.text}?")
+        )
+        yield Descriptive(
+            "count", text, (*span.program, "objects", "filter_collision", "count"), str(len(span.events))
+        )
+
+
+def _exist_states(tale: Tale) -> Iterator[Descriptive]:
+    for moment, state, group, found in tale.states():
+        text = tale.rng.choice(
+            (
+                f"Are there any {state} {group.plural} {moment.text}?",
+                f"Is there any {state} {group.singular} {moment.text}?",
+            )
+        )
+        yield Descriptive(
+            "exist", text, (*group.program, *moment.program, f"filter_{state}", "exist"), _yes(found)
+        )
+
+
+def _exist_crossings(tale: Tale) -> Iterator[Descriptive]:
+    for kind, (third, verb) in _VERBS.items():
+        for span in tale.spans(kind):
+            crossing = {event.objects[0] for event in span.events}
+            for group in tale.names.groups:
+                text = tale.rng.choice(
+                    (
+                        f"Are there any {group.plural} that {verb}{span.text}?",
+                        f"Is there any {group.singular} that {third}{span.text}?",
+                    )
+                )
+                yield Descriptive(
+                    "exist",
+                    text,
+                    (*span.program, *group.program, f"filter_{kind}", "exist"),
+                    _yes(group.members & crossing),
+                )
+            for one in tale.names.properties:
+                phrase = tale.names.of(one.object_id, tale.rng)
+                program = (*span.program, *phrase.program, f"filter_{kind}", "exist")
+                yield Descriptive(
+                    "exist",
+                    f"Does {phrase.text} {verb}{span.text}?",
+                    program,
+                    _yes(one.object_id in crossing),
+                )
+
+
+def _exist_collisions(tale: Tale) -> Iterator[Descriptive]:
+    for span in tale.spans("collision"):
+        text = tale.rng.choice(
+            (f"Are there any collisions{span.text}?", f"Is there any collision{span.text}?")
+        )
+        yield Descriptive(
+            "exist", text, (*span.program, "objects", "filter_collision", "exist"), _yes(span.events)
+        )
+
+
+def _exist_meetings(tale: Tale) -> Iterator[Descriptive]:
+    met = {event.objects for event in tale.film.of_type("collision")}
+    for pair in combinations(range(len(tale.names.properties)), 2):
+        first, second = (tale.names.of(number, tale.rng) for number in tale.rng.sample(pair, 2))
+        program = ("events", *first.program, "filter_collision", *second.program, "filter_collision", "exist")
+        yield Descriptive(
+            "exist", f"Does {first.text} collide with {second.text}?", program, _yes(pair in met)
+        )
+
+
+def _query_states(tale: Tale) -> Iterator[Descriptive]:
+    for moment, state, group, found in tale.states():
+        # An object that the moment names gives its own answer away.
+        if len(found) == 1 and not found & set(moment.named):
+            phrase = Phrase(
+                f"the {state} {group.singular} {moment.text}",
+                (*group.program, *moment.program, f"filter_{state}", "unique"),
+            )
+            yield from _queries(tale, phrase, *found, known=[attribute for attribute, _ in group.looks])
+
+
+def _query_crossings(tale: Tale) -> Iterator[Descriptive]:
+    for kind, (third, verb) in _VERBS.items():
+        for span in tale.spans(kind):
+            source = (*span.program, "objects", f"filter_{kind}")
+            for order, event in _ordered(span.events):
+                phrase = Phrase(
+                    f"the {order} object to {verb}{span.text}", (*source, order, "filter_order", "get_object")
+                )
+                yield from _queries(tale, phrase, event.objects[0], named=span.named)
+            if len(span.events) == 1:
+                words = tale.rng.choice(
+                    (f"the object that {third}{span.text}", f"the object to {verb}{span.text}")
+                )
+                yield from _queries(
+                    tale,
+                    Phrase(words, (*source, "unique", "get_object")),
+                    span.events[0].objects[0],
+                    named=span.named,
+                )
+
+
+def _query_partners(tale: Tale) -> Iterator[Descriptive]:
+    for span in tale.spans("collision"):
+        for one in tale.names.properties:
+            hits = [event for event in span.events if one.object_id in event.objects]
+            phrase = tale.names.of(one.object_id, tale.rng)
+            source = (*span.program, *phrase.program, "filter_collision")
+            partner = (*phrase.program, "get_col_partner")
+            for order, event in _ordered(hits):
+                words = f"the {order} object to collide with {phrase.text}{span.text}"
+                yield from _queries(
+                    tale,
+                    Phrase(words, (*source, order, "filter_order", *partner)),
+                    _partner(event, one.object_id),
+                    named=span.named,
+                )
+            if len(hits) == 1:
+                collides = tale.rng.choice(("to collide", "that collides"))
+                words = f"the object {collides} with {phrase.text}{span.text}"
+                yield from _queries(
+                    tale,
+                    Phrase(words, (*source, "unique", *partner)),
+                    _partner(hits[0], one.object_id),
+                    named=span.named,
+                )
+
+
+def _queries(
+    tale: Tale, phrase: Phrase, number: int, *, known: Sequence[str] = (), named: Sequence[int] = ()
+) -> Iterator[Descriptive]:
+    """A question about each attribute of an object, but for those ``known`` and objects ``named`` by the
+    phrase itself.
+    """
+    for attribute in ATTRIBUTES if number not in named else ():
+        if attribute not in known:
+            text = tale.rng.choice(_QUERIES).format(attribute, phrase.text)
+            yield Descriptive(
+                f"query_{attribute}",
+                text,
+                (*phrase.program, f"query_{attribute}"),
+                getattr(tale.names.properties[number], attribute),
+            )
+
+
+def _ordered(events: list[Event]) -> Iterator[tuple[str, Event]]:
+    """First, second and last of at least two events, each where its frame is its own."""
+    for order, place in _ORDERS.items() if len(events) > 1 else ():
+        if sum(event.frame == events[place].frame for event in events) == 1:
+            yield order, events[place]
+
+
+def _partner(event: Event, number: int) -> int:
+    first, second = event.objects
+    return second if first == number else first
+
+
+def _yes(found: object) -> str:
+    return "yes" if found else "no"
+
+
+_TEMPLATES: dict[str, tuple[Callable[[Tale], Iterator[Descriptive]], ...]] = {
+    "count": (_count_states, _count_states_throughout, _count_crossings, _count_collisions),
+    "exist": (_exist_states, _exist_crossings, _exist_collisions, _exist_meetings),
+    "query": (_query_states, _query_crossings, _query_partners),
+}
+
+
+def ask(film: Film, names: Names, rng: Random, number: int) -> list[Descriptive]:
+    """``number`` different questions: subtype, template and answer are drawn in turn, so that answers
+    balance.
+    """
+    tale = Tale(film, names, rng)
+    shelves: dict[str, dict[str, dict[str, list[Descriptive]]]] = defaultdict(
+        lambda: defaultdict(lambda: defaultdict(list))
+    )
+    for templates in _TEMPLATES.values():
+        for template in templates:
+            for question in template(tale):
+                shelves[question.subtype][template.__name__][question.answer].append(question)
+    asked: dict[str, Descriptive] = {}
+    while len(asked) < number:
+        by_template = shelves[rng.choices(list(SUBTYPES), list(SUBTYPES.values()))[0]]
+        by_answer = by_template[rng.choice(list(by_template))] if by_template else {}
+        if by_answer:
+            question = rng.choice(by_answer[rng.choice(list(by_answer))])
+            asked.setdefault(question.text, question)
+    return sorted(asked.values(), key=lambda question: list(SUBTYPES).index(question.subtype))

@@ -1,0 +1,34 @@
+"""CLEVRER's scenes as a world to generate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from substrate.generators.clevrer import scene_files
+from substrate.generators.layout import encode_scene, write_release
+from substrate.generators.world import World
+
+
+def make_scene(number: int, seed: int, _: Any) -> bytes:
+    """A generated scene."""
+    return encode_scene(scene_files(number, seed))
+
+
+def write_scenes(out: Path, scenes: Iterable[bytes], _: int) -> None:
+    """Generated scenes in the official layout."""
+    write_release(out, scenes)
+
+
+WORLDS = {
+    "": World(
+        numbers=lambda data: range(data.first_scene, data.first_scene + data.scenes),
+        make=make_scene,
+        write=write_scenes,
+        about="CLEVRER's annotations and questions: simulated rigid-body scenes with gold of their own.",
+        first=10000,
+        needs=("bullet",),
+    )
+}
+"""It is of one difficulty."""

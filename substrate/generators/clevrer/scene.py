@@ -1,0 +1,158 @@
+"""A generated scene: its annotation, its questions and the truth behind them, as files."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from substrate.base.errors import ParameterError
+from substrate.domains.clevrer.format import FRAMES, Annotation, Collision, SceneQuestions
+from substrate.generators.clevrer._sampling import Shot, shoot
+from substrate.generators.clevrer.choices import Wrong
+from substrate.generators.clevrer.events import Event, causes, observed_events
+from substrate.generators.clevrer.physics import near_misses, simulate
+from substrate.generators.clevrer.questions import quota, write_down
+from substrate.generators.layout import QUESTIONS
+
+_FOLDER = 1000
+"""Annotations a folder, as in the official archives."""
+
+
+class Truth(msgspec.Struct, frozen=True):
+    """The facts that only the world knows.
+
+    Attributes:
+        scene_index: the scene.
+        masses: of each object; the typical one is 1.
+        future_collisions: first contacts in the hidden seconds, frames 128 to 178.
+        counterfactual_collisions: for each removed object, first contacts of the same scene without
+            it, frames 1 to 178. Gold answers take them all.
+        events: the video's entries, exits and collisions in time order.
+        causes: for each of ``events``, the places of its causes in that list.
+    """
+
+    scene_index: int
+    masses: dict[int, float]
+    future_collisions: list[Collision]
+    counterfactual_collisions: dict[int, list[Collision]]
+    events: list[Event]
+    causes: list[list[int]]
+
+
+class WorldScene(msgspec.Struct, frozen=True):
+    """The visible part of a scene, its questions, and its truth."""
+
+    annotation: Annotation
+    questions: SceneQuestions
+    truth: Truth
+
+
+def generate_scene(scene_index: int, seed: int, *, wrong: Wrong = "any") -> WorldScene:
+    """A scene; it depends on its arguments alone, to the last bit.
+
+    Args:
+        scene_index: the scene's number; its questions are as many as the official scene of that place has.
+        seed: the world's seed.
+        wrong: what the wrong choices of predictive questions are; nothing else depends on it.
+
+    Raises:
+        ParameterError: ``scene_index`` is negative.
+
+    >>> scene = generate_scene(10_000, seed=0)
+    >>> len(scene.annotation.motion_trajectory), scene.annotation.video_filename
+    (128, 'video_10000.mp4')
+    """
+    shot = _shot(scene_index, seed)
+    annotation, contacts = _annotation(scene_index, shot), shot.run.contacts
+    without = {body.object_id: _contacts_without(shot, body.object_id) for body in shot.bodies}
+    events = observed_events(annotation)
+    masses = {body.object_id: body.mass for body in shot.bodies}
+    truth = Truth(
+        scene_index,
+        masses,
+        [c for c in contacts if c.frame_id >= FRAMES],
+        without,
+        events,
+        [sorted(found) for found in causes(events)],
+    )
+    misses = near_misses(shot.run.poses[FRAMES - 1 :]) if wrong == "near" else None
+    questions = write_down(annotation, contacts, without, seed, wrong=wrong, misses=misses)
+    return WorldScene(annotation, questions, truth)
+
+
+def generate_annotation(scene_index: int, seed: int) -> Annotation:
+    """The annotation of :func:`generate_scene` alone, in half the time.
+
+    Raises:
+        ParameterError: ``scene_index`` is negative.
+    """
+    return _annotation(scene_index, _shot(scene_index, seed))
+
+
+def _shot(scene_index: int, seed: int) -> Shot:
+    if scene_index < 0:
+        raise ParameterError(
+            f"scene_index is {scene_index}",
+            where=("generate_scene",),
+            hint="Number scenes from 0; validation scenes start at 10000",
+        )
+    return shoot(scene_index, seed, future=quota(scene_index)["predictive"] > 0)
+
+
+def _annotation(scene_index: int, shot: Shot) -> Annotation:
+    return Annotation(
+        scene_index=scene_index,
+        video_filename=f"video_{scene_index:05d}.mp4",
+        object_property=list(shot.properties),
+        motion_trajectory=shot.run.frames[:FRAMES],
+        collision=[c for c in shot.run.contacts if c.frame_id < FRAMES],
+    )
+
+
+def _contacts_without(shot: Shot, removed: int) -> list[Collision]:
+    contacts = shot.run.contacts
+    if not any(removed in contact.object_ids for contact in contacts):
+        return list(contacts)  # what touches nothing changes nothing
+    return list(simulate([body for body in shot.bodies if body.object_id != removed]).contacts)
+
+
+def scene_files(scene_index: int, seed: int) -> dict[str, Any]:
+    """A scene's records by the names of their files in the official layout, and under ``questions`` its
+    questions.
+
+    >>> list(scene_files(10_000, seed=0))
+    ['annotation/annotation_10000-11000/annotation_10000.json', 'truth/truth_10000.json', 'questions']
+    """
+    scene = generate_scene(scene_index, seed)
+    start = scene_index // _FOLDER * _FOLDER
+    thousand = f"annotation_{start:05d}-{start + _FOLDER:05d}"
+    return {
+        f"annotation/{thousand}/annotation_{scene_index:05d}.json": scene.annotation,
+        f"truth/truth_{scene_index:05d}.json": scene.truth,
+        QUESTIONS: _official(scene.questions),
+    }
+
+
+def _official(record: SceneQuestions) -> dict[str, Any]:
+    """The record with its keys in the official order."""
+    fields: dict[str, Any] = msgspec.to_builtins(record)
+    questions = [
+        {key: question[key] for key in _QUESTION_KEYS if key in question} for question in fields["questions"]
+    ]
+    return {
+        "scene_index": record.scene_index,
+        "video_filename": record.video_filename,
+        "questions": questions,
+    }
+
+
+_QUESTION_KEYS = (
+    "question_id",
+    "question",
+    "question_type",
+    "question_subtype",
+    "program",
+    "answer",
+    "choices",
+)

@@ -1,0 +1,146 @@
+"""A generated example: target and reference annotations, questions and the truth behind them, as files."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+
+from substrate.base.errors import ParameterError
+from substrate.domains.clevrer.format import FRAMES, Annotation, Collision, ObjectProperty
+from substrate.domains.comphy.format import TargetQuestions
+from substrate.generators.clevrer.physics import HIDDEN_FRAMES
+from substrate.generators.comphy.physics import Solid, simulate
+from substrate.generators.comphy.questions import Change, asks_of_future, changes, write_down
+from substrate.generators.comphy.sampling import REFERENCE_FRAMES, Example, Video, example
+from substrate.generators.layout import QUESTIONS
+
+_FOLDER = 1000
+"""Annotations a folder."""
+
+
+class HiddenProperties(msgspec.Struct, frozen=True):
+    """The properties of an object that no annotation tells."""
+
+    object_id: int
+    mass: int
+    charge: int
+
+
+class Truth(msgspec.Struct, frozen=True):
+    """The truth that only the world knows.
+
+    Attributes:
+        scene_index: the target.
+        properties: mass and charge of each object.
+        future_collisions: first contacts in the hidden seconds, frames 128 to 178.
+        counterfactual_collisions: by object and change (``2 counterfact_heavier``), first contacts of the
+            same scene with that change, frames 1 to 178. Gold answers take those of the visible frames.
+    """
+
+    scene_index: int
+    properties: list[HiddenProperties]
+    future_collisions: list[Collision]
+    counterfactual_collisions: dict[str, list[Collision]]
+
+
+class WorldTarget(msgspec.Struct, frozen=True):
+    """An example: a reader's view, its questions, and its truth."""
+
+    annotation: Annotation
+    references: list[Annotation]
+    questions: TargetQuestions
+    truth: Truth
+
+
+def generate_target(scene_index: int, seed: int) -> WorldTarget:
+    """An example; it depends on ``scene_index`` and ``seed`` alone, to the last bit.
+
+    Raises:
+        ParameterError: ``scene_index`` is negative.
+
+    >>> one = generate_target(3, seed=0)
+    >>> len(one.annotation.motion_trajectory), [len(r.motion_trajectory) for r in one.references]
+    (128, [50, 50, 50, 50])
+    """
+    if scene_index < 0:
+        raise ParameterError(
+            f"scene_index is {scene_index}", where=("generate_target",), hint="Number targets from 0"
+        )
+    made = example(scene_index, seed, future=asks_of_future(scene_index))
+    contacts = made.target.run.contacts
+    annotation = _annotation(scene_index, made, made.target, f"sim_{scene_index:05d}.mp4", FRAMES)
+    references = [
+        _annotation(scene_index, made, video, f"sim_{scene_index:05d}_{number}.mp4", REFERENCE_FRAMES)
+        for number, video in enumerate(made.references)
+    ]
+    changed = {change: _contacts_with(made, change) for change in changes(made.hidden)}
+    truth = Truth(
+        scene_index,
+        [HiddenProperties(number, one.mass, one.charge) for number, one in enumerate(made.hidden)],
+        [c for c in contacts if c.frame_id >= FRAMES],
+        {f"{number} {word}": found for (number, word), found in changed.items()},
+    )
+    return WorldTarget(
+        annotation, references, write_down(annotation, made.hidden, contacts, changed, seed), truth
+    )
+
+
+def _annotation(scene: int, made: Example, video: Video, name: str, frames: int) -> Annotation:
+    looks = [made.properties[number] for number in video.members]
+    properties = [
+        ObjectProperty(place, one.color, one.material, one.shape) for place, one in enumerate(looks)
+    ]
+    return Annotation(
+        scene,
+        name,
+        properties,
+        video.run.frames[:frames],
+        [c for c in video.run.contacts if c.frame_id < frames],
+    )
+
+
+_CHANGED = {
+    "counterfact_lighter": lambda solid: replace(solid, mass=1),
+    "counterfact_heavier": lambda solid: replace(solid, mass=5),
+    "counterfact_uncharged": lambda solid: replace(solid, charge=0),
+    "counterfact_opposite": lambda solid: replace(solid, charge=-solid.charge),
+}
+
+
+def _contacts_with(made: Example, change: Change) -> list[Collision]:
+    number, word = change
+    contacts = list(made.target.run.contacts)
+    if (
+        word in ("counterfact_lighter", "counterfact_heavier")
+        and not made.hidden[number].charge
+        and not any(number in c.object_ids for c in contacts)
+    ):
+        return contacts  # a solid that touches and pulls nothing slides the same whatever its mass
+    solids: list[Solid] = [
+        _CHANGED[word](solid) if solid.body.object_id == number else solid for solid in made.target.solids
+    ]
+    return list(simulate(solids, FRAMES + HIDDEN_FRAMES).contacts)
+
+
+def target_files(scene_index: int, seed: int) -> dict[str, Any]:
+    """An example's records by the names of their files in the official layout, and under ``questions`` its
+    questions.
+
+    >>> list(target_files(12, seed=0))[1]
+    'annotation/reference/00000-01000/annotation_00012_0.json'
+    """
+    made = generate_target(scene_index, seed)
+    start = scene_index // _FOLDER * _FOLDER
+    thousand = f"{start:05d}-{start + _FOLDER:05d}"
+    references = {
+        f"annotation/reference/{thousand}/annotation_{scene_index:05d}_{number}.json": reference
+        for number, reference in enumerate(made.references)
+    }
+    return {
+        f"annotation/target/{thousand}/annotation_{scene_index:05d}.json": made.annotation,
+        **references,
+        f"truth/truth_{scene_index:05d}.json": made.truth,
+        QUESTIONS: made.questions,
+    }

@@ -1,0 +1,344 @@
+"""Questions about a target: what is seen, what is hidden, what comes next, what would be with another mass or
+charge.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from random import Random
+
+from substrate.domains.clevrer.format import FRAMES, Annotation, Choice, Collision
+from substrate.domains.comphy.format import DIRECTIONS, Question, TargetQuestions
+from substrate.generators.clevrer.choices import MultipleChoice, predict
+from substrate.generators.clevrer.descriptive import Tale, ask
+from substrate.generators.clevrer.events import Film
+from substrate.generators.clevrer.phrases import ATTRIBUTES, Names, Phrase
+from substrate.generators.comphy.sampling import Hidden
+
+Pair = tuple[int, int]
+Change = tuple[int, str]
+"""An object's number and the word for what is changed of it."""
+
+TARGETS = 600
+FACTUAL = 5882
+"""Factual questions of as many targets, the number of the paper."""
+_COUNTERFACTUAL = 2
+_HIDDEN_SHARE = 0.5
+"""Of factual questions.
+
+The release's share is not known, and the setting without inference depends on it directly.
+"""
+
+_CLEAR = 30.0
+"""Degrees: a direction is asked about only this near to one of the four."""
+_BRISK = 0.3
+"""Units/s: and only of an object this fast."""
+_WAYS = {"left": (0.0, -1.0), "right": (0.0, 1.0), "up": (-1.0, 0.0), "down": (1.0, 0.0)}
+
+_KINDS: Mapping[str, Callable[[Hidden], bool]] = {
+    "heavy": lambda one: one.mass > 1,
+    "light": lambda one: one.mass == 1,
+    "charged": lambda one: one.charge != 0,
+    "uncharged": lambda one: one.charge == 0,
+}
+_COMPARISONS: Mapping[str, Callable[[Hidden, Hidden], bool]] = {
+    "heavier": lambda a, b: a.mass > b.mass,
+    "lighter": lambda a, b: a.mass < b.mass,
+}
+_RELATIONS = {"same": ("carry the same charge", 1), "opposite": ("carry opposite charges", -1)}
+_WISHES = {
+    "counterfact_lighter": "were lighter",
+    "counterfact_heavier": "were heavier",
+    "counterfact_uncharged": "were uncharged",
+    "counterfact_opposite": "were oppositely charged",
+}
+_COUNTERFACTUALS = (
+    "If {0} {1}, which event would {2}happen?",
+    "If {0} {1}, what would {2}happen?",
+    "Which of the following would {2}happen if {0} {1}?",
+)
+
+
+@dataclass(frozen=True)
+class Factual:
+    """A question without its number; ``family`` is the template it came from."""
+
+    family: str
+    text: str
+    program: tuple[str, ...]
+    answer: str
+
+
+@dataclass(frozen=True)
+class Lore:
+    """The subject of a template: the tale of the video, and what is hidden of each object."""
+
+    tale: Tale
+    hidden: tuple[Hidden, ...]
+
+    def one(self, number: int) -> Phrase:
+        """A description that fits one object alone."""
+        return self.tale.names.of(number, self.tale.rng)
+
+
+def factual_quota(scene_index: int) -> int:
+    """The number of a target's factual questions.
+
+    >>> sum(factual_quota(target) for target in range(1200, 1800))
+    5882
+    """
+    place = scene_index % TARGETS
+    return (place + 1) * FACTUAL // TARGETS - place * FACTUAL // TARGETS
+
+
+def asks_of_future(scene_index: int) -> bool:
+    """Tell whether a target gets a predictive question: three in five."""
+    return scene_index % 5 < 3
+
+
+def changes(hidden: Sequence[Hidden]) -> Iterator[Change]:
+    """The changes that may be imagined: the mass of each object, the charge of each charged one."""
+    for number, one in enumerate(hidden):
+        yield number, "counterfact_lighter" if one.mass > 1 else "counterfact_heavier"
+        if one.charge:
+            yield number, "counterfact_uncharged"
+            yield number, "counterfact_opposite"
+
+
+def write_down(
+    annotation: Annotation,
+    hidden: tuple[Hidden, ...],
+    contacts: Sequence[Collision],
+    changed: Mapping[Change, Sequence[Collision]],
+    seed: int,
+) -> TargetQuestions:
+    """The target's questions, numbered from 0: factual, predictive, counterfactual.
+
+    Args:
+        annotation: what is seen of the target.
+        hidden: by object number.
+        contacts: every first contact of the simulation, hidden seconds included.
+        changed: for each change, every first contact of the simulation with it.
+        seed: the world's seed.
+    """
+    scene = annotation.scene_index
+    film, names = Film(annotation), Names(tuple(annotation.object_property))
+    rng = {
+        kind: Random(f"{seed}/{scene}/comphy/{kind}")
+        for kind in ("seen", "hidden", "predictive", "counterfactual")
+    }
+    wanted = factual_quota(scene)
+    unseen = round(wanted * _HIDDEN_SHARE)
+    asked = _balanced(Lore(Tale(film, names, rng["hidden"]), hidden), unseen)
+    seen = [
+        Factual(one.subtype, one.text, one.program, one.answer)
+        for one in ask(film, names, rng["seen"], wanted - len(asked))
+    ]
+    questions = [
+        Question(place, q.text, list(q.program), "factual", q.family, q.answer)
+        for place, q in enumerate([*seen, *asked])
+    ]
+    chosen = {
+        "predictive": predict(contacts, names, rng["predictive"], int(asks_of_future(scene))),
+        "counterfactual": _imagine(contacts, changed, names, rng["counterfactual"]),
+    }
+    for kind, multiple in chosen.items():
+        for question in multiple:
+            choices = [
+                Choice(place, phrase.text, list(phrase.program), "correct" if right else "wrong")
+                for place, (phrase, right) in enumerate(question.choices)
+            ]
+            questions.append(
+                Question(len(questions), question.text, list(question.program), kind, kind, choices=choices)
+            )
+    return TargetQuestions(scene, questions, annotation.video_filename)
+
+
+def _exist(lore: Lore) -> Iterator[Factual]:
+    for kind, holds in _KINDS.items():
+        for group in lore.tale.names.groups:
+            found = any(holds(lore.hidden[number]) for number in group.members)
+            yield Factual(
+                f"exist_{kind}",
+                f"Are there any {kind} {group.plural}?",
+                (*group.program, f"filter_{kind}", "exist"),
+                _yes(found),
+            )
+
+
+def _count(lore: Lore) -> Iterator[Factual]:
+    for kind, holds in _KINDS.items():
+        for group in lore.tale.names.groups:
+            found = sum(holds(lore.hidden[number]) for number in group.members)
+            yield Factual(
+                f"count_{kind}",
+                f"How many {kind} {group.plural} are there?",
+                (*group.program, f"filter_{kind}", "count"),
+                str(found),
+            )
+
+
+def _query(lore: Lore) -> Iterator[Factual]:
+    for kind, holds in _KINDS.items():
+        for group in lore.tale.names.groups:
+            found = [number for number in sorted(group.members) if holds(lore.hidden[number])]
+            for attribute in ATTRIBUTES if len(found) == 1 else ():
+                if attribute not in dict(group.looks):
+                    answer = getattr(lore.tale.names.properties[found[0]], attribute)
+                    program = (*group.program, f"filter_{kind}", "unique", f"query_{attribute}")
+                    yield Factual(
+                        f"query_{kind}",
+                        f"What is the {attribute} of the {kind} {group.singular}?",
+                        program,
+                        answer,
+                    )
+
+
+def _compare(lore: Lore) -> Iterator[Factual]:
+    for a, b in combinations(range(len(lore.hidden)), 2):
+        for first, second in ((a, b), (b, a)):
+            for word, holds in _COMPARISONS.items():
+                one, other = lore.one(first), lore.one(second)
+                program = (
+                    *(
+                        token
+                        for phrase in (one, other)
+                        for token in (*phrase.program[:-1], "filter_mass", "unique")
+                    ),
+                    f"is_{word}",
+                )
+                yield Factual(
+                    f"is_{word}",
+                    f"Is {one.text} {word} than {other.text}?",
+                    program,
+                    _yes(holds(lore.hidden[first], lore.hidden[second])),
+                )
+
+
+def _same_charge(lore: Lore) -> Iterator[Factual]:
+    for pair in combinations(range(len(lore.hidden)), 2):
+        a, b = lore.tale.rng.sample(pair, 2)
+        one, other = lore.one(a), lore.one(b)
+        charge = lore.hidden[a].charge
+        answer = _yes(bool(charge) and charge == lore.hidden[b].charge)
+        yield Factual(
+            "equal_charge",
+            f"Are {one.text} and {other.text} charged alike?",
+            (*one.program, *other.program, "equal_charge"),
+            answer,
+        )
+
+
+def _both(lore: Lore) -> Iterator[Factual]:
+    charged = [number for number, one in enumerate(lore.hidden) if one.charge]
+    for relation, (words, product) in _RELATIONS.items():
+        related = len(charged) == 2 and math.prod(lore.hidden[number].charge for number in charged) == product
+        text = f"Are there objects that {words}?"
+        yield Factual(f"exist_{relation}", text, ("objects", f"filter_{relation}", "exist"), _yes(related))
+        for attribute in ATTRIBUTES if related else ():
+            answer = " and ".join(
+                getattr(lore.tale.names.properties[number], attribute) for number in charged
+            )
+            program = ("objects", f"filter_{relation}", f"query_both_{attribute}")
+            yield Factual(
+                "query_both", f"What are the {attribute}s of the two objects that {words}?", program, answer
+            )
+
+
+def _heading(lore: Lore) -> Iterator[Factual]:
+    trajectory = lore.tale.film.annotation.motion_trajectory
+    for event in lore.tale.film.events:
+        for state in trajectory[event.frame].objects:
+            vx, vy, _ = state.velocity
+            speed = math.hypot(vx, vy)
+            if not state.inside_camera_view or speed < _BRISK or state.object_id in event.objects:
+                continue
+            way = max(DIRECTIONS, key=lambda word: _WAYS[word][0] * vx + _WAYS[word][1] * vy)
+            if _WAYS[way][0] * vx + _WAYS[way][1] * vy > speed * math.cos(math.radians(_CLEAR)):
+                one, when = lore.one(state.object_id), lore.tale.event(event)
+                yield Factual(
+                    "query_direction",
+                    f"In which direction does {one.text} move when {when.text}?",
+                    (*one.program, *when.program, "get_frame", "query_direction"),
+                    way,
+                )
+
+
+_TEMPLATES = (_exist, _count, _query, _compare, _same_charge, _both, _heading)
+
+
+def _balanced(lore: Lore, number: int) -> list[Factual]:
+    """``number`` different questions, fewer where a target has no more: template and answer are drawn in
+    turn.
+    """
+    rng = lore.tale.rng
+    shelves: dict[str, dict[str, dict[str, Factual]]] = defaultdict(lambda: defaultdict(dict))
+    for template in _TEMPLATES:
+        for question in template(lore):
+            shelves[template.__name__][question.answer].setdefault(question.text, question)
+    asked: list[Factual] = []
+    while shelves and len(asked) < number:
+        name = rng.choice(list(shelves))
+        answer = rng.choice(list(shelves[name]))
+        shelf = shelves[name][answer]
+        asked.append(shelf.pop(rng.choice(list(shelf))))
+        if not shelf:
+            del shelves[name][answer]
+        if not shelves[name]:
+            del shelves[name]
+    return sorted(asked, key=lambda question: question.family)
+
+
+def _imagine(
+    contacts: Sequence[Collision], changed: Mapping[Change, Sequence[Collision]], names: Names, rng: Random
+) -> list[MultipleChoice]:
+    """Questions about changes, those first that make a difference; a pair that first meets in the hidden
+    seconds is no choice.
+    """
+    pairs = list(combinations(sorted(o.object_id for o in names.properties), 2))
+    seen = {_pair(c) for c in contacts if c.frame_id < FRAMES}
+    outcomes: dict[Change, list[tuple[Pair, bool]]] = {}
+    for change, imagined in changed.items():
+        first = {_pair(c): c.frame_id for c in imagined}
+        outcomes[change] = [(pair, pair in first) for pair in pairs if first.get(pair, 0) < FRAMES]
+    order = sorted(
+        rng.sample(list(outcomes), len(outcomes)),
+        key=lambda change: all((pair in seen) == happens for pair, happens in outcomes[change]),
+    )
+    questions = []
+    for number, word in order[:_COUNTERFACTUAL]:
+        clear = outcomes[number, word]
+        telling = [one for one in clear if one[1] or one[0] in seen]
+        chosen = rng.sample(telling, min(3, len(telling)))
+        idle = [one for one in clear if one not in chosen]
+        chosen += rng.sample(idle, min(4 - len(chosen), len(idle)))
+        negated = rng.random() < 0.5
+        phrase = names.of(number, rng)
+        program = (
+            "all_events",
+            *phrase.program,
+            word,
+            "filter_counterfact",
+            "belong_to",
+            *(("negate",) if negated else ()),
+        )
+        text = rng.choice(_COUNTERFACTUALS).format(phrase.text, _WISHES[word], "not " if negated else "")
+        choices = tuple(
+            (names.possible_collision(pair, rng), happens != negated)
+            for pair, happens in rng.sample(chosen, len(chosen))
+        )
+        questions.append(MultipleChoice(text[0].upper() + text[1:], program, choices))
+    return questions
+
+
+def _pair(collision: Collision) -> Pair:
+    first, second = sorted(collision.object_ids)
+    return first, second
+
+
+def _yes(found: bool) -> str:
+    return "yes" if found else "no"

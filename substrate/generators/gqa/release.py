@@ -1,0 +1,31 @@
+"""GQA's scenes as a world to generate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from substrate.generators.gqa import scene_records, write_records
+from substrate.generators.world import World
+
+
+def make_scene(number: int, seed: int, _: Any) -> bytes:
+    """A generated scene."""
+    return scene_records(number, seed=seed)
+
+
+def write_scenes(out: Path, scenes: Iterable[bytes], _: int) -> None:
+    """Generated scenes as official files."""
+    write_records(out, scenes)
+
+
+WORLDS = {
+    "": World(
+        numbers=lambda data: range(data.scenes),
+        make=make_scene,
+        write=write_scenes,
+        about="GQA's scene graphs and questions: sampled everyday scenes with gold of their own.",
+    )
+}
+"""It is of one difficulty."""

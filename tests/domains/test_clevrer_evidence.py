@@ -1,0 +1,110 @@
+"""What right answers rest on, and who is to blame where motion was recorded, beside Bullet's own truth."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+
+import pytest
+from clevrer_scenes import annotation
+
+from substrate.cause.evidence import ABSENT, FACTS, IMAGINED, RECORDED, RULED, Rest
+from substrate.domains.clevrer.deltas import annotation_log
+from substrate.domains.clevrer.evidence import frames_off, rests_on
+from substrate.domains.clevrer.explain import explain
+from substrate.domains.clevrer.format import Choice, Question, decode_annotation
+from substrate.domains.clevrer.humans import Moment, by_chain, responsible
+from substrate.domains.clevrer.parameters import Counterfactual, Parameters, Predictive
+from substrate.domains.clevrer.scene import Scene
+from substrate.generators.clevrer import generate_scene
+
+CUBE, BALL, CAN = range(3)
+SAID = ("cube filter_shape", "blue filter_color", "green filter_color")
+
+
+def film(*collisions: tuple[int, int, int]) -> Scene:
+    return Scene(
+        annotation_log(decode_annotation(("film", json.dumps(annotation(list(collisions))).encode())))
+    )
+
+
+def rests(scene: Scene, program: str, choice: str = "", parameters: Parameters | None = None) -> Rest:
+    choices = [Choice(0, "", choice.split(), None)] if choice else None
+    kind = "counterfactual" if choice else "descriptive"
+    why = explain(
+        scene.log, 7, Question(0, "?", kind, program.split(), choices=choices), parameters or Parameters()
+    )
+    return rests_on(why, why.parts[0])
+
+
+MEETS = "objects {} unique filter_collision"
+PAIR = f"all_events {MEETS} {MEETS} unique"
+GONE = "all_events objects {} unique get_counterfact belong_to"
+
+
+@pytest.mark.parametrize("negated", ["", " negate"])
+def test_a_choice_about_an_imagined_world_rests_on_its_event_where_that_happens(negated: str) -> None:
+    scene = film((CUBE, BALL, 20), (BALL, CAN, 60))
+    cube, ball, can = SAID
+    first, second = (event.iri for event in scene.events if event.kind == "Collision")
+    # Without the can the first collision stands as filmed; without the cube the second is prevented.
+    assert rests(scene, GONE.format(can) + negated, PAIR.format(cube, ball)) == Rest(RECORDED, first)
+    assert rests(scene, GONE.format(cube) + negated, PAIR.format(ball, can)) == Rest(RECORDED, second)
+    # Nobody filmed a meeting of cube and can; without the ball, whom both met, the partner rule sees one.
+    duality = Parameters(counterfactual=Counterfactual("duality"))
+    assert rests(scene, GONE.format(ball) + negated, PAIR.format(cube, can), duality) == Rest(ABSENT)
+    assert rests(scene, GONE.format(ball) + negated, PAIR.format(cube, can)).on == RULED
+
+
+def test_other_answers_rest_on_the_last_event_named_or_on_none() -> None:
+    scene = film((CUBE, BALL, 20))
+    cube, _, can = SAID
+    met = next(event.iri for event in scene.events if event.kind == "Collision")
+    said = "events objects {} unique filter_collision count"
+    assert rests(scene, said.format(cube)) == Rest(RECORDED, met)
+    assert rests(scene, said.format(can)).on == ABSENT
+    assert rests(scene, "objects count").on == FACTS
+
+
+def test_a_simulated_future_is_told_from_straight_lines() -> None:
+    found: Counter[str] = Counter()
+    for number in range(10_000, 10_006):
+        made = generate_scene(number, 20)
+        log = annotation_log(made.annotation)
+        for question in made.questions.questions:
+            if question.question_type == "predictive":
+                for name in ("C", "S"):
+                    why = explain(log, number, question, Parameters(predictive=Predictive(name)))
+                    found.update(
+                        f"{name}: {rests_on(why, part).on}" for part in why.parts if part.answer == "yes"
+                    )
+    assert set(found) == {f"C: {RULED}", f"S: {IMAGINED}"}
+
+
+def test_an_event_is_looked_for_in_another_record_by_looks_and_kind() -> None:
+    seen, true = film((CUBE, BALL, 20), (BALL, CAN, 60)), film((CUBE, BALL, 23))
+    first, second = (event.iri for event in seen.events if event.kind == "Collision")
+    assert (frames_off(first, seen, true), frames_off(second, seen, true)) == (3, None)
+
+
+def test_but_for_is_nearer_to_a_world_without_them_than_the_chain_is() -> None:
+    agree: Counter[str] = Counter()
+    for number in range(10_000, 10_030):
+        made = generate_scene(number, 20)
+        scene = Scene(annotation_log(made.annotation))
+        met = [event for event in scene.events if event.kind == "Collision"]
+        for cause in met:
+            for effect in met:
+                others = cause.objects - effect.objects
+                if not others or (cause.frame or 0) > (effect.frame or 0) or len(others) > 1:
+                    continue
+                (gone,) = others
+                happen = {frozenset(one.object_ids) for one in made.truth.counterfactual_collisions[gone]}
+                moments = Moment(gone, cause), Moment(min(effect.objects), effect)
+                truth = effect.objects not in happen
+                agree["all"] += 1
+                agree["forks"] += responsible(*moments, scene, Parameters()) == truth
+                agree["chain"] += by_chain(*moments, scene, "event") == truth
+    assert agree["all"] > 20
+    assert agree["forks"] > 0.9 * agree["all"]
+    assert agree["forks"] > agree["chain"]

@@ -1,0 +1,475 @@
+"""The CLEVRER world: reproducible, physically plausible, in the official format, with gold that its own truth
+bears out.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from random import Random
+from typing import Literal
+
+import msgspec
+import pytest
+
+from substrate.base.errors import ParameterError
+from substrate.domains.clevrer.format import (
+    FRAMES,
+    Annotation,
+    Collision,
+    MotionState,
+    ObjectProperty,
+    Shape,
+    annotation_names,
+    annotation_sources,
+    decode_annotation,
+    read_questions,
+)
+from substrate.generators.clevrer import WorldScene, generate_scene, scene_files
+from substrate.generators.clevrer.choices import imagine
+from substrate.generators.clevrer.events import Event, Film
+from substrate.generators.clevrer.phrases import Names
+from substrate.generators.clevrer.physics import HIDDEN_FRAMES, Body, simulate, travel
+from substrate.generators.clevrer.questions import VALIDATION_QUESTIONS, quota
+from substrate.generators.layout import encode_scene, write_release
+
+SEED = 11
+SCENES = range(10_000, 10_014)
+ANNOTATION_KEYS = ["scene_index", "video_filename", "object_property", "motion_trajectory", "collision"]
+STATE_KEYS = ["object_id", "location", "orientation", "velocity", "angular_velocity", "inside_camera_view"]
+
+
+@pytest.fixture(scope="module")
+def scenes() -> list[WorldScene]:
+    return [generate_scene(index, SEED) for index in SCENES]
+
+
+def bodies_of(scene: WorldScene) -> list[Body]:
+    """The world's bodies, rebuilt from nothing but frame 0 of the annotation and the masses."""
+    start, masses = scene.annotation.motion_trajectory[0].objects, scene.truth.masses
+    return [
+        Body(o.object_id, o.shape, s.location[:2], s.orientation[2], s.velocity[:2], masses[o.object_id])
+        for o, s in zip(scene.annotation.object_property, start, strict=True)
+    ]
+
+
+def ground_speed(state: MotionState) -> float:
+    return math.hypot(*state.velocity[:2])
+
+
+def pairs(collisions: list) -> set[tuple[int, ...]]:
+    return {tuple(sorted(c.object_ids)) for c in collisions}
+
+
+# --- reproducibility
+
+
+def test_same_seed_gives_same_bytes_in_another_order_and_process(scenes: list[WorldScene]) -> None:
+    wanted = [2, 0]
+    program = (
+        "import msgspec, sys; from substrate.generators.clevrer import generate_scene\n"
+        f"for place in {wanted}:\n"
+        f"    scene = generate_scene({SCENES.start} + place, {SEED})\n"
+        "    sys.stdout.buffer.write(msgspec.json.encode(scene) + b'\\n')"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        check=True,
+        env={"PYTHONHASHSEED": "5", "PYTHONPATH": ":".join(sys.path)},
+    )
+    assert done.stdout.splitlines() == [msgspec.json.encode(scenes[place]) for place in wanted]
+
+
+def test_a_run_is_the_same_alone_and_after_others(scenes: list[WorldScene]) -> None:
+    bodies = bodies_of(scenes[1])
+    first = simulate(bodies)
+    simulate(bodies_of(scenes[3]), frames=40)
+    assert simulate(bodies[::-1]) == first
+
+
+def test_seed_and_index_matter(scenes: list[WorldScene]) -> None:
+    assert len({msgspec.json.encode(scene.annotation.motion_trajectory[0]) for scene in scenes}) == len(
+        scenes
+    )
+    assert generate_scene(SCENES.start, SEED + 1) != scenes[0]
+
+
+def test_negative_index_is_refused() -> None:
+    with pytest.raises(ParameterError, match="scene_index is -1"):
+        generate_scene(-1, SEED)
+
+
+# --- physics
+
+
+@pytest.mark.parametrize(("speed", "percent"), [(2.9, 0.43), (1.7, 0.31), (0.5, 0.23)])
+def test_free_sphere_loses_speed_as_in_the_real_data(speed: float, percent: float) -> None:
+    run = simulate([Body(0, "sphere", (0.0, 0.0), 0.0, (-speed, 0.0))], frames=12)
+    before, after = (ground_speed(run.frames[frame].objects[0]) for frame in (2, 10))
+    assert 100 * (1 - (after / before) ** (1 / 8)) == pytest.approx(percent, abs=0.03)
+    assert max(map(abs, run.frames[-1].objects[0].angular_velocity)) < 0.1
+
+
+@pytest.mark.parametrize("shape", ["cube", "cylinder"])
+@pytest.mark.parametrize(("speed", "loss"), [(2.8, 0.0195), (0.7, 0.0094)])
+def test_free_cube_and_cylinder_lose_speed_as_in_the_real_data(
+    shape: Shape, speed: float, loss: float
+) -> None:
+    run = simulate([Body(0, shape, (0.0, 0.0), 0.3, (0.0, speed))], frames=12)
+    before, after = (ground_speed(run.frames[frame].objects[0]) for frame in (2, 10))
+    assert (before - after) / 8 == pytest.approx(loss, abs=0.0008)
+
+
+@pytest.mark.parametrize("shape", ["cube", "sphere", "cylinder"])
+def test_resting_objects_stay_put_and_upright(shape: Shape) -> None:
+    run = simulate([Body(0, shape, (0.3, -0.4), 0.0, (0.0, 0.0))])
+    assert len(run.frames) == FRAMES + HIDDEN_FRAMES
+    for frame in run.frames:
+        state = frame.objects[0]
+        assert state.location == pytest.approx((0.3, -0.4, 0.2), abs=0.003)
+        assert ground_speed(state) < 0.005
+        assert state.orientation[0] == pytest.approx(math.pi / 2 if shape == "cylinder" else 0, abs=0.01)
+
+
+def test_equal_masses_share_momentum() -> None:
+    run = simulate(
+        [Body(0, "sphere", (0.0, 0.0), 0.0, (-2.5, 0.0)), Body(1, "sphere", (-1.0, 0.1), 0.0, (0.0, 0.0))],
+        frames=40,
+    )
+    (contact,) = run.contacts
+    before, after = run.frames[contact.frame_id - 2].objects, run.frames[contact.frame_id + 2].objects
+    assert sum(s.velocity[0] for s in after) == pytest.approx(sum(s.velocity[0] for s in before), rel=0.03)
+    assert sum(ground_speed(s) ** 2 for s in after) < sum(ground_speed(s) ** 2 for s in before)
+
+
+def test_a_heavy_solid_keeps_its_way_and_momentum_is_kept() -> None:
+    heavy, light = (
+        Body(0, "sphere", (0.0, 0.0), 0.0, (-2.5, 0.0), 1.5),
+        Body(1, "sphere", (-1.0, 0.0), 0.0, (0.0, 0.0), 0.8),
+    )
+    run = simulate([heavy, light], frames=40)
+    (contact,) = run.contacts
+    before, after = run.frames[contact.frame_id - 2].objects, run.frames[contact.frame_id + 2].objects
+    assert 1.5 * (before[0].velocity[0] - after[0].velocity[0]) == pytest.approx(
+        0.8 * (after[1].velocity[0] - before[1].velocity[0]), rel=0.06
+    )
+
+
+def test_travel_agrees_with_the_simulation() -> None:
+    for shape in ("cube", "sphere", "cylinder"):
+        run = simulate([Body(0, shape, (0.0, 0.0), 0.0, (2.8, 0.0))], frames=101)
+        assert travel(shape, 2.8, 100) == pytest.approx(run.frames[100].objects[0].location[0], rel=0.02)
+
+
+# --- scenes
+
+
+def test_scenes_look_like_the_official_ones(scenes: list[WorldScene]) -> None:
+    for scene in scenes:
+        looks = [(o.color, o.material, o.shape) for o in scene.annotation.object_property]
+        assert 3 <= len(looks) == len(set(looks)) <= 6
+        assert 1 <= len(scene.annotation.collision) <= 6
+        for states in zip(*(frame.objects for frame in scene.annotation.motion_trajectory), strict=True):
+            assert any(state.inside_camera_view for state in states)
+            assert ground_speed(states[0]) == 0 or 2.6 < ground_speed(states[0]) < 3.1
+    collisions = Counter(len(scene.annotation.collision) for scene in scenes)
+    entries = sum(event.type == "in" for scene in scenes for event in scene.truth.events)
+    assert collisions[2] + collisions[3] > len(scenes) / 2
+    assert 1 < entries / len(scenes) < 3
+
+
+def test_recorded_collisions_are_close_encounters(scenes: list[WorldScene]) -> None:
+    for scene in scenes:
+        for collision in scene.annotation.collision:
+            a, b = (
+                scene.annotation.motion_trajectory[collision.frame_id].objects[number].location
+                for number in collision.object_ids
+            )
+            assert 0.35 < math.dist(a, b) < 0.7
+
+
+def test_no_pair_collides_twice(scenes: list[WorldScene]) -> None:
+    for scene in scenes:
+        contacts = [*scene.annotation.collision, *scene.truth.future_collisions]
+        assert len(pairs(contacts)) == len(contacts)
+
+
+def test_the_future_holds_collisions_exactly_where_it_is_asked_about(scenes: list[WorldScene]) -> None:
+    for scene in scenes:
+        assert bool(scene.truth.future_collisions) == bool(quota(scene.annotation.scene_index)["predictive"])
+
+
+def test_entries_and_exits_are_visibility_flips(scenes: list[WorldScene]) -> None:
+    for scene in scenes:
+        flips = set()
+        for number in range(len(scene.annotation.object_property)):
+            views = [frame.objects[number].inside_camera_view for frame in scene.annotation.motion_trajectory]
+            flips |= {
+                ("in" if views[f] else "out", (number,), f)
+                for f in range(1, FRAMES)
+                if views[f] != views[f - 1]
+            }
+        assert {(e.type, e.objects, e.frame) for e in scene.truth.events if e.type != "collision"} == flips
+
+
+# --- format
+
+
+def test_files_read_back_as_official_ones(tmp_path: Path, scenes: list[WorldScene]) -> None:
+    made = (encode_scene(scene_files(index, SEED)) for index in (10_000, 10_001))
+    assert write_release(tmp_path, made) == sum(len(scene.questions.questions) for scene in scenes[:2])
+    annotations = tmp_path / "annotation.zip"
+    names = annotation_names(annotations)
+    assert list(names.values()) == [
+        f"annotation_10000-11000/annotation_{index}.json" for index in (10_000, 10_001)
+    ]
+    for source, scene in zip(annotation_sources(annotations, names.values()), scenes[:2], strict=True):
+        assert decode_annotation(source) == scene.annotation
+        raw = json.loads(source[1])
+        assert list(raw) == ANNOTATION_KEYS
+        assert list(raw["motion_trajectory"][0]["objects"][0]) == STATE_KEYS
+        assert list(raw["collision"][0]) == ["object_ids", "frame_id", "location"]
+        numbers = [
+            x
+            for frame in raw["motion_trajectory"]
+            for o in frame["objects"]
+            for key in STATE_KEYS[1:5]
+            for x in o[key]
+        ]
+        assert all(x == round(x, 4) for x in numbers)
+    assert read_questions(tmp_path / "questions.json") == {
+        scene.annotation.scene_index: scene.questions for scene in scenes[:2]
+    }
+    first = json.loads((tmp_path / "questions.json").read_bytes())[0]
+    assert list(first) == ["scene_index", "video_filename", "questions"]
+    assert list(first["questions"][0]) == [
+        "question_id",
+        "question",
+        "question_type",
+        "question_subtype",
+        "program",
+        "answer",
+    ]
+    assert not list(tmp_path.rglob(".*"))
+
+
+def test_hidden_seconds_stay_hidden(scenes: list[WorldScene]) -> None:
+    for scene in scenes:
+        assert len(scene.annotation.motion_trajectory) == FRAMES
+        assert all(c.frame_id < FRAMES for c in scene.annotation.collision)
+        assert all(FRAMES <= c.frame_id < FRAMES + HIDDEN_FRAMES for c in scene.truth.future_collisions)
+
+
+# --- truth
+
+
+def test_the_annotation_and_the_masses_reproduce_the_world(scenes: list[WorldScene]) -> None:
+    scene = scenes[0]
+    run = simulate(bodies_of(scene))
+    assert run.frames[:FRAMES] == scene.annotation.motion_trajectory
+    assert list(run.contacts) == [*scene.annotation.collision, *scene.truth.future_collisions]
+
+
+def test_counterfactual_truth_agrees_with_a_rerun(scenes: list[WorldScene]) -> None:
+    for scene in scenes[:3]:
+        for removed, collisions in scene.truth.counterfactual_collisions.items():
+            rerun = simulate([body for body in bodies_of(scene) if body.object_id != removed])
+            assert pairs(list(rerun.contacts)) == pairs(collisions)
+
+
+def test_causes_are_chains_of_earlier_events_that_share_objects(scenes: list[WorldScene]) -> None:
+    for scene in scenes:
+        events = scene.truth.events
+        for effect, found in zip(events, scene.truth.causes, strict=True):
+            reached = [effect]
+            for event in reached:
+                reached += [
+                    e
+                    for e in events
+                    if e.frame < event.frame and set(e.objects) & set(event.objects) and e not in reached
+                ]
+            assert {events[place] for place in found} == set(reached[1:])
+
+
+# --- questions
+
+
+def named_object(annotation: Annotation, program: list[str]) -> list[int]:
+    """Objects that each ``objects … unique`` of a program leaves over; its filters alone are read."""
+    found, left = [], []
+    for place, token in enumerate(program):
+        if token == "objects":
+            left = list(annotation.object_property)
+        elif token in ("filter_color", "filter_material", "filter_shape"):
+            left = [o for o in left if getattr(o, token.removeprefix("filter_")) == program[place - 1]]
+        elif token == "unique" and left:
+            assert len(left) == 1, program
+            found.append(left[0].object_id)
+            left = []
+        elif token.startswith(("filter", "get")):
+            left = []
+    return found
+
+
+def test_objects_are_named_without_ambiguity(scenes: list[WorldScene]) -> None:
+    for scene in scenes:
+        for question in scene.questions.questions:
+            for program in [question.program, *(choice.program for choice in question.choices or ())]:
+                named_object(scene.annotation, program)
+
+
+def test_questions_number_from_zero_in_official_order_and_proportion(scenes: list[WorldScene]) -> None:
+    order: list[str] = list(VALIDATION_QUESTIONS)
+    for scene in scenes:
+        kinds = [question.question_type for question in scene.questions.questions]
+        assert [question.question_id for question in scene.questions.questions] == list(range(len(kinds)))
+        assert kinds == sorted(kinds, key=order.index)
+        assert Counter(kinds) == Counter(quota(scene.annotation.scene_index))
+        descriptive = [
+            question.question
+            for question in scene.questions.questions
+            if question.question_type == "descriptive"
+        ]
+        assert len(set(descriptive)) == len(descriptive)
+    totals = sum((Counter(quota(index)) for index in range(10_000, 15_000)), Counter())
+    assert totals == VALIDATION_QUESTIONS
+
+
+def test_predictive_gold_is_the_hidden_future(scenes: list[WorldScene]) -> None:
+    asked = 0
+    for scene in scenes:
+        for question in scene.questions.questions:
+            if question.question_type == "predictive":
+                asked += 1
+                for choice in question.choices or ():
+                    pair = tuple(sorted(named_object(scene.annotation, choice.program)))
+                    assert (choice.answer == "correct") == (pair in pairs(scene.truth.future_collisions))
+                    assert pair not in pairs(scene.annotation.collision)
+    assert asked
+
+
+@pytest.mark.parametrize("wrong", ["near", "met"])
+def test_hard_wrong_choices_change_the_predictive_questions_alone(
+    scenes: list[WorldScene], wrong: Literal["near", "met"]
+) -> None:
+    hard = [generate_scene(index, SEED, wrong=wrong) for index in SCENES]
+    assert [scene.annotation for scene in hard] == [scene.annotation for scene in scenes]
+    asked = 0
+    for scene, plain in zip(hard, scenes, strict=True):
+        others = [
+            [q for q in s.questions.questions if q.question_type != "predictive"] for s in (scene, plain)
+        ]
+        assert [(q.question, q.choices) for q in others[0]] == [(q.question, q.choices) for q in others[1]]
+        seen, future = pairs(scene.annotation.collision), pairs(scene.truth.future_collisions)
+        for question in scene.questions.questions:
+            if question.question_type == "predictive":
+                for choice in question.choices or ():
+                    pair = tuple(sorted(named_object(scene.annotation, choice.program)))
+                    assert (choice.answer == "correct") == (pair in future)
+                    assert choice.answer == "correct" or (pair in seen) == (wrong == "met")
+                    asked += 1
+    assert asked
+
+
+def test_counterfactual_gold_is_the_world_without_the_object(scenes: list[WorldScene]) -> None:
+    for scene in scenes:
+        for question in scene.questions.questions:
+            if question.question_type == "counterfactual":
+                (removed,) = named_object(scene.annotation, question.program)
+                happens = pairs(scene.truth.counterfactual_collisions[removed])
+                for choice in question.choices or ():
+                    pair = tuple(sorted(named_object(scene.annotation, choice.program)))
+                    assert removed not in pair
+                    assert (choice.answer == "correct") == (
+                        (pair in happens) != ("negate" in question.program)
+                    )
+
+
+def test_explanatory_gold_is_the_causes(scenes: list[WorldScene]) -> None:
+    kinds = {"filter_in": "in", "filter_out": "out", "filter_collision": "collision"}
+    for scene in scenes:
+        film = Film(scene.annotation)
+
+        def event(program: list[str], scene: WorldScene = scene, film: Film = film) -> Event | None:
+            kind = next((kinds[token] for token in program if token in kinds), None)
+            objects = tuple(sorted(named_object(scene.annotation, program)))
+            return next((e for e in film.events if (e.type, e.objects) == (kind, objects)), None)
+
+        for question in scene.questions.questions:
+            if question.question_type == "explanatory":
+                effect = event(question.program)
+                assert effect is not None
+                causes = film.causes[effect]
+                for choice in question.choices or ():
+                    cause = event(choice.program)
+                    (first, *_) = named_object(scene.annotation, choice.program)
+                    true = cause in causes if cause else any(first in e.objects for e in causes)
+                    assert (choice.answer == "correct") == (true != ("negate" in question.program))
+
+
+def test_descriptive_gold_of_states_follows_the_annotation(scenes: list[WorldScene]) -> None:
+    frames = {"start": 0, "end": FRAMES - 1}
+    moving = {"filter_moving": True, "filter_stationary": False}
+    answer = {"count": lambda found: str(len(found)), "exist": lambda found: "yes" if found else "no"}
+    checked = 0
+    for scene, question in [(world, question) for world in scenes for question in world.questions.questions]:
+        *group, anchor, _, state, ending = (
+            question.program if len(question.program) > 4 else [*question.program, *"...."]
+        )
+        if group[0] != "objects" or anchor not in frames or ending not in answer:
+            continue
+        states = scene.annotation.motion_trajectory[frames[anchor]].objects
+        looks = [
+            (opcode.removeprefix("filter_"), value)
+            for value, opcode in zip(group[1::2], group[2::2], strict=True)
+        ]
+        found = [
+            o
+            for o, s in zip(scene.annotation.object_property, states, strict=True)
+            if all(getattr(o, attribute) == value for attribute, value in looks)
+            if s.inside_camera_view and (ground_speed(s) > 0.02) == moving[state]
+        ]
+        assert question.answer == answer[ending](found)
+        checked += 1
+    assert checked
+
+
+def test_answers_are_balanced(scenes: list[WorldScene]) -> None:
+    asked = [question for scene in scenes for question in scene.questions.questions]
+    exist = Counter(question.answer for question in asked if question.question_subtype == "exist")
+    assert min(exist["yes"], exist["no"]) > 0.25 * exist.total()
+    assert Counter(q.answer for q in asked if q.question_subtype == "count")["0"] < 0.6 * sum(
+        q.question_subtype == "count" for q in asked
+    )
+    assert {q.question_subtype for q in asked if q.answer is not None} == {
+        "count",
+        "exist",
+        "query_color",
+        "query_material",
+        "query_shape",
+    }
+
+
+def test_what_collides_after_the_last_frame_alone_counts_as_happening() -> None:
+    objects = tuple(
+        ObjectProperty(number, color, "metal", "cube")
+        for number, color in enumerate(("red", "blue", "green"))
+    )
+    late = Collision((1, 2), FRAMES + 5, (0.0, 0.0, 0.2))
+    for seed in range(20):
+        asked = imagine(
+            [Collision((0, 1), 40, (0.0, 0.0, 0.2))],
+            {0: [late], 1: [], 2: []},
+            Names(objects),
+            Random(seed),
+            6,
+        )
+        assert len(asked) == 6
+        for question in asked:
+            ((_, correct),) = question.choices
+            assert correct == (("red" in question.program) != ("negate" in question.program))

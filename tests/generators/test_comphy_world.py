@@ -1,0 +1,240 @@
+"""The ComPhy world: reproducible, true to mass and charge, and with gold that its own truth bears out."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import sys
+from itertools import combinations
+from pathlib import Path
+
+import msgspec
+import pytest
+from releases import write_folder
+
+from substrate.base.errors import ParameterError
+from substrate.domains.clevrer.format import COLORS, FRAMES, MATERIALS, SECONDS_PER_FRAME, SHAPES
+from substrate.domains.comphy.format import REFERENCES, look, read_questions, read_target, target_names
+from substrate.generators.clevrer.physics import HIDDEN_FRAMES, Body, Run
+from substrate.generators.comphy import WorldTarget, generate_target, target_files
+from substrate.generators.comphy.physics import STRENGTH, Solid, simulate
+from substrate.generators.comphy.questions import FACTUAL, TARGETS, asks_of_future, factual_quota
+from substrate.generators.comphy.sampling import REFERENCE_FRAMES, example
+
+SEED = 23
+SCENES = range(10)
+VALUES = {*COLORS, *MATERIALS, *SHAPES}
+
+
+@pytest.fixture(scope="module")
+def targets() -> list[WorldTarget]:
+    return [generate_target(index, SEED) for index in SCENES]
+
+
+def solid(number: int, x: float, vx: float = 0.0, *, mass: int = 1, charge: int = 0, y: float = 0.0) -> Solid:
+    return Solid(Body(number, "sphere", (x, y), 0.0, (vx, 0.0)), mass, charge)
+
+
+def speed(run: Run, number: int, frame: int) -> float:
+    return run.poses[frame][number][2][0]
+
+
+def gap(run: Run, frame: int) -> float:
+    return math.dist(run.poses[frame][0][0], run.poses[frame][1][0])
+
+
+def test_same_seed_gives_same_bytes_in_another_order_and_process(targets: list[WorldTarget]) -> None:
+    program = (
+        "import msgspec, sys; from substrate.generators.comphy import generate_target\n"
+        f"for index in (2, 0): sys.stdout.buffer.write(msgspec.json.encode(generate_target(index, {SEED})) "
+        "+ b'\\n')"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        check=True,
+        env={"PYTHONHASHSEED": "5", "PYTHONPATH": ":".join(sys.path)},
+    )
+    assert done.stdout.splitlines() == [msgspec.json.encode(targets[index]) for index in (2, 0)]
+
+
+def test_negative_index_is_refused() -> None:
+    with pytest.raises(ParameterError, match="scene_index is -1"):
+        generate_target(-1, SEED)
+
+
+# --- physics
+
+
+@pytest.mark.parametrize(
+    ("charges", "sign"), [((1, 1), 1), ((-1, -1), 1), ((1, -1), -1), ((1, 0), 0), ((0, 0), 0)]
+)
+def test_charges_push_and_pull(charges: tuple[int, int], sign: int) -> None:
+    run = simulate([solid(0, 0.0, charge=charges[0]), solid(1, -2.0, charge=charges[1])], 20)
+    assert (
+        math.copysign(1, gap(run, 19) - 2.0) == sign if sign else gap(run, 19) == pytest.approx(2.0, abs=1e-9)
+    )
+
+
+def test_the_force_falls_with_the_square_of_the_distance() -> None:
+    speeds = [
+        abs(speed(simulate([solid(0, 0.0, charge=1), solid(1, -apart, charge=1)], 3), 0, 2))
+        for apart in (1.0, 2.0)
+    ]
+    assert speeds[0] / speeds[1] == pytest.approx(4, rel=0.1)
+    assert speeds[0] == pytest.approx(STRENGTH * 2 * SECONDS_PER_FRAME, rel=0.1)
+
+
+def test_a_force_moves_the_heavy_one_five_times_less() -> None:
+    run = simulate([solid(0, 0.0, mass=5, charge=1), solid(1, -1.5, charge=-1)], 8)
+    assert speed(run, 1, 7) / -speed(run, 0, 7) == pytest.approx(5, rel=0.05)
+
+
+@pytest.mark.parametrize("mass", [1, 5])
+def test_a_collision_keeps_momentum(mass: int) -> None:
+    run = simulate([solid(0, 0.0, mass=mass), solid(1, -1.0, 2.0)], 30)
+    (contact,) = run.contacts
+    before, after = contact.frame_id - 2, contact.frame_id + 2
+    assert mass * speed(run, 0, after) == pytest.approx(
+        speed(run, 1, before) - speed(run, 1, after), rel=0.06
+    )
+
+
+def test_an_uncharged_heavy_solid_slides_like_a_light_one() -> None:
+    runs = [simulate([solid(0, 0.0, -2.0, mass=mass)], 40) for mass in (1, 5)]
+    assert runs[0].poses[39][0][0] == pytest.approx(runs[1].poses[39][0][0], abs=1e-6)
+
+
+# --- examples
+
+
+def test_an_example_has_four_shorter_references_of_the_targets_objects(targets: list[WorldTarget]) -> None:
+    for made in targets:
+        looks = {look(thing) for thing in made.annotation.object_property}
+        assert len(looks) == len(made.annotation.object_property)
+        assert len(made.references) == REFERENCES
+        assert {look(thing) for reference in made.references for thing in reference.object_property} == looks
+        for reference in made.references:
+            assert len(reference.motion_trajectory) == REFERENCE_FRAMES
+            assert 2 <= len(reference.object_property) <= 3
+
+
+def test_the_references_join_all_objects_and_the_charged_two(targets: list[WorldTarget]) -> None:
+    for index in SCENES:
+        made = example(index, SEED, future=asks_of_future(index))
+        together = {frozenset(pair) for video in made.references for pair in combinations(video.members, 2)}
+        charged = frozenset(number for number, one in enumerate(made.hidden) if one.charge)
+        assert not charged or charged in together
+        joined = {0}
+        for _ in made.hidden:
+            joined |= {number for pair in together if pair & joined for number in pair}
+        assert joined == set(range(len(made.hidden)))
+
+
+def test_no_annotation_tells_what_is_hidden(tmp_path: Path) -> None:
+    write_folder(tmp_path, [target_files(0, SEED)])
+    for path in [*(tmp_path / "annotation").rglob("*.json")]:
+        assert {key for thing in json.loads(path.read_bytes())["object_property"] for key in thing} == {
+            "object_id",
+            "color",
+            "material",
+            "shape",
+        }
+        assert "mass" not in path.read_text()
+    assert json.loads((tmp_path / "truth" / "truth_00000.json").read_bytes())["properties"]
+
+
+def test_files_read_back_as_they_were_made(tmp_path: Path, targets: list[WorldTarget]) -> None:
+    write_folder(tmp_path, [target_files(index, SEED) for index in (0, 1)])
+    names = target_names(tmp_path / "annotation")
+    questions = read_questions(tmp_path / "questions.json")
+    assert list(names) == list(questions) == [0, 1]
+    for index in names:
+        read = read_target(tmp_path / "annotation", index, names[index])
+        assert read.annotation == targets[index].annotation
+        assert list(read.references) == targets[index].references
+        assert questions[index] == targets[index].questions
+
+
+# --- questions
+
+
+def test_the_quota_adds_up_to_the_paper() -> None:
+    assert sum(map(factual_quota, range(TARGETS))) == FACTUAL == 5882
+
+
+def test_every_target_asks_its_quota_and_all_subsets_occur(targets: list[WorldTarget]) -> None:
+    for index, made in zip(SCENES, targets, strict=True):
+        subsets = [question.subset for question in made.questions.questions]
+        assert subsets.count("factual") == factual_quota(index)
+        assert all(question.question_type == question.subset for question in made.questions.questions)
+    assert {question.subset for made in targets for question in made.questions.questions} == {
+        "factual",
+        "predictive",
+        "counterfactual",
+    }
+
+
+def test_hidden_gold_is_what_the_truth_says(targets: list[WorldTarget]) -> None:
+    counted = 0
+    for made in targets:
+        hidden = made.truth.properties
+        holds = {
+            "heavy": [p.mass == 5 for p in hidden],
+            "light": [p.mass == 1 for p in hidden],
+            "charged": [p.charge != 0 for p in hidden],
+            "uncharged": [p.charge == 0 for p in hidden],
+        }
+        for question in made.questions.questions:
+            family, _, kind = question.question_family.partition("_")
+            if family == "count" and kind in holds:
+                words = question.question.split()
+                named = {value for value in VALUES if value in words or f"{value}s" in words}
+                fits = [named <= set(look(o)) for o in made.annotation.object_property]
+                assert question.answer == str(sum(h and f for h, f in zip(holds[kind], fits, strict=True)))
+                counted += 1
+    assert counted
+
+
+def test_counterfactual_gold_is_another_simulation(targets: list[WorldTarget]) -> None:
+    changed = 0
+    for index, made in zip(SCENES, targets, strict=True):
+        solids = example(index, SEED, future=asks_of_future(index)).target.solids
+        for name, collisions in made.truth.counterfactual_collisions.items():
+            number, word = name.split()
+            mass, charge = solids[int(number)].mass, solids[int(number)].charge
+            wanted = {
+                "lighter": (1, charge),
+                "heavier": (5, charge),
+                "uncharged": (mass, 0),
+                "opposite": (mass, -charge),
+            }[word.removeprefix("counterfact_")]
+            assert wanted != (mass, charge)
+            other = [Solid(s.body, *wanted) if s.body.object_id == int(number) else s for s in solids]
+            pairs = {c.object_ids for c in simulate(other, FRAMES + HIDDEN_FRAMES).contacts}
+            assert pairs == {c.object_ids for c in collisions}
+            seen = {c.object_ids for c in made.annotation.collision}
+            changed += {c.object_ids for c in collisions if c.frame_id < FRAMES} != seen
+    assert changed  # some change makes a difference
+
+
+def test_predictive_gold_is_the_hidden_future(targets: list[WorldTarget]) -> None:
+    asked = 0
+    for made in targets:
+        future = {c.object_ids for c in made.truth.future_collisions}
+        for question in made.questions.questions:
+            for choice in question.choices or () if question.subset == "predictive" else ():
+                named = [
+                    o.object_id for o in made.annotation.object_property if _named(choice.program, look(o))
+                ]
+                assert (choice.answer == "correct") == (tuple(sorted(named)) in future)
+                asked += 1
+    assert asked
+
+
+def _named(program: list[str], appearance: tuple[str, str, str]) -> bool:
+    """Tell whether one of the two descriptions in a choice's program fits an object."""
+    parts = " ".join(program).split("objects")[1:]
+    descriptions = [{token for token in part.split() if token in VALUES} for part in parts]
+    return any(description <= set(appearance) for description in descriptions)

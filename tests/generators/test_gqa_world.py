@@ -1,0 +1,134 @@
+"""The world of everyday scenes: official files, repeatable, truth that owes nothing to the interpreter."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections import Counter
+from itertools import pairwise
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from substrate.base.errors import ParameterError
+from substrate.domains.gqa.deltas import scene_log
+from substrate.domains.gqa.format import VERBS, read_questions, read_scene_graphs
+from substrate.domains.gqa.interpreter import Resolve, Scene, answer_scene
+from substrate.domains.rows import Row
+from substrate.generators.gqa import generate, sample, write
+from substrate.generators.gqa.sampling import Sample
+from substrate.rules.tbox import TBox
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def plain() -> list[Sample]:
+    return list(generate(60, seed=11, ambiguous=0))
+
+
+def scene_of(made: Sample) -> Scene:
+    return Scene.of(made.image_id, made.graph)
+
+
+def answers(samples: list[Sample], resolve: Resolve) -> list[Row]:
+    return [
+        found
+        for made in samples
+        for found in answer_scene(scene_of(made), made.questions, "test", resolve=resolve)
+    ]
+
+
+@pytest.mark.parametrize("resolve", ["name", "id"])
+def test_where_words_are_unique_every_gold_is_found(plain: list[Sample], resolve: Resolve) -> None:
+    wrong = [found for found in answers(plain, resolve) if not found.correct]
+    assert wrong == []
+
+
+def test_where_words_fit_several_things_only_ids_tell_which_is_meant() -> None:
+    vague = list(generate(40, seed=5, ambiguous=1))
+    by_name, by_id = (answers(vague, resolve) for resolve in ("name", "id"))
+    assert all(found.correct for found in by_id)
+    assert 0.5 < sum(bool(found.correct) for found in by_name) / len(by_name) < 1
+
+
+def test_the_gold_is_about_the_scene(plain: list[Sample]) -> None:
+    """Answered on another scene's graph questions go wrong: the gold cannot be guessed from the program."""
+    turned = [
+        answer_scene(Scene.of(one.image_id, other.graph), one.questions, "test", resolve="name")
+        for one, other in pairwise(plain)
+    ]
+    assert sum(bool(found.correct) for of_scene in turned for found in of_scene) < 0.7 * sum(map(len, turned))
+
+
+def test_yes_and_no_are_both_asked_for(plain: list[Sample]) -> None:
+    golds = Counter(question.answer for made in plain for question in made.questions.values())
+    assert 0.5 < golds["yes"] / golds["no"] < 2
+    assert len(golds) > 50
+
+
+def test_every_verb_of_the_language_occurs() -> None:
+    operations = {
+        step.operation
+        for made in generate(150, seed=2)
+        for question in made.questions.values()
+        for step in question.semantic
+    }
+    assert {operation.split()[0] for operation in operations} == set(VERBS)
+    assert {
+        "verify rel",
+        "choose rel",
+        "choose name",
+        "choose younger",
+        "same color",
+        "different color",
+        "filter hposition",
+        "choose location",
+    } <= operations
+
+
+def test_scenes_conform_to_the_shapes(plain: list[Sample]) -> None:
+    tbox = TBox.load("gqa")
+    assert [tbox.validate(scene_log(made.image_id, made.graph).state()) for made in plain[:5]] == [[]] * 5
+
+
+def test_a_scene_depends_on_its_seed_and_number_alone() -> None:
+    assert sample(7, seed=1) == list(generate(3, seed=1, first=5))[2]
+    assert sample(7, seed=1) != sample(7, seed=2)
+
+
+def test_the_files_are_official_and_the_same_every_time(tmp_path: Path) -> None:
+    first, second = (write(tmp_path / name, scenes=8, seed=4) for name in "ab")
+    assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
+    graphs, questions = read_scene_graphs(first[0]), read_questions(first[1])
+    made = list(generate(8, seed=4))
+    assert {image: graphs[image] for image in graphs} == {m.image_id: m.graph for m in made}
+    assert questions == {m.image_id: m.questions for m in made}
+    record = next(iter(msgspec.json.decode(first[1].read_bytes()).values()))
+    assert {"imageId", "question", "answer", "semantic", "semanticStr", "types"} <= set(record)
+
+
+def test_both_rows_come_from_one_log(plain: list[Sample]) -> None:
+    made = plain[0]
+    logs = {found.log for found in answer_scene(scene_of(made), made.questions, "test")}
+    assert logs == {scene_log(made.image_id, made.graph).digest}
+
+
+@pytest.mark.parametrize(
+    "arguments", [{"number": -1}, {"number": 0, "questions": 0}, {"number": 0, "ambiguous": 1.5}]
+)
+def test_numbers_out_of_range_are_refused(arguments: dict[str, float]) -> None:
+    with pytest.raises(ParameterError):
+        sample(**arguments, seed=1)  # type: ignore[arg-type]
+
+
+def test_the_world_loads_neither_the_interpreter_nor_the_program_nor_the_tbox() -> None:
+    code = (
+        "import sys, substrate.generators.gqa\n"
+        "print(sorted(m for m in sys.modules if m.startswith('substrate.domains')))"
+    )
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
+    assert loaded.strip() == "['substrate.domains', 'substrate.domains.gqa', 'substrate.domains.gqa.format']"
