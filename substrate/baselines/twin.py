@@ -13,7 +13,6 @@ from substrate.baselines.model import answer as answer_of
 from substrate.baselines.model import row as row_of
 from substrate.domains.rows import Row
 from substrate.domains.smallville.format import Agent, Arm, ArmIntervention, Gold, Plan, Spec
-from substrate.domains.smallville.judging import Said
 
 _TASK = """You are told how a village goes on and asked one yes-or-no question about it.
 Work out who is where at each tick, who meets whom, and who comes to know what.
@@ -97,7 +96,7 @@ def direct(model: Model, spec: Spec, arm: Arm) -> Any:
     return answer_of(model, request(spec, arm))
 
 
-def said_in(reply: str) -> Said:
+def said_in(reply: str) -> str:
     """A reply about an arm, whoever asked; ``error`` where it cannot be read.
 
     >>> [said_in(reply) for reply in ('{"answer": "yes"}', "The answer is: no.", "yes or no", "NO")]
