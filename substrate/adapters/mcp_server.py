@@ -147,6 +147,11 @@ class Server:
         terms = (self.term(text) for text in (subject, predicate, object))
         return {"grounds": [_ground(ground) for ground in self.memory().why(*terms, tick=tick)]}
 
+    def impact(self, subject: str, predicate: str, object: str) -> dict[str, Any]:
+        """List the records that would lose their last ground if a triple were forgotten."""
+        terms = (self.term(text) for text in (subject, predicate, object))
+        return {"lost": [_ground(ground) for ground in self.memory().impact(*terms)]}
+
     def history(self, subject: str, predicate: str, object: str) -> dict[str, Any]:
         """List when a triple was true, as ticks from `start` up to, not including, `end`."""
         subject_, predicate_, object_ = (self.term(text) for text in (subject, predicate, object))
@@ -197,7 +202,10 @@ class Server:
     def forget(
         self, subject: str, predicate: str, object: str, author: str | None = None, source: str | None = None
     ) -> dict[str, Any]:
-        """Take a triple out of the present memory; earlier ticks still have it, and who let it go is kept."""
+        """Take a triple out of the present memory, and withdraw what rests on it (`impact` says what).
+
+        An author who said it takes back their own word alone. Earlier ticks still have it.
+        """
         terms = (self.term(text) for text in (subject, predicate, object))
         return _record(self.memory().forget(*terms, author=author, source=source))
 
@@ -219,6 +227,7 @@ READING: Sequence[str] = (
     "who_knew",
     "told_by",
     "why",
+    "impact",
     "history",
     "what_if_forgotten",
 )
@@ -283,5 +292,6 @@ def _ground(ground: Ground) -> dict[str, Any]:
         "author": str(ground.author) if ground.author else None,
         "source": str(ground.source) if ground.source else None,
         "time": ground.time.isoformat() if ground.time else None,
+        "lost": ground.lost,
         "deltas": list(ground.positions),
     }

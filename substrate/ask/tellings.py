@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import product
+from threading import Lock
 from typing import NamedTuple
 
+from substrate.base.delta import quads_of, spelled, triple_of
 from substrate.base.vocabulary import AWARE_OF, CONTENT, EVENT, RDF_TYPE, RECIPIENT, SOURCE
 from substrate.log.event_log import EventLog, Op, Term
-from substrate.log.history import Change, History, histories
+from substrate.log.history import Change, History, history
 from substrate.rules.tbox import TBox
 
 
@@ -20,8 +22,7 @@ class Learning(NamedTuple):
     """A way of coming to know: the delta by which it did, and the telling behind it.
 
     ``source``, ``telling`` and ``deltas`` (positions of the telling's own deltas) are empty where no telling
-    in
-    the log explains it: known from the start, read off the world, or heard elsewhere.
+    in the log explains it: known from the start, read off the world, or heard elsewhere.
 
     >>> Learning(AWARE_OF, Change(7, None), None, None, ()).position
     7
@@ -57,7 +58,54 @@ class _Telling(NamedTuple):
     deltas: tuple[int, ...]
 
 
-def chains(tbox: TBox, log: EventLog, fact: Term, tick: int) -> list[tuple[Learning, ...]]:
+class Heard:
+    """An index of who came to know and was told what in a log; it follows the log's growth.
+
+    >>> log = EventLog()
+    >>> log.extend_lines([(0, f"A <urn:ann> {AWARE_OF} <urn:party> .")])
+    >>> len(Heard(TBox("t", ""), log).awareness("<urn:party>"))
+    1
+    """
+
+    def __init__(self, tbox: TBox, log: EventLog) -> None:
+        self._log = log
+        self._read = 0
+        self._lock = Lock()
+        self._knowing = frozenset(map(str, tbox.below(AWARE_OF)))
+        self._telling = frozenset(map(str, tbox.below(CONTENT)))
+        self._known: dict[str, dict[str, None]] = {}
+        self._events: dict[str, dict[str, None]] = {}
+        self._places: dict[str, list[int]] = {}
+
+    def _grow(self) -> None:
+        with self._lock:
+            stop = len(self._log)
+            for columns, a, b in self._log.pieces(self._read, stop):
+                texts = self._log.triples.texts(columns.numbers[a:b])
+                for text, insert in zip(texts, columns.inserts[a:b], strict=True):
+                    if insert:
+                        subject, predicate, object_ = text.split(" ", 2)
+                        self._places.setdefault(subject, []).append(self._read)
+                        if predicate in self._knowing:
+                            self._known.setdefault(object_, {})[text] = None
+                        if predicate in self._telling:
+                            self._events.setdefault(object_, {})[subject] = None
+                    self._read += 1
+
+    def awareness(self, fact: str) -> list[History]:
+        """The histories of the triples that say who knows a fact, given as in N-Triples."""
+        self._grow()
+        return [history(self._log, triple_of(quad)) for quad in quads_of(sorted(self._known.get(fact, ())))]
+
+    def tellings(self, fact: str) -> dict[str, list[int]]:
+        """The events that were said to pass a fact on, each with the positions of its insertions."""
+        self._grow()
+        return {event: self._places[event] for event in self._events.get(fact, ())}
+
+
+def chains(
+    tbox: TBox, log: EventLog, fact: Term, tick: int, *, heard: Heard | None = None
+) -> list[tuple[Learning, ...]]:
     """For each who knows a fact at a tick, how it came to know, how its source did, and so on back.
 
     Args:
@@ -65,13 +113,12 @@ def chains(tbox: TBox, log: EventLog, fact: Term, tick: int) -> list[tuple[Learn
         log: what happened; later ticks play no part.
         fact: a node or a triple term.
         tick: at which they know it.
+        heard: the log's index, where more than one question is asked; made anew unless given.
 
     Returns:
         A chain a knower, its own learning first, in the order in which they learned. A knower counts from the
-        last
-        time it came to know. Its source is the recorded teller of that tick who knew before it; of several
-        the
-        one told of first.
+        last time it came to know. Its source is the recorded teller of that tick who knew before it; of
+        several the one told of first.
 
     >>> from pyoxigraph import NamedNode
     >>> from substrate.rules.fixpoint import unfold
@@ -81,20 +128,18 @@ def chains(tbox: TBox, log: EventLog, fact: Term, tick: int) -> list[tuple[Learn
     >>> [(box.label(learning.knower), learning.tick) for learning in last]
     [('Sam Moore', 8), ('John Lin', 2), ('Isabella Rodriguez', 0)]
     """
+    heard = heard or Heard(tbox, log)
     awareness: dict[Term, list[History]] = {}
-    for predicate in tbox.below(AWARE_OF):
-        for h in histories(log, None, predicate, fact):
-            awareness.setdefault(h.triple[0], []).append(h)
+    for h in heard.awareness(spelled(fact)):
+        awareness.setdefault(h.triple[0], []).append(h)
     known = [(_came(awareness[who], log.position(tick)), who) for who in awareness]
-    told = _tellings(tbox, log, fact)
+    told: dict[tuple[Term, int], list[_Telling]] = {}
+    for telling in _tellings(tbox, log, fact, heard):
+        told.setdefault((telling.recipient, telling.tick), []).append(telling)
 
     def trace(who: Term, change: Change) -> tuple[Learning, ...]:
-        for telling in told:
-            if (
-                telling.recipient == who
-                and telling.tick == change.delta.tick
-                and (earlier := _came(awareness.get(telling.source, []), change.position))
-            ):
+        for telling in told.get((who, change.delta.tick), ()):
+            if earlier := _came(awareness.get(telling.source, []), change.position):
                 return (
                     Learning(who, change, telling.source, telling.event, telling.deltas),
                     *trace(telling.source, earlier),
@@ -136,7 +181,7 @@ def _came(awareness: Iterable[History], stop: int) -> Change | None:
     return max((c for c in last if c and c.delta.op is Op.INSERT), key=lambda c: c.position, default=None)
 
 
-def _tellings(tbox: TBox, log: EventLog, fact: Term) -> list[_Telling]:
+def _tellings(tbox: TBox, log: EventLog, fact: Term, heard: Heard) -> list[_Telling]:
     """The events in which a fact is passed on, in the order in which they were told; one for each source and
     recipient.
     """
@@ -144,18 +189,10 @@ def _tellings(tbox: TBox, log: EventLog, fact: Term) -> list[_Telling]:
         tbox.below(EVENT),
         {word: role for role in (SOURCE, RECIPIENT, CONTENT) for word in tbox.below(role)},
     )
-    events = {
-        quad.subject
-        for op, quad in log.changes()
-        if op is Op.INSERT and roles.get(quad.predicate) == CONTENT and quad.object == fact
-    }
-    told: dict[Term, list[int]] = {event: [] for event in events}
-    for position, (op, quad) in enumerate(log.changes()):
-        if op is Op.INSERT and quad.subject in events:
-            told[quad.subject].append(position)
     found: list[_Telling] = []
-    for event, positions in told.items():
+    for positions in heard.tellings(spelled(fact)).values():
         triples = {position: log[position].triple for position in positions}
+        event = log[positions[0]].triple[0]
         ticks = [
             log[position].tick
             for position, (_, word, kind) in triples.items()

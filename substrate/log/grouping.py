@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import pyoxigraph as ox
 
-from substrate.base.delta import Delta, Op
+from substrate.base.delta import Delta, Op, text_of
 from substrate.base.vocabulary import NAMESPACE, RDF_TYPE
 from substrate.log.event_log import EventLog
 
@@ -22,7 +22,9 @@ ENDING = ox.NamedNode(NAMESPACE + "Ending")
 """A record of something that ceased to hold."""
 FORGETTING = ox.NamedNode(NAMESPACE + "Forgetting")
 """A record of something that is no longer remembered."""
-_KINDS = (OBSERVATION, BELIEF, ENDING, FORGETTING)
+BEGINNING = ox.NamedNode(NAMESPACE + "Beginning")
+"""A record that something begins to hold, as was said beforehand."""
+_KINDS = (OBSERVATION, BELIEF, ENDING, FORGETTING, BEGINNING)
 
 
 class Placed(NamedTuple):
@@ -44,6 +46,27 @@ def numbered(log: EventLog, tick: int) -> Iterator[list[Placed]]:
             group.append(placed)
     if group:
         yield group
+
+
+def placed(log: EventLog, node: ox.NamedNode, stop: int) -> list[Placed]:
+    """The deltas of one record among the first ``stop``; empty where there is none. The log's index of
+    triples leads to it.
+    """
+    for kind in _KINDS:
+        number = log.triples.find(text_of((node, RDF_TYPE, kind)))
+        for position in log.mentions(number) if number is not None else ():
+            first = Placed(position, log[position])
+            if position < stop and opened(first):
+                return [first, *_rest(log, first, stop)]
+    return []
+
+
+def _rest(log: EventLog, first: Placed, stop: int) -> Iterator[Placed]:
+    for position in range(first.position + 1, stop):
+        placed = Placed(position, log[position])
+        if opened(placed) or placed.delta.tick != first.delta.tick:
+            return
+        yield placed
 
 
 def together(log: EventLog, start: int) -> Iterator[list[Delta]]:

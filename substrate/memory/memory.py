@@ -5,8 +5,12 @@ A memory is an event log with words for it. What is remembered is a *record*: a 
 holds. All of that are ordinary triples of the log: in its chain, in its file, and to be asked in SPARQL.
 
 There are two clocks. The tick of a record is when it was recorded; ``core:validFrom`` and ``core:validUntil``
-are the ticks of the world at which it holds: "what was believed at tick 10 about tick 3" is
-``as_of(10, about=3)``.
+are the moments of the world between which it holds: "what was believed at tick 10 about tick 3" is
+``as_of(10, about=3)``. The present state has what is valid now; what lies ahead begins, and ends, when its
+moment comes.
+
+A record that was written because of another (``cause``) rests on what that one says. Where its last ground is
+forgotten it is withdrawn, and where that has ended it ends: :meth:`Memory.impact` says beforehand what would.
 
 A record's deltas stand together: first the one that gives its node a class, then what is said of it, then the
 triple itself, so that the present state can be asked without any record.
@@ -17,12 +21,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable
 from datetime import datetime
-from typing import Unpack
+from typing import Literal, Unpack
 
 import pyoxigraph as ox
 
-from substrate.ask.tellings import Learning, chains
+from substrate.ask.tellings import Heard, Learning, chains
 from substrate.base.arguments import require
+from substrate.base.delta import Spelled
 from substrate.base.errors import LogError, ParameterError
 from substrate.base.terms import Value, term, triple, value
 from substrate.base.vocabulary import AWARE_OF, CONTENT, EVENT, RDF_TYPE, RECIPIENT, SOURCE
@@ -30,12 +35,25 @@ from substrate.branch.fork import Emitter, fork
 from substrate.branch.interventions import Intervention
 from substrate.branch.merge import Conflict, Side, merge
 from substrate.log.event_log import Delta, EventLog, Op, Term, Triple
-from substrate.log.grouping import BELIEF, ENDING, FORGETTING, OBSERVATION, Placed, numbered, opened
+from substrate.log.grouping import (
+    BEGINNING,
+    BELIEF,
+    ENDING,
+    FORGETTING,
+    OBSERVATION,
+    Placed,
+    numbered,
+    opened,
+    placed,
+)
 from substrate.log.history import Difference, difference
 from substrate.log.replay import State
+from substrate.memory._clocks import HybridClock, Now, by_time
+from substrate.memory._grounds import Withdrawal, ended_with, handed_on, resting
 from substrate.memory.records import (
     ABOUT,
     AUTHOR,
+    AWAITS,
     CAUSE,
     FROM,
     PREFIX,
@@ -49,13 +67,17 @@ from substrate.memory.records import (
     Node,
     Record,
     Written,
+    held,
+    is_lost,
     is_record,
     moment,
     records_of,
     same_clock,
-    valid,
 )
 from substrate.rules.tbox import TBox
+
+Contradictions = Literal["keep", "refuse", "end"]
+"""What a memory does where a functional property gets another object."""
 
 
 class Memory:
@@ -74,16 +96,35 @@ class Memory:
     Args:
         log: what is remembered so far; an empty log in memory unless given, ``EventLog.open(path)`` for one
             on disk.
-        tbox: its words for knowing and telling, beside those of the core.
+        tbox: its words for knowing and telling, beside those of the core, and its functional properties.
+        clock: gives the time at which a record is written, as ``lambda: datetime.now(UTC)``; records have no
+            time but the one that they are given unless there is one. It is read as a hybrid logical clock:
+            where it stands still or goes back, a record is a microsecond after the last.
+        contradictions: what to do where a functional property (``tbox.functional``) gets another object:
+            ``"keep"`` both, ``"refuse"`` the new one, or ``"end"`` the old one.
     """
 
-    def __init__(self, log: EventLog | None = None, tbox: TBox | None = None) -> None:
+    def __init__(
+        self,
+        log: EventLog | None = None,
+        tbox: TBox | None = None,
+        *,
+        clock: Callable[[], datetime] | None = None,
+        contradictions: Contradictions = "keep",
+    ) -> None:
         if log is not None:
             require(log, EventLog, "an event log", "log")
         if tbox is not None:
             require(tbox, TBox, "a TBox", "tbox")
         self.log = EventLog() if log is None else log
         self.tbox = TBox("memory", "") if tbox is None else tbox
+        if contradictions not in ("keep", "refuse", "end"):
+            hint = 'Choose "keep", "refuse" or "end"'
+            raise ParameterError(f"{contradictions!r} is no way", where=("contradictions",), hint=hint)
+        self._clock = None if clock is None else HybridClock(self.log, clock)
+        self._contradictions: Contradictions = contradictions
+        self._heard: Heard | None = None
+        self._quiet = -1  # so long was the log when nothing of it was still to begin or end
 
     # Remembering
 
@@ -104,25 +145,54 @@ class Memory:
             predicate: an IRI.
             object: a term, or a Python value as :mod:`substrate.base.terms` takes it.
             valid_from: the moment of the world from which it holds, a tick or a datetime with a time zone;
-                the tick of recording unless given.
-            valid_until: the first moment of the world, by the same clock, at which it holds no more; such a
-                triple does not stand in the present state, and ``as_of(…, about=…)`` finds it.
+                the tick of recording, or the time where this memory has a clock, unless given. A triple that
+                begins later stands in the present state from then on.
+            valid_until: the first moment of the world, by the same clock, at which it holds no more. A triple
+                whose end has come, or whose end is a time while none is known, does not stand in the present
+                state; ``as_of(…, about=…)`` finds it.
             written: when and by whom it is recorded: :class:`Written`.
 
         Raises:
             ParameterError: an argument is no term, a moment is neither a tick nor a time with its zone, it
                 ends before it begins or by another clock, or the cause is no record of this log.
-            LogError: the tick lies before the log's last one, or the log was closed.
+            LogError: the tick lies before the log's last one, the log was closed, or a functional property
+                has another object and contradictions are refused.
         """
         said = triple(subject, predicate, object)
-        tick = self._tick(written)
-        first = tick if valid_from is None else moment(valid_from, "valid_from")
+        tick, written = self._tick(written), self._timed(written)
+        first = self._begun(tick, written) if valid_from is None else moment(valid_from, "valid_from")
+        last = None if valid_until is None else moment(valid_until, "valid_until")
+        meta = self._meta(written)
         about = [(REIFIES, ox.Triple(*said)), (FROM, term(first))]
-        if valid_until is not None:
-            last = _after(first, moment(valid_until, "valid_until"), "valid_until")
-            about.append((UNTIL, term(last)))
-        about += self._meta(written)
-        return self._write(OBSERVATION, tick, about, [(Op.INSERT, said)] if valid_until is None else [])
+        if last is not None:
+            about.append((UNTIL, term(_after(first, last, "valid_until"))))
+        now = Now(tick, written.get("time"))
+        stands, ahead = now.standing(first, last)
+        about += [(AWAITS, term(ahead))] if ahead is not None else []
+        about += meta
+        self._come_due(now)
+        changes = [(Op.INSERT, said)] if stands else []
+        if stands and self._contradictions != "keep" and said[1] in self.tbox.functional:
+            changes = self._settle(said, first, tick, written) + changes
+        return self._write(OBSERVATION, tick, about, changes)
+
+    def _settle(self, said: Triple, first: Moment, tick: int, written: Written) -> list[tuple[Op, Triple]]:
+        """End what a functional property said before, or refuse; the changes where no record says it."""
+        state, left = self.log.state(), list[tuple[Op, Triple]]()
+        for other in sorted(state.match(said[0], said[1]), key=str):
+            if other == said:
+                continue
+            if self._contradictions == "refuse":
+                raise LogError(
+                    f"{said[1]} has one object, and {said[0]} has {other[2]} already",
+                    hint="End or forget it first, or open the memory with contradictions='end'",
+                )
+            if open_ := _open(state, other):
+                same = all(same_clock(value(b), first) for node in open_ for *_, b in state.match(node, FROM))
+                self.end(*other, at=first if same else None, **{**written, "tick": tick, "cause": None})
+            else:
+                left.append((Op.RETRACT, other))
+        return left
 
     def believe(
         self,
@@ -148,11 +218,13 @@ class Memory:
             raise ParameterError(
                 f"{told_by!r} is nobody", where=("told_by",), hint="Give an IRI or a blank node"
             )
-        tick = self._tick(written)
-        about: list[tuple[ox.NamedNode, Term]] = [(REIFIES, ox.Triple(*said)), (FROM, term(tick))]
+        tick, written = self._tick(written), self._timed(written)
+        first = self._begun(tick, written)
+        about: list[tuple[ox.NamedNode, Term]] = [(REIFIES, ox.Triple(*said)), (FROM, term(first))]
         if told_by is not None:
             about += [(RDF_TYPE, EVENT), (SOURCE, told_by), (RECIPIENT, said[0]), (CONTENT, said[2])]
         about += self._meta(written)
+        self._come_due(Now(tick, written.get("time")))
         return self._write(BELIEF, tick, about, [(Op.INSERT, said)])
 
     def end(
@@ -166,23 +238,31 @@ class Memory:
     ) -> Record:
         """Remember that something ceased to hold at a moment of the world; it is still known that it held.
 
-        Arguments and errors as :meth:`observe`; ``at`` is the first moment at which it holds no more, by the
-        clock by which it began: the tick of recording, or ``time``, unless given.
+        What was observed because of it ends with it. Arguments and errors as :meth:`observe`; ``at`` is the
+        first moment at which it holds no more, by the clock by which it began: the tick of recording, or
+        ``time``, unless given. Where it lies ahead the triple stands until then.
 
         Raises:
             LogError: no record says that it holds.
             ParameterError: as :meth:`observe`; or it began by another clock than ``at``.
         """
         said = triple(subject, predicate, object)
-        tick = self._tick(written)
-        state = self.log.state()
-        open_ = [node for node in records_of(state, said) if not list(state.match(node, UNTIL))]
+        tick, written = self._tick(written), self._timed(written)
+        meta = self._meta(written)
+        state, now = self.log.state(), Now(tick, written.get("time"))
+        open_ = _open(state, said)
         if not open_:
             raise _unknown(said, "Observe it first")
-        about = [(ABOUT, node) for node in open_] + self._meta(written)
         ends = [(node, self._end_of(state, node, at, tick, written)) for node in open_]
-        changes = [(Op.INSERT, (node, UNTIL, term(last))) for node, last in ends]
-        return self._write(ENDING, tick, about, [*changes, (Op.RETRACT, said)])
+        self._come_due(now)
+        state = self.log.state()
+        changes: list[tuple[Op, Triple]] = []
+        for node, last in ends:
+            changes += now.ended(state, node, last)
+        if not any(now.before(last) for _, last in ends):
+            changes.append((Op.RETRACT, said))
+        changes += ended_with(state, open_, said, now, [last for _, last in ends])
+        return self._write(ENDING, tick, [(ABOUT, node) for node in open_] + meta, changes)
 
     def forget(
         self,
@@ -196,18 +276,56 @@ class Memory:
         ``as_of`` an earlier tick still has it, and :meth:`forgotten` says who let it go, and when. An agent
         forgets by ``forget(agent, AWARE_OF, fact)``. Arguments as :meth:`observe`.
 
+        An author who has said it takes back their own word alone: it stands while another has said it as
+        well. Anyone else, and nobody, lets go of all that was said of it. What was recorded because of it is
+        withdrawn, with what rests on that: see :meth:`impact`.
+
         Raises:
             LogError: it is not remembered.
         """
         said = triple(subject, predicate, object)
-        tick = self._tick(written)
+        tick, written = self._tick(written), self._timed(written)
+        meta = self._meta(written)
+        self._come_due(Now(tick, written.get("time")))
         state = self.log.state()
         nodes = list(records_of(state, said))
         if not nodes and said not in state:
             raise _unknown(said, "Name what is remembered")
-        about = [(ABOUT, node) for node in nodes] + self._meta(written)
+        author = written.get("author")
+        own = [node for node in nodes if author is not None and any(state.match(node, AUTHOR, term(author)))]
+        nodes = own or nodes
+        stays = bool(own) and bool(set(_open(state, said)) - set(own))
+        about = [(ABOUT, node) for node in nodes] + meta
         left = [part for node in nodes for part in sorted(state.match(node), key=lambda t: str(ox.Quad(*t)))]
-        return self._write(FORGETTING, tick, about, [(Op.RETRACT, part) for part in (*left, said)])
+        changes = [(Op.RETRACT, part) for part in left]
+        if stays:
+            changes += handed_on(state, nodes, next(node for node in _open(state, said) if node not in own))
+            return self._write(FORGETTING, tick, about, changes)
+        return self._write(
+            FORGETTING, tick, about, [*changes, (Op.RETRACT, said)], Withdrawal(state, nodes, said)
+        )
+
+    def impact(self, subject: Value, predicate: Value, object: Value) -> tuple[Ground, ...]:
+        """The records that would lose their last ground if a triple were forgotten, nearest first.
+
+        Each rests on the triple, or on what rests on it, because it was recorded with that as its ``cause``.
+        One whose cause another record says as well stays, and is not among them.
+
+        >>> from substrate import Namespace
+        >>> V, memory = Namespace("urn:v:"), Memory()
+        >>> rain = memory.observe(V.town, V.weather, "rain")
+        >>> _ = memory.observe(V.picnic, V.place, V.hall, cause=rain)
+        >>> [ground.said[2].value for ground in memory.impact(V.town, V.weather, "rain")]
+        ['urn:v:hall']
+        >>> _ = memory.forget(V.town, V.weather, "rain")
+        >>> len(list(memory.as_of().match(V.picnic))), memory.why(V.picnic, V.place, V.hall)[0].lost
+        (0, True)
+        """
+        said, state = triple(subject, predicate, object), self.log.state()
+        lost = [
+            node for node in resting(state, records_of(state, said), said) if isinstance(node, ox.NamedNode)
+        ]
+        return tuple(self._ground(node, part, state) for node in lost if (part := self._part(node, state)))
 
     def _end_of(self, state: State, node: Node, at: Moment | None, tick: int, written: Written) -> Moment:
         """The end of a record, by the clock by which it began."""
@@ -231,6 +349,31 @@ class Memory:
             )
         return tick
 
+    def _timed(self, written: Written) -> Written:
+        """Add the time of this memory's clock, where none was given."""
+        if self._clock is None or written.get("time") is not None:
+            return written
+        return {**written, "time": self._clock.now()}
+
+    def _begun(self, tick: int, written: Written) -> Moment:
+        """The moment from which something holds unless another was given."""
+        time = written.get("time")
+        return tick if self._clock is None or time is None else moment(time, "time")
+
+    def _come_due(self, now: Now) -> None:
+        """Let begin and end what was to do so by now, each in a record of its own."""
+        if self._quiet == len(self.log):
+            return
+        time: list[tuple[ox.NamedNode, Term]] = [] if now.time is None else [(TIME, term(now.time))]
+        while due := next(now.due(state := self.log.state()), None):
+            kind, changes = BEGINNING, due.changes
+            if not due.begins:
+                kind, ends = ENDING, [value(last) for *_, last in state.match(due.node, UNTIL)]
+                changes = changes + ended_with(state, [due.node], due.said, now, ends)
+            self._write(kind, now.tick, [(ABOUT, due.node), *time], changes)
+        if not any(state.match(None, AWAITS)):
+            self._quiet = len(self.log)
+
     def _meta(self, written: Written) -> list[tuple[ox.NamedNode, Term]]:
         time, cause = written.get("time"), written.get("cause")
         if time is not None and not isinstance(moment(time, "time"), datetime):
@@ -252,14 +395,19 @@ class Memory:
         tick: int,
         about: list[tuple[ox.NamedNode, Term]],
         changes: Iterable[tuple[Op, Triple]],
+        withdrawal: Withdrawal | None = None,
     ) -> Record:
         changes = list(changes)
         text = "\n".join([self.log.digest, str(tick), str(kind), *(f"{p} {o}" for p, o in about)])
         text += "".join(f"\n{op.value} {ox.Triple(*said)}" for op, said in changes)
         node = ox.NamedNode(PREFIX + hashlib.sha256(text.encode()).hexdigest()[:32])
         said = [(Op.INSERT, (node, predicate, found)) for predicate, found in ((RDF_TYPE, kind), *about)]
+        if withdrawal:
+            changes += withdrawal.changes(node)
         start = len(self.log)
         self.log.extend([Delta(tick, op, part) for op, part in (*said, *changes)])
+        if self._quiet == start and not any(part[1] == AWAITS for _, part in (*said, *changes)):
+            self._quiet = len(self.log)
         return Record(node, tick, tuple(range(start, len(self.log))))
 
     # Recalling
@@ -267,8 +415,10 @@ class Memory:
     def as_of(self, tick: int | None = None, *, about: Moment | None = None) -> State:
         """The state remembered at a tick; with ``about``, what was held true then of that moment.
 
+        Without ``about`` it is what was valid at that tick: what was to begin or end by then has done so.
+
         Args:
-            tick: of recording; the last one unless given.
+            tick: of recording; the last one, and the clock's present time, unless given.
             about: a tick of the world, or a datetime with a time zone; the answer's triples are those that
                 the records valid at it, by its clock, reify.
 
@@ -285,16 +435,16 @@ class Memory:
         """
         state = self.log.state(tick)
         if about is None:
+            time = None if tick is not None or self._clock is None else self._clock.now()
+            for due in Now(state.tick, time).due(state):
+                for op, part in due.changes:
+                    state.apply(op, ox.Quad(*part))
             return state
         about = moment(about, "about")
-        held, at = EventLog(), state.tick if isinstance(about, datetime) else about
-        facts = {
-            str(said)
-            for node, _, said in state.match(None, REIFIES)
-            if isinstance(said, ox.Triple) and valid(state, node, said, about)
-        }
-        held.extend_lines((at, f"A {line} .") for line in sorted(facts))
-        return held.state(at)
+        at = state.tick if isinstance(about, datetime) else about
+        log = EventLog()
+        log.extend_spelled(Spelled(at, Op.INSERT, text) for text in sorted(held(state, about)))
+        return log.state(at)
 
     def who_knew(self, fact: Value, tick: int | None = None) -> list[Term]:
         """List the agents who are aware of a fact at a tick, in the order in which they came to know."""
@@ -307,7 +457,10 @@ class Memory:
         return next((chain for chain in self._chains(fact, tick) if chain[0].knower == agent), ())
 
     def _chains(self, fact: Value, tick: int | None) -> list[tuple[Learning, ...]]:
-        return chains(self.tbox, self.log, term(fact), self.log.last_tick if tick is None else tick)
+        if self._heard is None:
+            self._heard = Heard(self.tbox, self.log)
+        tick = self.log.last_tick if tick is None else tick
+        return chains(self.tbox, self.log, term(fact), tick, heard=self._heard)
 
     def why(
         self, subject: Value, predicate: Value, object: Value, tick: int | None = None
@@ -315,18 +468,24 @@ class Memory:
         """The records that say so at a tick, each followed by what it came from, back to the first.
 
         A record comes from the record that caused it, and a belief that was told from its teller's own.
-        Empty where nothing says so. Each ground names the deltas behind it by their positions.
+        Empty where nothing says so. Each ground names the deltas behind it by their positions, and whether it
+        is lost by that tick: forgotten, withdrawn or at an end.
         """
         state = self.log.state(tick)
-        written = {opened(part[0]): part for part in numbered(self.log, state.tick)}
         found: dict[ox.NamedNode, Ground] = {}
         queue: list[Term] = list(records_of(state, triple(subject, predicate, object)))
         while queue:
             node = queue.pop(0)
-            if node in written and isinstance(node, ox.NamedNode) and node not in found:
-                found[node] = self._ground(node, written[node])
-                queue = self._causes(node, written[node]) + queue
+            if isinstance(node, ox.NamedNode) and node not in found and (part := self._part(node, state)):
+                found[node] = self._ground(node, part, state)
+                queue = self._causes(node, part, state) + queue
         return tuple(found.values())
+
+    def _part(self, node: Term, state: State) -> list[Placed]:
+        """The deltas of a record, as far as a state's tick."""
+        if not isinstance(node, ox.NamedNode):
+            return []
+        return placed(self.log, node, self.log.position(state.tick))
 
     def forgotten(self, tick: int | None = None) -> list[Ground]:
         """List the forgotten facts, each as the record of its forgetting says it; ``said`` is what was
@@ -334,14 +493,15 @@ class Memory:
         """
         state = self.log.state(tick)
         return [
-            self._ground(node, part)
+            self._ground(node, part, None)
             for part in numbered(self.log, state.tick)
             if (node := opened(part[0])) and part[0].delta.triple[2] == FORGETTING
         ]
 
-    def _causes(self, node: ox.NamedNode, part: list[Placed]) -> list[Term]:
+    def _causes(self, node: ox.NamedNode, part: list[Placed], state: State) -> list[Term]:
         about = [delta.triple[1:] for _, delta in part if delta.triple[0] == node]
         causes = [found for predicate, found in about if predicate == CAUSE]
+        causes += sorted((found for *_, found in state.match(node, CAUSE) if found not in causes), key=str)
         words = dict(about)
         teller = words.get(SOURCE)
         if isinstance(teller, Node):
@@ -349,7 +509,7 @@ class Memory:
             causes += records_of(then, (teller, AWARE_OF, words[CONTENT]))
         return causes
 
-    def _ground(self, node: ox.NamedNode, part: list[Placed]) -> Ground:
+    def _ground(self, node: ox.NamedNode, part: list[Placed], state: State | None) -> Ground:
         about: dict[ox.NamedNode, Term] = {}
         for _, delta in part:
             if delta.triple[0] == node:
@@ -362,9 +522,9 @@ class Memory:
         time, first, last = (value(about[p]) if p in about else None for p in (TIME, FROM, UNTIL))
         kind = next(delta.triple[2] for _, delta in part if delta.triple[1] == RDF_TYPE)
         assert isinstance(kind, ox.NamedNode)
-        return Ground(
-            node, kind, tick, positions, said, about.get(AUTHOR), about.get(PRIMARY), time, first, last
-        )
+        author, source = about.get(AUTHOR), about.get(PRIMARY)
+        lost = state is not None and is_lost(state, node, said)
+        return Ground(node, kind, tick, positions, said, author, source, time, first, last, lost)
 
     # Imagining
 
@@ -391,7 +551,11 @@ class Memory:
         >>> len(memory.who_knew(V.party)), len(branch.who_knew(V.party))
         (3, 0)
         """
-        return Memory(fork(self.log, at, intervention, emitter or Consequences()), self.tbox)
+        return self._like(fork(self.log, at, intervention, emitter or Consequences()))
+
+    def _like(self, log: EventLog) -> Memory:
+        clock = self._clock.read if self._clock else None
+        return Memory(log, self.tbox, clock=clock, contradictions=self._contradictions)
 
     def merge(
         self,
@@ -402,7 +566,9 @@ class Memory:
     ) -> Memory:
         """The memory in which both have happened: this one and another branch of it; both are unchanged.
 
-        The records of both are kept, each with its author, source and deltas.
+        The records of both are kept, each with its author, source and deltas. Where every record that the two
+        do not share has a ``time``, they come in its order, at ticks of their own; else a tick is the same
+        moment in both.
 
         Args:
             other: mostly a branch, or what this one was imagined from.
@@ -422,7 +588,7 @@ class Memory:
         ['urn:v:isabella', 'urn:v:jennifer', 'urn:v:sam']
         """
         words = {*self.tbox.functional, *functional, FROM, UNTIL}
-        return Memory(merge(self.log, other.log, functional=words, choose=choose), self.tbox)
+        return self._like(merge(*by_time(self.log, other.log), functional=words, choose=choose))
 
     def compare(self, other: Memory, tick: int | None = None) -> Difference:
         """List the facts that the other memory holds and this does not (inserted), and the reverse;
@@ -445,6 +611,11 @@ def _after(first: object, last: Moment, where: str) -> Moment:
             f"it ends at {last} and begins at {first}", where=(where,), hint="Give an end after the beginning"
         )
     return last
+
+
+def _open(state: State, said: Triple) -> list[Node]:
+    """The records that say a triple and have neither ended nor lost their ground."""
+    return [node for node in records_of(state, said) if not is_lost(state, node)]
 
 
 def _unknown(said: Triple, hint: str) -> LogError:

@@ -11,9 +11,9 @@ from typing import NamedTuple, TypedDict
 
 import pyoxigraph as ox
 
-from substrate.base.delta import Delta, Term, Triple
+from substrate.base.delta import Delta, Term, Triple, spelled
 from substrate.base.errors import ParameterError
-from substrate.base.terms import Value, triple, value
+from substrate.base.terms import Value, value
 from substrate.base.vocabulary import AWARE_OF, CONTENT, NAMESPACE, SOURCE
 from substrate.log.event_log import EventLog
 from substrate.log.grouping import opened, together
@@ -27,6 +27,10 @@ UNTIL = ox.NamedNode(NAMESPACE + "validUntil")
 """First tick of the world at which it holds no more."""
 ABOUT = ox.NamedNode(NAMESPACE + "aboutRecord")
 """The record that an ending or a forgetting is about."""
+AWAITS = ox.NamedNode(NAMESPACE + "awaits")
+"""The moment at which a record's triple begins or ceases to stand, where that lies ahead."""
+WITHDRAWN = ox.NamedNode(NAMESPACE + "withdrawnBy")
+"""The record that took a record's last ground away: it stays, and what it says holds no more."""
 REIFIES = ox.NamedNode("http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies")
 _PROV = "http://www.w3.org/ns/prov#"
 AUTHOR = ox.NamedNode(_PROV + "wasAttributedTo")
@@ -101,7 +105,8 @@ class Ground(NamedTuple):
     """Why something is remembered: a record as it was written, and the positions of its deltas.
 
     ``author``, ``source`` and ``time`` are ``None`` where it says nothing of them; so are ``valid_from`` and
-    ``valid_until``.
+    ``valid_until``. ``lost`` says that the record is forgotten or withdrawn, or that what it says has ended,
+    at the tick that was asked about.
     """
 
     record: ox.NamedNode
@@ -114,6 +119,7 @@ class Ground(NamedTuple):
     time: datetime | None
     valid_from: Moment | None
     valid_until: Moment | None
+    lost: bool = False
 
 
 class Consequences:
@@ -154,24 +160,49 @@ def is_record(node: Term) -> bool:
     return isinstance(node, ox.NamedNode) and node.value.startswith(PREFIX)
 
 
+def is_lost(state: State, node: Node, said: Triple | None = None) -> bool:
+    """Tell whether a record is withdrawn or at an end; with what it says, also whether it is forgotten."""
+    if any(state.match(node, WITHDRAWN)):
+        return True
+    if any(state.match(node, UNTIL)) and not any(state.match(node, AWAITS)):
+        return True
+    return said is not None and not any(state.match(node))
+
+
 def records_of(state: State, said: Triple) -> list[Node]:
     """The records of a state that say a triple, by their names."""
     found = (subject for subject, _, _ in state.match(None, REIFIES, ox.Triple(*said)))
     return sorted(found, key=str)
 
 
-def valid(state: State, node: Node, said: ox.Triple, at: Moment) -> bool:
-    """Tell whether a record holds at a moment of the world; without an end it holds while its triple stands.
+def held(state: State, at: Moment) -> set[str]:
+    """The triples that the records of a state hold true at a moment of the world, spelled as in N-Triples.
 
-    The bounds of the moment's own clock count. A record that has no first time holds from the time at which
-    it was written, where that was said.
+    A record without an end holds while its triple stands or is still to begin. The bounds of the moment's own
+    clock count. A record that has no first time holds from the time at which it was written, where that was
+    said.
     """
-    first, last, written = (
-        [value(bound) for _, _, bound in state.match(node, predicate)] for predicate in (FROM, UNTIL, TIME)
+    first, last, written, waiting, withdrawn = (
+        _values(state, predicate) for predicate in (FROM, UNTIL, TIME, AWAITS, WITHDRAWN)
     )
-    stands = bool(last) or triple(said.subject, said.predicate, said.object) in state
-    begins = [bound for bound in first if same_clock(bound, at)]
-    if not begins and isinstance(at, datetime):
-        begins = written
-    ends = [bound for bound in last if same_clock(bound, at)]
-    return stands and any(bound <= at for bound in begins) and all(at < bound for bound in ends)
+    standing, found = state.texts(), set[str]()
+    for node, _, said in state.match(None, REIFIES):
+        if not isinstance(said, ox.Triple) or node in withdrawn:
+            continue
+        text = spelled(said)[len("<<( ") : -len(" )>>")]
+        if node not in last and node not in waiting and text not in standing:
+            continue
+        begins = [bound for bound in first.get(node, ()) if same_clock(bound, at)]
+        if not begins and isinstance(at, datetime):
+            begins = written.get(node, [])
+        ends = [bound for bound in last.get(node, ()) if same_clock(bound, at)]
+        if any(bound <= at for bound in begins) and all(at < bound for bound in ends):
+            found.add(text)
+    return found
+
+
+def _values(state: State, predicate: ox.NamedNode) -> dict[Term, list[Value]]:
+    found: dict[Term, list[Value]] = {}
+    for node, _, bound in state.match(None, predicate):
+        found.setdefault(node, []).append(value(bound))
+    return found

@@ -21,7 +21,7 @@ from substrate.adapters.langchain_tools import memory_tools
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 V = Namespace("https://example.org/v#")
-READING = {"about", "sparql", "as_of", "who_knew", "told_by", "why", "history", "what_if_forgotten"}
+READING = {"about", "sparql", "as_of", "who_knew", "told_by", "why", "impact", "history", "what_if_forgotten"}
 
 
 @pytest.fixture

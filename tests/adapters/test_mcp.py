@@ -18,7 +18,7 @@ anyio = pytest.importorskip("anyio")
 from mcp import Client, StdioServerParameters  # noqa: E402
 
 V = Namespace("https://example.org/v#")
-READING = {"about", "sparql", "as_of", "who_knew", "told_by", "why", "history", "what_if_forgotten"}
+READING = {"about", "sparql", "as_of", "who_knew", "told_by", "why", "impact", "history", "what_if_forgotten"}
 Session = Callable[[Any], Awaitable[None]]
 
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyoxigraph import NamedNode
 
-from substrate import Assert, EventLog, LogError, Namespace, ParameterError, RetractAwareness
+from substrate import Assert, EventLog, LogError, Namespace, ParameterError, RetractAwareness, TBox
 from substrate.base.vocabulary import AWARE_OF
 from substrate.log.grouping import FORGETTING
 from substrate.memory.memory import Memory
@@ -245,3 +245,142 @@ def test_a_closed_memory_refuses(tmp_path: Path) -> None:
     with pytest.raises(LogError, match="closed"):
         memory.observe(V.bo, V.at, V.cafe)
     assert len(memory.log) == len(EventLog.read(tmp_path / "a.rdfp"))
+
+
+def present(memory: Memory) -> set[tuple[object, object]]:
+    return {(s, o) for s, p, o in memory.as_of() if p == V.at}
+
+
+def test_what_lies_ahead_is_not_now() -> None:
+    memory = Memory()
+    memory.observe(V.ann, V.at, V.moon, valid_from=1000)
+    memory.observe(V.bo, V.at, V.cafe, valid_until=10)
+    assert present(memory) == {(V.bo, V.cafe)}
+    assert V.moon not in {o for _, _, o in memory.log.head}
+    assert places(memory, 1, 1000) == {str(V.moon)}, "asked for, it is there"
+    assert {o for _, p, o in memory.as_of(1000) if p == V.at} == {V.moon}
+    memory.observe(V.cy, V.at, V.home, tick=12)
+    assert present(memory) == {(V.cy, V.home)}
+    memory.end(V.cy, V.at, V.home, at=2000)
+    memory.observe(V.dee, V.at, V.home, tick=1500)
+    assert present(memory) == {(V.ann, V.moon), (V.cy, V.home), (V.dee, V.home)}
+    memory.observe(V.eve, V.at, V.home, tick=2001)
+    assert present(memory) == {(V.ann, V.moon), (V.dee, V.home), (V.eve, V.home)}
+    assert places(memory, 2001, 1999) == {str(V.moon), str(V.home)}
+    assert Memory(EventLog.from_patch(memory.log.to_patch())).as_of() == memory.as_of()
+
+
+def test_an_end_that_lies_ahead_does_not_outlive_what_began_later() -> None:
+    memory = Memory()
+    memory.observe(V.ann, V.at, V.cafe, valid_until=5, author=V.bo)
+    memory.observe(V.ann, V.at, V.cafe, valid_until=5, author=V.cy)
+    memory.observe(V.ann, V.at, V.cafe, valid_until=9, author=V.dee)
+    memory.observe(V.eve, V.at, V.home, tick=6)
+    assert (V.ann, V.cafe) in present(memory)
+    memory.observe(V.eve, V.mood, "fine", tick=9)
+    assert present(memory) == {(V.eve, V.home)}
+
+
+def test_by_the_clock_the_future_is_not_now_either() -> None:
+    hours = iter(range(100))
+    memory = Memory(clock=lambda: NOON + timedelta(hours=next(hours)))
+    memory.observe(V.ann, V.at, V.moon, valid_from=NOON + timedelta(hours=3))
+    assert present(memory) == set()
+    assert [present(memory) for _ in range(2)] == [set(), {(V.ann, V.moon)}]
+    memory.observe(V.bo, V.at, V.cafe)
+    assert V.moon in {o for _, _, o in memory.log.head}
+
+
+def test_a_clock_that_stands_still_or_goes_back_orders_records_all_the_same() -> None:
+    times = iter([NOON, NOON, NOON - timedelta(days=1), NOON + timedelta(days=1)])
+    memory = Memory(clock=lambda: next(times))
+    for name in "abcd":
+        memory.observe(V[name], V.at, V.cafe)
+    written = [memory.why(V[name], V.at, V.cafe)[0].time for name in "abcd"]
+    assert written == sorted(set(written), key=str)
+    assert [written[0], written[-1]] == [NOON, NOON + timedelta(days=1)]
+
+
+def test_what_rests_on_a_fact_is_withdrawn_with_it() -> None:
+    memory = Memory()
+    rain = memory.observe(V.town, V.weather, V.rain)
+    hall = memory.observe(V.picnic, V.at, V.hall, cause=rain)
+    memory.believe(V.ann, V.hall, cause=hall)
+    memory.observe(V.bo, V.at, V.home, cause=rain)
+    memory.observe(V.bo, V.at, V.home, author=V.bo)
+    fallen = [ground.said for ground in memory.impact(V.town, V.weather, V.rain)]
+    assert (V.picnic, V.at, V.hall) in fallen
+    assert (V.ann, AWARE_OF, V.hall) in fallen
+    memory.forget(V.town, V.weather, V.rain)
+    assert present(memory) == {(V.bo, V.home)}, "he said so himself"
+    assert memory.who_knew(V.hall) == []
+    assert memory.who_knew(V.hall, 4) == [V.ann]
+    lost, ground = memory.why(V.picnic, V.at, V.hall)
+    assert (lost.lost, ground.lost, ground.record) == (True, True, rain.node)
+    assert [one.lost for one in memory.why(V.picnic, V.at, V.hall, 3)] == [False, False]
+    assert memory.impact(V.town, V.weather, V.rain) == ()
+    assert places(memory, 5, 4) == {str(V.home)}, "withdrawn, it was never so"
+
+
+def test_what_rests_on_a_fact_ends_with_it() -> None:
+    memory = Memory()
+    city = memory.observe(V.ann, V.city, V.oslo, tick=1)
+    zone = memory.observe(V.ann, V.at, V.cet, cause=city, tick=2)
+    memory.believe(V.bo, V.oslo, cause=zone, tick=3)
+    memory.end(V.ann, V.city, V.oslo, at=6, tick=7)
+    assert present(memory) == set()
+    assert memory.who_knew(V.oslo) == [V.bo], "what was learned of it is known still"
+    assert places(memory, 7, 5) == {str(V.cet)}
+    assert places(memory, 7, 6) == set()
+
+
+def test_an_author_takes_back_their_own_word() -> None:
+    memory = Memory()
+    own = memory.observe(V.ann, V.at, V.cafe, author=V.bo)
+    memory.observe(V.ann, V.at, V.cafe, author=V.cy)
+    memory.observe(V.dee, V.at, V.cafe, cause=own)
+    memory.forget(V.ann, V.at, V.cafe, author=V.bo)
+    assert [ground.author for ground in memory.why(V.ann, V.at, V.cafe)] == [V.cy]
+    assert present(memory) == {(V.ann, V.cafe), (V.dee, V.cafe)}
+    memory.forget(V.ann, V.at, V.cafe, author=V.officer)
+    assert present(memory) == set(), "the last ground is gone, and what rested on it"
+
+
+def test_a_functional_property_is_looked_at_when_something_is_observed() -> None:
+    one = TBox("t", f"{V.at} a <http://www.w3.org/2002/07/owl#FunctionalProperty> .")
+    kept, strict, moving = (
+        Memory(tbox=one),
+        Memory(tbox=one, contradictions="refuse"),
+        Memory(tbox=one, contradictions="end"),
+    )
+    for memory in (kept, strict, moving):
+        memory.observe(V.ann, V.at, V.cafe, tick=1)
+        memory.observe(V.ann, V.at, V.cafe, tick=1, author=V.bo)
+        memory.observe(V.ann, V.mood, "fine", tick=2)
+    kept.observe(V.ann, V.at, V.home, tick=5)
+    assert len(present(kept)) == 2
+    before = strict.log.digest
+    with pytest.raises(LogError, match="has one object"):
+        strict.observe(V.ann, V.at, V.home, tick=5)
+    assert strict.log.digest == before
+    moving.observe(V.ann, V.at, V.home, tick=5)
+    assert present(moving) == {(V.ann, V.home)}
+    assert [places(moving, 5, about) for about in (4, 5)] == [{str(V.cafe)}, {str(V.home)}]
+    with pytest.raises(ParameterError, match="contradictions"):
+        Memory(contradictions="guess")  # type: ignore[arg-type]
+
+
+def test_memories_are_merged_in_the_order_of_time() -> None:
+    base = Memory()
+    base.observe(V.town, V.at, V.valley, time=NOON)
+    first, second = base.imagine(1), base.imagine(1)
+    for day in range(1, 6):
+        first.observe(V.ann, V.saw, V[f"day{day}"], time=NOON + timedelta(days=day))
+    first.believe(V.ann, V.secret, time=NOON + timedelta(days=6))
+    second.believe(V.bo, V.secret, time=NOON + timedelta(days=300))
+    both = first.merge(second)
+    assert both.who_knew(V.secret) == [V.ann, V.bo]
+    assert [both.who_knew(V.secret, tick) for tick in (5, 6, 7)] == [[], [V.ann], [V.ann, V.bo]]
+    assert [who.valid_from for who in both.why(V.bo, AWARE_OF, V.secret)] == [7]
+    assert both.log.digest == second.merge(first).log.digest == both.merge(second).log.digest
+    assert first.merge(base).log == first.log

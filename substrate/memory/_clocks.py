@@ -1,0 +1,165 @@
+"""The clocks of a memory: what stands now, what is still to begin or end, and the order of times."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+import pyoxigraph as ox
+
+from substrate.base.delta import Delta, Op, Triple
+from substrate.base.terms import term, triple, value
+from substrate.branch.merge import merge_base
+from substrate.log.event_log import EventLog
+from substrate.log.grouping import opened, together
+from substrate.log.state import State
+from substrate.memory.records import (
+    AWAITS,
+    FROM,
+    REIFIES,
+    TIME,
+    UNTIL,
+    Moment,
+    Node,
+    is_lost,
+    moment,
+    records_of,
+)
+
+
+class HybridClock:
+    """The time at which a log's records are written: a wall clock's, and later than every record's before
+    (S. Kulkarni et al., "Logical Physical Clocks", 2014, with microseconds for the counter).
+    """
+
+    def __init__(self, log: EventLog, read: Callable[[], datetime]) -> None:
+        self.read = read
+        self._log = log
+        self._seen = 0
+        self._last: datetime | None = None
+
+    def now(self) -> datetime:
+        """The wall clock's time, or a microsecond after the last record's where that is later."""
+        time = moment(self.read(), "clock")
+        assert isinstance(time, datetime)
+        for op, quad in self._log.changes(self._seen):
+            self._seen += 1
+            found = value(quad.object) if op is Op.INSERT and quad.predicate == TIME else None
+            if isinstance(found, datetime) and found.utcoffset() is not None:
+                self._last = found if self._last is None else max(found, self._last)
+        return time if self._last is None else max(time, self._last + timedelta(microseconds=1))
+
+
+class Now(NamedTuple):
+    """The present: a tick, and the time where one is known."""
+
+    tick: int
+    time: datetime | None
+
+    def before(self, other: Moment) -> bool:
+        """Tell whether a moment lies ahead, by its own clock; a time does not where none is known."""
+        if isinstance(other, datetime):
+            return self.time is not None and self.time < other
+        return self.tick < other
+
+    def standing(self, first: Moment, last: Moment | None) -> tuple[bool, Moment | None]:
+        """Tell whether what holds between two moments stands now, and when that changes next."""
+        if self.before(first):
+            return False, first
+        if last is None:
+            return True, None
+        return (True, last) if self.before(last) else (False, None)
+
+    def ended(self, state: State, node: Node, last: Moment) -> list[tuple[Op, Triple]]:
+        """The changes that give a record an end."""
+        found: list[tuple[Op, Triple]] = [(Op.RETRACT, part) for part in state.match(node, UNTIL)]
+        found.append((Op.INSERT, (node, UNTIL, term(last))))
+        waits = [value(bound) for *_, bound in state.match(node, AWAITS)]
+        begun = not any(bound == value(first) for bound in waits for *_, first in state.match(node, FROM))
+        if begun or not self.before(last):
+            found += [(Op.RETRACT, (node, AWAITS, term(bound))) for bound in waits]
+            if self.before(last):
+                found.append((Op.INSERT, (node, AWAITS, term(last))))
+        return found
+
+    def due(self, state: State) -> Iterator[Due]:
+        """The records whose moment has come, in its order."""
+        waiting = sorted(state.match(None, AWAITS), key=lambda part: (str(part[2]), str(part[0])))
+        for node, _, bound in waiting:
+            if not self._past(value(bound)):
+                continue
+            stands, ahead = self._bounds(state, node)
+            changes: list[tuple[Op, Triple]] = [(Op.RETRACT, (node, AWAITS, bound))]
+            if ahead is not None:
+                changes.append((Op.INSERT, (node, AWAITS, term(ahead))))
+            (reified,) = (found for *_, found in state.match(node, REIFIES))
+            assert isinstance(reified, ox.Triple)
+            said = triple(reified.subject, reified.predicate, reified.object)
+            if stands:
+                changes.append((Op.INSERT, said))
+            elif not any(self._holds(state, one) for one in records_of(state, said) if one != node):
+                changes.append((Op.RETRACT, said))
+            yield Due(node, said, stands, changes)
+
+    def _past(self, bound: Moment) -> bool:
+        if isinstance(bound, datetime):
+            return self.time is not None and bound <= self.time
+        return bound <= self.tick
+
+    def _bounds(self, state: State, node: Node) -> tuple[bool, Moment | None]:
+        (first,), last = ([value(o) for *_, o in state.match(node, which)] for which in (FROM, UNTIL))
+        return self.standing(first, last[0] if last else None)
+
+    def _holds(self, state: State, node: Node) -> bool:
+        return not is_lost(state, node) and self._bounds(state, node)[0]
+
+
+class Due(NamedTuple):
+    """A record whose moment has come: what it says, whether that stands from now, and the changes."""
+
+    node: Node
+    said: Triple
+    begins: bool
+    changes: list[tuple[Op, Triple]]
+
+
+def by_time(a: EventLog, b: EventLog) -> tuple[EventLog, EventLog]:
+    """Two logs whose records after what they share are put at ticks in the order of their times.
+
+    The logs as they are, where one has nothing of its own or a delta belongs to no record with a time.
+    """
+    base = merge_base(a, b)
+    timed = [_timed(log, base) for log in (a, b)]
+    if not all(timed):
+        return a, b
+    times = sorted({time for side in timed for time, _ in side or ()})
+    first = (a[base - 1].tick if base else -1) + 1
+    ticks = {time: first + place for place, time in enumerate(times)}
+    found: list[EventLog] = []
+    for log, side in zip((a, b), timed, strict=True):
+        new = log.branch(base, None)
+        for time, deltas in side or ():
+            new.extend([_at(ticks[time], delta) for delta in deltas])
+        found.append(new)
+    return found[0], found[1]
+
+
+def _timed(log: EventLog, base: int) -> list[tuple[datetime, list[Delta]]] | None:
+    """The records from a position on with their times, none before the last; ``None`` where one has none."""
+    found: list[tuple[datetime, list[Delta]]] = []
+    for deltas in together(log, base):
+        node = opened(deltas[0])
+        time = next((value(o) for _, _, (s, p, o) in deltas if s == node and p == TIME), None)
+        if not node or not isinstance(time, datetime):
+            return None
+        found.append((max(time, found[-1][0]) if found else time, deltas))
+    return found
+
+
+def _at(tick: int, delta: Delta) -> Delta:
+    """A delta at another tick; a fact that began when it was recorded begins there."""
+    subject, predicate, object_ = delta.triple
+    if predicate == FROM and object_ == term(delta.tick):
+        object_ = term(tick)
+    return Delta(tick, delta.op, (subject, predicate, object_))
