@@ -1,6 +1,6 @@
 """The accuracy of events perceived from NS-DR's proposals, and of answers from them.
 
-    python benchmarks/clevrer_perception.py DATA [--part development|aside|ablations|future|speed]
+    python benchmarks/clevrer_perception.py DATA [--part development|aside|ablations|descriptive|future|speed]
 
 DATA holds proposals.zip, annotations/, explanatory_train.jsonl.gz and ground_truth_{train,test}.jsonl.gz.
 Videos that may be fitted to are judged by cross-validation: each fifth of them with weights fitted to the
@@ -18,8 +18,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from math import hypot
 from pathlib import Path
+from random import Random
 from statistics import quantiles
-from typing import Any
 
 import msgspec
 import numpy as np
@@ -28,13 +28,15 @@ from orchestration.scoring.statistics import wilson
 from substrate.domains.clevrer.deltas import events_log
 from substrate.domains.clevrer.format import (
     FRAMES,
-    CompactCollision,
-    InOut,
+    Annotation,
+    ObjectProperty,
+    Question,
     SceneEvents,
     SceneQuestions,
     annotation_names,
     annotation_sources,
     decode_annotation,
+    in_out_objects,
     read_questions,
     read_scene_events,
     tracks,
@@ -47,15 +49,14 @@ from substrate.domains.clevrer.motion.predict import apart, outlook
 from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.clevrer.perception.belief import BELIEF, Belief, contact_terms, fit
 from substrate.domains.clevrer.perception.calibrate import (
-    Gold,
     fit_belief,
     is_aside,
-    read_gold,
     touched,
 )
 from substrate.domains.clevrer.perception.ensemble import answer_perceived, compact
 from substrate.domains.clevrer.perception.format import decode_proposals, proposal_names, proposal_sources
 from substrate.domains.clevrer.perception.future import PERCEIVED, chances, estimates, met, straight
+from substrate.domains.clevrer.perception.judge import Gold, lost, read_gold, said
 from substrate.domains.clevrer.perception.masks import sightings
 from substrate.domains.clevrer.perception.perceive import (
     Perceived,
@@ -65,8 +66,15 @@ from substrate.domains.clevrer.perception.perceive import (
     recorded,
 )
 from substrate.domains.rows import Row
+from substrate.generators.clevrer.descriptive import ask
+from substrate.generators.clevrer.events import Event, Film
+from substrate.generators.clevrer.phrases import Names
 
 FOLDS, CLOSE = 5, 6
+PARTS = ("development", "aside", "ablations", "descriptive", "future", "speed")
+SEED, ASKED = 20, 11
+"""Of the descriptive questions that the world's generator makes: the seed, and how many a video, as official.
+"""
 _ENGINE = (1, 2, 3, 7, 8, 12, 17)
 """Terms of a contact that come from comparing courses of motion under the law."""
 
@@ -182,22 +190,15 @@ def brier(said: Sequence[tuple[float, bool]]) -> float:
 
 def reliability(judged: Judged) -> Iterator[str]:
     """Of the hypotheses of each kind: what was said, and what came true."""
-    kinds: dict[str, list[tuple[float, bool]]] = {"collisions": [], "entries and exits": []}
-    for found, video, truth in judged:
-        looks = [path.look for path in video.paths]
-        for event in (*found.collisions, *found.in_outs, *found.doubtful):
-            if hasattr(event, "type"):
-                kinds["entries and exits"].append(
-                    (event.probability, (looks[event.object], event.type) in truth.crossings)  # type: ignore
-                )
-            else:
-                pair = frozenset(looks[n] for n in event.object)  # type: ignore
-                kinds["collisions"].append((event.probability, pair in truth.collisions))
-    for kind, said in kinds.items():
-        yield f"\n{kind}: {len(said)} hypotheses, Brier score {brier(said):.4f}\n"
+    kinds: dict[str, list[tuple[float, bool]]] = {}
+    for found, _, truth in judged:
+        for one in said(found, truth):
+            kinds.setdefault(one.kind, []).append((one.probability, one.came))
+    for kind, all_ in kinds.items():
+        yield f"\n{kind}: {len(all_)} hypotheses, Brier score {brier(all_):.4f}\n"
         yield "| said | hypotheses | mean said | came true |\n|---|---|---|---|"
         for low, high in ((0, 0.02), (0.02, 0.2), (0.2, 0.5), (0.5, 0.8), (0.8, 0.98), (0.98, 1.01)):
-            here = [one for one in said if low <= one[0] < high]
+            here = [one for one in all_ if low <= one[0] < high]
             if here:
                 mean, came = (sum(one[k] for one in here) / len(here) for k in (0, 1))
                 yield f"| {low}–{min(1, high)} | {len(here)} | {mean:.3f} | {came:.3f} |"
@@ -249,59 +250,14 @@ def place_errors(data: Path, judged: Judged) -> Iterator[str]:
 def causes(
     judged: Judged, asked: Mapping[int, SceneQuestions], real: Mapping[int, SceneEvents]
 ) -> Iterator[str]:
-    """The cause of each wrong answer: the first stage whose truth, put in its place, makes it right."""
-    by_scene = {found.scene_index: (found, video, truth) for found, video, truth in judged}
+    """The stage that each wrong answer was lost to."""
+    by_scene = {found.scene_index: (found, video) for found, video, _ in judged}
     for row in answers(judged, asked):
-        if row.correct:
-            continue
-        found, video, truth = by_scene[int(row.scene)]
-        looks = [path.look for path in video.paths]
-        want = [q for q in asked[found.scene_index].questions if q.question_id == row.question]
-
-        def right(events: SceneEvents, want: list[Any] = want, scene: int = found.scene_index) -> bool:
-            return all(r.correct for r in answer_scene(events_log(events), scene, want, Parameters(), ""))
-
-        mine = compact(found, [*found.in_outs, *found.collisions])
-        hits = {frozenset(looks[n] for n in c.object): c.frame for c in mine.collisions}
-        missed = [sorted(pair) for pair in truth.collisions if pair not in hits]
-        false = [sorted(pair) for pair in hits if pair not in truth.collisions]
-        true_hits = [
-            CompactCollision((looks.index(a), looks.index(b)), frame)
-            for (a, b), frame in ((tuple(p), f) for p, f in truth.collisions.items())
-            if a in looks and b in looks
-        ]
-        timed = [
-            CompactCollision(c.object, truth.collisions.get(frozenset(looks[n] for n in c.object), c.frame))
-            for c in mine.collisions
-        ]
-        true_moves = [
-            InOut(frame, looks.index(look), kind)  # pyright: ignore[reportArgumentType]
-            for (look, kind), frame in truth.crossings.items()
-            if look in looks
-        ]
-        if not right(real[found.scene_index]):
-            cause = "reasoning"
-        elif truth.looks != set(looks):
-            cause = "detection"
-        elif right(msgspec.structs.replace(mine, collisions=timed)):
-            cause = "time of a collision"
-        elif right(msgspec.structs.replace(mine, in_outs=true_moves)):
-            cause = "entry or exit"
-        elif right(msgspec.structs.replace(mine, collisions=true_hits)):
-            hypotheses = {frozenset(looks[n] for n in c.pair): c for c in video.contacts}
-            wrong = [pair for pair in truth.collisions if pair not in hits] + [
-                p for p in hits if p not in truth.collisions
-            ]
-            hidden = any(p not in hypotheses or min(hypotheses[p].seen) < 5 for p in wrong)
-            cause = "track (a body hardly seen around the contact)" if hidden else "event"
-        else:
-            cause = "several"
-        off = [c.frame - t.frame for c, t in zip(mine.collisions, timed, strict=True)]
-        yield (
-            f"- {found.scene_index}/{row.question}: {cause}; missed {missed}, false {false}, "
-            f"off by {off}"
-            f"; says {row.predicted}, should {row.expected}"
-        )
+        if not row.correct:
+            found, video = by_scene[int(row.scene)]
+            (question,) = (q for q in asked[found.scene_index].questions if q.question_id == row.question)
+            why = lost(video, found, events_log(real[found.scene_index]), question, Parameters())
+            yield f"- {found.scene_index}/{row.question}: {why.stage}; {why.words}"
 
 
 def without_engine(videos: Iterable[Video], truth: Mapping[int, Gold]) -> Belief:
@@ -351,9 +307,7 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("data", type=Path)
-    parser.add_argument(
-        "--part", choices=("development", "aside", "ablations", "future", "speed"), default="development"
-    )
+    parser.add_argument("--part", choices=PARTS, default="development")
     given = parser.parse_args()
     data: Path = given.data
     files = [data / f"ground_truth_{part}.jsonl.gz" for part in ("train", "test")]
@@ -373,9 +327,70 @@ def main() -> int:
         say("\nLost to:\n" + "\n".join(causes(judged, asked, real)) + "\n")
     elif given.part == "future":
         future(data, truth)
+    elif given.part == "descriptive":
+        descriptive(data, truth, read_scene_events(files[1]))
     else:
         ablations(data, truth, asked)
     return 0
+
+
+class Listed(Film):
+    """A film of which the events are known, and no speeds: nothing is asked about who moves."""
+
+    def __init__(self, real: SceneEvents) -> None:
+        objects = [ObjectProperty(o.id, o.color, o.material, o.shape) for o in real.objects]
+        super().__init__(Annotation(real.scene_index, "", objects, [], []))
+        self.__dict__["events"] = sorted(
+            [
+                *(Event("collision", tuple(sorted(c.object)), c.frame) for c in real.collisions),
+                *(Event(e.type, (number,), e.frame) for e in real.in_outs for number in in_out_objects(e)),
+            ],
+            key=lambda event: (event.frame, event.type, event.objects),
+        )
+        self.__dict__["end_is_clear"] = False
+
+    def in_state(self, state: str, frame: int) -> None:
+        """Not known."""
+
+    def in_state_throughout(self, state: str) -> None:
+        """Not known."""
+
+
+def descriptive(data: Path, truth: Mapping[int, Gold], real: Mapping[int, SceneEvents]) -> None:
+    """Descriptive questions that the world's generator makes of true events, asked of both logs."""
+    videos = examine(data, lambda number: number in real)
+    developed = [video for video in videos if is_developed(video.seen.video)]
+    parts = {
+        "cross-validated": crossed_over(developed, truth, partial(fit_belief, truth=truth)),
+        "kept aside": [(recorded(v), v, truth[v.seen.video]) for v in videos if is_aside(v.seen.video)],
+    }
+    say("\n| part | videos | subtype | answers as the true log | cannot run | as the generator says |\n")
+    say("|---|---|---|---|---|---|\n")
+    for part, judged in parts.items():
+        counts: Counter[tuple[str, str]] = Counter()
+        for found, _, _ in judged:
+            scene = real[found.scene_index]
+            film = Listed(scene)
+            names = Names(tuple(film.annotation.object_property))
+            made = ask(film, names, Random(f"{SEED}/{scene.scene_index}/descriptive"), ASKED)
+            questions = [
+                Question(number, one.text, "descriptive", list(one.program), one.subtype, one.answer)
+                for number, one in enumerate(made)
+            ]
+            logs = events_log(scene), events_log(compact(found, [*found.in_outs, *found.collisions]))
+            truly, mine = (answer_scene(log, scene.scene_index, questions, Parameters(), "") for log in logs)
+            for one, true, here in zip(made, truly, mine, strict=True):
+                for subtype in ("all", one.subtype.partition("_")[0]):
+                    counts[subtype, "n"] += 1
+                    counts[subtype, "same"] += here.predicted == true.predicted
+                    counts[subtype, "failed"] += here.error is not msgspec.UNSET
+                    counts[subtype, "true"] += bool(true.correct)
+        for subtype in ("all", "count", "exist", "query"):
+            n = {key: counts[subtype, key] for key in ("n", "same", "failed", "true")}
+            say(
+                f"| {part} | {len(judged)} | {subtype} | {share(n['same'], n['n'])} | {n['failed']} | "
+                f"{n['true']} |\n"
+            )
 
 
 def is_developed(number: int) -> bool:

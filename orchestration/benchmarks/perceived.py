@@ -25,7 +25,15 @@ from orchestration.benchmarks.benchmark import (
     per_choice,
     require_scenes,
 )
-from orchestration.benchmarks.clevrer import PARAMETERS, TABLE, picture, wordings
+from orchestration.benchmarks.clevrer import (
+    EVENTS,
+    PARAMETERS,
+    TABLE,
+    picture,
+    scene_cases,
+    scene_logs,
+    wordings,
+)
 from substrate.base.inputs import Source as Bytes
 from substrate.cause.explanation import Explanation
 from substrate.domains.clevrer.evidence import rests_on
@@ -35,7 +43,7 @@ from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.clevrer.perception.explain import explain_perceived
 from substrate.domains.clevrer.perception.format import decode_proposals, proposal_names, proposal_sources
 from substrate.domains.clevrer.perception.log import perceived_log
-from substrate.domains.clevrer.perception.perceive import examined
+from substrate.domains.clevrer.perception.perceive import Perceived, Video, examined, recorded
 from substrate.domains.rows import Row
 from substrate.generators.clevrer.proposals import seen_files
 from substrate.generators.clevrer.release import write_scenes
@@ -43,26 +51,32 @@ from substrate.generators.layout import encode_scene
 from substrate.log.event_log import EventLog
 
 NAME = "perceived"
+_TRUTH = ("annotations", "events")
 _questions = msgspec.json.Decoder(SceneQuestions)
 
 
 class PerceivedData(Data, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """So many generated scenes as a detector sees them, or a user's own proposals and questions.
 
-    A profile that names ``clevrer.proposals`` names these too.
+    A profile that names ``clevrer.proposals`` names these too. ``annotations`` or ``events`` are the truth:
+    they say how sure events are and what wrong answers were lost to, and no log or answer depends on them.
     """
 
     first_scene: Annotated[int, Natural] = 10000
     scenes: Annotated[int, Natural] = 0
     proposals: str | None = None
+    annotations: str | None = None
+    events: str | None = None
     questions: str | None = None
 
     def among(self, profile: Any) -> PerceivedData:
-        """The proposals and questions of ``clevrer``, where its own are not named."""
+        """The files of ``clevrer``, where its own are not named."""
         named = profile.clevrer
         if self.proposals is not None or self.source == "generated" or named.proposals is None:
             return self
-        return replace(self, source="local", proposals=named.proposals, questions=named.questions)
+        names = (*_TRUTH, "proposals", "questions")
+        files = {name: getattr(self, name) or getattr(named, name) for name in names}
+        return replace(self, source="local", **files)
 
 
 def cases(files: Files, only: Collection[Any] | None = None, unasked: bool = False) -> Cases:
@@ -76,10 +90,50 @@ def cases(files: Files, only: Collection[Any] | None = None, unasked: bool = Fal
 
     def each() -> Iterator[Case]:
         sources = proposal_sources(where, [names[video] for video in videos])
+        truths = _truths(files, videos)
+        truth = next(truths, None)
         for video, (name, record) in zip(videos, sources, strict=True):
-            yield Case(video, name, record, bytes(asked.get(video, b"")))
+            questions = bytes(asked.get(video, b""))
+            if questions and truth and truth.scene == video:
+                # Gold stands with the questions, where no log is made of it.
+                questions = b'%b,"%b":%b}' % (questions.rstrip()[:-1], _key(truth), truth.record)
+            while truth and int(truth.scene) <= video:
+                truth = next(truths, None)
+            yield Case(video, name, record, questions)
 
     return Cases(len(videos), each())
+
+
+def _truths(files: Files, videos: Collection[int]) -> Iterator[Case]:
+    """The truth of some videos, ascending, as the cases of CLEVRER; of those that it is known of."""
+    given = {name: files[name] for name in _TRUTH if name in files}
+    return scene_cases(given, {}, videos, unasked=True).each if given else iter(())
+
+
+def _key(truth: Case) -> bytes:
+    return (truth.kind or "annotation").encode()
+
+
+class _Known(msgspec.Struct):
+    """The gold of a case that is the truth of its video, not of its questions."""
+
+    annotation: msgspec.Raw = msgspec.Raw()
+    events: msgspec.Raw = msgspec.Raw()
+
+
+def truth_of(case: Case) -> EventLog | None:
+    """The log of what truly happened in a case's video; ``None`` where that is not known."""
+    known = msgspec.json.decode(case.questions or b"{}", type=_Known)
+    for kind, record in (("", bytes(known.annotation)), (EVENTS, bytes(known.events))):
+        if record:
+            return scene_logs(Case(case.scene, case.source, record, kind=kind))[0].log
+    return None
+
+
+def look(case: Case) -> tuple[Video, Perceived]:
+    """A case's video with all that perception made of it, and its record."""
+    video = examined(decode_proposals((case.source, case.record)), case.source)
+    return video, recorded(video)
 
 
 def logs(case: Case, _: Any = None) -> list[NamedLog]:
@@ -118,6 +172,8 @@ SEEN = Source(
     data=PerceivedData,
     inputs={
         "proposals": ("proposals.zip", "proposals"),
+        "annotations": ("annotation.zip",),
+        "events": ("events.jsonl",),
         "questions": ("validation.json", "questions.json"),
     },
     cases=cases,

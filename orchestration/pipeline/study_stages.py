@@ -102,10 +102,11 @@ def draw_reliability(rows: Path, bins: Path, figure: Path) -> dict[str, Any]:
     said = [msgspec.json.decode(line, type=reliability.Chance) for line in rows.read_bytes().splitlines()]
     found = [
         reliability.reliability_of(subset, (one for one in said if one.subset == subset))
-        for subset in reliability.SUBSETS
+        for subset in (*reliability.SUBSETS, *reliability.EVENTS)
+        if any(one.subset == subset for one in said)
     ]
     write_json(bins, found, indent=1)
-    series = {one.subset: one.bins for one in found if one.n}
+    series = {one.subset: one.bins for one in found}
     figure.write_text(reliability_diagram("reliability", series, alone=True), "utf-8")
     return {one.subset: in_words(one) for one in found}
 
@@ -135,7 +136,7 @@ def determinism_stage() -> Stage:
 
 def make_determinism(workspace: Workspace, out: Path) -> dict[str, Any]:
     """Compute the same answers in every way, and hold the hashes side by side."""
-    found = list(repetitions(workspace))
+    found = list(repetitions(workspace)) if files_of(workspace, determinism.BASE.source) else []
     write_json(out, found, indent=1)
     return {"distinct hashes": len({run.sha256 for run in found})}
 

@@ -219,7 +219,7 @@ def fall(name: str, shown: Fall, *, alone: bool = False) -> str:
 
 
 def reliability_diagram(name: str, series: Mapping[str, Sequence[Bin]], *, alone: bool = False) -> str:
-    """The share of answers that hold against the probability that was said, a line a kind of question.
+    """The share that holds against the probability that was said, a line a kind of question or event.
 
     Args:
         alone: as for :func:`fall`.
@@ -250,7 +250,7 @@ def reliability_diagram(name: str, series: Mapping[str, Sequence[Bin]], *, alone
         if series:
             axes.legend(fontsize=9, loc="upper left")
 
-    about = "Reliability: the share of options that hold against the probability said, with 95 % intervals."
+    about = "Reliability: the share that holds against the probability said, with 95 % intervals."
     return _svg(name, about, draw, height=4.2, alone=alone)
 
 

@@ -19,7 +19,7 @@ from markupsafe import Markup
 from orchestration.lineage.number import Lineage, environment, trace_number
 from orchestration.registry import BENCHMARKS, MAIN, SOURCES, STUDIES, TABLES
 from orchestration.rendering.answers import write_answers
-from orchestration.rendering.experiments import HORIZON, cross_domain, twin_of
+from orchestration.rendering.experiments import cross_domain, twin_of
 from orchestration.rendering.figures import Curve, ablation_curve, accuracy_by_subset
 from orchestration.rendering.page import (
     HERE,
@@ -30,8 +30,9 @@ from orchestration.rendering.page import (
     percent,
     templates,
 )
-from orchestration.rendering.robustness import TABLE, reliability_figure, robustness_figures
+from orchestration.rendering.robustness import TABLE, reliability_figures, robustness_figures
 from orchestration.rendering.tables import Table
+from orchestration.rendering.videos import write_videos
 from orchestration.rendering.worked import worked_examples
 from orchestration.scoring.counting import split_name
 from orchestration.scoring.likeness import stated
@@ -42,6 +43,7 @@ from orchestration.studies.robustness import KEY
 from orchestration.studies.study import shares_file
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.named import kind_of
+from substrate.domains.smallville.experiment import HORIZON
 
 _SHARES = {study.name: (study.shares.title, shares_file(study)) for study in STUDIES if study.shares}
 TITLES = {name: table.title for name, table in TABLES.items()} | {
@@ -49,6 +51,19 @@ TITLES = {name: table.title for name, table in TABLES.items()} | {
     **{name: title for name, (title, _) in _SHARES.items()},
 }
 """The headings of the tables, by name."""
+SURE = {
+    "clevrer": (
+        "How sure answers about imagined worlds are",
+        "An answer that a simulated fork gives has a probability: the share in which it holds of an ensemble "
+        "of forks, each with the constants of the law, the masses and the poses off by what they may be.",
+    ),
+    "perceived": (
+        "How sure perceived events are",
+        "An event that a video may have had has a probability, by what speaks for it in a detector's masks; "
+        "those that are not likely stand in the log as suspected. Here each is held beside what happened.",
+    ),
+}
+"""The probabilities that the report shows beside what is so, by benchmark: a heading, and what they are."""
 _ELSEWHERE = {KEY: f"{TABLE}.json", **{name: f"{file}.json" for name, (_, file) in _SHARES.items()}}
 MARKED = ("substrate", "ns_dr", "aloe", "memn2n", "pcr", "llama_direct", "concordia")
 """The sources whose published numbers have a mark of their own."""
@@ -99,7 +114,7 @@ class Forest(NamedTuple):
 
 
 def write_report(workspace: Workspace, out: Path, known: Stages | None = None) -> dict[str, int]:
-    """Write the report of a run to a new folder: its page, a page a number and a page a benchmark's answers.
+    """Write the report of a run to a new folder: its page, and one of each number, benchmark and video.
 
     Returns:
         How many of each there are.
@@ -111,8 +126,9 @@ def write_report(workspace: Workspace, out: Path, known: Stages | None = None) -
     scores = _read(workspace)
     answered = write_answers(workspace, jinja, out)
     pages = _write_numbers(jinja, lineage, scores, {answers.benchmark.name for answers in answered}, out)
+    videos = write_videos(workspace, jinja, out)
     content = _content(workspace, scores)
-    page = jinja.get_template("report.html.j2").render(answered=answered, **content)
+    page = jinja.get_template("report.html.j2").render(answered=answered, videos=videos, **content)
     (out / "index.html").write_text(page, "utf-8")
     explained = sum(answers.count.explained for answers in answered)
     answers = sum(answers.count.answers for answers in answered)
@@ -181,7 +197,9 @@ def _content(workspace: Workspace, scores: Mapping[str, Mapping[str, Score]]) ->
             (curve, Markup(ablation_curve(f"curve{number}", curve))) for number, curve in enumerate(drawn)
         ],
         "falls": robustness_figures(workspace),
-        "reliability": reliability_figure(workspace),
+        "reliability": reliability_figures(workspace),
+        "measured_on": {name: _MEASURED_ON[kind_of(workspace, BENCHMARKS[name].source)] for name in SURE},
+        "SURE": SURE,
         "domains": cross_domain(),
         "twin": twin_of(workspace),
         "worked": list(worked_examples(workspace)),

@@ -47,7 +47,7 @@ def by_subset(_: Declared, shown: Benchmarks, scores: Mapping[str, Score], works
     differences between like and like; and the rows that go past the paper.
     """
     caption = (
-        f"{'; '.join(f'{one.title}, {_source(one.source, workspace)}{one.source.note}' for one in shown)}. "
+        f"{'; '.join(_asked_of(one, scores, workspace) for one in shown)}. "
         "n counts questions, or options where the row says so; the paper's n counts questions in every row. "
         "Intervals are Wilson, 95 %. "
         "The rows of a dotted name are not the paper's: forks simulated by the calibrated law of motion, "
@@ -71,6 +71,14 @@ def by_subset(_: Declared, shown: Benchmarks, scores: Mapping[str, Score], works
         for s in scores.values()
     ]
     return columns.table(caption, rows, [[name] * len(columns.heads) for name in scores])
+
+
+def _asked_of(one: Benchmark, scores: Mapping[str, Score], workspace: Workspace) -> str:
+    """A benchmark with its data; of a user's files with how many questions they ask, too."""
+    told = f"{one.title}, {_source(one.source, workspace)}{one.source.note}"
+    asked = sum(s.n for name, s in scores.items() if name in one.numbers and s.metric == "per_question")
+    of_user = asked and kind_of(workspace, one.source) == "local"
+    return f"{told}, ours of {asked:,} of the official questions" if of_user else told
 
 
 def _from(name: str) -> str:
@@ -156,10 +164,12 @@ def by_variant(
     repeated = msgspec.json.decode(workspace.path(REPEATED).read_bytes(), type=list[Repetition])
     hashes = len({one.sha256 for one in repeated})
     ways = "; ".join(one.how for one in repeated)
-    same = (
-        f"{repeated[0].rows:,} answers, computed in {len(repeated)} ways ({ways}), have {hashes} distinct "
-        f"{'hash' if hashes == 1 else 'hashes'}"
-    )
+    same = NOT_MEASURED
+    if repeated:
+        same = (
+            f"{repeated[0].rows:,} answers, computed in {len(repeated)} ways ({ways}), have {hashes} "
+            f"distinct {'hash' if hashes == 1 else 'hashes'}"
+        )
     caption = (
         f"{shown[0].title}, {_source(shown[0].source, workspace)}. Intervals are Wilson, 95 %. "
         f"Published on the official validation split: {_cited(PAPER)}, section 6. Determinism: {same}."

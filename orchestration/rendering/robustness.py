@@ -12,7 +12,7 @@ from orchestration.rendering.figures import Fall, fall, reliability_diagram
 from orchestration.rendering.tables import Table
 from orchestration.scoring.formatting import bounds, share
 from orchestration.scoring.statistics import wilson
-from orchestration.studies.reliability import BINS_FILE, Reliability
+from orchestration.studies.reliability import EVENTS, RELIABILITY, Reliability, bins_file
 from orchestration.workspace.folders import Workspace
 
 TABLE = "artifacts/{profile}/robustness/table"
@@ -58,22 +58,25 @@ class ReliabilityFigure(NamedTuple):
     lines: list[str]
 
 
-def reliability_figure(workspace: Workspace) -> ReliabilityFigure | None:
-    """The agreement of the probabilities of imagined worlds with what is so; ``None`` where none was said."""
-    path = workspace.path(BINS_FILE)
-    found = msgspec.json.decode(path.read_bytes(), type=list[Reliability]) if path.is_file() else []
-    found = [one for one in found if one.n]
-    if not found:
-        return None
-    svg = Markup(reliability_diagram("reliability", {one.subset: one.bins for one in found}))
-    return ReliabilityFigure(svg, [in_words(one) for one in found])
+def reliability_figures(workspace: Workspace) -> dict[str, ReliabilityFigure]:
+    """The agreement of probabilities with what is so, by the part of the study; of those that said some."""
+    drawn: dict[str, ReliabilityFigure] = {}
+    for part in RELIABILITY.parts:
+        path = workspace.path(bins_file(part.name))
+        found = msgspec.json.decode(path.read_bytes(), type=list[Reliability]) if path.is_file() else []
+        if found := [one for one in found if one.n]:
+            series = {one.subset: one.bins for one in found}
+            svg = Markup(reliability_diagram(f"reliability-{part.name}", series))
+            drawn[part.name] = ReliabilityFigure(svg, [in_words(one) for one in found])
+    return drawn
 
 
 def in_words(one: Reliability) -> str:
     """A subset's Brier score beside what simpler words would have."""
+    what = "" if one.subset in EVENTS else " choices"
     return (
-        f"{one.subset}: {one.n:,} choices, Brier score {one.brier:.4f} ({one.plain:.4f} if 0 or 1 were said "
-        f"as the answer does, {one.constant:.4f} if how common a correct choice is)"
+        f"{one.subset}: {one.n:,}{what}, Brier score {one.brier:.4f} ({one.plain:.4f} if 0 or 1 were said "
+        f"as is likelier, {one.constant:.4f} if how common it is)"
     )
 
 

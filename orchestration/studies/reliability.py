@@ -1,31 +1,35 @@
-"""Probabilities of what simulated forks say, beside what is so: each choice about an imagined world."""
+"""Probabilities beside what is so: of choices about imagined worlds, and of events that were perceived."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
+from typing import get_args
 
 import msgspec
 from msgspec.structs import replace
 
 from orchestration.benchmarks.benchmark import Case
 from orchestration.benchmarks.clevrer import CLEVRER
+from orchestration.benchmarks.perceived import PERCEIVED, look, truth_of
 from orchestration.studies.robustness import ROBUSTNESS
 from orchestration.studies.study import Part, Study
 from substrate.domains.clevrer.explain import said_of
 from substrate.domains.clevrer.format import SceneQuestions
 from substrate.domains.clevrer.parameters import Counterfactual, Parameters, Predictive
+from substrate.domains.clevrer.perception.judge import Kind, gold_of, said
 from substrate.domains.clevrer.program import World
 from substrate.domains.clevrer.scene import Scene
 from substrate.log.event_log import EventLog
 
 SUBSETS = ("predictive", "counterfactual")
+EVENTS: tuple[str, ...] = get_args(Kind)
 BINS = 10
 
 
 class Chance(msgspec.Struct, frozen=True, kw_only=True):
-    """A choice: how probable it is said to be that it is correct, and whether it is."""
+    """A choice, or an event that may have happened: how probable it is said to be, and whether it is so."""
 
     benchmark: str = "clevrer"
     split: str
@@ -71,9 +75,9 @@ def rows(case: Case, logs: Sequence[EventLog], parameters: Parameters, split: st
         return
     questions = msgspec.json.decode(case.questions, type=SceneQuestions).questions
     asked = [question for question in questions if question.question_type in SUBSETS]
-    said = said_of(World(scene, simulated), asked)
+    chances = said_of(World(scene, simulated), asked)
     gold = {(q.question_id, c.choice_id): (q.question_type, c.answer) for q in asked for c in q.choices or ()}
-    for one in sorted(said):
+    for one in sorted(chances):
         subset, answer = gold[one.question, one.choice]
         if answer is not None:
             yield Chance(
@@ -97,6 +101,32 @@ def _expected(case: Case) -> Mapping[str, int]:
         if question.question_type in SUBSETS:
             counts[question.question_type] += sum(c.answer is not None for c in question.choices or ())
     return counts
+
+
+def perceived_rows(case: Case, logs: Sequence[EventLog], _: Parameters, split: str) -> Iterator[Chance]:
+    """A row for each event that a video may have had, where it is known what truly happened."""
+    truth = truth_of(case)
+    if truth is None:
+        return
+    hypotheses = said(look(case)[1], gold_of(truth))
+    for number, one in enumerate(sorted(hypotheses, key=lambda one: EVENTS.index(one.kind))):
+        yield Chance(
+            benchmark=PERCEIVED.name,
+            split=split,
+            subset=one.kind,
+            scene=case.scene,
+            question=number,
+            choice=0,
+            probability=one.probability,
+            correct=one.came,
+            log=logs[0].digest,
+        )
+
+
+def _hypotheses(case: Case) -> Mapping[str, int]:
+    """Count the events that a video may have had; none where it is not known what truly happened."""
+    truth = truth_of(case)
+    return Counter(one.kind for one in said(look(case)[1], gold_of(truth))) if truth else {}
 
 
 def reliability_of(subset: str, chances: Iterable[Chance]) -> Reliability:
@@ -124,8 +154,11 @@ def reliability_of(subset: str, chances: Iterable[Chance]) -> Reliability:
     )
 
 
-BINS_FILE = "artifacts/{profile}/reliability/bins.json"
-"""The counts that the diagram is drawn from."""
+def bins_file(part: str) -> str:
+    """The place of the counts that the diagram of a part is drawn from."""
+    return f"artifacts/{{profile}}/reliability/{'' if part == CLEVRER.name else f'{part}-'}bins.json"
+
+
 RELIABILITY = Study(
     name="reliability",
     parts=(
@@ -137,8 +170,19 @@ RELIABILITY = Study(
             rows=rows,
             expected=_expected,
             file="artifacts/{profile}/reliability/clevrer.jsonl",
-            shown=(BINS_FILE, "artifacts/{profile}/reliability/clevrer.svg"),
+            shown=(bins_file(CLEVRER.name), "artifacts/{profile}/reliability/clevrer.svg"),
             first="reliability",
+        ),
+        Part(
+            name=PERCEIVED.name,
+            base=PERCEIVED,
+            about="The probability of each event that a video may have had, beside whether it happened, "
+            "where that is known: rows, bins with the Brier score, and the reliability diagram.",
+            rows=perceived_rows,
+            expected=_hypotheses,
+            file="artifacts/{profile}/reliability/perceived.jsonl",
+            shown=(bins_file(PERCEIVED.name), "artifacts/{profile}/reliability/perceived.svg"),
+            first="perceived",
         ),
     ),
     parameters=ROBUSTNESS.parameters,

@@ -61,6 +61,8 @@ class Robustness(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     babi: Annotated[int, Natural] = 0
     reliability: Annotated[int, Natural] = 0
     """Of CLEVRER's scenes, those whose answers about imagined worlds are given probabilities."""
+    perceived: Annotated[int, Natural] = 0
+    """Of perceived videos, those whose events' probabilities are held beside what happened."""
     evidence: Annotated[int, Natural] = 0
     """Of each benchmark's cases, those whose right answers are asked what they rest on."""
     questions: Annotated[int, Natural] = 0

@@ -13,6 +13,7 @@ STATES = {
     "ancestor": "a causal ancestor",
     "lost": "does not happen without the removed object",
     "predicted": "predicted after the last frame",
+    "suspected": "suspected, and not believed",
     "": "observed",
 }
 """The relation of a mark to the answer, in words."""

@@ -40,7 +40,8 @@ def write_project(root: Path, scenes: int) -> None:
         "comphy": {"source": "generated", "targets": 2},
         "clevrer_humans": {"events": None, "questions": None},
     }
-    parameters["robustness"] = {"clevrer": 2, "comphy_inferred": 1, "gqa": 1, "babi": 1, "reliability": 1}
+    once = ("comphy_inferred", "gqa", "babi", "reliability", "perceived")
+    parameters["robustness"] = {"clevrer": 2, **dict.fromkeys(once, 1)}
     parameters["robustness"] |= {"evidence": 2, "questions": 2}
     # Each partition is a task, and a task of so few cases costs more than its work.
     parameters["spark"]["partitions"] = 2

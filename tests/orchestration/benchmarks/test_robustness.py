@@ -72,7 +72,8 @@ def test_probabilities_are_counted_into_bins_and_the_report_shows_both(reproduce
         assert (one.n, sum(found.right for found in one.bins)) == (len(here), sum(c.correct for c in here))
         assert sum(found.n for found in one.bins) == one.n
     page = (folder / "report/index.html").read_text("utf-8")
-    assert 'id="reliability"' in page
+    assert 'id="reliability-of-clevrer"' in page
+    assert 'id="reliability-of-perceived"' in page
     assert all(f"{one.base.title}. Bars are Wilson" in page for one in PERTURBED.values())
 
 

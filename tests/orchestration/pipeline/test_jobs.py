@@ -12,7 +12,7 @@ import pytest
 from projects import link_code
 
 from orchestration.definitions import build_definitions, defs
-from orchestration.fetch.downloads import official_sources
+from orchestration.fetch.sources import official_sources
 from orchestration.ledger import dvc as pins
 from orchestration.ledger.drift import Difference
 from orchestration.ledger.verification import Report

@@ -24,12 +24,9 @@ from substrate.base.extras import needed
 from substrate.domains.clevrer.format import (
     SHAPES,
     Annotation,
-    SceneEvents,
     annotation_names,
     annotation_sources,
     decode_annotation,
-    in_out_objects,
-    read_scene_events,
 )
 from substrate.domains.clevrer.perception.belief import Belief, contact_terms, crossing_terms, fit
 from substrate.domains.clevrer.perception.borders import Crossing
@@ -37,7 +34,8 @@ from substrate.domains.clevrer.perception.camera import CUBE, SEEN, Camera
 from substrate.domains.clevrer.perception.collisions import Contact
 from substrate.domains.clevrer.perception.constants import WEIGHTS
 from substrate.domains.clevrer.perception.format import proposal_names
-from substrate.domains.clevrer.perception.masks import Look, sightings
+from substrate.domains.clevrer.perception.judge import Gold, read_gold
+from substrate.domains.clevrer.perception.masks import sightings
 from substrate.domains.clevrer.perception.perceive import Video, examined, read_videos
 
 PARTS, ASIDE = 5, 4
@@ -50,31 +48,6 @@ What each means stands in :mod:`.camera` and :mod:`.belief`.
 
 from typing import Any
 '''
-
-
-class Gold(NamedTuple):
-    """The true events of a video, by what its objects look like."""
-
-    looks: frozenset[Look]
-    collisions: dict[frozenset[Look], int]
-    crossings: dict[tuple[Look, str], int]
-    """The frame of the first entry and of the first exit of each object that has one."""
-
-
-def gold(events: SceneEvents) -> Gold:
-    """The truth of a video, from its line in a file of true events."""
-    looks: dict[int, Look] = {o.id: (o.color, o.material, o.shape) for o in events.objects}
-    crossings: dict[tuple[Look, str], int] = {}
-    for event in sorted(events.in_outs, key=lambda event: event.frame):
-        for number in in_out_objects(event):
-            crossings.setdefault((looks[number], event.type), event.frame)
-    collisions = {frozenset(looks[number] for number in c.object): c.frame for c in events.collisions}
-    return Gold(frozenset(looks.values()), collisions, crossings)
-
-
-def read_gold(files: Iterable[Path]) -> dict[int, Gold]:
-    """The truth of the videos of several files of events."""
-    return {scene: gold(events) for file in files for scene, events in read_scene_events(file).items()}
 
 
 def is_aside(video: int) -> bool:
