@@ -7,17 +7,16 @@ C). The answers are judged by the code of `substrate score twin`. Needs the extr
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 from substrate import __version__
 from substrate.base.errors import FormatError
 from substrate.base.extras import missing_extra
-from substrate.baselines.model import ReplyError, Request
-from substrate.baselines.twin import request
+from substrate.baselines.twin import FORM, request, said_in
 from substrate.domains.smallville.format import Gold, Spec, read_gold, read_specs
-from substrate.domains.smallville.judging import Judgement, Said, judge, normal, weights
+from substrate.domains.smallville.judging import Judgement, judge, weights
 from substrate.generators.smallville import CANARY, generate
 
 try:
@@ -26,6 +25,8 @@ try:
     from inspect_ai.model import (  # pyright: ignore[reportMissingImports]
         ChatMessageSystem,
         ChatMessageUser,
+        GenerateConfig,
+        ResponseSchema,
         get_model,
     )
     from inspect_ai.scorer import (  # pyright: ignore[reportMissingImports]
@@ -36,6 +37,7 @@ try:
         stderr,
     )
     from inspect_ai.solver import solver  # pyright: ignore[reportMissingImports]
+    from inspect_ai.util import JSONSchema  # pyright: ignore[reportMissingImports]
 except ModuleNotFoundError as error:
     raise (missing_extra(error) or error) from error
 
@@ -53,9 +55,13 @@ def twin_eventlog(specs: str | None = None, count: int = 500, seed: int = 20, le
         seed: what they are generated from; a new seed is a new test that nobody has seen.
         level: of what is generated: ``village``, ``belief``, ``town`` or ``three_arms``.
     """
-    found = _read(Path(specs)) if specs else _generated(count, seed, level)
+    if specs:
+        read = _read(Path(specs))
+        samples = _Samples(lambda index: _sample(*read[index]), len(read))
+    else:
+        samples = _Samples(lambda index: _generated(index, seed, level), count)
     return Task(
-        dataset=MemoryDataset([_sample(spec, gold) for spec, gold in found], name="twin-eventlog"),
+        dataset=MemoryDataset(samples, name="twin-eventlog"),
         solver=each_arm(),
         scorer=all_arms(),
         version=__version__,
@@ -63,14 +69,34 @@ def twin_eventlog(specs: str | None = None, count: int = 500, seed: int = 20, le
     )
 
 
-def _generated(count: int, seed: int, level: str) -> Iterator[tuple[Spec, Gold]]:
-    for number in range(count):
-        graded = generate(number, seed, level)
-        yield graded, graded.gold
+class _Samples(list[Any]):
+    """Samples that are made when they are taken: a limit makes those alone that it leaves."""
+
+    def __init__(self, make: Callable[[int], Any], count: int) -> None:
+        super().__init__(range(count))
+        self._make = make
+
+    @overload
+    def __getitem__(self, index: Any) -> Any: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Any]: ...
+
+    def __getitem__(self, index: Any) -> Any:
+        taken = super().__getitem__(index)
+        return [self._make(number) for number in taken] if isinstance(index, slice) else self._make(taken)
+
+    def __iter__(self) -> Any:
+        return map(self._make, super().__iter__())
 
 
-def _read(path: Path) -> Iterator[tuple[Spec, Gold]]:
-    gold = read_gold(path)
+def _generated(number: int, seed: int, level: str) -> Any:
+    graded = generate(number, seed, level)
+    return _sample(graded, graded.gold)
+
+
+def _read(path: Path) -> list[tuple[Spec, Gold]]:
+    gold, found = read_gold(path), list[tuple[Spec, Gold]]()
     for spec in read_specs(path):
         expected = gold[spec.spec]
         if expected is None:
@@ -79,7 +105,8 @@ def _read(path: Path) -> Iterator[tuple[Spec, Gold]]:
                 where=(path,),
                 hint="Give the specifications with their gold",
             )
-        yield spec, expected
+        found.append((spec, expected))
+    return found
 
 
 def _sample(spec: Spec, gold: Gold) -> Any:
@@ -103,11 +130,12 @@ def each_arm() -> Any:
     """Ask the model of each arm, in a conversation of its own."""
 
     async def solve(state: Any, generate: Any) -> Any:
-        replies: list[str] = []
+        model, replies = get_model(), list[str]()
+        _count_offline(model)
         for arm in state.metadata["arms"]:
             system, user = state.metadata[f"arm_{arm}"]
-            state.output = await get_model().generate(
-                [ChatMessageSystem(content=system), ChatMessageUser(content=user)]
+            state.output = await model.generate(
+                [ChatMessageSystem(content=system), ChatMessageUser(content=user)], config=_CONFIG
             )
             replies.append(state.output.completion)
         state.metadata[REPLIES] = replies
@@ -116,11 +144,32 @@ def each_arm() -> Any:
     return solve
 
 
+_CONFIG = GenerateConfig(
+    response_schema=ResponseSchema(name="reply", json_schema=JSONSchema.model_validate(FORM.schema))
+)
+"""Hold a reply to its schema, where the model's provider can."""
+
+
+def _count_offline(model: Any) -> None:
+    """Let Inspect's mock of a model count words: else it counts with a vocabulary from the network."""
+
+    async def words(text: str) -> int:
+        return len(text.split())
+
+    if type(model.api).__module__.endswith("mockllm"):
+        model.api.count_text_tokens = words
+
+
+UNREADABLE = "unreadable"
+"""The share of a specification's replies that could not be read; they count as wrong."""
+
+
 @scorer(
     metrics={
         metric: [accuracy(), stderr(), grouped(accuracy(), "linkage", all=False)]
         for metric in Judgement._fields
     }
+    | {UNREADABLE: [accuracy(), stderr()]}
 )
 def all_arms() -> Any:
     """Per-arm, joint and divergence accuracy of the replies to a specification's arms."""
@@ -129,18 +178,7 @@ def all_arms() -> Any:
         said = [said_in(reply) for reply in state.metadata[REPLIES]]
         judged, most = judge(said, tuple(target)), weights(len(said))
         parts = {name: getattr(judged, name) / getattr(most, name) for name in Judgement._fields}
+        parts[UNREADABLE] = said.count("error") / len(said)
         return Score(value=parts, answer=" ".join(said), explanation=f"gold: {' '.join(target)}")
 
     return score
-
-
-_FORM: Request = request(generate(0, 0), "a")
-"""Any request: the form of a reply is the same for all."""
-
-
-def said_in(reply: str) -> Said:
-    """Read a reply: the JSON that was asked for, or a bare yes or no; else ``error``, which is wrong."""
-    try:
-        return _FORM.read(reply).answer
-    except ReplyError:
-        return normal(reply) or "error"

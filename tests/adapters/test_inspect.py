@@ -22,7 +22,8 @@ pytest.importorskip("inspect_ai")
 from inspect_ai import eval as evaluate  # pyright: ignore[reportMissingImports]
 from inspect_ai.model import ModelOutput, ModelUsage, get_model  # pyright: ignore[reportMissingImports]
 
-from substrate.adapters.inspect_tasks import said_in, twin_eventlog
+from substrate.adapters.inspect_tasks import twin_eventlog
+from substrate.baselines.twin import said_in
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 COUNT = 18
@@ -89,6 +90,7 @@ def test_each_arm_is_asked_by_itself_and_never_sees_the_gold(tmp_path: Path) -> 
     assert len(texts) == 2 * COUNT
     assert sum("before anything else of that tick" in text for text in texts) == COUNT
     assert [found[metric]["accuracy"] for metric in METRICS] == [0, 0, 0]
+    assert found["unreadable"]["accuracy"] == 1
     # The linkage and the gold are in the log for the reader, and in no question.
     assert all("propagation" not in text and "gold" not in text for text in texts)
     assert log.samples[0].target == [specs[0].gold.a, specs[0].gold.b]
@@ -98,19 +100,20 @@ def test_each_arm_is_asked_by_itself_and_never_sees_the_gold(tmp_path: Path) -> 
 def test_a_reply_is_read_as_asked_for_or_as_a_bare_word() -> None:
     said = [said_in(text) for text in ('Sure: {"answer": "yes"}', "No.", " YES ", "yes and no", "", "{}")]
     assert said == ["yes", "no", "yes", "error", "error", "error"]
+    assert said_in("The answer is: no.") == "no"
 
 
 def test_the_command_finds_the_task_by_its_entry_point(tmp_path: Path) -> None:
     command = shutil.which("inspect", path=str(Path(sys.executable).parent))
     if command is None or "substrate" not in {point.name for point in entry_points(group="inspect_ai")}:
         pytest.skip("the package is not installed with its entry point")
-    # The mock counts tokens with a vocabulary from the network; here a token is a word.
+    # There is no network; and what a limit leaves out is not made.
     (tmp_path / "sitecustomize.py").write_text(
-        "import tiktoken\n"
-        "class Words:\n"
-        "    def encode(self, text, **_):\n"
-        "        return text.split()\n"
-        "tiktoken.get_encoding = lambda name: Words()\n",
+        "import socket\n"
+        "socket.create_connection = None\n"
+        "import substrate.generators.smallville as world\n"
+        "made = world.generate\n"
+        "world.generate = lambda n, *others: made({n: n for n in range(10)}[n], *others)\n",
         "utf-8",
     )
     task = ["eval", "substrate/twin_eventlog", "--model", "mockllm/model", "--limit", "10", "-T", "count=12"]
@@ -126,4 +129,4 @@ def test_the_command_finds_the_task_by_its_entry_point(tmp_path: Path) -> None:
     (written,) = (tmp_path / "logs").glob("*.json")
     log = json.loads(written.read_text("utf-8"))
     assert (log["status"], len(log["samples"])) == ("success", 10)
-    assert {score["name"] for score in log["results"]["scores"]} == set(METRICS)
+    assert {score["name"] for score in log["results"]["scores"]} == {*METRICS, "unreadable"}
