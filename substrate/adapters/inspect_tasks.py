@@ -7,9 +7,9 @@ C). The answers are judged by the code of `substrate score twin`. Needs the extr
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, overload
+from typing import Any
 
 from substrate import __version__
 from substrate.base.errors import FormatError
@@ -51,17 +51,14 @@ def twin_eventlog(specs: str | None = None, count: int = 500, seed: int = 20, le
 
     Args:
         specs: a file of specifications with gold; they are generated unless given.
-        count: how many are generated.
+        count: how many are generated; Inspect reads them all before it applies its own limit, so that
+            ``-T count=10`` is the quick way to a few.
         seed: what they are generated from; a new seed is a new test that nobody has seen.
         level: of what is generated: ``village``, ``belief``, ``town`` or ``three_arms``.
     """
-    if specs:
-        read = _read(Path(specs))
-        samples = _Samples(lambda index: _sample(*read[index]), len(read))
-    else:
-        samples = _Samples(lambda index: _generated(index, seed, level), count)
+    found = _read(Path(specs)) if specs else _generated(count, seed, level)
     return Task(
-        dataset=MemoryDataset(samples, name="twin-eventlog"),
+        dataset=MemoryDataset([_sample(spec, gold) for spec, gold in found], name="twin-eventlog"),
         solver=each_arm(),
         scorer=all_arms(),
         version=__version__,
@@ -69,34 +66,14 @@ def twin_eventlog(specs: str | None = None, count: int = 500, seed: int = 20, le
     )
 
 
-class _Samples(list[Any]):
-    """Samples that are made when they are taken: a limit makes those alone that it leaves."""
-
-    def __init__(self, make: Callable[[int], Any], count: int) -> None:
-        super().__init__(range(count))
-        self._make = make
-
-    @overload
-    def __getitem__(self, index: Any) -> Any: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> list[Any]: ...
-
-    def __getitem__(self, index: Any) -> Any:
-        taken = super().__getitem__(index)
-        return [self._make(number) for number in taken] if isinstance(index, slice) else self._make(taken)
-
-    def __iter__(self) -> Any:
-        return map(self._make, super().__iter__())
+def _generated(count: int, seed: int, level: str) -> Iterator[tuple[Spec, Gold]]:
+    for number in range(count):
+        graded = generate(number, seed, level)
+        yield graded, graded.gold
 
 
-def _generated(number: int, seed: int, level: str) -> Any:
-    graded = generate(number, seed, level)
-    return _sample(graded, graded.gold)
-
-
-def _read(path: Path) -> list[tuple[Spec, Gold]]:
-    gold, found = read_gold(path), list[tuple[Spec, Gold]]()
+def _read(path: Path) -> Iterator[tuple[Spec, Gold]]:
+    gold = read_gold(path)
     for spec in read_specs(path):
         expected = gold[spec.spec]
         if expected is None:
@@ -105,8 +82,7 @@ def _read(path: Path) -> list[tuple[Spec, Gold]]:
                 where=(path,),
                 hint="Give the specifications with their gold",
             )
-        found.append((spec, expected))
-    return found
+        yield spec, expected
 
 
 def _sample(spec: Spec, gold: Gold) -> Any:

@@ -107,15 +107,8 @@ def test_the_command_finds_the_task_by_its_entry_point(tmp_path: Path) -> None:
     command = shutil.which("inspect", path=str(Path(sys.executable).parent))
     if command is None or "substrate" not in {point.name for point in entry_points(group="inspect_ai")}:
         pytest.skip("the package is not installed with its entry point")
-    # There is no network; and what a limit leaves out is not made.
-    (tmp_path / "sitecustomize.py").write_text(
-        "import socket\n"
-        "socket.create_connection = None\n"
-        "import substrate.generators.smallville as world\n"
-        "made = world.generate\n"
-        "world.generate = lambda n, *others: made({n: n for n in range(10)}[n], *others)\n",
-        "utf-8",
-    )
+    # There is no network.
+    (tmp_path / "sitecustomize.py").write_text("import socket\nsocket.create_connection = None\n", "utf-8")
     task = ["eval", "substrate/twin_eventlog", "--model", "mockllm/model", "--limit", "10", "-T", "count=12"]
     done = subprocess.run(
         [command, *task, "--log-format", "json", "--log-dir", tmp_path / "logs", "--display", "plain"],
