@@ -7,20 +7,23 @@ C). The answers are judged by the code of `substrate score twin`. Needs the extr
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
 from substrate import __version__
-from substrate.base.errors import FormatError
+from substrate.adapters.village_tools import SentenceMemory, VillageMemory
+from substrate.base.errors import FormatError, ParameterError, SubstrateError
 from substrate.base.extras import missing_extra
 from substrate.baselines.twin import FORM, request, said_in
-from substrate.domains.smallville.format import Gold, Spec, read_gold, read_specs
+from substrate.domains.smallville.format import INTERVENTIONS, Gold, Spec, read_gold, read_specs
 from substrate.domains.smallville.judging import Judgement, judge, weights
 from substrate.generators.smallville import CANARY, generate
 
 try:
     from inspect_ai import Task, task  # pyright: ignore[reportMissingImports]
+    from inspect_ai.agent import react, run  # pyright: ignore[reportMissingImports]
     from inspect_ai.dataset import MemoryDataset, Sample  # pyright: ignore[reportMissingImports]
     from inspect_ai.model import (  # pyright: ignore[reportMissingImports]
         ChatMessageSystem,
@@ -37,7 +40,12 @@ try:
         stderr,
     )
     from inspect_ai.solver import solver  # pyright: ignore[reportMissingImports]
-    from inspect_ai.util import JSONSchema  # pyright: ignore[reportMissingImports]
+    from inspect_ai.tool import ToolDef, ToolError  # pyright: ignore[reportMissingImports]
+    from inspect_ai.util import (  # pyright: ignore[reportMissingImports]
+        JSONSchema,
+        LimitExceededError,
+        message_limit,
+    )
 except ModuleNotFoundError as error:
     raise (missing_extra(error) or error) from error
 
@@ -63,6 +71,31 @@ def twin_eventlog(specs: str | None = None, count: int = 500, seed: int = 20, le
         scorer=all_arms(),
         version=__version__,
         metadata={"canary": CANARY, "seed": None if specs else seed, "level": None if specs else level},
+    )
+
+
+@task
+def twin_eventlog_agent(
+    memory: str = "substrate", count: int = 500, seed: int = 20, level: str = "village"
+) -> Any:
+    """Twin-EventLog for an agent: what does a memory that it may ask do for a model?
+
+    Args:
+        memory: ``substrate``: states of the village's log and forks under the five interventions; ``bm25``: a
+            search over its sentences, which the prompt then lacks; ``none``: the agent alone.
+        count: how many specifications are generated, the same for each memory.
+        seed: what they are generated from.
+        level: how hard they are, as in :func:`twin_eventlog`.
+    """
+    if memory not in _TOOLS:
+        raise ParameterError(f"no memory is called {memory!r}", hint=f"Say one of {', '.join(_TOOLS)}")
+    found = list(_generated(count, seed, level))
+    return Task(
+        dataset=MemoryDataset([_sample(spec, gold) for spec, gold in found], name="twin-eventlog"),
+        solver=each_arm_by_agent(memory, {spec.spec: spec for spec, _ in found}),
+        scorer=all_arms(),
+        version=__version__,
+        metadata={"canary": CANARY, "seed": seed, "level": level, "memory": memory},
     )
 
 
@@ -118,6 +151,87 @@ def each_arm() -> Any:
         return state
 
     return solve
+
+
+TURNS = 40
+"""The most messages of an agent's conversation about one arm."""
+
+
+@solver
+def each_arm_by_agent(memory: str, specs: Mapping[int, Spec]) -> Any:
+    """Let an agent answer each arm, in a conversation and with a memory of its own."""
+
+    async def solve(state: Any, generate: Any) -> Any:
+        _count_offline(get_model())
+        replies: list[str] = []
+        spec = specs[int(state.sample_id)]
+        for arm in state.metadata["arms"]:
+            system, user = state.metadata[f"arm_{arm}"]
+            asked = user.partition("\n\n")[2] if memory == "bm25" else user
+            agent = react(prompt=f"{system}\n{_SUBMIT}", tools=_TOOLS[memory](spec))
+            try:
+                done = await run(agent, asked, limits=[message_limit(TURNS)])
+            except LimitExceededError:
+                replies.append("")
+                continue
+            answered = done[0] if isinstance(done, tuple) else done
+            state.output = answered.output
+            replies.append(answered.output.completion)
+        state.metadata[REPLIES] = replies
+        return state
+
+    return solve
+
+
+_SUBMIT = "Use the tools as often as you like, then submit the JSON as your answer."
+
+
+def _tool(function: Callable[..., str], about: str, **parameters: str) -> Any:
+    async def execute(*arguments: Any, **named: Any) -> str:
+        try:
+            return function(*arguments, **named)
+        except SubstrateError as error:
+            raise ToolError(str(error)) from None
+
+    execute.__signature__ = signature(function)  # pyright: ignore[reportFunctionMemberAccess]
+    execute.__annotations__ = function.__annotations__
+    return ToolDef(execute, name=function.__name__, description=about, parameters=parameters).as_tool()
+
+
+def _substrate_tools(spec: Spec) -> list[Any]:
+    village = VillageMemory(spec)
+    return [
+        _tool(
+            village.state,
+            "Where every villager is and what they know at the end of a tick, in a world.",
+            tick="The tick.",
+            world="`planned`, or the name of a world that `imagine` gave.",
+        ),
+        _tool(
+            village.imagine,
+            "Fork the village before a tick with one intervention, and replay it; gives the world's name.",
+            tick="When the intervention happens.",
+            intervention=f"One of {', '.join(INTERVENTIONS)}.",
+            villager="Whom it befalls, by name.",
+            what="The plan (from tick 3 on at PLACE), the place, or the fact, in the village's words.",
+        ),
+    ]
+
+
+def _search_tools(spec: Spec) -> list[Any]:
+    sentences = SentenceMemory.of(spec)
+
+    def search(query: str) -> str:
+        return sentences.search(query) or "nothing found"
+
+    return [_tool(search, "The sentences about the village that fit best.", query="What to look for.")]
+
+
+_TOOLS: Mapping[str, Callable[[Spec], list[Any]]] = {
+    "substrate": _substrate_tools,
+    "bm25": _search_tools,
+    "none": lambda _: [],
+}
 
 
 _CONFIG = GenerateConfig(
