@@ -168,7 +168,8 @@ def fetch(
     json: JsonOption = False,
 ) -> None:
     """Official data: resumed, verified, pinned."""
-    from orchestration.fetch.downloads import fetch_shown, known_files
+    from orchestration.fetch.downloads import fetch_shown
+    from orchestration.fetch.sources import known_files
     from orchestration.project import find_root
 
     if list_ == (benchmark is not None) or (json and not list_):

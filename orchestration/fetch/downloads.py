@@ -33,17 +33,7 @@ from rich.progress import (
 
 from orchestration.base.secrets_out import without_user
 from orchestration.fetch.holdings import differing
-from orchestration.fetch.sources import (
-    Known,
-    Pin,
-    Source,
-    SourceFile,
-    Sources,
-    at_mirror,
-    known_files,
-    official_sources,
-    read_pins,
-)
+from orchestration.fetch.sources import Pin, SourceFile, Sources, at_mirror, official_sources, read_pins
 from orchestration.fetch.transfer import (
     DownloadError,
     Patience,
@@ -54,24 +44,6 @@ from orchestration.fetch.transfer import (
 )
 from substrate.base.errors import ParameterError
 from substrate.log.journal import write_atomically
-
-__all__ = [
-    "DownloadError",
-    "Fetched",
-    "Known",
-    "Patience",
-    "Pin",
-    "RefusedError",
-    "Source",
-    "SourceFile",
-    "Sources",
-    "UnavailableError",
-    "fetch",
-    "fetch_shown",
-    "known_files",
-    "official_sources",
-    "read_pins",
-]
 
 
 class Fetched(msgspec.Struct, frozen=True, kw_only=True):

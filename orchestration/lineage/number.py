@@ -19,9 +19,10 @@ from typing import Any
 import msgspec
 
 from orchestration.code import ROOT
-from orchestration.fetch.downloads import official_sources, read_pins
+from orchestration.fetch.sources import official_sources, read_pins
 from orchestration.ledger.pinned import pinned_records
 from orchestration.ledger.records import LOCK, lock_hash, parameter, read_records
+from orchestration.models.transcript import read_told
 from orchestration.registry import BENCHMARKS
 from orchestration.scoring.counting import counts_for, graded_rows, split_name
 from orchestration.scoring.scores import Score, score_file
@@ -139,14 +140,9 @@ def benchmark_of(number: str) -> str:
     for benchmark in BENCHMARKS.values():
         if number in benchmark.numbers:
             return benchmark.name
-    near = get_close_matches(
-        number, [name for benchmark in BENCHMARKS.values() for name in benchmark.numbers]
-    )
-    hint = (
-        f"Perhaps {', '.join(near)}"
-        if near
-        else f"Write BENCHMARK/SUBSET/METRIC of one of {', '.join(BENCHMARKS)}"
-    )
+    known = [name for benchmark in BENCHMARKS.values() for name in benchmark.numbers]
+    near = ", ".join(get_close_matches(number, known))
+    hint = f"Perhaps {near}" if near else f"Write BENCHMARK/SUBSET/METRIC of one of {', '.join(BENCHMARKS)}"
     raise ParameterError(f"no number is named {number!r}", hint=hint)
 
 
@@ -380,14 +376,13 @@ def source_of(lineage: Lineage, stage: str, path: str) -> Source:
     official = isinstance(settings, dict) and settings.get("source") == "official"
     # What a dataset reads from outside the project are the files that a user named.
     named = {file: digest for file, digest in record.inputs.items() if file not in lineage.makers}
-    if official:
-        kind, files = "official", _official(lineage.workspace, benchmark)
+    if who := read_told(lineage.workspace.path(path)):
+        kind, files = f"transcript of {who.name}, {who.requests:,} requests", []
+    elif official:
+        kind, files = "official", list(_official(lineage.workspace, benchmark))
     elif named and (lineage.workspace.path(path) / NAMED).is_file():
-        kind = "official files of the user"
-        files = [
-            {"name": Path(file).name, "file": file, "sha256": digest}
-            for file, digest in sorted(named.items())
-        ]
+        kind, given = "official files of the user", sorted(named.items())
+        files = [{"name": Path(file).name, "file": file, "sha256": digest} for file, digest in given]
     elif worlds and isinstance(settings, dict) and settings.get("source") != "local":
         kind, files = "generated", []
     else:
@@ -395,18 +390,13 @@ def source_of(lineage: Lineage, stage: str, path: str) -> Source:
     return Source(lineage.file(path), kind, worlds if kind == "generated" else [], record.parameters, files)
 
 
-def _official(workspace: Workspace, benchmark: str) -> list[dict[str, str]]:
+def _official(workspace: Workspace, benchmark: str) -> Iterator[dict[str, str]]:
     pins = read_pins(workspace.root / "pins" / "downloads.json")
-    found = []
     for file in official_sources()[benchmark].files:
         pin = pins.get(f"{benchmark}/{file.name}")
+        said = {"name": file.name, "url": file.urls[0]} | ({"git blob": file.blob} if file.blob else {})
         if not file.extra:
-            found.append(
-                {"name": file.name, "url": file.urls[0]}
-                | ({"git blob": file.blob} if file.blob else {})
-                | ({"sha256": pin.sha256} if pin else {})
-            )
-    return found
+            yield said | ({"sha256": pin.sha256} if pin else {})
 
 
 def step_of(lineage: Lineage, stage: str) -> Step:
@@ -455,26 +445,14 @@ def environment(workspace: Workspace) -> Environment:
 
 
 def _commit() -> str | None:
-    def git(*arguments: str) -> str | None:
-        try:
-            finished = subprocess.run(
-                ["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=False
-            )
-        except OSError:
-            return None
-        return finished.stdout.strip() if finished.returncode == 0 else None
+    head = _git("rev-parse", "HEAD")
+    code = ("substrate", "orchestration", LOCK)
+    return head and head + "+" * bool(_git("status", "--porcelain", "--untracked-files=no", "--", *code))
 
-    head = git("rev-parse", "HEAD")
-    return head and head + (
-        "+"
-        if git(
-            "status",
-            "--porcelain",
-            "--untracked-files=no",
-            "--",
-            "substrate",
-            "orchestration",
-            LOCK,
-        )
-        else ""
-    )
+
+def _git(*arguments: str) -> str | None:
+    try:
+        done = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return done.stdout.strip()

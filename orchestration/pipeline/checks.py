@@ -147,23 +147,21 @@ def _modified(stage: Stage, resource: WorkspaceResource) -> list[str]:
 
 def _counts(stage: Stage, benchmark: Interpreted) -> dg.AssetChecksDefinition:
     """As many questions as the paper printed on official data, as many items as the profile declares on
-    generated ones, as many scenes as a user's own files ask about.
+    generated ones; whether all of a user's own files is answered is another check's.
     """
 
     def judge(resource: WorkspaceResource) -> dg.AssetCheckResult:
         workspace = resource.open()
         data: Data = workspace.settings.data(benchmark.source.name)
         kind = kind_of(workspace, benchmark.source)
-        if kind == "local":
-            expected, found = _asked_and_answered(workspace, benchmark)
-        elif kind == "official":
+        if kind == "official":
             scores = read_scores(workspace.artifacts / "scores", benchmark.numbers)
             # The paper's n beside a per-option accuracy counts questions; ours counts options.
             paper = {name: published().n(name) for name in scores if not name.endswith("/per_option")}
             expected = {name: n for name, n in paper.items() if n is not None}
             found = {name: scores[name].n for name in expected}
         else:
-            declared = benchmark.declared.items()
+            declared = () if kind == "local" else benchmark.declared.items()
             expected = {what: number(data) if kind == "generated" else 0 for what, number in declared}
             files = {"logs": "logs/index.jsonl", "answers": ROWS}
             found = {what: _lines(workspace.artifacts / benchmark.name / files[what]) for what in expected}
@@ -175,16 +173,6 @@ def _counts(stage: Stage, benchmark: Interpreted) -> dg.AssetChecksDefinition:
 
     about = "The paper's n on official data, the profile's declared size on generated data."
     return _check(stage, "counts", about, judge, blocking=True)
-
-
-def _asked_and_answered(
-    workspace: Workspace, benchmark: Interpreted
-) -> tuple[dict[str, int], dict[str, int]]:
-    """Scenes that a user's files ask about, and scenes with rows."""
-    asked = _asked(workspace, benchmark.source)
-    path = workspace.artifacts / benchmark.name / ROWS
-    answered = {str(decode(line).scene) for line in path.read_bytes().splitlines()}
-    return {"scenes": len(asked)}, {"scenes": len(answered)}
 
 
 def _complete(stage: Stage, benchmark: Interpreted) -> dg.AssetChecksDefinition:

@@ -11,7 +11,7 @@ from typing import Any
 import dagster as dg
 import msgspec
 
-from orchestration.fetch.downloads import official_sources
+from orchestration.fetch.sources import official_sources
 from orchestration.ledger.dvc import settle
 from orchestration.ledger.verification import verify_profile
 from orchestration.pipeline.assets import asset_key

@@ -15,24 +15,25 @@ _SHOWN = 20
 def render_text(report: Report) -> str:
     """A line a difference, then the causes, then one line that closes."""
     lines = _capped(report.differences, str)
-    if report.causes:
-        lines += ["because:", *(f"  {cause}" for cause in report.causes)]
-    if report.unaccepted:
-        lines += [_UNACCEPTED[report.recomputed], *(f"  {cause}" for cause in report.unaccepted)]
+    for title, listed in _sections(report):
+        lines += [f"{title}:", *(f"  {line}" for line in listed)]
     for entry in report.accepted:
         lines += [_accepted(entry), *(f"  {line}" for line in told(entry))]
-    if report.unrecorded:
-        lines += [f"{_UNRECORDED.format(since=report.since)}:", *(f"  {line}" for line in report.unrecorded)]
     return "\n".join([*lines, verdict(report)]) + "\n"
 
 
-_UNACCEPTED = {
-    False: "changed since the results were pinned, and not computed with (`substrate reproduce` does):",
-    True: "changed since the results were pinned, without a change of any byte:",
-}
-
-
-_UNRECORDED = "changed in the pins since {since}, and nobody accepted it"
+def _sections(report: Report) -> list[tuple[str, list[str]]]:
+    """What else is to be said, under titles; those under which there is nothing are left out."""
+    unaccepted = {
+        False: "changed since the results were pinned, and not computed with (`substrate reproduce` does)",
+        True: "changed since the results were pinned, without a change of any byte",
+    }
+    found = (
+        ("because", list(map(str, report.causes))),
+        (unaccepted[report.recomputed], list(map(str, report.unaccepted))),
+        (f"changed in the pins since {report.since}, and nobody accepted it", report.unrecorded),
+    )
+    return [(title, lines) for title, lines in found if lines]
 
 
 def _accepted(entry: Acceptance) -> str:
@@ -61,14 +62,9 @@ def render_markdown(report: Report) -> str:
     if report.differences:
         title = f"{_counted(report.differences, 'result')} drifted"
     parts = [f"### {title} (profile {report.profile})", *_tables(report.differences)]
-    if report.causes:
-        parts.append("**Because**\n\n" + "\n".join(f"- {_escape(str(cause))}" for cause in report.causes))
-    if report.unaccepted:
-        changes = "\n".join(f"- {_escape(str(cause))}" for cause in report.unaccepted)
-        parts.append(f"**{_UNACCEPTED[report.recomputed].capitalize()}**\n\n{changes}")
-    if report.unrecorded:
-        changes = "\n".join(f"- {_escape(line)}" for line in report.unrecorded)
-        parts.append(f"**{_UNRECORDED.format(since=report.since).capitalize()}**\n\n{changes}")
+    for heading, listed in _sections(report):
+        changes = "\n".join(f"- {_escape(line)}" for line in listed)
+        parts.append(f"**{heading.capitalize()}**\n\n{changes}")
     if report.differences or report.unrecorded:
         parts.append("If the new results are right, `substrate accept REASON` pins them and records why.")
     if report.accepted or report.accepted_differences:
@@ -91,13 +87,8 @@ def _tables(differences: Sequence[Difference]) -> list[str]:
         rows = _capped(
             found, lambda d: f"| {d.stage} | {_escape(d.what)} | {_escape(d.old)} | {_escape(d.new)} |"
         )
-        listed = "\n".join(
-            [
-                "| stage | which | was | is |",
-                "|---|---|---|---|",
-                *(row if row.startswith("|") else f"| | {row} | | |" for row in rows),
-            ]
-        )
+        rows = [row if row.startswith("|") else f"| | {row} | | |" for row in rows]
+        listed = "\n".join(["| stage | which | was | is |", "|---|---|---|---|", *rows])
         title = f"{len(found)} {_TITLES[kind]}"
         tables.append(
             f"**{title}**\n\n{listed}"

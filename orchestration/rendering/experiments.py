@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import NamedTuple
-
-import pyoxigraph as ox
 
 from orchestration.benchmarks.twin import TWIN
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.named import files_of
-from substrate import EventLog, Intervention, RetractAwareness, RuleEmitter, TBox, unfold
-from substrate.ask import Answer, occurrences, survey
+from substrate import TBox, unfold
+from substrate.ask import Answer, survey
 from substrate.ask.questions import TEMPLATES
-from substrate.branch import arms
 from substrate.domains.rows import decode
-from substrate.domains.smallville.format import Spec, read_specs
-from substrate.domains.smallville.picture import labels_in
-from substrate.domains.smallville.twin import ARMS, change, parent_log, village_tbox
-
-HORIZON = 13
+from substrate.domains.smallville.experiment import HORIZON, Twin, spec_twin, village_twin
+from substrate.domains.smallville.format import read_specs
+from substrate.domains.smallville.twin import ARMS
 
 
 class Domain(NamedTuple):
@@ -61,85 +55,6 @@ def cross_domain(names: Iterable[str] = ("village", "clinical")) -> list[Domain]
     return found
 
 
-class Happening(NamedTuple):
-    """An event in words, like ones counted, and whether the other arm has the same at the same tick."""
-
-    words: str
-    shared: bool
-
-
-class Tick(NamedTuple):
-    """The events of a tick, in the shared prefix or in the two arms."""
-
-    tick: int
-    x: float
-    prefix: list[Happening]
-    a: list[Happening]
-    b: list[Happening]
-
-
-class Twin(NamedTuple):
-    """A twin experiment: the prefix, the branch, what is done there, and both arms after it; places are per
-    cent of the width.
-    """
-
-    branch: int
-    fork_x: float
-    branch_x: float
-    intervention: str
-    ticks: list[Tick]
-    digests: tuple[str, str]
-    differing: int
-    """Events after the branch that one arm has and the other has not."""
-    source: str = "the village that the TBox itself holds"
-    asked: str = ""
-    answers: Mapping[str, str] = {}
-    """The answer to the question in each arm."""
-
-
-def twin_experiment(tbox: TBox, log: EventLog, at: int, intervention: Intervention, words: str) -> Twin:
-    """Both arms of a log, forked at a tick under the TBox's rules, event by event.
-
-    Args:
-        tbox: what the events are called, and the rules that make the arms.
-        log: the observed log.
-        at: the branch tick.
-        intervention: what arm B has there.
-        words: the intervention for a reader.
-    """
-    pair = arms(log, at, intervention, RuleEmitter(tbox))
-    told = [_by_tick(tbox, arm) for arm in pair]
-    # At the branch the axis leaves out a tick's width, for the fork itself.
-    wide = 94 / (1 + max(arm.last_tick for arm in pair))
-    ticks, differing = [], 0
-    for tick in sorted(told[0].keys() | told[1].keys()):
-        a, b = (arm.get(tick, Counter()) for arm in told)
-        differing += ((a - b) + (b - a)).total()
-        here, there = _happenings(a, b), _happenings(b, a)
-        x = round(3 + wide * (tick + (tick >= at)), 2)
-        ticks.append(Tick(tick, x, here, [], []) if tick < at else Tick(tick, x, [], here, there))
-    return Twin(
-        at,
-        round(3 + wide * (at - 0.6), 2),
-        round(3 + wide * at, 2),
-        words,
-        ticks,
-        (pair[0].digest, pair[1].digest),
-        differing,
-    )
-
-
-def village_twin() -> Twin:
-    """The small village of the TBox, where one who could pass on the news of the party forgets it."""
-    tbox = TBox.load("village")
-    john, party = ox.NamedNode("urn:village:john"), ox.NamedNode("urn:village:party")
-    knows = ox.NamedNode("urn:substrate:village:knows")
-    words = f"do(RetractAwareness): {tbox.label(john)} no longer knows that {tbox.label(party)}"
-    return twin_experiment(
-        tbox, unfold(tbox, tbox.opening(), until=HORIZON), 6, RetractAwareness(john, party, knows), words
-    )
-
-
 def twin_of(workspace: Workspace) -> Twin:
     """The first specification of Twin-EventLog whose news travels and whose answer differs between the arms;
     without one, the TBox's own village.
@@ -151,41 +66,5 @@ def twin_of(workspace: Workspace) -> Twin:
         said.setdefault(int(row.scene), {})[ARMS[int(row.question)]] = row.predicted
     for spec in read_specs(files_of(workspace, TWIN.source)["specs"]) if said else ():
         if spec.linkage == "propagation" and len(set(said[spec.spec].values())) > 1:
-            tbox = village_tbox()
-            twin = twin_experiment(
-                tbox, parent_log(spec), spec.branch, change(spec.intervention), _done(spec)
-            )
-            return twin._replace(
-                source=f"specification {spec.spec} of Twin-EventLog",
-                asked=spec.query.text,
-                answers=said[spec.spec],
-            )
+            return spec_twin(spec, said[spec.spec])
     return village_twin()
-
-
-def _done(spec: Spec) -> str:
-    act, village = spec.intervention, spec.village
-    names = {named.id: named.name for named in (*village.places, *village.facts, *village.agents)}
-    planned = [f"from tick {act.plan.start} at {names[act.plan.goal]}"] if act.plan else []
-    return (
-        f"do({act.type}): "
-        f"{'; '.join([names[name] for name in (act.agent, act.place, act.fact) if name] + planned)}"
-    )
-
-
-def _by_tick(tbox: TBox, log: EventLog) -> dict[int, Counter[str]]:
-    """The events of each tick in words, with how many there are of each."""
-    names = labels_in(log)
-    found: dict[int, Counter[str]] = {}
-    for event in occurrences(log, tbox):
-        said = [names.get(node) or tbox.label(node) for node in event.participants]  # pyright: ignore
-        who = ", ".join(sorted(said))
-        found.setdefault(event.tick, Counter())[f"{tbox.label(event.kind)}: {who}"] += 1
-    return found
-
-
-def _happenings(here: Counter[str], there: Counter[str]) -> list[Happening]:
-    return [
-        Happening(f"{words} ×{times}" if times > 1 else words, there[words] == times)
-        for words, times in sorted(here.items())
-    ]

@@ -19,7 +19,7 @@ from markupsafe import Markup
 from orchestration.lineage.number import Lineage, environment, trace_number
 from orchestration.registry import BENCHMARKS, MAIN, SOURCES, STUDIES, TABLES
 from orchestration.rendering.answers import write_answers
-from orchestration.rendering.experiments import HORIZON, cross_domain, twin_of
+from orchestration.rendering.experiments import cross_domain, twin_of
 from orchestration.rendering.figures import Curve, ablation_curve, accuracy_by_subset
 from orchestration.rendering.page import (
     HERE,
@@ -43,6 +43,7 @@ from orchestration.studies.robustness import KEY
 from orchestration.studies.study import shares_file
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.named import kind_of
+from substrate.domains.smallville.experiment import HORIZON
 
 _SHARES = {study.name: (study.shares.title, shares_file(study)) for study in STUDIES if study.shares}
 TITLES = {name: table.title for name, table in TABLES.items()} | {

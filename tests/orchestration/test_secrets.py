@@ -12,7 +12,8 @@ from urllib.parse import quote
 
 import pytest
 
-from orchestration.fetch.downloads import Source, SourceFile, fetch
+from orchestration.fetch.downloads import fetch
+from orchestration.fetch.sources import Source, SourceFile
 from orchestration.fetch.transfer import DownloadError, Patience
 from orchestration.models.client import Endpoint
 

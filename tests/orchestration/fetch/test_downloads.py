@@ -28,22 +28,10 @@ from rich.console import Console
 from rich.progress import Progress
 
 from orchestration.fetch import downloads
-from orchestration.fetch.downloads import (
-    DownloadError,
-    Fetched,
-    Patience,
-    RefusedError,
-    Source,
-    SourceFile,
-    UnavailableError,
-    fetch,
-    fetch_shown,
-    known_files,
-    official_sources,
-    read_pins,
-)
+from orchestration.fetch.downloads import Fetched, fetch, fetch_shown
 from orchestration.fetch.holdings import Holding, differing
-from orchestration.fetch.transfer import Transfer
+from orchestration.fetch.sources import Source, SourceFile, known_files, official_sources, read_pins
+from orchestration.fetch.transfer import DownloadError, Patience, RefusedError, Transfer, UnavailableError
 from orchestration.scoring.published import published
 from substrate.base.errors import FormatError, ParameterError
 from substrate.domains.clevrer.format import annotation_names, annotation_sources, read_questions
@@ -771,10 +759,6 @@ def test_the_official_sources_are_complete() -> None:
     assert all(re.fullmatch("[0-9a-f]{40}", file.blob) for file in files if file.blob)
     assert {file.name for file in known["clevrer"].files if file.blob} == {"validation.json", "train.json"}
     assert all(source.files or source.manual for source in known.values())
-
-
-def test_the_module_s_names_exist() -> None:
-    assert all(hasattr(downloads, name) for name in downloads.__all__)
 
 
 def test_a_source_that_leads_down_to_http_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from orchestration.rendering.experiments import village_twin
 from substrate import TBox, unfold
 from substrate.ask import occurrences
 from substrate.cause.pictures import Timeline
@@ -15,6 +14,7 @@ from substrate.domains.clevrer.format import Question, SceneEvents
 from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.clevrer.picture import scene_timeline
 from substrate.domains.clevrer.scene import Scene
+from substrate.domains.smallville.experiment import village_twin
 from substrate.domains.smallville.picture import arm_timeline
 
 COLORS = ("red", "green", "blue", "cyan")

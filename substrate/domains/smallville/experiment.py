@@ -1,0 +1,137 @@
+"""A twin experiment event by event: the shared prefix of a log, its fork, and what each arm has after it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import pyoxigraph as ox
+
+from substrate.ask.questions import occurrences
+from substrate.branch.fork import arms
+from substrate.branch.interventions import Intervention, RetractAwareness
+from substrate.domains.smallville.format import Spec
+from substrate.domains.smallville.picture import labels_in
+from substrate.domains.smallville.twin import change, parent_log, village_tbox
+from substrate.log.event_log import EventLog
+from substrate.rules.fixpoint import RuleEmitter, unfold
+from substrate.rules.tbox import TBox
+
+HORIZON = 13
+
+
+class Happening(NamedTuple):
+    """An event in words, like ones counted, and whether the other arm has the same at the same tick."""
+
+    words: str
+    shared: bool
+
+
+class Tick(NamedTuple):
+    """The events of a tick, in the shared prefix or in the two arms."""
+
+    tick: int
+    x: float
+    prefix: list[Happening]
+    a: list[Happening]
+    b: list[Happening]
+
+
+class Twin(NamedTuple):
+    """A twin experiment: the prefix, the branch, what is done there, and both arms after it; places are per
+    cent of the width.
+    """
+
+    branch: int
+    fork_x: float
+    branch_x: float
+    intervention: str
+    ticks: list[Tick]
+    digests: tuple[str, str]
+    differing: int
+    """Events after the branch that one arm has and the other has not."""
+    source: str = "the village that the TBox itself holds"
+    asked: str = ""
+    answers: Mapping[str, str] = {}
+    """The answer to the question in each arm."""
+
+
+def twin_experiment(tbox: TBox, log: EventLog, at: int, intervention: Intervention, words: str) -> Twin:
+    """Both arms of a log, forked at a tick under the TBox's rules, event by event.
+
+    Args:
+        tbox: what the events are called, and the rules that make the arms.
+        log: the observed log.
+        at: the branch tick.
+        intervention: what arm B has there.
+        words: the intervention for a reader.
+    """
+    pair = arms(log, at, intervention, RuleEmitter(tbox))
+    told = [_by_tick(tbox, arm) for arm in pair]
+    # At the branch the axis leaves out a tick's width, for the fork itself.
+    wide = 94 / (1 + max(arm.last_tick for arm in pair))
+    ticks, differing = [], 0
+    for tick in sorted(told[0].keys() | told[1].keys()):
+        a, b = (arm.get(tick, Counter()) for arm in told)
+        differing += ((a - b) + (b - a)).total()
+        here, there = _happenings(a, b), _happenings(b, a)
+        x = round(3 + wide * (tick + (tick >= at)), 2)
+        ticks.append(Tick(tick, x, here, [], []) if tick < at else Tick(tick, x, [], here, there))
+    return Twin(
+        at,
+        round(3 + wide * (at - 0.6), 2),
+        round(3 + wide * at, 2),
+        words,
+        ticks,
+        (pair[0].digest, pair[1].digest),
+        differing,
+    )
+
+
+def village_twin() -> Twin:
+    """The small village of the TBox, where one who could pass on the news of the party forgets it."""
+    tbox = TBox.load("village")
+    john, party = ox.NamedNode("urn:village:john"), ox.NamedNode("urn:village:party")
+    knows = ox.NamedNode("urn:substrate:village:knows")
+    words = f"do(RetractAwareness): {tbox.label(john)} no longer knows that {tbox.label(party)}"
+    return twin_experiment(
+        tbox, unfold(tbox, tbox.opening(), until=HORIZON), 6, RetractAwareness(john, party, knows), words
+    )
+
+
+def spec_twin(spec: Spec, answers: Mapping[str, str]) -> Twin:
+    """A specification of Twin-EventLog, with the answer to its question in each arm."""
+    twin = twin_experiment(
+        village_tbox(), parent_log(spec), spec.branch, change(spec.intervention), _done(spec)
+    )
+    source = f"specification {spec.spec} of Twin-EventLog"
+    return twin._replace(source=source, asked=spec.query.text, answers=answers)
+
+
+def _done(spec: Spec) -> str:
+    act, village = spec.intervention, spec.village
+    names = {named.id: named.name for named in (*village.places, *village.facts, *village.agents)}
+    planned = [f"from tick {act.plan.start} at {names[act.plan.goal]}"] if act.plan else []
+    return (
+        f"do({act.type}): "
+        f"{'; '.join([names[name] for name in (act.agent, act.place, act.fact) if name] + planned)}"
+    )
+
+
+def _by_tick(tbox: TBox, log: EventLog) -> dict[int, Counter[str]]:
+    """The events of each tick in words, with how many there are of each."""
+    names = labels_in(log)
+    found: dict[int, Counter[str]] = {}
+    for event in occurrences(log, tbox):
+        said = [names.get(node) or tbox.label(node) for node in event.participants]  # pyright: ignore
+        who = ", ".join(sorted(said))
+        found.setdefault(event.tick, Counter())[f"{tbox.label(event.kind)}: {who}"] += 1
+    return found
+
+
+def _happenings(here: Counter[str], there: Counter[str]) -> list[Happening]:
+    return [
+        Happening(f"{words} ×{times}" if times > 1 else words, there[words] == times)
+        for words, times in sorted(here.items())
+    ]
