@@ -4,7 +4,6 @@ they come from.
 
 from __future__ import annotations
 
-import subprocess
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from orchestration.base.git import git
 from orchestration.ledger.pinned import NOTHING, Pinned, PinnedRow, Pins, pin_path
 from orchestration.ledger.records import LOCK, Details, Entry, Fingerprint, lines_apart
 from orchestration.scoring.formatting import counted
@@ -245,17 +245,9 @@ def explained(root: Path, profile: str, pins: Pins, now: Pins) -> Pins:
 def _changed_since_pinned(root: Path, profile: str) -> set[str] | None:
     """The files that changed since the commit that changed the pins last; ``None`` where git does not say."""
     path = pin_path(root, profile).relative_to(root).as_posix()
-    base = _git(root, "log", "-1", "--format=%H", "--", path)
-    changed = _git(root, "diff", "--name-only", "-z", base.strip()) if base else None
-    return set(changed.split("\0")) if changed is not None else None
-
-
-def _git(root: Path, *arguments: str) -> str | None:
-    try:
-        asked = subprocess.run(["git", *arguments], cwd=root, capture_output=True, text=True, check=True)
-    except (OSError, subprocess.CalledProcessError):
-        return None
-    return asked.stdout
+    base = git(root, "log", "-1", "--format=%H", "--", path)
+    changed = git(root, "diff", "--name-only", "-z", base.decode().strip()) if base else None
+    return set(changed.decode().split("\0")) if changed is not None else None
 
 
 def _keys(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:

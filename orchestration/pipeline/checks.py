@@ -19,6 +19,7 @@ from orchestration.pipeline.drifted import find_drift, shown
 from orchestration.pipeline.resources import WorkspaceResource
 from orchestration.pipeline.study_stages import asked_of
 from orchestration.registry import BENCHMARKS, INTERPRETED, LOGGERS, STUDIES
+from orchestration.scoring.counting import line_count
 from orchestration.scoring.likeness import why_not
 from orchestration.scoring.published import PAPER, published
 from orchestration.scoring.scores import Score, read_scores
@@ -164,7 +165,9 @@ def _counts(stage: Stage, benchmark: Interpreted) -> dg.AssetChecksDefinition:
             declared = () if kind == "local" else benchmark.declared.items()
             expected = {what: number(data) if kind == "generated" else 0 for what, number in declared}
             files = {"logs": "logs/index.jsonl", "answers": ROWS}
-            found = {what: _lines(workspace.artifacts / benchmark.name / files[what]) for what in expected}
+            found = {
+                what: line_count(workspace.artifacts / benchmark.name / files[what]) for what in expected
+            }
         wrong = [
             f"{name}: {found[name]:,} instead of {n:,}" for name, n in expected.items() if found[name] != n
         ]
@@ -220,11 +223,6 @@ def _asked_again(stage: Stage, study: Study, part: Part) -> dg.AssetChecksDefini
 
     about = "Under each condition there are as many rows as questions."
     return _check(stage, "asked_again", about, judge, blocking=True)
-
-
-def _lines(path: Path) -> int:
-    with path.open("rb") as rows:
-        return sum(1 for _ in rows)
 
 
 def _shapes(stage: Stage, logger: Logger) -> dg.AssetChecksDefinition:

@@ -17,6 +17,7 @@ import dagster as dg
 import msgspec
 
 from orchestration.rendering.figures import whiskers
+from orchestration.scoring.counting import line_count
 from orchestration.scoring.likeness import beside, marked
 from orchestration.scoring.scores import Score
 from orchestration.scoring.statistics import wilson
@@ -153,9 +154,7 @@ def _of_folder(folder: Path) -> Metadata:
 
 
 def _of_lines(path: Path) -> Metadata:
-    with path.open("rb") as file:
-        number = sum(1 for _ in file)
-    return {"dagster/row_count": number, "preview": _table(_first_lines(path))}
+    return {"dagster/row_count": line_count(path), "preview": _table(_first_lines(path))}
 
 
 def _of_csv(path: Path) -> Metadata:

@@ -77,6 +77,14 @@ def graded_rows(answers: Path) -> Iterator[Row]:
         yield from (row for row in map(decode, lines) if row.correct is not None)
 
 
+def line_count(path: Path) -> int:
+    """The number of lines of a file; none where it is not there."""
+    if not path.is_file():
+        return 0
+    with path.open("rb") as lines:
+        return sum(1 for _ in lines)
+
+
 def count(answers: Path, names: Iterable[str], metrics: Mapping[str, Metric]) -> dict[str, tuple[int, int]]:
     """Correct and total by number's name, over the rows of an answers file that have gold."""
     names, found = list(names), defaultdict[tuple[str, str], list[int]](lambda: [0, 0])
