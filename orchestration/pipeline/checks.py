@@ -19,7 +19,7 @@ from orchestration.pipeline.drifted import find_drift, shown
 from orchestration.pipeline.resources import WorkspaceResource
 from orchestration.pipeline.study_stages import asked_of
 from orchestration.registry import BENCHMARKS, INTERPRETED, LOGGERS, STUDIES
-from orchestration.scoring.counting import line_count
+from orchestration.scoring.counting import line_count, rows_of
 from orchestration.scoring.likeness import why_not
 from orchestration.scoring.published import PAPER, published
 from orchestration.scoring.scores import Score, read_scores
@@ -30,7 +30,6 @@ from orchestration.workspace.folders import Workspace
 from orchestration.workspace.named import files_of, kind_of
 from orchestration.workspace.tables import read_index
 from substrate.base.files import sha256
-from substrate.domains.rows import decode
 from substrate.rules.tbox import TBox
 
 Judge = Callable[[WorkspaceResource], dg.AssetCheckResult]
@@ -81,7 +80,7 @@ def _golds_agree(stage: Stage, benchmark: Interpreted) -> dg.AssetChecksDefiniti
 
     def judge(resource: WorkspaceResource) -> dg.AssetCheckResult:
         path = resource.open().artifacts / benchmark.name / ROWS
-        rows = [decode(line) for line in path.read_bytes().splitlines()]
+        rows = list(rows_of(path))
         apart = [benchmark.answer_name(row) for row in rows if not row.correct]
         more = f" and {len(apart) - 10} more" if len(apart) > 10 else ""
         text = f"replay and oracle agree on {len(rows)} arms"
@@ -185,7 +184,7 @@ def _complete(stage: Stage, benchmark: Interpreted) -> dg.AssetChecksDefinition:
         workspace = resource.open()
         asked = _asked(workspace, benchmark.source)
         path = workspace.artifacts / benchmark.name / ROWS
-        answered = {str(decode(line).scene) for line in path.read_bytes().splitlines()}
+        answered = {str(row.scene) for row in rows_of(path)}
         missing = sorted(asked - answered)
         text = f"each of {len(asked)} scenes that are asked about has rows"
         if missing:
