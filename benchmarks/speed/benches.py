@@ -7,11 +7,12 @@ from collections.abc import Iterator, Sequence
 from benchmarks.speed.clevrer import CLEVRER
 from benchmarks.speed.core import CORE
 from benchmarks.speed.measure import Bench, Figure, measure
+from benchmarks.speed.plain import PLAIN
 from benchmarks.speed.sample import SAMPLE
 from benchmarks.speed.twin import TWIN
 from benchmarks.speed.worlds import WORLDS
 
-BENCHES: dict[str, Bench] = {**CORE, **WORLDS, **TWIN, **CLEVRER, **SAMPLE}
+BENCHES: dict[str, Bench] = {**CORE, **WORLDS, **TWIN, **CLEVRER, **PLAIN, **SAMPLE}
 """Benches by name."""
 
 

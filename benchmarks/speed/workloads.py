@@ -55,13 +55,13 @@ def meetings(events: int, objects: int, seed: int = 1) -> list[Event]:
     return [Event(tick, tick, frozenset(chance.sample(range(objects), 2))) for tick in range(events)]
 
 
-def edges(events: list[Event]) -> list[tuple[int, int]]:
-    """From each event to those before it that share a participant: the graph whose closure is ancestry."""
+def last_edges(events: list[Event]) -> list[tuple[int, int]]:
+    """From each event to the last one before it of each participant: the least graph whose closure is
+    ancestry where no two events share a tick.
+    """
     found: list[tuple[int, int]] = []
-    earlier: dict[object, list[int]] = {}
+    last: dict[object, int] = {}
     for place, event in enumerate(events):
-        shared = {other for object_ in event.objects for other in earlier.get(object_, ())}
-        found += [(place, other) for other in sorted(shared)]
-        for object_ in event.objects:
-            earlier.setdefault(object_, []).append(place)
+        found += [(place, other) for other in sorted({last[o] for o in event.objects if o in last})]
+        last |= dict.fromkeys(event.objects, place)
     return found

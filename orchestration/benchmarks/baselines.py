@@ -23,7 +23,7 @@ from substrate.baselines import clevrer as controlled
 from substrate.baselines import gqa as photographs
 from substrate.baselines import twin
 from substrate.baselines.concordia import concordia
-from substrate.baselines.model import Image, Model, ReplyError, chosen, row
+from substrate.baselines.model import Image, Model, ReplyError, row, spread
 from substrate.baselines.parameters import Baseline, Parameters
 from substrate.domains.clevrer.format import Question, SceneQuestions
 from substrate.domains.gqa import format as gqa_format
@@ -87,15 +87,16 @@ class LanguageModel(Benchmark):
 def twin_parts(predict: Callable[..., Any], name: str, inputs: Inputs, baseline: Baseline) -> list[Part]:
     """A part a specification: both of its arms."""
     cases = {case.scene: case for case in inputs.cases}
-    specs = [msgspec.json.decode(case.record, type=Spec) for case in cases.values()]
+    specs = {scene: msgspec.json.decode(case.record, type=Spec) for scene, case in cases.items()}
+    gold = {scene: msgspec.json.decode(case.questions, type=Gold | None) for scene, case in cases.items()}
     ask = partial(twin.rows, predict=predict, benchmark=name, split="generated")
-    return [
-        partial(ask, spec=spec, gold=msgspec.json.decode(cases[spec.spec].questions, type=Gold | None))
-        for spec in twin.balanced(specs, baseline.n)
-    ]
+    order = spread({scene: (spec.linkage, gold[scene]) for scene, spec in specs.items()}, baseline.seed)
+    return [partial(ask, spec=specs[scene], gold=gold[scene]) for scene in order[: baseline.n]]
 
 
-def controlled_parts(inputs: Inputs, baseline: Baseline) -> list[Part]:
+def controlled_parts(
+    predict: Callable[..., Any], name: str, inputs: Inputs, baseline: Baseline
+) -> list[Part]:
     """A part a chosen descriptive question of CLEVRER."""
     questions: dict[tuple[Any, int], Question] = {}
     for case in inputs.cases:
@@ -103,16 +104,19 @@ def controlled_parts(inputs: Inputs, baseline: Baseline) -> list[Part]:
             for question in msgspec.json.decode(case.questions, type=SceneQuestions).questions:
                 if question.question_type == "descriptive":
                     questions[case.scene, question.question_id] = question
+    order = spread({key: question.answer for key, question in questions.items()}, baseline.seed)
     return [
-        partial(_controlled, inputs, scene, questions[scene, number])
-        for scene, number in chosen(sorted(questions), baseline.n, baseline.seed)
+        partial(_controlled, predict, name, inputs, scene, questions[scene, number])
+        for scene, number in order[: baseline.n]
     ]
 
 
-def _controlled(inputs: Inputs, scene: int, question: Question, model: Model) -> list[Row]:
+def _controlled(
+    predict: Callable[..., Any], name: str, inputs: Inputs, scene: int, question: Question, model: Model
+) -> list[Row]:
     log = inputs.log(f"{scene:05d}")
-    said = controlled.controlled(model, log, question.question)
-    common = {"benchmark": "controlled", "split": inputs.split, "subset": "descriptive", "scene": scene}
+    said = predict(model, log, question.question)
+    common = {"benchmark": name, "split": inputs.split, "subset": "descriptive", "scene": scene}
     return [row(said, question.answer, question=question.question_id, log=log.digest, **common)]
 
 
@@ -132,7 +136,8 @@ def _chosen_of_gqa(inputs: Inputs, baseline: Baseline) -> list[_Asked]:
         if case.questions:
             for number, question in _gqa_questions.decode(case.questions).items():
                 asked[str(case.scene), number] = question
-    keys = chosen(sorted(asked), baseline.n, baseline.seed)
+    order = spread({key: question.answer for key, question in asked.items()}, baseline.seed)
+    keys = order[: baseline.n]
     return [_Asked(image, number, asked[image, number], inputs.split) for image, number in keys]
 
 
@@ -227,16 +232,21 @@ def _of_twin(name: str, title: str, place: int, predict: Callable[..., Any], sco
     )
 
 
-CONTROLLED = _model(
-    "controlled",
-    "CLEVRER, a language model that reads the same log",
-    CLEVRER,
-    "Accuracy of a language model that reads the event log as text, with Wilson's interval.",
-    numbers=("controlled/descriptive/accuracy",),
-    table=(TRANSFER, 5),
-    parts=controlled_parts,
-    reads_logs=True,
-)
+def _of_logs(name: str, title: str, place: int, predict: Callable[..., Any]) -> LanguageModel:
+    return _model(
+        name,
+        f"CLEVRER, a language model that reads {title}",
+        CLEVRER,
+        f"Accuracy of a language model that reads {title}, with Wilson's interval.",
+        numbers=(f"{name}/descriptive/accuracy",),
+        table=(TRANSFER, place),
+        parts=partial(controlled_parts, predict, name),
+        reads_logs=True,
+    )
+
+
+CONTROLLED = _of_logs("controlled", "the same log", 5, controlled.controlled)
+CONTROLLED_FACTS = _of_logs("controlled_facts", "the same log without its poses", 8, controlled.facts)
 GQA_VISION = _model(
     "gqa_vision",
     "GQA, a vision model on photographs",

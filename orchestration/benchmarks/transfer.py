@@ -9,4 +9,5 @@ TRANSFER = Table(
     title="Transfer to other benchmarks",
     about="Transfer: accuracy on the other benchmarks, beside what was published.",
     layout="by number",
+    needs=("twin/comparisons",),
 )

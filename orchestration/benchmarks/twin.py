@@ -118,7 +118,7 @@ TABLE = Table(
     about="Table 2: Twin-EventLog, the substrate beside two language-model baselines, and the paired "
     "difference.",
     layout="by metric",
-    needs=("twin/comparisons",),
+    needs=("twin/comparisons", "twin/answers"),
     labels={
         "per_arm": "per-arm accuracy",
         "joint": "joint accuracy (A and B)",

@@ -5,6 +5,7 @@ stages, a run.
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Annotated
@@ -37,33 +38,57 @@ NOTHING_SET: list[str] = []
 
 @contextmanager
 def stage_bars(names: Iterable[str]) -> Iterator[dict[str, str]]:
-    """A bar for every stage of a run; where there is no terminal, a line for each that ends.
+    """A bar for every stage of a run; where there is no terminal, a line for each that ends, and one where it
+    has long been quiet.
 
     Gives how each stage came to its outs, as far as it has ended: ``computed`` or ``reused``.
     """
     from orchestration.pipeline.progress import counting, logging_to, watching
 
+    names = list(names)
     with bars() as shown:
+        lines = _Lines(len(names)) if shown.disable and not Voice.quiet else None
         tasks = {name: shown.add_task(name, total=None, start=False) for name in names}
 
         def report(stage: str, done: int, total: int) -> None:
-            if stage in tasks:
+            if lines:
+                lines.advance(stage, done, total)
+            elif stage in tasks:
                 shown.start_task(tasks[stage])
                 shown.update(tasks[stage], completed=done, total=total)
 
-        lines = Voice.verbose and shown.disable
         with (
             watching(report),
-            counting(stage_line if shown.disable else None) as how,
-            logging_to(note) if lines else nullcontext(),
+            counting(lines.end if lines else None) as how,
+            logging_to(note) if Voice.verbose and lines else nullcontext(),
         ):
             yield how
 
 
-def stage_line(stage: str, how: str) -> None:
-    """Say how a stage came to its outs, where there is no terminal that shows bars."""
-    if not Voice.quiet:
-        typer.echo(f"{stage}: {how}", file=OURS.get("stderr", sys.stderr))
+class _Lines:
+    """The lines of a run of so many stages: how each came to its outs and after how long, and where it is."""
+
+    def __init__(self, stages: int) -> None:
+        self._stages, self._ended = stages, 0
+        self._before = self._spoke = time.monotonic()
+        self._say(f"{stages} stages")
+
+    def advance(self, stage: str, done: int, total: int) -> None:
+        if time.monotonic() - self._spoke >= _QUIET:
+            self._say(f"[{self._ended + 1}/{self._stages}] {stage}  {done} of {total} tasks done")
+
+    def end(self, stage: str, how: str) -> None:
+        self._ended += 1
+        took, self._before = time.monotonic() - self._before, time.monotonic()
+        self._say(f"[{self._ended}/{self._stages}] {stage}  {how}  {took:.1f} s")
+
+    def _say(self, text: str) -> None:
+        self._spoke = time.monotonic()
+        typer.echo(text, file=OURS.get("stderr", sys.stderr))
+
+
+_QUIET = 10.0
+"""Seconds after which a run says where it is though no stage has ended."""
 
 
 @contextmanager

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,8 +41,31 @@ def reproduced(
         if kept := stands(root, named, only):
             took, report = time.monotonic() - start, kept.report and str(root / kept.report)
             return msgspec.structs.replace(kept, ran=False, seconds=took, report=report, computed=())
-    with running():
+    with running(), _model_for(profile, only, overrides):
         return _run(profile, only, overrides, force, name, start)
+
+
+@contextmanager
+def _model_for(profile: str | None, only: str | None, overrides: Sequence[str]) -> Iterator[None]:
+    """The model that a run of one baseline asks is served where no server is named, if it is installed."""
+    from orchestration.benchmarks.baselines import LanguageModel
+    from orchestration.models.client import URL
+    from orchestration.project import open_workspace
+    from orchestration.registry import BENCHMARKS
+    from substrate.baselines.parameters import SMOLLM2
+    from substrate.baselines.serving import available, served
+
+    if isinstance(BENCHMARKS.get(only or ""), LanguageModel) and not os.environ.get(URL) and available():
+        settings = open_workspace(profile, overrides=tuple(overrides)).settings
+        if getattr(settings.of("baselines"), only or "").model == SMOLLM2:
+            with served() as url:
+                os.environ[URL] = url
+                try:
+                    yield
+                finally:
+                    del os.environ[URL]
+            return
+    yield
 
 
 def _run(

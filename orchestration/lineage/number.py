@@ -22,6 +22,7 @@ from orchestration.code import ROOT
 from orchestration.fetch.sources import official_sources, read_pins
 from orchestration.ledger.pinned import pinned_records
 from orchestration.ledger.records import LOCK, lock_hash, parameter, read_records
+from orchestration.models.transcript import read_told
 from orchestration.registry import BENCHMARKS
 from orchestration.scoring.counting import counts_for, graded_rows, line_count, split_name
 from orchestration.scoring.scores import Score, score_file
@@ -373,7 +374,9 @@ def source_of(lineage: Lineage, stage: str, path: str) -> Source:
     official = isinstance(settings, dict) and settings.get("source") == "official"
     # What a dataset reads from outside the project are the files that a user named.
     named = {file: digest for file, digest in record.inputs.items() if file not in lineage.makers}
-    if official:
+    if who := read_told(lineage.workspace.path(path)):
+        kind, files = f"transcript of {who.name}, {who.requests:,} requests", []
+    elif official:
         kind, files = "official", list(_official(lineage.workspace, benchmark))
     elif named and (lineage.workspace.path(path) / NAMED).is_file():
         kind, given = "official files of the user", sorted(named.items())

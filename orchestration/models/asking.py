@@ -8,7 +8,16 @@ from pathlib import Path
 
 from orchestration.fetch.transfer import Patience
 from orchestration.models.client import Client, Clock, Endpoint, Recorder
-from orchestration.models.transcript import Records, Replay, journal, read_transcript, write_transcript
+from orchestration.models.transcript import (
+    Records,
+    Replay,
+    address,
+    again,
+    journal,
+    partial_of,
+    read_transcript,
+    settle,
+)
 from substrate.baselines.model import Model
 from substrate.baselines.parameters import Baseline, Parameters
 from substrate.domains.rows import Row
@@ -26,7 +35,7 @@ def _unwatched(done: int, total: int) -> None:
 def ask_parts(
     parts: Sequence[Part], model: Model, *, concurrency: int = 1, watch: Watch = _unwatched
 ) -> list[Row]:
-    """The rows of all parts, in their order, whatever the order in which they were answered.
+    """The rows of all parts, by scene and question, whatever the order in which they were answered.
 
     Args:
         parts: what to ask about.
@@ -45,7 +54,8 @@ def ask_parts(
                 watch(done, len(parts))
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
-    return [row for future in futures for row in future.result()]
+    rows = [row for future in futures for row in future.result()]
+    return sorted(rows, key=lambda row: (row.scene, row.question))
 
 
 def replay(
@@ -59,6 +69,15 @@ def replay(
     return ask_parts(parts, Replay(records, baseline), watch=watch)
 
 
+def view(parts: Sequence[Part], baseline: Baseline, records: Records) -> Records:
+    """The records of a transcript that some parts use, second askings included; errors as :func:`replay`."""
+    model = Replay(records, baseline)
+    ask_parts(parts, model)
+    used = set(model.asked)
+    used |= {address(again(records[name].request)) for name in used}
+    return {name: record for name, record in records.items() if name in used}
+
+
 def record(
     parts: Sequence[Part],
     baseline: Baseline,
@@ -68,28 +87,28 @@ def record(
     clock: Clock | None = None,
     watch: Watch = _unwatched,
 ) -> int:
-    """Ask a server for what a transcript lacks, and finish the transcript.
+    """Ask a server for what a transcript lacks, and add it; nothing is taken from the transcript.
 
     Args:
         settings: with what patience and pace the server is asked.
-        kept: the transcript; beside it grows ``NAME.partial.jsonl`` until it is finished.
+        kept: the transcript; beside it grows a journal, ``….partial.jsonl``, until all is asked.
 
     Returns:
         How many requests the server was sent.
 
     Raises:
-        ModelError: the server gave up; what it answered is in the partial file, and the next run goes on from
+        ModelError: the server gave up; what it answered is in the journal, and the next run goes on from
             there.
     """
     patience = Patience(read=settings.timeout, attempts=settings.attempts)
-    partial_file = kept.with_suffix(".partial.jsonl")
     client = Client(server, baseline, patience, settings.requests_per_minute, clock)
     try:
-        with journal(partial_file) as written:
+        with journal(partial_of(kept)) as written:
             recorder = Recorder(client, read_transcript(kept), written, baseline)
-            ask_parts(parts, recorder, concurrency=settings.concurrency, watch=watch)
-            write_transcript(kept, recorder.used)
-            partial_file.unlink(missing_ok=True)
-            return recorder.asked
+            at_once = min(settings.concurrency, client.slots() or settings.concurrency)
+            ask_parts(parts, recorder, concurrency=at_once, watch=watch)
+            recorder.finish()
+        settle(kept)
+        return recorder.asked
     finally:
         client.close()

@@ -12,19 +12,32 @@ from __future__ import annotations
 import base64
 import logging
 import os
+import re
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import msgspec
 
 from orchestration.base.secrets_out import hide
 from orchestration.fetch.transfer import Patience
-from orchestration.models.transcript import Exchange, Journal, Records, Reply, address, canonical, make_record
+from orchestration.models.transcript import (
+    Answerer,
+    Exchange,
+    Journal,
+    Records,
+    Reply,
+    address,
+    again,
+    canonical,
+    content,
+    make_record,
+    repeated,
+)
 from substrate.base.errors import SubstrateError
 from substrate.baselines.model import Message, ReplyError, Request
 from substrate.baselines.parameters import Baseline
@@ -66,6 +79,8 @@ class Endpoint:
                 hint="Give the base of an OpenAI-compatible API, such as http://localhost:8000/v1",
             )
         self.completions = parsed
+        self.models = httpx.URL(f"{url.rstrip('/')}/models")
+        self.props = httpx.URL(f"{url.rstrip('/').removesuffix('/v1')}/props")
         self.headers = {"Authorization": f"Bearer {key}"} if key else {}
         secrets = (url.rstrip("/"), parsed.netloc.decode(), parsed.password, key)
         user = f"{parsed.username}:{parsed.password}" if parsed.password else ""
@@ -136,11 +151,43 @@ class _Choice(msgspec.Struct, frozen=True):
     finish_reason: str | None = None
 
 
+class _Usage(msgspec.Struct, frozen=True):
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
 class _Completion(msgspec.Struct, frozen=True):
     choices: list[_Choice]
+    model: str | None = None
+    system_fingerprint: str | None = None
+    usage: _Usage | None = None
 
 
 _completion = msgspec.json.Decoder(_Completion)
+
+
+class _Meta(msgspec.Struct, frozen=True):
+    ftype: str = ""
+
+
+class _Model(msgspec.Struct, frozen=True):
+    id: str
+    owned_by: str = ""
+    tags: list[str] = []
+    meta: _Meta | None = None
+
+
+class _Models(msgspec.Struct, frozen=True):
+    data: list[_Model]
+
+
+class _Props(msgspec.Struct, frozen=True):
+    total_slots: Annotated[int, msgspec.Meta(ge=1)]
+
+
+_TOO_LONG = re.compile(r"exceed_context|context_length_exceeded|context (length|size|window)", re.IGNORECASE)
+_LLAMA_CPP = "llamacpp"
+"""The owner that llama.cpp's server gives its models; it takes ``cache_prompt``."""
 
 
 class Client:
@@ -170,6 +217,9 @@ class Client:
         self._clock = clock or Clock()
         self._pace = Pace(per_minute, self._clock)
         self._format = 0
+        self._served: list[_Model] | None = None
+        self._lock = threading.Lock()
+        self._slowest = 0.0
         self._http = httpx.Client(
             timeout=httpx.Timeout(patience.read, connect=patience.connect),
             headers=server.headers,
@@ -203,7 +253,7 @@ class Client:
             if failures >= self._patience.attempts:
                 raise ModelError(
                     f"the model's server fails: {what} ({failures} tries in a row)",
-                    hint="Run again later: what was answered is kept",
+                    hint=f"Check {URL}, or run again later: what was answered is kept",
                 )
             self._clock.sleep(wait)
 
@@ -230,6 +280,7 @@ class Client:
         import httpx
 
         self._pace.wait()
+        known = self._known()
         body = {
             "model": self._baseline.model,
             "seed": self._baseline.seed,
@@ -237,21 +288,92 @@ class Client:
             "max_tokens": request.max_tokens,
             "stream": False,
             "messages": _messages(request, in_words=format != "json_schema"),
+            # A reply is that of a fresh server, whatever was asked before.
+            **({"cache_prompt": False} if known and known.owned_by == _LLAMA_CPP else {}),
             **RESPONSE_FORMATS[format](request.schema),
         }
+        limit, begun = max(self._patience.read, 10 * self._slowest), self._clock.now()
         try:
-            response = self._http.post(self._server.completions, json=body)
+            response = self._http.post(
+                self._server.completions,
+                json=body,
+                timeout=httpx.Timeout(limit, connect=self._patience.connect),
+            )
         except httpx.TimeoutException:
-            raise _TryAgainError(f"no answer within {self._patience.read:g} s") from None
+            # The server is slow: the next try waits for longer.
+            self._slowest = max(self._slowest, limit / 5)
+            raise _TryAgainError(f"no answer within {limit:g} s") from None
         except httpx.RequestError as error:
             # Its own words may hold the address.
             raise _TryAgainError(f"the connection was lost or refused ({type(error).__name__})") from None
+        self._slowest = max(self._slowest, self._clock.now() - begun)
+        if response.status_code in _REFUSED_FORMAT | {413} and _TOO_LONG.search(response.text):
+            said = self._server.hide(response.text)[:300]
+            return Reply("", "too long", format, error=f"the request does not fit into the context: {said}")
         self._check_status(response)
         try:
-            choice = _completion.decode(response.content).choices[0]
+            said = _completion.decode(response.content)
+            choice = said.choices[0]
         except (msgspec.DecodeError, UnicodeDecodeError, IndexError):
             raise _TryAgainError("the server's answer is not a chat completion") from None
-        return Reply(self._server.hide(choice.message.content), choice.finish_reason, format)
+        usage = said.usage or _Usage()
+        return Reply(
+            self._server.hide(choice.message.content),
+            choice.finish_reason,
+            format,
+            self._by(said, known),
+            usage.prompt_tokens,
+            usage.completion_tokens,
+        )
+
+    def slots(self) -> int | None:
+        """How many requests the server takes at once; ``None`` where it does not say."""
+        import httpx
+
+        try:
+            response = self._http.get(self._server.props, timeout=self._patience.connect)
+            return msgspec.json.decode(response.content, type=_Props).total_slots
+        except (httpx.HTTPError, msgspec.DecodeError, UnicodeDecodeError):
+            return None
+
+    def _known(self) -> _Model | None:
+        """The model as the server lists it, where it lists any; asked for once."""
+        import httpx
+
+        with self._lock:
+            if self._served is None:
+                try:
+                    response = self._http.get(self._server.models, timeout=self._patience.connect)
+                    self._served = msgspec.json.decode(response.content, type=_Models).data
+                except (httpx.HTTPError, msgspec.DecodeError, UnicodeDecodeError):
+                    self._served = []
+            names = (self._baseline.model, self._baseline.answers_as)
+            return next((model for model in self._served if model.id in names), None)
+
+    def _by(self, said: _Completion, known: _Model | None) -> Answerer:
+        """The model that answered.
+
+        Raises:
+            ModelError: it is not the one that was asked.
+        """
+        asked, weights, server = self._baseline, "", known.owned_by if known else ""
+        for tag in known.tags if known else ():
+            if tag.startswith("sha256:"):
+                weights = tag
+            elif tag.startswith("server:"):
+                server = tag.removeprefix("server:")
+        if said.model and said.model not in (asked.model, asked.answers_as):
+            raise ModelError(
+                f"{asked.model} was asked, and the server says that {self._server.hide(said.model)} answered",
+                hint=f"Serve the model at {URL}, or allow that name with `answers_as` in params.yaml",
+            )
+        if weights and asked.revision.startswith("sha256:") and weights != asked.revision:
+            raise ModelError(
+                f"{asked.model} was asked with the weights {asked.revision}, and the server has {weights}",
+                hint=f"Serve those weights at {URL}, or name the revision in params.yaml",
+            )
+        quantisation = known.meta.ftype if known and known.meta else ""
+        return Answerer(said.model or "", said.system_fingerprint or "", server, quantisation, weights)
 
     def _check_status(self, response: httpx.Response) -> None:
         status = response.status_code
@@ -354,13 +476,9 @@ class Recorder:
         self._lock = threading.Lock()
         self._pending: dict[str, Future[Exchange]] = {}
         self._failure: SubstrateError | None = None
+        self._twice: deque[tuple[dict[str, Any], Request]] = deque()
         self.asked = 0
         """The number of requests that went to the server."""
-
-    @property
-    def used(self) -> Records:
-        """The replies that this run asked for, from the server or from what was known."""
-        return {name: future.result() for name, future in self._pending.items()}
 
     def ask(self, request: Request) -> str:
         """The reply, known or new; errors as :meth:`Client.complete`."""
@@ -372,19 +490,37 @@ class Recorder:
                 future = self._pending[name] = Future()
         if first:
             try:
-                future.set_result(
-                    self._known.get(name) or self._journal.records.get(name) or self._new(written, request)
-                )
+                future.set_result(self._answered(name) or self._new(written, request))
             except BaseException as error:
                 future.set_exception(error)
                 raise
-        return future.result().reply.content
+            if repeated(name) and not self._answered(address(again(written))):
+                self._twice.append((again(written), request))
+            # The second time comes after other requests, which must not matter.
+            self.finish(3)
+        return content(future.result().reply)
+
+    def finish(self, left: int = 0) -> None:
+        """Ask what is still to be asked for the second time, but for the last few."""
+        while True:
+            with self._lock:
+                if len(self._twice) <= left:
+                    return
+                written, request = self._twice.popleft()
+            self._new(written, request)
+
+    def _answered(self, name: str) -> Exchange | None:
+        """The reply that is known; that a request did not fit is no reply of a server with more context."""
+        known = self._known.get(name)
+        return self._journal.records.get(name) or (None if known and known.reply.error else known)
 
     def _new(self, written: dict[str, Any], request: Request) -> Exchange:
         if self._failure:
             raise self._failure
+        begun = time.monotonic()
         try:
-            record = make_record(written, self._client.complete(request))
+            reply = self._client.complete(request)
+            record = make_record(written, reply, round(time.monotonic() - begun, 2))
             with self._lock:
                 self._journal.append(record)
                 self.asked += 1

@@ -1,5 +1,8 @@
 """Requests to a language model and its replies, by content: a finished run replays without the model.
 
+A file a model, revision and baseline. Asking adds to it, and nothing is ever taken from it; a run that asks
+about less is a view of it.
+
 A line a request: its address, the request itself in canonical JSON (model, revision, seed, messages,
 schema; a picture is its hash), the reply, and a digest of both. The address is the SHA-256 of the request,
 so an answer is never taken for another question's; a line that was edited no longer fits its digest.
@@ -9,8 +12,10 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import gzip
 import hashlib
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,7 +26,7 @@ import msgspec
 from substrate.base.errors import FormatError, SubstrateError
 from substrate.base.files import replacing
 from substrate.base.inputs import read_bytes, require_distinct_keys
-from substrate.baselines.model import Image, Request
+from substrate.baselines.model import Image, ReplyError, Request
 from substrate.baselines.parameters import Baseline
 
 
@@ -29,7 +34,18 @@ class TranscriptError(SubstrateError):
     """A transcript lacks what is asked of it, or is being written by another run."""
 
 
-class Reply(msgspec.Struct, frozen=True):
+class Answerer(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The model behind a reply, in the server's own words; empty where it says nothing."""
+
+    model: str = ""
+    fingerprint: str = ""
+    server: str = ""
+    quantisation: str = ""
+    weights: str = ""
+    """``sha256:`` and the digest of the weights."""
+
+
+class Reply(msgspec.Struct, frozen=True, omit_defaults=True):
     """The reply of a server: the text, why it ended, and how it was held to the schema."""
 
     content: str
@@ -38,22 +54,28 @@ class Reply(msgspec.Struct, frozen=True):
     """``json_schema``, ``json_object`` or ``text``: what the server took (see
     :mod:`orchestration.models.client`).
     """
+    by: Answerer = Answerer()
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    error: str = ""
+    """Why there is no reply: the request does not fit into the model's context."""
 
 
-class Exchange(msgspec.Struct, frozen=True):
+class Exchange(msgspec.Struct, frozen=True, omit_defaults=True):
     """A line of a transcript."""
 
     address: str
     digest: str
     request: dict[str, Any]
     reply: Reply
+    seconds: float = 0.0
+    """How long the reply took, in the journal alone; no digest is over it."""
 
 
-def make_record(request: dict[str, Any], reply: Reply) -> Exchange:
+def make_record(request: dict[str, Any], reply: Reply, seconds: float = 0.0) -> Exchange:
     """The record of a canonical request and its reply."""
-    return Exchange(
-        address(request), address({"request": request, "reply": msgspec.to_builtins(reply)}), request, reply
-    )
+    digest = address({"request": request, "reply": msgspec.to_builtins(reply)})
+    return Exchange(address(request), digest, request, reply, seconds)
 
 
 _decoder = msgspec.json.Decoder(Exchange)
@@ -93,8 +115,118 @@ def address(content: dict[str, Any]) -> str:
     return f"sha256:{hashlib.sha256(msgspec.json.encode(content, order='sorted')).hexdigest()}"
 
 
+def again(request: dict[str, Any]) -> dict[str, Any]:
+    """A canonical request as it is asked a second time, to see whether the reply is the same."""
+    return {**request, "again": 1}
+
+
+def repeated(name: str) -> bool:
+    """Tell whether the request at an address is among the twentieth that is asked twice."""
+    return int(name[-8:], 16) % 20 == 0
+
+
+def file_of(folder: Path, baseline: Baseline) -> Path:
+    """The transcript of a baseline's model and revision in a folder.
+
+    >>> file_of(Path("t"), Baseline("me/Llama", 3, revision="sha256:0123456789abcdef")).as_posix()
+    't/me-Llama@sha256-0123456789ab.jsonl.gz'
+    """
+    revision = re.sub(r"^(sha256:)?([0-9a-f]{12})[0-9a-f]*$", r"\1\2", baseline.revision)
+    name = re.sub(r"[^A-Za-z0-9._@-]+", "-", f"{baseline.model}@{revision}")
+    return folder / f"{name}.jsonl.gz"
+
+
+def partial_of(kept: Path) -> Path:
+    """The journal beside a transcript."""
+    return kept.with_name(f"{kept.name.removesuffix('.gz').removesuffix('.jsonl')}.partial.jsonl")
+
+
+def took_of(kept: Path) -> Path:
+    """The file beside a transcript that says how long asking took."""
+    return kept.with_name(f"{kept.name.removesuffix('.gz').removesuffix('.jsonl')}.took.json")
+
+
+class Took(msgspec.Struct, frozen=True):
+    """The requests of which the time is known, and their seconds."""
+
+    requests: int = 0
+    seconds: float = 0.0
+
+
+def read_took(kept: Path) -> Took:
+    """How long asking for a transcript took; nothing where that is not known."""
+    path = took_of(kept)
+    return msgspec.json.decode(read_bytes(path), type=Took) if path.is_file() else Took()
+
+
+TOLD = "model.json"
+"""The file beside a profile's copy of a transcript that says who answered."""
+
+
+class Told(msgspec.Struct, frozen=True):
+    """The model behind some records: as it was asked for, as the server named it, and what it took."""
+
+    model: str
+    revision: str
+    answered: list[Answerer]
+    requests: int
+    prompt_tokens: int
+    completion_tokens: int
+    seconds: float
+    """The mean time of a request; 0 where it is not known."""
+    repeated: int
+    agreed: int
+    """Of the requests that were asked twice: those with the same reply."""
+
+    @property
+    def name(self) -> str:
+        """The model that answered, with what is known of it.
+
+        >>> said = Answerer("Small.Q4_1", "b1", "xllamacpp 1", "Q4_1", "sha256:0123456789abcdef")
+        >>> Told("Small.Q4_1", "sha256:0123456789abcdef", [said], 1, 2, 3, 0.5, 0, 0).name
+        'Small.Q4_1 (Q4_1, weights 0123456789ab, xllamacpp 1)'
+        """
+        named = []
+        for one in self.answered:
+            weights = one.weights or self.revision
+            about = (one.quantisation, f"weights {weights.removeprefix('sha256:')[:12]}", one.server)
+            asked = f", asked for as {self.model}" if one.model and one.model != self.model else ""
+            unnamed = "" if one.model else ", the server names no model"
+            named.append(f"{one.model or self.model} ({', '.join(filter(None, about))}{asked}{unnamed})")
+        return " and ".join(named) or self.model
+
+
+def told(records: Records, baseline: Baseline, took: Took) -> Told:
+    """Say who answered in some records, which are one baseline's."""
+    first = [one for one in records.values() if "again" not in one.request]
+    twice = {
+        address({key: value for key, value in one.request.items() if key != "again"}): one
+        for one in records.values()
+        if "again" in one.request
+    }
+    same = sum(records[name].reply.content == one.reply.content for name, one in twice.items())
+    by = {msgspec.structs.replace(one.reply.by, fingerprint="") for one in first if not one.reply.error}
+    return Told(
+        str(baseline.model),
+        baseline.revision,
+        sorted(by, key=msgspec.structs.astuple),
+        len(first),
+        sum(one.reply.prompt_tokens for one in first),
+        sum(one.reply.completion_tokens for one in first),
+        round(took.seconds / took.requests, 1) if took.requests else 0.0,
+        len(twice),
+        same,
+    )
+
+
+def read_told(folder: Path) -> Told | None:
+    """Who answered in a profile's copy of a transcript; ``None`` where nothing was measured."""
+    path = folder / TOLD
+    return msgspec.json.decode(read_bytes(path), type=Told) if path.is_file() else None
+
+
 def read_transcript(path: Path) -> Records:
-    """A finished transcript; none where there is no file.
+    """A transcript, compressed where its name ends in ``.gz``; none where there is no file.
 
     Raises:
         FormatError: a line is cut off, or was edited.
@@ -106,8 +238,29 @@ def read_transcript(path: Path) -> Records:
 
 def write_transcript(path: Path, records: Records) -> None:
     """All records, ordered by address, so that the order in which they came leaves no trace."""
+    lines = b"".join(_line(msgspec.structs.replace(records[name], seconds=0.0)) for name in sorted(records))
     with replacing(path) as fresh:
-        fresh.write_bytes(b"".join(_line(records[name]) for name in sorted(records)))
+        fresh.write_bytes(gzip.compress(lines, mtime=0) if path.suffix == ".gz" else lines)
+
+
+def settle(kept: Path) -> None:
+    """Add what a journal holds to its transcript, and remove the journal; nothing where there is none.
+
+    Raises:
+        TranscriptError: a run is writing the journal.
+    """
+    path = partial_of(kept)
+    if not path.is_file():
+        return
+    with journal(path) as written:
+        if fresh := written.records:
+            known, before = read_transcript(kept), read_took(kept)
+            write_transcript(kept, known | fresh)
+            new = [record.seconds for name, record in fresh.items() if name not in known]
+            took = Took(before.requests + len(new), round(before.seconds + sum(new), 1))
+            with replacing(took_of(kept)) as out:
+                out.write_bytes(msgspec.json.encode(took) + b"\n")
+        path.unlink()
 
 
 def images_of(records: Records) -> dict[str, Image]:
@@ -139,13 +292,24 @@ def _record(line: bytes, where: str) -> Exchange:
             where=(where,),
             hint="Restore the file from the repository's history",
         ) from error
-    if record != make_record(record.request, record.reply):
+    if record != make_record(record.request, record.reply, record.seconds):
         raise FormatError(
             "request and reply are not what was recorded",
             where=(where,),
             hint="Restore the file from the repository's history",
         )
     return record
+
+
+def content(reply: Reply) -> str:
+    """The text of a reply.
+
+    Raises:
+        ReplyError: there is none; says why.
+    """
+    if reply.error:
+        raise ReplyError(reply.error)
+    return reply.content
 
 
 class Journal:
@@ -206,17 +370,21 @@ class Replay:
     def __init__(self, records: Records, baseline: Baseline) -> None:
         self._records = records
         self._baseline = baseline
+        self.asked: list[str] = []
+        """The addresses of what was asked, in order."""
 
     def ask(self, request: Request) -> str:
         """The recorded reply.
 
         Raises:
             TranscriptError: this was never asked.
+            ReplyError: the server said that the request does not fit.
         """
         name = address(canonical(request, self._baseline))
         if name not in self._records:
             raise TranscriptError(
                 f"the transcript has no answer to request {name}",
-                hint="Set SUBSTRATE_MODEL_URL to ask for what is missing",
+                hint="Set SUBSTRATE_MODEL_URL to ask for what is missing, or a smaller n to do without it",
             )
-        return self._records[name].reply.content
+        self.asked.append(name)
+        return content(self._records[name].reply)

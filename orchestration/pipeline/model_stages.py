@@ -9,19 +9,27 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from orchestration.benchmarks.baselines import Inputs as Asked
-from orchestration.benchmarks.baselines import LanguageModel, Pictures, pictures_in, pictures_of
+from orchestration.benchmarks.baselines import LanguageModel, pictures_in, pictures_of
 from orchestration.benchmarks.tally import write_rows
-from orchestration.models.asking import Part, record, replay
+from orchestration.models.asking import record, replay, view
 from orchestration.models.client import URL, endpoint
-from orchestration.models.transcript import TranscriptError, read_transcript, write_transcript
+from orchestration.models.transcript import (
+    TOLD,
+    TranscriptError,
+    file_of,
+    read_took,
+    read_transcript,
+    settle,
+    told,
+    took_of,
+    write_transcript,
+)
 from orchestration.pipeline.progress import advance
 from orchestration.stage import Stage
 from orchestration.workspace.folders import Workspace
-from orchestration.workspace.named import files_of, split_of
+from orchestration.workspace.requests import TRANSCRIPT, parts_of
+from substrate.base.files import write_json
 from substrate.baselines.parameters import Baseline
-
-TRANSCRIPT = "transcript.jsonl"
 
 
 def model_stages(model: LanguageModel) -> Iterator[Stage]:
@@ -51,42 +59,39 @@ def model_stages(model: LanguageModel) -> Iterator[Stage]:
     )
 
 
-def parts_of(model: LanguageModel, workspace: Workspace, pictures: Pictures) -> tuple[list[Part], Baseline]:
-    """The requests to a model, and their settings."""
-    baseline: Baseline = getattr(workspace.settings.of("baselines"), model.name)
-    cases = model.source.cases(files_of(workspace, model.source), None, True).each
-    logs = workspace.logs(model.asks.logger.name)
-    split = split_of(workspace, model.source)
-    return model.parts(Asked(cases, logs.read, split, pictures), baseline), baseline
-
-
 def make_transcript(model: LanguageModel, workspace: Workspace, out: Path) -> dict[str, Any]:
     """Ask what was not asked before, where a server is set, and keep the transcript."""
     out.mkdir()
     settings = workspace.settings.of("baselines")
-    kept = workspace.transcripts / f"{model.name}.jsonl"
-    pinned = replace(workspace, experiment=None).transcripts / kept.name
+    baseline: Baseline = getattr(settings, model.name)
+    if baseline.model is None:
+        return {"not measured": f"baselines.{model.name}.model names no model"}
+    kept = file_of(workspace.transcripts / model.name, baseline)
+    pinned = file_of(replace(workspace, experiment=None).transcripts / model.name, baseline)
     if pinned.is_file() and not kept.is_file():
         kept.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(pinned, kept)
+        for path in (pinned, took_of(pinned)):
+            shutil.copy(path, kept.parent)
+    settle(kept)
     server, requests = endpoint(), 0
     blind = model.sees and not settings.images
     if server and not blind:
         pictures = pictures_in(workspace.root / settings.images) if settings.images else pictures_of({})
-        parts, baseline = parts_of(model, workspace, pictures)
+        parts, _ = parts_of(model, workspace, pictures)
         watch = partial(advance, f"{model.name}/dataset")
         requests = record(parts, baseline, settings, server, kept, watch=watch)
     records = read_transcript(kept)
     if not records:
         lacks = "baselines.images names no folder of photographs" if blind else f"{URL} is not set"
         return {"not measured": f"{lacks}, and no transcript of an earlier run is here"}
-    parts, baseline = parts_of(model, workspace, pictures_of(records))
+    parts, _ = parts_of(model, workspace, pictures_of(records))
     try:
-        rows = replay(parts, baseline, records)
+        shown = view(parts, baseline, records)
     except TranscriptError as error:
-        return {"not measured": f"the transcript is of other questions, or of another model: {error}"}
-    write_transcript(out / TRANSCRIPT, records)
-    return {"questions": len(rows), "requests": len(records), "asked now": requests}
+        return {"not measured": f"the transcript is of fewer or of other questions: {error}"}
+    write_transcript(out / TRANSCRIPT, shown)
+    write_json(out / TOLD, told(shown, baseline, read_took(kept)), indent=1)
+    return {"requests": len(shown), "asked now": requests}
 
 
 def make_rows(model: LanguageModel, workspace: Workspace, out: Path) -> dict[str, Any]:

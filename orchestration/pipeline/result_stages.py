@@ -54,6 +54,8 @@ def result_stages(benchmarks: Benchmarks) -> Iterator[Stage]:
             needs=(
                 *(f"{benchmark.name}/scores" for benchmark in shown),
                 *(f"{data}/dataset" for data in asked),
+                # Who answered, and the rows that constants are held against.
+                *(f"{one.name}/{what}" for one in shown if one.by_model for what in ("answers", "dataset")),
                 *table.needs,
             ),
             parameters=("seed", *(f"profiles.{{profile}}.{data}" for data in asked), *keys),

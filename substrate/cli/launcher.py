@@ -19,6 +19,7 @@ COMMANDS: Mapping[str, str] = {
     "generate": "cli",
     "predict": "worlds",
     "perceive": "perception",
+    "models": "cli",
 }
 """The library's own commands, and the extra that each needs."""
 

@@ -71,6 +71,12 @@ def _worlds() -> typer.Typer:
     return worlds()
 
 
+def _models() -> typer.Typer:
+    from substrate.cli.models import models_app
+
+    return models_app
+
+
 def _predictions() -> typer.Typer:
     from substrate.cli.clevrer import predict_app
 
@@ -87,6 +93,7 @@ _GROUPS: Mapping[str, tuple[Callable[[], typer.Typer], str]] = {
     "log": (_logs, "The auditor's tools over one event log."),
     "score": (_scores, "Grade anyone's answers."),
     "generate": (_worlds, "Generate official-format data with truth."),
+    "models": (_models, "Serve a small language model on this machine."),
     "predict": (_predictions, "Predict the unseen future from a user's own files."),
     "perceive": (_perceptions, "Events with probabilities from a detector's proposals."),
 }

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from contextlib import suppress
+from itertools import repeat
 
 import msgspec
 import pytest
 from clevrer_scenes import annotation
 from pyoxigraph import NamedNode
-from villages import INTERVENTIONS, QUERIES, VILLAGE, spec
+from villages import INTERVENTIONS, VILLAGE, spec
 
 from substrate import Delta, EventLog, Op
 from substrate.base.errors import LogError
 from substrate.baselines import clevrer, gqa, twin
-from substrate.baselines.model import Image, ReplyError, Request, chosen, one_of
+from substrate.baselines.model import Image, ReplyError, Request, one_of, spread
 from substrate.domains.clevrer.deltas import annotation_log
 from substrate.domains.clevrer.format import decode_annotation
 from substrate.domains.smallville.format import Gold
+from substrate.generators.smallville import generate
 
 
 def text(request: Request) -> str:
@@ -119,35 +122,30 @@ def test_the_gold_is_set_beside_answers_that_never_saw_it() -> None:
     ]
 
 
-def test_a_balanced_choice_takes_from_every_linkage_and_query_alike() -> None:
-    specs = [
-        spec(number, list(QUERIES)[number % 3], linkage=("control", "direct", "propagation")[number // 3 % 3])
-        for number in range(90)
-    ]
-    few = twin.balanced(specs, 20)
-    cells = [(s.linkage, s.query.type) for s in few]
-    assert {cells.count(cell) for cell in cells} == {2, 3}
-    assert [s.spec for s in few] == sorted(s.spec for s in few)
-    assert twin.balanced(specs, 500) == specs
-
-
-def test_a_smaller_choice_is_part_of_a_larger() -> None:
-    keys = [(scene, number) for scene in range(50) for number in range(10)]
-    assert set(chosen(keys, 30, 20)) < set(chosen(keys, 100, 20)) < set(keys)
-    assert chosen(keys, 30, 20) != chosen(keys, 30, 21)
+def test_each_beginning_of_the_asking_order_holds_every_cell_s_share_and_nothing_is_from_the_front() -> None:
+    cells = {g.spec: (g.linkage, g.gold) for g in map(generate, range(180), repeat(20))}
+    share = {cell: count / 180 for cell, count in Counter(cells.values()).items()}
+    order = spread(cells, 20)
+    assert sorted(order) == sorted(cells)
+    for n in (20, 60, 100):
+        asked = Counter(cells[number] for number in order[:n])
+        assert all(abs(asked[cell] - n * part) < 1.5 for cell, part in share.items())
+        assert max(order[:n]) > 120
+    assert order != spread(cells, 21)
 
 
 @pytest.mark.parametrize(
     "reply",
     [
         "",
-        "yes",
         '{"answer": "maybe"}',
         '{"answer": 1}',
         '{"reply": "yes"}',
-        '{"answer": "yes", "why": ""}',
         '{"answer": "yes"',
         "{}",
+        "Neither yes nor no",
+        "<think>yes</think>",
+        "It is a yes-man. Who knows?",
     ],
 )
 def test_a_reply_off_the_schema_is_refused(reply: str) -> None:
@@ -157,7 +155,19 @@ def test_a_reply_off_the_schema_is_refused(reply: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "reply", ['{"answer": "yes"}', '```json\n{"answer":"yes"}\n```', 'Surely. {"answer": "yes"} That is it.']
+    "reply",
+    [
+        '{"answer": "yes"}',
+        '```json\n{"answer":"yes"}\n```',
+        'Surely. {"answer": "yes"} That is it.',
+        '{"answer": "Yes."}',
+        '{"answer": "yes", "why": "they met"}',
+        '<think>Is it {"answer": "no"}? No.</think>{"answer":"yes"}',
+        "Yes",
+        "'YES!'",
+        "No villager told them. The answer is: yes.",
+        "**Answer:** yes",
+    ],
 )
 def test_words_around_a_reply_are_passed_over(reply: str) -> None:
     assert Request((), one_of("yes", "no")).read(reply).answer == "yes"

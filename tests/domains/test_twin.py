@@ -13,6 +13,7 @@ from twin_specs import small_specs, twin_specs
 
 from substrate.ask.tellings import chains
 from substrate.base.errors import FormatError, InterventionError
+from substrate.branch.fork import fork
 from substrate.domains.smallville.format import (
     Agent,
     ArmIntervention,
@@ -39,6 +40,7 @@ from substrate.domains.smallville.twin_explain import explain
 from substrate.generators.smallville import generate, oracle
 from substrate.generators.smallville.sampling import Graded
 from substrate.log.event_log import EventLog
+from substrate.rules.fixpoint import RuleEmitter
 from substrate.rules.tbox import TBox
 
 
@@ -136,7 +138,9 @@ def test_a_broken_rule_makes_the_two_disagree(name: str) -> None:
 def test_arm_a_is_the_village_and_every_arm_conforms_to_the_shapes() -> None:
     for spec in (*twin_specs()[:9], *harder("belief", 2), *harder("three_arms", 2)):
         parent, (a, *others) = parent_log(spec), replay_twin(spec)
-        assert a.digest == parent.digest
+        again = fork(parent, spec.branch, None, RuleEmitter(village_tbox()))
+        assert a.digest == parent.digest == again.digest
+        assert (a.parent_digest, a.branch_tick) == (again.parent_digest, again.branch_tick)
         assert len({arm.digest for arm in (a, *others)}) == len(spec.arms)
         for arm in others:
             assert arm.parent_digest == a.digest

@@ -22,6 +22,9 @@ class ModelServer(ThreadingHTTPServer):
     Faults: ``"500"`` and any other status, ``"429:7"`` with a Retry-After, ``"broken"`` for a body that is
     cut off, ``"empty"`` for one without choices, ``"hang up"`` for a connection that closes mid-way,
     ``"slow"`` for an answer that comes too late, ``"off"`` for content that is not of the schema.
+
+    ``says`` goes into each answer, ``lists`` are the answers to GET by path, and a request of more characters
+    than ``context`` does not fit.
     """
 
     daemon_threads = True
@@ -33,12 +36,19 @@ class ModelServer(ThreadingHTTPServer):
         *,
         formats: tuple[str, ...] = ("json_schema",),
         late: float = 0.5,
+        says: dict[str, Any] | None = None,
+        lists: dict[str, Any] | None = None,
+        context: int | None = None,
     ) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.answer = answer
         self.faults = list(faults)
         self.formats = formats
         self.late = late
+        self.says = {"system_fingerprint": "b1", "usage": {"prompt_tokens": 7, "completion_tokens": 3}}
+        self.says |= says or {}
+        self.lists = lists or {}
+        self.context = context
         self.bodies: list[dict[str, Any]] = []
         self.keys: list[str | None] = []
         self.lock = threading.Lock()
@@ -58,6 +68,10 @@ class _Handler(BaseHTTPRequestHandler):
     def log_message(self, format: str, *args: object) -> None:  # the base class names it
         pass
 
+    def do_GET(self) -> None:  # the base class names it
+        found = self.server.lists.get(self.path)
+        self._send(404 if found is None else 200, json.dumps(found or {}).encode())
+
     def do_POST(self) -> None:  # the base class names it
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         with self.server.lock:
@@ -74,6 +88,9 @@ class _Handler(BaseHTTPRequestHandler):
                 f"fault, told to {self.headers['Authorization']} at {self.server.url}".encode(),
                 {"Retry-After": wait} if wait else {},
             )
+        elif self.server.context and len(text_of(body)) > self.server.context:
+            error = {"type": "exceed_context_size_error", "message": "the request exceeds the context size"}
+            self._send(400, json.dumps({"error": error}).encode())
         elif asked not in self.server.formats:
             self._send(
                 400, json.dumps({"error": {"message": f"response_format {asked} is not supported"}}).encode()
@@ -91,7 +108,9 @@ class _Handler(BaseHTTPRequestHandler):
                         "message": {"role": "assistant", "content": content},
                         "finish_reason": "stop",
                     }
-                ]
+                ],
+                "model": body["model"],
+                **self.server.says,
             }
         ).encode()
         if fault == "slow":

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from substrate.baselines.model import ReplyError
-from substrate.baselines.twin import request
+from substrate.baselines.twin import request, said_in
 from substrate.domains.smallville.format import ARMS
-from substrate.domains.smallville.judging import judge, normal, weights
+from substrate.domains.smallville.judging import judge, weights
 from substrate.generators.smallville import CANARY, generate
 
 
@@ -45,12 +44,11 @@ def dataset(count: int = 500, seed: int = 20, level: str = "village", **_: Any) 
 
 def process_results(doc: dict[str, Any], results: Sequence[str]) -> dict[str, Any]:
     """An arm's own metric, and what the metrics of all arms together need of it."""
-    try:
-        said = request(generate(0, 0), "a").read(results[0]).answer
-    except ReplyError:
-        said = normal(results[0]) or "error"
+    said = said_in(results[0])
     answer = Said(doc["spec"], doc["arm"], said, doc["gold"], doc["arms"])
-    return {"per_arm": float(said == doc["gold"]), "joint": answer, "divergence": answer}
+    unreadable = float(said == "error")
+    right = float(said == doc["gold"])
+    return {"per_arm": right, "joint": answer, "divergence": answer, "unreadable": unreadable}
 
 
 def joint(answers: Iterable[Said]) -> float:

@@ -193,7 +193,10 @@ def replay_twin(spec: Spec, tbox: TBox | None = None) -> Twin | Triplet:
     tbox = tbox or village_tbox()
     parent, emitter = parent_log(spec, tbox), RuleEmitter(tbox)
     changes = [change(act) if act else None for act in spec.acts.values()]
-    return arms_of([fork(parent, spec.branch, made, emitter) for made in changes])
+    # The rules made the parent: where nothing is changed, and what is given later comes from outside, what
+    # they would make again is the parent itself
+    again = None if spec.branch > 0 and term("over") in tbox.exogenous else emitter
+    return arms_of([fork(parent, spec.branch, made, emitter if made else again) for made in changes])
 
 
 def asked_triple(spec: Spec) -> Triple:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from operator import eq, ge, gt, le, lt, ne
 from typing import Any
 
@@ -38,8 +39,15 @@ class Facts:
     def add(self, fact: Fact) -> None:
         """Take a triple in; its predicate is one of those that were named."""
         subject, predicate, object_ = fact
-        self.objects[predicate].setdefault(subject, {})[object_] = None
-        self.subjects[predicate].setdefault(object_, {})[subject] = None
+        objects, subjects = self.objects[predicate], self.subjects[predicate]
+        if subject in objects:
+            objects[subject][object_] = None
+        else:
+            objects[subject] = {object_: None}
+        if object_ in subjects:
+            subjects[object_][subject] = None
+        else:
+            subjects[object_] = {subject: None}
 
     def remove(self, fact: Fact) -> None:
         """Let go of a triple that is there."""
@@ -64,6 +72,11 @@ def is_plain(term: str) -> bool:
     """
     if term[0] == "<":
         return term[1] != "<"
+    return _is_plain_literal(term)
+
+
+@lru_cache(maxsize=1 << 14)
+def _is_plain_literal(term: str) -> bool:
     if term[0] != '"':
         return False
     return "^^<" not in term or bool(_INTEGER.fullmatch(term) or _BOOLEAN.fullmatch(term))
@@ -78,12 +91,18 @@ def compared(sign: str, left: str, right: str) -> bool:
     Raises:
         BeyondError: they are anything else.
     """
-    one, other = _INTEGER.fullmatch(left), _INTEGER.fullmatch(right)
-    if one and other:
-        return COMPARE[sign](int(one[1]), int(other[1]))
+    one, other = _integer(left), _integer(right)
+    if one is not None and other is not None:
+        return COMPARE[sign](one, other)
     if sign in ("=", "!=") and left[0] == right[0] == "<":
         return COMPARE[sign](left, right)
     raise BeyondError
+
+
+@lru_cache(maxsize=1 << 12)
+def _integer(term: str) -> int | None:
+    found = _INTEGER.fullmatch(term)
+    return int(found[1]) if found else None
 
 
 COMPARE: Mapping[str, Callable[[Any, Any], bool]] = {

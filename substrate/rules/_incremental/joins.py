@@ -329,7 +329,16 @@ class _Source:
             return self._value(arguments[0])
         if function == "STR":
             inner = arguments[0]
-            return self._text(inner) if _kind(inner) == "text" else f"text_of_term({self.term(inner)})"
+            if _kind(inner) == "text":
+                return self._text(inner)
+            name = self.term(inner)
+            # An IRI, which most are, is cut where it stands
+            plain = name.isidentifier()
+            return (
+                f"({name}[1:-1] if {name}[0] == '<' else text_of_term({name}))"
+                if plain
+                else f"text_of_term({name})"
+            )
         if function == "CONCAT":
             return f"''.join(({''.join(f'{self._text(part)}, ' for part in arguments)}))"
         if function == "STRAFTER":

@@ -60,8 +60,15 @@ class Settler:
         self._facts = Facts(self._watching)
         self._odd: set[str] = set()
         self._standing = state.texts()
+        facts, known = self._facts, self._watching
         for text in self._standing:
-            self._note(text, came=True)
+            # No rule was applied yet, so that none has to be told
+            subject, predicate, object_ = text.split(" ", 2)
+            if predicate in known:
+                if subject[0] != "<" or not is_plain(object_):
+                    self._odd.add(text)
+                else:
+                    facts.add((subject, predicate, object_))
 
     def apply(self, op: Op, text: str) -> bool:
         """Change the state by one operation; returns True if it made a difference."""

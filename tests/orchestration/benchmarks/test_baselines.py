@@ -27,7 +27,15 @@ from orchestration.cli.main import app
 from orchestration.models import asking
 from orchestration.models.asking import Part
 from orchestration.models.client import Clock, Endpoint, ModelError
-from orchestration.models.transcript import Journal, Records, TranscriptError, journal, read_transcript
+from orchestration.models.transcript import (
+    Answerer,
+    Journal,
+    Records,
+    TranscriptError,
+    address,
+    journal,
+    read_transcript,
+)
 from orchestration.pipeline.graph import STAGES, stages_of
 from orchestration.pipeline.resources import WorkspaceResource
 from orchestration.pipeline.run import RunError, instance, run_stages
@@ -133,7 +141,11 @@ def test_a_recorded_run_replays_without_the_server_and_without_the_photographs(
         for row in rows
     )
     assert in_bytes(name, kept, inputs) == in_bytes(name, kept, inputs)
-    assert [path.name for path in kept.parent.iterdir()] == [kept.name]
+    assert {path.name for path in kept.parent.iterdir()} == {kept.name, f"{name}.took.json"}
+    assert all(
+        (record.reply.by.model, record.reply.by.fingerprint, record.reply.prompt_tokens) == ("m", "b1", 7)
+        for record in read_transcript(kept).values()
+    )
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -276,6 +288,92 @@ def test_a_killed_run_resumes_and_asks_only_for_what_is_missing(tmp_path: Path) 
     assert (tmp_path / "run" / "twin_direct.jsonl").read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
 
 
+def test_a_model_that_answers_under_another_name_is_refused_unless_it_is_allowed(
+    inputs: Given, tmp_path: Path
+) -> None:
+    kept = tmp_path / "kept.jsonl.gz"
+    with model_server(some_answer, says={"model": "totally-other-model"}) as server:
+        with pytest.raises(ModelError, match=r"m was asked.* totally-other-model answered.*answers_as"):
+            record("controlled", Endpoint(server.url), kept, inputs, NO_WAIT)
+        assert read_transcript(kept) == {}
+        allowed = Baseline("m", 6, answers_as="totally-other-model")
+        known = inputs._replace(parameters=msgspec.structs.replace(inputs.parameters, controlled=allowed))
+        record("controlled", Endpoint(server.url), kept, known, NO_WAIT)
+    assert {one.reply.by.model for one in read_transcript(kept).values()} == {"totally-other-model"}
+
+
+def test_a_server_that_tells_its_weights_is_held_to_the_revision(inputs: Given, tmp_path: Path) -> None:
+    tags = ["sha256:aa", "server:xllamacpp 1"]
+    models = {"data": [{"id": "m", "owned_by": "llamacpp", "tags": tags, "meta": {"ftype": "Q4_1"}}]}
+    lists = {"/v1/models": models, "/props": {"total_slots": 1}}
+    with model_server(some_answer, lists=lists) as server:
+        for revision, wrong in (("sha256:bb", True), ("sha256:aa", False)):
+            asked = Baseline("m", 6, revision=revision)
+            given = inputs._replace(parameters=msgspec.structs.replace(inputs.parameters, controlled=asked))
+            kept = tmp_path / f"{wrong}.jsonl"
+            if wrong:
+                with pytest.raises(ModelError, match=r"weights sha256:bb, and the server has sha256:aa"):
+                    record("controlled", Endpoint(server.url), kept, given, NO_WAIT)
+            else:
+                record("controlled", Endpoint(server.url), kept, given, NO_WAIT)
+    found = {one.reply.by for one in read_transcript(kept).values()}
+    assert found == {Answerer("m", "b1", "xllamacpp 1", "Q4_1", "sha256:aa")}
+    assert all(body["cache_prompt"] is False for body in server.bodies)
+
+
+def test_asking_less_or_more_drops_no_reply_that_was_kept(inputs: Given, tmp_path: Path) -> None:
+    kept = tmp_path / "twin_direct.jsonl.gz"
+
+    def with_n(n: int) -> Given:
+        asked = msgspec.structs.replace(inputs.parameters.twin_direct, n=n)
+        return inputs._replace(parameters=msgspec.structs.replace(inputs.parameters, twin_direct=asked))
+
+    with model_server(some_answer) as server:
+        record("twin_direct", Endpoint(server.url), kept, with_n(5), NO_WAIT)
+        five = read_transcript(kept)
+        assert record("twin_direct", Endpoint(server.url), kept, with_n(2), NO_WAIT) == 0
+        assert read_transcript(kept) == five
+        record("twin_direct", Endpoint(server.url), kept, with_n(8), NO_WAIT)
+    eight = read_transcript(kept)
+    assert five.items() < eight.items()
+    assert len(replay("twin_direct", eight, with_n(2))) == 4
+    shown = asking.view(with_n(2).parts("twin_direct"), with_n(2).parameters.twin_direct, eight)
+    assert shown.items() < five.items()
+
+
+def test_a_twentieth_is_asked_twice(tmp_path: Path) -> None:
+    given = make_inputs(tmp_path, n=8)
+    kept = tmp_path / "kept.jsonl"
+    with model_server(some_answer) as server:
+        record("twin_concordia", Endpoint(server.url), kept, given, NO_WAIT)
+    found = read_transcript(kept)
+    twice = [one for one in found.values() if "again" in one.request]
+    assert 0.02 < len(twice) / len(found) < 0.1
+    for one in twice:
+        first = {key: value for key, value in one.request.items() if key != "again"}
+        assert found[address(first)].reply == one.reply
+
+
+def test_a_request_that_does_not_fit_is_a_row_with_its_reason_and_the_run_goes_on(
+    inputs: Given, tmp_path: Path
+) -> None:
+    kept = tmp_path / "kept.jsonl"
+    with model_server(some_answer) as server:
+        record("twin_direct", Endpoint(server.url), tmp_path / "all.jsonl", inputs, NO_WAIT)
+    middle = sorted(len(text_of(body)) for body in server.bodies)[6]
+    with model_server(some_answer, context=middle) as small:
+        record("twin_direct", Endpoint(small.url), kept, inputs, NO_WAIT)
+        rows = replay("twin_direct", read_transcript(kept), inputs)
+        errors = [str(row.error) for row in rows if row.predicted == "error"]
+        assert len(rows) == 12
+        assert 0 < len(errors) < 12
+        assert all("does not fit into the context" in error for error in errors)
+        small.context = None
+        assert record("twin_direct", Endpoint(small.url), kept, inputs, NO_WAIT) >= len(errors)
+    again = replay("twin_direct", read_transcript(kept), inputs)
+    assert again == replay("twin_direct", read_transcript(tmp_path / "all.jsonl"), inputs)
+
+
 def test_a_second_writer_is_refused(tmp_path: Path) -> None:
     with (
         journal(tmp_path / "a.partial.jsonl") as first,
@@ -344,9 +442,7 @@ def test_the_pipeline_measures_with_a_server_replays_without_and_leaks_nothing(
 ) -> None:
     root = reproduced
     shutil.rmtree(root / "pins")  # eight questions are no result of this project
-    (root / "params.yaml").write_text(
-        (root / "params.yaml").read_text("utf-8").replace("n: 300", "n: 8"), "utf-8"
-    )
+    set_parameters(root, controlled={"n": 8})
     answers, scores = (
         root / "artifacts/sample/controlled/answers.jsonl",
         root / "artifacts/sample/scores/controlled.descriptive.accuracy.json",
@@ -377,10 +473,11 @@ def test_the_pipeline_measures_with_a_server_replays_without_and_leaks_nothing(
             RunError, match=r"controlled__dataset: .*HTTP 401.*SUBSTRATE_MODEL_KEY"
         ) as refused:
             run("baselines.concurrency=1")
-        assert (root / "transcripts/sample/controlled.partial.jsonl").read_bytes() == b""
+        (begun,) = (root / "transcripts/sample/controlled").glob("SmolLM2-135M-Instruct.Q4_1@*.partial.jsonl")
+        assert begun.read_bytes() == b""
         assert run()["n"] == 8
         first, address = answers.read_bytes(), server.url.removeprefix("http://").removesuffix("/v1")
-        assert len(server.bodies) == 9
+        assert len(server.bodies) in (9, 10), "perhaps one is asked twice"
 
     monkeypatch.delenv("SUBSTRATE_MODEL_URL")
     assert run(force=True)["n"] == 8
@@ -414,7 +511,7 @@ def test_without_photographs_nothing_is_measured_and_a_transcript_needs_none(
     assert "69.0 %" in line
 
     answers = root / "artifacts/sample/gqa_vision/answers.jsonl"
-    set_parameters(root, gqa_vision={"n": 5})
+    set_parameters(root, gqa_vision={"n": 5, "model": "m"})
 
     def run(images: str | None = None) -> bytes:
         set_parameters(root, images=images)

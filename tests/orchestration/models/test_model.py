@@ -130,10 +130,16 @@ def test_an_answer_that_comes_too_late_is_asked_for_again() -> None:
     assert time.slept == [1.0]
 
 
+def test_a_slow_server_is_given_more_time_with_each_try() -> None:
+    with model_server(some_answer, *["slow"] * 9, late=0.5) as server:
+        assert client(server, FakeTime(), read=0.1).complete(question()).format == "json_schema"
+    assert len(server.bodies) == 4
+
+
 @pytest.mark.parametrize("fault", ["500", "broken", "hang up", "slow"])
 def test_tries_are_bounded_and_the_error_names_neither_address_nor_key(fault: str) -> None:
     with (
-        model_server(some_answer, *[fault] * 5, late=0.3) as server,
+        model_server(some_answer, *[fault] * 5, late=1.5) as server,
         pytest.raises(ModelError, match="3 tries in a row") as caught,
     ):
         client(server, FakeTime(), read=0.1 if fault == "slow" else 5.0, attempts=3).complete(question())

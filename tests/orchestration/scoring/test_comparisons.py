@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from orchestration.benchmarks.baselines import COMPARISONS
+from orchestration.models.transcript import TOLD, Answerer, Told
 from orchestration.project import SETTINGS
 from orchestration.registry import BENCHMARKS
 from orchestration.rendering.results import LAYOUTS
@@ -116,15 +117,40 @@ def test_table_2_says_what_was_measured_beside_what_was_published(
     other = Comparison("twin", "twin_concordia", 0, 0, 0, 0, None, None, None)
     write_json(workspace.path(COMPARISONS), [comparison, other], indent=1)
     shown = [BENCHMARKS[name] for name in ("twin", "twin_direct", "twin_concordia")]
+    common = {"split": "generated", "subset": "direct", "scene": 1, "predicted": "yes", "log": "sha256:aa"}
+    for one in shown:
+        rows = [
+            Row(benchmark=one.name, question=arm, expected=gold, correct=gold == "yes", **common)
+            for arm, gold in enumerate(("yes", "no") if asked and one.name != "twin_concordia" else ())
+        ]
+        (workspace.artifacts / one.name).mkdir(exist_ok=True)
+        (workspace.artifacts / one.name / "answers.jsonl").write_bytes(b"\n".join(map(encode, rows)))
+    if asked:
+        by = Answerer("Small", "b1", "server 1", "Q4", "sha256:0123456789abcdef")
+        told = Told("Small", "sha256:0123456789abcdef", [by], 2, 30, 6, 1.5, 1, 1)
+        (workspace.data / "twin_direct").mkdir(parents=True)
+        write_json(workspace.data / "twin_direct" / TOLD, told, indent=1)
     declared = shown[0].table[0]
     table = LAYOUTS[declared.layout](declared, shown, scores, workspace)
-    here = table.heads.index("Llama-3.1-8B direct")
+    here = table.heads.index("direct, Small" if asked else "direct, no model")
+    assert table.heads[here + 1] == "Llama-3.1-8B direct (text), published"
     direct = {row[0]: list(row[here : here + 2]) for row in table.rows}
     assert (
         direct["joint accuracy (A and B)"],
         direct["joint: substrate minus this"],
         direct["McNemar, exact, two-sided p"],
     ) == cells
+    if asked:
+        assert "twin_direct: Small (Q4, weights 0123456789ab, server 1)" in table.caption
+        assert direct["per-arm accuracy, always “yes”"][0] == "50.00 %"
+        assert direct["joint accuracy (A and B), always “no”"][0] == "0.00 %"
+        assert direct["divergence detection, always “no”"][0] == "0.00 %"
+        assert direct["unreadable replies"][0] == "0 of 2, 0.00 %"
+        assert direct["same reply when asked again"][0] == "1 of 1"
+        assert direct["cost"][0] == "2 requests, 30 tokens in, 6 out, 1.5 s a request"
+    else:
+        assert "Models: no model." in table.caption
+        assert direct["cost"][0] == ""
     assert all(
         len(row) == len(table.heads) == len(names)
         for row, names in zip(table.rows, table.numbers, strict=True)

@@ -1,0 +1,162 @@
+"""bAbI and GQA beside the least that answers the same questions: regular expressions, and dictionaries.
+
+The peers keep no log, explain nothing and refuse nothing; they answer the kinds of questions that they were
+written for, and a bench begins by holding their answers to ours.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import msgspec
+
+from benchmarks.speed.measure import Bench, Pair
+from substrate.domains.babi.deltas import story_log
+from substrate.domains.babi.format import parse_stories
+from substrate.domains.babi.interpreter import answer_story
+from substrate.domains.gqa.deltas import scene_log
+from substrate.domains.gqa.format import Question, decode_scene_graph
+from substrate.domains.gqa.interpreter import answer_scene
+from substrate.domains.gqa.scene import Scene
+from substrate.generators.babi import tell_task
+from substrate.generators.gqa import AMBIGUOUS, QUESTIONS_PER_SCENE, sample
+
+_TASKS = ("qa1", "qa2")
+_GOES = re.compile(r"(\w+) (?:moved|went|went back|journeyed|travelled) to the (\w+)\.")
+_TAKES = re.compile(r"(\w+) (?:got|grabbed|took|picked up) the (\w+)(?: there)?\.")
+_DROPS = re.compile(r"(\w+) (?:dropped|put down|discarded|left) the (\w+)(?: there)?\.")
+_WHERE = re.compile(r"Where is (?:the )?(\w+)\? *\t")
+
+
+def by_regex(text: str) -> list[str]:
+    """The answers to a task's questions: who is where, who has what, in two dictionaries."""
+    at: dict[str, str] = {}
+    held: dict[str, str] = {}
+    answers: list[str] = []
+    for line in text.splitlines():
+        number, said = line.split(" ", 1)
+        if number == "1":
+            at, held = {}, {}
+        if found := _WHERE.match(said):
+            thing = found[1]
+            answers.append(at[held.get(thing, thing)])
+        elif found := _GOES.match(said):
+            at[found[1]] = found[2]
+        elif found := _TAKES.match(said):
+            held[found[2]] = found[1]
+        elif found := _DROPS.match(said):
+            held.pop(found[2], None)
+            if found[1] in at:
+                at[found[2]] = at[found[1]]
+    return answers
+
+
+@contextmanager
+def stories(size: int) -> Iterator[Pair]:
+    """Questions of two tasks, from text to rows, beside regular expressions and two dictionaries."""
+    texts = [(task, tell_task(task, questions=max(1, size // len(_TASKS)), seed=20)) for task in _TASKS]
+
+    def ours() -> list[str]:
+        return [
+            row.predicted
+            for task, text in texts
+            for story in parse_stories(text, file=f"{task}.txt", subset=task)
+            for row in answer_story(story, story_log(story), "")
+        ]
+
+    def theirs() -> list[str]:
+        return [answer for _, text in texts for answer in by_regex(text)]
+
+    assert ours() == theirs()
+    yield Pair(ours, theirs)
+
+
+_Node = Mapping[str, Any]
+_IDS = re.compile(r"\(([\d,]+)\)")
+_SKIPPED = ("hposition", "vposition", "weather", "location", "name")
+
+
+def by_dictionary(graph: Mapping[str, Any], steps: Sequence[Mapping[str, Any]]) -> str:
+    """The answer of a program by the ids it carries: lists of ids on a stack, attributes in a dictionary."""
+    objects: Mapping[str, _Node] = graph["objects"]
+    found: list[Any] = []
+    for step in steps:
+        operation, argument = step["operation"].split(" ")[0], step["argument"]
+        given = [found[place] for place in step["dependencies"]]
+        if operation == "select":
+            ids = _IDS.search(argument)
+            found.append([one for one in (ids[1].split(",") if ids else ()) if one in objects])
+        elif operation == "filter":
+            found.append([one for one in given[0] if _has(objects[one], argument)])
+        elif operation == "exist":
+            found.append(bool(given[0]))
+        elif operation == "verify":
+            found.append(any(_has(objects[one], argument) for one in given[0]))
+        elif operation == "choose":
+            options = argument.split("|")
+            found.append(next(o for o in options if any(_has(objects[one], o) for one in given[0])))
+        else:
+            found.append(all(given) if operation == "and" else any(given))
+    last = found[-1]
+    return last if isinstance(last, str) else "yes" if last else "no"
+
+
+def _has(node: _Node, said: str) -> bool:
+    """Tell whether a value, perhaps negated as "not(red)", is among an object's attributes."""
+    value = said.strip()
+    if value.startswith("not("):
+        return value[4:-1].strip() not in node["attributes"]
+    return value in node["attributes"]
+
+
+def _simple(question: Mapping[str, Any]) -> bool:
+    """Tell whether the plain interpreter was written for a question's program."""
+    for step in question["semantic"]:
+        operation, _, family = step["operation"].partition(" ")
+        if operation not in ("select", "filter", "exist", "verify", "choose", "and", "or"):
+            return False
+        if family in (*_SKIPPED, "rel") or family.endswith("er") or "scene" in step["argument"]:
+            return False
+        if operation == "select" and not _IDS.search(step["argument"]):
+            return False
+    return True
+
+
+@contextmanager
+def images(size: int) -> Iterator[Pair]:
+    """Images of scene graphs, from JSON to answers by id, beside a dictionary and a stack."""
+    made: list[tuple[str, bytes, bytes]] = []
+    for number in range(size):
+        drawn = sample(number, seed=20, questions=QUESTIONS_PER_SCENE, ambiguous=AMBIGUOUS)
+        asked = msgspec.json.decode(msgspec.json.encode(drawn.questions))
+        kept = {name: one for name, one in asked.items() if _simple(one)}
+        made.append((drawn.image_id, msgspec.json.encode(drawn.graph), msgspec.json.encode(kept)))
+
+    def ours() -> list[str]:
+        answers: list[str] = []
+        for image, graph, asked in made:
+            questions = msgspec.json.decode(asked, type=dict[str, Question])
+            scene = Scene(image, scene_log(image, decode_scene_graph("graphs", image, graph)))
+            answers += [row.predicted for row in answer_scene(scene, questions, "", resolve="id")]
+        return answers
+
+    def theirs() -> list[str]:
+        answers: list[str] = []
+        for _, graph, asked in made:
+            read = msgspec.json.decode(graph)
+            questions = msgspec.json.decode(asked)
+            answers += [by_dictionary(read, questions[name]["semantic"]) for name in sorted(questions)]
+        return answers
+
+    assert sorted(ours()) == sorted(theirs())
+    yield Pair(ours, theirs)
+
+
+PLAIN = {
+    "babi": Bench("bAbI, text to rows", "regular expressions", None, (100, 1_000), stories),
+    "gqa": Bench("GQA, graphs to rows", "a dictionary and a stack", None, (10, 40), images),
+}
+"""Benches of bAbI and GQA by name."""

@@ -1,0 +1,76 @@
+"""A language model's rows beside what they are judged by: constants, and what became of its replies."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+import msgspec
+from markupsafe import escape
+
+from orchestration.benchmarks.baselines import LanguageModel, pictures_of
+from orchestration.models.transcript import Exchange, Replay, read_told, read_transcript
+from orchestration.scoring.formatting import share
+from orchestration.workspace.folders import Workspace
+from orchestration.workspace.requests import TRANSCRIPT, parts_of
+from substrate.domains.rows import Row, decode
+
+NO_MODEL = "no model"
+"""In place of a model's name, where nothing was measured."""
+
+
+def graded(workspace: Workspace, name: str) -> list[Row]:
+    """The rows of a benchmark that have gold."""
+    with (workspace.artifacts / name / "answers.jsonl").open("rb") as lines:
+        return [row for row in map(decode, lines) if row.expected is not None]
+
+
+def constants(rows: Sequence[Row]) -> dict[str, int]:
+    """How many rows each constant answer gets right: yes, no, and the gold that is most often.
+
+    >>> asked = {"benchmark": "b", "split": "s", "subset": "", "predicted": "", "correct": False, "log": ""}
+    >>> constants([Row(**asked, scene=0, question=0, expected=gold) for gold in ("3", "no", "3")])
+    {'always “yes”': 0, 'always “no”': 1, 'always the majority, “3”': 2}
+    """
+    gold = Counter(str(row.expected) for row in rows)
+    most = min(gold, key=lambda answer: (-gold[answer], answer))
+    return {f"always “{answer}”": gold[answer] for answer in ("yes", "no")} | {
+        f"always the majority, “{most}”": gold[most]
+    }
+
+
+def replies(workspace: Workspace, name: str) -> dict[str, str]:
+    """What became of a model's replies, in words; nothing where no model was asked."""
+    told = read_told(workspace.data / name)
+    if told is None:
+        return {}
+    rows = graded(workspace, name)
+    lost = sum(row.error is not msgspec.UNSET for row in rows)
+    tokens = f"{told.prompt_tokens:,} tokens in, {told.completion_tokens:,} out"
+    pace = f", {told.seconds:.1f} s a request" if told.seconds else ""
+    return {
+        "unreadable replies": f"{lost:,} of {len(rows):,}, {share(lost, len(rows))}",
+        "same reply when asked again": f"{told.agreed:,} of {told.repeated:,}",
+        "cost": f"{told.requests:,} requests, {tokens}{pace}",
+    }
+
+
+def conversations(workspace: Workspace, model: LanguageModel) -> Iterator[tuple[Row, str]]:
+    """Each row of a model, with the prompts and the replies behind it as markup."""
+    records = read_transcript(workspace.data / model.name / TRANSCRIPT)
+    if not records:
+        return
+    parts, baseline = parts_of(model, workspace, pictures_of(records))
+    for part in parts:
+        replay = Replay(records, baseline)
+        rows = part(replay)
+        said = [_turns(records[name]) for name in replay.asked]
+        # As many requests as rows, in their order; else all of a part are behind each of its rows.
+        behind = said if len(said) == len(rows) else ["".join(said)] * len(rows)
+        yield from zip(rows, behind, strict=True)
+
+
+def _turns(one: Exchange) -> str:
+    told = [(message["role"], message["text"]) for message in one.request["messages"]]
+    said = [*told, (one.reply.by.model or "reply", one.reply.error or one.reply.content)]
+    return "".join(f"<p><b>{escape(who)}</b></p><pre>{escape(text)}</pre>" for who, text in said)

@@ -1,0 +1,49 @@
+"""`substrate models`: a language model on this machine."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from typing import Annotated
+
+import typer
+
+from substrate.cli.console import failing, say
+
+models_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+URL = "SUBSTRATE_MODEL_URL"
+"""The variable that names the server to whatever asks it."""
+
+
+@models_app.callback()
+def _models() -> None:
+    """Typer leaves out a group that has nothing of its own."""
+
+
+@models_app.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+def serve(
+    command: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[COMMAND]...", help="What needs the server, which ends with it."),
+    ] = None,
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0: any free one.")] = 0,
+    threads: Annotated[
+        int | None, typer.Option("--threads", min=1, help="Of the processor; half of the cores unless given.")
+    ] = None,
+) -> None:
+    """Serve SmolLM2-135M-Instruct on the loopback interface, to a command or until interrupted.
+
+    The command finds the server in SUBSTRATE_MODEL_URL:
+
+    substrate models serve substrate reproduce --only twin_direct
+    """
+    from substrate.baselines.serving import start
+
+    with failing():
+        server, url = start(port, threads)
+    if command:
+        raise typer.Exit(subprocess.call(command, env={**os.environ, URL: url}))
+    say(f"export {URL}={url}")
+    signal.sigwait({signal.SIGINT, signal.SIGTERM})
+    del server

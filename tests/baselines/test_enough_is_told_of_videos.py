@@ -1,0 +1,204 @@
+"""The prompt of the controlled comparison says all that its gold knows: a reader that has the text alone, the
+log's and the question's, gives every gold. The gold comes from elsewhere, the generator's own truth.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+import msgspec
+import pytest
+
+from substrate.baselines.clevrer import log_text
+from substrate.baselines.clevrer import request as request_of
+from substrate.baselines.model import Request
+from substrate.domains.clevrer.deltas import annotation_log
+from substrate.domains.clevrer.format import COLORS, MATERIALS, SHAPES, decode_annotation
+from substrate.generators.clevrer.scene import generate_scene
+
+QUESTIONS = 300
+GROUP = rf"(?:(?:{'|'.join(COLORS)}) )?(?:(?:{'|'.join(MATERIALS)}) )?(?:{'|'.join(SHAPES)}|object)"
+THING = rf"the (?:{GROUP})"
+EVENT = (
+    rf"(?:the video (?:begins|starts|ends)|{THING} (?:enters|exits) the scene"
+    rf"|{THING} and {THING} collide|{THING} collides with {THING})"
+)
+SPAN = rf"(?P<span>(?: (?:before|after) {EVENT})?)"
+MOMENT = rf"when (?P<moment>{EVENT})"
+STATE = "(?P<state>moving|stationary)"
+THOSE = rf"(?P<group>{GROUP})"
+
+
+class Happening(NamedTuple):
+    """An event as the text tells it."""
+
+    frame: int
+    kind: str
+    objects: tuple[int, ...]
+
+
+class Reader:
+    """Reads the log's text, and answers a question's words by the rules of the prompt."""
+
+    def __init__(self, request: Request) -> None:
+        told, _, self.question = request.messages[1].text.partition("\n\nQuestion: ")
+        self.looks: dict[int, str] = {}
+        self.events: list[Happening] = []
+        self.said: list[tuple[int, int, str]] = []
+        for line in told.splitlines():
+            found = re.fullmatch(r"Frame (\d+): (.+)\.", line)
+            assert found
+            self.take(int(found[1]), found[2])
+
+    def take(self, frame: int, sentence: str) -> None:
+        numbers = tuple(int(number) for number in re.findall(r"\(object (\d+)\)", sentence))
+        if found := re.fullmatch(r"Object (\d+) is the (.+)", sentence):
+            self.looks[int(found[1])] = found[2]
+        elif found := re.fullmatch(
+            r"Event \d+: .*?(starts|ends|enters|exits|collide)(?: the scene)?", sentence
+        ):
+            self.events.append(Happening(frame, found[1], numbers))
+        elif numbers:
+            self.said.append((frame, numbers[0], sentence.partition(") ")[2]))
+
+    def group(self, words: str) -> set[int]:
+        wanted = set(words.removeprefix("the ").split()) - {"object"}
+        return {number for number, looks in self.looks.items() if wanted <= set(looks.split())}
+
+    def event(self, words: str) -> Happening:
+        kind = re.search(r"starts|begins|ends|enters|exits|collide", words)
+        assert kind
+        named = [self.group(thing) for thing in re.findall(THING, words)]
+        (found,) = [
+            event
+            for event in self.events
+            if event.kind == kind[0].replace("begins", "starts")
+            and all(any(number in one for number in event.objects) for one in named)
+        ]
+        return found
+
+    def spanned(self, kind: str, span: str) -> list[Happening]:
+        events = [event for event in self.events if event.kind == kind]
+        if not span:
+            return events
+        word, _, words = span.strip().partition(" ")
+        at = self.event(words).frame
+        return [event for event in events if (event.frame < at if word == "before" else event.frame > at)]
+
+    def in_state(self, state: str, moment: str | None) -> set[int]:
+        if moment is None:
+            moved = {number for _, number, said in self.said if said == "has now been seen moving"}
+            return moved if state == "moving" else set(self.looks) - moved
+        at, view, motion = self.event(moment).frame, dict[int, str](), dict[int, str]()
+        for frame, number, said in self.said:
+            if frame <= at:
+                (view if said.endswith("view") else motion if said in ("is moving", "is at rest") else {})[
+                    number
+                ] = said
+        wanted = {"moving": "is moving", "stationary": "is at rest"}[state]
+        return {n for n, said in view.items() if said == "is in view" and motion.get(n) == wanted}
+
+    def answer(self) -> str:
+        for pattern, rule in RULES.items():
+            if found := re.fullmatch(pattern + r"\?", self.question):
+                return rule(self, found.groupdict())
+        raise AssertionError(f"no rule reads {self.question!r}")
+
+
+Given = dict[str, str]
+CROSSING = {"enter": "enters", "exit": "exits"}
+
+
+def one(reader: Reader, numbers: set[int], attribute: str) -> str:
+    (number,) = numbers
+    return reader.looks[number].split()[("color", "material", "shape").index(attribute)]
+
+
+def states(reader: Reader, given: Given) -> set[int]:
+    return reader.group(given["group"]) & reader.in_state(given["state"], given.get("moment"))
+
+
+def crossings(reader: Reader, given: Given) -> list[Happening]:
+    found = reader.spanned(CROSSING[given["verb"]], given["span"])
+    return [event for event in found if event.objects[0] in reader.group(given.get("group") or "object")]
+
+
+def meetings(reader: Reader, given: Given) -> list[Happening]:
+    named = reader.group(given.get("group") or "object")
+    return [event for event in reader.spanned("collide", given["span"]) if named & set(event.objects)]
+
+
+def ordered(events: list[Happening], order: str | None) -> Happening:
+    events = sorted(events, key=lambda event: event.frame)
+    return events[{"first": 0, "second": 1, "last": -1}[order]] if order else events[0]
+
+
+def yes(found: object) -> str:
+    return "yes" if found else "no"
+
+
+def together(reader: Reader, given: Given) -> str:
+    pair = reader.group(given["group"]) | reader.group(given["other"])
+    return yes(any(pair == set(event.objects) for event in reader.events if event.kind == "collide"))
+
+
+def partner(reader: Reader, given: Given) -> str:
+    event = ordered(meetings(reader, given), given["order"])
+    return one(reader, set(event.objects) - reader.group(given["group"]), given["attribute"])
+
+
+WHAT = r"What (?:is the )?(?P<attribute>color|material|shape) (?:is|of) "
+ORDER = r"the (?:(?P<order>first|second|last) )?object"
+RULES: dict[str, Callable[[Reader, Given], str]] = {
+    rf"How many {THOSE}s are {STATE} {MOMENT}": lambda r, g: str(len(states(r, g))),
+    rf"How many (?:{STATE} {THOSE}s are there)": lambda r, g: str(len(states(r, g))),
+    rf"How many {THOSE}s are {STATE}": lambda r, g: str(len(states(r, g))),
+    rf"How many {THOSE}s (?P<verb>enter|exit) the scene{SPAN}": lambda r, g: str(len(crossings(r, g))),
+    rf"How many collisions (?:happen|are there){SPAN}": lambda r, g: str(len(meetings(r, g))),
+    rf"(?:Are|Is) there any {STATE} {THOSE}s? {MOMENT}": lambda r, g: yes(states(r, g)),
+    rf"(?:Are|Is) there any {THOSE}s? that (?P<verb>enter|exit)s? the scene{SPAN}": (
+        lambda r, g: yes(crossings(r, g))
+    ),
+    rf"Does the {THOSE} (?P<verb>enter|exit) the scene{SPAN}": lambda r, g: yes(crossings(r, g)),
+    rf"(?:Are|Is) there any collisions?{SPAN}": lambda r, g: yes(meetings(r, g)),
+    rf"Does the {THOSE} collide with the (?P<other>{GROUP})": together,
+    rf"{WHAT}the {STATE} {THOSE} {MOMENT}": lambda r, g: one(r, states(r, g), g["attribute"]),
+    rf"{WHAT}{ORDER} (?:to|that) (?P<verb>enter|exit)s? the scene{SPAN}": (
+        lambda r, g: one(r, {ordered(crossings(r, g), g["order"]).objects[0]}, g["attribute"])
+    ),
+    rf"{WHAT}{ORDER} (?:to|that) collides? with the {THOSE}{SPAN}": partner,
+}
+
+
+@pytest.fixture(scope="module")
+def asked() -> list[tuple[Request, Request, str]]:
+    """Questions about the videos of the sample profile's beginning: with poses, without, and the gold."""
+    found = []
+    for number in range(10_000, 10_030):
+        scene = generate_scene(number, 20)
+        log = annotation_log(decode_annotation(("annotation", msgspec.json.encode(scene.annotation))))
+        whole, short = log_text(log), log_text(log, poses=False)
+        found += [
+            (request_of(whole, question.question), request_of(short, question.question), question.answer)
+            for question in scene.questions.questions
+            if question.question_type == "descriptive"
+        ]
+    return found[:QUESTIONS]
+
+
+def test_a_reader_of_the_prompt_alone_gives_every_gold(asked: list[tuple[Request, Request, str]]) -> None:
+    assert len(asked) == QUESTIONS
+    wrong = [
+        (whole.messages[1].text.rpartition("\n")[2], said, gold)
+        for whole, _, gold in asked
+        if (said := Reader(whole).answer()) != gold
+    ]
+    assert not wrong
+
+
+def test_no_descriptive_question_needs_a_pose(asked: list[tuple[Request, Request, str]]) -> None:
+    assert [Reader(short).answer() for _, short, _ in asked] == [gold for _, _, gold in asked]
+    assert all("turned by" in whole.messages[1].text for whole, _, _ in asked)
+    assert not any("turned by" in short.messages[1].text for _, short, _ in asked)
