@@ -45,7 +45,7 @@ from substrate.domains.clevrer.interpreter import answer_scene
 from substrate.domains.clevrer.motion.engine import simulate
 from substrate.domains.clevrer.motion.law import BELIEF as MOTION
 from substrate.domains.clevrer.motion.law import LAW
-from substrate.domains.clevrer.motion.predict import apart, outlook
+from substrate.domains.clevrer.motion.predict import apart, believe, outlook
 from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.clevrer.perception.belief import BELIEF, Belief, contact_terms, fit
 from substrate.domains.clevrer.perception.calibrate import (
@@ -55,9 +55,10 @@ from substrate.domains.clevrer.perception.calibrate import (
 )
 from substrate.domains.clevrer.perception.ensemble import answer_perceived, compact
 from substrate.domains.clevrer.perception.format import decode_proposals, proposal_names, proposal_sources
-from substrate.domains.clevrer.perception.future import PERCEIVED, chances, estimates, met, straight
+from substrate.domains.clevrer.perception.future import PERCEIVED, estimates, met, straight
 from substrate.domains.clevrer.perception.judge import Gold, lost, read_gold, said
 from substrate.domains.clevrer.perception.masks import sightings
+from substrate.domains.clevrer.perception.parameters import Perception
 from substrate.domains.clevrer.perception.perceive import (
     Perceived,
     Video,
@@ -256,7 +257,7 @@ def causes(
         if not row.correct:
             found, video = by_scene[int(row.scene)]
             (question,) = (q for q in asked[found.scene_index].questions if q.question_id == row.question)
-            why = lost(video, found, events_log(real[found.scene_index]), question, Parameters())
+            why = lost(video, found, events_log(real[found.scene_index]), question, Perception())
             yield f"- {found.scene_index}/{row.question}: {why.stage}; {why.words}"
 
 
@@ -308,6 +309,7 @@ def main() -> int:
     )
     parser.add_argument("data", type=Path)
     parser.add_argument("--part", choices=PARTS, default="development")
+    parser.add_argument("--every", type=int, default=4, help="of future: each so many of the videos")
     given = parser.parse_args()
     data: Path = given.data
     files = [data / f"ground_truth_{part}.jsonl.gz" for part in ("train", "test")]
@@ -326,7 +328,7 @@ def main() -> int:
         say("\n".join(place_errors(data, judged)) + "\n")
         say("\nLost to:\n" + "\n".join(causes(judged, asked, real)) + "\n")
     elif given.part == "future":
-        future(data, truth)
+        future(data, truth, given.every)
     elif given.part == "descriptive":
         descriptive(data, truth, read_scene_events(files[1]))
     else:
@@ -398,7 +400,7 @@ def is_developed(number: int) -> bool:
     return not is_aside(number)
 
 
-def future(data: Path, truth: Mapping[int, Gold], every: int = 4) -> None:
+def future(data: Path, truth: Mapping[int, Gold], every: int) -> None:
     """Collisions foretold from frames 80 and 100: F1 and exact sets, met pairs known and inferred."""
     numbers = [n for n in proposal_names(data / "proposals.zip") if is_developed(n)][::every]
     counts: Counter[tuple[int, str, str]] = Counter()
@@ -412,16 +414,26 @@ def future(data: Path, truth: Mapping[int, Gold], every: int = 4) -> None:
             past = {pair for pair, frame in gold.collisions.items() if frame <= at}
             found = estimates(seen)
             apart_ = apart([one.body for one in found], 2 * LAW.radius)
-            votes = outlook(found, FRAMES - 1 - at, sight=PERCEIVED).votes
-            ways = {
-                "straight lines": straight(seen),
-                "one simulation": {(a, b) for _, a, b in simulate(apart_, FRAMES - 1 - at).contacts},
-                "half of 64": {pair for pair, (part, _) in votes.items() if part >= 0.5},
-                "64, weighed": {p for p, chance in chances(seen).items() if chance >= MOTION.cut},
+            known = outlook(found, FRAMES - 1 - at, sight=PERCEIVED)
+            contacts = simulate(apart_, FRAMES - 1 - at).contacts
+            numbers_of = {look: number for number, look in enumerate(looks)}
+            told = {
+                (min(pair), max(pair))
+                for pair in ([numbers_of.get(look, -1) for look in hit] for hit in past)
+                if min(pair) >= 0
             }
-            for way, pairs in ways.items():
-                said = {frozenset(looks[body] for body in pair) for pair in pairs - met(seen)}
-                for title, here in ((f"{way}, met inferred", said), (f"{way}, met known", said - past)):
+            for mode, before in (("met inferred", met(seen)), ("met known", told)):
+                ways = {
+                    "straight lines": straight(seen, past=before),
+                    "one simulation": {(a, b) for _, a, b in contacts},
+                    "half of 64": {pair for pair, (part, _) in known.votes.items() if part >= 0.5},
+                    "64, weighed": {
+                        pair for pair, chance in believe(known, before).items() if chance >= MOTION.cut
+                    },
+                }
+                for way, pairs in ways.items():
+                    title = f"{way}, {mode}"
+                    here = {frozenset(looks[body] for body in pair) for pair in pairs - before}
                     counts[at, title, "both"] += len(here & true)
                     counts[at, title, "said"] += len(here)
                     counts[at, title, "true"] += len(true)

@@ -3,7 +3,7 @@
     python benchmarks/clevrer_reliability.py TRAJECTORIES EVENTS [--figure FILE]
 
 Prints a table a frame, with the Brier score beside that of always saying how common collisions are, and draws
-the diagram of docs/design/motion.md.
+the diagram of docs/design/foretelling.md.
 """
 
 from __future__ import annotations

@@ -313,10 +313,14 @@ class Benchmark(Declared):
     def parse_answer(self, name: str) -> tuple[str, str, str]:
         """Subset (empty where the form has none), scene and question of an answer's name.
 
+        The subset may be said where the form has none, as the lists of a number's answers say it.
+
         Raises:
             ParameterError: it is not of this benchmark's form.
         """
         parts, places = name.split("/")[1:], self.form.split("/")[1:]
+        if len(parts) > len(places) and any(number.split("/")[1] == parts[0] for number in self.numbers):
+            parts = parts[1:]
         # A place of the form in capitals takes any word, another one of those that it names.
         fits = len(parts) == len(places) and all(
             place.isupper() or part in place.split("|") for part, place in zip(parts, places, strict=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Annotated, Any
 
 import msgspec
@@ -19,6 +20,7 @@ from orchestration.benchmarks.benchmark import (
     Logger,
     NamedLog,
     Natural,
+    Section,
     Source,
     World,
     chosen,
@@ -27,22 +29,20 @@ from orchestration.benchmarks.benchmark import (
 )
 from orchestration.benchmarks.clevrer import (
     EVENTS,
-    PARAMETERS,
     TABLE,
+    explain_asked,
     picture,
     scene_cases,
     scene_logs,
     wordings,
 )
-from substrate.base.inputs import Source as Bytes
-from substrate.cause.explanation import Explanation
 from substrate.domains.clevrer.evidence import rests_on
 from substrate.domains.clevrer.format import SceneQuestions, read_questions
 from substrate.domains.clevrer.interpreter import answer_scene
-from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.clevrer.perception.explain import explain_perceived
 from substrate.domains.clevrer.perception.format import decode_proposals, proposal_names, proposal_sources
 from substrate.domains.clevrer.perception.log import perceived_log
+from substrate.domains.clevrer.perception.parameters import Perception
 from substrate.domains.clevrer.perception.perceive import Perceived, Video, examined, recorded
 from substrate.domains.rows import Row
 from substrate.generators.clevrer.proposals import seen_files
@@ -130,33 +130,23 @@ def truth_of(case: Case) -> EventLog | None:
     return None
 
 
-def look(case: Case) -> tuple[Video, Perceived]:
+def look(case: Case, parameters: Perception) -> tuple[Video, Perceived]:
     """A case's video with all that perception made of it, and its record."""
-    video = examined(decode_proposals((case.source, case.record)), case.source)
-    return video, recorded(video)
+    proposed = decode_proposals((case.source, case.record))
+    video = examined(proposed, case.source, camera=parameters.camera)
+    return video, recorded(video, belief=parameters.belief)
 
 
-def logs(case: Case, _: Any = None) -> list[NamedLog]:
+def logs(case: Case, parameters: Perception) -> list[NamedLog]:
     """A video's log, perceived from its proposals."""
-    source: Bytes = (case.source, case.record)
-    return [NamedLog(f"{case.scene:05d}", perceived_log(examined(decode_proposals(source), case.source)))]
+    return [NamedLog(f"{case.scene:05d}", perceived_log(*look(case, parameters), parameters.belief))]
 
 
-def rows(case: Case, logs: Sequence[EventLog], parameters: Parameters, split: str) -> Iterable[Row]:
+def rows(case: Case, logs: Sequence[EventLog], parameters: Perception, split: str) -> Iterable[Row]:
     """The rows of a video's questions."""
     questions = _questions.decode(case.questions).questions
     for row in answer_scene(logs[0], int(case.scene), questions, parameters, split):
         yield replace(row, benchmark=NAME)
-
-
-def explain(
-    case: Case, logs: Sequence[EventLog], parameters: Parameters, _: str, question: str
-) -> Explanation | None:
-    """Why a question's answer is what it is, with the weakest link; ``None`` where there is none such."""
-    for asked in _questions.decode(case.questions).questions:
-        if str(asked.question_id) == question:
-            return explain_perceived(logs[0], int(case.scene), asked, parameters)
-    return None
 
 
 def make_scene(number: int, seed: int, _: Any) -> bytes:
@@ -191,6 +181,7 @@ SEEN = Source(
     size=lambda data: f"{data.scenes:,} scenes",
     note=", read from a detector's masks and labels of each frame, never from an annotation",
 )
+PARAMETERS = Section(NAME, Perception)
 PERCEIVED = Explained(
     name=NAME,
     title="CLEVRER, from NS-DR's proposals",
@@ -206,11 +197,13 @@ PERCEIVED = Explained(
         about="One event log a video, perceived: with how sure each event is and what that rests on.",
         source=SEEN,
         logs=logs,
+        parameters=PARAMETERS,
+        depends_on=("perceived.camera", "perceived.belief"),
         shapes="clevrer",
     ),
     parameters=PARAMETERS,
     rows=rows,
-    explain=explain,
+    explain=partial(explain_asked, SceneQuestions, explain_perceived),
     picture=picture,
     rests=rests_on,
     wordings=wordings,

@@ -19,7 +19,9 @@ from orchestration.rendering.worked import Worked
 from orchestration.workspace.folders import Workspace
 from substrate.cause.pictures import Lane, Mark, Scale, Span, Timeline
 from substrate.domains.clevrer.format import SceneQuestions
+from substrate.domains.clevrer.perception.belief import Belief
 from substrate.domains.clevrer.perception.judge import Happening, Loss, gold_of, happenings, lost
+from substrate.domains.clevrer.perception.parameters import Perception
 from substrate.domains.clevrer.perception.perceive import Video
 from substrate.domains.rows import Row, decode
 
@@ -64,9 +66,10 @@ def write_videos(workspace: Workspace, jinja: jinja2.Environment, out: Path) -> 
         return []
     template, pages = jinja.get_template("video.html.j2"), list[VideoPage]()
     (out / "videos").mkdir()
+    parameters: Perception = PERCEIVED.parameters.of(workspace.settings)
     explained = explain_rows(workspace, PERCEIVED, _chosen(file))
     for scene, rows in groupby(explained, key=lambda one: int(one.row.scene)):
-        video, timeline, asked, events = _looked_at(workspace, list(rows))
+        video, timeline, asked, events = _looked_at(list(rows), parameters)
         stages = Counter(one.loss.stage for one in asked if one.loss)
         wrong = sum(one.worked.row.correct is False for one in asked)
         pages.append(VideoPage(scene, f"videos/{scene:05d}.html", wrong, stages))
@@ -74,7 +77,7 @@ def write_videos(workspace: Workspace, jinja: jinja2.Environment, out: Path) -> 
             profile=workspace.settings.profile,
             scene=scene,
             seen=video.seen,
-            drawn=list(_drawn(video)),
+            drawn=list(_drawn(video, parameters.belief)),
             slips=list(_slips(video)),
             timeline=timeline,
             events=events,
@@ -99,11 +102,11 @@ def _chosen(file: Path) -> list[Row]:
 
 
 def _looked_at(
-    workspace: Workspace, rows: Sequence[ExplainedRow]
+    rows: Sequence[ExplainedRow], parameters: Perception
 ) -> tuple[Video, Timeline, list[Asked], list[Happening]]:
     """A video, its timeline, its questions with their answers, and its events beside the truth."""
-    case, parameters = rows[0].case, PERCEIVED.parameters.of(workspace.settings)
-    (video, found), truth = look(case), truth_of(case)
+    case = rows[0].case
+    (video, found), truth = look(case, parameters), truth_of(case)
     questions = msgspec.json.decode(case.questions, type=SceneQuestions).questions
     by_number = {question.question_id: question for question in questions}
     events = happenings(found, gold_of(truth) if truth else None)
@@ -115,11 +118,11 @@ def _looked_at(
     return video, timeline, asked, events
 
 
-def _drawn(video: Video) -> Iterator[Drawn]:
+def _drawn(video: Video, belief: Belief) -> Iterator[Drawn]:
     """The objects in the picture: the centres of their boxes as detected, and as their paths say."""
     for number, path in enumerate(video.paths):
         boxes = video.seen.boxes[list(video.objects[path.look].values())]
-        ends = [blow for blow in video.blows(number) if path.first <= blow < path.last]
+        ends = [blow for blow in video.blows(number, belief) if path.first <= blow < path.last]
         line: list[str] = []
         for start, end in zip([path.first, *(end + 1 for end in ends)], [*ends, path.last], strict=True):
             places = np.array([path.piece(start, end).at(frame) for frame in range(start, end + 1)])

@@ -19,6 +19,7 @@ from substrate.domains.clevrer.explain import said_of
 from substrate.domains.clevrer.format import SceneQuestions
 from substrate.domains.clevrer.parameters import Counterfactual, Parameters, Predictive
 from substrate.domains.clevrer.perception.judge import Kind, gold_of, said
+from substrate.domains.clevrer.perception.parameters import Perception
 from substrate.domains.clevrer.program import World
 from substrate.domains.clevrer.scene import Scene
 from substrate.log.event_log import EventLog
@@ -103,12 +104,14 @@ def _expected(case: Case) -> Mapping[str, int]:
     return counts
 
 
-def perceived_rows(case: Case, logs: Sequence[EventLog], _: Parameters, split: str) -> Iterator[Chance]:
+def perceived_rows(
+    case: Case, logs: Sequence[EventLog], parameters: Perception, split: str
+) -> Iterator[Chance]:
     """A row for each event that a video may have had, where it is known what truly happened."""
     truth = truth_of(case)
     if truth is None:
         return
-    hypotheses = said(look(case)[1], gold_of(truth))
+    hypotheses = said(look(case, parameters)[1], gold_of(truth))
     for number, one in enumerate(sorted(hypotheses, key=lambda one: EVENTS.index(one.kind))):
         yield Chance(
             benchmark=PERCEIVED.name,
@@ -124,9 +127,12 @@ def perceived_rows(case: Case, logs: Sequence[EventLog], _: Parameters, split: s
 
 
 def _hypotheses(case: Case) -> Mapping[str, int]:
-    """Count the events that a video may have had; none where it is not known what truly happened."""
+    """Count the events that a video may have had; none where it is not known what truly happened.
+
+    Under other constants there may be more or fewer, but not none.
+    """
     truth = truth_of(case)
-    return Counter(one.kind for one in said(look(case)[1], gold_of(truth))) if truth else {}
+    return Counter(one.kind for one in said(look(case, Perception())[1], gold_of(truth))) if truth else {}
 
 
 def reliability_of(subset: str, chances: Iterable[Chance]) -> Reliability:
@@ -183,6 +189,7 @@ RELIABILITY = Study(
             file="artifacts/{profile}/reliability/perceived.jsonl",
             shown=(bins_file(PERCEIVED.name), "artifacts/{profile}/reliability/perceived.svg"),
             first="perceived",
+            free=EVENTS,
         ),
     ),
     parameters=ROBUSTNESS.parameters,

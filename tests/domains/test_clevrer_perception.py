@@ -7,31 +7,45 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 
 from substrate.base.errors import FormatError
 from substrate.base.extras import needed
 from substrate.domains.clevrer.deltas import events_log
-from substrate.domains.clevrer.format import SHAPES, Choice, Question
+from substrate.domains.clevrer.format import (
+    SHAPES,
+    Choice,
+    CompactCollision,
+    CompactObject,
+    Question,
+    SceneEvents,
+)
 from substrate.domains.clevrer.interpreter import answer_scene
 from substrate.domains.clevrer.motion import Body, simulate
 from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.clevrer.perception import Perceived, perceive
+from substrate.domains.clevrer.perception.belief import BELIEF
+from substrate.domains.clevrer.perception.calibrate import noted
 from substrate.domains.clevrer.perception.camera import SEEN
 from substrate.domains.clevrer.perception.ensemble import answer_perceived, compact, worlds
 from substrate.domains.clevrer.perception.explain import explain_perceived
 from substrate.domains.clevrer.perception.format import decode_proposals, proposal_names
 from substrate.domains.clevrer.perception.future import chances, met, straight
+from substrate.domains.clevrer.perception.judge import gold_of, happenings, lost
 from substrate.domains.clevrer.perception.log import perceived_log
+from substrate.domains.clevrer.perception.parameters import Perception
 from substrate.domains.clevrer.perception.perceive import (
     PerceivedCollision,
     PerceivedCrossing,
     PerceivedObject,
     examined,
+    recorded,
 )
 from substrate.generators.clevrer import generate_scene
 from substrate.generators.clevrer.proposals import proposals
+from substrate.log.event_log import EventLog
 
 Change = Callable[[dict[str, Any]], None]
 
@@ -254,6 +268,47 @@ def test_the_future_is_foretold_from_frames_before_it() -> None:
     assert not met(early)
     assert max(chances(early, until=59).values()) > 0.5
     assert straight(early, until=59) == {(0, 1)}
+
+
+def truth_log(hits: list[tuple[int, int, int]], colors: tuple[str, ...] = ("red", "blue")) -> EventLog:
+    """The log of a ball and a post of some colors, with collisions of two numbers at a frame."""
+    shapes: tuple[Any, ...] = ("sphere", "cylinder")
+    things = [CompactObject(c, "metal", shapes[n], n) for n, c in enumerate(colors)]  # pyright: ignore
+    return events_log(SceneEvents(7, 60, things, [], [CompactCollision((a, b), f) for a, b, f in hits]))
+
+
+@pytest.mark.parametrize(
+    ("truth", "stage", "words"),
+    [
+        (truth_log([(0, 1, 20)]), "event", "collision: missed blue metal cylinder and red metal sphere"),
+        (truth_log([]), "reasoning", "the true events"),
+        (truth_log([(0, 1, 20)], ("red", "green")), "detection", "missed green metal cylinder, false blue"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_wrong_answer_is_lost_to_the_first_stage_that_fails(
+    truth: EventLog, stage: str, words: str
+) -> None:
+    video = examined(decode_proposals(source(film([BALL, Body(1, "cylinder", -0.3, 0.5)]))), "sim_00007.json")
+    program = "events objects red filter_color unique filter_collision exist"
+    question = Question(0, "?", "descriptive", [*program.split()], answer="yes")
+    loss = lost(video, recorded(video), truth, question, Perception())
+    assert loss.stage == stage
+    assert words in loss.words
+    told = happenings(recorded(video), gold_of(truth))
+    assert [one.truly for one in told if one.wrong] == ["frame 20"] * (stage != "reasoning")
+
+
+def test_the_constants_are_those_of_the_parameters_and_are_written_there() -> None:
+    text = (Path(__file__).parents[2] / "params.yaml").read_text("utf-8")
+    given = msgspec.convert(msgspec.yaml.decode(text)["perceived"], Perception)
+    assert given == Perception()
+    assert noted(text, SEEN, BELIEF) == text
+    moved = msgspec.structs.replace(SEEN, focal=500.0)
+    changed = msgspec.yaml.decode(noted(text, moved, BELIEF))
+    assert msgspec.convert(changed["perceived"], Perception).camera == moved
+    with pytest.raises(FormatError, match=r"0 lines for perceived\.camera"):
+        noted("clevrer: {}\n", SEEN, BELIEF)
 
 
 def test_generated_proposals_are_perceived_as_they_were_made() -> None:

@@ -132,7 +132,7 @@ def test_collisions_foretold_in_scenes_kept_out_of_the_fit(
 ) -> None:
     """Told which pairs have met.
 
-    The goals are 0.89 and 0.955; docs/design/motion.md shows what the positions allow.
+    The goals are 0.89 and 0.955; docs/design/foretelling.md shows what the positions allow.
     """
     kept = halves(watched)[1]
     assert len(kept) == 1000

@@ -94,7 +94,7 @@ def _simulated(scene: Scene, event: Event, removed: int, parameters: Parameters)
 
 
 def _like(event: Event, scene: Scene) -> list[Event]:
-    return [e for e in scene.events if e.kind == event.kind and e.objects == event.objects]
+    return scene.alike.get((event.kind, event.objects), [])
 
 
 METHODS: Mapping[str, Callable[[Scene, Event, int, Parameters], Verdict]] = {

@@ -13,7 +13,7 @@ from typing import cast
 
 import pyoxigraph as ox
 
-from substrate.base.delta import quads_of
+from substrate.base.delta import Spelled, quads_of, text_of
 from substrate.base.errors import LogError, ProgramError
 from substrate.base.vocabulary import RDF_TYPE
 from substrate.branch.fork import fork
@@ -26,9 +26,9 @@ from substrate.domains.clevrer.motion.engine import Body, Contact, Motion, simul
 from substrate.domains.clevrer.motion.observe import relative_masses
 from substrate.domains.clevrer.parameters import Engine
 from substrate.domains.clevrer.scene import Scene
-from substrate.log.event_log import Delta, EventLog, Op, Triple, triple_of
+from substrate.log.event_log import Delta, EventLog, Op, triple_of
 
-_OBJECT, _COLLISION, _FRAME, _PARTICIPANT, _SIMULATED, _POSE, _IN_VIEW, _MOTION, _POSE_TYPE = (
+_OBJECT, _COLLISION, _FRAME, _PARTICIPANT, _SIMULATED, _POSE, _POSE_TYPE = (
     ox.NamedNode(NAMESPACE + name)
     for name in (
         "Object",
@@ -37,13 +37,11 @@ _OBJECT, _COLLISION, _FRAME, _PARTICIPANT, _SIMULATED, _POSE, _IN_VIEW, _MOTION,
         "participant",
         "simulated",
         "pose",
-        "inView",
-        "motion",
         "Pose",
     )
 )
 _TRUE = ox.Literal(True)
-_CAMERA = (f"{_IN_VIEW} ", f"{_MOTION} ")
+_OPS = {op.value: op for op in Op}
 _DIGITS = 4  # of a simulated pose, as many as annotations have
 
 
@@ -69,6 +67,12 @@ class MotionEmitter:
 
     def emit(self, branch: EventLog, parent: EventLog, at: int) -> Iterator[Delta]:
         """The deltas from tick ``at`` on; the parent is a scene's log with motion."""
+        made = list(self.spell(branch, parent, at))
+        for (tick, op, _), quad in zip(made, quads_of([text for _, _, text in made]), strict=True):
+            yield Delta(tick, op, triple_of(quad))
+
+    def spell(self, branch: EventLog, parent: EventLog, at: int) -> Iterator[Spelled]:
+        """The same as :meth:`emit`, each triple by its spelling."""
         scene = self.scene
         if scene is None or scene.log is not parent:
             scene = Scene(parent)
@@ -80,18 +84,17 @@ class MotionEmitter:
             number for number in scene.objects if (_object(scene, number), RDF_TYPE, _OBJECT) not in state
         }
         found = _course(scene, at, end, gone, self.engine)
-        leaving = {_object(scene, n) for n in gone} | {
-            ox.NamedNode(e.iri) for e in scene.events if e.objects & gone
+        leaving = {str(_object(scene, n)) for n in gone} | {
+            f"<{e.iri}>" for e in scene.events if e.objects & gone
         }
-        deltas = [
-            (at, Op.RETRACT, triple) for triple in sorted((t for t in state if t[0] in leaving), key=str)
-        ]
+        left = map(triple_of, quads_of(t for t in state.texts() if t.partition(" ")[0] in leaving))
+        deltas = [Spelled(at, Op.RETRACT, text_of(triple)) for triple in sorted(left, key=str)]
         deltas += _as_observed(scene, parent, at, found)
         for number, frame in sorted(found.departed.items()):
             if number not in gone:
                 tick, thing = max(at, frame), _object(scene, number)
-                deltas += ((tick, Op.RETRACT, triple) for triple in _camera(parent, thing, tick))
-                deltas.append((tick, Op.INSERT, (thing, _SIMULATED, _TRUE)))
+                deltas += (Spelled(tick, Op.RETRACT, text) for text in _camera(scene, thing, tick))
+                deltas.append(Spelled(tick, Op.INSERT, f"{thing} {_SIMULATED} {_TRUE}"))
         for serial, (frame, *pair) in enumerate(found.contacts, start=len(scene.events)):
             event, tick = ox.NamedNode(f"{scene.iri}:event:{serial}"), max(at, frame)
             facts = [
@@ -100,14 +103,15 @@ class MotionEmitter:
                 (_SIMULATED, _TRUE),
                 *((_PARTICIPANT, _object(scene, number)) for number in pair),
             ]
-            deltas += ((tick, Op.INSERT, (event, *fact)) for fact in facts)
+            deltas += (Spelled(tick, Op.INSERT, f"{event} {word} {what}") for word, what in facts)
+        names = {number: str(_object(scene, number)) for number in scene.objects}
         for frame, bodies in found.states.items():
             deltas += (
-                (frame, Op.INSERT, (_object(scene, body.id), _POSE, _pose(frame, body)))
+                Spelled(frame, Op.INSERT, f"{names[body.id]} {_POSE} {_pose(frame, body)}")
                 for body in bodies
                 if found.departed[body.id] <= frame
             )
-        return (Delta(*delta) for delta in sorted(deltas, key=lambda delta: delta[0]) if delta[0] <= end)
+        return (delta for delta in sorted(deltas, key=lambda delta: delta[0]) if delta[0] <= end)
 
 
 def future(scene: Scene, horizon: int, engine: Engine = "calibrated") -> Scene:
@@ -218,9 +222,9 @@ def _object(scene: Scene, number: int) -> ox.NamedNode:
     return ox.NamedNode(f"{scene.iri}:object:{number}")
 
 
-def _as_observed(scene: Scene, parent: EventLog, at: int, found: Course) -> Iterator[tuple[int, Op, Triple]]:
+def _as_observed(scene: Scene, parent: EventLog, at: int, found: Course) -> Iterator[Spelled]:
     """The parent's deltas from ``at`` on that hold in the branch."""
-    ends = {_object(scene, number): frame for number, frame in found.departed.items()}
+    ends = {str(_object(scene, number)): frame for number, frame in found.departed.items()}
     for event in scene.events:
         frame = event.frame or 0
         standing = (frame, *sorted(event.objects)) in found.standing
@@ -229,26 +233,26 @@ def _as_observed(scene: Scene, parent: EventLog, at: int, found: Course) -> Iter
             if event.kind == "Collision"
             else all(frame < found.departed.get(number, frame + 1) for number in event.objects)
         ):
-            ends[ox.NamedNode(event.iri)] = at
-    for delta in parent[parent.position(at - 1) :]:
-        # A subject that is no object or event, such as a blank node, is not found.
-        if delta.tick < ends.get(cast(ox.NamedNode, delta.triple[0]), delta.tick + 1):
-            yield delta
-
-
-def _camera(parent: EventLog, thing: ox.NamedNode, tick: int) -> Iterable[Triple]:
-    """The parent's last statements before a tick on an object's being in view and moving."""
-    said: dict[str, None] = {}
-    start = f"{thing} "
-    for _, lines in parent.lines(0, parent.position(tick - 1)):
+            ends[f"<{event.iri}>"] = at
+    for tick, lines in parent.lines(parent.position(at - 1)):
         for line in lines:
             text = line[2:-2]
-            if text.startswith(start) and text.startswith(_CAMERA, len(start)):
-                if line[0] == "A":
-                    said[text] = None
-                else:
-                    said.pop(text, None)
-    return map(triple_of, quads_of(said))
+            # A subject that is no object or event, such as a blank node, is not found.
+            if tick < ends.get(text[: text.index(" ")], tick + 1):
+                yield Spelled(tick, _OPS[line[0]], text)
+
+
+def _camera(scene: Scene, thing: ox.NamedNode, tick: int) -> Iterable[str]:
+    """The parent's last statements before a tick on an object's being in view and moving."""
+    said: dict[str, None] = {}
+    for when, op, text in scene.camera.get(str(thing), ()):
+        if when >= tick:
+            break
+        if op == "A":
+            said[text] = None
+        else:
+            said.pop(text, None)
+    return said
 
 
 def _pose(frame: int, body: Body) -> ox.Literal:

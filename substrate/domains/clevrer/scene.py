@@ -138,6 +138,14 @@ class Scene:
         return tuple(sorted(events, key=lambda e: (e.frame, int(e.iri.rpartition(":")[2]))))
 
     @cached_property
+    def alike(self) -> dict[tuple[str, frozenset[int]], list[Event]]:
+        """The observed events by kind and objects, in time order."""
+        found: dict[tuple[str, frozenset[int]], list[Event]] = {}
+        for event in self.events:
+            found.setdefault((event.kind, event.objects), []).append(event)
+        return found
+
+    @cached_property
     def pairs(self) -> tuple[Event, ...]:
         """Every pair of objects, as a collision without a frame."""
         return tuple(Event("Collision", None, frozenset(pair)) for pair in combinations(self.objects, 2))
@@ -183,6 +191,20 @@ class Scene:
             frame, *numbers = pose.value.split()
             found.setdefault(int(frame), {})[int(number.value)] = Pose(*map(float, numbers))
         return {frame: dict(sorted(found[frame].items())) for frame in sorted(found)}
+
+    @cached_property
+    def camera(self) -> dict[str, list[tuple[int, str, str]]]:
+        """What is said of each object's being in view and moving: tick, ``A`` or ``D``, and the triple as
+        spelled in N-Triples, in the log's order.
+        """
+        words = (f"<{NAMESPACE}inView> ", f"<{NAMESPACE}motion> ")
+        found: dict[str, list[tuple[int, str, str]]] = {}
+        for tick, lines in self.log.lines():
+            for line in lines:
+                start = line.index(" ", 2) + 1
+                if line.startswith(words, start):
+                    found.setdefault(line[2 : start - 1], []).append((tick, line[0], line[2:-2]))
+        return found
 
     @cached_property
     def samples(self) -> dict[int, list[Sample]]:

@@ -17,6 +17,7 @@ from orchestration.ledger import dvc as pins
 from orchestration.ledger.drift import Difference
 from orchestration.ledger.verification import Report
 from orchestration.pipeline import jobs
+from orchestration.pipeline.assets import asset_key
 from orchestration.pipeline.graph import STAGES, stages_of
 from orchestration.pipeline.resources import WorkspaceResource
 from orchestration.pipeline.run import run_stages
@@ -114,3 +115,14 @@ def test_a_run_of_the_ui_is_pinned_like_one_of_the_command(make_project: Callabl
             jobs.settled_pins(context)
             locked = pins.pinned_md5(root, "dvc.lock") or {}
             assert ("artifacts/sample/clevrer_humans/answers.jsonl" in locked) == (not overrides)
+
+
+def test_every_asset_leads_to_the_lines_of_code_that_it_runs() -> None:
+    graph = defs.resolve_asset_graph()
+    for stage in STAGES:
+        found = graph.get(asset_key(stage)).metadata["dagster/code_references"].code_references
+        assert found, stage
+        for one in found:
+            lines = Path(one.file_path).read_text("utf-8").splitlines()[one.line_number - 1 :]
+            name = one.label.rpartition(".")[2]
+            assert any(f"def {name}(" in line for line in lines[:9]) or "lambda" in lines[0], one

@@ -2,7 +2,7 @@
 
 How far each may be off is not fitted to any answer. A constant that a grid search found is known to a step
 of the grid; a mass that collisions show, to a hundredth, any other as masses spread; a pose to its last digit
-(docs/design/motion.md).
+(docs/design/forks.md).
 """
 
 from __future__ import annotations

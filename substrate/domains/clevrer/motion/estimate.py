@@ -43,8 +43,8 @@ def estimate(
 
     Position is the last point's. Velocity is the mean of the last interval, slowed down by the law from its
     middle to its end: trajectories are piecewise fits, smooth to the last digit between seams and wrong by a
-    whole piece where they are wrong, so a longer window averages nothing out (``docs/design/motion.md`` has
-    the comparison). A body that has been still stays still. ``None`` also for a body that has left: its
+    whole piece where they are wrong, so a longer window averages nothing out (``docs/design/foretelling.md``
+    has the comparison). A body that has been still stays still. ``None`` also for a body that has left: its
     points end :data:`PATIENCE` intervals before ``at``.
 
     >>> points = [(70, 0.0, 0.0), (75, 0.14, 0.0), (80, 0.28, 0.0), (85, 9.0, 9.0)]

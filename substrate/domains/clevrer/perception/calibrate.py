@@ -1,6 +1,7 @@
 """Writes :mod:`.constants` from official data.
 
-    python -m substrate.domains.clevrer.perception.calibrate PROPOSALS ANNOTATIONS EVENTS… [--out FILE]
+    python -m substrate.domains.clevrer.perception.calibrate PROPOSALS ANNOTATIONS EVENTS… \\
+        [--out FILE] [--params params.yaml]
 
 PROPOSALS is a folder or zip of NS-DR's proposals. ANNOTATIONS, a folder or zip of official annotations of
 some of their videos, gives the camera; EVENTS, files of true events, the weights of what speaks for an
@@ -11,6 +12,7 @@ event. A fifth of the videos is kept aside: those whose number leaves :data:`ASI
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -36,6 +38,7 @@ from substrate.domains.clevrer.perception.constants import WEIGHTS
 from substrate.domains.clevrer.perception.format import proposal_names
 from substrate.domains.clevrer.perception.judge import Gold, read_gold
 from substrate.domains.clevrer.perception.masks import sightings
+from substrate.domains.clevrer.perception.parameters import in_yaml
 from substrate.domains.clevrer.perception.perceive import Video, examined, read_videos
 
 PARTS, ASIDE = 5, 4
@@ -187,6 +190,20 @@ def _line(key: str, value: object) -> str:
     return f'    "{key}": (\n' + "".join(f"        {item!r},\n" for item in value) + "    ),\n"
 
 
+def noted(text: str, camera: Camera, belief: Belief) -> str:
+    """``params.yaml`` with the constants in their place.
+
+    Raises:
+        FormatError: it has no line for one of them.
+    """
+    for key, line in in_yaml(camera, belief).items():
+        text, found = re.subn(rf"(?m)^  {key}: .*$", lambda _, line=line: line, text)
+        if found != 1:
+            hint = f"Give the params.yaml that has `{key}` under `perceived`, on a line of its own"
+            raise FormatError(f"{found} lines for perceived.{key}", where=("params.yaml",), hint=hint)
+    return text
+
+
 def main(arguments: list[str] | None = None) -> int:
     """The command; 0 done, 1 wrong input."""
     parser = argparse.ArgumentParser(prog="calibrate", description="Fit perception to official data.")
@@ -194,6 +211,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("annotations", type=Path, help="folder or zip of official annotations")
     parser.add_argument("events", type=Path, nargs="+", help="JSON lines of true events of the same videos")
     parser.add_argument("--out", type=Path, default=Path(__file__).with_name("constants.py"))
+    parser.add_argument("--params", type=Path, help="the params.yaml that takes the constants too")
     given = parser.parse_args(arguments)
     try:
         names = annotation_names(given.annotations).values()
@@ -207,10 +225,13 @@ def main(arguments: list[str] | None = None) -> int:
             )
         camera = fit_camera(known)
         belief = fit_belief(developed(given.proposals, camera), read_gold(given.events))
+        params = noted(given.params.read_text("utf-8"), camera, belief) if given.params else ""
     except SubstrateError as error:
         sys.stderr.write(f"{error}\n")
         return 1
     given.out.write_text(rendered(camera, belief), "utf-8")
+    if given.params:
+        given.params.write_text(params, "utf-8")
     sys.stdout.write(f"{given.out}: camera from {len(known)} silhouettes, {len(WEIGHTS)} sets of weights\n")
     return 0
 

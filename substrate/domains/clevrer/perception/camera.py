@@ -33,7 +33,7 @@ _CYLINDER = np.concatenate([np.c_[_RING, np.ones(24)], np.c_[_RING, -np.ones(24)
 _CUBE = np.array([[a, b, c] for a in (-1, 1) for b in (-1, 1) for c in (-1, 1)], float)
 
 
-class Camera(msgspec.Struct, frozen=True, dict=True):
+class Camera(msgspec.Struct, frozen=True, dict=True, forbid_unknown_fields=True):
     """A pinhole camera over the floor, and how a detector draws a box around what it sees."""
 
     width: int

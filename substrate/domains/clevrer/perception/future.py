@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from msgspec.structs import replace
 
 from substrate.domains.clevrer.format import FRAMES, SECONDS_PER_FRAME
@@ -54,17 +56,25 @@ def met(video: Video) -> set[Pair]:
     return {contact.pair for contact in video.contacts if BELIEF.touched(contact) >= THRESHOLD}
 
 
-def chances(video: Video, until: int = FRAMES - 1) -> dict[Pair, float]:
-    """The probability of each pair's first collision after the last frame read and up to ``until``."""
+def chances(
+    video: Video, until: int = FRAMES - 1, *, past: Iterable[Pair] | None = None
+) -> dict[Pair, float]:
+    """The probability of each pair's first collision after the last frame read and up to ``until``.
+
+    Args:
+        past: the pairs that have collided, where that is known, as from an event log; else as perceived.
+    """
     found = outlook(estimates(video), until - video.seen.last, sight=PERCEIVED)
-    return believe(found, met(video))
+    return believe(found, met(video) if past is None else past)
 
 
-def straight(video: Video, threshold: float = 0.4, until: int = FRAMES - 1) -> set[Pair]:
-    """The pairs that would come as near as ``threshold`` (units) on straight lines."""
+def straight(
+    video: Video, threshold: float = 0.4, until: int = FRAMES - 1, *, past: Iterable[Pair] | None = None
+) -> set[Pair]:
+    """The pairs that would come as near as ``threshold`` (units) on straight lines; ``past`` as before."""
     bodies = [one.body for one in estimates(video)]
     seconds = (until - video.seen.last) * SECONDS_PER_FRAME
-    known, found = met(video), set[Pair]()
+    known, found = met(video) if past is None else set(past), set[Pair]()
     for place, a in enumerate(bodies):
         for b in bodies[place + 1 :]:
             dx, dy, dvx, dvy = b.x - a.x, b.y - a.y, b.vx - a.vx, b.vy - a.vy

@@ -14,9 +14,9 @@ from msgspec.structs import replace
 
 from substrate.domains.clevrer.format import Question, SceneEvents, in_out_objects, read_scene_events
 from substrate.domains.clevrer.interpreter import answer_scene
-from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.clevrer.perception.log import perceived_log
 from substrate.domains.clevrer.perception.masks import Look
+from substrate.domains.clevrer.perception.parameters import Perception
 from substrate.domains.clevrer.perception.perceive import (
     Perceived,
     PerceivedCollision,
@@ -167,7 +167,7 @@ class Loss(NamedTuple):
     words: str
 
 
-def lost(video: Video, found: Perceived, truth: EventLog, question: Question, parameters: Parameters) -> Loss:
+def lost(video: Video, found: Perceived, truth: EventLog, question: Question, parameters: Perception) -> Loss:
     """The first stage whose truth, put in its place, makes a wrong answer right.
 
     Args:
@@ -175,7 +175,7 @@ def lost(video: Video, found: Perceived, truth: EventLog, question: Question, pa
         found: its record.
         truth: the log of its annotation, or of its true events.
         question: answered wrong from what was perceived.
-        parameters: those of the interpreter.
+        parameters: those that ``found`` was recorded and answered with.
     """
 
     def right(log: EventLog) -> bool | None:
@@ -184,7 +184,7 @@ def lost(video: Video, found: Perceived, truth: EventLog, question: Question, pa
 
     def with_(**events: Sequence[PerceivedCollision | PerceivedCrossing]) -> bool | None:
         in_time = {kind: sorted(some, key=lambda event: event.frame) for kind, some in events.items()}
-        return right(perceived_log(video, replace(found, **in_time)))
+        return right(perceived_log(video, replace(found, **in_time), parameters.belief))
 
     known, looks = gold_of(truth), _looks(found)
     if right(truth) is False:

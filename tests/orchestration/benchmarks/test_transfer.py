@@ -139,6 +139,8 @@ def test_hidden_properties_are_known_only_where_they_are_inferred(tmp_path: Path
     assert sum(row["correct"] for row in rows["false"]) < sum(row["correct"] for row in rows["true"])
     why = run("explain", f"comphy/1/{rows['true'][0]['question']}", *arguments)
     assert "answer: " in why.stdout
+    with_subset = run("explain", f"comphy/factual/1/{rows['true'][0]['question']}", *arguments)
+    assert with_subset.stdout == why.stdout, "the name that a number's list of answers gives is taken too"
 
 
 @pytest.mark.parametrize("name", ["clevrer/1", "babi/qa1/0", "gqa/by_sight/0/1", "chess/1/2"])
