@@ -77,6 +77,15 @@ def in_order(stages: Iterable[Stage]) -> dict[str, Stage]:
     return {name: named[name] for name in order.static_order()}
 
 
+def needed(stages: Stages, names: Iterable[str]) -> list[str]:
+    """Some stages and all that they need, in order."""
+    found = set(names)
+    for name in reversed(list(stages)):
+        if name in found:
+            found.update(stages[name].needs)
+    return [name for name in stages if name in found]
+
+
 def inputs_of(stages: Stages, stage: Stage) -> list[str]:
     """The paths that a stage reads."""
     return [out for need in stage.needs for out in stages[need].outs]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -162,13 +163,24 @@ def rows(case: Case, logs: Sequence[EventLog], parameters: Parameters, split: st
     return answer_scene(logs[0], int(case.scene), questions, parameters, split)
 
 
-def explain(
-    case: Case, logs: Sequence[EventLog], parameters: Parameters, _: str, question: str
+def explain_asked(
+    kind: type[Any],
+    why: Callable[..., Explanation],
+    case: Case,
+    logs: Sequence[EventLog],
+    parameters: Any,
+    _: str,
+    question: str,
 ) -> Explanation | None:
-    """Why a question's answer is what it is; ``None`` where there is no such question."""
-    for asked in _questions.decode(case.questions).questions:
+    """Why a question's answer is what it is; ``None`` where there is no such question.
+
+    Args:
+        kind: the type of a case's questions.
+        why: explains one of them, given its log and scene.
+    """
+    for asked in msgspec.json.decode(case.questions, type=kind).questions:
         if str(asked.question_id) == question:
-            return explain_question(logs[0], int(case.scene), asked, parameters)
+            return why(logs[0], int(case.scene), asked, parameters)
     return None
 
 
@@ -177,11 +189,14 @@ def picture(_: Case, why: Explanation, row: Row) -> Pictured:
     return pictured(scene_timeline(Scene(why.logs[OWN]), why))
 
 
-def wordings(case: Case) -> Iterator[Wording]:
-    """A scene's questions in words, with their choices."""
-    for asked in _questions.decode(case.questions).questions:
+def wordings_of(kind: type[Any], case: Case) -> Iterator[Wording]:
+    """A case's questions in words, with their choices."""
+    for asked in msgspec.json.decode(case.questions, type=kind).questions:
         choices = tuple(choice.choice for choice in asked.choices or ())
         yield Wording(str(asked.question_id), asked.question, choices)
+
+
+wordings = partial(wordings_of, SceneQuestions)
 
 
 def unpack(downloads: Mapping[str, Path], out: Path) -> None:
@@ -235,7 +250,7 @@ CLEVRER = Explained(
     ),
     parameters=PARAMETERS,
     rows=rows,
-    explain=explain,
+    explain=partial(explain_asked, SceneQuestions, explain_question),
     picture=picture,
     rests=rests_on,
     wordings=wordings,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -16,10 +17,9 @@ from orchestration.benchmarks.benchmark import (
     Interpreted,
     Logger,
     Source,
-    Wording,
     per_choice,
 )
-from orchestration.benchmarks.clevrer import PARAMETERS, scene_cases, scene_logs
+from orchestration.benchmarks.clevrer import PARAMETERS, scene_cases, scene_logs, wordings_of
 from orchestration.benchmarks.transfer import TRANSFER
 from substrate.domains.clevrer.humans import BENCHMARK, HumanScene, answer_humans, read_human_questions
 from substrate.domains.clevrer.parameters import Parameters
@@ -49,13 +49,6 @@ def rows(case: Case, logs: Sequence[EventLog], parameters: Parameters, split: st
     return answer_humans(logs[0], int(case.scene), _questions.decode(case.questions), parameters, split)
 
 
-def wordings(case: Case) -> Iterator[Wording]:
-    """The questions that people were asked about a scene, with the causes to choose from."""
-    for asked in _questions.decode(case.questions).questions:
-        choices = tuple(choice.choice for choice in asked.choices)
-        yield Wording(str(asked.question_id), asked.question, choices)
-
-
 ASKED = Source(
     name=BENCHMARK,
     title="CLEVRER-Humans",
@@ -82,7 +75,7 @@ CLEVRER_HUMANS = Interpreted(
     ),
     parameters=PARAMETERS,
     rows=rows,
-    wordings=wordings,
+    wordings=partial(wordings_of, HumanScene),
     about={
         "answers": "A row a human causal question, its wording resolved to events.",
         "scores": "Accuracy on people's causal questions, with Wilson's interval.",

@@ -26,11 +26,11 @@ from orchestration.benchmarks.benchmark import (
     Natural,
     Section,
     Source,
-    Wording,
     chosen,
     per_choice,
     require_scenes,
 )
+from orchestration.benchmarks.clevrer import explain_asked, wordings_of
 from orchestration.benchmarks.transfer import TRANSFER
 from substrate.cause.evidence import IMAGINED, RULED
 from substrate.cause.explanation import OWN, Explanation
@@ -95,28 +95,11 @@ def rows(
     return answer_target(logs[0], int(case.scene), questions, parameters, split, benchmark)
 
 
-def explain(
-    case: Case, logs: Sequence[EventLog], parameters: Parameters, _: str, question: str
-) -> Explanation | None:
-    """Why a question's answer is what it is; ``None`` where there is no such question."""
-    for asked in _questions.decode(case.questions).questions:
-        if str(asked.question_id) == question:
-            return explain_question(logs[0], int(case.scene), asked, parameters)
-    return None
-
-
 def picture(_: Case, why: Explanation, row: Row) -> Pictured:
     """A target's objects and events; telling where a step rests on what a reference video showed."""
     found = (step for part in why.parts for step in part.steps if step.about)
     filmed = any(why.delta(piece).triple[1] == VIDEO for step in found for piece in step.evidence)
     return Pictured(scene_timeline(TargetScene(why.logs[OWN]), why), (), filmed)
-
-
-def wordings(case: Case) -> Iterator[Wording]:
-    """A target's questions in words, with their choices."""
-    for asked in _questions.decode(case.questions).questions:
-        choices = tuple(choice.choice for choice in asked.choices or ())
-        yield Wording(str(asked.question_id), asked.question, choices)
 
 
 TARGETS = Source(
@@ -156,10 +139,10 @@ def _setting(
         ),
         parameters=parameters,
         rows=partial(rows, name),
-        explain=explain,
+        explain=partial(explain_asked, TargetQuestions, explain_question),
         picture=picture,
         rests=partial(rests_on, imagines=imagines),
-        wordings=wordings,
+        wordings=partial(wordings_of, TargetQuestions),
         declared={"logs": lambda data: data.targets},
         about=about,
         **own,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Annotated, Any
 
 import msgspec
@@ -29,12 +30,12 @@ from orchestration.benchmarks.benchmark import (
 from orchestration.benchmarks.clevrer import (
     EVENTS,
     TABLE,
+    explain_asked,
     picture,
     scene_cases,
     scene_logs,
     wordings,
 )
-from substrate.cause.explanation import Explanation
 from substrate.domains.clevrer.evidence import rests_on
 from substrate.domains.clevrer.format import SceneQuestions, read_questions
 from substrate.domains.clevrer.interpreter import answer_scene
@@ -148,16 +149,6 @@ def rows(case: Case, logs: Sequence[EventLog], parameters: Perception, split: st
         yield replace(row, benchmark=NAME)
 
 
-def explain(
-    case: Case, logs: Sequence[EventLog], parameters: Perception, _: str, question: str
-) -> Explanation | None:
-    """Why a question's answer is what it is, with the weakest link; ``None`` where there is none such."""
-    for asked in _questions.decode(case.questions).questions:
-        if str(asked.question_id) == question:
-            return explain_perceived(logs[0], int(case.scene), asked, parameters)
-    return None
-
-
 def make_scene(number: int, seed: int, _: Any) -> bytes:
     """A generated scene with its proposals."""
     return encode_scene(seen_files(number, seed))
@@ -212,7 +203,7 @@ PERCEIVED = Explained(
     ),
     parameters=PARAMETERS,
     rows=rows,
-    explain=explain,
+    explain=partial(explain_asked, SceneQuestions, explain_perceived),
     picture=picture,
     rests=rests_on,
     wordings=wordings,

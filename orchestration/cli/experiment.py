@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -29,8 +29,7 @@ def list_(json: JsonOption = False) -> None:
         print_json(found)
         return
     for one in found:
-        changes = [f"{key}: {_json(to.was)} -> {_json(to.now)}" for key, to in one.changed.items()]
-        say(f"{one.name}  (profile {one.parent.profile}; {', '.join(changes)})")
+        say(f"{one.name}  (profile {one.parent.profile}; {', '.join(one.changes)})")
     if not found:
         note("There is no experiment; `substrate reproduce --set KEY=VALUE` makes one.")
 
@@ -110,9 +109,3 @@ def remove(name: Name, json: JsonOption = False) -> None:
         print_json({"removed": name})
     else:
         note(f"{name} is removed.")
-
-
-def _json(value: Any) -> str:
-    import msgspec
-
-    return msgspec.json.encode(value).decode()

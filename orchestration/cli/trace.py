@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from rich.console import Console
@@ -13,16 +13,18 @@ from rich.markup import escape
 from rich.tree import Tree
 from tabulate import tabulate
 
-from orchestration.lineage.answer import AnswerTrace, row_line, trace_answer
 from orchestration.lineage.listing import Constant, Entry, Hit, Listing, Made
 from orchestration.lineage.number import Lineage, Step, Trace, trace_number
-from orchestration.lineage.reexecution import Reexecution, reexecute
-from orchestration.pipeline.graph import STAGES
 from orchestration.project import open_workspace
 from orchestration.scoring.published import FILE
 from orchestration.settings import flattened
 from substrate.base.errors import ParameterError
 from substrate.cli.printing import print_json, print_text
+
+if TYPE_CHECKING:
+    from orchestration.lineage.answer import AnswerTrace
+    from orchestration.lineage.reexecution import Reexecution
+    from orchestration.workspace.folders import Workspace
 
 
 def print_trace(
@@ -50,9 +52,13 @@ def print_trace(
     (number,) = found or [number]
     if found and number not in listing.numbers:
         return _print_derived(listing, number, json=json)
-    lineage = Lineage(workspace, known=STAGES)
+    lineage = _lineage(workspace)
     way = trace_number(lineage, number)
-    answer = trace_answer(lineage, number, question) if question else None
+    answer = None
+    if question:
+        from orchestration.lineage.answer import trace_answer
+
+        answer = trace_answer(lineage, number, question)
     again = _reexecute(lineage, answer) if answer and reexecute else None
     if prov:
         from orchestration.lineage.prov import write_prov
@@ -143,7 +149,7 @@ def _print_derived(listing: Listing, name: str, *, json: bool) -> bool:
     """
     entry, made = listing.entry(name), listing.made(name)
     numbers = [count.number for count in made.counts if count.number in listing.numbers]
-    lineage = Lineage(listing.workspace, known=STAGES) if numbers else None
+    lineage = _lineage(listing.workspace) if numbers else None
     ways = [trace_number(lineage, number) for number in numbers] if lineage else []
     if json:
         record = {"number": entry, "how": made.how, "counts": made.counts, "traces": ways}
@@ -176,7 +182,16 @@ def _derived_tree(listing: Listing, entry: Entry, made: Made) -> Tree:
 _WIDE = 2_000
 
 
+def _lineage(workspace: Workspace) -> Lineage:
+    from orchestration.pipeline.graph import STAGES  # with it comes Dagster, which a list can do without
+
+    return Lineage(workspace, known=STAGES)
+
+
 def _reexecute(lineage: Lineage, answer: AnswerTrace) -> Reexecution:
+    from orchestration.lineage.answer import row_line
+    from orchestration.lineage.reexecution import reexecute
+
     workspace = lineage.workspace
     benchmark, _, name = answer.log_name.partition("/")
     return reexecute(workspace, row_line(workspace, answer), workspace.logs(benchmark).patch(name))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Literal
 
 import msgspec
 
+from orchestration.base.git import git
 from orchestration.experiments.record import RECORD, Changed, Experiment, Parent
 from orchestration.ledger.pinned import pin_path
 from orchestration.ledger.records import Fingerprint, fingerprint, keep_record, read_record, read_records
@@ -183,18 +183,10 @@ def _as_read(experiment: Experiment) -> Experiment:
 
 def _parent(workspace: Workspace) -> Parent:
     root, pins = workspace.root, pin_path(workspace.root, workspace.settings.profile)
+    commit = (git(root, "rev-parse", "--verify", "--quiet", "HEAD") or b"").decode().strip()
     return Parent(
         workspace.settings.profile,
-        _revision(root),
+        commit or None,
         sha256(root / PARAMETERS_FILE),
         sha256(pins) if pins.is_file() else None,
     )
-
-
-def _revision(root: Path) -> str | None:
-    asked = ["git", "rev-parse", "--verify", "--quiet", "HEAD"]
-    try:
-        found = subprocess.run(asked, cwd=root, capture_output=True, text=True, check=False)
-    except FileNotFoundError:
-        return None
-    return found.stdout.strip() or None

@@ -27,6 +27,10 @@ class Changed(msgspec.Struct, frozen=True):
     was: Any
     now: Any
 
+    def __str__(self) -> str:
+        was, now = (msgspec.json.encode(value).decode() for value in (self.was, self.now))
+        return f"{was} -> {now}"
+
 
 class Parent(msgspec.Struct, frozen=True):
     """The parent that an experiment was made beside.
@@ -62,6 +66,11 @@ class Experiment(msgspec.Struct, frozen=True):
     changed: Mapping[str, Changed]
     parameters: Mapping[str, Any]
     stages: Mapping[str, Literal["computed", "taken"]] = {}
+
+    @property
+    def changes(self) -> list[str]:
+        """The parameters that it changes, each with what it was and is, as JSON."""
+        return [f"{key}: {change}" for key, change in self.changed.items()]
 
 
 def experiment_names(root: Path) -> list[str]:

@@ -4,7 +4,6 @@ trailers of a commit message; and whether every change of the pins since a commi
 
 from __future__ import annotations
 
-import subprocess
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,6 +12,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from orchestration.base.git import git
 from orchestration.ledger.pinned import ACCEPTED, Pinned, Pins, decode_pins, row_change
 from orchestration.ledger.records import version_of
 from orchestration.scoring.formatting import counted
@@ -199,11 +199,7 @@ def _leads(edges: Iterable[tuple[Any, Any]], old: Any, new: Any) -> bool:
 
 
 def _git(root: Path, *arguments: str) -> bytes:
-    finished = subprocess.run(["git", *arguments], cwd=root, capture_output=True, check=False)
-    if finished.returncode:
-        raise ParameterError(
-            f"git {arguments[0]} failed: {finished.stderr.decode(errors='replace').strip()}",
-            where=("--since",),
-            hint="Name a commit that this clone has",
-        )
-    return finished.stdout
+    if (said := git(root, *arguments)) is None:
+        hint = "Name a commit that this clone has"
+        raise ParameterError(f"git {arguments[0]} failed", where=("--since",), hint=hint)
+    return said

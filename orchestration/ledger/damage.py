@@ -6,11 +6,11 @@ settings: where `params.yaml` is itself damaged the others are still looked at.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from orchestration.ledger.drift import Difference, apart_at, short
+from orchestration.ledger.drift import Difference, apart_at, file_differences, short
 from orchestration.ledger.dvc import DVC_YAML, exported, md5, pinned_md5, render_dvc_yaml
 from orchestration.ledger.look import is_damaged, look_path
 from orchestration.ledger.pinned import NOTHING, Pins, broken, read_pin_file, read_pins, rows_name
@@ -19,8 +19,8 @@ from orchestration.ledger.records import (
     LEDGER,
     Details,
     Digest,
+    details,
     line_digests,
-    named_files,
     read_manifest,
     read_what_is_left,
 )
@@ -95,25 +95,21 @@ def _lines(root: Path, name: str, lines: Mapping[str, str]) -> str:
 
 
 def _outs(
-    root: Path, stage: str, outs: Mapping[str, str], named: Details, digest: Digest, left_out: object = ()
-) -> Iterator[Difference]:
+    root: Path,
+    stage: str,
+    outs: Mapping[str, str],
+    named: Details,
+    digest: Digest,
+    left_out: Collection[str] = (),
+) -> list[Difference]:
     """The files of a stage's outs that are not what was pinned or recorded."""
-    for out, was in outs.items():
-        path = root / out
-        is_ = digest(path) if path.exists() else NOTHING
-        if was == is_ or (is_ == NOTHING and out in left_out):  # type: ignore[operator]
-            continue
-        kind, there = "input" if out.startswith("data/") else "file", named_files(out, path)
-        files = {name: digits for name, digits in named.files.items() if name.startswith(f"{out}/")}
-        apart = False
-        for name in sorted({*files, *there}) if files else ():
-            before = files.get(name, NOTHING)
-            after = digest(there[name]).removeprefix("sha256:") if name in there else NOTHING
-            if not after.startswith(before):
-                apart = True
-                yield Difference(stage, kind, name + _lines(root, name, named.lines), before, after[:8])
-        if not apart:
-            yield Difference(stage, kind, out + _lines(root, out, named.lines), short(was), short(is_))
+    now = {out: digest(root / out) for out in outs if (root / out).exists()}
+    apart = {
+        out: was for out, was in outs.items() if now.get(out) != was and (out in now or out not in left_out)
+    }
+    there = {out: root / out for out in apart if out in now}
+    files = {out: now[out] for out in there}
+    return file_differences(stage, (apart, named), (files, details(there, digest))) if apart else []
 
 
 def _ledger(root: Path, profile: str, stages: Stages, digest: Digest) -> Iterator[Difference]:

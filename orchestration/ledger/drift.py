@@ -4,7 +4,6 @@ they come from.
 
 from __future__ import annotations
 
-import subprocess
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -12,8 +11,9 @@ from typing import Any, Literal
 
 import msgspec
 
-from orchestration.ledger.pinned import NOTHING, Pin, Pinned, PinnedRow, Pins, pin_path
-from orchestration.ledger.records import LOCK, Entry, Fingerprint, lines_apart
+from orchestration.base.git import git
+from orchestration.ledger.pinned import NOTHING, Pinned, PinnedRow, Pins, pin_path
+from orchestration.ledger.records import LOCK, Details, Entry, Fingerprint, lines_apart
 from orchestration.scoring.formatting import counted
 from orchestration.settings import flattened
 
@@ -79,7 +79,8 @@ def differences(old: Pins, new: Pins, *, here: bool = False) -> list[Difference]
             Difference(stage, kind, what, *_told(kind, was.get((kind, what)), is_.get((kind, what))), here)
             for kind, what in sorted(apart, key=lambda name: _KINDS.index(name[0]))
         ]
-        found += details or _files(stage, old[stage].pin, new[stage].pin, here)
+        before, after = old[stage].pin, new[stage].pin
+        found += details or file_differences(stage, (before.outs, before), (after.outs, after), here)
     return found
 
 
@@ -129,19 +130,22 @@ def _beside(row: PinnedRow, other: PinnedRow) -> str:
     return ", ".join(parts)
 
 
-def _files(stage: str, old: Pin, new: Pin, here: bool) -> list[Difference]:
+Made = tuple[Mapping[str, str], Details]
+"""The digests of outs by path, and the details of these."""
+
+
+def file_differences(stage: str, was: Made, is_: Made, here: bool = False) -> list[Difference]:
+    """The files of a stage's outs that differ, each with its lines that do."""
+    (old, before), (new, after) = was, is_
     found: list[Difference] = []
-    for out in {**old.outs, **new.outs}:
-        was, is_ = old.outs.get(out, NOTHING), new.outs.get(out, NOTHING)
-        if was == is_:
-            continue
+    for out in (out for out in {**old, **new} if old.get(out) != new.get(out)):
         kind = "input" if out.startswith("data/") else "file"
-        for name in changed_files(old, new, out) or [out]:
-            before, after = (pin.files.get(name, NOTHING) for pin in (old, new))
-            if name == out:
-                before, after = short(was), short(is_)
-            at = apart_at(old.lines.get(name), new.lines.get(name))
-            found.append(Difference(stage, kind, name + at, before, after, here))
+        named = changed_files(before, after, out) if out in old and out in new else []
+        for name in named or [out]:
+            one, other = {**old, **before.files}.get(name), {**new, **after.files}.get(name)
+            at = apart_at(before.lines.get(name), after.lines.get(name))
+            texts = short(one or NOTHING), short(other or NOTHING)
+            found.append(Difference(stage, kind, name + at, *texts, here))
     return found
 
 
@@ -167,7 +171,7 @@ def apart_at(old: str | None, new: str | None) -> str:
     return f", line {listed}{more}{after}"
 
 
-def changed_files(old: Pin, new: Pin, out: str) -> list[str]:
+def changed_files(old: Details, new: Details, out: str) -> list[str]:
     """The files of a folder that differ."""
     names = sorted(name for name in {**old.files, **new.files} if name.startswith(f"{out}/"))
     return [name for name in names if old.files.get(name) != new.files.get(name)]
@@ -241,17 +245,9 @@ def explained(root: Path, profile: str, pins: Pins, now: Pins) -> Pins:
 def _changed_since_pinned(root: Path, profile: str) -> set[str] | None:
     """The files that changed since the commit that changed the pins last; ``None`` where git does not say."""
     path = pin_path(root, profile).relative_to(root).as_posix()
-    base = _git(root, "log", "-1", "--format=%H", "--", path)
-    changed = _git(root, "diff", "--name-only", "-z", base.strip()) if base else None
-    return set(changed.split("\0")) if changed is not None else None
-
-
-def _git(root: Path, *arguments: str) -> str | None:
-    try:
-        asked = subprocess.run(["git", *arguments], cwd=root, capture_output=True, text=True, check=True)
-    except (OSError, subprocess.CalledProcessError):
-        return None
-    return asked.stdout
+    base = git(root, "log", "-1", "--format=%H", "--", path)
+    changed = git(root, "diff", "--name-only", "-z", base.decode().strip()) if base else None
+    return set(changed.decode().split("\0")) if changed is not None else None
 
 
 def _keys(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:

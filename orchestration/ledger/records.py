@@ -125,7 +125,8 @@ def details(outs: Mapping[str, Path], digest: Digest) -> Details:
             if name != out:
                 files[name] = digest(file).removeprefix("sha256:")[:_SHORT]
             if file.suffix in OF_LINES:
-                lines[name] = line_digests(file.read_bytes())
+                with suppress(OSError):  # what cannot be read says so by its digest
+                    lines[name] = line_digests(file.read_bytes())
     return Details(files, lines)
 
 

@@ -8,7 +8,6 @@ the way is hashed again, and whatever does not fit together is a problem of the 
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Callable, Collection, Iterable, Iterator
 from difflib import get_close_matches
 from functools import cached_property
@@ -18,13 +17,14 @@ from typing import Any
 
 import msgspec
 
+from orchestration.base.git import git
 from orchestration.code import ROOT
 from orchestration.fetch.sources import official_sources, read_pins
 from orchestration.ledger.pinned import pinned_records
 from orchestration.ledger.records import LOCK, lock_hash, parameter, read_records
 from orchestration.models.transcript import read_told
 from orchestration.registry import BENCHMARKS
-from orchestration.scoring.counting import counts_for, graded_rows, split_name
+from orchestration.scoring.counting import counts_for, graded_rows, line_count, split_name
 from orchestration.scoring.scores import Score, score_file
 from orchestration.stage import Stages
 from orchestration.workspace.folders import Workspace
@@ -338,11 +338,9 @@ def _counted(lineage: Lineage, path: str, number: str, rows: list[Row], shown: i
     asked = BENCHMARKS[benchmark_of(number)].asked
     first = [tally.rows[0] for tally in added if tally.right < tally.n][:shown]
     wrong = [f"{row.subset}/{row.scene}/{asked(row)}" for row in first]
-    with lineage.workspace.path(path).open("rb") as lines:
-        total = sum(1 for _ in lines)
     return Counted(
         lineage.file(path),
-        total,
+        line_count(lineage.workspace.path(path)),
         len(rows),
         sum(tally.n for tally in added),
         sum(tally.right for tally in added),
@@ -445,14 +443,6 @@ def environment(workspace: Workspace) -> Environment:
 
 
 def _commit() -> str | None:
-    head = _git("rev-parse", "HEAD")
-    code = ("substrate", "orchestration", LOCK)
-    return head and head + "+" * bool(_git("status", "--porcelain", "--untracked-files=no", "--", *code))
-
-
-def _git(*arguments: str) -> str | None:
-    try:
-        done = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True)
-    except (OSError, subprocess.CalledProcessError):
-        return None
-    return done.stdout.strip()
+    head, code = git(ROOT, "rev-parse", "HEAD"), ("substrate", "orchestration", LOCK)
+    changed = git(ROOT, "status", "--porcelain", "--untracked-files=no", "--", *code)
+    return head.decode().strip() + "+" * bool(changed) if head else None

@@ -19,6 +19,7 @@ from orchestration.pipeline.drifted import find_drift, shown
 from orchestration.pipeline.resources import WorkspaceResource
 from orchestration.pipeline.study_stages import asked_of
 from orchestration.registry import BENCHMARKS, INTERPRETED, LOGGERS, STUDIES
+from orchestration.scoring.counting import line_count, rows_of
 from orchestration.scoring.likeness import why_not
 from orchestration.scoring.published import PAPER, published
 from orchestration.scoring.scores import Score, read_scores
@@ -29,7 +30,6 @@ from orchestration.workspace.folders import Workspace
 from orchestration.workspace.named import files_of, kind_of
 from orchestration.workspace.tables import read_index
 from substrate.base.files import sha256
-from substrate.domains.rows import decode
 from substrate.rules.tbox import TBox
 
 Judge = Callable[[WorkspaceResource], dg.AssetCheckResult]
@@ -80,7 +80,7 @@ def _golds_agree(stage: Stage, benchmark: Interpreted) -> dg.AssetChecksDefiniti
 
     def judge(resource: WorkspaceResource) -> dg.AssetCheckResult:
         path = resource.open().artifacts / benchmark.name / ROWS
-        rows = [decode(line) for line in path.read_bytes().splitlines()]
+        rows = list(rows_of(path))
         apart = [benchmark.answer_name(row) for row in rows if not row.correct]
         more = f" and {len(apart) - 10} more" if len(apart) > 10 else ""
         text = f"replay and oracle agree on {len(rows)} arms"
@@ -164,7 +164,9 @@ def _counts(stage: Stage, benchmark: Interpreted) -> dg.AssetChecksDefinition:
             declared = () if kind == "local" else benchmark.declared.items()
             expected = {what: number(data) if kind == "generated" else 0 for what, number in declared}
             files = {"logs": "logs/index.jsonl", "answers": ROWS}
-            found = {what: _lines(workspace.artifacts / benchmark.name / files[what]) for what in expected}
+            found = {
+                what: line_count(workspace.artifacts / benchmark.name / files[what]) for what in expected
+            }
         wrong = [
             f"{name}: {found[name]:,} instead of {n:,}" for name, n in expected.items() if found[name] != n
         ]
@@ -182,7 +184,7 @@ def _complete(stage: Stage, benchmark: Interpreted) -> dg.AssetChecksDefinition:
         workspace = resource.open()
         asked = _asked(workspace, benchmark.source)
         path = workspace.artifacts / benchmark.name / ROWS
-        answered = {str(decode(line).scene) for line in path.read_bytes().splitlines()}
+        answered = {str(row.scene) for row in rows_of(path)}
         missing = sorted(asked - answered)
         text = f"each of {len(asked)} scenes that are asked about has rows"
         if missing:
@@ -220,11 +222,6 @@ def _asked_again(stage: Stage, study: Study, part: Part) -> dg.AssetChecksDefini
 
     about = "Under each condition there are as many rows as questions."
     return _check(stage, "asked_again", about, judge, blocking=True)
-
-
-def _lines(path: Path) -> int:
-    with path.open("rb") as rows:
-        return sum(1 for _ in rows)
 
 
 def _shapes(stage: Stage, logger: Logger) -> dg.AssetChecksDefinition:

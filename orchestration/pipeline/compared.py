@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import dagster as dg
-import msgspec
 
 from orchestration.experiments.comparison import Compared, compare
 from orchestration.experiments.record import Experiment, list_experiments
@@ -60,10 +59,9 @@ def shown(root: Path) -> dict[str, Any]:
 
 
 def _summary(experiment: Experiment, numbers: str, answers: str) -> dict[str, str]:
-    changes = [f"{key}: {_json(to.was)} -> {_json(to.now)}" for key, to in experiment.changed.items()]
     return {
         "experiment": experiment.name,
-        "changes": ", ".join(changes),
+        "changes": ", ".join(experiment.changes),
         "numbers": numbers,
         "answers": answers,
         "profile": experiment.parent.profile,
@@ -82,7 +80,3 @@ def _differing(found: Compared) -> Iterator[dict[str, str]]:
 def _table(rows: Sequence[dict[str, str]]) -> dg.TableMetadataValue:
     columns = [dg.TableColumn(name) for name in rows[0]]
     return dg.MetadataValue.table([dg.TableRecord(row) for row in rows], dg.TableSchema(columns))
-
-
-def _json(value: Any) -> str:
-    return msgspec.json.encode(value).decode()

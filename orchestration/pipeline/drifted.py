@@ -12,7 +12,7 @@ from orchestration.ledger.drift import Cause, Difference, causes, differences, e
 from orchestration.ledger.pinned import measure, read_pins
 from orchestration.pipeline.result_stages import REPORT
 from orchestration.rendering.page import answers_page
-from orchestration.stage import Stage, Stages
+from orchestration.stage import Stage, Stages, needed
 from orchestration.workspace.folders import Workspace
 
 LISTED = 20
@@ -54,19 +54,11 @@ def find_drift(workspace: Workspace, stages: Stages, stage: Stage) -> Drift:
     pinned = read_pins(workspace.root, workspace.settings.profile)
     if stage.name not in pinned:
         return Drift((), ())
-    way = [stages[name] for name in stages if name in _before(stages, stage)]
+    way = [stages[name] for name in needed(stages, [stage.name])]
     now = measure(workspace, stages, way, known=pinned)
     of_stage = [{stage.name: held[stage.name]} for held in (pinned, now) if stage.name in held]
     found = differences(*of_stage) if len(of_stage) == 2 else []
     return Drift(found, causes(explained(workspace.root, workspace.settings.profile, pinned, now), now))
-
-
-def _before(stages: Stages, stage: Stage) -> set[str]:
-    """A stage and all that it is made from."""
-    found = {stage.name}
-    for need in stage.needs:
-        found |= _before(stages, stages[need])
-    return found
 
 
 def shown(drift: Drift, paths: Sequence[str], workspace: Workspace, stage: Stage) -> dict[str, Any]:

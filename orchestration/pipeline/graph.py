@@ -16,7 +16,7 @@ from orchestration.pipeline.study_stages import (
     study_stages,
 )
 from orchestration.registry import BENCHMARKS, INTERPRETED, LOGGERS, SOURCES, STUDIES
-from orchestration.stage import Stage, Stages, in_order
+from orchestration.stage import Stage, Stages, in_order, needed
 from substrate.base.errors import ParameterError
 
 
@@ -57,7 +57,4 @@ def stages_of(benchmark: str | None) -> list[str]:
         raise ParameterError(
             f"no benchmark {benchmark!r}", where=("--only",), hint=f"Choose one of {', '.join(BENCHMARKS)}"
         )
-    for name in reversed(list(STAGES)):
-        if name in names:
-            names.update(STAGES[name].needs)
-    return [name for name in STAGES if name in names]
+    return needed(STAGES, names)

@@ -16,6 +16,8 @@ from typing import Any
 import dagster as dg
 import msgspec
 
+from orchestration.rendering.figures import whiskers
+from orchestration.scoring.counting import line_count
 from orchestration.scoring.likeness import beside, marked
 from orchestration.scoring.scores import Score
 from orchestration.scoring.statistics import wilson
@@ -40,7 +42,7 @@ def preview(outs: Sequence[Path], inputs: Sequence[Path] = ()) -> Metadata:
     for out in outs:
         metadata |= next((show(out) for fits, show in _SHOWS if fits(out)), {})
     if from_scores := read_scores(inputs):
-        metadata["plot"] = _accuracies({score.name: score for score in from_scores})
+        metadata["plot"] = _accuracies({one.name: (one.correct, one.n) for one in from_scores})
     return metadata
 
 
@@ -75,7 +77,7 @@ def _of_scores(scores: Sequence[Score]) -> Metadata:
         "dagster/row_count": len(scores),
         **accuracies,
         "preview": _table(rows),
-        "plot": _accuracies({score.name: score for score in scores}),
+        "plot": _accuracies({score.name: (score.correct, score.n) for score in scores}),
     }
 
 
@@ -94,12 +96,11 @@ def _of_rows(path: Path) -> Metadata:
     if counted:
         right, total = (sum(column) for column in zip(*counted.values(), strict=True))
         low, high = wilson(right, total)
-        by_subset = {subset: _Accuracy(r / t, wilson(r, t)) for subset, (r, t) in counted.items()}
         metadata |= {
             "accuracy": right / total,
             "interval": f"[{low:.2%}, {high:.2%}], Wilson, 95 %",
             "by subset": _table([_of_subset(subset, r, t) for subset, (r, t) in counted.items()]),
-            "plot": _accuracies(by_subset),
+            "plot": _accuracies(counted),
         }
     return metadata | {"preview": _table([_as_read(line) for line in _first_lines(path)])}
 
@@ -121,11 +122,6 @@ class _Graded(msgspec.Struct):
 
     subset: str = ""
     correct: bool | None = None
-
-
-class _Accuracy(msgspec.Struct):
-    accuracy: float | None
-    wilson: tuple[float, float] | None
 
 
 def _of_logs(index: Path) -> Metadata:
@@ -158,9 +154,7 @@ def _of_folder(folder: Path) -> Metadata:
 
 
 def _of_lines(path: Path) -> Metadata:
-    with path.open("rb") as file:
-        number = sum(1 for _ in file)
-    return {"dagster/row_count": number, "preview": _table(_first_lines(path))}
+    return {"dagster/row_count": line_count(path), "preview": _table(_first_lines(path))}
 
 
 def _of_csv(path: Path) -> Metadata:
@@ -225,23 +219,15 @@ def _type(rows: Sequence[Mapping[str, Any]], column: str) -> str:
     )
 
 
-def _accuracies(scores: Mapping[str, Score | _Accuracy]) -> dg.MarkdownMetadataValue | str:
-    """Accuracies with their intervals, one below the other."""
-    measured = [
-        (name, s.accuracy, s.wilson)
-        for name, s in scores.items()
-        if s.accuracy is not None and s.wilson is not None
-    ]
+def _accuracies(counts: Mapping[str, tuple[int, int]]) -> dg.MarkdownMetadataValue | str:
+    """Accuracies with their intervals, one below the other, from counts of right ones and of all."""
+    measured = {name: count for name, count in counts.items() if count[1]}
     if not measured:
         return "nothing was measured"
 
     def draw(axes: Any) -> None:
-        names, values, intervals = zip(*reversed(measured), strict=True)
-        errors = [
-            [max(0.0, v - low) for v, (low, _) in zip(values, intervals, strict=True)],
-            [max(0.0, high - v) for v, (_, high) in zip(values, intervals, strict=True)],
-        ]
-        axes.errorbar(values, names, xerr=errors, fmt="o", capsize=3)
+        values, errors = whiskers(list(measured.values())[::-1], whole=1)
+        axes.errorbar(values, list(measured)[::-1], xerr=errors, fmt="o", capsize=3)
         axes.set_xlim(-0.02, 1.02)
         axes.set_xlabel("accuracy, 95 % interval")
         axes.grid(axis="x", alpha=0.3)

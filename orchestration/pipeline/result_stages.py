@@ -20,7 +20,7 @@ from orchestration.rendering.results import LAYOUTS
 from orchestration.rendering.tables import FORMATS
 from orchestration.scoring.counting import Comparison, compare
 from orchestration.scoring.scores import Score, read_scores
-from orchestration.stage import Stage, in_order
+from orchestration.stage import Stage, in_order, needed
 from orchestration.workspace.folders import Workspace
 from substrate.base.files import write_json
 
@@ -75,7 +75,8 @@ def describing_stages(benchmarks: Benchmarks, stages: Iterable[Stage]) -> Iterat
     """The report and the provenance: what they say of the other stages changes with those stages' code."""
     named = in_order(stages)
     shown = ("tables/", "/scores", "/curves", "reliability/")
-    described = tuple(stage for name, stage in named.items() if name in _behind(named, shown))
+    spoken_of = [name for name in named if any(part in name for part in shown)]
+    described = tuple(named[name] for name in needed(named, spoken_of))
     keys = tuple(sorted({key for stage in described for key in stage.parameters}))
     needs = tuple(stage.name for stage in described)
     yield Stage(
@@ -113,18 +114,6 @@ def _said_by(benchmarks: Iterable[Benchmark]) -> Iterator[Callable[..., Any]]:
             yield benchmark.wordings
         if isinstance(benchmark, Explained):
             yield from (benchmark.explain, benchmark.picture)
-
-
-def _behind(stages: dict[str, Stage], wanted: Sequence[str]) -> set[str]:
-    """The stages whose names have one of some parts, and all that these need."""
-    found: set[str] = set()
-    todo = [name for name in stages if any(part in name for part in wanted)]
-    while todo:
-        name = todo.pop()
-        if name not in found:
-            found.add(name)
-            todo += stages[name].needs
-    return found
 
 
 def _pairs(benchmarks: Benchmarks) -> tuple[tuple[Benchmark, Benchmark], ...]:

@@ -23,10 +23,11 @@ from orchestration.registry import BENCHMARKS, EXPLAINED, INTERPRETED
 from orchestration.rendering.page import RIGHT, answers_page
 from orchestration.rendering.replies import conversations
 from orchestration.rendering.worked import work
+from orchestration.scoring.counting import rows_of
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.named import files_of
 from orchestration.workspace.tables import batched
-from substrate.domains.rows import Row, decode
+from substrate.domains.rows import Row
 
 RESULTS = ("right", "wrong", "error", "ungraded")
 ROWS_A_SHARD = 5_000
@@ -112,7 +113,7 @@ def _write(
         answers.subsets[row.subset].explained += _key(benchmark, row) in shards
     places = {subset: place for place, subset in enumerate(answers.subsets)}
     words = _wordings(workspace, benchmark)
-    lines = (_line(benchmark, row, places, words, shards) for row in _rows(file))
+    lines = (_line(benchmark, row, places, words, shards) for row in rows_of(file))
     count = 0
     for number, shard in enumerate(batched(lines, ROWS_A_SHARD)):
         count = number + 1
@@ -137,11 +138,6 @@ def _write(
     return answers
 
 
-def _rows(file: Path) -> Iterator[Row]:
-    with file.open("rb") as lines:
-        yield from map(decode, lines)
-
-
 def _key(benchmark: Benchmark, row: Row) -> str:
     """The name of a row on its page."""
     return f"{row.subset}/{row.scene}/{benchmark.asked(row)}"
@@ -158,12 +154,12 @@ def _result(row: Row) -> str:
 def _counted(benchmark: Benchmark, file: Path) -> tuple[Answers, list[Row]]:
     """The counts of some rows, and those to explain: of each subset the first wrong ones and others."""
     counts: dict[str, Count] = {}
-    for row in _rows(file):
+    for row in rows_of(file):
         counts.setdefault(row.subset, Count()).add(Count(answers=1, **{_result(row): 1}))
     most = benchmark.worked if isinstance(benchmark, Explained) else SHOWN * benchmark.by_model
     limit = _limit([count.wrong + count.error for count in counts.values()], most)
     taken, chosen = Counter[tuple[str, bool]](), list[Row]()
-    for row in _rows(file):
+    for row in rows_of(file):
         wrong = _result(row) in ("wrong", "error")
         wanted = limit if wrong else RIGHT
         if wanted is None or taken[row.subset, wrong] < wanted:

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import groupby
-from pathlib import Path
-from typing import Any
 
-import jinja2
-import msgspec
 from tabulate import tabulate
 
 from orchestration.experiments.comparison import Compared, ComparedNumber, ComparedRow, Count
 from orchestration.experiments.record import Experiment
+from orchestration.rendering.page import templates
 from orchestration.scoring.formatting import bounds, paired, share
 
 _SHOWN = 20
@@ -45,17 +42,12 @@ def experiment_text(experiment: Experiment, numbers: Mapping[str, Count]) -> str
     """The parameters of an experiment, and its numbers."""
     parent = experiment.parent
     lines = [f"{experiment.name}, beside profile {parent.profile} at {parent.revision or 'no commit'}"]
-    for key, value in experiment.changed.items():
-        lines.append(f"  {key}: {_json(value.was)} -> {_json(value.now)}")
+    lines += [f"  {change}" for change in experiment.changes]
     computed = [name for name, how in experiment.stages.items() if how == "computed"]
     taken = len(experiment.stages) - len(computed)
     lines += [f"  computed: {', '.join(computed)}; {taken} stages are the parent's, byte for byte", ""]
     rows = [[name, count_text(count)] for name, count in numbers.items()]
     return "\n".join([*lines, tabulate(rows, ("number", "here"), "simple", disable_numparse=True)]) + "\n"
-
-
-def _json(value: Any) -> str:
-    return msgspec.json.encode(value).decode()
 
 
 def cells(number: ComparedNumber) -> list[str]:
@@ -124,26 +116,23 @@ def _said(answer: str | None) -> str:
 
 def compared_page(compared: Compared) -> str:
     """The same facts as an HTML page that opens from disk."""
-    jinja = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(__file__).parent),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
     by_kind = sorted(compared.rows, key=lambda row: list(compared.changes).index(row.change))
     groups = [
         (f"{benchmark}: {change}", list(rows))
         for (change, benchmark), rows in groupby(by_kind, key=lambda row: (row.change, row.benchmark))
     ]
-    return jinja.get_template("comparison.html.j2").render(
-        compared=compared,
-        heads=HEADS,
-        won=WON,
-        numbers=[(number, cells(number)) for number in compared.numbers if not number.same],
-        unpaired=_unpaired([number for number in compared.numbers if not number.same]),
-        numbers_line=numbers_line(compared),
-        rows_line=rows_line(compared),
-        groups=groups,
-        at_most=_ON_PAGE,
+    return (
+        templates()
+        .get_template("comparison.html.j2")
+        .render(
+            compared=compared,
+            heads=HEADS,
+            won=WON,
+            numbers=[(number, cells(number)) for number in compared.numbers if not number.same],
+            unpaired=_unpaired([number for number in compared.numbers if not number.same]),
+            numbers_line=numbers_line(compared),
+            rows_line=rows_line(compared),
+            groups=groups,
+            at_most=_ON_PAGE,
+        )
     )

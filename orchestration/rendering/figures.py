@@ -50,6 +50,23 @@ _STYLE = {
 }
 
 
+_MARKED: dict[str, Any] = {"markersize": 4, "elinewidth": 1}
+
+
+def whiskers(counts: Sequence[tuple[int, int]], whole: float = 100) -> tuple[list[float], list[list[float]]]:
+    """Shares of so many right of so many, and how far their 95 % intervals go below and above each.
+
+    >>> whiskers([(1, 2)], whole=1)[0]
+    [0.5]
+    """
+    shares = [whole * correct / n for correct, n in counts]
+    bounds = [wilson(correct, n) for correct, n in counts]
+    # A bound may lie a rounding error inside its estimate.
+    below = [max(0.0, share - whole * low) for share, (low, _) in zip(shares, bounds, strict=True)]
+    above = [max(0.0, whole * high - share) for share, (_, high) in zip(shares, bounds, strict=True)]
+    return shares, [below, above]
+
+
 class Series(msgspec.Struct, frozen=True):
     """A line of a curve: points of (x, correct, n)."""
 
@@ -86,26 +103,16 @@ def accuracy_by_subset(name: str, found: Sequence[Score]) -> str:
                 color=colour,
                 label=label,
             )
-        measured = [
-            (i + 0.3, score.accuracy, score.wilson)
-            for i, score in enumerate(found)
-            if score.accuracy is not None and score.wilson is not None
-        ]
-        places, heights = [place for place, _, _ in measured], [100 * value for _, value, _ in measured]
-        # An interval's bound may lie a rounding error inside its estimate.
-        errors = [
-            [max(0.0, 100 * (value - low)) for _, value, (low, _) in measured],
-            [max(0.0, 100 * (high - value)) for _, value, (_, high) in measured],
-        ]
-        whiskers = {"ecolor": INK, "elinewidth": 1, "capsize": 2}
+        measured = [(i + 0.3, score) for i, score in enumerate(found) if score.n]
+        heights, errors = whiskers([(score.correct, score.n) for _, score in measured])
         axes.bar(
-            places,
+            [place for place, _ in measured],
             heights,
             0.18,
             color=MEASURED,
             label="substrate, measured here",
             yerr=errors if measured else None,
-            error_kw=whiskers,
+            error_kw={"ecolor": INK, "elinewidth": 1, "capsize": 2},
         )
         axes.set_xticks(range(len(found)), [score.subset for score in found])
         axes.set_ylim(0, 103)  # room for the caps of an interval that ends at 100
@@ -192,21 +199,12 @@ def fall(name: str, shown: Fall, *, alone: bool = False) -> str:
     def draw(axes: Axes) -> None:
         for place, (setting, colour, marker) in enumerate(zip(settings, colours, "os^Dv", strict=False)):
             found = [point for point in shown.points if point.setting == setting and point.n]
-            values = [100 * point.correct / point.n for point in found]
-            bounds = [wilson(point.correct, point.n) for point in found]
+            values, errors = whiskers([(point.correct, point.n) for point in found])
             axes.errorbar(
                 values,
                 [conditions.index(p.condition) + 0.14 * (place - (len(settings) - 1) / 2) for p in found],
-                xerr=[
-                    [max(0.0, v - 100 * low) for v, (low, _) in zip(values, bounds, strict=True)],
-                    [max(0.0, 100 * high - v) for v, (_, high) in zip(values, bounds, strict=True)],
-                ],
-                color=colour,
-                marker=marker,
-                markersize=4,
-                linewidth=0,
-                elinewidth=1,
-                label=setting,
+                xerr=errors,
+                **_MARKED | {"color": colour, "marker": marker, "linewidth": 0, "label": setting},
             )
         axes.set_yticks(range(len(conditions)), conditions)
         axes.invert_yaxis()
@@ -230,22 +228,9 @@ def reliability_diagram(name: str, series: Mapping[str, Sequence[Bin]], *, alone
         for (title, bins), colour, marker in zip(
             series.items(), (MEASURED, NS_DR, ALOE), "os^", strict=False
         ):
-            bounds = [wilson(one.right, one.n) for one in bins]
-            shares = [one.right / one.n for one in bins]
-            axes.errorbar(
-                [one.said for one in bins],
-                shares,
-                yerr=[
-                    [max(0.0, share - low) for share, (low, _) in zip(shares, bounds, strict=True)],
-                    [max(0.0, high - share) for share, (_, high) in zip(shares, bounds, strict=True)],
-                ],
-                color=colour,
-                marker=marker,
-                markersize=4,
-                linewidth=1,
-                elinewidth=1,
-                label=title,
-            )
+            shares, errors = whiskers([(one.right, one.n) for one in bins], whole=1)
+            style = _MARKED | {"color": colour, "marker": marker, "linewidth": 1, "label": title}
+            axes.errorbar([one.said for one in bins], shares, yerr=errors, **style)
         axes.set(xlabel="probability said", ylabel="share that holds", xlim=(0, 1.02), ylim=(0, 1.02))
         if series:
             axes.legend(fontsize=9, loc="upper left")

@@ -34,7 +34,7 @@ from orchestration.rendering.robustness import TABLE, reliability_figures, robus
 from orchestration.rendering.tables import Table
 from orchestration.rendering.videos import write_videos
 from orchestration.rendering.worked import worked_examples
-from orchestration.scoring.counting import split_name
+from orchestration.scoring.counting import line_count, split_name
 from orchestration.scoring.likeness import stated
 from orchestration.scoring.published import published
 from orchestration.scoring.scores import Score, read_scores, score_file
@@ -236,7 +236,7 @@ def _summary(
     """The figures of the strip under the title, each with what it counts."""
     folders = [workspace.artifacts / benchmark for benchmark in BENCHMARKS]
     answers, logs = (
-        sum(_lines(folder / file) for folder in folders) for file in ("answers.jsonl", "logs/index.jsonl")
+        sum(line_count(folder / file) for folder in folders) for file in ("answers.jsonl", "logs/index.jsonl")
     )
     measured = sum(score.accuracy is not None for score in scores)
     official = [source.title for source in sources if source.kind == "official"]
@@ -249,13 +249,6 @@ def _summary(
             "benchmarks on official data" + (f": {', '.join(official)}" if official else ""),
         ),
     ]
-
-
-def _lines(path: Path) -> int:
-    if not path.is_file():
-        return 0
-    with path.open("rb") as file:
-        return sum(1 for _ in file)
 
 
 def _tables(workspace: Workspace, scores: Mapping[str, Mapping[str, Score]]) -> list[PrintedTable]:

@@ -12,10 +12,11 @@ import msgspec
 from orchestration.benchmarks.benchmark import Example, Explained
 from orchestration.lineage.explain import explain_rows
 from orchestration.registry import EXPLAINED
+from orchestration.scoring.counting import rows_of
 from orchestration.workspace.folders import Workspace
 from substrate.cause.explanation import OWN, Explanation
 from substrate.cause.pictures import Boxes, Timeline, Told
-from substrate.domains.rows import ChoiceRow, Row, decode
+from substrate.domains.rows import ChoiceRow, Row
 
 _LOOKED_AT = 40
 
@@ -70,5 +71,4 @@ def work(workspace: Workspace, benchmark: Explained, rows: Iterable[Row]) -> Ite
 
 def _rows(answers: Path, subset: str) -> Iterator[Row]:
     """The rows of a subset that have an answer, in the file's order."""
-    with answers.open("rb") as lines:
-        yield from (row for row in map(decode, lines) if row.subset == subset and row.error is msgspec.UNSET)
+    return (row for row in rows_of(answers) if row.subset == subset and row.error is msgspec.UNSET)

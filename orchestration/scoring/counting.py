@@ -71,10 +71,23 @@ def counts_for(row: Any, number: str) -> bool:
     return row.correct is not None and split_name(number)[0] in ("", "mean", row.subset)
 
 
-def graded_rows(answers: Path) -> Iterator[Row]:
-    """The rows of a file of answers that have gold, as they are read."""
+def rows_of(answers: Path) -> Iterator[Row]:
+    """The rows of a file of answers, as they are read."""
     with answers.open("rb") as lines:
-        yield from (row for row in map(decode, lines) if row.correct is not None)
+        yield from map(decode, lines)
+
+
+def graded_rows(answers: Path) -> Iterator[Row]:
+    """The rows of a file of answers that have gold."""
+    return (row for row in rows_of(answers) if row.correct is not None)
+
+
+def line_count(path: Path) -> int:
+    """The number of lines of a file; none where it is not there."""
+    if not path.is_file():
+        return 0
+    with path.open("rb") as lines:
+        return sum(1 for _ in lines)
 
 
 def count(answers: Path, names: Iterable[str], metrics: Mapping[str, Metric]) -> dict[str, tuple[int, int]]:

@@ -41,15 +41,16 @@ class _Right(NamedTuple):
 
 
 def rows(
-    base: Explained, seed: int, case: Case, logs: Sequence[EventLog], parameters: Any, split: str
+    of: str, seed: int, case: Case, logs: Sequence[EventLog], parameters: Any, split: str
 ) -> Iterator[Weighed]:
     """A row for each thing that right answers of a case rest on: how many there are.
 
     Args:
+        of: the benchmark's name.
         seed: the seed of a generated world, whose true events are those of the video without a detector.
     """
-    true: Scene | None = None
-    if base == perceived.PERCEIVED and split == "generated":
+    base, true = AUDITED[of], None
+    if of == perceived.NAME and split == "generated":
         true = Scene(annotation_log(generate_annotation(int(case.scene), seed)))
     counts: Counter[tuple[str, str]] = Counter()
     for setting, why, part in _right(base, case, logs, parameters, split):
@@ -74,7 +75,7 @@ def _right(
         right = [choice.predicted == choice.expected for choice in chosen] or [bool(row.correct)]
         why = base.explain(case, logs, parameters, row.subset, base.asked(row)) if any(right) else None
         if why is not None:
-            setting = "all tasks" if base == babi.BABI else row.subset
+            setting = "all tasks" if base.name == babi.BABI.name else row.subset
             setting += ", choices" if chosen else ""
             yield from (
                 _Right(setting, why, part) for part, correct in zip(why.parts, right, strict=True) if correct
@@ -85,15 +86,19 @@ def _expected(case: Case) -> Mapping[str, int]:
     return {"": 1} if case.questions else {}
 
 
-AUDITED: tuple[Explained, ...] = (
-    clevrer.CLEVRER,
-    perceived.PERCEIVED,
-    comphy.COMPHY,
-    comphy.COMPHY_INFERRED,
-    babi.BABI,
-    gqa.GQA,
-    twin.TWIN,
-)
+AUDITED: Mapping[str, Explained] = {
+    base.name: base
+    for base in (
+        clevrer.CLEVRER,
+        perceived.PERCEIVED,
+        comphy.COMPHY,
+        comphy.COMPHY_INFERRED,
+        babi.BABI,
+        gqa.GQA,
+        twin.TWIN,
+    )
+}
+"""By name, in the order of the report."""
 EVIDENCE = Study(
     name=KEY,
     parts=tuple(
@@ -102,7 +107,7 @@ EVIDENCE = Study(
             base=base,
             about=f"{base.title}: how many right answers rest on a recorded event, a simulated one, one by a "
             "rule, on nothing happening, or on facts alone.",
-            rows=partial(rows, base),
+            rows=partial(rows, base.name),
             expected=_expected,
             calls=(base.rows, base.explain, base.rests, base.asked),
             file=f"artifacts/{{profile}}/{KEY}/{base.name}.jsonl",
@@ -110,7 +115,7 @@ EVIDENCE = Study(
             first=KEY,
             free=None,
         )
-        for base in AUDITED
+        for base in AUDITED.values()
     ),
     parameters=ROBUSTNESS.parameters,
     shares=Shares(

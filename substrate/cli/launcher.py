@@ -41,6 +41,9 @@ _OF_THE_PLATFORM = (
 def main() -> None:
     """Run the command; exit code 1 where an extra or the platform is missing, with its name."""
     arguments = sys.argv[1:]
+    if arguments == ["--version"]:
+        _without_commands(arguments)  # the word that needs no command
+        return
     try:
         start = _started(arguments)
     except ModuleNotFoundError as error:
@@ -87,13 +90,15 @@ def _command(arguments: list[str]) -> str | None:
 
 def _without_commands(arguments: list[str]) -> None:
     from substrate import __version__
+
+    if "--version" in arguments[:1]:
+        sys.stdout.write(f"substrate {__version__}\n")
+        return
     from substrate.base.errors import ParameterError
     from substrate.base.extras import MissingExtraError, install
 
     command = _command(arguments)
-    if "--version" in arguments[:1]:
-        sys.stdout.write(f"substrate {__version__}\n")
-    elif command is None:
+    if command is None:
         sys.stdout.write(_ABOUT.format(version=__version__))
     elif command in COMMANDS:
         what = f"`substrate {command}` is not installed"

@@ -41,6 +41,8 @@ _STRETCH = 1 << 17
 _GUESSES = 2_000
 """The number of lines that are hashed to find the tick that a damaged transaction had."""
 _LINES = ("H ", "TX .", "A ", "D ", "TC .")
+_VERSION = re.compile(r'H version "(\d{1,9})" \.\n')
+"""The first line of a log whose format is not the present one, version 1, which says no version."""
 _OPENINGS = ("H id <sha256:", "H parent <sha256:")
 EDITED = "The file was edited; restore it from a copy"
 
@@ -243,6 +245,12 @@ def _prove(text: str, start: int, chain: Chain) -> Verified:
 
 def _explain(text: str, name: str, start: int, chain: Chain) -> None:
     """Say what is wrong with the rest of a file, unless it is the beginning of one more transaction."""
+    if start == 0 and (newer := _VERSION.match(text)):
+        raise LogError(
+            f"it is of version {newer[1]} of the format, and this program reads version 1",
+            where=(name,),
+            hint="It was not changed; read it with a newer version of this program",
+        )
     begins = any(text.startswith(one) or one.startswith(text) for one in _OPENINGS)
     if start == 0 and not begins and _CLOSE not in text:
         raise LogError(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
 import shutil
 from pathlib import Path
 
 import pytest
 from pyoxigraph import BaseDirection, BlankNode, Literal, NamedNode, Triple
 
-from substrate import Delta, EventLog, Op, Retract, TBox, fork, unfold
+from substrate import Delta, EventLog, LogError, Op, Retract, TBox, fork, unfold
 
 FILES = Path(__file__).parent / "written_before"
 S, P, OBJ = (NamedNode(f"urn:{name}") for name in "spo")
@@ -67,3 +68,17 @@ def test_a_branch_written_before_keeps_its_descent(tmp_path: Path) -> None:
     assert (branch.digest, branch.parent_digest, branch.branch_tick) == (BRANCH, DIGEST, 3)
     branch.save(tmp_path / "again.rdfp")
     assert (tmp_path / "again.rdfp").read_bytes() == (FILES / "branch.rdfp").read_bytes()
+
+
+@pytest.mark.parametrize("name", ["log.rdfp", "log.rdfp.gz"])
+def test_a_log_of_a_later_version_is_told_from_one_that_was_edited(name: str, tmp_path: Path) -> None:
+    packed = name.endswith(".gz")
+    data = (FILES / name).read_bytes()
+    later = b'H version "2" .\n' + (gzip.decompress(data) if packed else data)
+    file = tmp_path / name
+    file.write_bytes(gzip.compress(later) if packed else later)
+    before = file.read_bytes()
+    for door in (EventLog.read, EventLog.open):
+        with pytest.raises(LogError, match="of version 2 of the format"):
+            door(file)
+    assert file.read_bytes() == before

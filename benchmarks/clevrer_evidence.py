@@ -1,0 +1,72 @@
+"""What right answers from real detections rest on, and how far their events lie from the true record.
+
+    python benchmarks/clevrer_evidence.py DATA [--all]
+
+DATA holds `proposals.zip`, `explanatory_train.jsonl.gz` and `ground_truth_train.jsonl.gz`. Of the videos
+those are asked that are kept from every fit of perception; all with `--all`. The true record is read once
+the answers stand.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from pathlib import Path
+
+from substrate.cause.evidence import RECORDED
+from substrate.domains.clevrer.deltas import events_log
+from substrate.domains.clevrer.evidence import frames_off, rests_on
+from substrate.domains.clevrer.explain import explain
+from substrate.domains.clevrer.format import read_questions, read_scene_events
+from substrate.domains.clevrer.interpreter import answer_scene
+from substrate.domains.clevrer.parameters import Parameters
+from substrate.domains.clevrer.perception.calibrate import is_aside
+from substrate.domains.clevrer.perception.format import decode_proposals, proposal_names, proposal_sources
+from substrate.domains.clevrer.perception.log import perceived_log
+from substrate.domains.clevrer.perception.perceive import examined
+from substrate.domains.clevrer.scene import Scene
+
+WITHIN = (0, 1, 3, 5, 10)
+"""Frames within which events are counted."""
+
+
+def main() -> int:
+    """The command."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--all", action="store_true")
+    given = parser.parse_args()
+    data: Path = given.data
+    asked = dict(read_questions(data / "explanatory_train.jsonl.gz").items())
+    true = read_scene_events(data / "ground_truth_train.jsonl.gz")
+    names = proposal_names(data / "proposals.zip")
+    videos = [video for video in sorted(asked.keys() & names) if given.all or is_aside(video)]
+    rests: Counter[str] = Counter()
+    off: list[int | None] = []
+    for video, source in zip(
+        videos, proposal_sources(data / "proposals.zip", [names[video] for video in videos]), strict=True
+    ):
+        log = perceived_log(examined(decode_proposals(source), source[0]))
+        questions = {question.question_id: question for question in asked[video].questions}
+        seen, record = Scene(log), Scene(events_log(true[video]))
+        for row in answer_scene(log, video, list(questions.values()), Parameters(), "train"):
+            why = explain(log, video, questions[int(row.question)], Parameters())
+            for part, choice in zip(why.parts, row.choices or (), strict=True):
+                if choice.predicted == choice.expected:
+                    rest = rests_on(why, part)
+                    rests[rest.on] += 1
+                    if rest.on == RECORDED:
+                        off.append(frames_off(rest.event, seen, record))
+    found = [frames for frames in off if frames is not None]
+    sys.stdout.write(f"{len(videos)} videos, {rests.total()} right choices\n")
+    sys.stdout.writelines(f"{on}: {n}\n" for on, n in rests.most_common())
+    sys.stdout.write(f"of {len(off)} recorded events {len(found)} are in the true record\n")
+    for frames in WITHIN:
+        n = sum(one <= frames for one in found)
+        sys.stdout.write(f"within {frames} frames: {n} of {len(off)} ({100 * n / len(off):.1f} %)\n")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
