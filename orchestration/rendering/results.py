@@ -155,13 +155,19 @@ def _beside(benchmark: Benchmark, workspace: Workspace) -> Iterator[list[str]]:
     rows = graded(workspace, benchmark.name)
     for label, right in constants(rows).items():
         yield [label, "a constant", f"{len(rows):,}", share(right, len(rows)), bounds(right, len(rows))]
-    for one in msgspec.json.decode(workspace.path(COMPARISONS).read_bytes(), type=list[Comparison]):
+    for one in _comparisons(workspace):
         if one.second == benchmark.name and one.mcnemar is not None:
             right = one.both + one.first_only
             p = f"the substrate on the same questions, McNemar's exact p {one.mcnemar:.2g}"
             yield [p, "substrate", f"{one.n:,}", share(right, one.n), bounds(right, one.n)]
     for label, cell in replies(workspace, benchmark.name).items():
         yield [label, "", cell, "", ""]
+
+
+def _comparisons(workspace: Workspace) -> list[Comparison]:
+    """The comparisons with the substrate; none where a run was of one baseline alone."""
+    path = workspace.path(COMPARISONS)
+    return msgspec.json.decode(path.read_bytes(), type=list[Comparison]) if path.is_file() else []
 
 
 def _number_row(score: Score, benchmark: Benchmark, told: Told | None) -> list[str]:

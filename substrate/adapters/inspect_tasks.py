@@ -7,25 +7,29 @@ C). The answers are judged by the code of `substrate score twin`. Needs the extr
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
 from substrate import __version__
-from substrate.base.errors import FormatError
+from substrate.adapters.village_tools import SentenceMemory, VillageMemory
+from substrate.base.errors import FormatError, ParameterError, SubstrateError
 from substrate.base.extras import missing_extra
-from substrate.baselines.model import ReplyError, Request
-from substrate.baselines.twin import request
-from substrate.domains.smallville.format import Gold, Spec, read_gold, read_specs
-from substrate.domains.smallville.judging import Judgement, Said, judge, normal, weights
+from substrate.baselines.twin import FORM, request, said_in
+from substrate.domains.smallville.format import INTERVENTIONS, Gold, Spec, read_gold, read_specs
+from substrate.domains.smallville.judging import Judgement, judge, weights
 from substrate.generators.smallville import CANARY, generate
 
 try:
     from inspect_ai import Task, task  # pyright: ignore[reportMissingImports]
+    from inspect_ai.agent import react, run  # pyright: ignore[reportMissingImports]
     from inspect_ai.dataset import MemoryDataset, Sample  # pyright: ignore[reportMissingImports]
     from inspect_ai.model import (  # pyright: ignore[reportMissingImports]
         ChatMessageSystem,
         ChatMessageUser,
+        GenerateConfig,
+        ResponseSchema,
         get_model,
     )
     from inspect_ai.scorer import (  # pyright: ignore[reportMissingImports]
@@ -36,6 +40,12 @@ try:
         stderr,
     )
     from inspect_ai.solver import solver  # pyright: ignore[reportMissingImports]
+    from inspect_ai.tool import ToolDef, ToolError  # pyright: ignore[reportMissingImports]
+    from inspect_ai.util import (  # pyright: ignore[reportMissingImports]
+        JSONSchema,
+        LimitExceededError,
+        message_limit,
+    )
 except ModuleNotFoundError as error:
     raise (missing_extra(error) or error) from error
 
@@ -49,7 +59,8 @@ def twin_eventlog(specs: str | None = None, count: int = 500, seed: int = 20, le
 
     Args:
         specs: a file of specifications with gold; they are generated unless given.
-        count: how many are generated.
+        count: how many are generated; Inspect reads them all before it applies its own limit, so that
+            ``-T count=10`` is the quick way to a few.
         seed: what they are generated from; a new seed is a new test that nobody has seen.
         level: of what is generated: ``village``, ``belief``, ``town`` or ``three_arms``.
     """
@@ -60,6 +71,31 @@ def twin_eventlog(specs: str | None = None, count: int = 500, seed: int = 20, le
         scorer=all_arms(),
         version=__version__,
         metadata={"canary": CANARY, "seed": None if specs else seed, "level": None if specs else level},
+    )
+
+
+@task
+def twin_eventlog_agent(
+    memory: str = "substrate", count: int = 500, seed: int = 20, level: str = "village"
+) -> Any:
+    """Twin-EventLog for an agent: what does a memory that it may ask do for a model?
+
+    Args:
+        memory: ``substrate``: states of the village's log and forks under the five interventions; ``bm25``: a
+            search over its sentences, which the prompt then lacks; ``none``: the agent alone.
+        count: how many specifications are generated, the same for each memory.
+        seed: what they are generated from.
+        level: how hard they are, as in :func:`twin_eventlog`.
+    """
+    if memory not in _TOOLS:
+        raise ParameterError(f"no memory is called {memory!r}", hint=f"Say one of {', '.join(_TOOLS)}")
+    found = list(_generated(count, seed, level))
+    return Task(
+        dataset=MemoryDataset([_sample(spec, gold) for spec, gold in found], name="twin-eventlog"),
+        solver=each_arm_by_agent(memory, {spec.spec: spec for spec, _ in found}),
+        scorer=all_arms(),
+        version=__version__,
+        metadata={"canary": CANARY, "seed": seed, "level": level, "memory": memory},
     )
 
 
@@ -103,11 +139,12 @@ def each_arm() -> Any:
     """Ask the model of each arm, in a conversation of its own."""
 
     async def solve(state: Any, generate: Any) -> Any:
-        replies: list[str] = []
+        model, replies = get_model(), list[str]()
+        _count_offline(model)
         for arm in state.metadata["arms"]:
             system, user = state.metadata[f"arm_{arm}"]
-            state.output = await get_model().generate(
-                [ChatMessageSystem(content=system), ChatMessageUser(content=user)]
+            state.output = await model.generate(
+                [ChatMessageSystem(content=system), ChatMessageUser(content=user)], config=_CONFIG
             )
             replies.append(state.output.completion)
         state.metadata[REPLIES] = replies
@@ -116,11 +153,113 @@ def each_arm() -> Any:
     return solve
 
 
+TURNS = 40
+"""The most messages of an agent's conversation about one arm."""
+
+
+@solver
+def each_arm_by_agent(memory: str, specs: Mapping[int, Spec]) -> Any:
+    """Let an agent answer each arm, in a conversation and with a memory of its own."""
+
+    async def solve(state: Any, generate: Any) -> Any:
+        _count_offline(get_model())
+        replies: list[str] = []
+        spec = specs[int(state.sample_id)]
+        for arm in state.metadata["arms"]:
+            system, user = state.metadata[f"arm_{arm}"]
+            asked = user.partition("\n\n")[2] if memory == "bm25" else user
+            agent = react(prompt=f"{system}\n{_SUBMIT}", tools=_TOOLS[memory](spec))
+            try:
+                done = await run(agent, asked, limits=[message_limit(TURNS)])
+            except LimitExceededError:
+                replies.append("")
+                continue
+            answered = done[0] if isinstance(done, tuple) else done
+            state.output = answered.output
+            replies.append(answered.output.completion)
+        state.metadata[REPLIES] = replies
+        return state
+
+    return solve
+
+
+_SUBMIT = "Use the tools as often as you like, then submit the JSON as your answer."
+
+
+def _tool(function: Callable[..., str], about: str, **parameters: str) -> Any:
+    async def execute(*arguments: Any, **named: Any) -> str:
+        try:
+            return function(*arguments, **named)
+        except SubstrateError as error:
+            raise ToolError(str(error)) from None
+
+    execute.__signature__ = signature(function)  # pyright: ignore[reportFunctionMemberAccess]
+    execute.__annotations__ = function.__annotations__
+    return ToolDef(execute, name=function.__name__, description=about, parameters=parameters).as_tool()
+
+
+def _substrate_tools(spec: Spec) -> list[Any]:
+    village = VillageMemory(spec)
+    return [
+        _tool(
+            village.state,
+            "Where every villager is and what they know at the end of a tick, in a world.",
+            tick="The tick.",
+            world="`planned`, or the name of a world that `imagine` gave.",
+        ),
+        _tool(
+            village.imagine,
+            "Fork the village before a tick with one intervention, and replay it; gives the world's name.",
+            tick="When the intervention happens.",
+            intervention=f"One of {', '.join(INTERVENTIONS)}.",
+            villager="Whom it befalls, by name.",
+            what="The plan (from tick 3 on at PLACE), the place, or the fact, in the village's words.",
+        ),
+    ]
+
+
+def _search_tools(spec: Spec) -> list[Any]:
+    sentences = SentenceMemory.of(spec)
+
+    def search(query: str) -> str:
+        return sentences.search(query) or "nothing found"
+
+    return [_tool(search, "The sentences about the village that fit best.", query="What to look for.")]
+
+
+_TOOLS: Mapping[str, Callable[[Spec], list[Any]]] = {
+    "substrate": _substrate_tools,
+    "bm25": _search_tools,
+    "none": lambda _: [],
+}
+
+
+_CONFIG = GenerateConfig(
+    response_schema=ResponseSchema(name="reply", json_schema=JSONSchema.model_validate(FORM.schema))
+)
+"""Hold a reply to its schema, where the model's provider can."""
+
+
+def _count_offline(model: Any) -> None:
+    """Let Inspect's mock of a model count words: else it counts with a vocabulary from the network."""
+
+    async def words(text: str) -> int:
+        return len(text.split())
+
+    if type(model.api).__module__.endswith("mockllm"):
+        model.api.count_text_tokens = words
+
+
+UNREADABLE = "unreadable"
+"""The share of a specification's replies that could not be read; they count as wrong."""
+
+
 @scorer(
     metrics={
         metric: [accuracy(), stderr(), grouped(accuracy(), "linkage", all=False)]
         for metric in Judgement._fields
     }
+    | {UNREADABLE: [accuracy(), stderr()]}
 )
 def all_arms() -> Any:
     """Per-arm, joint and divergence accuracy of the replies to a specification's arms."""
@@ -129,18 +268,7 @@ def all_arms() -> Any:
         said = [said_in(reply) for reply in state.metadata[REPLIES]]
         judged, most = judge(said, tuple(target)), weights(len(said))
         parts = {name: getattr(judged, name) / getattr(most, name) for name in Judgement._fields}
+        parts[UNREADABLE] = said.count("error") / len(said)
         return Score(value=parts, answer=" ".join(said), explanation=f"gold: {' '.join(target)}")
 
     return score
-
-
-_FORM: Request = request(generate(0, 0), "a")
-"""Any request: the form of a reply is the same for all."""
-
-
-def said_in(reply: str) -> Said:
-    """Read a reply: the JSON that was asked for, or a bare yes or no; else ``error``, which is wrong."""
-    try:
-        return _FORM.read(reply).answer
-    except ReplyError:
-        return normal(reply) or "error"

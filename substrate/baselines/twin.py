@@ -103,12 +103,13 @@ def said_in(reply: str) -> str:
     ['yes', 'no', 'error', 'no']
     """
     try:
-        return _FORM.read(reply).answer
+        return FORM.read(reply).answer
     except ReplyError:
         return "error"
 
 
-_FORM = Request((), one_of("yes", "no"))
+FORM = Request((), one_of("yes", "no"))
+"""Any request: the form of a reply is the same for all."""
 
 
 def rows(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -22,7 +23,8 @@ pytest.importorskip("inspect_ai")
 from inspect_ai import eval as evaluate  # pyright: ignore[reportMissingImports]
 from inspect_ai.model import ModelOutput, ModelUsage, get_model  # pyright: ignore[reportMissingImports]
 
-from substrate.adapters.inspect_tasks import said_in, twin_eventlog
+from substrate.adapters.inspect_tasks import twin_eventlog, twin_eventlog_agent
+from substrate.baselines.twin import names_of, plan_text, said_in
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 COUNT = 18
@@ -89,6 +91,7 @@ def test_each_arm_is_asked_by_itself_and_never_sees_the_gold(tmp_path: Path) -> 
     assert len(texts) == 2 * COUNT
     assert sum("before anything else of that tick" in text for text in texts) == COUNT
     assert [found[metric]["accuracy"] for metric in METRICS] == [0, 0, 0]
+    assert found["unreadable"]["accuracy"] == 1
     # The linkage and the gold are in the log for the reader, and in no question.
     assert all("propagation" not in text and "gold" not in text for text in texts)
     assert log.samples[0].target == [specs[0].gold.a, specs[0].gold.b]
@@ -98,21 +101,54 @@ def test_each_arm_is_asked_by_itself_and_never_sees_the_gold(tmp_path: Path) -> 
 def test_a_reply_is_read_as_asked_for_or_as_a_bare_word() -> None:
     said = [said_in(text) for text in ('Sure: {"answer": "yes"}', "No.", " YES ", "yes and no", "", "{}")]
     assert said == ["yes", "no", "yes", "error", "error", "error"]
+    assert said_in("The answer is: no.") == "no"
+
+
+def test_an_agent_with_the_substrate_gets_what_its_tools_say(tmp_path: Path) -> None:
+    """A scripted agent that looks at one state: of the planned world in arm A, of the imagined in arm B."""
+    specs = [generate(number, 20) for number in range(3)]
+
+    def answer(messages: Any, tools: Any, *_: Any) -> Any:
+        assert {"state", "imagine", "submit"} <= {tool.name for tool in tools}
+        said = [message for message in messages if message.role == "tool"]
+        happens = re.search(r"At tick (\d+), before anything", messages[1].text)
+        act = next((s.intervention for s in specs if s.query.text in messages[1].text), None)
+        spec = next(s for s in specs if s.query.text in messages[1].text)
+        names = names_of(spec)
+        if happens and not said:
+            what = plan_text(act.plan, names) if act.plan else names[act.place or act.fact]
+            call = ("imagine", {"tick": spec.branch, "intervention": act.type, "villager": names[act.agent]})
+            call[1]["what"] = what
+        elif len(said) == (1 if happens else 0):
+            world = said[0].text if happens else "planned"
+            call = ("state", {"tick": spec.branch, "world": world})
+        else:
+            assert " is at " in said[-1].text, said[-1]
+            call = ("submit", {"answer": '{"answer": "no"}'})
+        output = ModelOutput.for_tool_call("mockllm/model", *call)
+        output.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
+        return output
+
+    (log,) = evaluate(
+        twin_eventlog_agent(count=3),
+        model=get_model("mockllm/model", custom_outputs=answer),
+        log_dir=str(tmp_path),
+        display="none",
+    )
+    assert log.status == "success", log.error
+    assert {score.name for score in log.results.scores} == {*METRICS, "unreadable"}
+    found = {score.name: score.metrics["accuracy"].value for score in log.results.scores}
+    golds = [spec.gold for spec in specs]
+    assert found["per_arm"] == sum((g.a == "no") + (g.b == "no") for g in golds) / 6
+    assert found["unreadable"] == 0
 
 
 def test_the_command_finds_the_task_by_its_entry_point(tmp_path: Path) -> None:
     command = shutil.which("inspect", path=str(Path(sys.executable).parent))
     if command is None or "substrate" not in {point.name for point in entry_points(group="inspect_ai")}:
         pytest.skip("the package is not installed with its entry point")
-    # The mock counts tokens with a vocabulary from the network; here a token is a word.
-    (tmp_path / "sitecustomize.py").write_text(
-        "import tiktoken\n"
-        "class Words:\n"
-        "    def encode(self, text, **_):\n"
-        "        return text.split()\n"
-        "tiktoken.get_encoding = lambda name: Words()\n",
-        "utf-8",
-    )
+    # There is no network.
+    (tmp_path / "sitecustomize.py").write_text("import socket\nsocket.create_connection = None\n", "utf-8")
     task = ["eval", "substrate/twin_eventlog", "--model", "mockllm/model", "--limit", "10", "-T", "count=12"]
     done = subprocess.run(
         [command, *task, "--log-format", "json", "--log-dir", tmp_path / "logs", "--display", "plain"],
@@ -126,4 +162,4 @@ def test_the_command_finds_the_task_by_its_entry_point(tmp_path: Path) -> None:
     (written,) = (tmp_path / "logs").glob("*.json")
     log = json.loads(written.read_text("utf-8"))
     assert (log["status"], len(log["samples"])) == ("success", 10)
-    assert {score["name"] for score in log["results"]["scores"]} == set(METRICS)
+    assert {score["name"] for score in log["results"]["scores"]} == {*METRICS, "unreadable"}

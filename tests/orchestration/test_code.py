@@ -34,12 +34,11 @@ from orchestration.pipeline.graph import STAGES
 from orchestration.pipeline.resources import WorkspaceResource
 from orchestration.pipeline.run import run_stages
 from orchestration.project import open_workspace
-from orchestration.registry import BENCHMARKS, INTERPRETED, SOURCES
+from orchestration.registry import BENCHMARKS, SOURCES, STUDIES
 from orchestration.stage import Stage
 from orchestration.studies.ablations import POINTS
 from orchestration.studies.ablations import rows as ablated
-from orchestration.studies.robustness import KEY as KEY_OF_ROBUSTNESS
-from orchestration.studies.robustness import PERTURBED
+from orchestration.studies.study import named
 from substrate.domains.rows import encode
 from substrate.log.event_log import EventLog
 
@@ -54,6 +53,7 @@ SHOWN = [
     or name in {"clevrer/scores", "twin/scores", "controlled/scores", "twin/comparisons"}
 ]
 """The stages that show results, and of those that count one of each kind."""
+PARTS = named(STUDIES)
 WORKED = [name for name, stage in STAGES.items() if stage.functions and name not in SHOWN]
 """Every stage that calls functions in workers, or those of a language model."""
 
@@ -230,12 +230,11 @@ def work_of(project: Project, name: str, out: Path) -> Callable[[], object]:
     out.mkdir()
     stage = STAGES[name]
     step = name.partition("/")[2]
-    if stage.benchmark in (KEY_OF_ROBUSTNESS, "reliability"):
-        base, rows = INTERPRETED[step], stage.functions[2]
-        if step in PERTURBED and stage.benchmark == KEY_OF_ROBUSTNESS:
-            rows = functools.partial(rows, project.settings.seed)
-        project.files(base.source)
-        return lambda: project.answer(base, rows)
+    if name in PARTS and step != "curves":
+        _, part = PARTS[name]
+        seeded = functools.partial(part.rows, project.settings.seed) if part.seeded else part.rows
+        project.files(part.base.source)
+        return lambda: project.answer(part.base, seeded)
     benchmark = BENCHMARKS[stage.benchmark]
     if isinstance(benchmark, LanguageModel):
         asked = benchmark.asks
@@ -282,7 +281,8 @@ def test_what_workers_execute_or_open_is_code_of_the_stage(
     work = work_of(project, name, tmp_path / "again")
     with touched() as found:
         made = work()
-    assert made is None or made
+    # The keys of so few scenes may say both of nothing.
+    assert made is None or made or name == "questions/duality"
     require_declared(STAGES[name], found)
 
 
