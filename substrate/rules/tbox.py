@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pyoxigraph as ox
 
 from substrate.base.arguments import path_of, require
-from substrate.base.delta import Op, Term
+from substrate.base.delta import Op, Term, triple_of
 from substrate.base.errors import TBoxError
 from substrate.base.extras import needed
 from substrate.base.rdflib_terms import rdflib_term
@@ -121,16 +121,18 @@ class TBox:
         """
         import rdflib
 
-        try:
-            # As N-Triples: for Turtle rdflib asks for the current folder, which a worker's may have left.
-            triples = ox.serialize((quad.triple for quad in self.quads), format=ox.RdfFormat.N_TRIPLES)
-            return rdflib.Graph().parse(data=triples, format="nt")
-        except (SyntaxError, ValueError, AssertionError) as error:
-            raise TBoxError(
-                f"its shapes cannot be read ({' '.join(str(error).split())[:200]})",
-                where=(self.name,),
-                hint="Write the TBox in Turtle 1.1",
-            ) from error
+        # From the triples: for Turtle rdflib asks for the current folder, which a worker's may have left
+        graph = rdflib.Graph()
+        for quad in self.quads:
+            nodes = tuple(rdflib_term(term) for term in triple_of(quad))
+            if None in nodes:
+                raise TBoxError(
+                    f"its shapes cannot be read ({quad.triple} has what rdflib does not know)"[:300],
+                    where=(self.name,),
+                    hint="Write the TBox in Turtle 1.1",
+                )
+            graph.add(nodes)  # pyright: ignore[reportArgumentType]  # three terms in, three out
+        return graph
 
     @cached_property
     def vocabulary(self) -> frozenset[str]:

@@ -17,6 +17,7 @@ import pickle
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
@@ -24,6 +25,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from substrate.base.arguments import require
 from substrate.base.errors import SubstrateError
+from substrate.sparql._processes import POOL, EndedError, Process
 from substrate.sparql.tokens import deepest, tokens
 
 if TYPE_CHECKING:
@@ -68,7 +70,7 @@ class QueryLimits:
     """The bounds of a user's query.
 
     Args:
-        timeout: seconds from the start of its process, which itself takes some 0.2 seconds.
+        timeout: seconds of one query, the start of a process among them, which takes some 0.2.
         rows: rows or triples of its answer.
         memory: bytes of address space that it may ask for.
 
@@ -100,6 +102,11 @@ class Queried(Protocol):
 
     def nquads(self) -> str:
         """Its triples as N-Quads."""
+        ...
+
+    @property
+    def mark(self) -> str | None:
+        """A name that no state with other triples has; ``None`` where it has none."""
         ...
 
 
@@ -172,6 +179,9 @@ def query(
 ) -> Solutions | bool | list[ox.Triple]:
     """A user's query on a state: checked, and run in a process of its own within its limits.
 
+    A process is kept for the next query, with the state that it holds: the first one starts it and fills its
+    store. One that did not end in time, or that broke down, is not kept.
+
     >>> from substrate.log.event_log import EventLog
     >>> log = EventLog()
     >>> log.extend_lines([(0, "A <urn:ann> <urn:in> <urn:cafe> .")])
@@ -188,7 +198,31 @@ def query(
     names = {**state.prefixes, **(prefixes or {})}
     for name in names:
         checked(f"{name}:")
-    return confined(_answer, state.nquads(), checked(sparql), names, limits.rows, limits=limits)
+    return _kept(state, checked(sparql), names, limits)
+
+
+def _kept(
+    state: Queried, sparql: str, names: dict[str, str], limits: QueryLimits
+) -> Solutions | bool | list[ox.Triple]:
+    mark = state.mark
+    process = POOL.take(limits.memory, mark)
+    used = process is not None
+    if process is None:
+        program = "from substrate.sparql.guard import _keep_answering; _keep_answering()"
+        process = Process(program, (limits.timeout, limits.memory))
+    nquads = None if used and mark is not None and process.mark == mark else state.nquads()
+    job = (nquads, sparql, names, limits.rows, limits.timeout)
+    try:
+        done, value = process.ask(job, limits.timeout)
+    except EndedError as error:
+        if error.expired:
+            raise _late(limits) from None
+        if used:  # it may have ended by what it did before
+            return confined(_answer, state.nquads(), sparql, names, limits.rows, limits=limits)
+        raise _broken(error.code, error.complaint, limits) from None
+    process.mark = mark
+    POOL.give(limits.memory, process)
+    return _valued(value, done=done)
 
 
 def confined(function: Callable[..., T], *arguments: Any, limits: QueryLimits | None = None) -> T:
@@ -216,28 +250,33 @@ def confined(function: Callable[..., T], *arguments: Any, limits: QueryLimits | 
     try:
         out, complaint = process.communicate(job + pickle.dumps(arguments), timeout=limits.timeout)
     except subprocess.TimeoutExpired:
-        raise QueryError(
-            f"did not end within {limits.timeout:g} seconds",
-            hint="Ask for less, or give it longer with --timeout",
-        ) from None
+        raise _late(limits) from None
     finally:
         process.kill()
         process.communicate()
     if process.returncode:
         raise _broken(process.returncode, complaint, limits)
     done, value = pickle.loads(out)
+    return _valued(value, done=done)
+
+
+def _valued(value: Any, *, done: bool) -> Any:
     if not done:
         kind, what, where, hint = value
         raise kind(what, where=where, hint=hint)
     return value
 
 
+def _late(limits: QueryLimits) -> QueryError:
+    return QueryError(
+        f"did not end within {limits.timeout:g} seconds",
+        hint="Ask for less, or give it longer with --timeout",
+    )
+
+
 def _broken(code: int, complaint: bytes, limits: QueryLimits) -> QueryError:
     if -code == getattr(signal, "SIGXCPU", 0):
-        return QueryError(
-            f"did not end within {limits.timeout:g} seconds",
-            hint="Ask for less, or give it longer with --timeout",
-        )
+        return _late(limits)
     if b"memory allocation" in complaint or b"MemoryError" in complaint or b"capacity overflow" in complaint:
         return QueryError(
             f"needed more than {limits.memory >> 20} MiB of memory",
@@ -264,8 +303,48 @@ def _serve() -> None:
     sink.flush()
 
 
-def _close_doors(timeout: float, memory: int) -> None:
-    """No new file or connection, no writing, an end to time and memory; where the system can do that."""
+def _keep_answering() -> None:
+    """The life of a process that is kept: close the doors, then answer queries until nobody asks."""
+    source, sink = sys.stdin.buffer, sys.stdout.buffer
+    timeout, memory = pickle.load(source)
+    import pyoxigraph as ox
+
+    _close_doors(timeout, memory, kept=True)
+    store = ox.Store()
+    while True:
+        try:
+            nquads, sparql, names, rows, timeout = pickle.load(source)
+        except EOFError:
+            return
+        _allow(timeout)
+        try:
+            if nquads is not None:
+                store = ox.Store()  # lets go of the last one before the next is filled
+                store = _store_of(nquads)
+            result = True, _asked(store, sparql, names, rows)
+        except SubstrateError as error:
+            result = False, (type(error), error.what, error.where, error.hint)
+        del nquads
+        sink.write(pickle.dumps(result))
+        sink.flush()
+
+
+def _allow(timeout: float) -> None:
+    """Let this process have some more seconds of processor time."""
+    try:
+        import resource
+    except ImportError:
+        return
+    used, hard = time.process_time(), resource.getrlimit(resource.RLIMIT_CPU)[1]
+    soft = math.ceil(used + timeout) + 1
+    resource.setrlimit(resource.RLIMIT_CPU, (soft if hard < 0 else min(soft, hard), hard))
+
+
+def _close_doors(timeout: float, memory: int, *, kept: bool = False) -> None:
+    """No new file or connection, no writing, an end to time and memory; where the system can do that.
+
+    A process that is kept may be given more time by and by.
+    """
     try:
         import resource
     except ImportError:  # Windows: the time limit holds, by the parent
@@ -279,17 +358,29 @@ def _close_doors(timeout: float, memory: int) -> None:
     ):
         hard = resource.getrlimit(limit)[1]
         allowed = value if hard == resource.RLIM_INFINITY else min(value, hard)
-        resource.setrlimit(limit, (allowed, allowed))
+        resource.setrlimit(limit, (allowed, hard if kept and limit == resource.RLIMIT_CPU else allowed))
 
 
 def _answer(
     nquads: str, sparql: str, prefixes: dict[str, str], limit: int
 ) -> Solutions | bool | list[ox.Triple]:
     """A query's answer on a state given as N-Quads; runs in the confined process."""
+    return _asked(_store_of(nquads), sparql, prefixes, limit)
+
+
+def _store_of(nquads: str) -> ox.Store:
     import pyoxigraph as ox
 
     store = ox.Store()
     store.extend(ox.parse(nquads, ox.RdfFormat.N_QUADS))
+    return store
+
+
+def _asked(
+    store: ox.Store, sparql: str, prefixes: dict[str, str], limit: int
+) -> Solutions | bool | list[ox.Triple]:
+    import pyoxigraph as ox
+
     try:
         found = store.query(sparql, prefixes=prefixes)
         if isinstance(found, ox.QueryBoolean):
