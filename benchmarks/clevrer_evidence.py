@@ -1,4 +1,4 @@
-"""What right answers from real detections rest on, and how far their events lie from the true record.
+"""The evidence behind right answers from real detections, and its distance to the true record.
 
     python benchmarks/clevrer_evidence.py DATA [--all]
 

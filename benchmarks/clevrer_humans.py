@@ -1,4 +1,4 @@
-"""Which notion of cause answers people's questions: the share of each, and of choosing by other scenes.
+"""Notions of cause beside people's questions: the share of each, and of choosing by other scenes.
 
     python benchmarks/clevrer_humans.py DATA
 
@@ -40,7 +40,7 @@ Rule = Callable[[Moment, Moment, Scene], bool]
 
 
 def before(cause: Moment, effect: Moment, scene: Scene) -> bool:
-    """Whatever happens earlier is responsible."""
+    """Responsibility of anything that happens earlier."""
     if cause.event is None or effect.event is None:
         return chain("event")(cause, effect, scene)
     same = cause.event.iri == effect.event.iri

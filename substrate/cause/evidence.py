@@ -1,4 +1,4 @@
-"""What an explained answer rests on in the end: a recorded event, an imagined one, or nothing at all."""
+"""The end of an explained answer: it rests on a recorded event, an imagined one, or nothing at all."""
 
 from __future__ import annotations
 

@@ -102,7 +102,6 @@ class Journal:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        created = not path.exists()
         require_regular(path)
         try:
             self._file = os.open(path, os.O_RDWR | os.O_CREAT | _CLOSED_ON_EXEC | _BINARY, 0o644)
@@ -117,8 +116,8 @@ class Journal:
         except LogError:
             os.close(self._file)
             raise
-        if created:
-            _sync_folder(path.parent)
+        # Also where the file was there: who made it may have been killed before its entry was durable.
+        _sync_folder(path.parent)
         self.lock = RLock()
         """Held by the thread that appends."""
         self._forked = self._ended = False

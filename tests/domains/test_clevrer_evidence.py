@@ -1,4 +1,4 @@
-"""What right answers rest on, and who is to blame where motion was recorded, beside Bullet's own truth."""
+"""The evidence of right answers, and who is to blame where motion was recorded, beside Bullet's own truth."""
 
 from __future__ import annotations
 

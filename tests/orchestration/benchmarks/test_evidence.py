@@ -1,4 +1,4 @@
-"""What right answers rest on, near misses and the duality on trial, as a run counts and shows them."""
+"""Evidence of right answers, near misses and the duality on trial, as a run counts and shows them."""
 
 from __future__ import annotations
 

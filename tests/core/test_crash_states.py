@@ -1,0 +1,107 @@
+"""A power loss at any moment of an append, a save or a repair loses nothing that was acknowledged."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from crash_states import Recorder
+
+from substrate import EventLog, LogError
+from substrate.log.repair import repair
+
+CUTS = int(os.environ.get("SUBSTRATE_CRASH_CUTS", "12"))
+"""For each write that was not synced, how many ways to cut it off; the more, the more states."""
+LINES = [(tick, f'A <urn:s> <urn:p> "{tick}{"x" * (700 if tick % 3 else 5)}" .') for tick in range(12)]
+PREFIXES = [EventLog().digest]
+for last in range(len(LINES)):
+    log = EventLog()
+    log.extend_lines(LINES[: last + 1])
+    PREFIXES.append(log.digest)
+
+
+def appended(path: Path, record: Recorder) -> None:
+    """Appends of one tick, then of several at once, in two openings."""
+    for pieces in ([(0, 1), (1, 2), (2, 5)], [(5, 6), (6, 9)]):
+        record.allowed = frozenset([PREFIXES[pieces[0][0]]])
+        with EventLog.open(path) as log:
+            for first, end in pieces:
+                record.allowed = frozenset(PREFIXES[first : end + 1])
+                log.extend_lines(LINES[first:end])
+                record.allowed = frozenset([PREFIXES[end]])
+
+
+def begun(path: Path, record: Recorder) -> None:
+    """A log whose file another process made and, killed at once, never synced the entry of."""
+    record.allowed = frozenset(PREFIXES[:1])
+    path.touch()
+    appended(path, record)
+
+
+def saved(path: Path, record: Recorder) -> None:
+    """A log saved, and saved over, and appended to."""
+    for before, after in pairwise((0, 3, 8)):
+        log = EventLog()
+        log.extend_lines(LINES[:after])
+        record.allowed = frozenset([PREFIXES[before], PREFIXES[after]])
+        log.save(path)
+        record.allowed = frozenset([PREFIXES[after]])
+    record.allowed = frozenset(PREFIXES[8:10])
+    with EventLog.open(path) as log:
+        log.extend_lines(LINES[8:9])
+    record.allowed = frozenset([PREFIXES[9]])
+
+
+def cut_off(path: Path, record: Recorder) -> None:
+    """A log that was cut off is opened, which moves the rest beside it, and goes on."""
+    log = EventLog()
+    log.extend_lines(LINES[:4])
+    record.allowed = frozenset([PREFIXES[0], PREFIXES[4]])
+    log.save(path)
+    with path.open("r+b") as file:
+        file.truncate(path.stat().st_size - 30)
+    record.moments.clear()
+    record.durable_now()
+    record.allowed = frozenset(PREFIXES[0:1] if path.suffix == ".gz" else PREFIXES[3:4])
+    with EventLog.open(path) as log:
+        pass
+
+
+@pytest.mark.filterwarnings("ignore::substrate.log.event_log.TornTailWarning")
+@pytest.mark.parametrize("suffix", ["rdfp", "rdfp.gz"])
+@pytest.mark.parametrize("workload", [appended, begun, saved, cut_off])
+def test_no_power_loss_costs_what_was_acknowledged(
+    workload: Callable[[Path, Recorder], None], suffix: str, tmp_path: Path
+) -> None:
+    name, folder, after = f"log.{suffix}", tmp_path / "disk", tmp_path / "after"
+    folder.mkdir()
+    with pytest.MonkeyPatch.context() as patch:
+        workload(folder / name, record := Recorder(folder, patch))
+    found = Counter[str]()
+    for number, state in enumerate(record.states(CUTS, seed=20)):
+        place = after / str(number)
+        place.mkdir(parents=True)
+        for file, data in state.files.items():
+            (place / file).write_bytes(data)
+        path = place / name
+        try:
+            log = EventLog.open(path)
+            found["opened"] += 1
+        except LogError:
+            # Only bytes that nobody wrote may need more than to be opened.
+            assert state.zeroed, (number, state)
+            if PREFIXES[0] not in state.allowed:
+                repair(path)
+            else:
+                path.unlink()
+            log = EventLog.open(path)
+            found["repaired"] += 1
+        with log:
+            assert log.digest in state.allowed, (number, state)
+            log.extend_lines([(99, "A <urn:s> <urn:p> <urn:later> .")])
+        assert EventLog.read(path).digest == log.digest
+    assert found["opened"] > 15, found
