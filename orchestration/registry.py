@@ -15,6 +15,7 @@ from orchestration.benchmarks.baselines import (
     GQA_VISION,
     TWIN_CONCORDIA,
     TWIN_DIRECT,
+    TWIN_REASONED,
 )
 from orchestration.benchmarks.benchmark import Benchmark, Explained, Interpreted, Logger, Source, Table
 from orchestration.benchmarks.clevrer import CLEVRER
@@ -46,6 +47,7 @@ _IN_ORDER: tuple[Benchmark, ...] = (
     ABLATIONS,
     TWIN,
     TWIN_DIRECT,
+    TWIN_REASONED,
     TWIN_CONCORDIA,
 )
 BENCHMARKS: Mapping[str, Benchmark] = {benchmark.name: benchmark for benchmark in _IN_ORDER}

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import msgspec
 
-from orchestration.benchmarks.benchmark import Benchmark, Case, Interpreted, Section
+from orchestration.benchmarks.benchmark import Benchmark, Case, Interpreted, Section, Table
 from orchestration.benchmarks.clevrer import CLEVRER
 from orchestration.benchmarks.gqa import GQA
 from orchestration.benchmarks.transfer import TRANSFER
@@ -218,14 +218,16 @@ def _model(name: str, title: str, asks: Interpreted, scores: str, **own: Any) ->
     return LanguageModel(name=name, title=title, about=about, asks=asks, source=asks.source, **own)
 
 
-def _of_twin(name: str, title: str, place: int, predict: Callable[..., Any], scores: str) -> LanguageModel:
+def _of_twin(
+    name: str, title: str, place: int, predict: Callable[..., Any], scores: str, table: Table = TWIN.table[0]
+) -> LanguageModel:
     return _model(
         name,
         f"Twin-EventLog, {title}",
         TWIN,
         f"{scores}, by arm, of both, and of saying whether they differ.",
         numbers=tuple(f"{name}/{metric}" for metric in Judgement._fields),
-        table=(TWIN.table[0], place),
+        table=(table, place),
         parts=partial(twin_parts, predict, name),
         metrics=TWIN.metrics,
         whole=TWIN.whole,
@@ -273,6 +275,14 @@ TWIN_DIRECT = _of_twin(
     1,
     twin.direct,
     "Accuracy of a language model that reads the whole village",
+)
+TWIN_REASONED = _of_twin(
+    "twin_reasoned",
+    "a language model that reasons before it answers",
+    9,
+    twin.reasoned,
+    "Accuracy of a language model that reasons before it answers",
+    TRANSFER,
 )
 TWIN_CONCORDIA = _of_twin(
     "twin_concordia",

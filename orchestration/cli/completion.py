@@ -45,8 +45,8 @@ def _stages() -> Iterator[str]:
 
     root = find_root()
     yield from re.findall(r"substrate materialize (\S+)", (root / "dvc.yaml").read_text("utf-8"))
-    for file in root.glob("pins/*/*.json"):
-        yield file.stem.replace(".", "/", 1)
+    for file in root.glob("pins/*.json"):
+        yield from re.findall(r'^"(\S+/\S+)": \{$', file.read_text("utf-8"), re.MULTILINE)
 
 
 def _benchmarks() -> Iterable[str]:

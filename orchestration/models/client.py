@@ -287,10 +287,10 @@ class Client:
             "temperature": 0,
             "max_tokens": request.max_tokens,
             "stream": False,
-            "messages": _messages(request, in_words=format != "json_schema"),
+            "messages": _messages(request, in_words=bool(request.schema) and format != "json_schema"),
             # A reply is that of a fresh server, whatever was asked before.
             **({"cache_prompt": False} if known and known.owned_by == _LLAMA_CPP else {}),
-            **RESPONSE_FORMATS[format](request.schema),
+            **(RESPONSE_FORMATS[format](request.schema) if request.schema else {}),
         }
         limit, begun = max(self._patience.read, 10 * self._slowest), self._clock.now()
         try:

@@ -6,10 +6,9 @@ They read files and never start a process, so that a run of dozens of stages can
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
 
 import dagster as dg
 
@@ -20,9 +19,9 @@ from orchestration.pipeline.resources import WorkspaceResource
 from orchestration.pipeline.study_stages import asked_of
 from orchestration.registry import BENCHMARKS, INTERPRETED, LOGGERS, STUDIES
 from orchestration.scoring.counting import line_count, rows_of
-from orchestration.scoring.likeness import why_not
+from orchestration.scoring.likeness import difference, why_not
 from orchestration.scoring.published import PAPER, published
-from orchestration.scoring.scores import Score, read_scores
+from orchestration.scoring.scores import read_scores
 from orchestration.scoring.statistics import wilson
 from orchestration.stage import Stage, Stages
 from orchestration.studies.study import Part, Study, counted, named, totals
@@ -49,28 +48,6 @@ def _check(
         return judge(workspace)
 
     return check
-
-
-def _pinned(stages: Stages, stage: Stage) -> dg.AssetChecksDefinition:
-    """Input data are what was pinned; data that are not pinned, such as of another profile, pass."""
-
-    def judge(resource: WorkspaceResource) -> dg.AssetCheckResult:
-        if not (changed := _modified(stage, resource)):
-            return dg.AssetCheckResult(
-                passed=True, description="the data are what was pinned, or are not pinned"
-            )
-        workspace = resource.open()
-        drift = find_drift(workspace, stages, stage)
-        files = ", ".join(Path(difference.what).name for difference in drift.differences)
-        why = "; ".join(filter(None, [files, *map(str, drift.causes)]))
-        told = f"{', '.join(changed)} is modified against its pin{f' ({why})' if why else ''}"
-        return dg.AssetCheckResult(
-            passed=False,
-            description=f"{told}: restore the data, or pin them with `substrate accept REASON`",
-            metadata=shown(drift, changed, workspace, stage),
-        )
-
-    return _check(stage, "pinned", "The input data are those that were pinned.", judge, blocking=True)
 
 
 def _golds_agree(stage: Stage, benchmark: Interpreted) -> dg.AssetChecksDefinition:
@@ -103,26 +80,34 @@ def stops_at_drift() -> bool:
     return os.environ.get("CI", "").lower() in ("1", "true")
 
 
-def _drift(stages: Stages, stage: Stage) -> dg.AssetChecksDefinition:
-    """Results are what was pinned."""
-    stops = stops_at_drift()
+def _held(stages: Stages, stage: Stage) -> dg.AssetChecksDefinition:
+    """Input data and results are what was pinned; what is not pinned, such as of another profile, passes."""
+    data, stops = stage.pinned_by == "data.dvc", stage.pinned_by == "data.dvc" or stops_at_drift()
     severity = ERROR if stops else WARN
 
     def judge(resource: WorkspaceResource) -> dg.AssetCheckResult:
-        def passed(why: str) -> dg.AssetCheckResult:
+        experiment = os.environ.get("DVC_EXP_BASELINE_REV") and not data
+        if experiment or not (changed := _modified(stage, resource)):
+            why = "every out is what was pinned, or is not pinned"
+            why = "an experiment: `dvc metrics diff` compares it" if experiment else why
             return dg.AssetCheckResult(passed=True, severity=severity, description=why)
-
-        if os.environ.get("DVC_EXP_BASELINE_REV"):
-            return passed("an experiment: `dvc metrics diff` compares it")
-        if not (changed := _modified(stage, resource)):
-            return passed("every out is what was pinned, or is not pinned")
         workspace = resource.open()
-        drift = find_drift(workspace, stages, stage)
-        told = ". ".join(filter(None, [f"{', '.join(changed)} is modified against its pin", str(drift)]))
+        drift, told = (
+            find_drift(workspace, stages, stage),
+            f"{', '.join(changed)} is modified against its pin",
+        )
+        if data:
+            files = ", ".join(Path(difference.what).name for difference in drift.differences)
+            if why := "; ".join(filter(None, [files, *map(str, drift.causes)])):
+                told = f"{told} ({why})"
+            told = f"{told}: restore the data, or pin them with `substrate accept REASON`"
+        else:
+            told = ". ".join(filter(None, [told, str(drift)]))
+            told = f"{told}. `substrate verify` shows what changed, `substrate accept REASON` pins it"
         return dg.AssetCheckResult(
             passed=False,
             severity=severity,
-            description=f"{told}. `substrate verify` shows what changed, `substrate accept REASON` pins it",
+            description=told,
             metadata=shown(drift, changed, workspace, stage),
         )
 
@@ -130,7 +115,8 @@ def _drift(stages: Stages, stage: Stage) -> dg.AssetChecksDefinition:
         "The results are those that were pinned. A difference is an error that stops the run where CI is "
         f"set, elsewhere a warning that stops nothing; here {'an error' if stops else 'a warning'}."
     )
-    return _check(stage, "drift", about, judge, blocking=stops)
+    name, about = ("pinned", "The input data are those that were pinned.") if data else ("drift", about)
+    return _check(stage, name, about, judge, blocking=stops)
 
 
 def _modified(stage: Stage, resource: WorkspaceResource) -> list[str]:
@@ -254,21 +240,22 @@ def _agreement(stage: Stage, benchmark: Benchmark) -> dg.AssetChecksDefinition:
     """
 
     def judge(resource: WorkspaceResource) -> dg.AssetCheckResult:
-        scores = read_scores(resource.open().artifacts / "scores", benchmark.numbers)
-        alike = list(_compare(scores))
-        reasons = {name: why_not(score, PAPER) for name, score in scores.items()}
-        apart = [
-            f"{name}: not compared: {reason}"
-            for name, reason in reasons.items()
-            if reason and PAPER in scores[name].published
-        ]
-        lines = [*map(str, alike), *apart]
-        differences = {f"{one.name} (pp)": round(one.difference, 2) for one in alike}
+        lines, apart, overlaps = list[str](), dict[str, float](), list[bool]()
+        for name, score in read_scores(resource.open().artifacts / "scores", benchmark.numbers).items():
+            found = difference(score, PAPER)
+            if found is None or score.accuracy is None or score.wilson is None:
+                if PAPER in score.published:
+                    lines.append(f"{name}: not compared: {why_not(score, PAPER)}")
+                continue
+            # Where the paper names no count, ours stands for it: that the splits are one was checked.
+            paper, n = score.published[PAPER], published().n(name) or score.n
+            low, high = wilson(round(paper * n), n)
+            overlaps.append(low <= score.wilson[1] and score.wilson[0] <= high)
+            apart[f"{name} (pp)"] = round(found, 2)
+            said = f"{score.accuracy:.2%} here, {paper:.2%} in the paper, {found:+.2f} pp"
+            lines.append(f"{name}: {said}, intervals {'overlap' if overlaps[-1] else 'are apart'}")
         return dg.AssetCheckResult(
-            passed=all(one.overlap for one in alike),
-            severity=WARN,
-            description="; ".join(lines),
-            metadata=differences,
+            passed=all(overlaps), severity=WARN, description="; ".join(lines), metadata=apart
         )
 
     return _check(
@@ -277,38 +264,6 @@ def _agreement(stage: Stage, benchmark: Benchmark) -> dg.AssetChecksDefinition:
         "The paper's numbers, their difference from ours, and whether the 95 % intervals overlap.",
         judge,
     )
-
-
-class _Compared(NamedTuple):
-    """A number beside the paper's; accuracies are proportions."""
-
-    name: str
-    here: float
-    paper: float
-    overlap: bool
-    """True if the two 95 % intervals do."""
-
-    @property
-    def difference(self) -> float:
-        """In percentage points."""
-        return 100 * (self.here - self.paper)
-
-    def __str__(self) -> str:
-        return (
-            f"{self.name}: {self.here:.2%} here, {self.paper:.2%} in the paper, {self.difference:+.2f} pp, "
-            f"intervals {'overlap' if self.overlap else 'are apart'}"
-        )
-
-
-def _compare(scores: Mapping[str, Score]) -> Iterator[_Compared]:
-    """Each measured number beside the paper's own, where the two may be compared."""
-    for name, score in scores.items():
-        if why_not(score, PAPER) or score.accuracy is None or score.wilson is None:
-            continue
-        # Where the paper names no count, ours stands for it: that the splits are one was checked.
-        paper, n = score.published[PAPER], published().n(name) or score.n
-        low, high = wilson(round(paper * n), n)
-        yield _Compared(name, score.accuracy, paper, low <= score.wilson[1] and score.wilson[0] <= high)
 
 
 def checks_of(stages: Stages) -> list[dg.AssetChecksDefinition]:
@@ -320,10 +275,8 @@ def _checks(stages: Stages) -> Iterator[dg.AssetChecksDefinition]:
     parts = named(STUDIES)
     for stage in stages.values():
         benchmark, step = BENCHMARKS.get(stage.benchmark), stage.name.partition("/")[2]
-        if stage.pinned_by == "data.dvc":
-            yield _pinned(stages, stage)
-        if stage.pinned_by == "dvc.yaml":
-            yield _drift(stages, stage)
+        if stage.pinned_by != "nothing":
+            yield _held(stages, stage)
         if stage.name in parts:
             yield _asked_again(stage, *parts[stage.name])
         if benchmark is None:

@@ -15,14 +15,14 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 from substrate.base.errors import SubstrateError
-from substrate.baselines.model import Model, ReplyError, Words, ask, one_of
+from substrate.baselines.model import Message, Model, ReplyError, Request, ask, one_of
 from substrate.baselines.twin import INTERVENTIONS, Names, names_of, plan_text
 from substrate.domains.smallville.format import Arm, ArmIntervention, Plan, Query, Spec
 
 _PLAY = """You play one villager. Decide what this villager does next, \
 in keeping with the schedule and the situation.
 Reply with JSON only, {"answer": "..."} with one of the options, word for word."""
-_WRITE = 'Continue the text. Reply with JSON only, {"answer": "..."}.'
+_WRITE = "Continue the text."
 TALK = ("yes", "no")
 
 
@@ -39,8 +39,8 @@ class Sampler:
         self, prompt: str, *, max_tokens: int = 5000, terminators: Collection[str] = (), **_: Any
     ) -> str:
         """Free text after a prompt, up to the first terminator."""
-        request = ask(_WRITE, prompt, Words, max_tokens=max_tokens)
-        text = request.read(self._model.ask(request)).answer
+        request = Request((Message("system", _WRITE), Message("user", prompt)), None, max_tokens)
+        text = self._model.ask(request)
         ends = [at for terminator in terminators if terminator and (at := text.find(terminator)) >= 0]
         return text[: min(ends)] if ends else text
 

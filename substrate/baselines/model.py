@@ -39,22 +39,25 @@ class Image(msgspec.Struct, frozen=True):
 class Message(msgspec.Struct, frozen=True):
     """A turn of a conversation, pictures after the text."""
 
-    role: Literal["system", "user"]
+    role: Literal["system", "user", "assistant"]
     text: str
     images: tuple[Image, ...] = ()
 
 
 class Request(msgspec.Struct, frozen=True):
-    """A conversation, the type of the JSON that must come back, and how long that may be (tokens)."""
+    """A conversation, the type of the JSON that must come back, and how long that may be (tokens).
+
+    Without a type any text may come back, however it ends.
+    """
 
     messages: tuple[Message, ...]
-    reply: type[Any]
+    reply: type[Any] | None
     max_tokens: int = 64
 
     @property
-    def schema(self) -> dict[str, Any]:
+    def schema(self) -> dict[str, Any] | None:
         """The JSON Schema of the reply, without references, which not every server follows."""
-        return _schema(self.reply)
+        return self.reply and _schema(self.reply)
 
     def read(self, text: str) -> Any:
         """A reply as its type; reasoning before it, and words or a code fence around the one JSON object, are
@@ -70,12 +73,14 @@ class Request(msgspec.Struct, frozen=True):
         Raises:
             ReplyError: it cannot be read.
         """
+        if self.reply is None:
+            return text
         said = text.rpartition("</think>")[2]
         start, end = said.find("{"), said.rfind("}")
         try:
             return _decoder(self.reply).decode(said[start : end + 1] if 0 <= start < end else said)
         except (msgspec.DecodeError, UnicodeError) as error:
-            options = self.schema.get("properties", {}).get("answer", {}).get("enum")
+            options = _schema(self.reply).get("properties", {}).get("answer", {}).get("enum")
             found = options and _option(said, options)
             if not found:
                 raise ReplyError(f"the model's reply is not what was asked for ({error})") from None

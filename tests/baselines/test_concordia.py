@@ -121,7 +121,8 @@ def test_a_choice_that_cannot_be_read_is_the_answer() -> None:
 def test_text_ends_at_a_terminator() -> None:
     class Talker:
         def ask(self, request: Request) -> str:
-            return '{"answer": "one two\\nthree"}'
+            assert (request.schema, request.max_tokens) == (None, 5000)
+            return "one two\nthree"
 
     assert (
         Sampler(Talker()).sample_text("Count.", terminators=["\n", "four"], temperature=0.5, seed=3)

@@ -91,7 +91,7 @@ class _Handler(BaseHTTPRequestHandler):
         elif self.server.context and len(text_of(body)) > self.server.context:
             error = {"type": "exceed_context_size_error", "message": "the request exceeds the context size"}
             self._send(400, json.dumps({"error": error}).encode())
-        elif asked not in self.server.formats:
+        elif asked not in self.server.formats and (asked != "text" or "JSON" in text_of(body)):
             self._send(
                 400, json.dumps({"error": {"message": f"response_format {asked} is not supported"}}).encode()
             )
@@ -99,7 +99,8 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(body, fault)
 
     def _answer(self, body: dict[str, Any], fault: str) -> None:
-        content = '{"answer": 42}' if fault == "off" else self.server.answer(body)
+        off = fault == "off" and "response_format" in body
+        content = '{"answer": 42}' if off else self.server.answer(body)
         whole = json.dumps(
             {
                 "choices": [
@@ -164,6 +165,8 @@ def some_answer(body: dict[str, Any]) -> str:
     """A valid reply that depends on nothing but the request: one of the options, by hash; free words; or a
     graph of one red cup on a table.
     """
+    if "response_format" not in body:
+        return "They meet there, I should think."
     schema = body["response_format"]["json_schema"]["schema"]
     if "objects" in schema["properties"]:
         box = {"x": 600, "y": 0, "w": 100, "h": 100}
