@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import groupby
 
 import msgspec
+from msgspec.structs import replace
 
 from orchestration.benchmarks.baselines import COMPARISONS
 from orchestration.benchmarks.benchmark import Benchmark, Data, Source
 from orchestration.benchmarks.benchmark import Table as Declared
 from orchestration.models.transcript import Told, read_told
-from orchestration.registry import SOURCES
+from orchestration.registry import BENCHMARKS, SOURCES
 from orchestration.rendering.replies import NO_MODEL, constants, graded, replies
 from orchestration.rendering.tables import Table
 from orchestration.scoring.counting import Comparison
@@ -37,7 +37,6 @@ from orchestration.scoring.scores import Score
 from orchestration.studies.determinism import Repetition
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.named import kind_of, read_named, trusted_on_first_use
-from substrate.domains.smallville.judging import judge, weights
 
 Benchmarks = Sequence[Benchmark]
 
@@ -293,14 +292,14 @@ def by_metric(table: Declared, shown: Benchmarks, scores: Mapping[str, Score], w
 
 def _judged_beside(workspace: Workspace, name: str, labels: Mapping[str, str]) -> dict[str, str]:
     """The cells by which a column is judged: constants on its questions, and what became of its replies."""
-    pairs = [list(one) for _, one in groupby(graded(workspace, name), key=lambda row: row.scene)]
-    cells: dict[str, str] = {}
+    rows, cells = list(graded(workspace, name)), dict[str, str]()
     for metric, label in labels.items():
+        counting = BENCHMARKS[name].metrics[metric]
         for answer in ("yes", "no"):
-            golds = [[str(row.expected) for row in pair] for pair in pairs]
-            judged = [getattr(judge([answer] * len(gold), gold), metric) for gold in golds]
-            most = sum(getattr(weights(len(gold)), metric) for gold in golds)
-            cells[f"{label}, always “{answer}”"] = share(sum(judged), most) if most else ""
+            said = (replace(row, predicted=answer, correct=row.expected == answer) for row in rows)
+            judged = [counting.measure(unit) for unit in counting.units(said)]
+            right, most = (sum(of) for of in zip(*judged, strict=True)) if judged else (0, 0)
+            cells[f"{label}, always “{answer}”"] = share(right, most) if most else ""
     blank = dict.fromkeys(("unreadable replies", "same reply when asked again", "cost"), "")
     return cells | blank | replies(workspace, name)
 

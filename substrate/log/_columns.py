@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import NamedTuple, overload
 
@@ -60,6 +60,12 @@ class Columns:
         """The last position before a place that mentions the same triple; -1 where none does."""
         self._index()
         return self._previous[place]
+
+    @property
+    def previous(self) -> Sequence[int]:
+        """For each place the last one before it that mentions the same triple; -1 where none does."""
+        self._index()
+        return self._previous
 
     def _index(self) -> None:
         done = len(self._previous)
@@ -292,18 +298,21 @@ class DeltaSequence:
 
     def net(self, start: int, stop: int) -> tuple[list[int], list[int]]:
         """Triples that stand after ``stop`` deltas and not after ``start``, and the reverse, by number."""
-        first: dict[int, int] = {}
+        before: dict[int, int] = {}
         final: dict[int, int] = {}
-        for position, (insert, number) in enumerate(self.steps(start, stop), start=start):
-            first.setdefault(number, position)
-            final[number] = insert
-        inserted: list[int] = []
-        retracted: list[int] = []
-        for number, insert in final.items():
-            position = first[number]
-            columns, place, _ = self._place(position)
-            # Where its first delta changed something it stood the other way before
-            stood = bool(columns.inserts[place]) is not self.changed(position)
-            if stood is not bool(insert):
-                (inserted if insert else retracted).append(number)
+        for columns, first, last, position in self._all_parts():
+            a, b = max(first, first + start - position), min(last, first + stop - position)
+            if a >= b:
+                continue
+            previous, inserts = columns.previous, columns.inserts
+            for place, number in enumerate(columns.numbers[a:b], start=a):
+                if number not in before:
+                    earlier = previous[place]
+                    if earlier >= first:
+                        before[number] = inserts[earlier]
+                    else:
+                        before[number] = int(bool(position) and self.stood(number, position))
+                final[number] = inserts[place]
+        inserted = [number for number, insert in final.items() if insert and not before[number]]
+        retracted = [number for number, insert in final.items() if before[number] and not insert]
         return inserted, retracted
