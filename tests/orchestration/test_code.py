@@ -54,8 +54,12 @@ SHOWN = [
 ]
 """The stages that show results, and of those that count one of each kind."""
 PARTS = named(STUDIES)
-WORKED = [name for name, stage in STAGES.items() if stage.functions and name not in SHOWN]
-"""Every stage that calls functions in workers, or those of a language model."""
+WORKED = [
+    name
+    for name, stage in STAGES.items()
+    if stage.functions and name not in SHOWN and not name.endswith("/scores")
+]
+"""Every stage that calls functions in workers, or those of a language model; scores are counted in none."""
 
 _heard: set[str] | None = None
 
