@@ -11,9 +11,11 @@ from pathlib import Path
 import pytest
 from projects import QUICK_JAVA, ROOT, enter, reproduced_once, write_project
 
-# Who is started in the background by a shell ignores Ctrl-C, and so would every process that a test starts.
+# Who is started in the background by a shell ignores Ctrl-C, or by nohup SIGHUP, and so would every process
+# that a test starts.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 os.environ.setdefault("SPARK_SUBMIT_OPTS", QUICK_JAVA)
 _PROJECTS = {"small_project", "unchanged_project"}

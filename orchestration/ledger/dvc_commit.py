@@ -15,7 +15,8 @@ from dvc.repo import Repo
 
 def commit(targets: list[str]) -> None:
     """Record what is there of the targets: stages of `dvc.yaml` by name, other files of DVC by path; all,
-    where none is named: then an output that was not made yet keeps its pin.
+    where none is named: then an output that was not made yet keeps its pin, and so does what
+    reads one that was not.
     """
     with Repo() as repo, repo.lock:
         found = {stage.addressing: stage for stage in repo.index.stages}
@@ -23,7 +24,7 @@ def commit(targets: list[str]) -> None:
         if not targets:
             stages = [stage for stage in stages if any(out.exists for out in stage.outs)]
         for stage in stages:
-            if all(out.exists for out in stage.outs):
+            if all(one.exists for one in (*stage.outs, *stage.deps)):
                 stage.save()
                 stage.commit()
                 continue

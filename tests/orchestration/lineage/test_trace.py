@@ -78,7 +78,8 @@ def test_every_cell_of_every_table_is_one_of_a_number(reproduced: Path) -> None:
     for path in sorted((reproduced / "artifacts/sample/tables").glob("*.md")):
         head, _, *rows = [line for line in path.read_text("utf-8").splitlines() if line.startswith("|")]
         heads, *texts = ([cell.strip() for cell in line.strip("|").split("|")] for line in (head, *rows))
-        for row in texts:
+        # By who always says the same a number is judged; that is no number of ours.
+        for row in (row for row in texts if ", always " not in row[0]):
             for column, text in zip(heads[1:], row[1:], strict=True):
                 assert not text or (path.relative_to(reproduced).as_posix(), row[0], column, text) in cells
 

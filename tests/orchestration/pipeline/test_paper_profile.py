@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 
 from orchestration.cli.main import app
 from orchestration.fetch import downloads
+from orchestration.fetch.sources import Source, SourceFile
 from orchestration.pipeline.graph import stages_of
 from orchestration.pipeline.resources import WorkspaceResource
 from orchestration.pipeline.run import RunError, run_stages
@@ -75,10 +76,8 @@ def test_official_archives_run_through_the_same_pipeline(
     root = make_project()
     address, served = mirror
     # The served questions are not the official ones, so their published hash cannot hold.
-    files = tuple(
-        downloads.SourceFile(name=name, urls=()) for name in ("validation.json", "annotation_validation.zip")
-    )
-    monkeypatch.setattr(downloads, "official_sources", lambda: {"clevrer": downloads.Source(files=files)})
+    files = tuple(SourceFile(name=name, urls=()) for name in ("validation.json", "annotation_validation.zip"))
+    monkeypatch.setattr(downloads, "official_sources", lambda: {"clevrer": Source(files=files)})
     with pytest.raises(RunError, match=r"clevrer/predictive/per_question: 1 instead of 3,557"):
         run(address)
     a_small_split_is_whole(monkeypatch)
