@@ -202,8 +202,8 @@ def _asked_again(stage: Stage, study: Study, part: Part) -> dg.AssetChecksDefini
         wrong = part.missing(asked, found)
         there = sum(found.values())
         text = "; ".join(wrong) or f"{there:,} rows of {len(asked)} cases, under each condition"
-        # Nothing that was asked is right only where there is nothing to ask.
-        passed = not wrong and bool(there) == bool(asked)
+        # No rows are right only where nothing is to be asked, or nothing was promised.
+        passed = not wrong and (bool(there) == bool(asked) or (part.free is None and not asked))
         return dg.AssetCheckResult(passed=passed, description=text, metadata={"rows": there})
 
     about = "Under each condition there are as many rows as questions."

@@ -59,7 +59,7 @@ def result_stages(benchmarks: Benchmarks) -> Iterator[Stage]:
                 *table.needs,
             ),
             parameters=("seed", *(f"profiles.{{profile}}.{data}" for data in asked), *keys),
-            functions=tuple(benchmark.source.size for benchmark in shown),
+            functions=tuple(call for benchmark in shown for call in _counted_by(benchmark)),
         )
     yield Stage(
         "tables/numbers",
@@ -105,11 +105,16 @@ def describing_stages(benchmarks: Benchmarks, stages: Iterable[Stage]) -> Iterat
     )
 
 
+def _counted_by(benchmark: Benchmark) -> Iterator[Callable[..., Any]]:
+    """The functions that count a benchmark's questions, and its right answers where constants stand beside."""
+    yield benchmark.source.size
+    yield from (metric.measure for metric in benchmark.metrics.values())
+
+
 def _said_by(benchmarks: Iterable[Benchmark]) -> Iterator[Callable[..., Any]]:
     """The functions by which benchmarks say what their questions and answers are."""
     for benchmark in benchmarks:
-        yield from (benchmark.asked, benchmark.source.size)
-        yield from (metric.measure for metric in benchmark.metrics.values())
+        yield from (benchmark.asked, *_counted_by(benchmark))
         if isinstance(benchmark, Interpreted):
             yield benchmark.wordings
         if isinstance(benchmark, Explained):
