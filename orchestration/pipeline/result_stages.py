@@ -106,7 +106,7 @@ def describing_stages(benchmarks: Benchmarks, stages: Iterable[Stage]) -> Iterat
 
 
 def _counted_by(benchmark: Benchmark) -> Iterator[Callable[..., Any]]:
-    """The functions that count a benchmark's questions, and its right answers where constants stand beside."""
+    """The functions that count a benchmark's questions and, for constants beside them, its right answers."""
     yield benchmark.source.size
     yield from (metric.measure for metric in benchmark.metrics.values())
 
