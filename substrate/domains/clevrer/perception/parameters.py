@@ -23,7 +23,7 @@ class Perception(Parameters, frozen=True, forbid_unknown_fields=True):
 def in_yaml(camera: Camera, belief: Belief) -> dict[str, str]:
     """The lines of ``params.yaml`` for a camera and weights, by key.
 
-    >>> in_yaml(SEEN, BELIEF)["camera"][:40]
+    >>> in_yaml(SEEN, BELIEF)["camera"][:42]
     '  camera: {"width":480,"height":320,"focal'
     """
     parts = {"camera": camera, "belief": belief}
