@@ -112,9 +112,8 @@ def test_an_agent_with_the_substrate_gets_what_its_tools_say(tmp_path: Path) -> 
         assert {"state", "imagine", "submit"} <= {tool.name for tool in tools}
         said = [message for message in messages if message.role == "tool"]
         happens = re.search(r"At tick (\d+), before anything", messages[1].text)
-        act = next((s.intervention for s in specs if s.query.text in messages[1].text), None)
         spec = next(s for s in specs if s.query.text in messages[1].text)
-        names = names_of(spec)
+        act, names = spec.intervention, names_of(spec)
         if happens and not said:
             what = plan_text(act.plan, names) if act.plan else names[act.place or act.fact]
             call = ("imagine", {"tick": spec.branch, "intervention": act.type, "villager": names[act.agent]})
