@@ -138,12 +138,16 @@ def file_of(folder: Path, baseline: Baseline) -> Path:
 
 def partial_of(kept: Path) -> Path:
     """The journal beside a transcript."""
-    return kept.with_name(f"{kept.name.removesuffix('.gz').removesuffix('.jsonl')}.partial.jsonl")
+    return _beside(kept, "partial.jsonl")
 
 
 def took_of(kept: Path) -> Path:
     """The file beside a transcript that says how long asking took."""
-    return kept.with_name(f"{kept.name.removesuffix('.gz').removesuffix('.jsonl')}.took.json")
+    return _beside(kept, "took.json")
+
+
+def _beside(kept: Path, suffix: str) -> Path:
+    return kept.with_name(f"{kept.name.removesuffix('.gz').removesuffix('.jsonl')}.{suffix}")
 
 
 class Took(msgspec.Struct, frozen=True):

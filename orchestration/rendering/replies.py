@@ -10,19 +10,21 @@ from markupsafe import escape
 
 from orchestration.benchmarks.baselines import LanguageModel, pictures_of
 from orchestration.models.transcript import Exchange, Replay, read_told, read_transcript
+from orchestration.scoring.counting import graded_rows
 from orchestration.scoring.formatting import share
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.requests import TRANSCRIPT, parts_of
-from substrate.domains.rows import Row, decode
+from substrate.domains.rows import Row
 
 NO_MODEL = "no model"
 """In place of a model's name, where nothing was measured."""
+REPLIES = ("unreadable replies", "same reply when asked again", "cost")
+"""The rows of a table that say what became of a model's replies."""
 
 
 def graded(workspace: Workspace, name: str) -> list[Row]:
     """The rows of a benchmark that have gold."""
-    with (workspace.artifacts / name / "answers.jsonl").open("rb") as lines:
-        return [row for row in map(decode, lines) if row.expected is not None]
+    return list(graded_rows(workspace.artifacts / name / "answers.jsonl"))
 
 
 def constants(rows: Sequence[Row]) -> dict[str, int]:
@@ -48,11 +50,12 @@ def replies(workspace: Workspace, name: str) -> dict[str, str]:
     lost = sum(row.error is not msgspec.UNSET for row in rows)
     tokens = f"{told.prompt_tokens:,} tokens in, {told.completion_tokens:,} out"
     pace = f", {told.seconds:.1f} s a request" if told.seconds else ""
-    return {
-        "unreadable replies": f"{lost:,} of {len(rows):,}, {share(lost, len(rows))}",
-        "same reply when asked again": f"{told.agreed:,} of {told.repeated:,}",
-        "cost": f"{told.requests:,} requests, {tokens}{pace}",
-    }
+    cells = (
+        f"{lost:,} of {len(rows):,}, {share(lost, len(rows))}",
+        f"{told.agreed:,} of {told.repeated:,}",
+        f"{told.requests:,} requests, {tokens}{pace}",
+    )
+    return dict(zip(REPLIES, cells, strict=True))
 
 
 def conversations(workspace: Workspace, model: LanguageModel) -> Iterator[tuple[Row, str]]:

@@ -12,7 +12,7 @@ from orchestration.benchmarks.benchmark import Benchmark, Data, Source
 from orchestration.benchmarks.benchmark import Table as Declared
 from orchestration.models.transcript import Told, read_told
 from orchestration.registry import BENCHMARKS, SOURCES
-from orchestration.rendering.replies import NO_MODEL, constants, graded, replies
+from orchestration.rendering.replies import NO_MODEL, REPLIES, constants, graded, replies
 from orchestration.rendering.tables import Table
 from orchestration.scoring.counting import Comparison
 from orchestration.scoring.formatting import bounds, paired, share
@@ -292,7 +292,7 @@ def by_metric(table: Declared, shown: Benchmarks, scores: Mapping[str, Score], w
 
 def _judged_beside(workspace: Workspace, name: str, labels: Mapping[str, str]) -> dict[str, str]:
     """The cells by which a column is judged: constants on its questions, and what became of its replies."""
-    rows, cells = list(graded(workspace, name)), dict[str, str]()
+    rows, cells = graded(workspace, name), dict[str, str]()
     for metric, label in labels.items():
         counting = BENCHMARKS[name].metrics[metric]
         for answer in ("yes", "no"):
@@ -300,8 +300,7 @@ def _judged_beside(workspace: Workspace, name: str, labels: Mapping[str, str]) -
             judged = [counting.measure(unit) for unit in counting.units(said)]
             right, most = (sum(of) for of in zip(*judged, strict=True)) if judged else (0, 0)
             cells[f"{label}, always “{answer}”"] = share(right, most) if most else ""
-    blank = dict.fromkeys(("unreadable replies", "same reply when asked again", "cost"), "")
-    return cells | blank | replies(workspace, name)
+    return cells | dict.fromkeys(REPLIES, "") | replies(workspace, name)
 
 
 def _with_interval(score: Score) -> str:

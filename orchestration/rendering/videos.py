@@ -15,6 +15,7 @@ from orchestration.benchmarks.perceived import PERCEIVED, look, truth_of
 from orchestration.lineage.explain import ExplainedRow, explain_rows
 from orchestration.rendering.page import RIGHT
 from orchestration.rendering.worked import Worked
+from orchestration.scoring.counting import rows_of
 from orchestration.workspace.folders import Workspace
 from substrate.cause.pictures import Timeline
 from substrate.domains.clevrer.format import SceneQuestions
@@ -22,7 +23,7 @@ from substrate.domains.clevrer.perception.judge import Happening, Loss, gold_of,
 from substrate.domains.clevrer.perception.parameters import Perception
 from substrate.domains.clevrer.perception.perceive import Video
 from substrate.domains.clevrer.perception.picture import drawn, slips, timeline
-from substrate.domains.rows import Row, decode
+from substrate.domains.rows import Row
 
 MOST = 24
 """The number of videos that have a page: the first with an answer that is not right, else the first."""
@@ -80,8 +81,7 @@ def write_videos(workspace: Workspace, jinja: jinja2.Environment, out: Path) -> 
 
 def _chosen(file: Path) -> list[Row]:
     """The rows that are not right of the first videos that have some, and the first others of each."""
-    with file.open("rb") as lines:
-        rows = list(map(decode, lines))
+    rows = list(rows_of(file))
     wrong = dict.fromkeys(row.scene for row in rows if row.correct is False)
     found: list[Row] = []
     for scene in islice(wrong | dict.fromkeys(row.scene for row in rows), MOST):
