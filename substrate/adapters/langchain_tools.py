@@ -8,11 +8,13 @@ Needs the extra ``langgraph``.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from os import PathLike
 from typing import Any
 
-from substrate.adapters.mcp_server import READING, WRITING, Server
+from substrate.adapters.memory_tools import Desk
 from substrate.base.arguments import path_of
+from substrate.base.errors import SubstrateError
 from substrate.base.extras import needed
 from substrate.rules.tbox import TBox
 from substrate.sparql.guard import QueryLimits
@@ -29,23 +31,34 @@ def memory_tools(
 
     Args:
         path: the log's file; read again where it has grown, held open where ``write`` is given.
-        write: whether the memory may be written to: the tools ``observe``, ``believe`` and ``forget``.
+        write: whether the memory may be written to: the tools ``remember``, ``know``,
+            ``correct``, ``end`` and ``forget``.
         tbox: its words for knowing and its prefixes.
         limits: of one query.
 
     Raises:
         MissingExtraError: the extra ``langgraph`` is not installed.
-        LogError: the file is no log, or another writer holds it.
+        LogError: the file is no log.
     """
     tools = needed("langchain_core.tools")
-    server = Server(path_of(path), write=write, tbox=tbox, limits=limits)
-    server.memory()
+    desk = Desk(path_of(path), write=write, tbox=tbox, limits=limits)
+
+    def calling(name: str) -> Callable[..., dict[str, Any]]:
+        def call(**arguments: Any) -> dict[str, Any]:
+            try:
+                return desk.call(name, arguments)
+            except SubstrateError as error:
+                raise tools.ToolException(str(error)) from None
+
+        return call
+
     return [
-        tools.StructuredTool.from_function(
-            server.taking_turns(getattr(server, name), tools.ToolException),
+        tools.StructuredTool(
             name=name,
-            description=getattr(server, name).__doc__,
+            description=tool.about(),
+            args_schema=tool.schema(),
+            func=calling(name),
             handle_tool_error=True,
         )
-        for name in (*READING, *(WRITING if write else ()))
+        for name, tool in desk.tools.items()
     ]

@@ -41,6 +41,10 @@ class LogError(SubstrateError):
     """An event log was used or stored in a way that would break it."""
 
 
+class LogHeldError(LogError):
+    """Another writer has the log open."""
+
+
 class InterventionError(SubstrateError):
     """An intervention's pre-condition does not hold in the state it is applied to."""
 

@@ -23,13 +23,13 @@ import struct
 import tempfile
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import RLock
 from typing import NamedTuple
 from weakref import WeakSet
 
-from substrate.base.errors import LogError
+from substrate.base.errors import LogError, LogHeldError
 from substrate.base.inputs import LIMITS, SMALL
 
 try:
@@ -418,11 +418,22 @@ def _lock(handle: int, path: Path) -> None:
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
-        raise LogError(
-            "another writer has this log open",
+        raise LogHeldError(
+            f"another writer has this log open{_holder(handle)}",
             where=(path,),
             hint="Close it there, or read the log with EventLog.read",
         ) from error
+
+
+def _holder(handle: int) -> str:
+    """The process that holds a file's lock, in brackets; empty where the system does not say."""
+    file = f":{os.fstat(handle).st_ino}"
+    with suppress(OSError, ValueError):
+        for line in Path("/proc/locks").read_text("ascii").splitlines():
+            kind, process, name = line.split()[1], line.split()[4], line.split()[5]
+            if kind == "FLOCK" and name.endswith(file):
+                return f" (process {process})"
+    return ""
 
 
 def _sync_folder(folder: Path) -> None:

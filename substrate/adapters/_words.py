@@ -1,0 +1,198 @@
+"""The words by which a model names what a memory holds: `ann` for an IRI, `gold` for a text."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping
+from difflib import get_close_matches
+from typing import Any
+from urllib.parse import quote, unquote
+
+import pyoxigraph as ox
+
+from substrate.base.delta import Term, Triple
+from substrate.base.errors import ParameterError
+from substrate.base.terms import term, value
+from substrate.base.vocabulary import RDF_TYPE, RDFS_LABEL
+from substrate.log.event_log import EventLog
+from substrate.memory.records import Node, is_record
+from substrate.rules.tbox import TBox
+
+MINTED = "urn:memory:"
+"""The beginning of an IRI that is made of a word which named nothing yet."""
+NESTING = 16
+"""Triple terms that may stand inside one another."""
+_IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s<>\"{}|\\^`]+")
+_LONG = 800
+"""Characters of a stored text that are shown."""
+
+
+class Words:
+    """The names of a log's things and predicates, as they were seen there and in a TBox.
+
+    The name of an IRI is what follows a prefix of the TBox, else its last part, or its label. Case, spaces,
+    dashes and underscores do not count.
+
+    >>> from substrate import EventLog, Namespace
+    >>> V, log = Namespace("https://example.org/v#"), EventLog()
+    >>> _ = log.insert(V.Ann_Lee, V.likes, "gold")
+    >>> words = Words()
+    >>> words.learn(log)
+    >>> print(words.node("ann lee"), words.object("gold"), words.word(V.Ann_Lee))
+    <https://example.org/v#Ann_Lee> "gold" Ann_Lee
+    """
+
+    def __init__(self, tbox: TBox | None = None) -> None:
+        self._prefixes: Mapping[str, str] = tbox.prefixes if tbox else {}
+        self._things = defaultdict[str, dict[Node, None]](dict)
+        self._predicates = defaultdict[str, dict[Node, None]](dict)
+        self._seen = 0
+        self._named(self._predicates, RDF_TYPE, "a")
+        for iri in sorted(tbox.vocabulary) if tbox else ():
+            for names in (self._things, self._predicates):
+                self._named(names, ox.NamedNode(iri))
+
+    def learn(self, log: EventLog) -> list[str]:
+        """Take in what a log has said since the last call; the words that became names of new things."""
+        minted: dict[Any, None] = {}
+        for _, quad in log.changes(self._seen):
+            subject, predicate, found = quad.subject, quad.predicate, quad.object
+            if isinstance(subject, ox.NamedNode | ox.BlankNode) and not is_record(subject):
+                for names, node in ((self._things, subject), (self._predicates, predicate)):
+                    if self._named(names, node):
+                        minted[node] = None
+                if predicate == RDFS_LABEL and isinstance(found, ox.Literal):
+                    self._named(self._things, subject, found.value)
+            if isinstance(found, ox.NamedNode) and not is_record(found) and self._named(self._things, found):
+                minted[found] = None
+        self._seen = len(log)
+        return [self.name(node) for node in minted]
+
+    def _named(self, names: dict[str, dict[Node, None]], node: Node, name: str | None = None) -> bool:
+        """Give a node a name; says whether the node was made of a word, and is new."""
+        if not isinstance(node, ox.NamedNode):
+            return False
+        known = names[_plain(self.name(node) if name is None else name)]
+        new = node not in known and node.value.startswith(MINTED)
+        known[node] = None
+        return new
+
+    def node(self, text: str, *, new: bool = False) -> Node:
+        """A thing by its name or IRI.
+
+        Args:
+            text: a name, `<IRI>`, an IRI, a prefixed name, or `_:label`.
+            new: whether a name that is not known yet names something new.
+
+        Raises:
+            ParameterError: nothing is called so, or more than one thing.
+        """
+        found = self.written(text) or self._one(self._things, text, new=new)
+        if not isinstance(found, ox.NamedNode | ox.BlankNode):
+            raise ParameterError(f"{text[:80]!r} names nothing", hint="Write a name or an IRI")
+        return found
+
+    def predicate(self, text: str, *, new: bool = False) -> ox.NamedNode:
+        """A predicate; arguments and errors as :meth:`node`."""
+        found = self.written(text) or self._one(self._predicates, text, new=new)
+        if not isinstance(found, ox.NamedNode):
+            raise ParameterError(f"{text[:80]!r} is no predicate", hint="Write a name or an IRI")
+        return found
+
+    def object(self, given: str | float) -> Term:
+        """An object: a thing where something is called so, else a text, number or truth value.
+
+        Raises:
+            ParameterError: more than one thing is called so.
+        """
+        return self.objects(given)[0]
+
+    def objects(self, given: str | float) -> list[Term]:
+        """All that an object may mean: a word may have been stored as a text before a thing had that name."""
+        if not isinstance(given, str):
+            return [term(given)]
+        if found := self.written(given):
+            return [found]
+        thing = [self._one(self._things, given, new=False)] if _plain(given) in self._things else []
+        return [*thing, term(given)]
+
+    def fact(self, given: str) -> Term:
+        """A thing or a triple term, as something to be known; errors as :meth:`node`."""
+        return self.written(given) or self.node(given)
+
+    def word(self, found: Term | None) -> Any:
+        """A term as a model reads it, and may write it again; a long text is cut and says so."""
+        if isinstance(found, ox.NamedNode):
+            name = self.name(found)
+            known = [*self._things.get(_plain(name), ()), *self._predicates.get(_plain(name), ())]
+            alone = set(known or [_minted(name)]) == {found}
+            return name if alone and not self.written(name) else str(found)
+        if isinstance(found, ox.Literal):
+            plain = value(found)
+            if isinstance(plain, str) and len(plain) > _LONG:
+                return f"{plain[:_LONG]} … and {len(plain) - _LONG} more characters"
+            if isinstance(plain, str | int | float) and _same(self, plain, found):
+                return plain
+        return None if found is None else str(found)
+
+    def name(self, iri: ox.NamedNode) -> str:
+        """The name of an IRI, unquoted."""
+        begun = max(
+            (base for base in self._prefixes.values() if iri.value.startswith(base)), key=len, default=""
+        )
+        rest = iri.value[len(begun) :] if begun else re.split(r"[/#:]", iri.value.rstrip("/#:"))[-1]
+        return unquote(rest)
+
+    def fact_of(self, said: Triple) -> dict[str, Any]:
+        """A triple by its words."""
+        return dict(zip(("subject", "predicate", "object"), map(self.word, said), strict=True))
+
+    def written(self, text: str) -> Term | None:
+        """A term that is written out; ``None`` where it is a plain word.
+
+        Raises:
+            ParameterError: it begins as a term and is none.
+        """
+        name, colon, rest = text.partition(":")
+        try:
+            if text[:1] in ("<", '"') or text[:2] == "_:":
+                if text.count("<<(") > NESTING:
+                    raise ValueError
+                (quad,) = ox.parse(f"<urn:s> <urn:p> {text} .", ox.RdfFormat.N_TRIPLES)
+                return quad.object
+            if colon and name in self._prefixes:
+                return ox.NamedNode(self._prefixes[name] + rest)
+            return ox.NamedNode(text) if _IRI.fullmatch(text) else None
+        except (SyntaxError, ValueError):
+            hint = 'Write a name, an IRI, or "a text" in quotes'
+            raise ParameterError(f"{text[:80]!r} is no term", hint=hint) from None
+
+    def _one(self, names: Mapping[str, Mapping[Node, None]], text: str, *, new: bool) -> Term:
+        key = _plain(text)
+        found = list(names.get(key, ()))
+        if len(found) > 1:
+            listed = ", ".join(map(str, found[:5]))
+            raise ParameterError(f"{text[:80]!r} may be {listed}", hint="Write the one that is meant")
+        if found:
+            return found[0]
+        if new and key:
+            return _minted(text)
+        near = [self.word(next(iter(names[name]))) for name in get_close_matches(key, names, 5)]
+        hint = f"Near it: {', '.join(near)}" if near else "Ask `recall` what is known"
+        raise ParameterError(f"nothing is called {text[:80]!r}", hint=hint)
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[\s_-]+", " ", name).strip().casefold()
+
+
+def _minted(name: str) -> ox.NamedNode:
+    return ox.NamedNode(MINTED + quote("_".join(name.split()), safe=""))
+
+
+def _same(words: Words, plain: str | float, found: Term) -> bool:
+    try:
+        return words.object(plain) == found
+    except ParameterError:
+        return False
