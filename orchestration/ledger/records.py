@@ -21,7 +21,7 @@ from orchestration.code import ROOT
 from orchestration.stage import Stage, Stages, inputs_of
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.tables import table_sums
-from substrate.base.files import naming, replacing, sha256
+from substrate.base.files import make_folders, naming, replacing, sha256
 
 LOCK = "requirements.lock"
 LEDGER = "artifacts/{profile}/.ledger"
@@ -251,7 +251,7 @@ def changing(folder: Path) -> Iterator[Manifest]:
     Processes that change it at once do so one after the other; errors as :func:`replacing`.
     """
     with naming(folder):
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folders(folder)
     descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)

@@ -20,7 +20,7 @@ from orchestration.settings import PARAMETERS_FILE
 from orchestration.stage import Stage, Stages
 from orchestration.workspace.folders import Workspace
 from substrate.base.errors import ParameterError, SubstrateError
-from substrate.base.files import passing_folder
+from substrate.base.files import passing_folder, replacing
 
 
 class Report(msgspec.Struct, frozen=True):
@@ -193,9 +193,9 @@ def accept_results(workspace: Workspace, stages: Stages, acceptance: Acceptance)
     dvc.keep_code(workspace, stages)
     dvc.commit(workspace.root)
     record = workspace.root / ACCEPTED
-    record.parent.mkdir(exist_ok=True)
-    with record.open("ab") as file:
-        file.write(msgspec.json.encode(acceptance) + b"\n")
+    before = record.read_bytes() if record.is_file() else b""
+    with replacing(record) as fresh:
+        fresh.write_bytes(before + msgspec.json.encode(acceptance) + b"\n")
     known = read_pins(workspace.root, workspace.settings.profile)
     measured = measure(workspace, stages, known=known)
     for stage in acceptance.unsafe:

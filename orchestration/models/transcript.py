@@ -24,7 +24,7 @@ from typing import Any
 import msgspec
 
 from substrate.base.errors import FormatError, SubstrateError
-from substrate.base.files import replacing
+from substrate.base.files import make_folders, naming, replacing, sync
 from substrate.base.inputs import read_bytes, require_distinct_keys
 from substrate.baselines.model import Image, ReplyError, Request
 from substrate.baselines.parameters import Baseline
@@ -321,37 +321,49 @@ class Journal:
 
     def __init__(self, file: int, records: Records) -> None:
         self._file = file
+        self._ended = False
         self.records = records
 
     def append(self, record: Exchange) -> None:
         """Add one record, in one write, and wait for the disk; for one writer at a time.
 
         Raises:
-            TranscriptError: the disk does not take it; the file ends with the record before.
+            TranscriptError: the disk does not take it; the file ends with the record before. Where it cannot
+                be cut back to that, nothing is added any more.
         """
+        if self._ended:
+            raise TranscriptError("an answer that was half written could not be undone", hint="Run again")
         line, size = _line(record), os.fstat(self._file).st_size
         try:
             if os.write(self._file, line) < len(line):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             os.fsync(self._file)
         except OSError as error:
-            os.ftruncate(self._file, size)
+            self._undo(size)
             raise TranscriptError(
                 f"the answer cannot be written ({error.strerror})",
                 hint="Free some space and run again: what was written is kept",
             ) from error
         self.records[record.address] = record
 
+    def _undo(self, size: int) -> None:
+        try:
+            os.ftruncate(self._file, size)
+            os.fsync(self._file)
+        except OSError:
+            self._ended = True
+
 
 @contextmanager
 def journal(path: Path) -> Iterator[Journal]:
-    """The journal of a run, with what an earlier, killed one left; a torn last line is dropped.
+    """The journal of a run, with what an earlier, killed one left; a torn last line is dropped, and one with
+    the zeros that a loss of power leaves where bytes were not written.
 
     Raises:
         TranscriptError: another run is writing it.
         FormatError: a whole line is damaged.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folders(path.parent)
     file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
     try:
         try:
@@ -360,9 +372,14 @@ def journal(path: Path) -> Iterator[Journal]:
             raise TranscriptError(
                 "another run is asking for this baseline", where=(path.name,), hint="Wait for it to end"
             ) from None
-        kept = path.read_bytes()
-        whole = kept[: kept.rfind(b"\n") + 1]
-        os.ftruncate(file, len(whole))
+        with naming(path):
+            kept = path.read_bytes()
+            whole = kept[: kept.rfind(b"\n") + 1]
+            last = whole.rfind(b"\n", 0, -1) + 1
+            if b"\0" in whole[last:]:
+                whole = whole[:last]
+            os.ftruncate(file, len(whole))
+            sync(path.parent)
         yield Journal(file, _records(whole, path))
     finally:
         os.close(file)

@@ -45,19 +45,23 @@ def replacing(path: Path) -> Iterator[Path]:
 
     Where the block fails, what was at ``path`` stays and nothing else is left. Where the process is
     killed, its scratch folder stays until :func:`clear_leftovers` or the next replacement of ``path``.
+    After the block no loss of power takes the new one away; before, none takes the old one.
 
     Raises:
         OutputError: the disk is full, or the system refuses to write there.
     """
     with naming(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folders(path.parent)
         clear_leftovers(path)
         with _scratch(path) as scratch:
             fresh = scratch / path.name
             yield fresh
+            _sync_all(fresh)
             if path.is_dir():
+                sync(path.parent)  # the scratch folder is there before the old one is in it alone
                 path.rename(scratch / "old")
             fresh.replace(path)
+            sync(path.parent)
 
 
 @contextmanager
@@ -68,19 +72,46 @@ def filling(folder: Path) -> Iterator[Path]:
     """
     folder = folder.absolute()
     with naming(folder):
-        folder.parent.mkdir(parents=True, exist_ok=True)
+        make_folders(folder.parent)
         clear_leftovers(folder)
         with _scratch(folder) as scratch:
             fresh = scratch / folder.name
             fresh.mkdir()
             yield fresh
+            _sync_all(fresh)
             if not folder.exists():
                 fresh.rename(folder)
-                return
-            for file in sorted(path for path in fresh.rglob("*") if path.is_file()):
-                target = folder / file.relative_to(fresh)
-                target.parent.mkdir(parents=True, exist_ok=True)
-                file.replace(target)
+            else:
+                for file in sorted(path for path in fresh.rglob("*") if path.is_file()):
+                    target = folder / file.relative_to(fresh)
+                    target.parent.mkdir(parents=True, exist_ok=True)
+                    file.replace(target)
+            _sync_all(folder, files=False)
+            sync(folder.parent)
+
+
+def sync(path: Path) -> None:
+    """Wait until the bytes of a file, or the names in a folder, outlive a loss of power."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def make_folders(path: Path) -> None:
+    """Make a folder and those above it that are not there, so that they outlive a loss of power."""
+    if not path.is_dir():
+        make_folders(path.parent)
+        path.mkdir(exist_ok=True)
+        sync(path.parent)
+
+
+def _sync_all(path: Path, files: bool = True) -> None:
+    """Sync a file, or a folder with all that is in it."""
+    for found in (*(path.rglob("*") if path.is_dir() else ()), path):
+        if files or found.is_dir():
+            sync(found)
 
 
 @contextmanager
@@ -114,9 +145,16 @@ def clear_leftovers(path: Path) -> None:
     for scratch in sorted(path.parent.glob(f".{glob.escape(path.name)}.*.scratch")):
         with _locked(scratch, wait=False) as held:
             if held:
-                if (scratch / "old").exists() and not path.exists():
-                    (scratch / "old").rename(path)
-                shutil.rmtree(scratch)
+                _clear(scratch, path)
+
+
+def _clear(scratch: Path, path: Path) -> None:
+    """Remove a scratch folder; the old one in it, which no new one followed, goes back to its place first."""
+    if (scratch / "old").exists() and not path.exists():
+        (scratch / "old").rename(path)
+        sync(path.parent)
+    # What cannot be removed is a leftover, and what was to be done is done all the same.
+    shutil.rmtree(scratch, ignore_errors=True)
 
 
 @contextmanager
@@ -134,7 +172,7 @@ def _scratch(path: Path) -> Iterator[Path]:
             try:
                 yield scratch
             finally:
-                shutil.rmtree(scratch)
+                _clear(scratch, path)
                 _in_use.discard(scratch)
             return
 

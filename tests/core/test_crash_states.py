@@ -64,7 +64,6 @@ def cut_off(path: Path, record: Recorder) -> None:
     log.save(path)
     with path.open("r+b") as file:
         file.truncate(path.stat().st_size - 30)
-    record.moments.clear()
     record.durable_now()
     record.allowed = frozenset(PREFIXES[0:1] if path.suffix == ".gz" else PREFIXES[3:4])
     with EventLog.open(path) as log:
@@ -81,12 +80,10 @@ def test_no_power_loss_costs_what_was_acknowledged(
     folder.mkdir()
     with pytest.MonkeyPatch.context() as patch:
         workload(folder / name, record := Recorder(folder, patch))
+    record.end()
     found = Counter[str]()
     for number, state in enumerate(record.states(CUTS, seed=20)):
-        place = after / str(number)
-        place.mkdir(parents=True)
-        for file, data in state.files.items():
-            (place / file).write_bytes(data)
+        state.write(place := after / str(number))
         path = place / name
         try:
             log = EventLog.open(path)

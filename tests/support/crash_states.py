@@ -1,46 +1,81 @@
-"""The states in which a power loss may leave a folder of logs: what was asked of the system is recorded, and
-every prefix of it is brought back with what was not synced kept, lost, cut off, zeroed or reordered.
+"""The states in which a power loss may leave a folder: what was asked of the system is recorded, and every
+prefix of it is brought back with what was not synced kept, lost, cut off, zeroed or reordered.
 
-A file's bytes are durable from its `fsync` on, a folder's entries from the folder's. Until then a file may
-have its old bytes, its new ones, a part of what was added, or zeros in its place, sector by sector; an entry
-may be there or not, in any combination. That is what a file system may do by POSIX; most do less.
+A file's bytes are durable from its `fsync` on, the names in a folder from the folder's. Until then a file may
+have its old bytes, its new ones, a part of what was added, or zeros in its place, sector by sector. A change
+of names (a file made, a rename, a removal) has happened or not, whatever the others did; a rename is one
+change, as every file system in use has it. Most do less than that.
+
+:class:`Failing` lets one call fail, as a broken or full disk does.
 """
 
 from __future__ import annotations
 
+import errno
 import itertools
+import math
 import os
 import random
-from collections.abc import Callable, Iterator
+import stat
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import pytest
 
-_CALLS = ("write", "fsync", "ftruncate", "replace", "link", "unlink", "close")
+T = TypeVar("T")
+
+_CALLS = ("write", "fsync", "ftruncate", "replace", "rename", "link", "unlink", "mkdir", "rmdir", "close")
 _SECTOR = 512
+_MOST = 64
+"""States of the names, and of the bytes under these, of which all are tried."""
+FAULTS = (errno.EIO, errno.ENOSPC, errno.EINTR)
+
+_open, _close, _read = os.open, os.close, os.pread
 
 
 class State(NamedTuple):
     """A folder as a power loss may leave it.
 
     Attributes:
-        files: the bytes by name.
-        allowed: the digests of which the log must have one.
+        files: the bytes by path; ``None`` for a folder.
+        allowed: what the workload promised then.
         zeroed: true where a file has bytes that nobody wrote.
     """
 
-    files: dict[str, bytes]
-    allowed: frozenset[str]
+    files: dict[str, bytes | None]
+    allowed: frozenset[Any]
     zeroed: bool
+
+    def write(self, folder: Path) -> None:
+        """Bring it back in a folder."""
+        folder.mkdir(parents=True)
+        for name, data in self.files.items():
+            if data is None:
+                (folder / name).mkdir()
+            else:
+                (folder / name).write_bytes(data)
+
+
+_Entry = tuple[int, str]
+"""A folder's number and a name in it."""
+
+
+class _Change(NamedTuple):
+    gone: dict[_Entry, int]
+    new: dict[_Entry, int]
+
+    def folders(self) -> set[int]:
+        return {number for number, _ in (*self.gone, *self.new)}
 
 
 class _Moment(NamedTuple):
     durable: dict[int, bytes]
     now: dict[int, bytes]
-    kept_entries: dict[str, int]
-    entries: dict[str, int]
-    allowed: frozenset[str]
+    kept: dict[_Entry, int]
+    pending: tuple[_Change, ...]
+    folders: frozenset[int]
+    allowed: frozenset[Any]
 
 
 class Recorder:
@@ -48,79 +83,135 @@ class Recorder:
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.folder, self.moments = folder, list[_Moment]()
-        self.allowed: frozenset[str] = frozenset()
-        self._durable, self._kept_entries = dict[int, bytes](), dict[str, int]()
+        self.allowed: frozenset[Any] = frozenset()
+        self._root = folder.stat().st_ino
+        self._durable, self._now = dict[int, bytes](), dict[int, bytes]()
+        self._kept, self._entries = dict[_Entry, int](), dict[_Entry, int]()
+        self._pending, self._folders = list[_Change](), {self._root}
+        # Held open, so that no number is given to another file.
+        self._handles = dict[int, int]()
         for name in _CALLS:
             monkeypatch.setattr(os, name, self._recorded(name, getattr(os, name)))
+        self.durable_now()
 
     def _recorded(self, name: str, call: Callable[..., Any]) -> Callable[..., Any]:
         def recorded(*given: Any, **named: Any) -> Any:
             self._look()
             synced = os.fstat(given[0]).st_ino if name == "fsync" else 0
             done = call(*given, **named)
-            if synced == self.folder.stat().st_ino:
-                self._kept_entries = self._entries()
-            elif synced:
-                self._durable[synced] = self._bytes().get(synced, b"")
+            if synced in self._folders:
+                for change in [one for one in self._pending if synced in one.folders()]:
+                    _apply(self._kept, change)
+                    self._pending.remove(change)
+            elif synced in self._now:
+                self._durable[synced] = self._now[synced]
             self._look()
             return done
 
         return recorded
 
-    def _entries(self) -> dict[str, int]:
-        return {path.name: path.stat().st_ino for path in self.folder.iterdir()}
-
-    def _bytes(self) -> dict[int, bytes]:
-        return {path.stat().st_ino: path.read_bytes() for path in self.folder.iterdir()}
+    def _scan(self, folder: Path, number: int) -> Iterator[tuple[_Entry, int]]:
+        for name in sorted(os.listdir(folder)):
+            path = folder / name
+            about = path.stat()
+            if about.st_ino not in self._handles:
+                self._handles[about.st_ino] = _open(path, os.O_RDONLY)
+            yield (number, name), about.st_ino
+            if stat.S_ISDIR(about.st_mode):
+                self._folders.add(about.st_ino)
+                yield from self._scan(path, about.st_ino)
 
     def _look(self) -> None:
+        entries = dict(self._scan(self.folder, self._root))
+        files = self._handles.keys() - self._folders
+        self._now = {number: _read(self._handles[number], 1 << 24, 0) for number in files}
+        was, is_ = self._entries.items(), entries.items()
+        if was != is_:
+            self._pending.append(_Change(dict(was - is_), dict(is_ - was)))
+            self._entries = entries
         moment = _Moment(
-            dict(self._durable), self._bytes(), dict(self._kept_entries), self._entries(), self.allowed
+            dict(self._durable),
+            dict(self._now),
+            dict(self._kept),
+            tuple(self._pending),
+            frozenset(self._folders),
+            self.allowed,
         )
         if not self.moments or moment != self.moments[-1]:
             self.moments.append(moment)
 
     def durable_now(self) -> None:
-        """Take all that is there for synced."""
-        self._durable, self._kept_entries = self._bytes(), self._entries()
+        """Take all that is there for synced, and forget what was before."""
+        self._look()
+        self._durable, self._kept, self._pending = dict(self._now), dict(self._entries), []
+        self.moments.clear()
+
+    def end(self) -> None:
+        """Let go of the files."""
+        for handle in self._handles.values():
+            _close(handle)
 
     def states(self, cuts: int, seed: int) -> Iterator[State]:
         """The states of every moment, each once: all of the few, and a share of the many."""
         seen, draw = set[tuple[Any, ...]](), random.Random(seed)
         for moment in self.moments:
-            for files, zeroed in _states(moment, cuts, draw):
-                key = (tuple(sorted(files.items())), moment.allowed)
-                if key not in seen:
-                    seen.add(key)
-                    yield State(files, moment.allowed, zeroed)
+            for names in self._names(moment, draw):
+                for files, zeroed in self._contents(moment, names, cuts, draw):
+                    key = (tuple(sorted(files.items())), moment.allowed)
+                    if key not in seen:
+                        seen.add(key)
+                        yield State(files, moment.allowed, zeroed)
 
+    def _names(self, moment: _Moment, draw: random.Random) -> Iterator[dict[str, int]]:
+        """The paths that may be there, a folder before what is in it."""
+        for taken in _some([[False, True]] * len(moment.pending), _MOST, draw):
+            entries = dict(moment.kept)
+            for change in itertools.compress(moment.pending, taken):
+                _apply(entries, change)
+            inside: dict[int, list[tuple[str, int]]] = {}
+            for (folder, name), number in sorted(entries.items()):
+                inside.setdefault(folder, []).append((name, number))
+            yield dict(_paths(inside, self._root, ""))
 
-def _states(moment: _Moment, cuts: int, draw: random.Random) -> Iterator[tuple[dict[str, bytes], bool]]:
-    changed = sorted(
-        name
-        for name in moment.entries.keys() | moment.kept_entries.keys()
-        if moment.entries.get(name) != moment.kept_entries.get(name)
-    )
-    for taken in itertools.product((False, True), repeat=len(changed)):
-        entries = dict(moment.kept_entries)
-        for name, new in zip(changed, taken, strict=True):
-            if new and name in moment.entries:
-                entries[name] = moment.entries[name]
-            elif new:
-                entries.pop(name, None)
-        kinds = [
-            _contents(moment.durable.get(number, b""), moment.now.get(number), cuts, draw)
-            for number in entries.values()
-        ]
-        for made in itertools.product(*kinds):
-            files = {name: data for name, (data, _) in zip(entries, made, strict=True)}
+    def _contents(
+        self, moment: _Moment, names: Mapping[str, int], cuts: int, draw: random.Random
+    ) -> Iterator[tuple[dict[str, bytes | None], bool]]:
+        numbers = sorted(set(names.values()) - moment.folders)
+        kinds = [_bytes(moment.durable.get(one, b""), moment.now.get(one), cuts, draw) for one in numbers]
+        for made in _some(kinds, max(_MOST, 2 * cuts), draw):
+            by_number = dict(zip(numbers, made, strict=True))
+            files = {path: by_number[one][0] if one in by_number else None for path, one in names.items()}
             yield files, any(zeroed for _, zeroed in made)
 
 
-def _contents(durable: bytes, now: bytes | None, cuts: int, draw: random.Random) -> list[tuple[bytes, bool]]:
+def _apply(entries: dict[_Entry, int], change: _Change) -> None:
+    for entry, number in change.gone.items():
+        if entries.get(entry) == number:
+            del entries[entry]
+    entries |= change.new
+
+
+def _paths(inside: Mapping[int, list[tuple[str, int]]], folder: int, path: str) -> Iterator[tuple[str, int]]:
+    for name, number in inside.get(folder, ()):
+        yield path + name, number
+        yield from _paths(inside, number, f"{path}{name}/")
+
+
+def _some(kinds: list[list[T]], most: int, draw: random.Random) -> Iterator[tuple[T, ...]]:
+    """One of each kind: all combinations where they are few, else those in order and some others."""
+    if math.prod(map(len, kinds)) <= most:
+        yield from itertools.product(*kinds)
+        return
+    for end in range(len(kinds) + 1):
+        yield tuple(kind[-1 if place < end else 0] for place, kind in enumerate(kinds))
+    for _ in range(most):
+        yield tuple(draw.choice(kind) for kind in kinds)
+
+
+def _bytes(durable: bytes, now: bytes | None, cuts: int, draw: random.Random) -> list[tuple[bytes, bool]]:
     if now is None or now == durable:
         return [(durable, False)]
-    found = {durable: False, now: False}
+    found = {durable: False}
     if now.startswith(durable):
         added = now[len(durable) :]
         places = {1, len(added) - 1, *(draw.randrange(len(added)) for _ in range(cuts))}
@@ -130,4 +221,33 @@ def _contents(durable: bytes, now: bytes | None, cuts: int, draw: random.Random)
         for _ in range(cuts // 2):
             kept = [one if draw.random() < 0.5 else bytes(len(one)) for one in sectors]
             found.setdefault(durable + b"".join(kept), True)
-    return list(found.items())
+    found.pop(now, None)
+    return [*found.items(), (now, False)]
+
+
+class Failing:
+    """Makes a call fail, by its number: half of a write is done, nothing of another call.
+
+    Attributes:
+        number: which call of the workload fails, from 0.
+        error: the error that the system gives.
+        failed: true since it has.
+    """
+
+    def __init__(self, number: int, error: int, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.number, self.error, self.failed = number, error, False
+        for name in _CALLS[:-1]:
+            monkeypatch.setattr(os, name, self._failing(name, getattr(os, name)))
+        monkeypatch.setattr(Path, "write_bytes", self._failing("write", Path.write_bytes))
+
+    def _failing(self, name: str, call: Callable[..., Any]) -> Callable[..., Any]:
+        def failing(*given: Any, **named: Any) -> Any:
+            self.number -= 1
+            if self.number != -1:
+                return call(*given, **named)
+            self.failed = True
+            if name == "write":
+                call(given[0], given[1][: len(given[1]) // 2])
+            raise OSError(self.error, os.strerror(self.error))
+
+        return failing
