@@ -86,9 +86,9 @@ class Tool(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, frozen=True
     """A tool with its arguments."""
 
     writes: ClassVar[bool] = False
-    """Whether it changes the log."""
+    """True where it changes the log."""
     alone: ClassVar[bool] = True
-    """Whether no other call runs beside it."""
+    """False where other calls may run beside it."""
 
     def answer(self, desk: Desk) -> dict[str, Any]:
         """Do it, and reply with what JSON has."""

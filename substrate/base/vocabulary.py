@@ -35,6 +35,10 @@ EXOGENOUS = NamedNode(NAMESPACE + "exogenous")
 """On a property or class of a TBox: given from outside, so that a fork's rules take it over from the parent.
 """
 
+DEFEASIBLE = NamedNode(NAMESPACE + "defeasible")
+"""On a property of a TBox: what a memory holds of it is in doubt, and not withdrawn, without its last ground.
+"""
+
 RETRACT = NamedNode(NAMESPACE + "retract")
 """On a rule: the CONSTRUCT query that gives what ends to hold."""
 

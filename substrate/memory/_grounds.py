@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
 import pyoxigraph as ox
 
-from substrate.base.delta import Op, Triple
+from substrate.base.delta import Op, Term, Triple
 from substrate.base.terms import triple, value
 from substrate.base.vocabulary import RDF_TYPE
 from substrate.log.grouping import OBSERVATION
 from substrate.log.state import State
 from substrate.memory._clocks import Now
+from substrate.memory._contradictions import Clash
 from substrate.memory.records import (
     CAUSE,
+    DOUBTED,
     FROM,
     REIFIES,
     WITHDRAWN,
@@ -62,25 +64,45 @@ def handed_on(state: State, nodes: Sequence[Node], other: Node) -> list[tuple[Op
 
 
 class Withdrawal(NamedTuple):
-    """The records of a triple that are to be forgotten, with what loses its ground."""
+    """The records of a triple that are to be forgotten, with what loses its ground.
+
+    ``defeasible`` are the properties of what is then in doubt in place of being withdrawn.
+    """
 
     state: State
     nodes: Sequence[Node]
     said: Triple
+    defeasible: Collection[Term] = ()
 
     def changes(self, by: Node) -> list[tuple[Op, Triple]]:
-        """What withdraws the records that rest on these; ``by`` is the record that does so."""
-        lost = resting(self.state, self.nodes, self.said)
-        return withdrawn(self.state, lost, by)
+        """The changes that withdraw the records that rest on these; ``by`` is the record that does so."""
+        state, found = self.state, list[tuple[Op, Triple]]()
+        lost = resting(state, self.nodes, self.said)
+        unsure = _unsure(state, lost, self.defeasible)
+        for node, said in lost.items():
+            found.append((Op.INSERT, (node, DOUBTED if node in unsure else WITHDRAWN, by)))
+            if node not in unsure and not _said_by_others(state, said, lost):
+                found.append((Op.RETRACT, said))
+        return found
 
 
-def withdrawn(state: State, lost: dict[Node, Triple], by: Node) -> list[tuple[Op, Triple]]:
-    """The changes that withdraw records; what they say goes where no other record says it."""
-    found: list[tuple[Op, Triple]] = []
+def _unsure(state: State, lost: dict[Node, Triple], defeasible: Collection[Term]) -> set[Node]:
+    """The records of a defeasible property, and what rests on these."""
+    unsure = set[Node]()
     for node, said in lost.items():
-        found.append((Op.INSERT, (node, WITHDRAWN, by)))
-        if not _said_by_others(state, said, lost):
-            found.append((Op.RETRACT, said))
+        causes = (cause for *_, cause in state.match(node, CAUSE))
+        if said[1] in defeasible or any(cause in unsure for cause in causes):
+            unsure.add(node)
+    return unsure
+
+
+def doubts(state: State, node: Node, clashes: Iterable[Clash]) -> list[tuple[Op, Triple]]:
+    """The changes by which a new record and what it contradicts are in doubt, each for the other."""
+    found: list[tuple[Op, Triple]] = []
+    for clash in clashes:
+        others = [other for said in clash.others for other in records_of(state, said)]
+        found += [(Op.INSERT, (node, DOUBTED, other)) for other in others or [clash.against]]
+        found += [(Op.INSERT, (other, DOUBTED, node)) for other in others]
     return found
 
 
@@ -88,14 +110,31 @@ def _said_by_others(state: State, said: Triple, lost: dict[Node, Triple]) -> boo
     return any(one not in lost and not is_lost(state, one) for one in records_of(state, said))
 
 
+class Ending(NamedTuple):
+    """The consequences of an end: the changes that end what rested on it, and the records then in doubt."""
+
+    ended: list[tuple[Op, Triple]]
+    unsure: list[Node]
+
+    def doubted(self, by: Node) -> list[tuple[Op, Triple]]:
+        """The changes that put records in doubt for the record of the end."""
+        return [(Op.INSERT, (node, DOUBTED, by)) for node in self.unsure]
+
+
 def ended_with(
-    state: State, nodes: Sequence[Node], said: Triple, now: Now, ends: Sequence[Moment]
-) -> list[tuple[Op, Triple]]:
-    """The changes that end what was observed because of records that end, at the same moment."""
+    state: State,
+    nodes: Sequence[Node],
+    said: Triple,
+    now: Now,
+    ends: Sequence[Moment],
+    defeasible: Collection[Term] = (),
+) -> Ending:
+    """The end, at the same moment, of what was observed because of records that end; or the doubt in it."""
     found: list[tuple[Op, Triple]] = []
     lost = resting(state, nodes, said)
+    unsure = _unsure(state, lost, defeasible)
     for node, fact in lost.items():
-        if (node, RDF_TYPE, OBSERVATION) not in state:
+        if node in unsure or (node, RDF_TYPE, OBSERVATION) not in state:
             continue
         (first,) = (value(bound) for *_, bound in state.match(node, FROM))
         present = now.time if isinstance(first, datetime) else now.tick
@@ -106,4 +145,4 @@ def ended_with(
         found += now.ended(state, node, end)
         if not now.before(end) and not _said_by_others(state, fact, lost):
             found.append((Op.RETRACT, fact))
-    return found
+    return Ending(found, [node for node in lost if node in unsure])

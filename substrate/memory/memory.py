@@ -21,7 +21,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable
 from datetime import datetime
-from typing import Literal, Unpack
+from typing import Unpack, get_args
 
 import pyoxigraph as ox
 
@@ -49,12 +49,14 @@ from substrate.log.grouping import (
 from substrate.log.history import Difference, difference
 from substrate.log.replay import State
 from substrate.memory._clocks import HybridClock, Now, by_time
-from substrate.memory._grounds import Withdrawal, ended_with, handed_on, resting
+from substrate.memory._contradictions import Clash, Contradictions, Vocabulary
+from substrate.memory._grounds import Withdrawal, doubts, ended_with, handed_on, resting
 from substrate.memory.records import (
     ABOUT,
     AUTHOR,
     AWAITS,
     CAUSE,
+    DOUBTED,
     FROM,
     PREFIX,
     PRIMARY,
@@ -68,6 +70,7 @@ from substrate.memory.records import (
     Record,
     Written,
     held,
+    is_doubted,
     is_lost,
     is_record,
     moment,
@@ -75,9 +78,6 @@ from substrate.memory.records import (
     same_clock,
 )
 from substrate.rules.tbox import TBox
-
-Contradictions = Literal["keep", "refuse", "end"]
-"""What a memory does where a functional property gets another object."""
 
 
 class Memory:
@@ -96,12 +96,15 @@ class Memory:
     Args:
         log: what is remembered so far; an empty log in memory unless given, ``EventLog.open(path)`` for one
             on disk.
-        tbox: its words for knowing and telling, beside those of the core, and its functional properties.
+        tbox: its words for knowing and telling, beside those of the core, and what contradicts what: how many
+            objects a property has (``owl:FunctionalProperty``, ``owl:maxCardinality``, ``sh:maxCount``), of
+            which kind (``rdfs:range``), and which classes share nothing (``owl:disjointWith``).
         clock: gives the time at which a record is written, as ``lambda: datetime.now(UTC)``; records have no
             time but the one that they are given unless there is one. It is read as a hybrid logical clock:
             where it stands still or goes back, a record is a microsecond after the last.
-        contradictions: what to do where a functional property (``tbox.functional``) gets another object:
-            ``"keep"`` both, ``"refuse"`` the new one, or ``"end"`` the old one.
+        contradictions: what to do with an observation that contradicts what is remembered: ``"keep"`` both,
+            ``"refuse"`` it, ``"end"`` what was said before (refuse it where that is nothing), or
+            ``"doubt"``: keep both, and mark their records (:meth:`doubted`).
     """
 
     def __init__(
@@ -118,11 +121,12 @@ class Memory:
             require(tbox, TBox, "a TBox", "tbox")
         self.log = EventLog() if log is None else log
         self.tbox = TBox("memory", "") if tbox is None else tbox
-        if contradictions not in ("keep", "refuse", "end"):
-            hint = 'Choose "keep", "refuse" or "end"'
+        if contradictions not in get_args(Contradictions):
+            hint = 'Choose "keep", "refuse", "end" or "doubt"'
             raise ParameterError(f"{contradictions!r} is no way", where=("contradictions",), hint=hint)
         self._clock = None if clock is None else HybridClock(self.log, clock)
         self._contradictions: Contradictions = contradictions
+        self._vocabulary = Vocabulary(self.tbox)
         self._heard: Heard | None = None
         self._quiet = -1  # so long was the log when nothing of it was still to begin or end
 
@@ -155,8 +159,8 @@ class Memory:
         Raises:
             ParameterError: an argument is no term, a moment is neither a tick nor a time with its zone, it
                 ends before it begins or by another clock, or the cause is no record of this log.
-            LogError: the tick lies before the log's last one, the log was closed, or a functional property
-                has another object and contradictions are refused.
+            LogError: the tick lies before the log's last one, the log was closed, or it contradicts what is
+                remembered and that is refused.
         """
         said = triple(subject, predicate, object)
         tick, written = self._tick(written), self._timed(written)
@@ -171,22 +175,48 @@ class Memory:
         about += [(AWAITS, term(ahead))] if ahead is not None else []
         about += meta
         self._come_due(now)
-        changes = [(Op.INSERT, said)] if stands else []
-        if stands and self._contradictions != "keep" and said[1] in self.tbox.functional:
-            changes = self._settle(said, first, tick, written) + changes
+        changes, clashes = [(Op.INSERT, said)] if stands else [], list[Clash]()
+        if stands and self._contradictions != "keep":
+            clashes = self._vocabulary.clashes(self.log.state(), said)
+        if clashes and self._contradictions == "doubt":
+            return self._write(
+                OBSERVATION, tick, about, changes, lambda node: doubts(self.log.state(), node, clashes)
+            )
+        for clash in clashes:
+            changes = self._settle(clash, first, tick, written) + changes
         return self._write(OBSERVATION, tick, about, changes)
 
-    def _settle(self, said: Triple, first: Moment, tick: int, written: Written) -> list[tuple[Op, Triple]]:
-        """End what a functional property said before, or refuse; the changes where no record says it."""
+    def observe_many(
+        self, facts: Iterable[tuple[Value, Value, Value]], **written: Unpack[Written]
+    ) -> list[Record]:
+        """Remember many things, durable together: all of them, or where one is refused none.
+
+        Args:
+            facts: subject, predicate and object of each; without a ``tick`` each has its own.
+            written: as for :meth:`observe`, which says the errors too.
+
+        >>> from substrate import Namespace
+        >>> V, memory = Namespace("urn:v:"), Memory()
+        >>> [record.tick for record in memory.observe_many([(V.ann, V.at, V.cafe), (V.bo, V.at, V.park)])]
+        [0, 1]
+        """
+        facts = list(facts)
+        while True:
+            start = len(self.log)
+            draft = self._like(self.log.branch(start, self.log.descent))
+            records = [draft.observe(*fact, **written) for fact in facts]
+            if len(self.log) == start:  # nobody has written meanwhile
+                self.log.extend_from(draft.log, start)
+                return records
+
+    def _settle(self, clash: Clash, first: Moment, tick: int, written: Written) -> list[tuple[Op, Triple]]:
+        """End what was said before, or refuse; the changes where no record says it."""
+        if self._contradictions == "refuse" or not clash.others:
+            hint = "End or forget it first, or open the memory with contradictions='end'"
+            raise LogError(clash.why, hint=hint if clash.others else "Correct it, or the TBox")
         state, left = self.log.state(), list[tuple[Op, Triple]]()
-        for other in sorted(state.match(said[0], said[1]), key=str):
-            if other == said:
-                continue
-            if self._contradictions == "refuse":
-                raise LogError(
-                    f"{said[1]} has one object, and {said[0]} has {other[2]} already",
-                    hint="End or forget it first, or open the memory with contradictions='end'",
-                )
+        oldest = sorted(clash.others, key=lambda other: self.log.history(other).intervals[-1].start)
+        for other in oldest[: clash.excess]:
             if open_ := _open(state, other):
                 same = all(same_clock(value(b), first) for node in open_ for *_, b in state.match(node, FROM))
                 self.end(*other, at=first if same else None, **{**written, "tick": tick, "cause": None})
@@ -261,8 +291,10 @@ class Memory:
             changes += now.ended(state, node, last)
         if not any(now.before(last) for _, last in ends):
             changes.append((Op.RETRACT, said))
-        changes += ended_with(state, open_, said, now, [last for _, last in ends])
-        return self._write(ENDING, tick, [(ABOUT, node) for node in open_] + meta, changes)
+        ending = ended_with(state, open_, said, now, [last for _, last in ends], self._vocabulary.defeasible)
+        return self._write(
+            ENDING, tick, [(ABOUT, node) for node in open_] + meta, [*changes, *ending.ended], ending.doubted
+        )
 
     def forget(
         self,
@@ -301,9 +333,8 @@ class Memory:
         if stays:
             changes += handed_on(state, nodes, next(node for node in _open(state, said) if node not in own))
             return self._write(FORGETTING, tick, about, changes)
-        return self._write(
-            FORGETTING, tick, about, [*changes, (Op.RETRACT, said)], Withdrawal(state, nodes, said)
-        )
+        withdrawal = Withdrawal(state, nodes, said, self._vocabulary.defeasible)
+        return self._write(FORGETTING, tick, about, [*changes, (Op.RETRACT, said)], withdrawal.changes)
 
     def impact(self, subject: Value, predicate: Value, object: Value) -> tuple[Ground, ...]:
         """The records that would lose their last ground if a triple were forgotten, nearest first.
@@ -366,11 +397,13 @@ class Memory:
             return
         time: list[tuple[ox.NamedNode, Term]] = [] if now.time is None else [(TIME, term(now.time))]
         while due := next(now.due(state := self.log.state()), None):
-            kind, changes = BEGINNING, due.changes
-            if not due.begins:
-                kind, ends = ENDING, [value(last) for *_, last in state.match(due.node, UNTIL)]
-                changes = changes + ended_with(state, [due.node], due.said, now, ends)
-            self._write(kind, now.tick, [(ABOUT, due.node), *time], changes)
+            if due.begins:
+                self._write(BEGINNING, now.tick, [(ABOUT, due.node), *time], due.changes)
+                continue
+            ends = [value(last) for *_, last in state.match(due.node, UNTIL)]
+            ending = ended_with(state, [due.node], due.said, now, ends, self._vocabulary.defeasible)
+            changes = due.changes + ending.ended
+            self._write(ENDING, now.tick, [(ABOUT, due.node), *time], changes, ending.doubted)
         if not any(state.match(None, AWAITS)):
             self._quiet = len(self.log)
 
@@ -395,15 +428,15 @@ class Memory:
         tick: int,
         about: list[tuple[ox.NamedNode, Term]],
         changes: Iterable[tuple[Op, Triple]],
-        withdrawal: Withdrawal | None = None,
+        marks: Callable[[ox.NamedNode], list[tuple[Op, Triple]]] | None = None,
     ) -> Record:
         changes = list(changes)
         text = "\n".join([self.log.digest, str(tick), str(kind), *(f"{p} {o}" for p, o in about)])
         text += "".join(f"\n{op.value} {ox.Triple(*said)}" for op, said in changes)
         node = ox.NamedNode(PREFIX + hashlib.sha256(text.encode()).hexdigest()[:32])
         said = [(Op.INSERT, (node, predicate, found)) for predicate, found in ((RDF_TYPE, kind), *about)]
-        if withdrawal:
-            changes += withdrawal.changes(node)
+        if marks:
+            changes += marks(node)
         start = len(self.log)
         self.log.extend([Delta(tick, op, part) for op, part in (*said, *changes)])
         if self._quiet == start and not any(part[1] == AWAITS for _, part in (*said, *changes)):
@@ -498,6 +531,13 @@ class Memory:
             if (node := opened(part[0])) and part[0].delta.triple[2] == FORGETTING
         ]
 
+    def doubted(self, tick: int | None = None) -> list[Ground]:
+        """List the records in doubt: contradicted, or without a ground where the TBox calls that doubtful."""
+        state = self.log.state(tick)
+        nodes = dict.fromkeys(node for node, _, _ in sorted(state.match(None, DOUBTED), key=str))
+        grounds = (self._ground(node, part, state) for node in nodes if (part := self._part(node, state)))  # type: ignore[arg-type]
+        return sorted((one for one in grounds if one.doubted), key=lambda one: one.positions)
+
     def _causes(self, node: ox.NamedNode, part: list[Placed], state: State) -> list[Term]:
         about = [delta.triple[1:] for _, delta in part if delta.triple[0] == node]
         causes = [found for predicate, found in about if predicate == CAUSE]
@@ -524,7 +564,8 @@ class Memory:
         assert isinstance(kind, ox.NamedNode)
         author, source = about.get(AUTHOR), about.get(PRIMARY)
         lost = state is not None and is_lost(state, node, said)
-        return Ground(node, kind, tick, positions, said, author, source, time, first, last, lost)
+        doubted = state is not None and not lost and is_doubted(state, node)
+        return Ground(node, kind, tick, positions, said, author, source, time, first, last, lost, doubted)
 
     # Imagining
 

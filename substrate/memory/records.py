@@ -31,6 +31,8 @@ AWAITS = ox.NamedNode(NAMESPACE + "awaits")
 """The moment at which a record's triple begins or ceases to stand, where that lies ahead."""
 WITHDRAWN = ox.NamedNode(NAMESPACE + "withdrawnBy")
 """The record that took a record's last ground away: it stays, and what it says holds no more."""
+DOUBTED = ox.NamedNode(NAMESPACE + "doubtedFor")
+"""The reason to doubt a record: another record, or a class or property that it contradicts."""
 REIFIES = ox.NamedNode("http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies")
 _PROV = "http://www.w3.org/ns/prov#"
 AUTHOR = ox.NamedNode(_PROV + "wasAttributedTo")
@@ -106,7 +108,7 @@ class Ground(NamedTuple):
 
     ``author``, ``source`` and ``time`` are ``None`` where it says nothing of them; so are ``valid_from`` and
     ``valid_until``. ``lost`` says that the record is forgotten or withdrawn, or that what it says has ended,
-    at the tick that was asked about.
+    at the tick that was asked about; ``doubted`` that something speaks against it.
     """
 
     record: ox.NamedNode
@@ -120,6 +122,7 @@ class Ground(NamedTuple):
     valid_from: Moment | None
     valid_until: Moment | None
     lost: bool = False
+    doubted: bool = False
 
 
 class Consequences:
@@ -167,6 +170,15 @@ def is_lost(state: State, node: Node, said: Triple | None = None) -> bool:
     if any(state.match(node, UNTIL)) and not any(state.match(node, AWAITS)):
         return True
     return said is not None and not any(state.match(node))
+
+
+def is_doubted(state: State, node: Node) -> bool:
+    """Tell whether anything speaks against a record that is itself not lost."""
+    against = [found for *_, found in state.match(node, DOUBTED)]
+    return any(
+        not is_record(found) or (any(state.match(found)) and not is_lost(state, found))  # type: ignore[arg-type]
+        for found in against
+    )
 
 
 def records_of(state: State, said: Triple) -> list[Node]:

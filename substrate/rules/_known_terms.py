@@ -51,7 +51,8 @@ def require_known_terms(name: str, quads: Sequence[ox.Quad], prefixes: Mapping[s
     # A TBox may call itself by its own namespace: urn:substrate:village.
     own = {iri.rstrip(":/#") for iri in prefixes.values()} | CORE_TERMS
     for unknown in sorted(iri for iri in named if _OWN.match(iri) and iri not in own):
-        known = "awareOf, content, exogenous, location, participant, recipient, retract, source, tick, Event"
+        known = "awareOf, content, defeasible, exogenous, location, participant, recipient, retract, source"
+        known += ", tick, Event"
         raise TBoxError(
             f"the core has no term {unknown.removeprefix(NAMESPACE)!r}",
             where=(name,),

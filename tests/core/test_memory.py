@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pyoxigraph import NamedNode
+from pyoxigraph import Literal, NamedNode
 
 from substrate import Assert, EventLog, LogError, Namespace, ParameterError, RetractAwareness, TBox
-from substrate.base.vocabulary import AWARE_OF
+from substrate.base.vocabulary import AWARE_OF, RDF_TYPE
 from substrate.log.grouping import FORGETTING
 from substrate.memory.memory import Memory
 from substrate.memory.records import AUTHOR, PRIMARY, REIFIES, TIME
@@ -368,6 +368,96 @@ def test_a_functional_property_is_looked_at_when_something_is_observed() -> None
     assert [places(moving, 5, about) for about in (4, 5)] == [{str(V.cafe)}, {str(V.home)}]
     with pytest.raises(ParameterError, match="contradictions"):
         Memory(contradictions="guess")  # type: ignore[arg-type]
+
+
+_STATED = """
+@prefix owl: <http://www.w3.org/2002/07/owl#> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+@prefix core: <urn:substrate:> .
+@prefix v: <urn:v:> .
+v:Cat owl:disjointWith v:Dog . v:Puppy rdfs:subClassOf v:Dog .
+v:age rdfs:range <http://www.w3.org/2001/XMLSchema#integer> . v:owner rdfs:range v:Person .
+v:Person owl:disjointWith v:Cat .
+v:Team rdfs:subClassOf [ owl:onProperty v:lead ; owl:maxCardinality 2 ] .
+v:at a owl:FunctionalProperty . v:suspects core:defeasible true .
+"""
+
+
+def test_what_a_tbox_rules_out_is_refused() -> None:
+    memory = Memory(tbox=TBox("t", _STATED), contradictions="refuse")
+    for thing, kind in ((V.tom, V.Cat), (V.rex, V.Dog), (V.ann, V.Person)):
+        memory.observe(thing, RDF_TYPE, kind)
+    memory.observe(V.rex, RDF_TYPE, V.Puppy)
+    memory.observe(V.rex, V.age, 3)
+    memory.observe(V.rex, V.owner, V.ann)
+    memory.observe(V.red, V.lead, V.ann)
+    memory.observe(V.red, V.lead, V.bo)
+    before = memory.log.digest
+    for said, reason in (
+        ((V.tom, RDF_TYPE, V.Puppy), "nothing is"),
+        ((V.rex, V.age, "three"), "has objects of"),
+        ((V.rex, V.owner, V.tom), "has objects of"),
+        ((V.rex, V.owner, "Ann"), "has objects of"),
+        ((V.red, V.lead, V.cy), "at most 2 objects"),
+    ):
+        with pytest.raises(LogError, match=reason):
+            memory.observe(*said)
+        with pytest.raises(LogError, match=reason):
+            memory.observe_many([(V.dee, V.age, 4), said])
+    assert memory.log.digest == before, "all of a batch, or nothing"
+
+
+def test_what_is_superseded_ends_the_oldest_first() -> None:
+    memory = Memory(tbox=TBox("t", _STATED), contradictions="end")
+    for who in (V.ann, V.bo, V.cy):
+        memory.observe(V.red, V.lead, who)
+    memory.observe(V.tom, RDF_TYPE, V.Cat)
+    memory.observe(V.tom, RDF_TYPE, V.Dog)
+    state = memory.log.state()
+    assert {o for *_, o in state.match(V.red, V.lead)} == {V.bo, V.cy}
+    assert {o for *_, o in state.match(V.tom, RDF_TYPE)} == {V.Dog}
+    with pytest.raises(LogError, match="has objects of"):
+        memory.observe(V.rex, V.age, "three")
+
+
+def test_a_contradiction_is_in_doubt_until_one_side_is_gone() -> None:
+    memory = Memory(tbox=TBox("t", _STATED), contradictions="doubt")
+    memory.observe(V.ann, V.at, V.cafe, author=V.bo)
+    memory.observe(V.ann, V.at, V.park, author=V.cy)
+    wrong = memory.observe(V.rex, V.age, "three")
+    assert present(memory) == {(V.ann, V.cafe), (V.ann, V.park)}
+    assert [one.said[2] for one in memory.doubted()] == [V.cafe, V.park, Literal("three")]
+    assert [one.doubted for one in memory.why(V.ann, V.at, V.cafe)] == [True]
+    memory.forget(V.ann, V.at, V.park)
+    assert [one.record for one in memory.doubted()] == [wrong.node]
+    assert [one.said[2] for one in memory.doubted(1)] == [V.cafe, V.park]
+
+
+def test_what_has_lost_its_ground_is_in_doubt_where_the_tbox_says_so() -> None:
+    for let_go in (Memory.forget, Memory.end):
+        memory = Memory(tbox=TBox("t", _STATED))
+        seen = memory.observe(V.glass, V.broken, True)
+        guess = memory.observe(V.ann, V.suspects, V.tom, cause=seen)
+        memory.observe(V.tom, V.banned, True, cause=guess)
+        memory.observe(V.floor, V.wet, True, cause=seen)
+        let_go(memory, V.glass, V.broken, True)
+        state = memory.log.state()
+        assert {p for _, p, _ in state} & {V.suspects, V.banned, V.wet} == {V.suspects, V.banned}
+        assert [one.said[1] for one in memory.doubted()] == [V.suspects, V.banned]
+        assert [one.lost for one in memory.doubted()] == [False, False]
+
+
+def test_many_observations_are_the_same_bytes_in_one_step(tmp_path: Path) -> None:
+    facts = [(V[f"s{n}"], V.p, n) for n in range(50)]
+    with EventLog.open(tmp_path / "one.rdfp") as log:
+        one = Memory(log)
+        apart = [one.observe(*fact, author=V.bo) for fact in facts]
+    with EventLog.open(tmp_path / "many.rdfp") as log:
+        many = Memory(log)
+        assert many.observe_many(facts, author=V.bo) == apart
+        assert many.log.state().nquads() == one.log.state().nquads()
+    assert (tmp_path / "one.rdfp").read_bytes() == (tmp_path / "many.rdfp").read_bytes()
+    assert EventLog.read(tmp_path / "many.rdfp") == one.log
 
 
 def test_memories_are_merged_in_the_order_of_time() -> None:

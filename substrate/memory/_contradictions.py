@@ -1,0 +1,137 @@
+"""The statements of a TBox that an observation can contradict: how many objects a property has and of which
+kind, and which classes share nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Literal, NamedTuple
+
+import pyoxigraph as ox
+
+from substrate.base.delta import Term, Triple
+from substrate.base.vocabulary import RDF_TYPE
+from substrate.log.state import State
+from substrate.rules.tbox import TBox
+
+Contradictions = Literal["keep", "refuse", "end", "doubt"]
+"""The ways in which a memory takes an observation that contradicts what it holds."""
+
+_PREFIXES = """
+PREFIX core: <urn:substrate:>
+PREFIX owl: <http://www.w3.org/2002/07/owl#>
+PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>
+PREFIX sh: <http://www.w3.org/ns/shacl#>
+"""
+_LIMITS = """SELECT ?property ?most {
+  { ?property a owl:FunctionalProperty BIND(1 AS ?most) }
+  UNION { ?shape sh:path ?property ; sh:maxCount ?most }
+  UNION { ?restriction owl:onProperty ?property ; owl:maxCardinality|owl:cardinality ?most }
+  FILTER isIRI(?property)
+}"""
+_RANGES = "SELECT ?property ?kind { ?property rdfs:range ?kind FILTER isIRI(?kind) }"
+_DISJOINT = """ASK {
+  ?one rdfs:subClassOf* ?a . ?other rdfs:subClassOf* ?b . ?a owl:disjointWith|^owl:disjointWith ?b
+}"""
+_DEFEASIBLE = "SELECT ?property { ?property core:defeasible true }"
+_XSD = "http://www.w3.org/2001/XMLSchema#"
+_RDFS = "http://www.w3.org/2000/01/rdf-schema#"
+_INTEGERS = {f"{_XSD}{kind}" for kind in ("integer", "decimal")}
+
+
+class Clash(NamedTuple):
+    """A contradiction.
+
+    Attributes:
+        others: the triples that it is with; none where the TBox alone speaks against it.
+        why: the reason, in words.
+        against: the property or class of the TBox.
+        excess: so many of the others would have to go.
+    """
+
+    others: Sequence[Triple]
+    why: str
+    against: Term
+    excess: int = 0
+
+
+class Vocabulary:
+    """A TBox's statements that can be contradicted."""
+
+    def __init__(self, tbox: TBox) -> None:
+        self._tbox = tbox
+        self._disjoint: dict[tuple[Term, Term], bool] = {}
+
+    @cached_property
+    def defeasible(self) -> frozenset[Term]:
+        """The properties whose records are in doubt, and not withdrawn, without their last ground."""
+        return frozenset(row["property"] for row in self._rows(_DEFEASIBLE))
+
+    def clashes(self, state: State, said: Triple) -> list[Clash]:
+        """The contradictions between a triple and a state."""
+        subject, predicate, object_ = said
+        if predicate == RDF_TYPE:
+            return self._of_classes(state, said)
+        found: list[Clash] = []
+        most = self._limits.get(predicate)
+        if most is not None and said not in state:
+            others = sorted(state.match(subject, predicate), key=str)
+            if len(others) >= most:
+                has = ", ".join(str(other[2]) for other in others)
+                objects = "one object" if most == 1 else f"at most {most} objects"
+                why = f"{predicate} has {objects}, and {subject} has {has} already"
+                found.append(Clash(others, why, predicate, len(others) - most + 1))
+        kind = self._ranges.get(predicate)
+        if kind is not None and not self._fits(state, object_, kind):
+            found.append(Clash((), f"{predicate} has objects of {kind}, and {object_} is none", kind))
+        return found
+
+    def _of_classes(self, state: State, said: Triple) -> list[Clash]:
+        held = sorted(state.match(said[0], RDF_TYPE), key=str)
+        apart = [other for other in held if self._are_disjoint(said[2], other[2])]
+        if not apart:
+            return []
+        names = ", ".join(str(other[2]) for other in apart)
+        return [Clash(apart, f"{said[0]} is {names}, and nothing is {said[2]} as well", said[2], len(apart))]
+
+    def _fits(self, state: State, object_: Term, kind: ox.NamedNode) -> bool:
+        if kind.value.startswith(_XSD):
+            if not isinstance(object_, ox.Literal):
+                return False
+            given = object_.datatype.value
+            return given == kind.value or ({given, kind.value} <= _INTEGERS and given.endswith("integer"))
+        if kind.value in (f"{_RDFS}Literal", f"{_RDFS}Resource"):
+            return kind.value == f"{_RDFS}Resource" or isinstance(object_, ox.Literal)
+        if isinstance(object_, ox.Literal):
+            return False
+        kinds = (
+            [found for *_, found in state.match(object_, RDF_TYPE)]
+            if not isinstance(object_, ox.Triple)
+            else []
+        )
+        return not any(self._are_disjoint(kind, other) for other in kinds)
+
+    def _are_disjoint(self, one: Term, other: Term) -> bool:
+        if (one, other) not in self._disjoint:
+            given = {ox.Variable("one"): one, ox.Variable("other"): other}
+            found = self._tbox.store.query(_PREFIXES + _DISJOINT, substitutions=given)
+            self._disjoint[one, other] = bool(found)
+        return self._disjoint[one, other]
+
+    @cached_property
+    def _limits(self) -> dict[Term, int]:
+        found: dict[Term, int] = {}
+        for row in self._rows(_LIMITS):
+            most = int(row["most"].value)  # type: ignore[union-attr]
+            found[row["property"]] = min(most, found.get(row["property"], most))
+        return found
+
+    @cached_property
+    def _ranges(self) -> dict[Term, ox.NamedNode]:
+        return {row["property"]: row["kind"] for row in self._rows(_RANGES)}  # type: ignore[misc]
+
+    def _rows(self, query: str) -> list[ox.QuerySolution]:
+        found = self._tbox.store.query(_PREFIXES + query)
+        assert isinstance(found, ox.QuerySolutions)
+        return list(found)
