@@ -7,6 +7,7 @@ C). The answers are judged by the code of `substrate score twin`. Needs the extr
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from inspect import signature
 from pathlib import Path
@@ -25,6 +26,7 @@ try:
     from inspect_ai import Task, task  # pyright: ignore[reportMissingImports]
     from inspect_ai.agent import react, run  # pyright: ignore[reportMissingImports]
     from inspect_ai.dataset import MemoryDataset, Sample  # pyright: ignore[reportMissingImports]
+    from inspect_ai.hooks import Hooks, hooks  # pyright: ignore[reportMissingImports]
     from inspect_ai.model import (  # pyright: ignore[reportMissingImports]
         ChatMessageSystem,
         ChatMessageUser,
@@ -272,3 +274,26 @@ def all_arms() -> Any:
         return Score(value=parts, answer=" ".join(said), explanation=f"gold: {' '.join(target)}")
 
     return score
+
+
+@hooks("substrate_judged", "Ends `inspect eval` with an error where a task judged no sample.")
+class Judged(Hooks):
+    """An end of `inspect eval` that a script can tell: by itself it exits with 0 when every sample failed."""
+
+    def enabled(self) -> bool:
+        """Tell whether this process is the command; who calls Inspect from Python has its logs."""
+        return Path(sys.argv[0]).stem == "inspect"
+
+    async def on_run_end(self, data: Any) -> None:
+        """End the command where nothing was judged, once Inspect has written its logs."""
+        if data.exception or data.eval_set_id:
+            return
+        for log in data.logs:
+            failed = log.status != "success" or (log.samples and all(one.error for one in log.samples))
+            if (log.eval.task_registry_name or "").startswith("substrate/") and failed:
+                sys.exit(f"no sample of {log.eval.task} was judged: {_reason(log)}. Its log: {log.location}")
+
+
+def _reason(log: Any) -> str:
+    errors = (log.error, *(sample.error for sample in log.samples or ()))
+    return next((" ".join(error.message.split()) for error in errors if error), log.status)

@@ -142,23 +142,36 @@ def test_an_agent_with_the_substrate_gets_what_its_tools_say(tmp_path: Path) -> 
     assert found["unreadable"] == 0
 
 
-def test_the_command_finds_the_task_by_its_entry_point(tmp_path: Path) -> None:
+def inspect_eval(folder: Path, *arguments: str) -> tuple[subprocess.CompletedProcess[str], dict[str, Any]]:
+    """A run of the command without a network, and its log."""
     command = shutil.which("inspect", path=str(Path(sys.executable).parent))
     if command is None or "substrate" not in {point.name for point in entry_points(group="inspect_ai")}:
         pytest.skip("the package is not installed with its entry point")
-    # There is no network.
-    (tmp_path / "sitecustomize.py").write_text("import socket\nsocket.create_connection = None\n", "utf-8")
-    task = ["eval", "substrate/twin_eventlog", "--model", "mockllm/model", "--limit", "10", "-T", "count=12"]
+    (folder / "sitecustomize.py").write_text("import socket\nsocket.create_connection = None\n", "utf-8")
+    task = ["eval", "substrate/twin_eventlog", "--model", "mockllm/model", *arguments]
     done = subprocess.run(
-        [command, *task, "--log-format", "json", "--log-dir", tmp_path / "logs", "--display", "plain"],
-        cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": str(tmp_path)},
+        [command, *task, "--log-format", "json", "--log-dir", folder / "logs", "--display", "plain"],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": str(folder)},
         capture_output=True,
         text=True,
         check=False,
     )
+    (written,) = (folder / "logs").glob("*.json")
+    return done, json.loads(written.read_text("utf-8"))
+
+
+def test_the_command_finds_the_task_by_its_entry_point(tmp_path: Path) -> None:
+    done, log = inspect_eval(tmp_path, "--limit", "10", "-T", "count=12")
     assert done.returncode == 0, done.stdout + done.stderr
-    (written,) = (tmp_path / "logs").glob("*.json")
-    log = json.loads(written.read_text("utf-8"))
     assert (log["status"], len(log["samples"])) == ("success", 10)
     assert {score["name"] for score in log["results"]["scores"]} == {*METRICS, "unreadable"}
+
+
+@pytest.mark.parametrize("limit", [(), ("--no-fail-on-error",)])
+def test_the_command_fails_where_no_sample_was_judged(limit: tuple[str, ...], tmp_path: Path) -> None:
+    # The mock fails at each sample: its outputs are letters.
+    done, _ = inspect_eval(tmp_path, "-M", "custom_outputs=abc", "-T", "count=2", *limit)
+    assert done.returncode == 1, done.stdout + done.stderr
+    (line,) = [line for line in done.stderr.splitlines() if "no sample of" in line]
+    assert re.match(r"no sample of \S*twin_eventlog was judged: .+\. Its log: \S+json", line)

@@ -57,7 +57,7 @@ def test_who_always_says_no_gets_what_the_gold_gives_them(reply: str) -> None:
 
 def test_who_says_neither_is_wrong_and_half_a_pair_is_none() -> None:
     found = scored("who knows", limit=5)
-    assert (found["per_arm"], found["joint"], found["divergence"]) == (0, 0, 0)
+    assert (found["per_arm"], found["joint"], found["divergence"], found["unreadable"]) == (0, 0, 0, 1)
 
 
 def test_three_arms_are_judged_together_and_one_that_is_cut_off_is_none() -> None:
