@@ -16,6 +16,8 @@ from orchestration.benchmarks.baselines import (
     TWIN_CONCORDIA,
     TWIN_DIRECT,
     TWIN_REASONED,
+    TWIN_WITH_SEARCH,
+    TWIN_WITH_SUBSTRATE,
 )
 from orchestration.benchmarks.benchmark import Benchmark, Explained, Interpreted, Logger, Source, Table
 from orchestration.benchmarks.clevrer import CLEVRER
@@ -48,6 +50,8 @@ _IN_ORDER: tuple[Benchmark, ...] = (
     TWIN,
     TWIN_DIRECT,
     TWIN_REASONED,
+    TWIN_WITH_SEARCH,
+    TWIN_WITH_SUBSTRATE,
     TWIN_CONCORDIA,
 )
 BENCHMARKS: Mapping[str, Benchmark] = {benchmark.name: benchmark for benchmark in _IN_ORDER}

@@ -18,10 +18,12 @@ from orchestration.benchmarks.transfer import TRANSFER
 from orchestration.benchmarks.twin import TWIN
 from orchestration.models.asking import Part
 from orchestration.models.transcript import Records, TranscriptError, images_of
+from substrate.adapters.village_tools import MEMORIES
 from substrate.base.errors import FormatError
 from substrate.baselines import clevrer as controlled
 from substrate.baselines import gqa as photographs
 from substrate.baselines import twin
+from substrate.baselines.agent import acting
 from substrate.baselines.concordia import concordia
 from substrate.baselines.model import Image, Model, ReplyError, row, spread
 from substrate.baselines.parameters import Baseline, Parameters
@@ -290,4 +292,20 @@ TWIN_CONCORDIA = _of_twin(
     2,
     concordia,
     "Accuracy of a Concordia-style simulation",
+)
+TWIN_WITH_SEARCH = _of_twin(
+    "twin_with_search",
+    "a language model that searches the village's sentences",
+    10,
+    partial(acting, memory=MEMORIES["bm25"]),
+    "Accuracy of a language model that searches the village's sentences (BM25) before it answers",
+    TRANSFER,
+)
+TWIN_WITH_SUBSTRATE = _of_twin(
+    "twin_with_substrate",
+    "a language model with the substrate",
+    11,
+    partial(acting, memory=MEMORIES["substrate"]),
+    "Accuracy of a language model that asks states and forks of the village's event log before it answers",
+    TRANSFER,
 )

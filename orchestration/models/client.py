@@ -233,8 +233,8 @@ class Client:
     def complete(self, request: Request) -> Reply:
         """The server's reply.
 
-        One that is off the schema is asked for again; that of the last try is given as it is, for it is the
-        model's answer.
+        One that is off the schema is asked for again, unless it was cut off at its length; that of the last try
+        is given as it is, for it is the model's answer.
 
         Raises:
             ModelError: the server refuses the request, or does not answer at all.
@@ -244,7 +244,9 @@ class Client:
             try:
                 reply = self._in_some_format(request)
                 failures += 1
-                if failures >= self._patience.attempts or _fits(request, reply):
+                # One that ran out of tokens would do so again.
+                cut_off = reply.finish_reason == "length"
+                if failures >= self._patience.attempts or cut_off or _fits(request, reply):
                     return reply
                 continue
             except _TryAgainError as error:

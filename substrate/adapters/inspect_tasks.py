@@ -8,17 +8,18 @@ C). The answers are judged by the code of `substrate score twin`. Needs the extr
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from inspect import signature
 from pathlib import Path
 from typing import Any
 
 from substrate import __version__
-from substrate.adapters.village_tools import SentenceMemory, VillageMemory
+from substrate.adapters.village_tools import MEMORIES
 from substrate.base.errors import FormatError, ParameterError, SubstrateError
 from substrate.base.extras import missing_extra
+from substrate.baselines.agent import Tool
 from substrate.baselines.twin import FORM, request, said_in
-from substrate.domains.smallville.format import INTERVENTIONS, Gold, Spec, read_gold, read_specs
+from substrate.domains.smallville.format import Gold, Spec, read_gold, read_specs
 from substrate.domains.smallville.judging import Judgement, judge, weights
 from substrate.generators.smallville import CANARY, generate
 
@@ -89,8 +90,8 @@ def twin_eventlog_agent(
         seed: what they are generated from.
         level: how hard they are, as in :func:`twin_eventlog`.
     """
-    if memory not in _TOOLS:
-        raise ParameterError(f"no memory is called {memory!r}", hint=f"Say one of {', '.join(_TOOLS)}")
+    if memory not in MEMORIES:
+        raise ParameterError(f"no memory is called {memory!r}", hint=f"Say one of {', '.join(MEMORIES)}")
     found = list(_generated(count, seed, level))
     return Task(
         dataset=MemoryDataset([_sample(spec, gold) for spec, gold in found], name="twin-eventlog"),
@@ -169,10 +170,10 @@ def each_arm_by_agent(memory: str, specs: Mapping[int, Spec]) -> Any:
         spec = specs[int(state.sample_id)]
         for arm in state.metadata["arms"]:
             system, user = state.metadata[f"arm_{arm}"]
-            asked = user.partition("\n\n")[2] if memory == "bm25" else user
-            agent = react(prompt=f"{system}\n{_SUBMIT}", tools=_TOOLS[memory](spec))
+            tools = [_tool(tool) for tool in MEMORIES[memory].tools(spec)]
+            agent = react(prompt=f"{system}\n{_SUBMIT}", tools=tools)
             try:
-                done = await run(agent, asked, limits=[message_limit(TURNS)])
+                done = await run(agent, MEMORIES[memory].asked(user), limits=[message_limit(TURNS)])
             except LimitExceededError:
                 replies.append("")
                 continue
@@ -188,52 +189,16 @@ def each_arm_by_agent(memory: str, specs: Mapping[int, Spec]) -> Any:
 _SUBMIT = "Use the tools as often as you like, then submit the JSON as your answer."
 
 
-def _tool(function: Callable[..., str], about: str, **parameters: str) -> Any:
+def _tool(tool: Tool) -> Any:
     async def execute(*arguments: Any, **named: Any) -> str:
         try:
-            return function(*arguments, **named)
+            return tool.call(*arguments, **named)
         except SubstrateError as error:
             raise ToolError(str(error)) from None
 
-    execute.__signature__ = signature(function)  # pyright: ignore[reportFunctionMemberAccess]
-    execute.__annotations__ = function.__annotations__
-    return ToolDef(execute, name=function.__name__, description=about, parameters=parameters).as_tool()
-
-
-def _substrate_tools(spec: Spec) -> list[Any]:
-    village = VillageMemory(spec)
-    return [
-        _tool(
-            village.state,
-            "Where every villager is and what they know at the end of a tick, in a world.",
-            tick="The tick.",
-            world="`planned`, or the name of a world that `imagine` gave.",
-        ),
-        _tool(
-            village.imagine,
-            "Fork the village before a tick with one intervention, and replay it; gives the world's name.",
-            tick="When the intervention happens.",
-            intervention=f"One of {', '.join(INTERVENTIONS)}.",
-            villager="Whom it befalls, by name.",
-            what="The plan (from tick 3 on at PLACE), the place, or the fact, in the village's words.",
-        ),
-    ]
-
-
-def _search_tools(spec: Spec) -> list[Any]:
-    sentences = SentenceMemory.of(spec)
-
-    def search(query: str) -> str:
-        return sentences.search(query) or "nothing found"
-
-    return [_tool(search, "The sentences about the village that fit best.", query="What to look for.")]
-
-
-_TOOLS: Mapping[str, Callable[[Spec], list[Any]]] = {
-    "substrate": _substrate_tools,
-    "bm25": _search_tools,
-    "none": lambda _: [],
-}
+    execute.__signature__ = signature(tool.call)  # pyright: ignore[reportFunctionMemberAccess]
+    execute.__annotations__ = dict(tool.types)
+    return ToolDef(execute, name=tool.name, description=tool.about, parameters=tool.parameters).as_tool()
 
 
 _CONFIG = GenerateConfig(

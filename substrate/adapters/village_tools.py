@@ -9,16 +9,18 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
 from substrate.base.errors import ParameterError
+from substrate.baselines.agent import Memory, Tool
 from substrate.baselines.twin import names_of, village_text
-from substrate.domains.smallville.format import INTERVENTIONS, ArmIntervention, Plan, Spec
+from substrate.domains.smallville.format import INTERVENTIONS, ArmIntervention, InterventionType, Plan, Spec
 from substrate.domains.smallville.twin import entity, parent_log, replay_twin, term
 from substrate.log.event_log import EventLog
+from substrate.log.history import Interval
 from substrate.log.replay import State
 
 PLANNED = "planned"
@@ -65,7 +67,26 @@ class VillageMemory:
             lines.append(f"{agent.name} is at {', '.join(at)}. Knows: {facts}.")
         return "\n".join(lines)
 
-    def imagine(self, tick: int, intervention: str, villager: str, what: str) -> str:
+    def history(self, villager: str, world: str = PLANNED) -> str:
+        """Where a villager is and which facts they know, each with its ticks.
+
+        Args:
+            villager: by name.
+            world: as in :meth:`state`.
+
+        Raises:
+            ParameterError: there is no such villager or world.
+        """
+        log, who, village = self._log(world), entity(self._id(villager)), self._spec.village
+        said: list[str] = []
+        for how, predicate, things in (("At", "at", village.places), ("Knows:", "knows", village.facts)):
+            for thing in things:
+                found = log.history((who, term(predicate), entity(thing.id))).intervals
+                if found:
+                    said.append(f"{how} {thing.name}: {', '.join(map(_ticks, found))}.")
+        return "\n".join(said)
+
+    def imagine(self, tick: int, intervention: InterventionType, villager: str, what: str) -> str:
         """Fork the village before a tick, with one intervention, and replay it to the end.
 
         Args:
@@ -114,7 +135,7 @@ class VillageMemory:
                 return str(identifier)
         raise ParameterError(f"nothing here is called {name!r}", hint="Use a name of the village's text")
 
-    def _object(self, intervention: str, what: str) -> dict[str, Any]:
+    def _object(self, intervention: InterventionType, what: str) -> dict[str, Any]:
         if intervention == "override_location":
             return {"place": self._id(what)}
         if intervention.endswith("awareness"):
@@ -124,6 +145,11 @@ class VillageMemory:
             raise ParameterError(f"{what!r} is no plan", hint="Say: from tick 3 on at PLACE")
         known = found[3] and self._id(found[3])
         return {"plan": Plan(start=int(found[1]), goal=self._id(found[2]), if_knows=known)}
+
+
+def _ticks(interval: Interval) -> str:
+    last = "on" if interval.end is None else f"to {interval.end - 1}"
+    return f"from tick {interval.start} {last}"
 
 
 class SentenceMemory:
@@ -158,3 +184,50 @@ class SentenceMemory:
 
 def _words(text: str) -> list[str]:
     return re.findall(r"\w+", text.casefold())
+
+
+_WORLD = f"`{PLANNED}`, or the name of a world that `imagine` gave."
+
+
+def _substrate(spec: Spec) -> list[Tool]:
+    village = VillageMemory(spec)
+    return [
+        Tool(
+            village.state,
+            "Where every villager is and what they know at the end of a tick, in a world.",
+            {"tick": "The tick.", "world": _WORLD},
+        ),
+        Tool(
+            village.history,
+            "Where a villager is and what they know, each with its ticks, in a world.",
+            {"villager": "Of whom, by name.", "world": _WORLD},
+        ),
+        Tool(
+            village.imagine,
+            "Fork the village before a tick with one intervention, and replay it; gives the world's name.",
+            {
+                "tick": "When the intervention happens.",
+                "intervention": f"One of {', '.join(INTERVENTIONS)}.",
+                "villager": "Whom it befalls, by name.",
+                "what": "The plan (from tick 3 on at PLACE), the place, or the fact, in the village's words.",
+            },
+        ),
+    ]
+
+
+def _search(spec: Spec) -> list[Tool]:
+    sentences = SentenceMemory.of(spec)
+
+    def search(query: str) -> str:
+        return sentences.search(query) or "nothing found"
+
+    about = "The sentences about the village that fit best."
+    return [Tool(search, about, {"query": "What to look for."})]
+
+
+MEMORIES: Mapping[str, Memory] = {
+    "substrate": Memory(_substrate),
+    "bm25": Memory(_search, told=False),
+    "none": Memory(lambda _: []),
+}
+"""The memories that an agent may be given, by name."""

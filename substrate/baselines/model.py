@@ -208,5 +208,6 @@ def _inlined(node: Any, parts: dict[str, Any]) -> Any:
     return {
         key: _inlined(value, parts)
         for key, value in node.items()
-        if not (key == "title" and isinstance(value, str))
+        # A discriminator names the parts by reference, and says nothing that the parts do not.
+        if not (key == "title" and isinstance(value, str)) and key != "discriminator"
     }

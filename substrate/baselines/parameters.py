@@ -48,6 +48,8 @@ class Parameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A folder of GQA's photographs, ``IMAGE_ID.jpg``."""
     twin_direct: Baseline = Baseline(None, 500)
     twin_reasoned: Baseline = Baseline(None, 100)
+    twin_with_search: Baseline = Baseline(None, 100)
+    twin_with_substrate: Baseline = Baseline(None, 100)
     twin_concordia: Baseline = Baseline(None, 100)
     controlled: Baseline = Baseline(None, 300)
     controlled_facts: Baseline = Baseline(None, 300)

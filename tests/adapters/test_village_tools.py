@@ -54,7 +54,7 @@ def test_what_the_village_lacks_is_said_with_what_to_do() -> None:
     for call in (
         lambda: memory.state(99),
         lambda: memory.state(0, "imagined 7"),
-        lambda: memory.imagine(3, "teleport", "Klaus Mueller", "Hobbs Cafe"),
+        lambda: memory.imagine(3, "teleport", "Klaus Mueller", "Hobbs Cafe"),  # pyright: ignore[reportArgumentType]
         lambda: memory.imagine(3, "override_location", "Nobody", "Hobbs Cafe"),
         lambda: memory.imagine(3, "assert", memory.state(0).partition(" is at ")[0], "go home"),
     ):

@@ -1,0 +1,118 @@
+"""Twin-EventLog asked of an agent: a language model that may use tools, a turn at a time, before it answers.
+
+A turn is a reply held to a JSON Schema, as every other reply is: a thought, and a tool with its arguments or
+the answer. So any server can be asked, and a conversation replays from its transcript like any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from inspect import signature
+from typing import Any, Literal, NamedTuple, Union, get_type_hints
+
+import msgspec
+
+from substrate.base.errors import SubstrateError
+from substrate.baselines.model import Message, Model, ReplyError, Request
+from substrate.baselines.model import answer as answer_of
+from substrate.baselines.twin import FORM, request
+from substrate.domains.smallville.format import Arm, Spec
+
+USES = 8
+"""The most turns of a conversation; the next must be the answer."""
+THOUGHT = 256
+"""The most tokens of a turn."""
+
+
+class Tool(NamedTuple):
+    """A function that an agent may use, in words for a model; its parameters are texts and whole numbers.
+
+    Its name and the parameters' types are the function's; an error of the project's is told to the agent.
+    """
+
+    call: Callable[..., str]
+    about: str
+    parameters: dict[str, str]
+
+    @property
+    def name(self) -> str:
+        """The function's name."""
+        return self.call.__name__
+
+    @property
+    def types(self) -> tuple[tuple[str, Any], ...]:
+        """The parameters with their types, in order."""
+        hints = get_type_hints(self.call)
+        return tuple((name, hints[name]) for name in signature(self.call).parameters)
+
+
+class Memory(NamedTuple):
+    """A memory that an agent has beside its prompt.
+
+    Attributes:
+        tools: what asks the memory of a specification.
+        told: whether the prompt tells the village too.
+    """
+
+    tools: Callable[[Spec], Sequence[Tool]]
+    told: bool = True
+
+    def asked(self, user: str) -> str:
+        """A question's text as this agent is asked it: without the village where the memory has that."""
+        return user if self.told else user.partition("\n\n")[2]
+
+
+def acting(model: Model, spec: Spec, arm: Arm, *, memory: Memory) -> str | ReplyError:
+    """An agent's answer about an arm: ``yes``, ``no``, or the reason why its reply cannot be read.
+
+    A turn that cannot be read is answered with the reason and counts among :data:`USES`.
+    """
+    system, user = request(spec, arm).messages
+    tools = {tool.name: tool for tool in memory.tools(spec)}
+    turn = _turn(tuple((name, tool.types) for name, tool in tools.items()))
+    said = [
+        Message("system", "\n".join((system.text.rpartition("\n")[0], *map(_told, tools.values()), _TURNS))),
+        Message("user", memory.asked(user.text)),
+    ]
+    for _ in range(USES):
+        asked = Request(tuple(said), turn, THOUGHT)
+        try:
+            reply = model.ask(asked)
+        except ReplyError as error:
+            return error
+        try:
+            act = asked.read(reply).act
+            if isinstance(act, _Answer):
+                return act.answer
+            found = tools[act.__struct_config__.tag].call(**msgspec.structs.asdict(act))
+        except SubstrateError as error:
+            found = str(error)
+        said += (Message("assistant", reply), Message("user", found))
+    return answer_of(model, Request((*said, Message("user", _LAST)), FORM.reply))
+
+
+_TURNS = f"""Each reply is JSON only: what you think, and one tool with its arguments,
+{{"thought": "...", "act": {{"use": "TOOL", ...}}}}, at most {USES} times, until you know the answer:
+{{"thought": "...", "act": {{"use": "answer", "answer": "yes"}}}}, or "no"."""
+_LAST = 'Now the answer, as JSON only, {"answer": "yes"} or {"answer": "no"}.'
+
+
+def _told(tool: Tool) -> str:
+    parameters = " ".join(f"`{name}`: {about}" for name, about in tool.parameters.items())
+    return f"The tool `{tool.name}`: {tool.about} {parameters}"
+
+
+class _Answer(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="use", tag="answer"):
+    answer: Literal["yes", "no"]
+
+
+@cache
+def _turn(tools: tuple[tuple[str, tuple[tuple[str, Any], ...]], ...]) -> type[Any]:
+    """The type of a turn's reply."""
+    acts = [
+        msgspec.defstruct(name, types, tag_field="use", tag=name, frozen=True, forbid_unknown_fields=True)
+        for name, types in tools
+    ]
+    fields = [("thought", str), ("act", Union[*acts, _Answer])]
+    return msgspec.defstruct("Turn", fields, frozen=True, forbid_unknown_fields=True)
