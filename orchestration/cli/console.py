@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from orchestration.cli import completion
-from substrate.cli.console import bars, note
+from substrate.cli.console import Recent, bars, note
 from substrate.cli.notices import OURS, Voice, others_apart
 
 ProfileOption = Annotated[
@@ -50,12 +50,12 @@ def stage_bars(names: Iterable[str]) -> Iterator[dict[str, str]]:
         lines = _Lines(len(names)) if shown.disable and not Voice.quiet else None
         tasks = {name: shown.add_task(name, total=None, start=False) for name in names}
 
-        def report(stage: str, done: int, total: int) -> None:
+        def report(stage: str, done: int, total: int, unit: str) -> None:
             if lines:
-                lines.advance(stage, done, total)
+                lines.advance(stage, done, total, unit)
             elif stage in tasks:
                 shown.start_task(tasks[stage])
-                shown.update(tasks[stage], completed=done, total=total)
+                shown.update(tasks[stage], completed=done, total=total or None, unit=unit)
 
         with (
             watching(report),
@@ -71,11 +71,16 @@ class _Lines:
     def __init__(self, stages: int) -> None:
         self._stages, self._ended = stages, 0
         self._before = self._spoke = time.monotonic()
+        self._recent: dict[tuple[str, str], Recent] = {}
         self._say(f"{stages} stages")
 
-    def advance(self, stage: str, done: int, total: int) -> None:
+    def advance(self, stage: str, done: int, total: int, unit: str) -> None:
+        recent = self._recent.setdefault((stage, unit), Recent())
+        recent.add(done)
         if time.monotonic() - self._spoke >= _QUIET:
-            self._say(f"[{self._ended + 1}/{self._stages}] {stage}  {done} of {total} tasks done")
+            counted = f"{done:,} of {total:,} {unit}" if total else f"{done:,} {unit}"
+            about = ", ".join(filter(None, (counted, recent.text(total))))
+            self._say(f"[{self._ended + 1}/{self._stages}] {stage}  {about}")
 
     def end(self, stage: str, how: str) -> None:
         self._ended += 1

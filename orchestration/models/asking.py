@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from pathlib import Path
 
 from orchestration.fetch.transfer import Patience
@@ -28,6 +28,10 @@ Watch = Callable[[int, int], None]
 """Told how many parts are done, and how many there are."""
 
 
+LOOK = 1.0
+"""Seconds after which it is told how far it is, though no part has ended."""
+
+
 def _unwatched(done: int, total: int) -> None:
     """Nobody asks how far it is."""
 
@@ -41,17 +45,20 @@ def ask_parts(
         parts: what to ask about.
         model: who is asked.
         concurrency: how many parts at once.
-        watch: told how many parts are done.
+        watch: told how many parts are done, as they end and while none does.
 
     Raises:
         SubstrateError: what the first part that fails raises; parts that have not begun are left.
     """
     with ThreadPoolExecutor(concurrency) as pool:
         futures = [pool.submit(part, model) for part in parts]
+        left = set(futures)
         try:
-            for done, future in enumerate(as_completed(futures), start=1):
-                future.result()
-                watch(done, len(parts))
+            while left:
+                ended, left = wait(left, LOOK, FIRST_COMPLETED)
+                for future in ended:
+                    future.result()
+                watch(len(parts) - len(left), len(parts))
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
     rows = [row for future in futures for row in future.result()]
@@ -92,6 +99,7 @@ def record(
     Args:
         settings: with what patience and pace the server is asked.
         kept: the transcript; beside it grows a journal, ``….partial.jsonl``, until all is asked.
+        watch: told how many replies there are, and how many there will be as far as can be told, else 0.
 
     Returns:
         How many requests the server was sent.
@@ -106,7 +114,11 @@ def record(
         with journal(partial_of(kept)) as written:
             recorder = Recorder(client, read_transcript(kept), written, baseline)
             at_once = min(settings.concurrency, client.slots() or settings.concurrency)
-            ask_parts(parts, recorder, concurrency=at_once, watch=watch)
+
+            def replies(done: int, total: int) -> None:
+                watch(recorder.replies, round(recorder.replies * total / done) if done else 0)
+
+            ask_parts(parts, recorder, concurrency=at_once, watch=replies)
             recorder.finish()
         settle(kept)
         return recorder.asked

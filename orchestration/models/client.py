@@ -233,8 +233,8 @@ class Client:
     def complete(self, request: Request) -> Reply:
         """The server's reply.
 
-        One that is off the schema is asked for again, unless it was cut off at its length; that of the last try
-        is given as it is, for it is the model's answer.
+        One that is off the schema is asked for again, unless it was cut off at its length. That of the last
+        try is given as it is, for it is the model's answer.
 
         Raises:
             ModelError: the server refuses the request, or does not answer at all.
@@ -273,8 +273,8 @@ class Client:
         raise ModelError(
             refusal,
             hint=(
-                "Look at the server's own log: the request may be longer than the model's context, or hold "
-                "a picture that it cannot see"
+                f"Look at the log of the server at {URL}: the request may be longer than the model's context, "
+                "or hold a picture that it cannot see"
             ),
         )
 
@@ -481,6 +481,8 @@ class Recorder:
         self._twice: deque[tuple[dict[str, Any], Request]] = deque()
         self.asked = 0
         """The number of requests that went to the server."""
+        self.replies = 0
+        """The number of replies, known and new."""
 
     def ask(self, request: Request) -> str:
         """The reply, known or new; errors as :meth:`Client.complete`."""
@@ -498,6 +500,8 @@ class Recorder:
                 raise
             if repeated(name) and not self._answered(address(again(written))):
                 self._twice.append((again(written), request))
+            with self._lock:
+                self.replies += 1
             # The second time comes after other requests, which must not matter.
             self.finish(3)
         return content(future.result().reply)

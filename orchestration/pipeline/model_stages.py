@@ -78,7 +78,7 @@ def make_transcript(model: LanguageModel, workspace: Workspace, out: Path) -> di
     if server and not blind:
         pictures = pictures_in(workspace.root / settings.images) if settings.images else pictures_of({})
         parts, _ = parts_of(model, workspace, pictures)
-        watch = partial(advance, f"{model.name}/dataset")
+        watch = partial(advance, f"{model.name}/dataset", unit="replies")
         requests = record(parts, baseline, settings, server, kept, watch=watch)
     records = read_transcript(kept)
     if not records:

@@ -6,8 +6,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-Report = Callable[[str, int, int], None]
-"""Takes a stage's name, how many of its parts are done, and how many there are."""
+Report = Callable[[str, int, int, str], None]
+"""Takes a stage's name, how many of its parts are done, how many there are (0: not known yet), and what they
+are called.
+"""
 
 _report: ContextVar[Report | None] = ContextVar("report", default=None)
 _ended: ContextVar[Callable[[str, str], None] | None] = ContextVar("ended", default=None)
@@ -24,10 +26,10 @@ def watching(report: Report) -> Iterator[None]:
         _report.reset(token)
 
 
-def advance(stage: str, done: int, total: int) -> None:
+def advance(stage: str, done: int, total: int, unit: str = "tasks") -> None:
     """Say how far a stage is; nothing happens where nobody watches."""
     if report := _report.get():
-        report(stage, done, total)
+        report(stage, done, total, unit)
 
 
 @contextmanager
@@ -72,12 +74,12 @@ def logging_to(log: Callable[[str], None]) -> Iterator[None]:
     clevrer/logs: 30 of 300 done
     clevrer/logs: 60 of 300 done
     """
-    watcher, said = _report.get(), dict[str, tuple[int, int]]()
+    watcher, said = _report.get(), dict[str, tuple[int, str]]()
 
-    def report(stage: str, done: int, total: int) -> None:
+    def report(stage: str, done: int, total: int, unit: str) -> None:
         if watcher:
-            watcher(stage, done, total)
-        tenth = 10 * done // total if total else 0, total
+            watcher(stage, done, total, unit)
+        tenth = 10 * done // total if total else 0, unit
         if said.get(stage) != tenth:
             said[stage] = tenth
             log(f"{stage}: {done} of {total} done")

@@ -105,7 +105,10 @@ def reasoned(model: Model, spec: Spec, arm: Arm) -> Any:
     asked = request(spec, arm)
     system, user = asked.messages
     aloud = (Message("system", f"{system.text.rpartition(chr(10))[0]}\nReason step by step."), user)
-    thought = model.ask(Request(aloud, None, THOUGHT))
+    try:
+        thought = model.ask(Request(aloud, None, THOUGHT))
+    except ReplyError as error:
+        return error
     told = (system, user, Message("assistant", thought), Message("user", "Now the answer, as JSON only."))
     return answer_of(model, Request(told, asked.reply))
 

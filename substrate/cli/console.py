@@ -12,7 +12,9 @@ import os
 import signal
 import sys
 import threading
+import time
 import traceback
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import wraps
@@ -137,9 +139,64 @@ def note(text: str) -> None:
         say(text, error=True)
 
 
+class Recent:
+    """The pace of some work over its last minutes, told in words.
+
+    A pause lets the pace fall, and the time left grow.
+
+    Args:
+        clock: seconds that only grow.
+
+    >>> seconds = iter([0.0, 60.0, 240.0, 240.0])
+    >>> recent = Recent(lambda: next(seconds))
+    >>> for done in (100, 106, 124):
+    ...     recent.add(done)
+    >>> recent.text(1000)
+    '6.0 a minute, about 2 h 26 min left'
+    """
+
+    def __init__(self, clock: Callable[[], float] | None = None) -> None:
+        self._clock = clock or time.monotonic
+        self._seen: deque[tuple[float, float]] = deque()
+
+    def add(self, done: float) -> None:
+        """Take note of how much is done; work that begins anew has a new pace."""
+        now, seen = self._clock(), self._seen
+        if seen and done < seen[-1][1]:
+            seen.clear()
+        if not seen or done > seen[-1][1]:
+            seen.append((now, done))
+        while len(seen) > 2 and now - seen[1][0] > _RECENT:
+            seen.popleft()
+
+    def text(self, total: float | None) -> str:
+        """The pace and, of a total that is known, the time left; nothing as long as nothing was done."""
+        if len(self._seen) < 2:
+            return ""
+        (since, before), (_, done) = self._seen[0], self._seen[-1]
+        pace = (done - before) / max(self._clock() - since, 1e-3)
+        said = f"{pace:,.1f} a second" if pace >= 1 else f"{60 * pace:,.1f} a minute"
+        return f"{said}, about {_span((total - done) / pace)} left" if total and total > done else said
+
+
+_RECENT = 300.0
+"""Seconds over which a pace is told."""
+
+
+def _span(seconds: float) -> str:
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    hours, minutes = divmod(round(seconds / 60), 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min"
+
+
 @contextmanager
 def bars() -> Iterator[Progress]:
-    """Progress bars with what is done, of how many, how fast, the time taken and left; only on a terminal."""
+    """Progress bars with what is done, of how many, the time taken, the pace and the time left; only on a
+    terminal.
+
+    A task's field ``unit`` names what is counted; another unit has another pace.
+    """
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -149,26 +206,30 @@ def bars() -> Iterator[Progress]:
         Task,
         TextColumn,
         TimeElapsedColumn,
-        TimeRemainingColumn,
     )
     from rich.text import Text
 
-    class Rate(ProgressColumn):
-        """Parts a second, where a task has more than one."""
+    class Pace(ProgressColumn):
+        """The pace and the time left, where a task has more than one part."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self._recent: dict[Any, Recent] = {}
 
         def render(self, task: Task) -> Text:
-            speed = task.finished_speed or task.speed
-            return Text(f"{speed:,.1f}/s" if speed and task.total and task.total > 1 else "")
+            if not task.total or task.total <= 1 or task.finished:
+                return Text()
+            recent = self._recent.setdefault((task.id, task.fields.get("unit")), Recent())
+            recent.add(task.completed)
+            return Text(recent.text(task.total))
 
     console = Console(file=OURS.get("stderr", sys.stderr))
     columns = [
         TextColumn("{task.description:<22}"),
         BarColumn(),
         MofNCompleteColumn(),
-        Rate(),
         TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
+        Pace(),
     ]
     silent = Voice.quiet or not console.is_terminal
     with Progress(*columns, console=console, disable=silent) as shown:

@@ -162,8 +162,8 @@ def text_of(body: dict[str, Any]) -> str:
 
 
 def some_answer(body: dict[str, Any]) -> str:
-    """A valid reply that depends on nothing but the request: one of the options, by hash; free words; or a
-    graph of one red cup on a table.
+    """A valid reply that depends on nothing but the request: one of the options, by hash; free words; a graph
+    of one red cup on a table; or an agent's turn, by hash a tool's or the answer.
     """
     if "response_format" not in body:
         return "They meet there, I should think."
@@ -172,6 +172,12 @@ def some_answer(body: dict[str, Any]) -> str:
         box = {"x": 600, "y": 0, "w": 100, "h": 100}
         cup = {"name": "cup", **box, "attributes": ["red"], "relations": [{"name": "on", "object": 1}]}
         return json.dumps({"objects": [cup, {"name": "table", **box, "attributes": [], "relations": []}]})
-    options = schema["properties"]["answer"].get("enum", ["Red."])
     drawn = hashlib.sha256(text_of(body).encode()).digest()[0]
+    if "act" in schema["properties"]:
+        acts = schema["properties"]["act"]["anyOf"]
+        fields = acts[drawn % len(acts)]["properties"]
+        filled = {"integer": 1, "string": "planned"}
+        act = {name: filled.get(field.get("type")) or field["enum"][0] for name, field in fields.items()}
+        return json.dumps({"thought": "so", "act": act})
+    options = schema["properties"]["answer"].get("enum", ["Red."])
     return json.dumps({"answer": options[drawn % len(options)]})

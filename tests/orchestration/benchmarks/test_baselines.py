@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -354,24 +355,51 @@ def test_a_twentieth_is_asked_twice(tmp_path: Path) -> None:
         assert found[address(first)].reply == one.reply
 
 
+@pytest.mark.parametrize("name", [name for name in MODELS if name.startswith("twin")])
 def test_a_request_that_does_not_fit_is_a_row_with_its_reason_and_the_run_goes_on(
-    inputs: Given, tmp_path: Path
+    name: str, inputs: Given, tmp_path: Path
 ) -> None:
     kept = tmp_path / "kept.jsonl"
     with model_server(some_answer) as server:
-        record("twin_direct", Endpoint(server.url), tmp_path / "all.jsonl", inputs, NO_WAIT)
-    middle = sorted(len(text_of(body)) for body in server.bodies)[6]
-    with model_server(some_answer, context=middle) as small:
-        record("twin_direct", Endpoint(small.url), kept, inputs, NO_WAIT)
-        rows = replay("twin_direct", read_transcript(kept), inputs)
+        record(name, Endpoint(server.url), tmp_path / "all.jsonl", inputs, NO_WAIT)
+    *_, shorter, _ = sorted({len(text_of(body)) for body in server.bodies})
+    with model_server(some_answer, context=1) as small:
+        record(name, Endpoint(small.url), kept, inputs, NO_WAIT)
+        assert {row.predicted for row in replay(name, read_transcript(kept), inputs)} == {"error"}
+        small.context = shorter
+        record(name, Endpoint(small.url), kept, inputs, NO_WAIT)
+        rows = replay(name, read_transcript(kept), inputs)
         errors = [str(row.error) for row in rows if row.predicted == "error"]
-        assert len(rows) == 12
-        assert 0 < len(errors) < 12
+        assert 0 < len(errors) < len(rows)
         assert all("does not fit into the context" in error for error in errors)
         small.context = None
-        assert record("twin_direct", Endpoint(small.url), kept, inputs, NO_WAIT) >= len(errors)
-    again = replay("twin_direct", read_transcript(kept), inputs)
-    assert again == replay("twin_direct", read_transcript(tmp_path / "all.jsonl"), inputs)
+        record(name, Endpoint(small.url), kept, inputs, NO_WAIT)
+    again = replay(name, read_transcript(kept), inputs)
+    assert again == replay(name, read_transcript(tmp_path / "all.jsonl"), inputs)
+
+
+def test_it_is_told_how_many_replies_there_are_while_no_part_has_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(asking, "LOOK", 0.01)
+    given, told = make_inputs(tmp_path, n=2, concurrency=1), list[tuple[int, int]]()
+    seen = threading.Event()
+
+    def watch(done: int, total: int) -> None:
+        told.append((done, total))
+        if done == 3:
+            seen.set()
+
+    def waiting(body: dict[str, Any]) -> str:
+        assert len(server.bodies) < 4 or seen.wait(60)
+        return some_answer(body)
+
+    with model_server(waiting) as server:
+        asked = given.parts("twin_concordia"), given.parameters.twin_concordia, given.parameters
+        asking.record(*asked, Endpoint(server.url), tmp_path / "kept.jsonl", NO_WAIT, watch)
+    found = read_transcript(tmp_path / "kept.jsonl")
+    assert (3, 0) in told, "the number of all replies is not known yet"
+    assert told[-1] == (sum("again" not in one.request for one in found.values()),) * 2
 
 
 def test_a_second_writer_is_refused(tmp_path: Path) -> None:

@@ -157,7 +157,12 @@ def test_no_server_at_all_is_said_without_its_address() -> None:
 
 @pytest.mark.parametrize(
     ("status", "hint"),
-    [("401", "SUBSTRATE_MODEL_KEY"), ("404", "/v1"), ("400", "context"), ("413", "SUBSTRATE_MODEL_URL")],
+    [
+        ("401", "SUBSTRATE_MODEL_KEY"),
+        ("404", "/v1"),
+        ("400", "SUBSTRATE_MODEL_URL: the request may be longer than the model's context"),
+        ("413", "SUBSTRATE_MODEL_URL"),
+    ],
 )
 def test_a_refusal_is_not_tried_again_and_what_the_server_echoes_is_hidden(
     status: str, hint: str, caplog: pytest.LogCaptureFixture
