@@ -273,8 +273,8 @@ class Client:
         raise ModelError(
             refusal,
             hint=(
-                f"Look at the log of the server at {URL}: the request may be longer than the model's context, "
-                "or hold a picture that it cannot see"
+                f"Look at the log of the server at {URL}: the request may be longer than the model's "
+                "context, or hold a picture that it cannot see"
             ),
         )
 

@@ -160,7 +160,7 @@ def test_no_server_at_all_is_said_without_its_address() -> None:
     [
         ("401", "SUBSTRATE_MODEL_KEY"),
         ("404", "/v1"),
-        ("400", "SUBSTRATE_MODEL_URL: the request may be longer than the model's context"),
+        ("400", "SUBSTRATE_MODEL_URL: the request may be longer"),
         ("413", "SUBSTRATE_MODEL_URL"),
     ],
 )
