@@ -21,9 +21,9 @@ from orchestration.workspace.root import find_root
 from substrate.base.errors import ParameterError
 
 SETTINGS = settings_type(
-    dict(one.parameters for one in INTERPRETED.values() if one.parameters.key)
+    dict(one.parameters[:2] for one in INTERPRETED.values() if one.parameters.key)
     | {SECTION.key: SECTION.type}
-    | dict(study.parameters for study in STUDIES if study.parameters.key),
+    | dict(study.parameters[:2] for study in STUDIES if study.parameters.key),
     {name: source.data for name, source in SOURCES.items()},
 )
 """The type of `params.yaml`."""

@@ -104,7 +104,7 @@ def read_parameters(path: Path) -> dict[str, Any]:
     return raw
 
 
-def parameters_of(section: tuple[str, type[Any]], overrides: Iterable[str]) -> Any:
+def parameters_of(section: tuple[str, type[Any], *tuple[Any, ...]], overrides: Iterable[str]) -> Any:
     """The parameters of a section outside a project: the defaults, with ``KEY=VALUE`` overrides.
 
     A section without a key has none: they are ``None``.
@@ -112,7 +112,7 @@ def parameters_of(section: tuple[str, type[Any]], overrides: Iterable[str]) -> A
     >>> parameters_of(("spark", Spark), ["spark.partitions=2"]).partitions
     2
     """
-    key, type_ = section
+    key, type_, *_ = section
     if not key:
         return None
     return convert(override({key: msgspec.to_builtins(type_())}, overrides)[key], type_, "--set", key)

@@ -32,6 +32,7 @@ class Stage(Declared):
         pinned_by: ``data.dvc`` for input data, ``dvc.yaml`` for results, ``nothing`` for what describes a run
             and is not pinned, because the output changes with any code change.
         always: run it each time: what it reads lies outside the project, where no fingerprint reaches.
+        shown: those of its outs that other stages read; all where it names none.
         outside: the files outside the project that it reads in a workspace; their bytes count as inputs.
     """
 
@@ -46,6 +47,7 @@ class Stage(Declared):
     kinds: tuple[str, ...] = ()
     pinned_by: str = "dvc.yaml"
     always: bool = False
+    shown: tuple[str, ...] = ()
     outside: Callable[[Any], Mapping[str, Path]] | None = None
 
     @cached_property
@@ -88,4 +90,4 @@ def needed(stages: Stages, names: Iterable[str]) -> list[str]:
 
 def inputs_of(stages: Stages, stage: Stage) -> list[str]:
     """The paths that a stage reads."""
-    return [out for need in stage.needs for out in stages[need].outs]
+    return [out for need in stage.needs for out in stages[need].shown or stages[need].outs]

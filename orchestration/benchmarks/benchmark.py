@@ -100,7 +100,8 @@ class Data(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
 
 
 class Section(NamedTuple):
-    """The part of `params.yaml` that functions take: its key, and its type; without a key, none.
+    """The part of `params.yaml` that functions take: its key, and its type; without a key, none. Of a section
+    with ``parts``, answers depend on these alone.
 
     >>> Section().keys
     ()
@@ -108,10 +109,13 @@ class Section(NamedTuple):
 
     key: str = ""
     type: type[Any] = NoneType
+    parts: tuple[str, ...] = ()
 
     @property
     def keys(self) -> tuple[str, ...]:
         """The keys of `params.yaml` that it has."""
+        if self.parts:
+            return tuple(f"{self.key}.{part}" for part in self.parts)
         return (self.key,) if self.key else ()
 
     def of(self, settings: Any) -> Any:

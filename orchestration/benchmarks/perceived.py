@@ -39,6 +39,7 @@ from orchestration.benchmarks.clevrer import (
 from substrate.domains.clevrer.evidence import rests_on
 from substrate.domains.clevrer.format import SceneQuestions, read_questions
 from substrate.domains.clevrer.interpreter import answer_scene
+from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.clevrer.perception.explain import explain_perceived
 from substrate.domains.clevrer.perception.format import decode_proposals, proposal_names, proposal_sources
 from substrate.domains.clevrer.perception.log import perceived_log
@@ -181,7 +182,8 @@ SEEN = Source(
     size=lambda data: f"{data.scenes:,} scenes",
     note=", read from a detector's masks and labels of each frame, never from an annotation",
 )
-PARAMETERS = Section(NAME, Perception)
+# Camera and belief make the log; what it says is answered as CLEVRER's is.
+PARAMETERS = Section(NAME, Perception, Parameters.__struct_fields__)
 PERCEIVED = Explained(
     name=NAME,
     title="CLEVRER, from NS-DR's proposals",

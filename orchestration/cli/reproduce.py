@@ -138,7 +138,7 @@ def tables_of(workspace: Workspace, names: Sequence[str], only: str | None) -> l
     if made or only is None:
         return [workspace.path(out).read_text("utf-8") for out in made]
     benchmark = BENCHMARKS[only]
-    scores = read_scores(workspace.artifacts / "scores", benchmark.numbers)
+    scores = read_scores(workspace.artifacts, benchmark.numbers)
     return [by_number(benchmark.table[0], [benchmark], scores, workspace).render("md")]
 
 

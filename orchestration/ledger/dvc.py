@@ -35,10 +35,9 @@ from orchestration.workspace.folders import Workspace
 from substrate.base.files import replacing, sha256
 
 _NUMBERS = "artifacts/${profile}/tables/numbers.csv"
-_METRICS = "artifacts/{profile}/metrics.json"
-"""The files of a run that DVC shows. One file: where a metric's name is in several, DVC puts the file's
-before it.
-"""
+"""The file of a run whose lines DVC draws."""
+_METRICS = "artifacts/{profile}/metrics/"
+"""The folder of the files that DVC shows as metrics: one of each benchmark, and so a row."""
 DVC_YAML = "dvc.yaml"
 _CODE = "artifacts/{profile}/.code"
 """The folder of the files that say of each stage what of its code changed since it ran."""
@@ -76,10 +75,11 @@ def _dvc_name(name: str) -> str:
 
 def _dvc_stage(stages: Stages, stage: Stage) -> dict[str, Any]:
     inputs = map(_dvc_path, inputs_of(stages, stage))
-    metrics = [out for out in stage.outs if out == _METRICS]
+    metrics = [out for out in stage.outs if out.startswith(_METRICS)]
     described: dict[str, Any] = {
-        # The environment's own command, whether or not it has been activated.
-        "cmd": f"PATH=.venv/bin:$PATH substrate materialize {stage.name} --profile ${{profile}} --force",
+        # The environment's own command, whether or not it has been activated; the name last, and a lock
+        # has it on a line.
+        "cmd": f"PATH=.venv/bin:$PATH substrate materialize --force --profile ${{profile}} {stage.name}",
         "deps": sorted([*inputs, _dvc_path(f"{_CODE}/{_dvc_name(stage.name)}")]),
         "params": [_dvc_path(key) for key in stage.parameters],
         "metrics": [_dvc_path(out) for out in metrics],

@@ -11,7 +11,7 @@ from orchestration.benchmarks.benchmark import Benchmark, Data, Interpreted, Log
 from orchestration.fetch.downloads import fetch_shown
 from orchestration.pipeline.cases import answer_cases, build_logs, make_scenes
 from orchestration.scoring.counting import count
-from orchestration.scoring.scores import score, score_file
+from orchestration.scoring.scores import Score, metrics_file, score, score_file, write_metrics
 from orchestration.stage import Stage
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.named import (
@@ -79,14 +79,16 @@ def answer_stage(benchmark: Interpreted) -> Stage:
 def score_stage(benchmark: Benchmark) -> Stage:
     """The stage of a benchmark's scores."""
     name, source = benchmark.name, benchmark.source.name
+    metrics = f"artifacts/{{profile}}/{metrics_file(name)}"
     return Stage(
         f"{name}/scores",
-        tuple(f"artifacts/{{profile}}/scores/{score_file(number)}" for number in benchmark.numbers),
+        (*(f"artifacts/{{profile}}/scores/{score_file(number)}" for number in benchmark.numbers), metrics),
         partial(make_scores, benchmark),
         benchmark.about["scores"],
         needs=(f"{name}/answers", f"{source}/dataset"),
         parameters=(f"profiles.{{profile}}.{source}",),
         functions=tuple(metric.measure for metric in benchmark.metrics.values()),
+        shown=(metrics,),
     )
 
 
@@ -164,14 +166,16 @@ def make_answers(benchmark: Interpreted, workspace: Workspace, out: Path) -> dic
 
 
 def make_scores(benchmark: Benchmark, workspace: Workspace, *outs: Path) -> dict[str, Any]:
-    """A file a number: counts of correct rows, with intervals, and the data they were measured on."""
+    """A file a number and one of them all: counts of correct rows, with intervals, and their data."""
     data, split = kind_of(workspace, benchmark.source), split_of(workspace, benchmark.source)
     answers = workspace.artifacts / benchmark.name / "answers.jsonl"
     counts = count(answers, benchmark.numbers, benchmark.metrics)
-    metadata: dict[str, Any] = {}
-    for name, out in zip(benchmark.numbers, outs, strict=True):
+    scores: list[Score] = []
+    *files, metrics = outs
+    for name, out in zip(benchmark.numbers, files, strict=True):
         _, asked = counts.get(name.replace("/per_option", "/per_question"), counts[name])
         record = score(name, *counts[name], data, split, asked)
         write_json(out, record, indent=2)
-        metadata[name] = "no questions" if record.accuracy is None else record.accuracy
-    return metadata
+        scores.append(record)
+    write_metrics(metrics, scores)
+    return {one.name: "no questions" if one.accuracy is None else one.accuracy for one in scores}

@@ -141,7 +141,7 @@ def _counts(stage: Stage, benchmark: Interpreted) -> dg.AssetChecksDefinition:
         data: Data = workspace.settings.data(benchmark.source.name)
         kind = kind_of(workspace, benchmark.source)
         if kind == "official":
-            scores = read_scores(workspace.artifacts / "scores", benchmark.numbers)
+            scores = read_scores(workspace.artifacts, benchmark.numbers)
             # The paper's n beside a per-option accuracy counts questions; ours counts options.
             paper = {name: published().n(name) for name in scores if not name.endswith("/per_option")}
             expected = {name: n for name, n in paper.items() if n is not None}
@@ -241,7 +241,7 @@ def _agreement(stage: Stage, benchmark: Benchmark) -> dg.AssetChecksDefinition:
 
     def judge(resource: WorkspaceResource) -> dg.AssetCheckResult:
         lines, apart, overlaps = list[str](), dict[str, float](), list[bool]()
-        for name, score in read_scores(resource.open().artifacts / "scores", benchmark.numbers).items():
+        for name, score in read_scores(resource.open().artifacts, benchmark.numbers).items():
             found = difference(score, PAPER)
             if found is None or score.accuracy is None or score.wilson is None:
                 if PAPER in score.published:

@@ -9,6 +9,7 @@ import base64
 import csv
 import io
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ import msgspec
 from orchestration.rendering.figures import whiskers
 from orchestration.scoring.counting import line_count
 from orchestration.scoring.likeness import beside, marked
-from orchestration.scoring.scores import Score
+from orchestration.scoring.scores import Score, read_metrics
 from orchestration.scoring.statistics import wilson
 from orchestration.workspace.tables import read_index
 
@@ -48,13 +49,11 @@ def preview(outs: Sequence[Path], inputs: Sequence[Path] = ()) -> Metadata:
 
 def read_scores(paths: Sequence[Path]) -> list[Score]:
     """The scores among some files."""
-    found = []
+    found: list[Score] = []
     for path in paths:
-        if path.parent.name == "scores" and path.suffix == ".json":
-            try:
-                found.append(msgspec.json.decode(path.read_bytes(), type=Score))
-            except msgspec.ValidationError:
-                continue
+        if path.parent.name == "metrics":
+            with suppress(msgspec.ValidationError):
+                found += read_metrics(path)
     return found
 
 

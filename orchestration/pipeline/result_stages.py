@@ -26,7 +26,6 @@ from substrate.base.files import write_json
 
 Benchmarks = Sequence[Benchmark]
 REPORT = "artifacts/{profile}/report"
-METRICS = "artifacts/{profile}/metrics.json"
 HEADS = ("number", "n", "correct", "accuracy", "low", "high")
 
 
@@ -63,10 +62,9 @@ def result_stages(benchmarks: Benchmarks) -> Iterator[Stage]:
         )
     yield Stage(
         "tables/numbers",
-        ("artifacts/{profile}/tables/numbers.csv", METRICS),
+        ("artifacts/{profile}/tables/numbers.csv",),
         partial(make_numbers, tuple(benchmarks)),
-        "Every measured number with its counts and 95 % interval as CSV, which `dvc plots` draws, and their "
-        "accuracies alone, which DVC shows as metrics.",
+        "Every measured number with its counts and 95 % interval as CSV, which `dvc plots` draws.",
         needs=tuple(f"{benchmark.name}/scores" for benchmark in benchmarks),
     )
 
@@ -143,20 +141,20 @@ def make_comparisons(
 
 def _scores(workspace: Workspace, benchmarks: Benchmarks) -> dict[str, Score]:
     numbers = [number for benchmark in benchmarks for number in benchmark.numbers]
-    return read_scores(workspace.artifacts / "scores", numbers)
+    return read_scores(workspace.artifacts, numbers)
 
 
 def make_table(table: Table, shown: Benchmarks, workspace: Workspace, *outs: Path) -> dict[str, Any]:
     """A table of results, in each format."""
-    scores = _scores(workspace, shown) | read_scores(workspace.artifacts / "scores", table.beyond)
+    scores = _scores(workspace, shown) | read_scores(workspace.artifacts, table.beyond)
     laid_out = LAYOUTS[table.layout](table, shown, scores, workspace)
     for suffix, out in zip(FORMATS, outs, strict=True):
         out.write_text(laid_out.render(suffix), "utf-8")
     return {"table": dg.MetadataValue.md(laid_out.render("md"))}
 
 
-def make_numbers(benchmarks: Benchmarks, workspace: Workspace, out: Path, accuracies: Path) -> dict[str, Any]:
-    """A line a measured number, and the accuracy of each by its name."""
+def make_numbers(benchmarks: Benchmarks, workspace: Workspace, out: Path) -> dict[str, Any]:
+    """A line a measured number."""
     measured = [
         (s.name, s.n, s.correct, s.accuracy, *s.wilson)
         for s in _scores(workspace, benchmarks).values()
@@ -164,7 +162,6 @@ def make_numbers(benchmarks: Benchmarks, workspace: Workspace, out: Path, accura
     ]
     with out.open("w", encoding="utf-8", newline="") as file:
         csv.writer(file, lineterminator="\n").writerows([HEADS, *measured])
-    write_json(accuracies, {name: accuracy for name, _, _, accuracy, *_ in measured}, indent=1)
     return {"numbers": len(measured)}
 
 

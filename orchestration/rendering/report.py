@@ -37,7 +37,7 @@ from orchestration.rendering.worked import worked_examples
 from orchestration.scoring.counting import line_count, split_name
 from orchestration.scoring.likeness import stated
 from orchestration.scoring.published import published
-from orchestration.scoring.scores import Score, read_scores, score_file
+from orchestration.scoring.scores import Score, metrics_file, read_metrics
 from orchestration.stage import Stages
 from orchestration.studies.robustness import KEY
 from orchestration.studies.study import shares_file
@@ -137,11 +137,9 @@ def write_report(workspace: Workspace, out: Path, known: Stages | None = None) -
 
 def _read(workspace: Workspace) -> dict[str, dict[str, Score]]:
     """The scores of each benchmark that has some: a baseline that was not run has none."""
-    folder = workspace.artifacts / "scores"
+    files = {name: workspace.artifacts / metrics_file(name) for name in BENCHMARKS}
     return {
-        name: read_scores(folder, benchmark.numbers)
-        for name, benchmark in BENCHMARKS.items()
-        if (folder / score_file(benchmark.numbers[0])).is_file()
+        name: {one.name: one for one in read_metrics(file)} for name, file in files.items() if file.is_file()
     }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import msgspec
@@ -10,6 +10,7 @@ import msgspec
 from orchestration.scoring.counting import split_name
 from orchestration.scoring.published import Kind, published
 from orchestration.scoring.statistics import wilson
+from substrate.base.files import write_json
 
 _DIGITS = 6
 
@@ -72,7 +73,29 @@ def score_file(number: str) -> str:
     return f"{number.replace('/', '.')}.json"
 
 
-def read_scores(folder: Path, numbers: Iterable[str]) -> dict[str, Score]:
-    """The scores of some numbers, by name."""
-    decoder = msgspec.json.Decoder(Score)
-    return {name: decoder.decode((folder / score_file(name)).read_bytes()) for name in numbers}
+class _Scored(msgspec.Struct):
+    scores: list[Score]
+
+
+def metrics_file(benchmark: str) -> str:
+    """The path of the scores of all of a benchmark's numbers, under the artifacts of a profile."""
+    return f"metrics/{benchmark}.json"
+
+
+def write_metrics(path: Path, scores: Sequence[Score]) -> None:
+    """Write a benchmark's scores: each number's accuracy, which DVC shows, and the records."""
+    accuracies = {one.name: one.accuracy for one in scores if one.accuracy is not None}
+    write_json(path, accuracies | {"scores": scores}, indent=1)
+
+
+def read_metrics(path: Path) -> list[Score]:
+    """The scores in a benchmark's file of them."""
+    return msgspec.json.decode(path.read_bytes(), type=_Scored).scores
+
+
+def read_scores(artifacts: Path, numbers: Iterable[str]) -> dict[str, Score]:
+    """The scores of some numbers, by name, from the files of their benchmarks."""
+    numbers = list(numbers)
+    files = dict.fromkeys(metrics_file(number.partition("/")[0]) for number in numbers)
+    found = {one.name: one for file in files for one in read_metrics(artifacts / file)}
+    return {name: found[name] for name in numbers}

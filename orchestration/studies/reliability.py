@@ -188,6 +188,7 @@ RELIABILITY = Study(
             expected=_hypotheses,
             file="artifacts/{profile}/reliability/perceived.jsonl",
             shown=(bins_file(PERCEIVED.name), "artifacts/{profile}/reliability/perceived.svg"),
+            keys=PERCEIVED.logger.depends_on,
             first="perceived",
             free=EVENTS,
         ),

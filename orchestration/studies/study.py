@@ -34,6 +34,7 @@ class Part(Declared):
         file: where the rows lie.
         shown: the files that are drawn from the rows.
         seeded: whether conditions draw random numbers.
+        keys: keys of `params.yaml` that ``rows`` reads beside those of the benchmark's answers.
         first: the key of the study's parameters that says how many cases are asked; all where empty.
         free: subsets of which there are some rows, however many, where some are expected; ``None`` where
             that holds of all rows together.
@@ -47,6 +48,7 @@ class Part(Declared):
     file: str
     shown: tuple[str, ...] = ()
     seeded: bool = False
+    keys: tuple[str, ...] = ()
     first: str = ""
     free: Collection[str] | None = ()
     calls: tuple[Callable[..., Any], ...] = ()
@@ -109,7 +111,7 @@ class Study(Declared):
     def keys(self, part: Part) -> tuple[str, ...]:
         """The keys of `params.yaml` that a part's rows depend on."""
         first = (f"{self.parameters.key}.{part.first}",) if part.first else ()
-        return (*(("seed",) if part.seeded else ()), *first, *part.base.keys)
+        return (*(("seed",) if part.seeded else ()), *first, *part.base.keys, *part.keys)
 
 
 class Weighed(msgspec.Struct, frozen=True):
