@@ -42,7 +42,7 @@ _PROFILES = (
     ("https://w3id.org/workflowhub/workflow-ro-crate", "Workflow RO-Crate", "1.0"),
 )
 _CONTEXT = "https://w3id.org/ro/terms/workflow-run/context"
-_INSIDE = ("/tables/", "/scores/")
+_INSIDE = ("/tables/", "/scores/", "/metrics/")
 """The files in the crate itself."""
 _FORMATS = {
     ".md": "text/markdown",

@@ -19,6 +19,7 @@ from orchestration.ledger import dvc as pins
 from orchestration.ledger.records import fingerprint, keep_record
 from orchestration.pipeline.graph import STAGES
 from orchestration.project import open_workspace
+from orchestration.registry import BENCHMARKS
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -137,6 +138,9 @@ def test_dvc_makes_the_same_bytes_from_clean_and_can_push_draw_and_count_them(
     dvc(pinned, "push", "clevrer-scores", "clevrer-answers")
     pushed = {path.read_bytes() for path in (tmp_path / "shelf").rglob("*") if path.is_file()}
     assert made[pinned / "artifacts/sample/clevrer/answers.jsonl"] in pushed
+    (files,) = json.loads(dvc(pinned, "metrics", "show", "--json")).values()
+    shown = files["data"]["artifacts/sample/metrics/clevrer.json"]["data"]
+    assert shown.keys() == set(BENCHMARKS["clevrer"].numbers), "the records stand where DVC shows nothing"
     numbers = pinned / "artifacts/sample/tables/numbers.csv"
     numbers.parent.mkdir()
     numbers.write_text("number,accuracy\nclevrer/descriptive/per_question,1.0\n", "utf-8")

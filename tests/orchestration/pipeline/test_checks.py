@@ -9,7 +9,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import dagster as dg
-import msgspec
 import pytest
 import releases
 import yaml
@@ -24,7 +23,7 @@ from orchestration.pipeline.run import run_stages
 from orchestration.project import open_workspace
 from orchestration.registry import BENCHMARKS, LOGGERS
 from orchestration.scoring.published import Kind, published
-from orchestration.scoring.scores import score, score_file
+from orchestration.scoring.scores import metrics_file, score, write_metrics
 from substrate.domains.clevrer.deltas import annotation_log
 from substrate.generators.clevrer import generate_annotation
 from substrate.log.event_log import EventLog
@@ -51,12 +50,10 @@ DATA: dict[str, tuple[Kind, str]] = {"sample": ("generated", "generated"), "pape
 
 
 def write_scores(root: Path, benchmark: str, accuracy: float, ns: dict[str, int], profile: str) -> None:
-    folder = root / "artifacts" / profile / "scores"
-    folder.mkdir(parents=True, exist_ok=True)
-    for name in BENCHMARKS[benchmark].numbers:
-        n = ns.get(name, 1000)
-        record = score(name, round(n * accuracy), n, *DATA[profile])
-        (folder / score_file(name)).write_bytes(msgspec.json.encode(record))
+    path = root / "artifacts" / profile / metrics_file(benchmark)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    numbers = {name: ns.get(name, 1000) for name in BENCHMARKS[benchmark].numbers}
+    write_metrics(path, [score(name, round(n * accuracy), n, *DATA[profile]) for name, n in numbers.items()])
 
 
 def write_logs(logs: list[EventLog]) -> None:
@@ -242,6 +239,3 @@ def test_every_measured_number_stands_in_one_file(make_project: Callable[..., Pa
     assert len(others) == sum(len(benchmark.numbers) for benchmark in BENCHMARKS.values()) - 2, (
         "one has no question, and so no accuracy"
     )
-    metrics = json.loads((root / "artifacts/sample/metrics.json").read_text("utf-8"))
-    assert metrics["clevrer/descriptive/per_question"] == 0.5
-    assert len(metrics) == len(others) + 1

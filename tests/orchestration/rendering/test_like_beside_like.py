@@ -153,7 +153,7 @@ def test_the_renderings_say_the_same(reproduced: Path) -> None:
     terminal = CliRunner().invoke(app, ["reproduce", "--only", "comphy"])
     assert terminal.exit_code == 0, terminal.output
     assert "not compared: generated data" in plain(terminal.stdout)
-    scores = preview([reproduced / "artifacts/sample/scores/clevrer.descriptive.per_question.json"])
-    (row,) = scores["preview"].records
+    scores = preview([reproduced / "artifacts/sample/metrics/clevrer.json"])
+    row, *_ = scores["preview"].records
     assert row.data["data"] == "generated"
     assert row.data["ALOE (pixels)"] == "94.0 %, not compared: generated data"
