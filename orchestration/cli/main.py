@@ -11,7 +11,7 @@ import typer
 
 from orchestration.cli import completion
 from orchestration.cli.console import NOTHING_SET, ProfileOption, SetOption
-from orchestration.cli.results import accept, materialize, reproduce, verify
+from orchestration.cli.results import accept, materialize, reproduce, sign, verify
 from substrate.cli.console import JsonOption, failing, say, voiced
 from substrate.cli.main import PLAIN, add_commands, add_group
 from substrate.cli.notices import others_apart
@@ -47,7 +47,7 @@ app.add_typer(dvc_app, name="dvc")
 app.add_typer(cluster_app, name="cluster")
 
 
-for command in (reproduce, materialize, verify, accept):
+for command in (reproduce, materialize, verify, accept, sign):
     app.command()(command)
 
 

@@ -12,6 +12,7 @@ import typer
 from orchestration.cli import completion
 from orchestration.cli.console import NOTHING_SET, ProfileOption, SetOption, running, stage_bars
 from substrate.cli.console import JsonOption, failing, note, say, voiced
+from substrate.cli.heads import HeadOption, KeyOption, SignerOption, signed_head
 from substrate.cli.notices import others_apart
 from substrate.cli.printing import print_json
 
@@ -129,6 +130,8 @@ def verify(
             "without that counts as drift.",
         ),
     ] = None,
+    head: HeadOption = None,
+    key: SignerOption = None,
     markdown: Annotated[
         bool, typer.Option("--markdown", help="As Markdown, for a comment on a change.")
     ] = False,
@@ -138,7 +141,7 @@ def verify(
     row by row; exit 1 on damage or drift.
     """
     with failing(), running():
-        from orchestration.ledger.verification import verify_files, verify_profile
+        from orchestration.ledger.verification import held_against, verify_files, verify_profile
         from orchestration.pipeline.graph import STAGES
         from orchestration.pipeline.run import recompute as compute
         from orchestration.project import find_root, open_workspace
@@ -155,11 +158,31 @@ def verify(
             with stage_bars(computed) if recompute else nullcontext():
                 recomputing = compute if recompute else None
                 report = verify_profile(workspace, STAGES, recompute=recomputing, since=since)
+        if head or key:
+            report = held_against(report, root, signed_head(head, key))
     if json:
         print_json(report)
     else:
         sys.stdout.write(render_markdown(report) if markdown else render_text(report))
     raise typer.Exit(0 if report.fits else 1)
+
+
+@voiced
+def sign(
+    key: KeyOption,
+    out: Annotated[Path, typer.Option("--out", metavar="HEAD", help="The file to write.")],
+    profile: ProfileOption = None,
+) -> None:
+    """Sign the pinned results of a profile, which `verify --head` holds them against."""
+    with failing():
+        from orchestration.ledger.pinned import head_of
+        from orchestration.project import open_workspace
+        from substrate.base.heads import sign as run
+
+        workspace = open_workspace(profile)
+        head = head_of(workspace.root, workspace.settings.profile)
+        run(head, key, out)
+    note(f"{out}: the {head.of}, signed: {head.digest}")
 
 
 @voiced

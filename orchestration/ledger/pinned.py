@@ -40,6 +40,7 @@ from orchestration.stage import Stage, Stages
 from orchestration.workspace.folders import Workspace
 from substrate.base.errors import SubstrateError
 from substrate.base.files import replacing, sha256
+from substrate.base.heads import Head
 from substrate.domains.rows import decode
 
 _SHORT = 8
@@ -284,6 +285,22 @@ def read_pin_file(root: Path, profile: str) -> PinFile | None:
     return found if found.text() == data else None
 
 
+def head_of(root: Path, profile: str) -> Head:
+    """The head of a profile's results: the hash of the file of pins, which seals all others.
+
+    Raises:
+        PinError: there are no pins, or one is not as it was sealed.
+    """
+    path, bad = pin_path(root, profile), broken(root, profile)
+    if bad or not path.is_file():
+        where = [root / name for name in bad] or [path]
+        raise PinError("is damaged" if bad else "is not there", where=tuple(where[:1]), hint=_FIRST)
+    return Head(f"results {profile}", sha256(path))
+
+
+_FIRST = "`substrate verify --no-recompute` names all that is damaged; restore it from git"
+
+
 def read_pins(root: Path, profile: str) -> Pins:
     """The pins of a profile; rows that cannot be read are left out.
 
@@ -291,8 +308,7 @@ def read_pins(root: Path, profile: str) -> Pins:
         PinError: the file of pins is damaged.
     """
     if read_pin_file(root, profile) is None:
-        hint = "`substrate verify --no-recompute` names all that is damaged; restore it from git"
-        raise PinError("is damaged", where=(pin_path(root, profile),), hint=hint)
+        raise PinError("is damaged", where=(pin_path(root, profile),), hint=_FIRST)
     paths = [pin_path(root, profile), *(root / "pins" / profile).glob("*.jsonl")]
     files = {path.relative_to(root).as_posix(): path.read_bytes() for path in paths if path.is_file()}
     entries = (read_manifest(root / LEDGER.format(profile=profile)) or Manifest()).pinned

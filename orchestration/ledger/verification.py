@@ -14,13 +14,23 @@ from orchestration.ledger.acceptance import Acceptance, changes
 from orchestration.ledger.acceptance import since as changes_since
 from orchestration.ledger.damage import find_damage
 from orchestration.ledger.drift import Cause, Difference, causes, differences, explained, unaccepted
-from orchestration.ledger.pinned import ACCEPTED, Pinned, Pins, measure, read_pins, write_pins
+from orchestration.ledger.pinned import (
+    ACCEPTED,
+    NOTHING,
+    Pinned,
+    Pins,
+    measure,
+    pin_path,
+    read_pins,
+    write_pins,
+)
 from orchestration.ledger.records import Digests, changing, ledger_of, read_records
 from orchestration.settings import PARAMETERS_FILE
 from orchestration.stage import Stage, Stages
 from orchestration.workspace.folders import Workspace
 from substrate.base.errors import ParameterError, SubstrateError
-from substrate.base.files import passing_folder, replacing
+from substrate.base.files import passing_folder, replacing, sha256
+from substrate.base.heads import Head
 
 
 class Report(msgspec.Struct, frozen=True):
@@ -125,6 +135,17 @@ def verify_files(root: Path, profile: str | None, stages: Stages, error: Substra
         damage = find_damage(root, name, stages, digest, storage=root / "storage")
         found += [one for one in damage.found if one not in found and one.what != PARAMETERS_FILE]
     return Report(", ".join(names), False, found, [])
+
+
+def held_against(report: Report, root: Path, head: Head) -> Report:
+    """The report, with a difference more where the pins are not those of a head that somebody signed."""
+    path = pin_path(root, report.profile)
+    now = Head(f"results {report.profile}", sha256(path) if path.is_file() else NOTHING)
+    if now == head:
+        return report
+    was, is_ = (one.digest if head.of == now.of else one.of for one in (head, now))
+    apart = Difference("pins", "file", path.relative_to(root).as_posix(), f"signed as {was}", is_)
+    return msgspec.structs.replace(report, differences=[*report.differences, apart])
 
 
 def _require(workspace: Workspace, stages: Iterable[Stage], named: Collection[str]) -> None:

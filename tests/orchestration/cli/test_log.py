@@ -19,7 +19,21 @@ from substrate.memory.memory import Memory
 
 runner = CliRunner()
 CROSS = "SELECT (COUNT(*) AS ?n) { " + " . ".join(f"?a{i} ?b{i} ?c{i}" for i in range(6)) + " }"
-COMMANDS = ("show", "state", "query", "history", "fork", "diff", "merge", "verify", "export", "import", "ask")
+COMMANDS = (
+    "show",
+    "state",
+    "query",
+    "history",
+    "fork",
+    "diff",
+    "merge",
+    "verify",
+    "sign",
+    "repair",
+    "export",
+    "import",
+    "ask",
+)
 
 
 def run(*arguments: object, code: int = 0) -> Result:
