@@ -10,6 +10,7 @@ from typing import Any
 import yaml
 
 from substrate.base.errors import ParameterError
+from substrate.base.inputs import refusal
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 DEPTH = 50
@@ -25,10 +26,8 @@ def read_yaml(path: Path) -> dict[str, Any]:
         ParameterError: names the file and what is wrong, with its key or line.
     """
     try:
-        if path.stat().st_size > BYTES:
-            raise ParameterError(
-                f"has more than {BYTES} bytes", where=(path,), hint="Restore it from the repository"
-            )
+        if why := refusal(path, BYTES):
+            raise ParameterError(why, where=(path,), hint="Restore it from the repository")
         text = path.read_bytes().decode("utf-8")
     except OSError as error:
         raise ParameterError(

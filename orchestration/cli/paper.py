@@ -11,7 +11,7 @@ from orchestration.project import open_workspace
 from orchestration.rendering.page import number_page
 from orchestration.rendering.paper import Meaning, macros, stale, summary, write_paper
 from orchestration.scoring.published import read_published
-from substrate.base.errors import ParameterError
+from substrate.base.inputs import read_text
 from substrate.cli.console import say
 
 
@@ -33,12 +33,7 @@ def print_paper(source: Path, out: Path, figures: Path | None, profile: str | No
 
 def check_macros(file: Path, profile: str | None) -> bool:
     """Say which figures of a file of macros are stale; true where none is."""
-    try:
-        text = file.read_text("utf-8")
-    except OSError as error:
-        hint = "Give the numbers.tex that `substrate paper` wrote"
-        raise ParameterError(f"cannot be read: {error.strerror}", where=(file,), hint=hint) from error
-    found = stale(text, _values(Listing(open_workspace(profile))))
+    found = stale(read_text(file), _values(Listing(open_workspace(profile))))
     for one in found:
         say(one)
     say(f"{file}: {len(found)} stale" if found else f"{file}: every figure is what was measured")

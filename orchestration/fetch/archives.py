@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import tarfile
-import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
 from substrate.base.errors import FormatError
-from substrate.base.inputs import LIMITS, ZIP_ERRORS, members, read_member, require_members
+from substrate.base.inputs import (
+    LIMITS,
+    ZIP_ERRORS,
+    members,
+    open_zip,
+    read_member,
+    require_file,
+    require_members,
+)
 
 Wanted = Callable[[PurePosixPath], str | None]
 """The name under which a member is written, ``None`` for one that is not."""
@@ -44,13 +51,14 @@ def extract(archive: Path, wanted: Wanted, out: Path, *, what: str) -> list[Path
 
 
 def _from_zip(path: Path, wanted: Wanted) -> dict[str, bytes]:
-    with zipfile.ZipFile(path) as archive:
+    with open_zip(path) as archive:
         chosen = _chosen(path, [info.filename for info in members(archive, path)], wanted)
         return {name: read_member(archive, path, member) for name, member in chosen.items()}
 
 
 def _from_tar(path: Path, wanted: Wanted) -> dict[str, bytes]:
     found: dict[str, bytes] = {}
+    require_file(path)
     with tarfile.open(path) as archive:
         files: dict[str, tarfile.TarInfo] = {}
         names: list[str] = []

@@ -41,8 +41,10 @@ from orchestration.fetch.transfer import (
     Report,
     Transfer,
     UnavailableError,
+    bare_host,
 )
 from substrate.base.errors import ParameterError
+from substrate.base.inputs import LIMITS
 from substrate.log.journal import write_atomically
 
 
@@ -337,6 +339,8 @@ def _from_any(file: SourceFile, path: Path, check: _Check, report: Report, patie
             lambda part, url=url: check.accept(part, without_user(url)),
             report,
             patience,
+            most=check.pin.size if check.pin else LIMITS.bytes,
+            hosts=_hosts(),
         )
         try:
             transfer(url, path)
@@ -351,6 +355,12 @@ def _from_any(file: SourceFile, path: Path, check: _Check, report: Report, patie
         where=(file.name,),
         hint=failures[0].hint,
     ) from failures[-1]
+
+
+def _hosts() -> set[str]:
+    """The hosts of the official files, and those that the user names."""
+    official = (url for source in official_sources().values() for file in source.files for url in file.urls)
+    return {*map(bare_host, official), *os.environ.get("SUBSTRATE_HOSTS", "").replace(",", " ").split()}
 
 
 def _reporter(progress: Progress | Report | None) -> Report:

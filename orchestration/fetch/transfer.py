@@ -13,7 +13,7 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
@@ -23,6 +23,7 @@ import msgspec
 
 from orchestration.base.secrets_out import hide, without_user
 from substrate.base.errors import SubstrateError
+from substrate.base.inputs import LIMITS
 
 if TYPE_CHECKING:
     import httpx
@@ -89,22 +90,32 @@ class Transfer:
         accept: called with the whole part before it is handed over; raises to refuse it.
         report: told of every chunk.
         patience: time limits and number of tries.
+        most: bytes that the file may have.
+        hosts: those that the address may lead to, beside its own.
 
     Raises:
         UnavailableError: the source has no such file, does not answer, or breaks off again and again;
             the part stays for the next fetch.
-        RefusedError: what ``accept`` raised; the part is deleted.
+        RefusedError: what ``accept`` raised, or more bytes than it may have; the part is deleted.
         DownloadError: the disk is full, the part cannot be written, or another fetch writes it.
     """
 
     def __init__(
-        self, part: Path, accept: Callable[[Path], None], report: Report, patience: Patience
+        self,
+        part: Path,
+        accept: Callable[[Path], None],
+        report: Report,
+        patience: Patience,
+        *,
+        most: int = LIMITS.bytes,
+        hosts: Collection[str] = (),
     ) -> None:
         self.part = part
         self.name = part.name.removesuffix(".part")
         self._accept = accept
         self._report = report
         self._patience = patience
+        self._most, self._hosts = most, hosts
         self._note = part.with_name(f"{part.name}.json")
 
     def __call__(self, url: str, path: Path) -> None:
@@ -116,7 +127,7 @@ class Transfer:
             timeout=limits,
             follow_redirects=True,
             headers={"Accept-Encoding": "identity"},
-            event_hooks={"request": [_stay_encrypted(url)]},
+            event_hooks={"request": [_stay_with(url, self._hosts)]},
         )
         with client, self._disk_errors(), _locked(self.part) as file:
             try:
@@ -218,6 +229,7 @@ class Transfer:
         raise UnavailableError(f"{what} (HTTP {status})", where=(self.name, without_user(url)), hint=hint)
 
     def _receive(self, response: httpx.Response, file: IO[bytes], start: int, total: int | None) -> int:
+        self._bound(total or 0)
         missing, free = (total or 0) - start, shutil.disk_usage(self.part.parent).free
         if missing > free:
             raise OSError(errno.ENOSPC, f"{missing} bytes are still to come and {free} are free")
@@ -230,8 +242,14 @@ class Transfer:
             while view:
                 view = view[file.write(view) :]
             start += len(chunk)
+            self._bound(start)
             self._report(self.name, start, total)
         return start
+
+    def _bound(self, size: int) -> None:
+        if size > self._most:
+            hint = "The source sends another file than it should; give a mirror as the base address"
+            raise RefusedError(f"has more than {self._most} bytes", where=(self.name,), hint=hint)
 
     def _remains(self, url: str) -> Remains | None:
         """The note beside the part, where it allows to continue from this address."""
@@ -288,8 +306,11 @@ def _locked(part: Path) -> Iterator[IO[bytes]]:
         yield file
 
 
-def _stay_encrypted(url: str) -> Callable[[httpx.Request], None]:
-    """Refuse to be led from an encrypted address to one that anybody on the way can read and change."""
+def _stay_with(url: str, hosts: Collection[str]) -> Callable[[httpx.Request], None]:
+    """Refuse to be led to a host that nobody named, or from an encrypted address to one that anybody on the
+    way can read and change.
+    """
+    named = {bare_host(url), *map(_bare, hosts)}
 
     def check(request: httpx.Request) -> None:
         if urlsplit(url).scheme == "https" and request.url.scheme != "https":
@@ -298,8 +319,27 @@ def _stay_encrypted(url: str) -> Callable[[httpx.Request], None]:
                 where=(without_user(url),),
                 hint="Give the address of a mirror that stays with https",
             )
+        if _bare(request.url.host) not in named:
+            raise UnavailableError(
+                f"leads to {request.url.host}, which is none of the hosts that hold it",
+                where=(without_user(url),),
+                hint="Look whether it may, then name it in SUBSTRATE_HOSTS, or give a mirror",
+            )
 
     return check
+
+
+def bare_host(url: str) -> str:
+    """The host of an address, without ``www.``.
+
+    >>> bare_host("http://www.thespermwhale.com/jaseweston/babi/")
+    'thespermwhale.com'
+    """
+    return _bare(urlsplit(url).hostname or "")
+
+
+def _bare(host: str) -> str:
+    return host.lower().removeprefix("www.")
 
 
 def _describe(url: str, response: httpx.Response) -> Remains:

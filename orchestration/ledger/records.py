@@ -266,7 +266,8 @@ def changing(folder: Path) -> Iterator[Manifest]:
                 fresh.write_bytes(written)
         for old in folder.glob(f"*{_LINES}"):
             if old.stem != name:
-                old.unlink()
+                with suppress(OSError):  # it is read by nobody, and the next change removes it
+                    old.unlink()
     finally:
         os.close(descriptor)
 

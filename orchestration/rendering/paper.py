@@ -17,6 +17,7 @@ from orchestration.rendering.page import templates
 from orchestration.scoring.published import Published
 from substrate.base.errors import FormatError
 from substrate.base.extras import needed
+from substrate.base.inputs import read_text
 
 FIGURE = re.compile(r"10\^\{-\d+\}|\d[\d,]*(?:\.\d+)?")
 """A figure in running text or in TeX, without its sign."""
@@ -85,11 +86,11 @@ def write_paper(source: Path, out: Path, known: Published, look: Look) -> list[P
 def _read(source: Path) -> dict[str, Any]:
     try:
         # A comma in braces is one without a space behind it: part of a figure.
-        text = source.read_text("utf-8").replace("{,}", ",")
+        text = read_text(source).replace("{,}", ",")
         return json.loads(
             needed("pypandoc").convert_text(text, "json", format="latex", extra_args=["--quiet"])
         )
-    except (OSError, UnicodeDecodeError, RuntimeError) as error:
+    except (OSError, RuntimeError) as error:
         said = str(error).strip().splitlines()
         raise FormatError(
             said[-1] if said else "pandoc cannot read it", where=(source,), hint="Give a paper's TeX source"

@@ -12,6 +12,7 @@ import msgspec
 import yaml
 
 from substrate.base.errors import FormatError
+from substrate.base.inputs import read_text
 
 Kind = Literal["generated", "official", "local", "none"]
 """The data that a number was measured on: a generated world, official files, a user's copies of them, or
@@ -174,8 +175,8 @@ def read_published(file: Path | None) -> Published:
     if file is None:
         return published()
     try:
-        return _published(file.read_text("utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError, msgspec.ValidationError, LookupError) as error:
+        return _published(read_text(file))
+    except (yaml.YAMLError, msgspec.ValidationError, LookupError) as error:
         hint = f"Give a file in the shape of {FILE}"
         raise FormatError(f"no file of figures ({error})", where=(file,), hint=hint) from error
 

@@ -150,8 +150,9 @@ def clear_leftovers(path: Path) -> None:
 
 def _clear(scratch: Path, path: Path) -> None:
     """Remove a scratch folder; the old one in it, which no new one followed, goes back to its place first."""
-    if (scratch / "old").exists() and not path.exists():
-        (scratch / "old").rename(path)
+    if (scratch / "old").exists():
+        if not path.exists():
+            (scratch / "old").rename(path)
         sync(path.parent)
     # What cannot be removed is a leftover, and what was to be done is done all the same.
     shutil.rmtree(scratch, ignore_errors=True)

@@ -6,6 +6,7 @@ import gzip
 import json
 import math
 import os
+import stat
 import struct
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -90,17 +91,58 @@ LIMITS = limits_of(os.environ.get("SUBSTRATE_LIMITS", ""))
 """The limits in force, for every file that is read."""
 
 
+def refusal(path: Path, most: int = LIMITS.bytes) -> str:
+    """Say why a path is not to be read, if it is there: it is no file, too large, or has next to no bytes of
+    the many that it says. Empty where it may be.
+
+    >>> refusal(Path("/dev/null"))
+    'is no file, but a folder, pipe or device'
+    """
+    try:
+        about = path.stat()
+    except OSError:
+        return ""  # whoever opens it says so
+    if not stat.S_ISREG(about.st_mode):
+        return "is no file, but a folder, pipe or device"
+    if about.st_size > most:
+        return f"has more than {most} bytes"
+    held = getattr(about, "st_blocks", about.st_size) * 512  # Windows does not say
+    return "is a file of holes" if about.st_size > max(SMALL, LIMITS.ratio * held) else ""
+
+
+def require_file(path: Path) -> None:
+    """Refuse a path that is there and not to be read.
+
+    Raises:
+        FormatError: says why; see :func:`refusal`.
+    """
+    if why := refusal(path):
+        hint = "Give the path of a file" if "bytes" not in why else "Raise bytes in SUBSTRATE_LIMITS"
+        raise FormatError(why, where=(path,), hint=hint)
+
+
+def open_zip(path: Path) -> ZipFile:
+    """A zip archive, to read.
+
+    Raises:
+        FormatError: it is no file, or larger than :data:`LIMITS` allow.
+        BadZipFile: it is no zip archive; so are the others of :data:`ZIP_ERRORS`.
+    """
+    require_file(path)
+    return ZipFile(path)
+
+
 def read_bytes(path: Path) -> bytes:
     """The bytes of a file, gunzipped where it is gzip.
 
     Raises:
-        FormatError: the file is absent, empty, or larger than :data:`LIMITS` allow, or its gzip stream is cut
-            off or damaged.
+        FormatError: the file is absent, no file, empty, or larger than :data:`LIMITS` allow, or its gzip
+            stream is cut off or damaged.
     """
+    require_file(path)
     try:
         with path.open("rb", buffering=0) as file:  # a buffer would be joined with the rest: twice the file
             size = os.fstat(file.fileno()).st_size
-            _allow(size, LIMITS.bytes, "bytes", "", (path,))
             packed = file.read(2) == b"\x1f\x8b"
             file.seek(0)
             data = _gunzip(file, size, path) if packed else file.read()

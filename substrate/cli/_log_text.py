@@ -17,9 +17,9 @@ import pyoxigraph as ox
 import typer
 
 from substrate.base.errors import LogError, ParameterError
-from substrate.base.inputs import LIMITS
 from substrate.cli import platform
 from substrate.log.event_log import Delta, EventLog, TornTailWarning
+from substrate.log.journal import require_regular
 from substrate.sparql.guard import QueryLimits
 from substrate.sparql.tokens import require_shallow
 
@@ -89,11 +89,8 @@ def text_of_file(path: Path) -> str:
     Raises:
         LogError: it cannot be read, or is larger than the limits allow.
     """
+    require_regular(path)
     try:
-        if path.stat().st_size > LIMITS.bytes:
-            raise LogError(
-                f"has more than {LIMITS.bytes} bytes", where=(path,), hint="Raise bytes in SUBSTRATE_LIMITS"
-            )
         return path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise LogError(

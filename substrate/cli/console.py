@@ -113,6 +113,8 @@ def failing() -> Iterator[None]:
         elif isinstance(error, OSError):
             place = error.filename or "standard output"
             said = f"{place}: {error.strerror or error}. Nothing was written there."
+        elif isinstance(error, MemoryError):
+            said = "there is not enough memory. Give less at once; SUBSTRATE_LIMITS bounds what is read."
         else:
             raise
         if Voice.verbose:

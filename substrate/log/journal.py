@@ -30,7 +30,7 @@ from typing import NamedTuple
 from weakref import WeakSet
 
 from substrate.base.errors import LogError, LogHeldError
-from substrate.base.inputs import LIMITS, SMALL
+from substrate.base.inputs import LIMITS, SMALL, refusal
 
 try:
     import fcntl
@@ -223,13 +223,13 @@ if hasattr(os, "register_at_fork"):
 
 
 def require_regular(path: Path) -> None:
-    """Refuse a pipe, a device or a folder, which nobody reads to its end.
+    """Refuse a pipe, a device or a folder, which nobody reads to its end, and what is too large.
 
     Raises:
-        LogError: the path is there and is no file.
+        LogError: the path is there and is not to be read.
     """
-    if path.exists() and not path.is_file():
-        raise LogError("it is no file", where=(path,), hint="Give the path of a file")
+    if why := refusal(path):
+        raise LogError(why, where=(path,), hint="Give the path of a file; SUBSTRATE_LIMITS sets its bytes")
 
 
 def keep_beside(path: Path, offset: int, rest: bytes) -> Path:
@@ -259,10 +259,6 @@ def read_contents(path: Path) -> Contents:
     """
     require_regular(path)
     try:
-        if path.stat().st_size > LIMITS.bytes:
-            raise LogError(
-                f"has more than {LIMITS.bytes} bytes", where=(path,), hint="Raise bytes in SUBSTRATE_LIMITS"
-            )
         raw = path.read_bytes()
     except OSError as error:
         raise LogError(f"cannot be read ({error.strerror})", where=(path,), hint="Check the path") from error

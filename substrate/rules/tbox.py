@@ -16,6 +16,7 @@ from substrate.base.arguments import path_of, require
 from substrate.base.delta import Op, Term, triple_of
 from substrate.base.errors import TBoxError
 from substrate.base.extras import needed
+from substrate.base.inputs import refusal
 from substrate.base.rdflib_terms import rdflib_term
 from substrate.base.vocabulary import EXOGENOUS, RDF_TYPE, RDFS_LABEL, SUBCLASS, SUBPROPERTY
 from substrate.log.event_log import EventLog
@@ -105,6 +106,8 @@ class TBox:
         """
         path = path_of(source)
         shipped = shipped_tboxes() / f"{source}.ttl"
+        if path.suffix and (why := refusal(path)):
+            raise TBoxError(why, where=(source,), hint="Give a Turtle file")
         try:
             return cls(path.stem, path.read_text("utf-8") if path.suffix else shipped.read_text("utf-8"))
         except (OSError, UnicodeDecodeError) as error:

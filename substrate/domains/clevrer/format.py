@@ -12,7 +12,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Literal, Protocol, TypeVar
-from zipfile import ZipFile
 
 import msgspec
 
@@ -28,6 +27,7 @@ from substrate.base.inputs import (
     lines,
     listed,
     members,
+    open_zip,
     read_bytes,
     read_member,
 )
@@ -169,7 +169,7 @@ def annotation_names(where: Path) -> dict[int, str]:
                 path.relative_to(where).as_posix() for path in where.rglob("annotation_*.json*")
             )
         else:
-            with ZipFile(where) as archive:
+            with open_zip(where) as archive:
                 names = [info.filename for info in members(archive, where)]
     except ZIP_ERRORS as error:
         raise FormatError(
@@ -203,7 +203,7 @@ def annotation_sources(where: Path, names: Iterable[str]) -> Iterator[Source]:
         for name in names:
             yield str(where / name), read_bytes(where / name)
         return
-    with ZipFile(where) as archive:
+    with open_zip(where) as archive:
         for name in names:
             yield f"{where}:{name}", read_member(archive, where, name)
 

@@ -22,12 +22,11 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Literal, NamedTuple
-from zipfile import ZipFile
 
 import msgspec
 
 from substrate.base.errors import FormatError
-from substrate.base.inputs import LIMITS, ZIP_ERRORS, Records, Source, Whole, members
+from substrate.base.inputs import LIMITS, ZIP_ERRORS, Records, Source, Whole, members, open_zip
 from substrate.domains.clevrer.format import (
     MOVING_SPEED,
     Annotation,
@@ -172,7 +171,7 @@ def _names(where: Path) -> list[str]:
     try:
         if where.is_dir():
             return [path.relative_to(where).as_posix() for path in where.rglob("annotation_*.json*")]
-        with ZipFile(where) as archive:
+        with open_zip(where) as archive:
             return [info.filename for info in members(archive, where)]
     except ZIP_ERRORS as error:
         raise FormatError(

@@ -777,3 +777,58 @@ def test_a_source_that_leads_down_to_http_is_refused(tmp_path: Path, monkeypatch
         transfer("https://example.org/file", tmp_path / "file")
     assert asked == ["https://example.org/file"]
     assert not list(tmp_path.iterdir())
+
+
+def through(
+    answer: Callable[[httpx.Request], httpx.Response],
+    monkeypatch: pytest.MonkeyPatch,
+    path: Path,
+    **more: Any,
+) -> Transfer:
+    behind = functools.partial(httpx.Client, transport=httpx.MockTransport(answer))
+    monkeypatch.setattr(httpx, "Client", behind)
+    return Transfer(path.with_name("file.part"), lambda part: None, lambda *_: None, QUICK, **more)
+
+
+@pytest.mark.parametrize(
+    ("to", "hosts"), [("www.example.org", ()), ("files.example.net", ("files.example.net",))]
+)
+def test_a_source_may_lead_to_the_hosts_that_are_named(
+    to: str, hosts: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        asked.append(request.url.host)
+        led = {"example.org": to, to: "nobody.example.com"}.get(request.url.host)
+        if led == to or (led and len(asked) > 2):
+            return httpx.Response(302, headers={"Location": f"https://{led}/file"})
+        return httpx.Response(200, content=iter([b"anything"]))
+
+    transfer = through(answer, monkeypatch, tmp_path / "file", hosts=hosts)
+    transfer("https://example.org/file", tmp_path / "file")
+    assert (tmp_path / "file").read_bytes() == b"anything"
+    with pytest.raises(UnavailableError, match=r"leads to nobody\.example\.com"):
+        transfer("https://example.org/file", tmp_path / "other")
+    assert asked == ["example.org", to] * 2, "the host that nobody named was not asked"
+
+
+@pytest.mark.parametrize("said", [True, False])
+def test_a_file_that_grows_past_what_it_may_is_broken_off(
+    said: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent: list[int] = []
+
+    def parts() -> Iterator[bytes]:
+        for number in range(1000):
+            sent.append(number)
+            yield b"x" * 100
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        return httpx.Response(200, content=parts(), headers={"Content-Length": "100000"} if said else {})
+
+    transfer = through(answer, monkeypatch, tmp_path / "file", most=1000)
+    with pytest.raises(RefusedError, match="more than 1000 bytes"):
+        transfer("https://example.org/file", tmp_path / "file")
+    assert len(sent) <= 12
+    assert not list(tmp_path.iterdir())

@@ -23,6 +23,7 @@ import numpy as np
 
 from substrate.base.errors import FormatError, SubstrateError
 from substrate.base.extras import needed
+from substrate.base.inputs import read_text
 from substrate.domains.clevrer.format import (
     SHAPES,
     Annotation,
@@ -225,7 +226,7 @@ def main(arguments: list[str] | None = None) -> int:
             )
         camera = fit_camera(known)
         belief = fit_belief(developed(given.proposals, camera), read_gold(given.events))
-        params = noted(given.params.read_text("utf-8"), camera, belief) if given.params else ""
+        params = noted(read_text(given.params), camera, belief) if given.params else ""
     except SubstrateError as error:
         sys.stderr.write(f"{error}\n")
         return 1

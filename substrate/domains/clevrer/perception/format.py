@@ -9,12 +9,20 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated
-from zipfile import ZipFile
 
 import msgspec
 
 from substrate.base.errors import FormatError
-from substrate.base.inputs import ZIP_ERRORS, Source, Whole, decode, members, read_bytes, read_member
+from substrate.base.inputs import (
+    ZIP_ERRORS,
+    Source,
+    Whole,
+    decode,
+    members,
+    open_zip,
+    read_bytes,
+    read_member,
+)
 from substrate.domains.clevrer.format import Color, Material, Shape
 
 _FILE = re.compile(r"(?:^|/)sim_([0-9]{1,9})\.json(\.gz)?$")
@@ -66,7 +74,7 @@ def proposal_names(where: Path) -> dict[int, str]:
         if where.is_dir():
             names: Iterable[str] = (path.relative_to(where).as_posix() for path in where.rglob("sim_*.json*"))
         else:
-            with ZipFile(where) as archive:
+            with open_zip(where) as archive:
                 names = [info.filename for info in members(archive, where)]
     except ZIP_ERRORS as error:
         raise FormatError(
@@ -100,7 +108,7 @@ def proposal_sources(where: Path, names: Iterable[str]) -> Iterator[Source]:
         for name in names:
             yield str(where / name), read_bytes(where / name)
         return
-    with ZipFile(where) as archive:
+    with open_zip(where) as archive:
         for name in names:
             yield f"{where}:{name}", read_member(archive, where, name)
 
