@@ -32,13 +32,13 @@ class Words:
     """The names of a log's things and predicates, as they were seen there and in a TBox.
 
     The name of an IRI is what follows a prefix of the TBox, else its last part, or its label. Case, spaces,
-    dashes and underscores do not count.
+    dashes and underscores do not count, and `livesIn` is `lives in`.
 
     >>> from substrate import EventLog, Namespace
     >>> V, log = Namespace("https://example.org/v#"), EventLog()
     >>> _ = log.insert(V.Ann_Lee, V.likes, "gold")
     >>> words = Words()
-    >>> words.learn(log)
+    >>> _ = words.learn(log)
     >>> print(words.node("ann lee"), words.object("gold"), words.word(V.Ann_Lee))
     <https://example.org/v#Ann_Lee> "gold" Ann_Lee
     """
@@ -52,6 +52,7 @@ class Words:
         for iri in sorted(tbox.vocabulary) if tbox else ():
             for names in (self._things, self._predicates):
                 self._named(names, ox.NamedNode(iri))
+                self._named(names, ox.NamedNode(iri), tbox.label(ox.NamedNode(iri)) if tbox else None)
 
     def learn(self, log: EventLog) -> list[str]:
         """Take in what a log has said since the last call; the words that became names of new things."""
@@ -184,7 +185,7 @@ class Words:
 
 
 def _plain(name: str) -> str:
-    return re.sub(r"[\s_-]+", " ", name).strip().casefold()
+    return re.sub(r"[\s_-]+|(?<=[a-z])(?=[A-Z])", " ", name).strip().casefold()
 
 
 def _minted(name: str) -> ox.NamedNode:

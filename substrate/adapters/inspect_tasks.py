@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from substrate import __version__
+from substrate.adapters.inspect_memory import count_offline, remembering
 from substrate.adapters.village_tools import MEMORIES
 from substrate.base.errors import FormatError, ParameterError, SubstrateError
 from substrate.base.extras import missing_extra
@@ -54,6 +55,9 @@ except ModuleNotFoundError as error:
 
 REPLIES = "replies"
 """The metadata keys of a sample's replies, arm A's first."""
+
+
+__all__ = ["remembering", "twin_eventlog", "twin_eventlog_agent"]
 
 
 @task
@@ -143,7 +147,7 @@ def each_arm() -> Any:
 
     async def solve(state: Any, generate: Any) -> Any:
         model, replies = get_model(), list[str]()
-        _count_offline(model)
+        count_offline(model)
         for arm in state.metadata["arms"]:
             system, user = state.metadata[f"arm_{arm}"]
             state.output = await model.generate(
@@ -165,7 +169,7 @@ def each_arm_by_agent(memory: str, specs: Mapping[int, Spec]) -> Any:
     """Let an agent answer each arm, in a conversation and with a memory of its own."""
 
     async def solve(state: Any, generate: Any) -> Any:
-        _count_offline(get_model())
+        count_offline(get_model())
         replies: list[str] = []
         spec = specs[int(state.sample_id)]
         for arm in state.metadata["arms"]:
@@ -205,16 +209,6 @@ _CONFIG = GenerateConfig(
     response_schema=ResponseSchema(name="reply", json_schema=JSONSchema.model_validate(FORM.schema))
 )
 """Hold a reply to its schema, where the model's provider can."""
-
-
-def _count_offline(model: Any) -> None:
-    """Let Inspect's mock of a model count words: else it counts with a vocabulary from the network."""
-
-    async def words(text: str) -> int:
-        return len(text.split())
-
-    if type(model.api).__module__.endswith("mockllm"):
-        model.api.count_text_tokens = words
 
 
 UNREADABLE = "unreadable"

@@ -1,0 +1,79 @@
+"""Update, cascade, absence, deletion and time: what memories know of generated episodes, given gold facts.
+
+    .venv/bin/python benchmarks/remembering.py [--episodes 200] [--seed 11]
+
+Each memory is told the same steps as facts, without a model. `substrate` is :class:`substrate.Memory`;
+`table` keeps the last value of each slot with its history, and does what it is told; `bm25` finds the ten
+sentences nearest to the question and believes the last one about it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+from substrate.adapters.remembering import remembered
+from substrate.adapters.village_tools import SentenceMemory
+from substrate.generators.remembering.episodes import KINDS, Episode, Question, Town, by_kind, episodes
+from substrate.generators.remembering.oracle import UNKNOWN
+
+
+def table(episode: Episode) -> list[str]:
+    """The answers of a table with a history."""
+    history: list[dict[tuple[str, str], str]] = []
+    now: dict[tuple[str, str], str] = {}
+    for step in episode.steps:
+        slot = step.person, step.relation
+        if step.kind == "tell":
+            now[slot] = step.value
+        elif now.get(slot) == step.value:
+            del now[slot]
+        history.append(dict(now))
+    return [history[asked.at].get((asked.person, asked.relation), UNKNOWN) for asked in episode.questions]
+
+
+def bm25(episode: Episode) -> list[str]:
+    """The answers of a search over sentences."""
+    town = Town()
+    sentences = [town.sentence(number, step) for number, step in enumerate(episode.steps)]
+
+    def answer(asked: Question) -> str:
+        heard = sentences[: asked.at + 1]
+        found = SentenceMemory(heard).search(f"{town.label(asked.person)} {town.label(asked.relation)}", 10)
+        near = sorted(heard.index(sentence) for sentence in found.splitlines())
+        about = [episode.steps[number] for number in near]
+        same = [one for one in about if (one.person, one.relation) == (asked.person, asked.relation)]
+        return same[-1].value if same and same[-1].kind == "tell" else UNKNOWN
+
+    return [answer(asked) for asked in episode.questions]
+
+
+MEMORIES: dict[str, Callable[[Episode], Sequence[str]]] = {
+    "substrate": remembered,
+    "table": table,
+    "bm25": bm25,
+}
+
+
+def main() -> None:
+    """Print a row a memory."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--episodes", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=11)
+    given = parser.parse_args()
+    sys.stdout.write(f"| memory | {' | '.join(KINDS)} |\n|---|{'---|' * len(KINDS)}\n")
+    for name, answers in MEMORIES.items():
+        right, total = Counter[str](), Counter[str]()
+        for episode in episodes(given.episodes, given.seed):
+            for kind, (good, n) in by_kind(episode.questions, answers(episode)).items():
+                right[kind] += good
+                total[kind] += n
+        shares = {kind: 100 * right[kind] / total[kind] for kind in KINDS}
+        cells = (f"{right[kind]} of {total[kind]} ({shares[kind]:.1f} %)" for kind in KINDS)
+        sys.stdout.write(f"| {name} | {' | '.join(cells)} |\n")
+
+
+if __name__ == "__main__":
+    main()
