@@ -289,6 +289,38 @@ def test_a_killed_run_resumes_and_asks_only_for_what_is_missing(tmp_path: Path) 
     assert (tmp_path / "run" / "twin_direct.jsonl").read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
 
 
+DYING = """
+import os, signal, sys
+sys.path.insert(0, "tests/support")
+from model_server import model_server, some_answer
+def answer(body):
+    if len(server.bodies) == 4:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return some_answer(body)
+with model_server(answer) as server:
+    print(server.url, flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_a_server_that_is_killed_is_said_and_another_goes_on_to_the_same_bytes(tmp_path: Path) -> None:
+    kept, given = tmp_path / "twin_direct.jsonl", make_inputs(tmp_path, concurrency=1)
+    command = [sys.executable, "-c", DYING]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, cwd=ROOT, **pipes) as dying:
+        assert dying.stdout
+        url = dying.stdout.readline().strip()
+        with pytest.raises(ModelError, match=r"connection was lost or refused.*SUBSTRATE_MODEL_URL"):
+            record("twin_direct", Endpoint(url), kept, given, NO_WAIT)
+        assert dying.wait(60) == -signal.SIGKILL
+    assert len((tmp_path / "twin_direct.partial.jsonl").read_bytes().splitlines()) == 3
+    with model_server(some_answer) as server:
+        record("twin_direct", Endpoint(server.url), kept, given, NO_WAIT)
+        assert len(server.bodies) == 12 - 3
+        record("twin_direct", Endpoint(server.url), tmp_path / "whole.jsonl", given, NO_WAIT)
+    assert kept.read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
+
+
 def test_a_model_that_answers_under_another_name_is_refused_unless_it_is_allowed(
     inputs: Given, tmp_path: Path
 ) -> None:
@@ -557,6 +589,26 @@ def test_without_photographs_nothing_is_measured_and_a_transcript_needs_none(
     assert len(measured.splitlines()) == 5
     monkeypatch.delenv("SUBSTRATE_MODEL_URL")
     assert run() == measured
+
+
+def test_another_model_is_named_in_the_same_table_without_a_change_of_code(
+    make_project: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_project()
+    about = {"id": "Another-7B", "owned_by": "vllm", "meta": {"ftype": "Q8_0"}}
+    chosen = {"model": "Another-7B", "revision": "0123456789abcdef0123", "n": 3}
+    sets = [
+        part for key, value in chosen.items() for part in ("--set", f"baselines.twin_direct.{key}={value}")
+    ]
+    with model_server(some_answer, lists={"/v1/models": {"data": [about]}}) as server:
+        monkeypatch.setenv("SUBSTRATE_MODEL_URL", server.url)
+        result = CliRunner().invoke(app, ["reproduce", "--only", "twin_direct", "--name", "another", *sets])
+    assert result.exit_code == 0, result.output
+    assert {body["model"] for body in server.bodies} == {"Another-7B"}
+    (row,) = [line for line in result.stdout.splitlines() if line.startswith("| twin_direct/joint ")]
+    measured_of, n, *_ = [cell.strip() for cell in row.split("|")[2:]]
+    assert (measured_of, n) == ("Another-7B (Q8_0, weights 0123456789ab, vllm)", "3")
+    assert "SmolLM2" not in result.stdout
 
 
 def set_parameters(root: Path, **values: Any) -> None:
