@@ -21,6 +21,8 @@ from substrate.domains.smallville.format import Arm, Spec
 
 USES = 8
 """The most turns of a conversation; the next must be the answer."""
+MISSES = 2
+"""The turns that may be unreadable; after so many the next must be the answer."""
 THOUGHT = 256
 """The most tokens of a turn."""
 
@@ -66,7 +68,7 @@ class Memory(NamedTuple):
 def acting(model: Model, spec: Spec, arm: Arm, *, memory: Memory) -> str | ReplyError:
     """An agent's answer about an arm: ``yes``, ``no``, or the reason why its reply cannot be read.
 
-    A turn that cannot be read is answered with the reason and counts among :data:`USES`.
+    A turn that cannot be read is answered with the reason, and counts among :data:`USES`.
     """
     system, user = request(spec, arm).messages
     tools = {tool.name: tool for tool in memory.tools(spec)}
@@ -75,8 +77,10 @@ def acting(model: Model, spec: Spec, arm: Arm, *, memory: Memory) -> str | Reply
         Message("system", "\n".join((system.text.rpartition("\n")[0], *map(_told, tools.values()), _TURNS))),
         Message("user", memory.asked(user.text)),
     ]
-    for _ in range(USES):
+    misses = uses = 0
+    while uses < USES and misses < MISSES:
         asked = Request(tuple(said), turn, THOUGHT)
+        uses += 1
         try:
             reply = model.ask(asked)
         except ReplyError as error:
@@ -87,6 +91,7 @@ def acting(model: Model, spec: Spec, arm: Arm, *, memory: Memory) -> str | Reply
                 return act.answer
             found = tools[act.__struct_config__.tag].call(**msgspec.structs.asdict(act))
         except SubstrateError as error:
+            misses += isinstance(error, ReplyError)
             found = str(error)
         said += (Message("assistant", reply), Message("user", found))
     return answer_of(model, Request((*said, Message("user", _LAST)), FORM.reply))
