@@ -15,6 +15,7 @@ from typing import Any
 
 from substrate import __version__
 from substrate.adapters.inspect_memory import count_offline, remembering
+from substrate.adapters.twin_sample import sampled
 from substrate.adapters.village_tools import MEMORIES
 from substrate.base.errors import FormatError, ParameterError, SubstrateError
 from substrate.base.extras import missing_extra
@@ -22,7 +23,7 @@ from substrate.baselines.agent import Tool
 from substrate.baselines.twin import FORM, request, said_in
 from substrate.domains.smallville.format import Gold, Spec, read_gold, read_specs
 from substrate.domains.smallville.judging import Judgement, judge, weights
-from substrate.generators.smallville import CANARY, generate
+from substrate.generators.smallville import CANARY
 
 try:
     from inspect_ai import Task, task  # pyright: ignore[reportMissingImports]
@@ -66,7 +67,7 @@ def twin_eventlog(specs: str | None = None, count: int = 500, seed: int = 20, le
 
     Args:
         specs: a file of specifications with gold; they are generated unless given.
-        count: how many are generated; Inspect reads them all before it applies its own limit, so that
+        count: how many, a fair sample; Inspect reads them all before it applies its own limit, so that
             ``-T count=10`` is the quick way to a few.
         seed: what they are generated from; a new seed is a new test that nobody has seen.
         level: of what is generated: ``village``, ``belief``, ``town`` or ``three_arms``.
@@ -90,7 +91,7 @@ def twin_eventlog_agent(
     Args:
         memory: ``substrate``: states of the village's log and forks under the five interventions; ``bm25``: a
             search over its sentences, which the prompt then lacks; ``none``: the agent alone.
-        count: how many specifications are generated, the same for each memory.
+        count: how many specifications, the same for each memory.
         seed: what they are generated from.
         level: how hard they are, as in :func:`twin_eventlog`.
     """
@@ -107,8 +108,7 @@ def twin_eventlog_agent(
 
 
 def _generated(count: int, seed: int, level: str) -> Iterator[tuple[Spec, Gold]]:
-    for number in range(count):
-        graded = generate(number, seed, level)
+    for graded in sampled(count, seed, level):
         yield graded, graded.gold
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from substrate.generators.smallville import generate
+from substrate.adapters.twin_sample import sampled
 
 pytest.importorskip("inspect_ai")
 
@@ -54,7 +54,7 @@ def evaluated(
 
 
 def test_who_always_says_no_gets_what_the_gold_gives_them(tmp_path: Path) -> None:
-    golds = [generate(number, 20).gold for number in range(COUNT)]
+    golds = [spec.gold for spec in sampled(COUNT, 20)]
     _, found = evaluated(lambda text: '{"answer": "no"}', tmp_path)
     assert found["per_arm"]["accuracy"] == sum((g.a == "no") + (g.b == "no") for g in golds) / (2 * COUNT)
     assert found["joint"]["accuracy"] == sum(g.a == g.b == "no" for g in golds) / COUNT
@@ -63,7 +63,7 @@ def test_who_always_says_no_gets_what_the_gold_gives_them(tmp_path: Path) -> Non
 
 
 def test_three_arms_are_asked_and_judged_together(tmp_path: Path) -> None:
-    golds = [generate(number, 20, "three_arms").gold.answers for number in range(4)]
+    golds = [spec.gold.answers for spec in sampled(4, 20, "three_arms")]
     texts: list[str] = []
 
     def reply(text: str) -> str:
@@ -80,7 +80,7 @@ def test_three_arms_are_asked_and_judged_together(tmp_path: Path) -> None:
 
 
 def test_each_arm_is_asked_by_itself_and_never_sees_the_gold(tmp_path: Path) -> None:
-    specs = [generate(number, 20) for number in range(COUNT)]
+    specs = list(sampled(COUNT, 20))
     texts: list[str] = []
 
     def reply(text: str) -> str:
@@ -106,7 +106,7 @@ def test_a_reply_is_read_as_asked_for_or_as_a_bare_word() -> None:
 
 def test_an_agent_with_the_substrate_gets_what_its_tools_say(tmp_path: Path) -> None:
     """A scripted agent that looks at one state: of the planned world in arm A, of the imagined in arm B."""
-    specs = [generate(number, 20) for number in range(3)]
+    specs = list(sampled(3, 20))
 
     def answer(messages: Any, tools: Any, *_: Any) -> Any:
         assert {"state", "imagine", "submit"} <= {tool.name for tool in tools}

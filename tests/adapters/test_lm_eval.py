@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import substrate.adapters
-from substrate.generators.smallville import generate
+from substrate.adapters.twin_sample import sampled
 
 lm_eval = pytest.importorskip("lm_eval")
 
@@ -48,7 +48,7 @@ def scored(reply: str, asked: Any = (), **limits: Any) -> dict[str, float]:
 
 @pytest.mark.parametrize("reply", ["No.", '{"answer": "no"}'])
 def test_who_always_says_no_gets_what_the_gold_gives_them(reply: str) -> None:
-    golds = [generate(number, 7).gold for number in range(COUNT)]
+    golds = [spec.gold for spec in sampled(COUNT, 7)]
     found = scored(reply)
     assert found["per_arm"] == sum((g.a == "no") + (g.b == "no") for g in golds) / (2 * COUNT)
     assert found["joint"] == sum(g.a == g.b == "no" for g in golds) / COUNT
@@ -61,7 +61,7 @@ def test_who_says_neither_is_wrong_and_half_a_pair_is_none() -> None:
 
 
 def test_three_arms_are_judged_together_and_one_that_is_cut_off_is_none() -> None:
-    golds = [generate(number, 7, "three_arms").gold.answers for number in range(4)]
+    golds = [spec.gold.answers for spec in sampled(4, 7, "three_arms")]
     asked = {"count": 4, "level": "three_arms"}
     found = scored("no", asked)
     alike = [sum(one == other for one, other in combinations(gold, 2)) for gold in golds]

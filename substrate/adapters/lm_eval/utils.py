@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
+from substrate.adapters.twin_sample import sampled
 from substrate.baselines.twin import request, said_in
 from substrate.domains.smallville.format import ARMS
 from substrate.domains.smallville.judging import judge, weights
-from substrate.generators.smallville import CANARY, generate
+from substrate.generators.smallville import CANARY
 
 
 class Said(NamedTuple):
@@ -25,18 +26,17 @@ def dataset(count: int = 500, seed: int = 20, level: str = "village", **_: Any) 
     """The test split: a document an arm, arm A's first.
 
     Args:
-        count: how many specifications; `--metadata '{"count": 10, "seed": 7, "level": "belief"}'` sets all.
-        seed: what they are generated from.
+        count: how many specifications, a fair sample.
+        seed: what they are generated from; `--metadata '{"count": 10, "seed": 7}'` sets both.
         level: how hard they are, one of :data:`substrate.generators.smallville.LEVELS`.
     """
     import datasets  # pyright: ignore[reportMissingImports]  # the harness brings it
 
     rows: list[dict[str, Any]] = []
-    for number in range(count):
-        graded = generate(number, seed, level)
+    for graded in sampled(count, seed, level):
         for arm in graded.arms:
             prompt = "\n\n".join(message.text for message in request(graded, arm).messages)
-            asked = {"spec": number, "arm": arm, "linkage": graded.linkage, "prompt": prompt}
+            asked = {"spec": graded.spec, "arm": arm, "linkage": graded.linkage, "prompt": prompt}
             asked["arms"] = len(graded.arms)
             rows.append({**asked, "gold": getattr(graded.gold, arm), "canary": CANARY})
     return {"test": datasets.Dataset.from_list(rows)}

@@ -7,6 +7,6 @@ becomes of a village is asked of the oracle alone.
 """
 
 from substrate.generators.smallville.datasheet import CANARY, datasheet, write_specs
-from substrate.generators.smallville.sampling import LEVELS, generate, spec_line
+from substrate.generators.smallville.sampling import LEVELS, cell_of, generate, spec_line
 
-__all__ = ["CANARY", "LEVELS", "datasheet", "generate", "spec_line", "write_specs"]
+__all__ = ["CANARY", "LEVELS", "cell_of", "datasheet", "generate", "spec_line", "write_specs"]

@@ -116,6 +116,21 @@ class Graded(Spec, frozen=True, kw_only=True):
     gold: Gold
 
 
+def cell_of(number: int, level: str = "village") -> tuple[Linkage, QueryType, Gold]:
+    """The linkage, the query and the answers that the specification of a number is drawn for; errors as
+    :func:`generate`.
+
+    >>> cell_of(9)[2].answers
+    ('no', 'no')
+    """
+    if level not in LEVELS:
+        raise ParameterError(f"no level {level!r}", hint=f"Choose among {', '.join(LEVELS)}")
+    cells = LEVELS[level].cells
+    linkage, query = cells[number % len(cells)]
+    outcomes = (OUTCOMES if LEVELS[level].arms == 2 else OUTCOMES_OF_THREE)[linkage]
+    return linkage, query, outcomes[number // len(cells) % len(outcomes)]
+
+
 def generate(number: int, seed: int, level: str = "village") -> Graded:
     """The specification of a number: it depends on the number, the seed and the level alone.
 
@@ -130,14 +145,10 @@ def generate(number: int, seed: int, level: str = "village") -> Graded:
     >>> generate(3, seed=20).linkage
     'direct'
     """
-    if level not in LEVELS:
-        raise ParameterError(f"no level {level!r}", hint=f"Choose among {', '.join(LEVELS)}")
+    linkage, query, outcome = cell_of(number, level)
     size, _, arms = LEVELS[level]
     cells = LEVELS[level].cells
-    linkage, query = cells[number % len(cells)]
     turn = number // len(cells)
-    outcomes = (OUTCOMES if arms == 2 else OUTCOMES_OF_THREE)[linkage]
-    outcome = outcomes[turn % len(outcomes)]
     rng = Random(f"{seed} twin {number}" if level == "village" else f"{seed} twin {level} {number}")
     for attempt in count():
         village = sample_village(rng, size)

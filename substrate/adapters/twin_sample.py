@@ -1,0 +1,34 @@
+"""The specifications of Twin-EventLog that an evaluation of so many asks: a fair sample, never the front."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from substrate.baselines.model import spread
+from substrate.generators.smallville import cell_of, generate
+from substrate.generators.smallville.sampling import Graded
+
+WHOLE = 500
+"""The benchmark's number of specifications."""
+
+
+def sampled(count: int, seed: int, level: str = "village") -> Iterator[Graded]:
+    """So many specifications with their gold, with each linkage's and each gold's share.
+
+    Of one seed, fewer are the beginning of more, and the same that the platform's baselines ask about.
+
+    Args:
+        count: how many; more than :data:`WHOLE` are drawn from as many.
+        seed: they are generated from and chosen by it.
+        level: how hard they are, one of :data:`substrate.generators.smallville.LEVELS`.
+
+    Raises:
+        ParameterError: there is no such level.
+
+    >>> [(spec.spec, spec.linkage, spec.gold.a) for spec in sampled(2, 20)]
+    [(216, 'control', 'yes'), (171, 'control', 'no')]
+    """
+    cells = {number: cell_of(number, level) for number in range(max(count, WHOLE))}
+    order = spread({number: (linkage, gold) for number, (linkage, _, gold) in cells.items()}, seed)
+    for number in order[:count]:
+        yield generate(number, seed, level)
