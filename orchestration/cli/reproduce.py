@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from orchestration.base.yaml_text import read_yaml
 from orchestration.cli.console import running, stage_bars
-from orchestration.ledger.look import Reproduction, keep, look, read_look, sources, stands
+from orchestration.ledger.look import hashes, keep, sources, stands
+from orchestration.ledger.manifest import Reproduction, read_manifest
 from orchestration.settings import PARAMETERS_FILE
 from orchestration.workspace.root import find_root
 
@@ -83,7 +83,7 @@ def _run(
     workspace = open_run(profile, tuple(overrides), name)
     used, names = workspace.settings.profile, stages_of(only)
     with project_lock(workspace.root):
-        before = _hashes(workspace.root, sources())
+        before = hashes(workspace.root, sources())
         if workspace.experiment:
             begin(workspace, overrides)
         with stage_bars(names) as how:
@@ -123,10 +123,6 @@ def _run(
     return msgspec.structs.replace(done, seconds=time.monotonic() - start, report=shown)
 
 
-def _hashes(root: Path, paths: Iterable[str]) -> dict[str, str]:
-    return {name: file.sha256 for name, file in look(root, paths).items()}
-
-
 def tables_of(workspace: Workspace, names: Sequence[str], only: str | None) -> list[str]:
     """The tables that a run made; a benchmark that shares its table with others shows its own rows."""
     from orchestration.pipeline.graph import STAGES
@@ -146,16 +142,17 @@ def _keep(workspace: Workspace, only: str, run: Reproduction, before: Mapping[st
     """Keep what stands after a run: of one that took in everything each benchmark's part, and after one that
     changed nothing what stood before it.
     """
-    from orchestration.ledger.records import fingerprint, read_records
+    from orchestration.ledger.records import fingerprint, ledger_of
     from orchestration.pipeline.graph import STAGES, stages_of
     from orchestration.registry import BENCHMARKS
 
-    root, profile, records = workspace.root, workspace.settings.profile, read_records(workspace)
-    if _hashes(root, sources()) != before:
+    root, profile, kept = workspace.root, workspace.settings.profile, read_manifest(ledger_of(workspace))
+    if hashes(root, sources()) != before:
         return  # code or parameters changed while it ran: nobody can say with which it ran
-    if any(records.get(name) != fingerprint(STAGES, STAGES[name], workspace) for name in run.stages):
-        return
-    runs, earlier = {only: run}, read_look(root, profile)
+    for name in run.stages:
+        if not fingerprint(STAGES, STAGES[name], workspace).repeats(kept.stages.get(name)):
+            return
+    runs = {only: run}
     for part in () if only else BENCHMARKS:
         names = stages_of(part)
         outs = {out.format(profile=profile) for name in names for out in STAGES[name].outs}
@@ -167,7 +164,6 @@ def _keep(workspace: Workspace, only: str, run: Reproduction, before: Mapping[st
             checks=[line for line in run.checks if line.partition(":")[0] in names],
             drifted={path: how for path, how in run.drifted.items() if path in outs},
         )
-    if only and earlier and stands(root, profile, next(iter(earlier.runs))):
-        runs = {**earlier.runs, **runs}
-    given = (one.outside(workspace).values() for one in STAGES.values() if one.outside)
-    keep(root, profile, sorted({str(path) for paths in given for path in paths}), runs)
+    if only and kept.runs and stands(root, profile, next(iter(kept.runs))):
+        runs = {**kept.runs, **runs}
+    keep(root, profile, runs)

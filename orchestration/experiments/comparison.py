@@ -16,12 +16,12 @@ import msgspec
 from orchestration.benchmarks.benchmark import Benchmark
 from orchestration.experiments.record import open_experiment, read_experiment
 from orchestration.ledger.drift import Cause, causes, explained, unaccepted
-from orchestration.ledger.pinned import ROWS, Pin, Pinned, PinnedRow, Pins, read_pins, read_rows, row_change
-from orchestration.ledger.records import Manifest, ledger_of, read_manifest
+from orchestration.ledger.manifest import Made, PinnedRow, Pins
+from orchestration.ledger.pinned import measured, read_pins, row_change
+from orchestration.ledger.records import read_records
 from orchestration.project import open_workspace
 from orchestration.registry import BENCHMARKS
 from orchestration.scoring.counting import RIGHT, compared, counts_for, outcomes, split_name
-from orchestration.scoring.scores import Score
 from orchestration.scoring.statistics import wilson
 from orchestration.workspace.folders import Workspace
 from substrate.base.errors import ParameterError
@@ -151,7 +151,7 @@ def numbers_of(root: Path, name: str) -> dict[str, Count]:
     """The numbers of an experiment, in the order of the tables; errors as :func:`compare`."""
     scores = {}
     for pinned in _results(root, name, _profile(root, {"NAME": name}), "NAME").values():
-        scores |= pinned.pin.scores
+        scores |= pinned.scores
     ordered = (number for benchmark in BENCHMARKS.values() for number in benchmark.numbers)
     return {number: _count(*scores[number]) for number in ordered if number in scores and scores[number][1]}
 
@@ -159,24 +159,12 @@ def numbers_of(root: Path, name: str) -> dict[str, Count]:
 def results_of(workspace: Workspace) -> Pins:
     """The numbers and rows of a workspace, with the records of the stages that made them."""
     found: Pins = {}
-    entries = (read_manifest(ledger_of(workspace)) or Manifest()).stages
-    makers = {out: name for name, entry in entries.items() for out in entry.made.outs}
-    for name, entry in sorted(entries.items()):
-        record = entry.made
+    for name, record in sorted(read_records(workspace).items()):
+        paths = {out: workspace.path(out) for out in record.outs}
         # What was checked out since the run is what counts, not what the run made.
-        there = {out: workspace.path(out) for out in record.outs if not out.startswith("data/")}
-        outs = record.outs | {out: sha256(path) for out, path in there.items() if path.exists()}
-        rows, scores = {}, dict[str, tuple[int, int]]()
-        for out in record.outs:
-            file = workspace.path(out)
-            if file.name == ROWS and file.is_file():
-                rows = read_rows(file)
-            elif file.parent.name == "scores" and file.is_file():
-                score = msgspec.json.decode(file.read_bytes(), type=Score)
-                scores[score.name] = score.correct, score.n
-        needs = sorted({makers[path] for path in record.inputs if path in makers})
-        pin = Pin(outs=outs, parameters=record.parameters, needs=needs, scores=scores)
-        found[name] = Pinned(pin, rows, record.inputs, entry)
+        there = {out: path for out, path in paths.items() if path.exists() and not out.startswith("data/")}
+        now = record.outs | {out: sha256(path) for out, path in there.items()}
+        found[name] = measured(msgspec.structs.replace(record, outs=now), there, sha256)
     return found
 
 
@@ -214,7 +202,7 @@ def _numbers(before: Pins, after: Pins) -> list[ComparedNumber]:
         scores, answers = f"{benchmark.name}/scores", f"{benchmark.name}/answers"
         if scores not in before or scores not in after:
             continue
-        old, new = before[scores].pin.scores, after[scores].pin.scores
+        old, new = before[scores].scores, after[scores].scores
         both = [side.get(answers) for side in (before, after)]
         measured = [name for name in benchmark.numbers if name in old and name in new and old[name][1]]
         found += (_number(benchmark, name, old[name], new[name], *both) for name in measured)
@@ -226,8 +214,8 @@ def _number(
     name: str,
     old: tuple[int, int],
     new: tuple[int, int],
-    before: Pinned | None,
-    after: Pinned | None,
+    before: Made | None,
+    after: Made | None,
 ) -> ComparedNumber:
     counts = _count(*old), _count(*new)
     one, other = (count.accuracy for count in counts)
@@ -250,8 +238,8 @@ def _count(correct: int, n: int) -> Count:
 
 def _unpaired(
     name: str,
-    before: Pinned | None,
-    after: Pinned | None,
+    before: Made | None,
+    after: Made | None,
     sides: Sequence[Mapping[Any, bool] | None],
     counts: Sequence[tuple[int, int]],
 ) -> str:
@@ -268,7 +256,7 @@ def _unpaired(
     return ""
 
 
-def _data(pinned: Pinned) -> dict[str, str]:
+def _data(pinned: Made) -> dict[str, str]:
     return {path: digest for path, digest in pinned.inputs.items() if path.startswith("data/")}
 
 
@@ -280,7 +268,7 @@ def _outcomes(benchmark: Benchmark, name: str, rows: Mapping[Any, PinnedRow]) ->
     wanted = [row for row in rows.values() if counts_for(row, name)]
     if metric.together:
         return outcomes(sorted(wanted, key=lambda row: (str(row.scene), str(row.question))), metric)
-    return {row.key: bool(row.correct) for row in wanted}
+    return {row.name: bool(row.correct) for row in wanted}
 
 
 def _rows(before: Pins, after: Pins) -> list[ComparedRow]:

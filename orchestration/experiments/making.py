@@ -17,8 +17,9 @@ import msgspec
 
 from orchestration.base.git import git
 from orchestration.experiments.record import RECORD, Changed, Experiment, Parent
+from orchestration.ledger.manifest import Made
 from orchestration.ledger.pinned import pin_path
-from orchestration.ledger.records import Fingerprint, fingerprint, keep_record, read_record, read_records
+from orchestration.ledger.records import fingerprint, keep_record, read_records
 from orchestration.project import changed_parameters
 from orchestration.settings import PARAMETERS_FILE
 from orchestration.stage import Stage, Stages
@@ -60,7 +61,7 @@ def begin(workspace: Workspace, overrides: Sequence[str]) -> None:
             write_json(record, ours, indent=1)
 
 
-def take(stages: Stages, stage: Stage, workspace: Workspace, now: Fingerprint) -> Fingerprint | None:
+def take(stages: Stages, stage: Stage, workspace: Workspace, now: Made) -> Made | None:
     """Take a stage's outs from the parent, where they were made of the very code, parameters and inputs.
 
     Args:
@@ -73,8 +74,8 @@ def take(stages: Stages, stage: Stage, workspace: Workspace, now: Fingerprint) -
         The fingerprint of what was taken; ``None`` where the parent has no such outs.
     """
     parent = replace(workspace, experiment=None)
-    record = read_record(parent, stage.name)
-    if stage.always or record is None or _made_from(record) != _made_from(now):
+    record = read_records(parent).get(stage.name)
+    if stage.always or record is None or record.basis != now.basis:
         return None
     for out in stage.outs:
         path = parent.path(out)
@@ -94,7 +95,7 @@ def take_needs(stages: Stages, stage: Stage, workspace: Workspace) -> None:
         ParameterError: the parent has it not, or the experiment's parameters change it.
     """
     for need in (stages[name] for name in stage.needs):
-        if read_record(workspace, need.name):
+        if need.name in read_records(workspace):
             continue
         take_needs(stages, need, workspace)
         made = take(stages, need, workspace, fingerprint(stages, need, workspace))
@@ -116,7 +117,7 @@ def finish(workspace: Workspace) -> None:
     parent = replace(workspace, experiment=None)
     ours, theirs = read_records(workspace), read_records(parent)
     stages: dict[str, Literal["computed", "taken"]] = {
-        name: "taken" if ours[name] == theirs.get(name) else "computed" for name in sorted(ours)
+        name: "taken" if ours[name].repeats(theirs.get(name)) else "computed" for name in sorted(ours)
     }
     record = msgspec.json.decode((folder / RECORD).read_bytes(), type=Experiment)
     with replacing(folder / RECORD) as fresh:
@@ -159,10 +160,6 @@ def _folder(workspace: Workspace) -> Path:
 def _clear_tables(workspace: Workspace) -> None:
     """The tables of an experiment are made again where they are wanted."""
     workspace.storage.remove(f"{EXPERIMENTS}/{_folder(workspace).name}")
-
-
-def _made_from(record: Fingerprint) -> tuple[object, ...]:
-    return record.code, record.parameters, record.inputs
 
 
 def _known(folder: Path) -> Experiment | None:

@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from orchestration.base.git import git
-from orchestration.ledger.pinned import ACCEPTED, Pinned, Pins, decode_pins, row_change
+from orchestration.ledger.manifest import Pins
+from orchestration.ledger.pinned import ACCEPTED, decode_pins, row_change
 from orchestration.ledger.records import version_of
 from orchestration.scoring.formatting import counted
 from substrate.base.errors import ParameterError
@@ -58,23 +59,18 @@ def changes(old: Pins, new: Pins) -> Acceptance:
     stages: dict[str, tuple[str, str]] = {}
     for name in sorted(old.keys() & new.keys()):
         was, is_ = old[name], new[name]
-        if not _differs(was, is_):
+        if all(is_.outs.get(out, digest) == digest for out, digest in was.outs.items()):
             continue
-        stages[name] = version_of(was.pin.outs)[:_SHORT], version_of(is_.pin.outs)[:_SHORT]
-        for number in sorted(was.pin.scores.keys() & is_.pin.scores.keys()):
-            if was.pin.scores[number] != is_.pin.scores[number]:
-                numbers[number] = was.pin.scores[number], is_.pin.scores[number]
+        stages[name] = version_of(was.outs)[:_SHORT], version_of(is_.outs)[:_SHORT]
+        for number in sorted(was.scores.keys() & is_.scores.keys()):
+            if was.scores[number] != is_.scores[number]:
+                numbers[number] = was.scores[number], is_.scores[number]
         keys = {**was.rows, **is_.rows}
         changed = Counter(row_change(was.rows.get(key), is_.rows.get(key)) for key in keys)
         changed.pop("", None)
         if changed:
             rows[name] = dict(changed.most_common())
     return Acceptance("", "", "", numbers=numbers, rows=rows, stages=stages)
-
-
-def _differs(old: Pinned, new: Pinned) -> bool:
-    """Tell whether an out that both have differs."""
-    return any(new.pin.outs.get(out, digest) != digest for out, digest in old.pin.outs.items())
 
 
 def told(acceptance: Acceptance) -> list[str]:

@@ -10,20 +10,13 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
+
 from orchestration.ledger.drift import Difference, apart_at, file_differences, short
 from orchestration.ledger.dvc import DVC_YAML, exported, md5, pinned_md5, render_dvc_yaml
-from orchestration.ledger.look import is_damaged, look_path
-from orchestration.ledger.pinned import NOTHING, Pins, broken, read_pin_file, read_pins, rows_name
-from orchestration.ledger.records import (
-    HEAD,
-    LEDGER,
-    Details,
-    Digest,
-    details,
-    line_digests,
-    read_manifest,
-    read_what_is_left,
-)
+from orchestration.ledger.manifest import HEAD, Made, Pins, ledger_at, read_what_is_left, sound_manifest
+from orchestration.ledger.pinned import NOTHING, broken, read_pin_file, read_pins, rows_name
+from orchestration.ledger.records import Digest, line_digests, with_details
 from orchestration.stage import Stages
 
 SEALED = "pins"
@@ -72,10 +65,10 @@ def find_damage(
             )
         )
     for stage, pinned in trusted.items():
-        left_out = () if results else {out for out in pinned.pin.outs if out.startswith("artifacts/")}
-        note(*_outs(root, stage, pinned.pin.outs, pinned.pin, digest, left_out))
+        left_out = () if results else {out for out in pinned.outs if out.startswith("artifacts/")}
+        note(*_outs(root, stage, pinned, digest, left_out))
     note(*_ledger(root, profile, stages, digest), *_dvc(root, profile, stages, bad))
-    manifest = read_what_is_left(root / LEDGER.format(profile=profile))
+    manifest = read_what_is_left(ledger_at(root, profile))
     beside = {root / path: was for path, was in manifest.beside.items()}
     tables = {storage / path: was for path, was in manifest.tables.items()} if storage else {}
     for path, was in {**beside, **tables}.items():
@@ -95,42 +88,37 @@ def _lines(root: Path, name: str, lines: Mapping[str, str]) -> str:
 
 
 def _outs(
-    root: Path,
-    stage: str,
-    outs: Mapping[str, str],
-    named: Details,
-    digest: Digest,
-    left_out: Collection[str] = (),
+    root: Path, stage: str, made: Made, digest: Digest, left_out: Collection[str] = ()
 ) -> list[Difference]:
     """The files of a stage's outs that are not what was pinned or recorded."""
-    now = {out: digest(root / out) for out in outs if (root / out).exists()}
+    there = {out: root / out for out in made.outs if (root / out).exists()}
+    now = {out: digest(path) for out, path in there.items()}
     apart = {
-        out: was for out, was in outs.items() if now.get(out) != was and (out in now or out not in left_out)
+        out: was
+        for out, was in made.outs.items()
+        if now.get(out) != was and (out in now or out not in left_out)
     }
-    there = {out: root / out for out in apart if out in now}
-    files = {out: now[out] for out in there}
-    return file_differences(stage, (apart, named), (files, details(there, digest))) if apart else []
+    if not apart:
+        return []
+    found = Made(outs={out: now[out] for out in apart if out in now})
+    found = with_details(found, {out: there[out] for out in found.outs}, digest)
+    return file_differences(stage, msgspec.structs.replace(made, outs=apart), found)
 
 
 def _ledger(root: Path, profile: str, stages: Stages, digest: Digest) -> Iterator[Difference]:
     """What is wrong with the ledger, and the files that are not as it has them."""
-    folder = root / LEDGER.format(profile=profile)
-    manifest = read_manifest(folder)
-    if manifest is None:
+    folder = ledger_at(root, profile)
+    if sound_manifest(folder) is None:
         there = [path for path in (*sorted(folder.glob("*.jsonl")), folder / HEAD) if path.exists()]
         for path in there:
             yield Difference("ledger", "file", _shown(root, path), "as it was written", "damaged")
-    for stage, entry in read_what_is_left(folder).stages.items():
+    for stage, made in read_what_is_left(folder).stages.items():
         declared = {out.format(profile=profile) for out in stages[stage].outs} if stage in stages else set()
-        if not entry.made.outs.keys() <= declared and declared:
+        if not made.outs.keys() <= declared and declared:
             what = f"{_shown(root, folder / HEAD)}, {stage}"
             yield Difference(stage, "file", what, ", ".join(declared), "the record of another stage")
         else:
-            yield from _outs(root, stage, entry.made.outs, entry, digest)
-    seen = look_path(root, profile)
-    if seen.is_file() and is_damaged(seen):
-        what = _shown(root, seen)
-        yield Difference("ledger", "file", what, "as it was written", "damaged; the next run makes it anew")
+            yield from _outs(root, stage, made, digest)
 
 
 def _dvc(root: Path, profile: str, stages: Stages, bad: Mapping[str, object]) -> Iterator[Difference]:

@@ -12,8 +12,9 @@ from typing import Any, Literal
 import msgspec
 
 from orchestration.base.git import git
-from orchestration.ledger.pinned import NOTHING, Pinned, PinnedRow, Pins, pin_path
-from orchestration.ledger.records import LOCK, Details, Entry, Fingerprint, lines_apart
+from orchestration.ledger.manifest import Made, PinnedRow, Pins
+from orchestration.ledger.pinned import NOTHING, pin_path
+from orchestration.ledger.records import LOCK, lines_apart
 from orchestration.scoring.formatting import counted
 from orchestration.settings import flattened
 
@@ -79,8 +80,7 @@ def differences(old: Pins, new: Pins, *, here: bool = False) -> list[Difference]
             Difference(stage, kind, what, *_told(kind, was.get((kind, what)), is_.get((kind, what))), here)
             for kind, what in sorted(apart, key=lambda name: _KINDS.index(name[0]))
         ]
-        before, after = old[stage].pin, new[stage].pin
-        found += details or file_differences(stage, (before.outs, before), (after.outs, after), here)
+        found += details or file_differences(stage, old[stage], new[stage], here)
     return found
 
 
@@ -88,14 +88,13 @@ _Kind = Literal["cell", "score", "row"]
 _KINDS = ("cell", "score", "row")
 
 
-def _parts(one: Pinned) -> dict[tuple[_Kind, str], Any]:
+def _parts(one: Made) -> dict[tuple[_Kind, str], Any]:
     """The cells, scores and rows of a stage, by kind and name."""
     found: dict[tuple[_Kind, str], Any] = {}
-    for table in one.pin.cells.values():
+    for table in one.cells.values():
         found |= {("cell", f"{row}, {head}"): text for row, of in table.items() for head, text in of.items()}
-    found |= {("score", name): counts for name, counts in one.pin.scores.items()}
-    for (subset, scene, question), row in one.rows.items():
-        found["row", f"scene {scene}, question {question} ({subset})"] = row
+    found |= {("score", name): counts for name, counts in one.scores.items()}
+    found |= {("row", name): row for name, row in one.rows.items()}
     return found
 
 
@@ -130,22 +129,16 @@ def _beside(row: PinnedRow, other: PinnedRow) -> str:
     return ", ".join(parts)
 
 
-Made = tuple[Mapping[str, str], Details]
-"""The digests of outs by path, and the details of these."""
-
-
-def file_differences(stage: str, was: Made, is_: Made, here: bool = False) -> list[Difference]:
+def file_differences(stage: str, old: Made, new: Made, here: bool = False) -> list[Difference]:
     """The files of a stage's outs that differ, each with its lines that do."""
-    (old, before), (new, after) = was, is_
     found: list[Difference] = []
-    for out in (out for out in {**old, **new} if old.get(out) != new.get(out)):
+    for out in (out for out in {**old.outs, **new.outs} if old.outs.get(out) != new.outs.get(out)):
         kind = "input" if out.startswith("data/") else "file"
-        named = changed_files(before, after, out) if out in old and out in new else []
-        for name in named or [out]:
-            one, other = {**old, **before.files}.get(name), {**new, **after.files}.get(name)
-            at = apart_at(before.lines.get(name), after.lines.get(name))
-            texts = short(one or NOTHING), short(other or NOTHING)
-            found.append(Difference(stage, kind, name + at, *texts, here))
+        inner = [name for name in _keys(old.files, new.files) if name.startswith(f"{out}/")]
+        for name in (out in old.outs and out in new.outs and inner) or [out]:
+            was, is_ = ({**made.outs, **made.files}.get(name, NOTHING) for made in (old, new))
+            at = apart_at(old.lines.get(name), new.lines.get(name))
+            found.append(Difference(stage, kind, name + at, short(was), short(is_), here))
     return found
 
 
@@ -171,12 +164,6 @@ def apart_at(old: str | None, new: str | None) -> str:
     return f", line {listed}{more}{after}"
 
 
-def changed_files(old: Details, new: Details, out: str) -> list[str]:
-    """The files of a folder that differ."""
-    names = sorted(name for name in {**old.files, **new.files} if name.startswith(f"{out}/"))
-    return [name for name in names if old.files.get(name) != new.files.get(name)]
-
-
 def causes(old: Pins, new: Pins) -> list[Cause]:
     """The changes in what the stages whose outs differ depend on; a cause that stages share is named
     once.
@@ -194,8 +181,7 @@ def unaccepted(old: Pins, new: Pins) -> list[Cause]:
 def _changes(old: Pins, new: Pins, differ: bool) -> list[Cause]:
     shared: dict[tuple[Any, ...], list[str]] = defaultdict(list)
     for stage in (name for name in new if name in old):
-        was, is_ = old[stage].pin, new[stage].pin
-        if (was.outs != is_.outs) == differ:
+        if (old[stage].outs != new[stage].outs) == differ:
             for cause in _changes_of(old[stage], new[stage], differ):
                 shared[cause].append(stage)
     return [
@@ -204,21 +190,20 @@ def _changes(old: Pins, new: Pins, differ: bool) -> list[Cause]:
     ]
 
 
-def _changes_of(was: Pinned, is_: Pinned, differ: bool) -> list[tuple[Any, ...]]:
-    direct: list[tuple[Any, ...]] = []
-    if was.entry and is_.entry:
-        direct += [("code", file, "", "") for file in _keys(was.entry.made.code, is_.entry.made.code)]
-    flat = flattened(was.pin.parameters), flattened(is_.pin.parameters)
+def _changes_of(was: Made, is_: Made, differ: bool) -> list[tuple[Any, ...]]:
+    recorded = was.code and is_.code
+    direct = [("code", file, "", "") for file in _keys(was.code, is_.code) if recorded]
+    flat = flattened(was.parameters), flattened(is_.parameters)
     direct += [("parameter", key, _text(flat[0], key), _text(flat[1], key)) for key in _keys(*flat)]
     changed = _keys(was.inputs, is_.inputs)
     data = [("input", path, "", "") for path in changed if path.startswith("data/")]
-    locked = was.entry and is_.entry and was.entry.environment != is_.entry.environment
+    locked = recorded and was.environment != is_.environment
     environment: tuple[Any, ...] = ("environment", LOCK, "", "")
     if not differ:
         # The stage that makes a changed input is named for it already.
         return direct + [environment] * bool(locked)
     if not (direct or changed):
-        direct = [("input", path, "", "") for path in is_.pin.outs if path.startswith("data/")]
+        direct = [("input", path, "", "") for path in is_.outs if path.startswith("data/")]
         unknown = "unknown", "code that it does not declare, or a result that does not repeat", "", ""
         direct = direct or [environment if locked else unknown]
     return direct + data
@@ -228,17 +213,15 @@ def explained(root: Path, profile: str, pins: Pins, now: Pins) -> Pins:
     """Pins with the code that made them. Where no ledger says so, as in a clone, it is that of the commit
     that changed the pins last: what git says has changed since then is another there.
     """
-    unknown = [name for name in pins if pins[name].entry is None and name in now]
+    unknown = {name: now[name] for name in pins if name in now and now[name].code and not pins[name].code}
     changed = _changed_since_pinned(root, profile) if unknown else None
     if changed is None:
         return pins
     found = dict(pins)
-    for name in unknown:
-        if entry := now[name].entry:
-            code = {file: "" if file in changed else digest for file, digest in entry.made.code.items()}
-            lock = "" if LOCK in changed else entry.environment
-            made = Fingerprint(code, pins[name].pin.parameters, pins[name].inputs, pins[name].pin.outs)
-            found[name] = msgspec.structs.replace(pins[name], entry=Entry(made=made, environment=lock))
+    for name, made in unknown.items():
+        code = {file: "" if file in changed else digest for file, digest in made.code.items()}
+        lock = "" if LOCK in changed else made.environment
+        found[name] = msgspec.structs.replace(pins[name], code=code, environment=lock)
     return found
 
 

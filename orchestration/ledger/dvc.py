@@ -19,6 +19,7 @@ from typing import Any
 
 import yaml
 
+from orchestration.ledger.manifest import changing, read_manifest
 from orchestration.ledger.pinned import (
     PinError,
     broken,
@@ -28,7 +29,7 @@ from orchestration.ledger.pinned import (
     read_pins,
     write_pins,
 )
-from orchestration.ledger.records import Manifest, changing, ledger_of, read_manifest
+from orchestration.ledger.records import ledger_of, read_records
 from orchestration.settings import PARAMETERS_FILE
 from orchestration.stage import Stage, Stages, inputs_of
 from orchestration.workspace.folders import Workspace
@@ -105,14 +106,14 @@ def keep_code(workspace: Workspace, stages: Stages) -> None:
     """Write what DVC depends on of each stage's code: nothing where it is that of the ledger, or where there
     is nothing that it could have made; else what changed.
     """
-    manifest = read_manifest(ledger_of(workspace)) or Manifest()
+    records = read_records(workspace)
     for stage in stages.values():
         if stage.pinned_by != "dvc.yaml":
             continue
-        entry, made = manifest.stages.get(stage.name), any(workspace.path(out).exists() for out in stage.outs)
-        said = "" if entry or not made else "no run is recorded here\n"
-        if entry and entry.made.code != stage.code:
-            now, was = stage.code, entry.made.code
+        record, made = records.get(stage.name), any(workspace.path(out).exists() for out in stage.outs)
+        said = "" if record or not made else "no run is recorded here\n"
+        if record and record.code != stage.code:
+            now, was = stage.code, record.code
             changed = sorted(file for file in {**now, **was} if now.get(file) != was.get(file))
             said = "".join(f"{file} {now.get(file, 'gone')}\n" for file in changed)
         path = workspace.path(_CODE) / _dvc_name(stage.name)
@@ -202,12 +203,12 @@ def settle(
     if pin_path(root, profile).relative_to(root).as_posix() in bad:
         return {}
     drifted = drift(workspace)
-    manifest, locked = read_manifest(ledger_of(workspace)) or Manifest(), pinned_md5(root, "dvc.lock") or {}
+    manifest, locked = read_manifest(ledger_of(workspace)), pinned_md5(root, "dvc.lock") or {}
     data_drifted = any(path.startswith("data/") for path in drifted)
     settled: list[Stage] = []
     for stage in (stages[name] for name in ran if name in manifest.stages):
         outs, entry = {out.format(profile=profile) for out in stage.outs}, manifest.pinned.get(stage.name)
-        new = stage.name not in reused or entry is None or entry.made != manifest.stages[stage.name].made
+        new = stage.name not in reused or not manifest.stages[stage.name].repeats(entry)
         new = new or (stage.pinned_by == "dvc.yaml" and not outs & locked.keys())
         held = data_drifted if stage.pinned_by == "data.dvc" else bool(outs & drifted.keys())
         if new and not held and stage.pinned_by != "nothing":

@@ -19,22 +19,15 @@ from typing import Any
 
 import msgspec
 
+from orchestration.ledger.manifest import Made, PinnedRow, Pins, Rows, changing, ledger_at, read_manifest
 from orchestration.ledger.records import (
-    LEDGER,
     OF_LINES,
-    Details,
     Digest,
     Digests,
-    Entry,
-    Fingerprint,
-    Manifest,
-    changing,
-    details,
     fingerprint,
     ledger_of,
     line_digests,
-    lock_hash,
-    read_manifest,
+    with_details,
 )
 from orchestration.stage import Stage, Stages
 from orchestration.workspace.folders import Workspace
@@ -58,31 +51,6 @@ class PinError(SubstrateError):
     """Pins cannot be read or written."""
 
 
-Key = tuple[str, str, str]
-"""A row's subset, scene and question, as text."""
-
-
-class PinnedRow(msgspec.Struct, frozen=True, array_like=True):
-    """A row of answers in short; ``log`` and ``row`` are the first digits of hashes."""
-
-    subset: str
-    scene: int | str
-    question: int | str
-    predicted: str
-    expected: str | None
-    correct: bool | None
-    log: str
-    row: str
-
-    @property
-    def key(self) -> Key:
-        """The key that it is found by."""
-        return self.subset, str(self.scene), str(self.question)
-
-
-Rows = dict[Key, PinnedRow]
-
-
 def row_change(was: PinnedRow | None, is_: PinnedRow | None) -> str:
     """In which way a row changed, in words; empty where it did not.
 
@@ -99,37 +67,6 @@ def row_change(was: PinnedRow | None, is_: PinnedRow | None) -> str:
 
 
 _GRADES = {True: "right", False: "wrong", None: "ungraded"}
-
-
-class Pin(Details, frozen=True, kw_only=True, omit_defaults=True):
-    """The outs of a stage, and its numbers."""
-
-    outs: dict[str, str]
-    """SHA-256 of each file or folder, by path."""
-    parameters: dict[str, Any] = msgspec.field(default_factory=dict)
-    needs: list[str] = msgspec.field(default_factory=list)
-    """The stages whose outs it reads."""
-    scores: dict[str, tuple[int, int]] = msgspec.field(default_factory=dict)
-    """Correct and total by number."""
-    cells: dict[str, dict[str, dict[str, str]]] = msgspec.field(default_factory=dict)
-    """By table and row: the text under each head."""
-    unsafe: str = ""
-    """The reason for which it was accepted although no record of a run says that it was computed."""
-
-
-class Pinned(msgspec.Struct, frozen=True):
-    """A stage's pin, the rows of its answers, the inputs that they came from, and the entry of a ledger that
-    says what made them, if there is one.
-    """
-
-    pin: Pin
-    rows: Rows = {}
-    inputs: dict[str, str] = {}
-    entry: Entry | None = None
-
-
-Pins = dict[str, Pinned]
-"""By stage."""
 
 
 def measure(
@@ -151,41 +88,45 @@ def measure(
         digest: gives the SHA-256 of a path.
     """
     found: Pins = {}
-    digest, lock = digest or Digests(), lock_hash()
+    digest = digest or Digests()
     for stage in stages.values() if wanted is None else wanted:
         if stage.pinned_by == "nothing":
             continue
         made = fingerprint(stages, stage, workspace, digest)
         before = known.get(stage.name) if known else None
-        if made.outs and before and before.pin.outs == made.outs:
-            pin, rows = before.pin, before.rows
+        if made.outs and before and before.outs == made.outs:
+            found[stage.name] = msgspec.structs.replace(
+                made, **{part: getattr(before, part) for part in _OF_OUTS}
+            )
         elif made.outs:
-            pin, rows = _measured({out: workspace.path(out) for out in made.outs}, made, digest)
-        else:
-            continue
-        pin = msgspec.structs.replace(pin, parameters=made.parameters, needs=list(stage.needs))
-        found[stage.name] = Pinned(pin, rows, made.inputs, Entry(made=made, environment=lock))
+            found[stage.name] = measured(made, {out: workspace.path(out) for out in made.outs}, digest)
     return found
 
 
-def _measured(outs: Mapping[str, Path], made: Fingerprint, digest: Digest) -> tuple[Pin, Rows]:
-    scores, cells = dict[str, tuple[int, int]](), dict[str, Any]()
-    answers = [path for path in outs.values() if path.name == ROWS]
-    for out, path in outs.items():
+_OF_OUTS = ("files", "lines", "scores", "cells", "rows", "unsafe")
+"""The parts that depend on the outs' bytes alone."""
+
+
+def measured(made: Made, paths: Mapping[str, Path], digest: Digest) -> Made:
+    """A record with all that can be read in its outs, which lie at some paths."""
+    scores, cells, rows = dict[str, tuple[int, int]](), dict[str, Any](), Rows()
+    for out, path in paths.items():
         with suppress(msgspec.DecodeError, UnicodeDecodeError):  # it is damaged, and its hash says so
-            if "/scores/" in out:
+            if path.name == ROWS:
+                rows = read_rows(path)
+            elif "/scores/" in out:
                 scores |= _counts(path)
             elif "/tables/" in out and path.suffix == ".json":
                 cells |= _cells(path)
-    named = details({out: path for out, path in outs.items() if path not in answers}, digest)
-    pin = Pin(outs=made.outs, files=named.files, lines=named.lines, scores=scores, cells=cells)
-    return pin, read_rows(answers[0]) if answers else {}
+    others = {out: path for out, path in paths.items() if path.name != ROWS}
+    made = with_details(made, others, digest)
+    return msgspec.structs.replace(made, scores=scores, cells=cells, rows=rows)
 
 
 def read_rows(path: Path) -> Rows:
     """The rows of a file of answers in short; a line that is no row says so."""
     rows = [_row(number, line) for number, line in enumerate(path.read_bytes().splitlines(), 1)]
-    return {row.key: row for row in rows}
+    return {row.name: row for row in rows}
 
 
 def _row(number: int, line: bytes) -> PinnedRow:
@@ -240,7 +181,7 @@ class PinFile(msgspec.Struct, omit_defaults=True):
     digest: str = ""
     sealed: dict[str, str] = {}
     lines: dict[str, str] = {}
-    stages: dict[str, Pin] = {}
+    stages: dict[str, Made] = {}
 
     def text(self) -> bytes:
         """Its bytes, with their hash."""
@@ -311,11 +252,12 @@ def read_pins(root: Path, profile: str) -> Pins:
         raise PinError("is damaged", where=(pin_path(root, profile),), hint=_FIRST)
     paths = [pin_path(root, profile), *(root / "pins" / profile).glob("*.jsonl")]
     files = {path.relative_to(root).as_posix(): path.read_bytes() for path in paths if path.is_file()}
-    entries = (read_manifest(root / LEDGER.format(profile=profile)) or Manifest()).pinned
-    pins = decode_pins(files, profile)
-    made = {name: entry for name, entry in entries.items() if name in pins}
-    same = {name: entry for name, entry in made.items() if entry.made.outs == pins[name].pin.outs}
-    return {name: msgspec.structs.replace(one, entry=same.get(name)) for name, one in pins.items()}
+    pins, entries = decode_pins(files, profile), read_manifest(ledger_at(root, profile)).pinned
+    for name, entry in entries.items():
+        if name in pins and entry.outs == pins[name].outs:
+            known = msgspec.structs.replace(pins[name], code=entry.code, environment=entry.environment)
+            pins[name] = known
+    return pins
 
 
 def decode_pins(files: Mapping[str, bytes], profile: str) -> Pins:
@@ -326,26 +268,14 @@ def decode_pins(files: Mapping[str, bytes], profile: str) -> Pins:
     for stage, pin in stages.items():
         needs = [stages[need].outs for need in pin.needs if need in stages]
         inputs = {out: digest for outs in needs for out, digest in outs.items()}
-        found[stage] = Pinned(pin, decode_rows(files.get(rows_name(profile, stage), b"")), inputs)
+        rows = decode_rows(files.get(rows_name(profile, stage), b""))
+        found[stage] = msgspec.structs.replace(pin, inputs=inputs, rows=rows)
     return found
-
-
-def pinned_records(root: Path, profile: str, stages: Stages) -> dict[str, Fingerprint]:
-    """The stand-in for a ledger where only the pins are, as in a clone: each stage with the code of now;
-    errors as :func:`read_pins`.
-    """
-    return {
-        name: Fingerprint(dict(stages[name].code), one.pin.parameters, one.inputs, one.pin.outs)
-        for name, one in read_pins(root, profile).items()
-        if name in stages
-    }
 
 
 def pinned_outs(root: Path, profile: str) -> dict[str, str]:
     """The SHA-256 at which each path of a profile is pinned; errors as :func:`read_pins`."""
-    return {
-        out: digest for pinned in read_pins(root, profile).values() for out, digest in pinned.pin.outs.items()
-    }
+    return {out: digest for made in read_pins(root, profile).values() for out, digest in made.outs.items()}
 
 
 def encode_rows(rows: Rows) -> bytes:
@@ -373,7 +303,7 @@ def decode_rows(data: bytes) -> Rows:
     found: Rows = {}
     for line in data.splitlines():
         with suppress(ValueError, TypeError, LookupError):
-            found |= {row.key: row for row in _rows_of(*msgspec.json.decode(line))}
+            found |= {row.name: row for row in _rows_of(*msgspec.json.decode(line))}
     return found
 
 
@@ -419,8 +349,8 @@ def write_pins(workspace: Workspace, measured: Pins, kept: Mapping[str, str] | N
             fresh.write_bytes(file.text())
     with changing(ledger_of(workspace)) as manifest:
         for stage, made in measured.items():
-            if made.entry:
-                manifest.pinned[stage] = made.entry
+            if made.code:
+                manifest.pinned[stage] = made.record
 
 
 def broken(root: Path, profile: str) -> dict[str, tuple[str, str]]:

@@ -14,17 +14,9 @@ from orchestration.ledger.acceptance import Acceptance, changes
 from orchestration.ledger.acceptance import since as changes_since
 from orchestration.ledger.damage import find_damage
 from orchestration.ledger.drift import Cause, Difference, causes, differences, explained, unaccepted
-from orchestration.ledger.pinned import (
-    ACCEPTED,
-    NOTHING,
-    Pinned,
-    Pins,
-    measure,
-    pin_path,
-    read_pins,
-    write_pins,
-)
-from orchestration.ledger.records import Digests, changing, ledger_of, read_records
+from orchestration.ledger.manifest import Pins, changing
+from orchestration.ledger.pinned import ACCEPTED, NOTHING, measure, pin_path, read_pins, write_pins
+from orchestration.ledger.records import Digests, ledger_of, read_records
 from orchestration.settings import PARAMETERS_FILE
 from orchestration.stage import Stage, Stages
 from orchestration.workspace.folders import Workspace
@@ -196,12 +188,12 @@ def _not_computed(workspace: Workspace, pinned: Pins, now: Pins) -> dict[str, li
     records, found = read_records(workspace), dict[str, list[str]]()
     made = {out: digest for record in records.values() for out, digest in record.outs.items()}
     for stage, measured in now.items():
-        known = pinned[stage].pin.outs if stage in pinned else {}
+        known = pinned[stage].outs if stage in pinned else {}
         record = records.get(stage)
         follows = record and all(made.get(path, digest) == digest for path, digest in record.inputs.items())
         outs = [
             out
-            for out, digest in measured.pin.outs.items()
+            for out, digest in measured.outs.items()
             if known.get(out) != digest and not (record and follows and record.outs.get(out) == digest)
         ]
         if outs:
@@ -220,8 +212,7 @@ def accept_results(workspace: Workspace, stages: Stages, acceptance: Acceptance)
     known = read_pins(workspace.root, workspace.settings.profile)
     measured = measure(workspace, stages, known=known)
     for stage in acceptance.unsafe:
-        pin = msgspec.structs.replace(measured[stage].pin, unsafe=acceptance.reason)
-        measured[stage] = Pinned(pin, measured[stage].rows, measured[stage].inputs)
+        measured[stage] = msgspec.structs.replace(measured[stage], unsafe=acceptance.reason, code={})
     write_pins(workspace, measured)
     with changing(ledger_of(workspace)) as manifest:
         manifest.beside[PARAMETERS_FILE] = dvc.sha256(workspace.root / PARAMETERS_FILE)

@@ -19,9 +19,10 @@ import msgspec
 
 from orchestration.base.git import git
 from orchestration.code import ROOT
-from orchestration.fetch.sources import official_sources, read_pins
-from orchestration.ledger.pinned import pinned_records
-from orchestration.ledger.records import LOCK, lock_hash, parameter, read_records
+from orchestration.fetch.sources import official_sources
+from orchestration.fetch.sources import read_pins as read_downloads
+from orchestration.ledger.pinned import read_pins
+from orchestration.ledger.records import LOCK, lock_hash, parameter, read_records, version_of
 from orchestration.models.transcript import read_told
 from orchestration.registry import BENCHMARKS
 from orchestration.scoring.counting import counts_for, graded_rows, line_count, split_name
@@ -162,7 +163,12 @@ class Lineage:
     ) -> None:
         self.workspace, self.known = workspace, known or {}
         profile = workspace.settings.profile
-        records = read_records(workspace) or pinned_records(workspace.root, profile, self.known)
+        # A clone has the pins alone: their code is taken to be that of now.
+        records = read_records(workspace) or {
+            name: msgspec.structs.replace(pin, code=dict(self.known[name].code))
+            for name, pin in read_pins(workspace.root, profile).items()
+            if name in self.known
+        }
         self.records = {name: made for name, made in records.items() if stages is None or name in stages}
         if not self.records:
             raise ParameterError(
@@ -389,7 +395,7 @@ def source_of(lineage: Lineage, stage: str, path: str) -> Source:
 
 
 def _official(workspace: Workspace, benchmark: str) -> Iterator[dict[str, str]]:
-    pins = read_pins(workspace.root / "pins" / "downloads.json")
+    pins = read_downloads(workspace.root / "pins" / "downloads.json")
     for file in official_sources()[benchmark].files:
         pin = pins.get(f"{benchmark}/{file.name}")
         said = {"name": file.name, "url": file.urls[0]} | ({"git blob": file.blob} if file.blob else {})
@@ -402,7 +408,7 @@ def step_of(lineage: Lineage, stage: str) -> Step:
     record = lineage.records[stage]
     return Step(
         stage,
-        record.code_version,
+        version_of(record.code),
         record.code,
         record.parameters,
         record.inputs,

@@ -14,7 +14,7 @@ from typing import Any
 import dagster as dg
 
 from orchestration.experiments.making import take, take_needs
-from orchestration.ledger.records import fingerprint, keep_record, read_record, version_of
+from orchestration.ledger.records import fingerprint, keep_record, read_records, version_of
 from orchestration.pipeline.previews import preview
 from orchestration.pipeline.progress import advance, ended, logging_to
 from orchestration.pipeline.resources import WorkspaceResource
@@ -100,7 +100,8 @@ def _asset(stages: Stages, stage: Stage) -> dg.AssetsDefinition:
             take_needs(stages, stage, opened)
             metadata["experiment"] = opened.experiment.name
         before = fingerprint(stages, stage, opened)
-        if not stage.always and not workspace.force and read_record(opened, stage.name) == before:
+        known = read_records(opened).get(stage.name)
+        if not stage.always and not workspace.force and before.repeats(known):
             metadata["skipped"] = "code, parameters, inputs and outputs are unchanged"
             log(f"{stage.name}: skipped: {metadata['skipped']}")
         elif opened.experiment and not workspace.force and (taken := take(stages, stage, opened, before)):
@@ -119,8 +120,8 @@ def _asset(stages: Stages, stage: Stage) -> dg.AssetsDefinition:
         ended(stage.name, "reused" if {"skipped", "taken"} & metadata.keys() else "computed")
         version = hashlib.sha256("".join(before.outs.values()).encode()).hexdigest()
         inputs = [opened.path(out) for out in inputs_of(stages, stage)]
-        known = {"profile": opened.settings.profile, "parameters": before.parameters, "files": before.outs}
-        shown = {**preview(paths, inputs), **metadata, **known}
+        of_run = {"profile": opened.settings.profile, "parameters": before.parameters, "files": before.outs}
+        shown = {**preview(paths, inputs), **metadata, **of_run}
         return dg.MaterializeResult(metadata=shown, data_version=dg.DataVersion(version))
 
     return materialize

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from orchestration.benchmarks.baselines import LanguageModel
-from orchestration.ledger.look import is_of
 from orchestration.pipeline.benchmark_stages import answer_stage, log_stage, score_stage, source_stage
 from orchestration.pipeline.model_stages import model_stages
 from orchestration.pipeline.result_stages import describing_stages, result_stages
@@ -46,13 +45,22 @@ STAGES: Stages = _all()
 """Every stage by name, each after those that it needs."""
 
 
+def _is_of(stage: str, benchmark: str) -> bool:
+    """Tell whether a stage is one of a benchmark's own, or its table.
+
+    >>> [_is_of(stage, "babi") for stage in ("babi/scores", "tables/babi", "robustness/babi")]
+    [True, True, False]
+    """
+    return stage.startswith(f"{benchmark}/") or stage == f"tables/{benchmark}"
+
+
 def stages_of(benchmark: str | None) -> list[str]:
     """The stages of one benchmark and all they need, or every stage, in order.
 
     Raises:
         ParameterError: there is no such benchmark.
     """
-    names = {name for name in STAGES if benchmark is None or is_of(name, benchmark)}
+    names = {name for name in STAGES if benchmark is None or _is_of(name, benchmark)}
     if not names:
         raise ParameterError(
             f"no benchmark {benchmark!r}", where=("--only",), hint=f"Choose one of {', '.join(BENCHMARKS)}"

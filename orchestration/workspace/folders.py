@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,6 +29,11 @@ class Workspace:
         relative = template.format(profile=self.settings.profile)
         made = self.scratch if self.scratch and relative.startswith("artifacts/") else None
         return (made or self.home) / relative
+
+    def paths(self, templates: Iterable[str]) -> dict[str, Path]:
+        """Paths of stages, by their names in this profile."""
+        profile = self.settings.profile
+        return {template.format(profile=profile): self.path(template) for template in templates}
 
     @property
     def home(self) -> Path:

@@ -9,8 +9,8 @@ from byte_flips import flips, summary, verified
 from typer.testing import CliRunner
 
 from orchestration.cli.main import app
-from orchestration.ledger.look import Reproduction, keep, look_path, read_look
-from orchestration.ledger.records import changing
+from orchestration.ledger.look import keep, stands
+from orchestration.ledger.manifest import Reproduction, changing
 
 FLIPS, SEED = 60, 20
 
@@ -61,16 +61,18 @@ def test_no_damaged_file_hides_another(reproduced: Path) -> None:
 
 
 def test_what_the_last_run_kept_is_named_and_not_believed_when_damaged(reproduced: Path) -> None:
-    keep(reproduced, "sample", [], {"": Reproduction(profile="sample", stages=[])})
+    keep(reproduced, "sample", {"": Reproduction(profile="sample", stages=[])})
     assert verify()[0] == 0
-    kept = look_path(reproduced, "sample")
-    for at in (0, 32, kept.stat().st_size - 1):
-        flip(kept, at)
+    for at in (0, 4, -1):
+        assert stands(reproduced, "sample", None)
+        (kept,) = (reproduced / "artifacts/sample/.ledger").glob("*.jsonl")
+        before = kept.read_bytes()
+        flip(kept, at % len(before))
         code, said = verify()
         assert code == 1
         assert kept.relative_to(reproduced).as_posix() in said
-        assert read_look(reproduced, "sample") is None
-        flip(kept, at)
+        assert stands(reproduced, "sample", None) is None
+        kept.write_bytes(before)
 
 
 def test_damaged_parameters_hide_nothing_else(reproduced: Path) -> None:

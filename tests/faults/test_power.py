@@ -20,7 +20,8 @@ from typing import NamedTuple
 import pytest
 from crash_states import FAULTS, Failing, Recorder
 
-from orchestration.ledger import dvc, records
+from orchestration.ledger import dvc
+from orchestration.ledger import manifest as ledger
 from orchestration.ledger.acceptance import Acceptance
 from orchestration.ledger.pinned import ACCEPTED, broken, read_pin_file
 from orchestration.ledger.verification import accept_results
@@ -124,7 +125,7 @@ def stage_made(root: Path, may: Said) -> None:
             for out in ("one", "two"):
                 stack.enter_context(replacing(root / out)).write_bytes(text(after))
         may((before, after, after), (after, after, after))
-        with records.changing(root / "ledger") as manifest:
+        with ledger.changing(root / "ledger") as manifest:
             manifest.beside["number"] = str(after)
         may((after, after, after))
 
@@ -132,12 +133,12 @@ def stage_made(root: Path, may: Said) -> None:
 def stage_found(root: Path) -> Hashable:
     for out in ("one", "two"):
         clear_leftovers(root / out)
-    manifest = records.read_manifest(root / "ledger")
+    manifest = ledger.sound_manifest(root / "ledger")
     if manifest is None:
         # Its head came to nothing at the very first time: the next run begins it anew.
-        assert not (root / "ledger" / records.HEAD).exists()
-        manifest = records.Manifest()
-    with records.changing(root / "ledger"):
+        assert not (root / "ledger" / ledger.HEAD).exists()
+        manifest = ledger.Manifest()
+    with ledger.changing(root / "ledger"):
         pass
     number = int(manifest.beside.get("number", "0"))
     return number, number_of(root / "one"), number_of(root / "two")

@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 
 from orchestration.cli.main import app
 from orchestration.ledger import dvc as pins
-from orchestration.ledger.records import read_record
+from orchestration.ledger.records import read_records, version_of
 from orchestration.lineage.explain import Input, explain_answer
 from orchestration.pipeline.graph import STAGES
 from orchestration.project import open_workspace
@@ -168,11 +168,10 @@ def test_every_number_is_in_the_page_and_has_one_with_its_trace(reproduced: Path
         )
         words = words_of(reproduced / REPORT / number_page(found.name))
         assert f"{found.name} {percent(found)}" in words, f"the page of {found.name} says what it is"
-    record = read_record(open_workspace("sample"), "clevrer/answers")
-    assert record
+    record = read_records(open_workspace("sample"))["clevrer/answers"]
     words = words_of(reproduced / REPORT / number_page("clevrer/descriptive/per_question"))
     for proof in (
-        record.code_version,
+        version_of(record.code),
         *record.outs.values(),
         "clevrer.predictive.configuration = C",
         "profiles.sample.clevrer.scenes = 3",

@@ -1,0 +1,253 @@
+"""The ledger of a profile: one manifest, found by the SHA-256 of its bytes, that says of each stage what its
+outs were made from and what they were, and how every file stood after the last run.
+
+It lies in `artifacts/PROFILE/.ledger/`: machines write it, and git does not hold it. A run skips by it;
+lineage, drift, verification and the seal read it. The pins (:mod:`orchestration.ledger.pinned`) are in git.
+
+Nothing heavy is imported here: neither Dagster, nor Spark, nor the stages.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, get_args, get_type_hints
+
+import msgspec
+
+from substrate.base.files import make_folders, naming, replacing
+
+LEDGER = "artifacts/{profile}/.ledger"
+"""The folder of a profile's ledger; an experiment has its own beside its artifacts."""
+HEAD = "HEAD"
+"""The file that names the manifest."""
+_LINES = ".jsonl"
+
+
+class PinnedRow(msgspec.Struct, frozen=True, array_like=True):
+    """A row of answers in short; ``log`` and ``row`` are the first digits of hashes."""
+
+    subset: str
+    scene: int | str
+    question: int | str
+    predicted: str
+    expected: str | None
+    correct: bool | None
+    log: str
+    row: str
+
+    @property
+    def name(self) -> str:
+        """The name that it is found by."""
+        return f"scene {self.scene}, question {self.question} ({self.subset})"
+
+
+Rows = dict[str, PinnedRow]
+"""By name."""
+
+
+class Made(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A stage's outs: what they were made from, and what is in them. Ledger, pins and measurements each hold
+    some of the parts; what nobody knows or asked for is empty.
+
+    Attributes:
+        outs: SHA-256 of each file or folder it made, by path.
+        code: a short hash of what it reaches in each file of code, by the file's path in the project.
+        parameters: the values of the keys of `params.yaml` that it takes.
+        inputs: SHA-256 of each file or folder it read, by path.
+        environment: SHA-256 of the environment's lock.
+        needs: the stages whose outs it reads.
+        files: by path of a file in a folder that is an out: the first digits of its SHA-256.
+        lines: by path of a file of lines: four digits of the SHA-256 of each line, one after the other.
+        scores: correct and total by number.
+        cells: by table and row: the text under each head.
+        rows: its answers in short.
+        unsafe: the reason for which it was accepted although no record of a run says that it was computed.
+    """
+
+    outs: dict[str, str] = {}
+    code: dict[str, str] = {}
+    parameters: dict[str, Any] = {}
+    inputs: dict[str, str] = {}
+    environment: str = ""
+    needs: list[str] = []
+    files: dict[str, str] = {}
+    lines: dict[str, str] = {}
+    scores: dict[str, tuple[int, int]] = {}
+    cells: dict[str, dict[str, dict[str, str]]] = {}
+    rows: Rows = {}
+    unsafe: str = ""
+
+    @property
+    def basis(self) -> tuple[object, ...]:
+        """What the outs were made from; where it is equal, so are they."""
+        return self.code, self.parameters, self.inputs
+
+    def repeats(self, other: Made | None) -> bool:
+        """Tell whether another made the same from the same, so that no second run is needed."""
+        return other is not None and (self.basis, self.outs) == (other.basis, other.outs)
+
+    @property
+    def record(self) -> Made:
+        """The part that says what the outs were made from."""
+        basis = {"code": self.code, "parameters": self.parameters, "inputs": self.inputs}
+        return Made(outs=self.outs, environment=self.environment, **basis)
+
+    @property
+    def pin(self) -> Made:
+        """The part that git holds: results, and nothing of code."""
+        return msgspec.structs.replace(self, code={}, inputs={}, environment="", rows={})
+
+
+Pins = dict[str, Made]
+"""By stage."""
+
+
+class File(msgspec.Struct, frozen=True, array_like=True):
+    """A file as it was seen; times in nanoseconds, 0 where it may have changed since without showing it."""
+
+    size: int
+    modified: int
+    changed: int
+    sha256: str
+
+
+class Reproduction(msgspec.Struct, frozen=True, kw_only=True):
+    """The outcome of a reproduction.
+
+    Attributes:
+        profile: the profile.
+        stages: the stages that it takes, in order.
+        ran: whether the graph was run; ``False`` where nothing was to be done.
+        seconds: how long it took.
+        tables: in Markdown, as they are printed.
+        report: where the report lies, if the whole was reproduced; in the project, where it is kept.
+        checks: what checks said that stopped nothing.
+        drifted: by path, how it differs from its pin.
+        experiment: its name, where the run was one.
+        computed: the stages that were computed; the others were reused.
+    """
+
+    profile: str
+    stages: Sequence[str]
+    ran: bool = True
+    seconds: float = 0.0
+    tables: Sequence[str] = ()
+    report: str | None = None
+    checks: Sequence[str] = ()
+    drifted: Mapping[str, str] = {}
+    experiment: str | None = None
+    computed: Sequence[str] = ()
+
+    def line(self) -> str:
+        """The one line that ends it."""
+        count, computed = len(self.stages), len(self.computed)
+        rest = f"; {len(self.drifted)} outputs differ from their pins" if self.drifted else ""
+        if not self.ran:
+            return f"Nothing to do: all {count} stages of profile {self.profile} stand as they were{rest}."
+        made = f"experiment {self.experiment} beside profile" if self.experiment else "profile"
+        took = f"{computed} computed, {count - computed} reused, in {self.seconds:,.0f} s"
+        return f"Done: {count} stages of {made} {self.profile}: {took}{rest}."
+
+
+class Manifest(msgspec.Struct, omit_defaults=True):
+    """A profile's ledger.
+
+    Attributes:
+        stages: what each stage made last.
+        pinned: what the pinned outs of a stage were made from, as far as they were made here.
+        tables: SHA-256 of each file of the tables of cases and logs, by its path in the storage.
+        beside: SHA-256 of files of the project as the last run that did not drift found them.
+        files: all that the last run read and wrote, by path in the project or the checkout, or absolute.
+        runs: each run whose outcome stands, by what `--only` names, the whole under the empty name.
+    """
+
+    stages: dict[str, Made] = {}
+    pinned: dict[str, Made] = {}
+    tables: dict[str, str] = {}
+    beside: dict[str, str] = {}
+    files: dict[str, File] = {}
+    runs: dict[str, Reproduction] = {}
+
+
+def ledger_at(root: Path, profile: str) -> Path:
+    """The folder of a profile's ledger."""
+    return root / LEDGER.format(profile=profile)
+
+
+def sound_manifest(folder: Path) -> Manifest | None:
+    """The manifest of a ledger's folder, an empty one where there is no ledger; ``None`` where any byte of it
+    is not as it was written.
+    """
+    try:
+        head = (folder / HEAD).read_bytes().decode("ascii")
+        data = (folder / f"{head.strip()}{_LINES}").read_bytes()
+        return _decode(data.splitlines()) if head == f"{hashlib.sha256(data).hexdigest()}\n" else None
+    except FileNotFoundError:
+        return None if (folder / HEAD).exists() or list(folder.glob(f"*{_LINES}")) else Manifest()
+    except (OSError, ValueError):  # what is no ASCII, no name, no JSON
+        return None
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """The manifest of a ledger's folder; an empty one where there is none, or it is damaged."""
+    return sound_manifest(folder) or Manifest()
+
+
+def read_what_is_left(folder: Path) -> Manifest:
+    """The manifest, or of one that is damaged the lines that can be read: no damage of it hides another."""
+    if found := sound_manifest(folder):
+        return found
+    lines = (line for path in folder.glob(f"*{_LINES}") for line in path.read_bytes().splitlines())
+    return _decode(lines, ValueError, TypeError, LookupError, AttributeError)
+
+
+def _encode(manifest: Manifest) -> bytes:
+    """A line for each key of each part, so that a damaged byte costs one line."""
+    keys = [(part, key) for part in manifest.__struct_fields__ for key in sorted(getattr(manifest, part))]
+    lines = ((part, key, getattr(manifest, part)[key]) for part, key in keys)
+    return b"".join(msgspec.json.encode(line, order="sorted") + b"\n" for line in lines)
+
+
+def _decode(lines: Iterable[bytes], *passed_over: type[Exception]) -> Manifest:
+    found = Manifest()
+    for line in lines:
+        with suppress(*passed_over):
+            part, key, value = msgspec.json.decode(line)
+            getattr(found, part)[key] = msgspec.convert(value, _types[part])
+    return found
+
+
+_types = {part: get_args(hint)[1] for part, hint in get_type_hints(Manifest).items()}
+
+
+@contextmanager
+def changing(folder: Path) -> Iterator[Manifest]:
+    """The manifest, to change inside the block, and written after it; one that is damaged is begun anew.
+
+    Processes that change it at once do so one after the other; errors as :func:`replacing`.
+    """
+    with naming(folder):
+        make_folders(folder)
+    descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        manifest = read_manifest(folder)
+        yield manifest
+        data = _encode(manifest)
+        name = hashlib.sha256(data).hexdigest()
+        if (folder / HEAD).is_file() and (folder / HEAD).read_bytes() == f"{name}\n".encode():
+            return
+        for path, written in ((folder / f"{name}{_LINES}", data), (folder / HEAD, f"{name}\n".encode())):
+            with replacing(path) as fresh:
+                fresh.write_bytes(written)
+        for old in folder.glob(f"*{_LINES}"):
+            if old.stem != name:
+                with suppress(OSError):  # it is read by nobody, and the next change removes it
+                    old.unlink()
+    finally:
+        os.close(descriptor)
