@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -15,12 +15,12 @@ import msgspec
 
 from orchestration.pipeline.cases import answer_cases, cases_of
 from orchestration.rendering.figures import Fall, Point, fall, reliability_diagram
-from orchestration.rendering.robustness import FALLS, TABLE, in_words, lines_of, table_of
+from orchestration.rendering.robustness import FALLS, HEADS, TABLE, in_words, lines_of, table_of
 from orchestration.rendering.tables import FORMATS
 from orchestration.stage import Stage
 from orchestration.studies import ablations, determinism, reliability
 from orchestration.studies.determinism import Repetition
-from orchestration.studies.robustness import KEY, PERTURBED, Perturbed, named, rows_file
+from orchestration.studies.robustness import KEY, PERTURBED, ROBUSTNESS, Perturbed, named, rows_file
 from orchestration.studies.study import Part, Shares, Study, counted, shares_file, totals
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.named import files_of, kind_of
@@ -32,13 +32,13 @@ Draw = Callable[..., dict[str, Any]]
 _CAPTION = (
     "Robustness: the first cases of each benchmark asked again on input that is made inexact, by seed {seed} "
     "(profile {profile}); accuracy per question, intervals Wilson, 95 %. The gold is that of the input as it "
-    "is; that of another world is its own simulation's. Measured on: {sources}."
+    "is; that of another world is its own simulation's."
 )
 
 
 def study_stages(study: Study) -> Iterator[Stage]:
     """A stage for each part of a study."""
-    draw = DRAWN.get(study.name, draw_nothing)
+    draw = DRAWN.get(study.name)
     for part in study.parts:
         base = part.base
         yield Stage(
@@ -59,7 +59,7 @@ def asked_of(study: Study, part: Part, workspace: Workspace) -> int | None:
 
 
 def make_rows(
-    study: Study, part: Part, draw: Draw, workspace: Workspace, out: Path, *shown: Path
+    study: Study, part: Part, draw: Draw | None, workspace: Workspace, out: Path, *shown: Path
 ) -> dict[str, Any]:
     """Ask a benchmark under every condition, and draw what is shown of the rows."""
     stage, first = f"{study.name}/{part.name}", asked_of(study, part, workspace)
@@ -71,12 +71,7 @@ def make_rows(
         rows = partial(part.rows, workspace.settings.seed) if part.seeded else part.rows
         answer_cases(workspace, part.base, stage, out, rows=rows, first=first)
         said["rows"] = sum(totals(counted(out)).values())
-    return said | draw(out, *shown)
-
-
-def draw_nothing(_: Path) -> dict[str, Any]:
-    """Show nothing of a part's rows by itself."""
-    return {}
+    return said | (draw(out, *shown) if draw else {})
 
 
 def draw_curves(rows: Path, out: Path) -> dict[str, Any]:
@@ -143,16 +138,13 @@ def make_determinism(workspace: Workspace, out: Path) -> dict[str, Any]:
 
 def repetitions(workspace: Workspace) -> Iterator[Repetition]:
     """Two runs of Spark, two numbers of partitions, and two interpreters with hash seeds of their own."""
-    base, stage, first, split = (
-        determinism.BASE,
-        "ablations/determinism",
-        determinism.SCENES,
-        determinism.SPLIT,
-    )
+    base, stage, first = determinism.BASE, "ablations/determinism", determinism.SCENES
     with tempfile.TemporaryDirectory(prefix="substrate-") as folder:
         out = Path(folder) / "answers.jsonl"
         for way in determinism.WAYS:
-            answer_cases(workspace, base, stage, out, split=split, partitions=way.partitions, first=first)
+            answer_cases(
+                workspace, base, stage, out, split=determinism.SPLIT, partitions=way.partitions, first=first
+            )
             yield Repetition(way.how, len(out.read_bytes().splitlines()), sha256(out))
     cases = read_cases(workspace.storage, cases_of(workspace, base.source, stage))
     logs = workspace.logs(base.logger.name)
@@ -182,21 +174,34 @@ def robustness_stage() -> Stage:
 
 def make_table(workspace: Workspace, *outs: Path) -> dict[str, Any]:
     """Count the rows, and show the counts."""
-    falls = [_fall(one, workspace) for one in PERTURBED.values()]
-    sources = ", ".join(
-        f"{one.base.source.title} {kind_of(workspace, one.base.source)}" for one in PERTURBED.values()
-    )
-    settings = workspace.settings
-    table = table_of(falls, _CAPTION.format(seed=settings.seed, profile=settings.profile, sources=sources))
+    falls, settings = [_fall(one, workspace) for one in PERTURBED.values()], workspace.settings
+    caption = _CAPTION.format(seed=settings.seed, profile=settings.profile)
     *texts, lines, counts = outs[: len(FORMATS) + 2]
-    for suffix, out in zip(FORMATS, texts, strict=True):
-        out.write_text(table.render(suffix), "utf-8")
+    rows = _tabulated(workspace, falls, ROBUSTNESS, caption, HEADS, texts)
     with lines.open("w", encoding="utf-8", newline="") as file:
         csv.writer(file, lineterminator="\n").writerows(lines_of(falls))
     write_json(counts, falls, indent=1)
     for one, out in zip(falls, outs[len(FORMATS) + 2 :], strict=True):
         out.write_text(fall(f"fall-{one.name}", one, alone=True), "utf-8")
-    return {"conditions": len(table.rows)}
+    return {"conditions": rows}
+
+
+def _tabulated(
+    workspace: Workspace,
+    falls: Sequence[Fall],
+    study: Study,
+    caption: str,
+    heads: Sequence[str],
+    outs: Sequence[Path],
+) -> int:
+    """Write a study's table in each format; gives how many rows it has."""
+    sources = dict.fromkeys(
+        f"{part.base.source.title} {kind_of(workspace, part.base.source)}" for part in study.parts
+    )
+    table = table_of(falls, f"{caption} Measured on: {', '.join(sources)}.", heads)
+    for suffix, out in zip(FORMATS, outs, strict=True):
+        out.write_text(table.render(suffix), "utf-8")
+    return len(table.rows)
 
 
 def _fall(perturbed: Perturbed, workspace: Workspace) -> Fall:
@@ -238,10 +243,4 @@ def make_shares(study: Study, shares: Shares, workspace: Workspace, *outs: Path)
                 for c, count in here.items()
             ]
         falls.append(Fall(part.name, part.base.title, points))
-    sources = dict.fromkeys(
-        f"{part.base.source.title} {kind_of(workspace, part.base.source)}" for part in study.parts
-    )
-    table = table_of(falls, f"{shares.caption} Measured on: {', '.join(sources)}.", shares.heads)
-    for suffix, out in zip(FORMATS, outs, strict=True):
-        out.write_text(table.render(suffix), "utf-8")
-    return {"rows": len(table.rows)}
+    return {"rows": _tabulated(workspace, falls, study, shares.caption, shares.heads, outs)}

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -123,16 +123,25 @@ def rows(
     variants: Sequence[Variant], case: Case, logs: Sequence[EventLog], parameters: Parameters, split: str
 ) -> Iterator[Row]:
     """A row for each question of a subset and each of its variants, by question, then variant."""
-    asked = msgspec.json.decode(case.questions, type=SceneQuestions).questions
-    scene = Scene(logs[0])
     common = {"benchmark": NAME, "split": split, "scene": case.scene, "log": logs[0].digest}
-    found: list[Row] = []
-    for variant in dict.fromkeys(variants):
-        questions = [question for question in asked if question.question_type == variant.subset]
-        world = World(scene, variant.parameters(parameters))
-        found += clevrer_rows(questions, world, LANGUAGE, lambda _, name=variant.name: name, common)
+    found = variant_rows({one.name: one for one in variants}, case, Scene(logs[0]), parameters, common)
     # A stable sort: the rows of one question stay in the order of the variants.
     yield from sorted(found, key=lambda row: row.question)
+
+
+def variant_rows(
+    variants: Mapping[str, Variant], case: Case, scene: Scene, parameters: Parameters, common: dict[str, Any]
+) -> Iterator[Row]:
+    """The rows of a case under some variants, each by the subset that its rows name.
+
+    Args:
+        common: what all of the rows share.
+    """
+    asked = msgspec.json.decode(case.questions, type=SceneQuestions).questions
+    for subset, variant in variants.items():
+        questions = [question for question in asked if question.question_type == variant.subset]
+        world = World(scene, variant.parameters(parameters))
+        yield from clevrer_rows(questions, world, LANGUAGE, lambda _, name=subset: name, common)
 
 
 def explain(

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import get_args
+from typing import Any, get_args
 
 import msgspec
 from msgspec.structs import replace
 
-from orchestration.benchmarks.benchmark import Case
+from orchestration.benchmarks.benchmark import Case, Interpreted
 from orchestration.benchmarks.clevrer import CLEVRER
 from orchestration.benchmarks.perceived import PERCEIVED, look, truth_of
 from orchestration.studies.robustness import ROBUSTNESS
@@ -165,29 +165,33 @@ def bins_file(part: str) -> str:
     return f"artifacts/{{profile}}/reliability/{'' if part == CLEVRER.name else f'{part}-'}bins.json"
 
 
+def _part(base: Interpreted, about: str, **own: Any) -> Part:
+    return Part(
+        name=base.name,
+        base=base,
+        about=f"{about}: rows, bins with the Brier score, and the reliability diagram.",
+        file=f"artifacts/{{profile}}/reliability/{base.name}.jsonl",
+        shown=(bins_file(base.name), f"artifacts/{{profile}}/reliability/{base.name}.svg"),
+        **own,
+    )
+
+
 RELIABILITY = Study(
     name="reliability",
     parts=(
-        Part(
-            name=CLEVRER.name,
-            base=CLEVRER,
-            about="The probability of each choice about a world that was not filmed, beside whether it is "
-            "correct: rows, bins with the Brier score, and the reliability diagram.",
+        _part(
+            CLEVRER,
+            "The probability of each choice about a world that was not filmed, beside whether it is correct",
             rows=rows,
             expected=_expected,
-            file="artifacts/{profile}/reliability/clevrer.jsonl",
-            shown=(bins_file(CLEVRER.name), "artifacts/{profile}/reliability/clevrer.svg"),
             first="reliability",
         ),
-        Part(
-            name=PERCEIVED.name,
-            base=PERCEIVED,
-            about="The probability of each event that a video may have had, beside whether it happened, "
-            "where that is known: rows, bins with the Brier score, and the reliability diagram.",
+        _part(
+            PERCEIVED,
+            "The probability of each event that a video may have had, beside whether it happened, where that "
+            "is known",
             rows=perceived_rows,
             expected=_hypotheses,
-            file="artifacts/{profile}/reliability/perceived.jsonl",
-            shown=(bins_file(PERCEIVED.name), "artifacts/{profile}/reliability/perceived.svg"),
             keys=PERCEIVED.logger.depends_on,
             first="perceived",
             free=EVENTS,

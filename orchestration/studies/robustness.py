@@ -20,16 +20,13 @@ from msgspec.structs import replace
 from orchestration.benchmarks import babi, clevrer, comphy, gqa
 from orchestration.benchmarks.benchmark import Case, Interpreted, Natural, Section
 from orchestration.code import Declared
-from orchestration.studies.ablations import Variant
+from orchestration.studies.ablations import VARIANTS, Variant, variant_rows
 from orchestration.studies.study import Part, Study
 from substrate.domains.babi.deltas import story_log
 from substrate.domains.babi.format import Story
 from substrate.domains.babi.interpreter import answer_story
 from substrate.domains.clevrer.deltas import annotation_log
 from substrate.domains.clevrer.format import SceneQuestions, decode_annotation
-from substrate.domains.clevrer.interpreter import LANGUAGE
-from substrate.domains.clevrer.interpreter import rows as clevrer_rows
-from substrate.domains.clevrer.program import World
 from substrate.domains.clevrer.scene import Scene as ClevrerScene
 from substrate.domains.comphy.deltas import target_log
 from substrate.domains.comphy.format import Target, TargetQuestions, decode_target
@@ -183,14 +180,9 @@ def _annotated(asked: Asked) -> Iterator[Row]:
     film = decode_annotation((asked.case.source, asked.case.record))
     film = asked.condition.change(film, asked.rng)
     log = annotation_log(film)
-    questions = msgspec.json.decode(asked.case.questions, type=SceneQuestions).questions
     common = {"benchmark": KEY, "split": asked.split, "scene": asked.case.scene, "log": log.digest}
-    scene = ClevrerScene(log)
-    for setting in asked.settings:
-        variant = _VARIANTS[setting]
-        of_it = [question for question in questions if question.question_type == variant.subset]
-        world = World(scene, variant.parameters(asked.parameters))
-        yield from clevrer_rows(of_it, world, LANGUAGE, lambda _, s=setting: asked.subset(s), common)
+    variants = {asked.subset(setting): _VARIANTS[setting] for setting in asked.settings}
+    yield from variant_rows(variants, asked.case, ClevrerScene(log), asked.parameters, common)
 
 
 def _asked_of_film(case: Case) -> dict[str, int]:
@@ -216,22 +208,18 @@ def _asked_of_stories(case: Case) -> dict[str, int]:
     return {"all tasks": sum(len(story.questions) for story in stories)}
 
 
-def _variant(subset: str, key: str, value: str) -> Variant:
-    return Variant(subset, value, (f"{subset}.{key}={value}",))
-
-
-_VARIANTS: Mapping[str, Variant] = {
-    variant.name: variant
-    for variant in (
-        _variant("explanatory", "reference_frame", "event"),
-        _variant("predictive", "configuration", "C"),
-        _variant("predictive", "configuration", "S"),
-        _variant("counterfactual", "method", "partner"),
-        _variant("counterfactual", "method", "simulated"),
-    )
-}
 _CAUSAL = ("explanatory.event", "counterfactual.partner", "counterfactual.simulated")
 _MOVED = ("predictive.C", "predictive.S", "counterfactual.simulated")
+_SETTINGS = (
+    "explanatory.event",
+    "predictive.C",
+    "predictive.S",
+    "counterfactual.partner",
+    "counterfactual.simulated",
+)
+_VARIANTS: Mapping[str, Variant] = {
+    name: variant for name in _SETTINGS for variant in VARIANTS if variant.name == name
+}
 
 
 class _OtherWorld:
