@@ -111,12 +111,19 @@ def cluster_check(
     profile: ProfileOption = None, set_: SetOption = NOTHING_SET, json: JsonOption = False
 ) -> None:
     """Say what of a cluster fits: its endpoint, driver, storage and workers; exit 1 where a part does not."""
-    with failing():
-        with others_apart():
-            from orchestration.cli.cluster import print_findings
+    with failing(), others_apart():
+        from orchestration.pipeline.cluster import findings
+        from orchestration.project import open_workspace
 
-        if not print_findings(profile, set_, json=json):
-            raise typer.Exit(1)
+        found = list(findings(open_workspace(profile, tuple(set_))))
+    if json:
+        print_json([one._asdict() for one in found])
+    for one in () if json else found:
+        say(f"{'fits ' if one.fits else 'FAILS'}  {one.what}: {one.said}")
+        if one.hint:
+            say(f"       {one.hint}")
+    if not all(one.fits for one in found):
+        raise typer.Exit(1)
 
 
 @app.command()

@@ -22,6 +22,7 @@ from orchestration.scoring.counting import line_count
 from orchestration.scoring.likeness import beside, marked
 from orchestration.scoring.scores import Score, read_metrics
 from orchestration.scoring.statistics import wilson
+from orchestration.studies.study import counted
 from orchestration.workspace.tables import read_index
 
 Metadata = dict[str, Any]
@@ -82,45 +83,31 @@ def _of_scores(scores: Sequence[Score]) -> Metadata:
 
 def _of_rows(path: Path) -> Metadata:
     """Answers: how many, how many of them right with Wilson's interval, accuracy by subset, the first."""
-    counted: dict[str, tuple[int, int]] = {}
-    number, decoder = 0, msgspec.json.Decoder(_Graded)
-    with path.open("rb") as file:
-        for line in file:
-            number += 1
-            row = decoder.decode(line)
-            if row.correct is not None:
-                right, total = counted.get(row.subset, (0, 0))
-                counted[row.subset] = right + row.correct, total + 1
-    metadata: Metadata = {"dagster/row_count": number}
-    if counted:
-        right, total = (sum(column) for column in zip(*counted.values(), strict=True))
+    by_subset = {subset: (count[True], count.total()) for subset, count in counted(path).items()}
+    metadata: Metadata = {"dagster/row_count": line_count(path)}
+    if by_subset:
+        right, total = (sum(column) for column in zip(*by_subset.values(), strict=True))
         low, high = wilson(right, total)
         metadata |= {
             "accuracy": right / total,
             "interval": f"[{low:.2%}, {high:.2%}], Wilson, 95 %",
-            "by subset": _table([_of_subset(subset, r, t) for subset, (r, t) in counted.items()]),
-            "plot": _accuracies(counted),
+            "by subset": _table(
+                [
+                    {"subset": subset, "accuracy": f"{r / n:.2%}", "correct": r, "n": n}
+                    for subset, (r, n) in by_subset.items()
+                ]
+            ),
+            "plot": _accuracies(by_subset),
         }
-    return metadata | {"preview": _table([_as_read(line) for line in _first_lines(path)])}
-
-
-def _of_subset(subset: str, right: int, total: int) -> dict[str, str | int]:
-    return {"subset": subset, "accuracy": f"{right / total:.2%}", "correct": right, "n": total}
-
-
-def _as_read(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row with what a reader looks for first, since the page is narrower than a row."""
-    return {key: row[key] for key in dict.fromkeys([*_READ_FIRST, *row]) if key in row}
+    # A row begins with what a reader looks for first, since the page is narrower than a row.
+    first = [
+        {key: row[key] for key in dict.fromkeys([*_READ_FIRST, *row]) if key in row}
+        for row in _first_lines(path)
+    ]
+    return metadata | {"preview": _table(first)}
 
 
 _READ_FIRST = ("scene", "question", "predicted", "expected", "correct", "subset")
-
-
-class _Graded(msgspec.Struct):
-    """As much of a row as its count needs."""
-
-    subset: str = ""
-    correct: bool | None = None
 
 
 def _of_logs(index: Path) -> Metadata:
