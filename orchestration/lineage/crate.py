@@ -76,23 +76,15 @@ def write_crate(
     run = _add_run(crate, lineage, steps, workflow, files, values)
     _add_steps(crate, steps, workflow, run, files, values)
     kept = f"artifacts/{lineage.workspace.settings.profile}/provenance/prov.ttl"
-    described = crate.add_file(
-        prov,
-        "prov.ttl",
-        properties={
-            **_file_properties(kept, sha256(prov)),
-            "name": "The way of every number to its sources, as PROV-O",
-        },
-    )
+    name = "The way of every number to its sources, as PROV-O"
+    properties = _file_properties(kept, sha256(prov)) | {"name": name}
+    described = crate.add_file(prov, "prov.ttl", properties=properties)
     described["about"] = run
     crate.write(out)
     # The library indents by 4 and ends without a line's end.
     metadata = out / "ro-crate-metadata.json"
-    metadata.write_text(
-        json.dumps(json.loads(metadata.read_text("utf-8")), indent=1, ensure_ascii=False, sort_keys=True)
-        + "\n",
-        "utf-8",
-    )
+    text = json.dumps(json.loads(metadata.read_text("utf-8")), indent=1, ensure_ascii=False, sort_keys=True)
+    metadata.write_text(f"{text}\n", "utf-8")
 
 
 def _said(crate: Crate, kind: type[ContextEntity], iri: str, **properties: Any) -> Entity:
@@ -130,20 +122,16 @@ def _describe_root(crate: Crate, lineage: Lineage, ways: Sequence[Trace]) -> Non
 def _add_files(crate: Crate, lineage: Lineage, steps: Sequence[Step]) -> dict[str, Entity]:
     """An entity for each path that a step made or read."""
     hashes = {path: digest for step in steps for path, digest in {**step.inputs, **step.outs}.items()}
-    return {path: _add_file(crate, lineage, path, digest) for path, digest in sorted(hashes.items())}
-
-
-def _add_file(crate: Crate, lineage: Lineage, path: str, digest: str) -> Entity:
-    there = lineage.workspace.path(path)
-    properties = _file_properties(path, digest)
-    if there.is_dir():
-        return crate.add_dataset(ARCHIVE + path, properties=properties)
-    inside = any(part in path for part in _INSIDE)
-    return (
-        crate.add_file(there, f"{there.parent.name}/{there.name}", properties=properties)
-        if inside
-        else crate.add_file(ARCHIVE + path, properties=properties)
-    )
+    found: dict[str, Entity] = {}
+    for path, digest in sorted(hashes.items()):
+        there, properties = lineage.workspace.path(path), _file_properties(path, digest)
+        if there.is_dir():
+            found[path] = crate.add_dataset(ARCHIVE + path, properties=properties)
+        elif any(part in path for part in _INSIDE):
+            found[path] = crate.add_file(there, f"{there.parent.name}/{there.name}", properties=properties)
+        else:
+            found[path] = crate.add_file(ARCHIVE + path, properties=properties)
+    return found
 
 
 def _file_properties(path: str, digest: str) -> dict[str, str]:
@@ -157,24 +145,14 @@ def _file_properties(path: str, digest: str) -> dict[str, str]:
 def _add_values(crate: Crate, steps: Sequence[Step]) -> dict[str, Entity]:
     """An entity for each parameter's value, with the parameter it is a value of."""
     given = {key: value for step in steps for key, value in flattened(step.parameters).items()}
-    return {key: _add_value(crate, key, value) for key, value in sorted(given.items())}
-
-
-def _add_value(crate: Crate, key: str, value: Any) -> Entity:
-    parameter = crate.add_formal_parameter(
-        key, _TYPES.get(type(value), "PropertyValue"), f"#parameter/{key}", valueRequired=True
-    )
-    text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
-    example = {"@id": parameter.id}
-    return _said(
-        crate,
-        ContextEntity,
-        f"#value/{key}",
-        type_="PropertyValue",
-        name=key,
-        value=text,
-        exampleOfWork=example,
-    )
+    found: dict[str, Entity] = {}
+    for key, value in sorted(given.items()):
+        kind, iri = _TYPES.get(type(value), "PropertyValue"), f"#parameter/{key}"
+        example = {"@id": crate.add_formal_parameter(key, kind, iri, valueRequired=True).id}
+        text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
+        said = {"type_": "PropertyValue", "name": key, "value": text, "exampleOfWork": example}
+        found[key] = _said(crate, ContextEntity, f"#value/{key}", **said)
+    return found
 
 
 def _add_workflow(crate: Crate, values: Mapping[str, Entity]) -> Entity:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal, NamedTuple
+from pathlib import Path
+from typing import Literal, NamedTuple
 
 import msgspec
 
 from orchestration.benchmarks.baselines import COMPARISONS
+from orchestration.lineage.number import read_tables
 from orchestration.registry import BENCHMARKS
 from orchestration.scoring.counting import Comparison
 from orchestration.scoring.likeness import difference, own, why_not
 from orchestration.scoring.published import MINUS, Figure, Kind, published
-from orchestration.scoring.scores import Score, score_file
+from orchestration.scoring.scores import Score, read_scores, score_file
 from orchestration.scoring.statistics import newcombe_paired, wilson
 from orchestration.workspace.folders import Workspace
 
@@ -100,13 +102,13 @@ class Listing:
         self.workspace = workspace
         self.numbers = [name for benchmark in BENCHMARKS.values() for name in benchmark.numbers]
         self.figures = {figure.name: figure for figure in published().figures()}
-        self._scores = {name: found for name in self.numbers if (found := self._read_score(name))}
+        made = [name for name in self.numbers if self._score_file(name).is_file()]
+        self._scores = read_scores(workspace.artifacts / "scores", made)
         path = workspace.path(COMPARISONS)
         read = msgspec.json.decode(path.read_bytes(), type=list[Comparison]) if path.is_file() else []
         self._comparisons = {(one.first, one.second): one for one in read}
-        self._comparisons_file = self._relative(path)
-        tables = sorted((workspace.artifacts / "tables").glob("*.json"))
-        self._tables: list[dict[str, Any]] = [msgspec.json.decode(table.read_bytes()) for table in tables]
+        self._comparisons_file = workspace.name_of(path)
+        self._tables = read_tables(workspace)
 
     def entries(self) -> list[Entry]:
         """Every figure of the paper in the order of its file, then every other number that is measured."""
@@ -280,7 +282,7 @@ class Listing:
         )
 
     def _count(self, score: Score) -> Count:
-        return Count(score.name, score.correct, score.n, self._score_file(score.name))
+        return Count(score.name, score.correct, score.n, self.workspace.name_of(self._score_file(score.name)))
 
     def _is_derived(self, name: str) -> bool:
         number, what = self.split_name(name)
@@ -295,16 +297,8 @@ class Listing:
         return next((one.table[0].name for one in BENCHMARKS.values() if number in one.numbers), "numbers")
 
     def _rows(self) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
-        for table in self._tables:
+        for table in self._tables.values():
             yield from zip(table["rows"], table["numbers"], strict=True)
 
-    def _score_file(self, name: str) -> str:
-        return f"artifacts/{self.workspace.settings.profile}/scores/{score_file(name)}"
-
-    def _read_score(self, name: str) -> Score | None:
-        path = self.workspace.path(self._score_file(name))
-        return msgspec.json.decode(path.read_bytes(), type=Score) if path.is_file() else None
-
-    def _relative(self, path: Any) -> str:
-        inside = path.relative_to(self.workspace.artifacts).as_posix()
-        return f"artifacts/{self.workspace.settings.profile}/{inside}"
+    def _score_file(self, name: str) -> Path:
+        return self.workspace.artifacts / "scores" / score_file(name)

@@ -207,12 +207,11 @@ class Lineage:
     @cached_property
     def tables(self) -> dict[str, dict[str, Any]]:
         """Every table that was made, by its path."""
-        paths = sorted((self.workspace.artifacts / "tables").glob("*.json"))
-        return {self._relative(path): msgspec.json.decode(path.read_bytes()) for path in paths}
+        return read_tables(self.workspace)
 
     def score_path(self, number: str) -> str:
         """The place of a number's score."""
-        return f"artifacts/{self.workspace.settings.profile}/scores/{score_file(number)}"
+        return self.workspace.name_of(self.workspace.artifacts / "scores" / score_file(number))
 
     def score(self, number: str) -> Score:
         """A number's score.
@@ -233,9 +232,11 @@ class Lineage:
         """The paths that some stages read, of one kind."""
         return sorted({path for stage in stages for path in self.records[stage].inputs if wanted(path)})
 
-    def _relative(self, path: Path) -> str:
-        below = path.relative_to(self.workspace.artifacts).as_posix()
-        return f"artifacts/{self.workspace.settings.profile}/{below}"
+
+def read_tables(workspace: Workspace) -> dict[str, dict[str, Any]]:
+    """Every table that was made, by its path."""
+    paths = sorted((workspace.artifacts / "tables").glob("*.json"))
+    return {workspace.name_of(path): msgspec.json.decode(path.read_bytes()) for path in paths}
 
 
 def trace_number(lineage: Lineage, number: str, *, rows: bool = True, shown: int = _SHOWN) -> Trace:

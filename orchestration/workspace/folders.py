@@ -74,6 +74,10 @@ class Workspace:
         own = self.root / EXPERIMENTS / ".replies" / self.experiment.name if self.experiment else self.root
         return own / "transcripts" / self.settings.profile
 
+    def name_of(self, artifact: Path) -> str:
+        """The path of an artifact as stages name it."""
+        return f"artifacts/{self.settings.profile}/{artifact.relative_to(self.artifacts).as_posix()}"
+
     def logs(self, benchmark: str) -> Logs:
         """The logs of a benchmark in the profile."""
         index = self.artifacts / benchmark / "logs" / "index.jsonl"
