@@ -155,7 +155,7 @@ def _keep(workspace: Workspace, only: str, run: Reproduction, before: Mapping[st
     runs = {only: run}
     for part in () if only else BENCHMARKS:
         names = stages_of(part)
-        outs = {out.format(profile=profile) for name in names for out in STAGES[name].outs}
+        outs = workspace.paths(out for name in names for out in STAGES[name].outs)
         runs[part] = msgspec.structs.replace(
             run,
             stages=names,

@@ -77,10 +77,8 @@ def take(stages: Stages, stage: Stage, workspace: Workspace, now: Made) -> Made 
     record = read_records(parent).get(stage.name)
     if stage.always or record is None or record.basis != now.basis:
         return None
-    for out in stage.outs:
-        path = parent.path(out)
-        named = out.format(profile=workspace.settings.profile)
-        if not path.exists() or sha256(path) != record.outs.get(named):
+    for name, path in parent.paths(stage.outs).items():
+        if not path.exists() or sha256(path) != record.outs.get(name):
             return None
     for out in stage.outs:
         with replacing(workspace.path(out)) as fresh:

@@ -58,33 +58,20 @@ def find_damage(
         for difference in differences:
             found.setdefault(difference.what.partition(", line ")[0], difference)
 
+    lines = file.lines if file else {}
     for name, (was, is_) in bad.items():
-        note(
-            Difference(
-                SEALED, "file", name + _lines(root, name, file.lines if file else {}), short(was), short(is_)
-            )
-        )
+        here = with_details(Made(), {name: root / name}, digest).lines.get(name) if name in lines else None
+        note(Difference(SEALED, "file", name + apart_at(lines.get(name), here), short(was), short(is_)))
     for stage, pinned in trusted.items():
         left_out = () if results else {out for out in pinned.outs if out.startswith("artifacts/")}
         note(*_outs(root, stage, pinned, digest, left_out))
     note(*_ledger(root, profile, stages, digest), *_dvc(root, profile, stages, bad))
     manifest = read_what_is_left(ledger_at(root, profile))
-    beside = {root / path: was for path, was in manifest.beside.items()}
-    tables = {storage / path: was for path, was in manifest.tables.items()} if storage else {}
-    for path, was in {**beside, **tables}.items():
-        is_ = digest(path) if path.is_file() else NOTHING
-        if was != is_:
-            stage = "/".join(reversed(path.parts[-4:-2])) if path in tables else SEALED
-            note(Difference(stage, "file", _shown(root, path), short(was), short(is_)))
+    note(*_outs(root, SEALED, Made(outs=manifest.beside), digest))
+    for path, was in (manifest.tables if storage else {}).items():
+        stage, table = "/".join(reversed(Path(path).parts[-4:-2])), _shown(root, (storage or root) / path)
+        note(*_outs(root, stage, Made(outs={table: was}), digest))
     return Damage(list(found.values()), trusted)
-
-
-def _lines(root: Path, name: str, lines: Mapping[str, str]) -> str:
-    """At which lines a file differs from its pinned or recorded lines."""
-    try:
-        return apart_at(lines.get(name), line_digests((root / name).read_bytes())) if name in lines else ""
-    except OSError:
-        return ""
 
 
 def _outs(

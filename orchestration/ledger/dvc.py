@@ -207,7 +207,7 @@ def settle(
     data_drifted = any(path.startswith("data/") for path in drifted)
     settled: list[Stage] = []
     for stage in (stages[name] for name in ran if name in manifest.stages):
-        outs, entry = {out.format(profile=profile) for out in stage.outs}, manifest.pinned.get(stage.name)
+        outs, entry = workspace.paths(stage.outs).keys(), manifest.pinned.get(stage.name)
         new = stage.name not in reused or not manifest.stages[stage.name].repeats(entry)
         new = new or (stage.pinned_by == "dvc.yaml" and not outs & locked.keys())
         held = data_drifted if stage.pinned_by == "data.dvc" else bool(outs & drifted.keys())

@@ -29,6 +29,7 @@ from orchestration.ledger.records import (
     line_digests,
     with_details,
 )
+from orchestration.scoring.scores import Score
 from orchestration.stage import Stage, Stages
 from orchestration.workspace.folders import Workspace
 from substrate.base.errors import SubstrateError
@@ -115,7 +116,8 @@ def measured(made: Made, paths: Mapping[str, Path], digest: Digest) -> Made:
             if path.name == ROWS:
                 rows = read_rows(path)
             elif "/scores/" in out:
-                scores |= _counts(path)
+                score = msgspec.json.decode(path.read_bytes(), type=Score)
+                scores[score.name] = score.correct, score.n
             elif "/tables/" in out and path.suffix == ".json":
                 cells |= _cells(path)
     others = {out: path for out, path in paths.items() if path.name != ROWS}
@@ -141,21 +143,10 @@ def _row(number: int, line: bytes) -> PinnedRow:
     )
 
 
-class _Counts(msgspec.Struct):
-    name: str
-    correct: int
-    n: int
-
-
 class _Cells(msgspec.Struct):
     heads: list[str]
     rows: list[list[str]]
     numbers: list[list[str | None] | None]
-
-
-def _counts(path: Path) -> dict[str, tuple[int, int]]:
-    record = msgspec.json.decode(path.read_bytes(), type=_Counts)
-    return {record.name: (record.correct, record.n)}
 
 
 def _cells(path: Path) -> dict[str, dict[str, dict[str, str]]]:

@@ -127,8 +127,8 @@ def _modified(stage: Stage, resource: WorkspaceResource) -> list[str]:
         return []
     workspace = resource.open()
     pins = pinned_outs(workspace.root, workspace.settings.profile)
-    paths = [out.format(profile=workspace.settings.profile) for out in stage.outs]
-    return [path for path in paths if path in pins and sha256(workspace.root / path) != pins[path]]
+    paths = workspace.paths(stage.outs).items()
+    return [name for name, path in paths if name in pins and sha256(path) != pins[name]]
 
 
 def _counts(stage: Stage, benchmark: Interpreted) -> dg.AssetChecksDefinition:
