@@ -12,7 +12,8 @@ import yaml
 from substrate.base.errors import ParameterError
 from substrate.base.inputs import refusal
 
-_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+"""Plain values alone; written in C, which is ten times as fast, where the machine has that."""
 DEPTH = 50
 """Levels of nesting that a parameter may have."""
 BYTES = 1 << 20
@@ -60,9 +61,9 @@ def parse_yaml(text: str, *where: str) -> Any:
     """
     try:
         _require_plain(text, where)
-        node = yaml.compose(text, Loader=_LOADER)
+        node = yaml.compose(text, Loader=LOADER)
         _require_distinct(node, "", where)
-        value = yaml.load(text, Loader=_LOADER)  # a safe loader, whichever of the two it is
+        value = yaml.load(text, Loader=LOADER)  # a safe loader, whichever of the two it is
     except (yaml.YAMLError, ValueError, OverflowError, RecursionError) as error:
         what = " ".join(str(error).split())
         raise ParameterError(
@@ -84,7 +85,7 @@ def _refused(what: str, where: tuple[str, ...], key: str, hint: str) -> Paramete
 
 def _require_plain(text: str, where: tuple[str, ...]) -> None:
     depth = 0
-    for event in yaml.parse(text, Loader=_LOADER):
+    for event in yaml.parse(text, Loader=LOADER):
         line = f"line {event.start_mark.line + 1 if event.start_mark else '?'}"
         if isinstance(event, yaml.AliasEvent):
             raise _refused(

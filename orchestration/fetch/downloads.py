@@ -89,7 +89,7 @@ def fetch(
     sources: Sources | None = None,
     base: str | None = None,
     only: Sequence[str] = (),
-    progress: Progress | Report | None = None,
+    progress: Report | None = None,
     patience: Patience | None = None,
 ) -> list[Fetched]:
     """Fetch a benchmark's official files to ``out/NAME``; whole, checked files only ever bear that name.
@@ -104,7 +104,7 @@ def fetch(
         sources: where the files are; the official addresses by default.
         base: an address that holds the files under their names, instead of all addresses of ``sources``.
         only: names to fetch; by default all that are not ``extra``.
-        progress: a rich bar or a callable told of every chunk; quiet by default.
+        progress: told of every chunk; quiet by default.
         patience: time limits and number of tries.
 
     Returns:
@@ -125,7 +125,7 @@ def fetch(
         raise DownloadError(
             f"the folder cannot be made ({error.strerror})", where=(out,), hint="Give another output folder"
         ) from error
-    report = _reporter(progress)
+    report = progress or (lambda name, done, total: None)
     return [
         _fetch_file(
             at_mirror(base, file),
@@ -159,7 +159,7 @@ def fetch_shown(
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
-        return fetch(benchmark, out, pins=pins, base=base, only=only, progress=progress)
+        return fetch(benchmark, out, pins=pins, base=base, only=only, progress=Bars(progress))
 
 
 def _wanted(benchmark: str, sources: Sources, only: Sequence[str]) -> list[SourceFile]:
@@ -363,13 +363,7 @@ def _hosts() -> set[str]:
     return {*map(bare_host, official), *os.environ.get("SUBSTRATE_HOSTS", "").replace(",", " ").split()}
 
 
-def _reporter(progress: Progress | Report | None) -> Report:
-    if progress is None:
-        return lambda name, done, total: None
-    return _Bar(progress) if isinstance(progress, Progress) else progress
-
-
-class _Bar:
+class Bars:
     """A rich task a file; a resumed file starts with the bytes it had, so that the speed is the line's."""
 
     def __init__(self, progress: Progress) -> None:
@@ -377,6 +371,7 @@ class _Bar:
         self._tasks: dict[str, TaskID] = {}
 
     def __call__(self, name: str, done: int, total: int | None) -> None:
+        """Draw how far a file is."""
         if name not in self._tasks:
             self._tasks[name] = self._progress.add_task(name, total=total, completed=done)
         else:

@@ -19,6 +19,7 @@ from typing import Any
 
 import yaml
 
+from orchestration.base.yaml_text import LOADER
 from orchestration.ledger.manifest import changing, read_manifest
 from orchestration.ledger.pinned import (
     PinError,
@@ -136,9 +137,8 @@ def drift(workspace: Workspace) -> dict[str, str]:
 
 def exported(path: str, profile: str) -> bool:
     """Tell whether a path that DVC pins is one of a profile's data or results."""
-    return path.startswith((f"data/{profile}/", f"artifacts/{profile}/")) and path != _CODE.format(
-        profile=profile
-    )
+    ours = path.startswith((f"data/{profile}/", f"artifacts/{profile}/"))
+    return ours and path != _CODE.format(profile=profile)
 
 
 def pinned_md5(root: Path, name: str) -> dict[str, str] | None:
@@ -166,7 +166,7 @@ def md5(path: Path) -> str:
 @lru_cache(maxsize=2)
 def _md5_of(text: bytes) -> dict[str, str] | None:
     try:
-        lock = yaml.load(text, _LOADER) or {}
+        lock = yaml.load(text, LOADER) or {}
         stages = lock.get("stages", {}).values()
         outs = [*lock.get("outs", ()), *(out for stage in stages for out in stage.get("outs", ()))]
         return {out["path"]: out["md5"] for out in outs if out.get("md5")}
@@ -174,13 +174,18 @@ def _md5_of(text: bytes) -> dict[str, str] | None:
         return None
 
 
-# The C one is ten times as fast, and not on every machine.
-_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-
-
 def commit(root: Path, *targets: str) -> None:
-    """Record what is there as the pins; of everything, where no target is named."""
-    _run(root, "-P", str(Path(__file__).with_name("dvc_commit.py")), *targets)
+    """Record what is there as the pins; of everything, where no target is named.
+
+    Raises:
+        PinError: DVC fails.
+    """
+    command = [sys.executable, "-P", str(Path(__file__).with_name("dvc_commit.py")), *targets]
+    environment = os.environ | {"DVC_NO_ANALYTICS": "1"}
+    done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode:
+        hint = f"Run it by hand to see more: {shlex.join(command)}"
+        raise PinError(f"DVC failed: {done.stderr.strip()}", where=(root,), hint=hint)
 
 
 def settle(
@@ -232,21 +237,3 @@ def _export(root: Path, settled: Iterable[Stage], *, data: bool) -> None:
         targets.append("data.dvc")
     if targets:
         commit(root, *targets)
-
-
-def _run(root: Path, *arguments: str) -> str:
-    finished = subprocess.run(
-        [sys.executable, *arguments],
-        cwd=root,
-        env=os.environ | {"DVC_NO_ANALYTICS": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if finished.returncode:
-        raise PinError(
-            f"DVC failed: {finished.stderr.strip()}",
-            where=(root,),
-            hint=f"Run it by hand to see more: {shlex.join(['python', *arguments])}",
-        )
-    return finished.stdout

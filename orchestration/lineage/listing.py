@@ -14,7 +14,7 @@ from orchestration.lineage.number import read_tables
 from orchestration.registry import BENCHMARKS
 from orchestration.scoring.counting import Comparison
 from orchestration.scoring.likeness import difference, own, why_not
-from orchestration.scoring.published import MINUS, Figure, Kind, published
+from orchestration.scoring.published import MINUS, Kind, published
 from orchestration.scoring.scores import Score, read_scores, score_file
 from orchestration.scoring.statistics import newcombe_paired, wilson
 from orchestration.workspace.folders import Workspace
@@ -67,11 +67,6 @@ class Made(NamedTuple):
     data: Kind = "none"
 
 
-def _digits(value: float) -> float:
-    """A number without the noise of its last binary digits: far more digits than are printed."""
-    return float(f"{value:.10g}")
-
-
 def _percent(score: Score) -> float:
     return 100 * score.correct / score.n
 
@@ -117,14 +112,16 @@ class Listing:
 
     def entry(self, name: str) -> Entry:
         """A number by its name, which :meth:`find` gives."""
-        made, figure = self.made(name), self._figure(name)
+        made, figure = self.made(name), self.figures.get(name)
+        figure = figure or published().accuracies(name).get(own(name))
         number = name if name in self.numbers else self.split_name(name)[0]
         return Entry(
             name=name,
             where=", ".join(figure.where) if figure else f"tables/{self._table(number)}",
             paper=figure.printed if figure else None,
             citation=published().citation(figure) if figure else None,
-            measured=None if made.value is None else _digits(made.value),
+            # Without the noise of the last binary digits: these are far more than are printed.
+            measured=None if made.value is None else float(f"{made.value:.10g}"),
             n=made.n or published().n(number),
             interval=made.interval and (round(made.interval[0], 4), round(made.interval[1], 4)),
             data=made.data,
@@ -289,9 +286,6 @@ class Listing:
         if number not in self._scores:
             return False
         return what in ("n", *_EDGES) or (what.startswith(MINUS) and self.made(name).how != "not measured")
-
-    def _figure(self, name: str) -> Figure | None:
-        return self.figures.get(name) or published().accuracies(name).get(own(name))
 
     def _table(self, number: str) -> str:
         return next((one.table[0].name for one in BENCHMARKS.values() if number in one.numbers), "numbers")

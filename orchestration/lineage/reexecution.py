@@ -45,17 +45,9 @@ def reexecute(workspace: Workspace, line: bytes, kept_patch: str) -> Reexecution
         raise ParameterError(f"no scene {row.scene} is in the data", where=(benchmark.source.name,))
     parameters = given.parameters(benchmark)
     logs = [named.log for named in benchmark.logs(case, parameters)]
-    wanted = row.subset, row.question
-    split = split_of(workspace, benchmark.source)
-    fresh = next(
-        (
-            again
-            for again in benchmark.rows(case, logs, parameters, split)
-            if (again.subset, again.question) == wanted
-        ),
-        None,
-    )
-    if fresh is None:
+    rows = benchmark.rows(case, logs, parameters, split_of(workspace, benchmark.source))
+    same = (one for one in rows if (one.subset, one.question) == (row.subset, row.question))
+    if (fresh := next(same, None)) is None:
         return Reexecution("", "", False, False, False)
     same_file = any(log.digest == fresh.log and log.to_patch() == kept_patch for log in logs)
     text = encode(fresh)

@@ -18,7 +18,7 @@ from orchestration.ledger.records import keep_tables
 from orchestration.pipeline.cases import cases_of, ensure_logs
 from orchestration.pipeline.spark import NUMBER, PLACE, columns_of, map_rows, spark_session
 from orchestration.workspace.folders import Workspace
-from orchestration.workspace.tables import LOGS, shard_name
+from orchestration.workspace.tables import LOGS, Manifest, shard_name
 from substrate.base.errors import ParameterError, SubstrateError
 from substrate.log.event_log import EventLog
 from substrate.sparql.guard import query
@@ -68,12 +68,8 @@ def ask_each(
     # What a parser refuses, and what a query gives, shows on an empty state.
     if isinstance(query(EventLog().state(), sparql), list):
         raise ParameterError("a graph cannot be united with its scene", hint="Ask a SELECT or an ASK query")
-    session, manifest = (
-        spark_session(workspace.settings.spark),
-        ensure_logs(workspace, benchmark.logger, "logs"),
-    )
-    keep_tables(workspace)
-    cases, storage = cases_of(workspace, benchmark.source, "logs"), workspace.storage
+    session, manifest, cases = _tables(workspace, benchmark)
+    storage = workspace.storage
     columns, rows = ["scene", "log"], list[list[Any]]()
     with _within(session, timeout):
         for shard in range(len(manifest.shards)):
@@ -96,6 +92,13 @@ def ask_each(
                     rows.append([scene_of[row[NUMBER]], name, *solution.values()])
             _at_most(limit, len(rows))
     return Answered(columns, rows)
+
+
+def _tables(workspace: Workspace, benchmark: Interpreted) -> tuple[SparkSession, Manifest, Manifest]:
+    """A session, and the tables of a benchmark's logs and of their cases."""
+    session, logs = spark_session(workspace.settings.spark), ensure_logs(workspace, benchmark.logger, "logs")
+    keep_tables(workspace)
+    return session, logs, cases_of(workspace, benchmark.source, "logs")
 
 
 def _solutions(sparql: str, tick: int | None, limit: int, row: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -122,12 +125,8 @@ def ask_deltas(
     """A SQL query over the table ``deltas`` of all logs; arguments and errors as :func:`ask_each`."""
     from pyspark.errors import PySparkException
 
-    session, manifest = (
-        spark_session(workspace.settings.spark),
-        ensure_logs(workspace, benchmark.logger, "logs"),
-    )
-    keep_tables(workspace)
-    cases, storage = cases_of(workspace, benchmark.source, "logs"), workspace.storage
+    session, manifest, cases = _tables(workspace, benchmark)
+    storage = workspace.storage
     folder = storage.uri(manifest.folder)
     scenes = session.read.parquet(storage.uri(cases.folder) + "/*.parquet").select(NUMBER, "scene")
     logs = session.read.schema(columns_of(LOGS)).parquet(f"{folder}/*.parquet")

@@ -35,15 +35,13 @@ class Drift(NamedTuple):
         if not self.differences:
             return ""
         first, *others = self.differences
-        counted = " and ".join(_number_of(number, kind) for kind, number in self.counted.items())
+        counted = " and ".join(
+            f"{number:,} {kind}{'' if number == 1 else 's'}" for kind, number in self.counted.items()
+        )
         more = f", and {len(others):,} more" if others else ""
         because = f"; because {'; '.join(map(str, self.causes))}" if self.causes else ""
         verb = "differ" if others else "differs"
         return f"{counted} {verb}: {first.what}: {first.old} -> {first.new}{more}{because}"
-
-
-def _number_of(number: int, noun: str) -> str:
-    return f"1 {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def find_drift(workspace: Workspace, stages: Stages, stage: Stage) -> Drift:

@@ -17,7 +17,7 @@ import traceback
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -350,17 +350,13 @@ TRACEBACK_LINES = 60
 """The number of lines of a worker's traceback that are kept."""
 
 
-def _watched(session: SparkSession, stage: str) -> Any:
-    """Reports the done and total tasks of the running job, from a thread, where the session can tell."""
-    return _watching(session.sparkContext.statusTracker(), stage) if _is_classic(session) else nullcontext()
-
-
-def _is_classic(session: SparkSession) -> bool:
-    return type(session).__module__ == "pyspark.sql.session"
-
-
 @contextmanager
-def _watching(tracker: Any, stage: str) -> Iterator[None]:
+def _watched(session: SparkSession, stage: str) -> Iterator[None]:
+    """Reports the done and total tasks of the running job, from a thread, where the session can tell."""
+    if type(session).__module__ != "pyspark.sql.session":
+        yield
+        return
+    tracker: Any = session.sparkContext.statusTracker()
     done, context = threading.Event(), contextvars.copy_context()
 
     def watch() -> None:

@@ -45,7 +45,8 @@ def ends_when_told() -> Iterator[None]:
     _listening.set()
     # Ctrl-C reaches the whole group: what is started from here on leaves it to this process.
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    before = {number: signal.signal(number, _wait) for number in SIGNALS if not _ignored(number)}
+    ignored = {signal.SIGHUP} if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN else set[signal.Signals]()
+    before = {number: signal.signal(number, _wait) for number in SIGNALS if number not in ignored}
     descriptor = signal.set_wakeup_fd(told.fileno(), warn_on_full_buffer=False)
     try:
         yield
@@ -65,10 +66,6 @@ def ends_when_told() -> Iterator[None]:
 
 
 _listening = threading.Event()
-
-
-def _ignored(number: signal.Signals) -> bool:
-    return number == signal.SIGHUP and signal.getsignal(number) is signal.SIG_IGN
 
 
 def _wait(*_: Any) -> None:
@@ -92,17 +89,12 @@ def _end(told: signal.Signals, terminal: int) -> None:
         os.write(terminal, f"{cursor}{said}\n".encode())
     started = psutil.Process().children(recursive=True)
     for process in started:
-        _tell(process, signal.SIGTERM)
+        with suppress(psutil.NoSuchProcess):
+            process.terminate()
     _, left = psutil.wait_procs(started, timeout=PATIENCE)
     for process in left:
-        _tell(process, signal.SIGKILL)
+        with suppress(psutil.NoSuchProcess):
+            process.kill()
     psutil.wait_procs(left, timeout=1)
     drop_scratch()
     os._exit(128 + told)
-
-
-def _tell(process: psutil.Process, number: signal.Signals) -> None:
-    try:
-        process.send_signal(number)
-    except psutil.NoSuchProcess:
-        return

@@ -28,7 +28,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from orchestration.fetch import downloads
-from orchestration.fetch.downloads import Fetched, fetch, fetch_shown
+from orchestration.fetch.downloads import Bars, Fetched, fetch, fetch_shown
 from orchestration.fetch.holdings import Holding, differing
 from orchestration.fetch.sources import Source, SourceFile, known_files, official_sources, read_pins
 from orchestration.fetch.transfer import DownloadError, Patience, RefusedError, Transfer, UnavailableError
@@ -603,7 +603,7 @@ def test_progress_counts_from_the_bytes_at_hand_to_the_end(server: Server, out: 
 def test_a_rich_bar_ends_full_also_after_a_new_start(server: Server, out: Path, pins: Path) -> None:
     server.behaviours[NAMES[1]] = [cut(HALF), lambda request, data: whole(request, data, ranges=False)]
     progress = Progress(disable=True)
-    get(server, out, pins, progress=progress)
+    get(server, out, pins, progress=Bars(progress))
     assert [(task.description, task.completed) for task in progress.tasks] == [
         (NAMES[0], len(QUESTIONS)),
         (NAMES[1], len(ARCHIVE)),
