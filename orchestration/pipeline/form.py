@@ -119,49 +119,29 @@ def form_of(path: Path) -> dict[str, dg.Field]:
     raw = read_parameters(path)
     keys = keys_of(raw)
     short = {name: key for name, template in SHORT.items() if (key := _first(keys, template, raw))}
-    return {
-        "profile": dg.Field(
-            _choice(raw["profiles"]),
-            is_required=False,
-            description=f"Which data; {raw['profile']} unless it is given.",
-        ),
-        **{
-            name: dg.Field(
-                dg.Noneable(_config_type(key.type)),
-                is_required=False,
-                description=f"{SHORT[name]}; null: as in {PARAMETERS_FILE}. {_limits(key)}{key.about}",
-            )
-            for name, key in short.items()
-        },
-        "set": dg.Field(
-            {
-                name: dg.Field(
-                    _config_type(key.type),
-                    is_required=False,
-                    description=f"{_limits(key)}{key.about}\n\nIn {PARAMETERS_FILE}: {_text(key.value)}",
-                )
-                for name, key in keys.items()
-            },
-            is_required=False,
-            description=f"Other values than those of {PARAMETERS_FILE}, by key.",
-        ),
-        "overrides": dg.Field(
-            [str],
-            is_required=False,
-            description="The same as text: KEY=VALUE, as `--set` of the command takes it.",
-        ),
-        "experiment": dg.Field(
-            dg.Noneable(str),
-            is_required=False,
-            description="The name of the experiment that other values make; made from them unless given.",
-        ),
-        "force": dg.Field(
-            bool,
-            is_required=False,
-            default_value=False,
-            description="Run every stage, although nothing it depends on has changed.",
-        ),
+    about = {
+        name: f"{SHORT[name]}; null: as in {PARAMETERS_FILE}. {_limits(key)}{key.about}"
+        for name, key in short.items()
     }
+    of_set = {
+        name: f"{_limits(key)}{key.about}\n\nIn {PARAMETERS_FILE}: {_text(key.value)}"
+        for name, key in keys.items()
+    }
+    set_ = {name: _optional(_config_type(key.type), of_set[name]) for name, key in keys.items()}
+    named = "The name of the experiment that other values make; made from them unless given."
+    forced = "Run every stage, although nothing it depends on has changed."
+    return {
+        "profile": _optional(_choice(raw["profiles"]), f"Which data; {raw['profile']} unless it is given."),
+        **{name: _optional(dg.Noneable(_config_type(key.type)), about[name]) for name, key in short.items()},
+        "set": _optional(set_, f"Other values than those of {PARAMETERS_FILE}, by key."),
+        "overrides": _optional([str], "The same as text: KEY=VALUE, as `--set` of the command takes it."),
+        "experiment": _optional(dg.Noneable(str), named),
+        "force": dg.Field(bool, is_required=False, default_value=False, description=forced),
+    }
+
+
+def _optional(type_: Any, about: str) -> dg.Field:
+    return dg.Field(type_, is_required=False, description=about)
 
 
 def _first(keys: Mapping[str, Key], template: str, raw: Mapping[str, Any]) -> Key | None:

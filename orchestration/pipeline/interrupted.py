@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
-
 import dagster as dg
+import psutil
 from dagster import DagsterEventType, DagsterRunStatus
 
 _RUNNING = [DagsterRunStatus.STARTING, DagsterRunStatus.STARTED, DagsterRunStatus.CANCELING]
@@ -18,7 +17,7 @@ def close_interrupted(instance: dg.DagsterInstance) -> list[str]:
     closed = []
     for run in instance.get_runs(dg.RunsFilter(statuses=_RUNNING)):
         processes = _processes(instance, run.run_id)
-        if processes and not any(map(_alive, processes)):
+        if processes and not any(map(psutil.pid_exists, processes)):
             instance.report_run_failed(
                 run, "The run's process was killed. Finished stages are kept; run again to go on from there."
             )
@@ -34,13 +33,3 @@ def _processes(instance: dg.DagsterInstance, run_id: str) -> set[int]:
             pid = event.engine_event_data.metadata.get("pid")
             found |= {int(str(pid.value))} if pid and str(pid.value).isdecimal() else set()
     return found
-
-
-def _alive(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
+from typing import Any
 
 Report = Callable[[str, int, int, str], None]
 """Takes a stage's name, how many of its parts are done, how many there are (0: not known yet), and what they
@@ -17,13 +18,17 @@ _log: ContextVar[Callable[[str], None] | None] = ContextVar("log", default=None)
 
 
 @contextmanager
-def watching(report: Report) -> Iterator[None]:
-    """Send the progress of what runs inside the block to ``report``."""
-    token = _report.set(report)
+def _setting(variable: ContextVar[Any], value: Any) -> Iterator[None]:
+    token = variable.set(value)
     try:
         yield
     finally:
-        _report.reset(token)
+        variable.reset(token)
+
+
+def watching(report: Report) -> AbstractContextManager[None]:
+    """Send the progress of what runs inside the block to ``report``."""
+    return _setting(_report, report)
 
 
 def advance(stage: str, done: int, total: int, unit: str = "tasks") -> None:
@@ -44,11 +49,8 @@ def counting(tell: Callable[[str, str], None] | None = None) -> Iterator[dict[st
             tell(stage, how)
         found.setdefault(stage, how)
 
-    token = _ended.set(end)
-    try:
+    with _setting(_ended, end):
         yield found
-    finally:
-        _ended.reset(token)
 
 
 def ended(stage: str, how: str) -> None:
@@ -84,9 +86,5 @@ def logging_to(log: Callable[[str], None]) -> Iterator[None]:
             said[stage] = tenth
             log(f"{stage}: {done} of {total} done")
 
-    token = _log.set(log)
-    try:
-        with watching(report):
-            yield
-    finally:
-        _log.reset(token)
+    with _setting(_log, log), watching(report):
+        yield
