@@ -44,6 +44,7 @@ from orchestration.fetch.transfer import (
     bare_host,
 )
 from substrate.base.errors import ParameterError
+from substrate.base.files import OutputError, naming
 from substrate.base.inputs import LIMITS
 from substrate.log.journal import write_atomically
 
@@ -114,17 +115,13 @@ def fetch(
         ParameterError: the benchmark or a name is unknown, or the benchmark has no direct address.
         RefusedError: the bytes differ from what is expected; ``out/NAME`` and the pins are not written.
         UnavailableError: no source gave the file.
-        DownloadError: the disk is full, or the folder cannot be written.
+        OutputError: the disk is full, or the folder cannot be written.
         FormatError: the pins file is damaged.
     """
     wanted = _wanted(benchmark, official_sources() if sources is None else sources, only)
     read_pins(pins)  # a damaged pins file is found before anything is downloaded
-    try:
+    with naming(out):
         out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise DownloadError(
-            f"the folder cannot be made ({error.strerror})", where=(out,), hint="Give another output folder"
-        ) from error
     report = progress or (lambda name, done, total: None)
     return [
         _fetch_file(
@@ -306,7 +303,7 @@ def _fetch_file(file: SourceFile, path: Path, check: _Check, report: Report, pat
         aside = _put_aside(path)
     try:
         url = _from_any(file, path, check, report, patience)
-    except DownloadError as error:
+    except (DownloadError, OutputError) as error:
         if not aside:
             raise
         raise type(error)(

@@ -23,6 +23,7 @@ import msgspec
 
 from orchestration.base.secrets_out import hide, without_user
 from substrate.base.errors import SubstrateError
+from substrate.base.files import naming
 from substrate.base.inputs import LIMITS
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 _CONTENT_RANGE = re.compile(r"bytes (\d+)-\d+/(\d+)$")
 _TRY_AGAIN = frozenset({408, 425, 429})
-_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+_WAY_OUT = "Free some space, or give another folder, and fetch again: the download resumes"
 
 Report = Callable[[str, int, "int | None"], None]
 """Called with the file's name, the bytes at hand and the bytes in all (None where unknown)."""
@@ -97,7 +98,8 @@ class Transfer:
         UnavailableError: the source has no such file, does not answer, or breaks off again and again;
             the part stays for the next fetch.
         RefusedError: what ``accept`` raised, or more bytes than it may have; the part is deleted.
-        DownloadError: the disk is full, the part cannot be written, or another fetch writes it.
+        DownloadError: another fetch writes the part.
+        OutputError: the disk is full, or the part cannot be written.
     """
 
     def __init__(
@@ -129,7 +131,7 @@ class Transfer:
             headers={"Accept-Encoding": "identity"},
             event_hooks={"request": [_stay_with(url, self._hosts)]},
         )
-        with client, self._disk_errors(), _locked(self.part) as file:
+        with client, naming(self.part, _WAY_OUT), _locked(self.part) as file:
             try:
                 self._complete(client, url, file)
                 os.fsync(file.fileno())
@@ -267,24 +269,6 @@ class Transfer:
 
     def _forget(self) -> None:
         self._note.unlink(missing_ok=True)
-
-    @contextmanager
-    def _disk_errors(self) -> Iterator[None]:
-        try:
-            yield
-        except OSError as error:
-            full = error.errno in _FULL
-            what = (
-                f"the disk is full ({error.strerror})"
-                if full
-                else f"cannot be written ({error.strerror or error})"
-            )
-            hint = (
-                "Free some space and fetch again: the download resumes"
-                if full
-                else "Check the folder and its permissions"
-            )
-            raise DownloadError(what, where=(self.part,), hint=hint) from error
 
 
 @contextmanager

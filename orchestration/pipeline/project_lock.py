@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from substrate.base.errors import SubstrateError
-from substrate.base.files import OutputError
+from substrate.base.files import naming
 
 LOCK_FILE = Path(".dagster") / "run.lock"
 _held: dict[Path, int] = {}
@@ -68,21 +68,14 @@ def open_lock(root: Path) -> int:
         OutputError: the project cannot be written to.
     """
     path = root / LOCK_FILE
-    try:
+    with naming(path, "A run writes into its project; make it writable, or run in a copy of it"):
         path.parent.mkdir(exist_ok=True)
         return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
-    except OSError as error:
-        hint = "A run writes into its project; make it writable, or run in a copy of it"
-        raise OutputError(f"cannot be written ({error.strerror})", where=(path,), hint=hint) from error
 
 
 def _say(descriptor: int, path: Path, doing: str) -> None:
     since = datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
     said = f"process {os.getpid()} ({doing}), since {since}\n".encode()
-    try:
+    with naming(path, "Nothing was changed; free space"):
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, said, 0)
-    except OSError as error:
-        hint = "Nothing was changed; free space"
-        full = f"cannot be written (the disk is full: {error.strerror})"
-        raise OutputError(full, where=(path,), hint=hint) from error

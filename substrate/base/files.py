@@ -35,6 +35,9 @@ _REFUSED = frozenset(
 )
 
 
+_WAY_OUT = "Nothing was changed there; free space, or give another path"
+
+
 class OutputError(SubstrateError):
     """The system refuses to write; what was there before is still there."""
 
@@ -115,8 +118,12 @@ def _sync_all(path: Path, files: bool = True) -> None:
 
 
 @contextmanager
-def naming(path: Path) -> Iterator[None]:
+def naming(path: Path, hint: str = _WAY_OUT) -> Iterator[None]:
     """Say which path it is that the system refuses to write.
+
+    Args:
+        path: the path that the user knows.
+        hint: the way out.
 
     Raises:
         OutputError: it refuses.
@@ -130,11 +137,8 @@ def naming(path: Path) -> Iterator[None]:
         if not (ours and isinstance(refusal, OSError) and refusal.errno in _REFUSED):
             raise
         full = refusal.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-        raise OutputError(
-            f"cannot be written ({'the disk is full: ' if full else ''}{refusal.strerror})",
-            where=(path,),
-            hint="Nothing was changed there; free space, or give another path",
-        ) from error
+        what = f"cannot be written ({'the disk is full: ' if full else ''}{refusal.strerror})"
+        raise OutputError(what, where=(path,), hint=hint) from error
 
 
 def clear_leftovers(path: Path) -> None:

@@ -34,6 +34,7 @@ from orchestration.fetch.sources import Source, SourceFile, known_files, officia
 from orchestration.fetch.transfer import DownloadError, Patience, RefusedError, Transfer, UnavailableError
 from orchestration.scoring.published import published
 from substrate.base.errors import FormatError, ParameterError
+from substrate.base.files import OutputError
 from substrate.domains.clevrer.format import annotation_names, annotation_sources, read_questions
 
 SCENES = (10000, 10001, 10999, 11000, 14999)
@@ -408,10 +409,10 @@ def test_a_full_disk_is_seen_before_the_bytes_are_asked_for(
     full = shutil._ntuple_diskusage(10, 5, 5)  # pyright: ignore[reportAttributeAccessIssue]
     monkeypatch.setattr(shutil, "disk_usage", lambda path: full)
     with pytest.raises(
-        DownloadError,
+        OutputError,
         match=(
-            rf"annotation_validation\.zip\.part: the disk is full \({len(ARCHIVE)} bytes are still to come "
-            r"and 5 are free\)"
+            r"annotation_validation\.zip\.part: cannot be written \(the disk is full: "
+            rf"{len(ARCHIVE)} bytes are still to come and 5 are free\)"
         ),
     ):
         get(server, out, pins, NAMES[1])
@@ -422,7 +423,7 @@ def test_a_full_disk_is_seen_before_the_bytes_are_asked_for(
 def test_a_disk_that_fills_up_is_named(server: Server, out: Path, pins: Path) -> None:
     out.mkdir()
     (out / f"{NAMES[1]}.part").symlink_to("/dev/full")
-    with pytest.raises(DownloadError, match=r"the disk is full .*Free some space"):
+    with pytest.raises(OutputError, match=r"the disk is full: .*Free some space"):
         get(server, out, pins, NAMES[1])
     assert not (out / NAMES[1]).exists()
     assert not pins.exists()
@@ -672,7 +673,7 @@ def test_a_damaged_pins_file_is_refused_before_anything_is_fetched(
 
 def test_an_output_path_that_is_a_file_is_a_clear_error(server: Server, out: Path, pins: Path) -> None:
     out.write_text("")
-    with pytest.raises(DownloadError, match="the folder cannot be made"):
+    with pytest.raises(OutputError, match="cannot be written"):
         get(server, out, pins)
 
 
