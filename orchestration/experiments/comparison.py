@@ -18,14 +18,13 @@ from orchestration.experiments.record import open_experiment, read_experiment
 from orchestration.ledger.drift import Cause, causes, explained, unaccepted
 from orchestration.ledger.manifest import Made, PinnedRow, Pins
 from orchestration.ledger.pinned import measured, read_pins, row_change
-from orchestration.ledger.records import read_records
+from orchestration.ledger.records import Digests, read_records
 from orchestration.project import open_workspace
 from orchestration.registry import BENCHMARKS
 from orchestration.scoring.counting import RIGHT, compared, counts_for, outcomes, split_name
 from orchestration.scoring.statistics import wilson
 from orchestration.workspace.folders import Workspace
 from substrate.base.errors import ParameterError
-from substrate.base.files import sha256
 
 PINNED, WORKSPACE = "pinned", "workspace"
 _DIGITS = 6
@@ -158,13 +157,13 @@ def numbers_of(root: Path, name: str) -> dict[str, Count]:
 
 def results_of(workspace: Workspace) -> Pins:
     """The numbers and rows of a workspace, with the records of the stages that made them."""
-    found: Pins = {}
+    found, digest = Pins(), Digests()
     for name, record in sorted(read_records(workspace).items()):
         paths = {out: workspace.path(out) for out in record.outs}
         # What was checked out since the run is what counts, not what the run made.
         there = {out: path for out, path in paths.items() if path.exists() and not out.startswith("data/")}
-        now = record.outs | {out: sha256(path) for out, path in there.items()}
-        found[name] = measured(msgspec.structs.replace(record, outs=now), there, sha256)
+        now = record.outs | {out: digest(path) for out, path in there.items()}
+        found[name] = measured(msgspec.structs.replace(record, outs=now), there, digest)
     return found
 
 
