@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import tarfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path, PurePosixPath
 
 from substrate.base.errors import FormatError
@@ -38,9 +39,8 @@ def extract(archive: Path, wanted: Wanted, out: Path, *, what: str) -> list[Path
         FormatError: the archive is damaged or larger than the limits of :mod:`substrate.base.inputs` allow, a
             member leads out of it or occurs twice, no member is wanted, or two would bear one name.
     """
-    with _damage(archive):
-        reader = _from_zip if archive.suffix == ".zip" else _from_tar
-        found = reader(archive, wanted)
+    with _damage(archive), opened(archive, archive.name) as members:
+        found = {name: members[member]() for name, member in _chosen(archive, members, wanted).items()}
     if not found:
         raise FormatError(
             f"holds no {what}", where=(archive,), hint="Fetch the archive again, or give the official one"
@@ -50,44 +50,49 @@ def extract(archive: Path, wanted: Wanted, out: Path, *, what: str) -> list[Path
     return [out / name for name in sorted(found)]
 
 
-def _from_zip(path: Path, wanted: Wanted) -> dict[str, bytes]:
-    with open_zip(path) as archive:
-        chosen = _chosen(path, [info.filename for info in members(archive, path)], wanted)
-        return {name: read_member(archive, path, member) for name, member in chosen.items()}
+@contextmanager
+def opened(path: Path, name: str) -> Iterator[Mapping[str, Callable[[], bytes]]]:
+    """The members of an archive by name, each with what reads it.
 
-
-def _from_tar(path: Path, wanted: Wanted) -> dict[str, bytes]:
-    found: dict[str, bytes] = {}
+    Args:
+        path: a file with the bytes, whatever it is called.
+        name: what it is called, which says how it is packed.
+    """
+    if name.endswith(".zip"):
+        with open_zip(path) as zipped:
+            found = [info.filename for info in members(zipped, path)]
+            yield {member: partial(read_member, zipped, path, member) for member in found}
+        return
     require_file(path)
-    with tarfile.open(path) as archive:
-        files: dict[str, tarfile.TarInfo] = {}
-        names: list[str] = []
+    with tarfile.open(path) as tar:
+        files: list[tarfile.TarInfo] = []
         room = min(LIMITS.unpacked, max(LIMITS.ratio * path.stat().st_size, 64 << 20))
-        for member in archive:
+        for member in tar:
             room -= member.size
-            if room < 0 or len(names) > LIMITS.members:
+            if room < 0 or len(files) > LIMITS.members:
                 raise FormatError(
                     "unpacks to more than is allowed",
                     where=(path, member.name),
                     hint="If it is meant to, raise unpacked, ratio or members in SUBSTRATE_LIMITS",
                 )
             if not member.isdir():
-                names.append(member.name)
-                files[member.name] = member
-        require_members(names, path)
-        for name, member in _chosen(path, names, wanted).items():
-            source = archive.extractfile(files[member]) if files[member].isfile() else None
-            if source is None:
-                raise FormatError(
-                    "is a link or a device, not a file",
-                    where=(path, member),
-                    hint="Fetch the archive again: no official one has such a member",
-                )
-            found[name] = source.read()
-    return found
+                files.append(member)
+        require_members([member.name for member in files], path)
+        yield {member.name: partial(_read, tar, member, path) for member in files}
 
 
-def _chosen(path: Path, names: list[str], wanted: Wanted) -> dict[str, str]:
+def _read(tar: tarfile.TarFile, member: tarfile.TarInfo, path: Path) -> bytes:
+    source = tar.extractfile(member) if member.isfile() else None
+    if source is None:
+        raise FormatError(
+            "is a link or a device, not a file",
+            where=(path, member.name),
+            hint="Fetch the archive again: no official one has such a member",
+        )
+    return source.read()
+
+
+def _chosen(path: Path, names: Iterable[str], wanted: Wanted) -> dict[str, str]:
     chosen: dict[str, str] = {}
     for member in names:
         name = wanted(PurePosixPath(member))

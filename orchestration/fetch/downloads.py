@@ -43,7 +43,7 @@ from orchestration.fetch.transfer import (
     UnavailableError,
     bare_host,
 )
-from substrate.base.errors import ParameterError
+from substrate.base.errors import FormatError, ParameterError
 from substrate.base.files import OutputError, naming
 from substrate.base.inputs import LIMITS
 from substrate.log.journal import write_atomically
@@ -243,6 +243,7 @@ class _Check:
             fault = reader(part) if reader else ""
             short = "" if fault else differing(part, self.file.name, self.file.holds)
         except (
+            FormatError,
             zipfile.BadZipFile,
             tarfile.TarError,
             gzip.BadGzipFile,

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import tarfile
-import zipfile
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
 import msgspec
+
+from orchestration.fetch.archives import opened
 
 
 class Holding(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -40,40 +40,21 @@ def differing(archive: Path, name: str, holdings: tuple[Holding, ...]) -> str:
         holdings: what it has to hold.
 
     Raises:
+        FormatError: as :func:`~orchestration.fetch.archives.extract`.
         msgspec.DecodeError, zipfile.BadZipFile, tarfile.TarError: it cannot be read.
     """
     found = [0] * len(holdings)
-    for member, read in _members(archive, name) if holdings else ():
-        for place, holding in enumerate(holdings):
-            if member.match(holding.members):
-                found[place] += _counted(holding, read)
+    with opened(archive, name) if holdings else nullcontext({}) as members:
+        for member, read in members.items():
+            for place, holding in enumerate(holdings):
+                if PurePosixPath(member).match(holding.members):
+                    found[place] += _counted(holding, read)
     wrong = [
         f"{number:,} {holding.of} instead of {holding.number:,} ({holding.source})"
         for number, holding in zip(found, holdings, strict=True)
         if number != holding.number
     ]
     return "; ".join(wrong)
-
-
-def _members(archive: Path, name: str) -> Iterator[tuple[PurePosixPath, Callable[[], bytes]]]:
-    """The members by name, each with what reads it."""
-    if name.endswith(".zip"):
-        with zipfile.ZipFile(archive) as zipped:
-            for member in zipped.namelist():
-                if not member.endswith("/"):
-                    yield PurePosixPath(member), partial(zipped.read, member)
-        return
-    with tarfile.open(archive) as tar:
-        for info in tar:
-            if info.isfile():
-                yield PurePosixPath(info.name), partial(_extracted, tar, info)
-
-
-def _extracted(tar: tarfile.TarFile, info: tarfile.TarInfo) -> bytes:
-    file = tar.extractfile(info)
-    assert file, "a regular file has bytes"
-    with file:
-        return file.read()
 
 
 def _counted(holding: Holding, read: Callable[[], bytes]) -> int:
