@@ -141,11 +141,11 @@ def repetitions(workspace: Workspace) -> Iterator[Repetition]:
     base, stage, first = determinism.BASE, "ablations/determinism", determinism.SCENES
     with tempfile.TemporaryDirectory(prefix="substrate-") as folder:
         out = Path(folder) / "answers.jsonl"
-        for way in determinism.WAYS:
+        for how, partitions in determinism.WAYS.items():
             answer_cases(
-                workspace, base, stage, out, split=determinism.SPLIT, partitions=way.partitions, first=first
+                workspace, base, stage, out, split=determinism.SPLIT, partitions=partitions, first=first
             )
-            yield Repetition(way.how, len(out.read_bytes().splitlines()), sha256(out))
+            yield Repetition(how, len(out.read_bytes().splitlines()), sha256(out))
     cases = read_cases(workspace.storage, cases_of(workspace, base.source, stage))
     logs = workspace.logs(base.logger.name)
     scenes = [(case, logs.patch(f"{case.scene:05d}")) for case in islice(cases, first)]

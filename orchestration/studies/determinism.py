@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -23,18 +23,8 @@ SCENES = 20
 SPLIT = "determinism"
 
 
-class Way(NamedTuple):
-    """A condition: Spark with a number of partitions."""
-
-    how: str
-    partitions: int
-
-
-WAYS = (
-    Way("Spark, 4 partitions", 4),
-    Way("Spark, 4 partitions, again", 4),
-    Way("Spark, 7 partitions", 7),
-)
+WAYS = {"Spark, 4 partitions": 4, "Spark, 4 partitions, again": 4, "Spark, 7 partitions": 7}
+"""The conditions: Spark with so many partitions."""
 SEEDS = ("1", "2")
 """Further conditions: interpreters without Spark, under these hash seeds."""
 
