@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -17,7 +17,7 @@ from orchestration.pipeline.cases import answer_cases, cases_of
 from orchestration.rendering.figures import Fall, Point, fall, reliability_diagram
 from orchestration.rendering.robustness import FALLS, HEADS, TABLE, in_words, lines_of, table_of
 from orchestration.rendering.tables import FORMATS
-from orchestration.stage import Stage
+from orchestration.stage import Run, Stage
 from orchestration.studies import ablations, determinism, reliability
 from orchestration.studies.determinism import Repetition
 from orchestration.studies.robustness import KEY, PERTURBED, ROBUSTNESS, Perturbed, named, rows_file
@@ -154,22 +154,19 @@ def repetitions(workspace: Workspace) -> Iterator[Repetition]:
 
 def robustness_stage() -> Stage:
     """The table and the figures of how fast each benchmark falls."""
-    return Stage(
-        f"tables/{KEY}",
-        (
-            *(f"{TABLE}.{suffix}" for suffix in (*FORMATS, "csv")),
-            FALLS,
-            *(f"artifacts/{{profile}}/{KEY}/{name}.svg" for name in PERTURBED),
-        ),
-        make_table,
+    outs = [*(f"{TABLE}.{suffix}" for suffix in (*FORMATS, "csv")), FALLS]
+    outs += (f"artifacts/{{profile}}/{KEY}/{name}.svg" for name in PERTURBED)
+    about = (
         "How fast each benchmark falls: right and asked under each condition with Wilson's interval, and a "
-        "figure each.",
-        needs=(
-            *(f"{KEY}/{name}" for name in PERTURBED),
-            *(f"{one.base.source.name}/dataset" for one in PERTURBED.values()),
-        ),
-        parameters=("seed",),
     )
+    return _table_stage(ROBUSTNESS, outs, make_table, f"{about}figure each.")
+
+
+def _table_stage(study: Study, outs: Iterable[str], run: Run, about: str) -> Stage:
+    rows = [f"{study.name}/{part.name}" for part in study.parts]
+    data = [f"{part.base.source.name}/dataset" for part in study.parts]
+    needs = tuple(dict.fromkeys([*rows, *data]))
+    return Stage(f"tables/{study.name}", tuple(outs), run, about, needs=needs, parameters=("seed",))
 
 
 def make_table(workspace: Workspace, *outs: Path) -> dict[str, Any]:
@@ -216,15 +213,9 @@ def _fall(perturbed: Perturbed, workspace: Workspace) -> Fall:
 
 def shares_stage(study: Study, shares: Shares) -> Stage:
     """The table of a study's shares."""
-    behind = [f"{study.name}/{part.name}" for part in study.parts]
-    return Stage(
-        f"tables/{study.name}",
-        tuple(f"{shares_file(study)}.{suffix}" for suffix in FORMATS),
-        partial(make_shares, study, shares),
-        f"{shares.title}: counts, shares and Wilson's interval, a row for each thing that was counted.",
-        needs=tuple(dict.fromkeys([*behind, *(f"{part.base.source.name}/dataset" for part in study.parts)])),
-        parameters=("seed",),
-    )
+    outs = (f"{shares_file(study)}.{suffix}" for suffix in FORMATS)
+    about = f"{shares.title}: counts, shares and Wilson's interval, a row for each thing that was counted."
+    return _table_stage(study, outs, partial(make_shares, study, shares), about)
 
 
 def make_shares(study: Study, shares: Shares, workspace: Workspace, *outs: Path) -> dict[str, Any]:
