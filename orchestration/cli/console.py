@@ -78,7 +78,7 @@ class _Lines:
         recent = self._recent.setdefault((stage, unit), Recent())
         recent.add(done)
         if time.monotonic() - self._spoke >= _QUIET:
-            counted = f"{done:,} of {total:,} {unit}" if total else f"{done:,} {unit}"
+            counted = f"{done:,} of {total:,} {unit}" if total else f"{unit}: {done:,}"
             about = ", ".join(filter(None, (counted, recent.text(total))))
             self._say(f"[{self._ended + 1}/{self._stages}] {stage}  {about}")
 
