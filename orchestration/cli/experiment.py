@@ -38,14 +38,14 @@ def list_(json: JsonOption = False) -> None:
 def show(name: Name, json: JsonOption = False) -> None:
     """Show an experiment: what it was made of, and its numbers with their intervals."""
     with failing(), others_apart():
-        from orchestration.experiments.comparison import numbers_of
+        from orchestration.experiments.comparison import counts_of
         from orchestration.experiments.record import read_experiment
         from orchestration.rendering.comparison import experiment_text
         from orchestration.workspace.root import find_root
 
         root = find_root()
         experiment = read_experiment(root, name)
-        numbers = numbers_of(root, name)
+        numbers = counts_of(root, name)
     if json:
         print_json({"experiment": experiment, "numbers": numbers})
     else:

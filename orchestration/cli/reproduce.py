@@ -74,11 +74,13 @@ def _run(
     from orchestration.experiments.making import begin
     from orchestration.experiments.record import open_experiment
     from orchestration.ledger.dvc import settle
+    from orchestration.ledger.verification import moved_here
     from orchestration.pipeline.graph import STAGES, stages_of
     from orchestration.pipeline.project_lock import project_lock
     from orchestration.pipeline.resources import WorkspaceResource
     from orchestration.pipeline.run import instance, run_stages
     from orchestration.project import open_run, open_workspace
+    from orchestration.rendering.drift import moved_lines
 
     workspace = open_run(profile, tuple(overrides), name)
     used, names = workspace.settings.profile, stages_of(only)
@@ -114,6 +116,7 @@ def _run(
         report=out if "report/html" in names else None,
         checks=checks,
         drifted=dict(sorted(drifted.items())),
+        moved=moved_lines(moved_here(workspace, STAGES, names)) if drifted else (),
         experiment=experiment,
         computed=[name for name in names if how.get(name) == "computed"],
     )
@@ -143,8 +146,10 @@ def _keep(workspace: Workspace, only: str, run: Reproduction, before: Mapping[st
     changed nothing what stood before it.
     """
     from orchestration.ledger.records import fingerprint, ledger_of
+    from orchestration.ledger.verification import moved_here
     from orchestration.pipeline.graph import STAGES, stages_of
     from orchestration.registry import BENCHMARKS
+    from orchestration.rendering.drift import moved_lines
 
     root, profile, kept = workspace.root, workspace.settings.profile, read_manifest(ledger_of(workspace))
     if hashes(root, sources()) != before:
@@ -163,6 +168,7 @@ def _keep(workspace: Workspace, only: str, run: Reproduction, before: Mapping[st
             report=None,
             checks=[line for line in run.checks if line.partition(":")[0] in names],
             drifted={path: how for path, how in run.drifted.items() if path in outs},
+            moved=moved_lines(moved_here(workspace, STAGES, names)) if run.drifted else (),
         )
     if only and kept.runs and stands(root, profile, next(iter(kept.runs))):
         runs = {**kept.runs, **runs}

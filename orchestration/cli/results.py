@@ -65,6 +65,8 @@ def reproduce(
         say(f"The report: {done.report}\n")
     for line in done.checks:
         say(line, "check:", error=True)
+    for line in done.moved:
+        say(line, error=True)
     for path, how in done.drifted.items():
         say(f"{path} is {how} against its pin", "drift:", error=True)
     if done.experiment:
@@ -209,17 +211,19 @@ def accept(
     """
     with failing():
         with others_apart():
-            from orchestration.ledger.acceptance import commit_message, told, trailers
+            from orchestration.ledger.acceptance import commit_message, told_beside, trailers
             from orchestration.ledger.verification import accept_results, proposed
             from orchestration.pipeline.graph import STAGES
             from orchestration.project import open_workspace
+            from orchestration.rendering.drift import moved_lines
             from substrate.base.files import replacing
 
             workspace = open_workspace()
-            acceptance = proposed(workspace, STAGES, reason, unsafe=unsafe)
+            acceptance, moved = proposed(workspace, STAGES, reason, unsafe=unsafe)
         changed = acceptance.changed
         if not json:
-            say("\n".join(told(acceptance) or ["no number and no row changed"]))
+            lines = [*(moved_lines(moved) or ["no number and no answer changed"]), *told_beside(acceptance)]
+            say("\n".join(lines))
         if not dry_run:
             with others_apart():
                 accept_results(workspace, STAGES, acceptance)

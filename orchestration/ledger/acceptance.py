@@ -77,9 +77,13 @@ def told(acceptance: Acceptance) -> list[str]:
     """The changes, a line a number and a stage of answers."""
     lines = [f"{name}: {counted(*old)} -> {counted(*new)}" for name, (old, new) in acceptance.numbers.items()]
     lines += [f"{stage}: {_ways(ways)}" for stage, ways in acceptance.rows.items()]
+    return [*lines, *told_beside(acceptance)]
+
+
+def told_beside(acceptance: Acceptance) -> list[str]:
+    """The changes that are neither numbers nor rows."""
     other = [name for name in acceptance.stages if name not in acceptance.rows]
-    if other:
-        lines.append(f"outputs of {', '.join(other)}")
+    lines = [f"outputs of {', '.join(other)}"] if other else []
     if acceptance.unsafe:
         lines.append(f"no record of a run computed {', '.join(acceptance.unsafe)}")
     return lines

@@ -128,6 +128,7 @@ class Reproduction(msgspec.Struct, frozen=True, kw_only=True):
         report: where the report lies, if the whole was reproduced; in the project, where it is kept.
         checks: what checks said that stopped nothing.
         drifted: by path, how it differs from its pin.
+        moved: in words, the numbers and answers behind that.
         experiment: its name, where the run was one.
         computed: the stages that were computed; the others were reused.
     """
@@ -140,6 +141,7 @@ class Reproduction(msgspec.Struct, frozen=True, kw_only=True):
     report: str | None = None
     checks: Sequence[str] = ()
     drifted: Mapping[str, str] = {}
+    moved: Sequence[str] = ()
     experiment: str | None = None
     computed: Sequence[str] = ()
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
@@ -15,6 +16,7 @@ from orchestration.ledger.acceptance import since as changes_since
 from orchestration.ledger.damage import find_damage
 from orchestration.ledger.drift import Cause, Difference, causes, differences, explained, unaccepted
 from orchestration.ledger.manifest import Pins, changing
+from orchestration.ledger.moved import Moved, moved
 from orchestration.ledger.pinned import ACCEPTED, NOTHING, measure, pin_path, read_pins, write_pins
 from orchestration.ledger.records import Digests, ledger_of, read_records
 from orchestration.settings import PARAMETERS_FILE
@@ -40,6 +42,8 @@ class Report(msgspec.Struct, frozen=True):
     """The commit since which the pins were looked through."""
     unrecorded: list[str] = []
     """The changes of the pins since then that no commit's message and no line of a file accepts."""
+    moved: Moved = Moved()
+    """The numbers and answers that differ from the pins."""
 
     @property
     def fits(self) -> bool:
@@ -97,6 +101,7 @@ def verify_profile(
         found,
         causes(explained(workspace.root, profile, pinned, now), now),
         unaccepted(pinned, now),
+        moved=moved(pinned, now),
     )
     if not since:
         return report
@@ -151,7 +156,14 @@ def _require(workspace: Workspace, stages: Iterable[Stage], named: Collection[st
             raise ParameterError("is not there", where=(path,), hint=hint)
 
 
-def proposed(workspace: Workspace, stages: Stages, reason: str, *, unsafe: bool = False) -> Acceptance:
+class Proposal(NamedTuple):
+    """An acceptance to be, and the numbers and answers that it takes over."""
+
+    acceptance: Acceptance
+    moved: Moved
+
+
+def proposed(workspace: Workspace, stages: Stages, reason: str, *, unsafe: bool = False) -> Proposal:
     """The acceptance to be: the differences from the pins, with the reason for them.
 
     Args:
@@ -173,7 +185,7 @@ def proposed(workspace: Workspace, stages: Stages, reason: str, *, unsafe: bool 
         more = f", and outs of {len(forged) - 1} more stages" if len(forged) > 1 else ""
         hint = "Compute it: `substrate reproduce`; or take it over with --unsafe, which the pins say for good"
         raise ParameterError(f"no record of a run computed this{more}", where=(named,), hint=hint)
-    return msgspec.structs.replace(
+    acceptance = msgspec.structs.replace(
         changes(pinned, now),
         date=datetime.now(UTC).date().isoformat(),
         profile=profile,
@@ -181,6 +193,14 @@ def proposed(workspace: Workspace, stages: Stages, reason: str, *, unsafe: bool 
         changed=sorted(dvc.drift(workspace)),
         unsafe=list(forged),
     )
+    return Proposal(acceptance, moved(pinned, now))
+
+
+def moved_here(workspace: Workspace, stages: Stages, names: Iterable[str]) -> Moved:
+    """The numbers and answers of some stages that differ from their pins."""
+    pinned = read_pins(workspace.root, workspace.settings.profile)
+    wanted = [stages[name] for name in names if name in pinned]
+    return moved(pinned, measure(workspace, stages, wanted, known=pinned))
 
 
 def _not_computed(workspace: Workspace, pinned: Pins, now: Pins) -> dict[str, list[str]]:

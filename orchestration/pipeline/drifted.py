@@ -9,8 +9,10 @@ from typing import Any, NamedTuple
 import dagster as dg
 
 from orchestration.ledger.drift import Cause, Difference, causes, differences, explained
+from orchestration.ledger.moved import Moved, moved
 from orchestration.ledger.pinned import measure, read_pins
 from orchestration.pipeline.result_stages import REPORT
+from orchestration.rendering.drift import moved_lines
 from orchestration.rendering.page import answers_page
 from orchestration.stage import Stage, Stages, needed
 from orchestration.workspace.folders import Workspace
@@ -25,6 +27,7 @@ class Drift(NamedTuple):
 
     differences: Sequence[Difference]
     causes: Sequence[Cause]
+    moved: Moved = Moved()
 
     @property
     def counted(self) -> dict[str, int]:
@@ -56,7 +59,8 @@ def find_drift(workspace: Workspace, stages: Stages, stage: Stage) -> Drift:
     now = measure(workspace, stages, way, known=pinned)
     of_stage = [{stage.name: held[stage.name]} for held in (pinned, now) if stage.name in held]
     found = differences(*of_stage) if len(of_stage) == 2 else []
-    return Drift(found, causes(explained(workspace.root, workspace.settings.profile, pinned, now), now))
+    because = causes(explained(workspace.root, workspace.settings.profile, pinned, now), now)
+    return Drift(found, because, moved(pinned, now))
 
 
 def shown(drift: Drift, paths: Sequence[str], workspace: Workspace, stage: Stage) -> dict[str, Any]:
@@ -69,7 +73,9 @@ def shown(drift: Drift, paths: Sequence[str], workspace: Workspace, stage: Stage
         dg.TableRecord({"which": one.what, "was": one.old, "is": one.new})
         for one in drift.differences[:LISTED]
     ]
+    lines = "\n".join(moved_lines(drift.moved, markdown=True))
     return {
+        **({"numbers and answers": dg.MetadataValue.md(lines)} if lines else {}),
         **{f"{kind}s": number for kind, number in drift.counted.items()},
         "files that differ": "\n".join(paths),
         **({"differences": dg.MetadataValue.table(rows)} if rows else {}),

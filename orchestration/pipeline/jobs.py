@@ -22,7 +22,7 @@ from orchestration.pipeline.resources import WorkspaceResource
 from orchestration.pipeline.run import recompute
 from orchestration.project import find_root, open_workspace
 from orchestration.registry import BENCHMARKS
-from orchestration.rendering.drift import verdict
+from orchestration.rendering.drift import moved_lines, render_text, verdict
 from orchestration.settings import PARAMETERS_FILE
 
 PROFILES = ("sample", "full", "paper")
@@ -76,13 +76,16 @@ compare_experiments = dg.define_asset_job(
 def compare_with_pins(workspace: WorkspaceResource) -> None:
     """`substrate verify`, as a step."""
     report = verify_profile(workspace.open(), STAGES, recompute=recompute)
-    differences = [str(difference) for difference in report.differences]
-    for difference in differences:
-        dg.OpExecutionContext.get().log.error(difference)
+    if report.differences:
+        dg.OpExecutionContext.get().log.error(render_text(report))
+    moved = "\n".join(moved_lines(report.moved, markdown=True))
     if not report.fits:
         raise dg.Failure(
             verdict(report),
-            metadata={"differences": differences},
+            metadata={
+                "numbers and answers": dg.MetadataValue.md(moved),
+                "differences": [str(difference) for difference in report.differences],
+            },
             allow_retries=False,
         )
 

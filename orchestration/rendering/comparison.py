@@ -7,8 +7,9 @@ from itertools import groupby
 
 from tabulate import tabulate
 
-from orchestration.experiments.comparison import Compared, ComparedNumber, ComparedRow, Count
+from orchestration.experiments.comparison import Compared
 from orchestration.experiments.record import Experiment
+from orchestration.ledger.moved import ComparedNumber, ComparedRow, Count
 from orchestration.rendering.page import templates
 from orchestration.scoring.formatting import bounds, paired, share
 

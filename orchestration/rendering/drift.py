@@ -1,25 +1,88 @@
-"""The drift, as text for a terminal and as Markdown for a comment on a change."""
+"""The drift, as text for a terminal and as Markdown for a comment on a change: numbers, then answers, then
+the rest.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence, Sized
 from itertools import groupby
 
+from tabulate import tabulate
+
 from orchestration.ledger.acceptance import Acceptance, told
 from orchestration.ledger.drift import Difference
+from orchestration.ledger.moved import ComparedNumber, ComparedRow, Moved
 from orchestration.ledger.verification import Report
+from orchestration.registry import BENCHMARKS, EXPLAINED
+from orchestration.scoring.counting import split_name
+from orchestration.scoring.formatting import share
 
-_SHOWN = 20
+_SHOWN, _LISTED = 20, 5
+"""The most cells of a stage that are listed, and the most of anything else."""
+_SAMPLED = 10
+_HEADS = ("number", "n", "before", "after", "difference", "won", "lost", "p")
+
+
+def moved_lines(moved: Moved, *, markdown: bool = False) -> list[str]:
+    """The numbers before and after, with the questions won and lost and McNemar's p; then how the
+    answers changed, with a sample of them. Every command and page that speaks of a drift begins so.
+
+    >>> moved_lines(Moved())
+    []
+    """
+    lines: list[str] = []
+    if moved.numbers:
+        style = "github" if markdown else "simple"
+        rows = [_number_cells(one) for one in moved.numbers]
+        lines += [*tabulate(rows, _HEADS, style, disable_numparse=True).splitlines(), ""]
+    if moved.rows:
+        ways = ", ".join(f"{count:,} {way}" for way, count in moved.changes.items())
+        lines += [f"{_counted(moved.rows, 'answer')} changed: {ways}", ""]
+        sampled = moved.sample(_SAMPLED)
+        lines += [_answer_line(row, markdown=markdown) for row in sampled]
+        more = len(moved.rows) - len(sampled)
+        lines += [f"and {more:,} more; --json has all", ""] if more else [""]
+    return lines
+
+
+def _number_cells(one: ComparedNumber) -> list[str]:
+    before, after = one.before, one.after
+    n = f"{after.n:,}" if before.n == after.n else f"{before.n:,} -> {after.n:,}"
+    shares = [share(of.correct, of.n) if of.n else "none" for of in (before, after)]
+    apart = "" if one.difference is None else f"{100 * one.difference:+.2f} pp"
+    ways = ["" if of is None else f"{of:,}" for of in (one.won, one.lost)]
+    return [one.name, n, *shares, apart, *ways, "" if one.mcnemar is None else f"{one.mcnemar:.2g}"]
+
+
+def _answer_line(row: ComparedRow, *, markdown: bool) -> str:
+    """An answer before and after, the gold, and the command that says why."""
+    said = " -> ".join("no row" if of is None else f'"{of}"' for of in (row.before, row.after))
+    gold = "" if row.expected is None else f'; gold "{row.expected}"'
+    if row.benchmark in EXPLAINED:
+        command = f"substrate explain {row.answer}"
+    else:
+        numbers = BENCHMARKS[row.benchmark].numbers
+        number = next(name for name in numbers if split_name(name)[0] in ("", "mean", row.subset))
+        command = f"substrate trace {number} --question {row.answer}"
+    if markdown:
+        return f"- {row.change}: {_escape(said + gold)}: `{command}`"
+    return f"{row.change}: {command}: {said}{gold}"
 
 
 def render_text(report: Report) -> str:
-    """A line a difference, then the causes, then one line that closes."""
-    lines = _capped(report.differences, str)
+    """The numbers and answers that moved, the other differences, the causes, and a line that closes."""
+    lines = [*moved_lines(report.moved), *_capped(_others(report), str)]
     for title, listed in _sections(report):
         lines += [f"{title}:", *(f"  {line}" for line in listed)]
     for entry in report.accepted:
         lines += [_accepted(entry), *(f"  {line}" for line in told(entry))]
     return "\n".join([*lines, verdict(report)]) + "\n"
+
+
+def _others(report: Report) -> list[Difference]:
+    """The differences but those of scores that stand among the numbers that moved."""
+    numbers = {one.name for one in report.moved.numbers}
+    return [one for one in report.differences if one.here or one.kind != "score" or one.what not in numbers]
 
 
 def _sections(report: Report) -> list[tuple[str, list[str]]]:
@@ -57,11 +120,16 @@ def _counted(items: Sized, noun: str) -> str:
 
 
 def render_markdown(report: Report) -> str:
-    """A heading, a table of each kind of difference, the causes, and what was accepted with its reasons."""
+    """A heading, the numbers and answers that moved, a table of each other kind of difference, the causes,
+    and what was accepted with its reasons.
+    """
     title = "No result drifted" if report.fits else verdict(report)
     if report.differences:
         title = f"{_counted(report.differences, 'result')} drifted"
-    parts = [f"### {title} (profile {report.profile})", *_tables(report.differences)]
+    parts = [f"### {title} (profile {report.profile})"]
+    if moved := moved_lines(report.moved, markdown=True):
+        parts.append("\n".join(moved).rstrip())
+    parts += _tables(_others(report))
     for heading, listed in _sections(report):
         changes = "\n".join(f"- {_escape(line)}" for line in listed)
         parts.append(f"**{heading.capitalize()}**\n\n{changes}")
@@ -104,10 +172,11 @@ _TITLES = {"cell": "table cells", "score": "scores", "row": "rows", "input": "in
 def _capped(differences: Sequence[Difference], line: Callable[[Difference], str]) -> list[str]:
     """The first lines of each stage and kind, and how many more there are."""
     lines: list[str] = []
-    for (stage, _), of_stage in groupby(differences, key=lambda d: (d.stage, d.kind)):
+    for (stage, kind), of_stage in groupby(differences, key=lambda d: (d.stage, d.kind)):
         found = list(of_stage)
-        lines += map(line, found[:_SHOWN])
-        lines += [f"{stage}: and {len(found) - _SHOWN} more like these"] * (len(found) > _SHOWN)
+        most = _SHOWN if kind == "cell" else _LISTED
+        lines += map(line, found[:most])
+        lines += [f"{stage}: and {len(found) - most} more like these; --json has all"] * (len(found) > most)
     return lines
 
 
