@@ -214,23 +214,28 @@ def explain(
     questions: FileOption = None,
     specs: FileOption = None,
     set_: SetOption = NOTHING_SET,
-    full: Annotated[bool, typer.Option("--full", help="Whole IRIs, and every delta on a line.")] = False,
+    steps: Annotated[
+        bool, typer.Option("--steps", help="Every step, with its query, triples and ticks.")
+    ] = False,
+    full: Annotated[
+        bool, typer.Option("--full", help="As --steps, with whole IRIs, and every delta on a line.")
+    ] = False,
     json: JsonOption = False,
 ) -> None:
-    """Why: the steps to an answer, with the queries, triples and ticks behind each."""
+    """Why: the rule that decided, the answer beside its gold, the choice that failed, and the premises."""
     files = {"annotations": annotations, "events": events, "tasks": tasks, "scene_graphs": scene_graphs}
     files |= {"questions": questions, "specs": specs, "proposals": proposals}
     with failing(), others_apart():
         from orchestration.cli.data import require_files
-        from orchestration.lineage.explain import Input, explain_answer, files_given
+        from orchestration.lineage.explain import Input, answered, files_given
 
         given = files_given(files)
         require_files(given)
-        explained = explain_answer(answer, Input(profile, tuple(set_), given))
+        explained = answered(answer, Input(profile, tuple(set_), given))
     if json:
         print_json(explained.record())
     else:
-        print_text(explained.text(full))
+        print_text(explained.explanation.text(full) if steps or full else explained.text())
 
 
 @app.command(context_settings={"ignore_unknown_options": True})  # a figure may be negative

@@ -14,7 +14,7 @@ from orchestration.settings import parameters_of
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.named import files_of
 from substrate.base.errors import ParameterError
-from substrate.cause.explanation import Explanation
+from substrate.cause.explanation import OWN, Explanation
 from substrate.domains.rows import Row
 
 
@@ -39,8 +39,58 @@ class Input(NamedTuple):
         return parameters_of(benchmark.parameters, self.overrides)
 
 
+class Answered(NamedTuple):
+    """An explanation and the row of its answer, which has the gold; ``None`` where no row is made."""
+
+    explanation: Explanation
+    row: Row | None
+
+    def record(self) -> dict[str, Any]:
+        """The explanation for a machine, with the gold."""
+        row = self.row
+        graded = {} if row is None else {"expected": row.expected, "correct": row.correct}
+        return self.explanation.record() | graded
+
+    def text(self) -> str:
+        """The explanation on at most 15 lines: the rule that decided, the answer beside the gold, the choices
+        and which of them failed, and the premises of the one that failed, or else of the first.
+        """
+        why, row = self.explanation, self.row
+        gold = "" if row is None or row.expected is None else f"; gold: {row.expected}"
+        grade = {True: " (right)", False: " (wrong)", None: ""}[row.correct if row else None]
+        choices = {one.choice: one for one in row.choices} if row and isinstance(row.choices, list) else {}
+        lines, decisive = [why.question, f"answer: {why.answer}{grade}{gold}"], why.parts[0]
+        for part in reversed(why.parts if choices else ()):
+            choice = choices[int(part.title.rpartition(" ")[2])]
+            failed = choice.expected is not None and choice.predicted != choice.expected
+            held = f", gold {choice.expected}" if choice.expected is not None else ""
+            said = f"{part.heading}: {part.answer}, so {choice.predicted}{held}"
+            lines.insert(2, f"  {'FAILED ' if failed else ''}{said}")
+            decisive = part if failed else decisive
+        first = f"rule: {decisive.rule}" if decisive.rule else "rule: the last step below"
+        room = _MOST - len(lines) - 3
+        premises = why.premises(decisive)
+        title = f"premises of {decisive.title}:" if decisive.title else "premises:"
+        if len(premises) > room:
+            title = f"{title[:-1]}, the last {room} of {len(premises)}:"
+        steps = sum(len(part.steps) for part in why.parts)
+        last = f"log {why.logs[OWN].digest[:19]}; --steps has all {steps} steps, with their deltas"
+        if decisive.ground:
+            last = f"ground: {decisive.surety}; {last}"
+        return "\n".join([first, *lines, title, *(f"  {line}" for line in premises[-room:]), last]) + "\n"
+
+
+_MOST = 15
+"""The lines of an explanation in short."""
+
+
 def explain_answer(answer: str, given: Input) -> Explanation:
-    """Explain the answer of a name such as ``clevrer/10000/12``.
+    """Explain the answer of a name such as ``clevrer/10000/12``; errors as :func:`answered`."""
+    return answered(answer, given).explanation
+
+
+def answered(answer: str, given: Input) -> Answered:
+    """Explain the answer of a name such as ``clevrer/10000/12``, with its row.
 
     Raises:
         ParameterError: the name is not of its benchmark's form, or there is no such question.
@@ -52,9 +102,15 @@ def explain_answer(answer: str, given: Input) -> Explanation:
     subset, scene, question = benchmark.parse_answer(answer)
     case = case_of(benchmark.source, given, scene)
     if case is not None and case.questions:
-        for found in _explanations(benchmark, case, given.parameters(benchmark), [(subset, question)]):
+        parameters = given.parameters(benchmark)
+        for found in _explanations(benchmark, case, parameters, [(subset, question)]):
             if found is not None:
-                return found
+                logs = [named.log for named in benchmark.logs(case, parameters)]
+                rows = benchmark.rows(case, logs, parameters, "")
+                fits = (
+                    row for row in rows if benchmark.asked(row) == question and subset in ("", row.subset)
+                )
+                return Answered(found, next(fits, None))
     hint = f"Write {benchmark.form} of a question that is there"
     raise ParameterError(f"no question is named {answer!r}", hint=hint)
 

@@ -27,6 +27,8 @@ _MOST_LINES = 6
 """Of one step's deltas, where they are not shown in full."""
 _MOST_CHARACTERS = 160
 """Of what a step took and gave, where it is not shown in full."""
+_MOST_IN_LINE = 100
+"""Of a premise, which stands on one line of a terminal."""
 _XSD = "http://www.w3.org/2001/XMLSchema#"
 _BARE = {NamedNode(_XSD + name) for name in ("integer", "decimal", "double", "boolean")}
 
@@ -75,6 +77,7 @@ class ExplainedPart(msgspec.Struct, frozen=True):
         ground: how sure the answer is, if anything says so.
         said: the part in words, such as a choice's text.
         probability: that the answer is right, where an ensemble says so; ``None`` elsewhere.
+        rule: the rule that decided, by its name.
     """
 
     title: str
@@ -83,6 +86,7 @@ class ExplainedPart(msgspec.Struct, frozen=True):
     ground: str = ""
     said: str = ""
     probability: float | None = None
+    rule: str = ""
 
     @property
     def heading(self) -> str:
@@ -106,6 +110,7 @@ class Explanation(msgspec.Struct, frozen=True):
         parts: how it came about.
         logs: what the evidence points into: the answer's own log as ``""``, a fork or another arm by name.
         names: short names for IRIs: what is written, by how the IRI begins.
+        called: individuals in words, by IRI: what an object looks like, what happened to whom and when.
 
     >>> from pyoxigraph import Literal, NamedNode
     >>> from substrate import Delta, EventLog, Op
@@ -131,6 +136,7 @@ class Explanation(msgspec.Struct, frozen=True):
     parts: tuple[ExplainedPart, ...]
     logs: Mapping[str, EventLog]
     names: Mapping[str, str] = msgspec.field(default_factory=dict)
+    called: Mapping[str, str] = msgspec.field(default_factory=dict)
 
     def delta(self, evidence: Evidence) -> Delta:
         """The delta that a piece of evidence is."""
@@ -163,6 +169,20 @@ class Explanation(msgspec.Struct, frozen=True):
                 lines.append(f"    ground: {part.surety}")
         lines += ["", *(_source(name, log, full) for name, log in self.logs.items())]
         return "\n".join(lines) + "\n"
+
+    def premises(self, part: ExplainedPart) -> list[str]:
+        """The steps of a part without their deltas, a line each: what they came to, by what it is.
+
+        A step that only names a value, such as a colour, is no premise.
+        """
+        return [self._premise(step) for step in part.steps if step.name != step.gave]
+
+    def _premise(self, step: ExplainedStep) -> str:
+        said = [" and ".join(self.called.get(iri, "") for iri in one) for one in step.about]
+        gave = "; ".join(said) if said and all(said) else step.gave
+        took = "" if said else ", ".join(step.took)
+        short = f"{step.name} {took}".rstrip() if len(took) + len(gave) < _MOST_IN_LINE else step.name
+        return _clipped(f"{short} => {gave}", _MOST_IN_LINE)
 
     def record(self) -> dict[str, Any]:
         """The explanation for a machine, as builtins; evidence with its tick, operation and triple."""
@@ -293,8 +313,8 @@ def _head(step: ExplainedStep, full: bool) -> str:
     return f"{step.name} {took} => {gave}" if took else f"{step.name} => {gave}"
 
 
-def _clipped(text: str) -> str:
-    return text if len(text) <= _MOST_CHARACTERS else f"{text[:_MOST_CHARACTERS].rsplit(' ', 1)[0]} …"
+def _clipped(text: str, most: int = _MOST_CHARACTERS) -> str:
+    return text if len(text) <= most else f"{text[:most].rsplit(' ', 1)[0]} …"
 
 
 def _source(name: str, log: EventLog, full: bool) -> str:

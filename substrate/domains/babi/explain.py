@@ -51,7 +51,8 @@ def explain_answer(story: Story, question: int, log: EventLog | None = None) -> 
     last = ExplainedStep(
         name=name, took=numbers, gave=said, query="\n".join(reader.queries), missed=tuple(reader.missed)
     )
-    return Explanation(asked.text, answer, (ExplainedPart("", (*told, last), said),), {"": log})
+    part = ExplainedPart("", (*told, last), said, rule="the query over what the story told before it")
+    return Explanation(asked.text, answer, (part,), {"": log})
 
 
 def _told(story: Story, log: EventLog, positions: Iterable[int]) -> Iterator[ExplainedStep]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol, get_args
 
 import msgspec
@@ -17,7 +18,7 @@ from substrate.domains.clevrer.deltas import NAMESPACE, SAMPLED_FRAMES, scene_ir
 from substrate.domains.clevrer.emitter import without
 from substrate.domains.clevrer.format import Choice, Question
 from substrate.domains.clevrer.interpreter import choice_program, in_order, judged_choices
-from substrate.domains.clevrer.parameters import Parameters
+from substrate.domains.clevrer.parameters import RECORDED_AFTER, Parameters
 from substrate.domains.clevrer.program import (
     OPCODES,
     Kind,
@@ -48,7 +49,8 @@ def explain(log: EventLog, scene_index: int, question: Question, parameters: Par
     The logs of simulated forks are among the explanation's, each named by what it imagines.
     """
     world = World(Scene(log), parameters)
-    reading = Reading(log, scene_iri(scene_index))
+    words = called(world.scene, scene_iri(scene_index))
+    reading = Reading(log, scene_iri(scene_index), words=words)
     logs = {OWN: log}
 
     def explained(step: Step) -> ExplainedStep:
@@ -68,6 +70,8 @@ def explain(log: EventLog, scene_index: int, question: Question, parameters: Par
         {NAMESPACE: ":", f"{scene_iri(scene_index)}:": ""},
         lambda steps: ground_of(steps, world),
         Chances(world, ground_of).of,
+        lambda steps: rule_of(steps, world.parameters),
+        words,
     )
 
 
@@ -98,6 +102,8 @@ def explanation(
     names: Mapping[str, str],
     ground: Callable[[list[Step]], str] = lambda steps: "",
     chance: Callable[[list[str], str], float | None] = lambda program, answer: None,
+    rule: Callable[[list[Step]], str] = lambda steps: "",
+    called: Mapping[str, str] = MappingProxyType({}),
 ) -> Explanation:
     """The explanation of a question: a part for each program that it runs.
 
@@ -108,6 +114,8 @@ def explanation(
         names: short names for IRIs.
         ground: what the answer that the steps lead to rests on.
         chance: how probable the answer of a program is, where that is known.
+        rule: the rule that the steps leave the answer to.
+        called: objects and events in words, by IRI.
     """
 
     def part(program: list[str], title: str, said: str) -> tuple[ExplainedPart, str | ProgramError]:
@@ -119,11 +127,12 @@ def explanation(
         except ProgramError as error:
             outcome = error
         answer = f"{ERROR}{outcome}" if isinstance(outcome, ProgramError) else outcome
-        return ExplainedPart(title, tuple(map(explained, steps)), answer, rests, said, probability), outcome
+        told = tuple(map(explained, steps))
+        return ExplainedPart(title, told, answer, rests, said, probability, rule(steps)), outcome
 
     if not question.choices:
         whole, _ = part(question.program, "", "")
-        return Explanation(question.question, whole.answer, (whole,), logs, names)
+        return Explanation(question.question, whole.answer, (whole,), logs, names, called)
     choices = in_order(question.choices)
     parts: list[ExplainedPart] = []
     outcomes: list[str | ProgramError] = []
@@ -135,7 +144,70 @@ def explanation(
         outcomes.append(outcome)
     fields = judged_choices(choices, outcomes)
     answer = fields["predicted"] if fields["error"] is msgspec.UNSET else f"{ERROR}{fields['error']}"
-    return Explanation(question.question, answer, tuple(parts), logs, names)
+    return Explanation(question.question, answer, tuple(parts), logs, names, called)
+
+
+_METHODS = {
+    "duality": "duality (Proposition 1): what was filmed occurs without an object that is no ancestor of it",
+    "partner": "the partner rule (section 3.3): without an object occurs what it is no ancestor of, and the "
+    "collision of two objects that both collided with it",
+    "printed": "Algorithm 2 as printed",
+    "simulated": "the simulated fork without the object, to {horizon} frames after the video",
+}
+_FRAMES = {
+    "event": "each event's own (Definition 1)",
+    "printed": "as Algorithm 1 prints it",
+    "global": "the target's",
+}
+
+
+def rule_of(steps: Iterable[Step], parameters: Parameters) -> str:
+    """The rule that decided, by its name, with the parameters that it takes."""
+    tokens = {step.token for step in steps}
+    predictive = parameters.predictive
+    if tokens & set(REMOVALS):
+        asked = parameters.counterfactual
+        return _METHODS[asked.method].format(horizon=asked.horizon)
+    if "unseen_events" in tokens:
+        if kinematics := predictive.kinematics:
+            frames, tau, horizon = kinematics.frames, kinematics.tau, kinematics.horizon
+            line = f"{frames} frames averaged, nearer than tau = {tau:g} within a horizon of {horizon} frames"
+            return f"Algorithm 3, configuration {predictive.configuration}: straight lines, {line}"
+        horizon = RECORDED_AFTER if predictive.horizon is None else predictive.horizon
+        return f"configuration S: the calibrated simulator, to a horizon of {horizon} frames after the video"
+    if "filter_ancestor" in tokens:
+        return f"ancestry, frame of reference {_FRAMES[parameters.explanatory.reference_frame]}"
+    return "the program, read from what was filmed"
+
+
+_HAPPENS = {
+    "Collision": "the collision of {0} and {1}",
+    "Entry": "the entry of {0}",
+    "Exit": "the exit of {0}",
+}
+
+
+def called(scene: Scene, prefix: str) -> dict[str, str]:
+    """The objects and events of a scene in words, by IRI.
+
+    Args:
+        prefix: the scene's IRI, with which those of its objects begin.
+    """
+    objects = {number: f"the {one.color} {one.material} {one.shape}" for number, one in scene.objects.items()}
+    found = {f"{prefix}:object:{number}": said for number, said in objects.items()}
+    for event in scene.events:
+        who = [objects[number] for number in sorted(event.objects)]
+        found[event.iri] = f"{happening(event.kind, who)} at frame {event.frame}"
+    return found
+
+
+def happening(kind: str, who: Sequence[str]) -> str:
+    """An event in words.
+
+    >>> happening("Collision", ["the red metal cube", "the gray rubber sphere"])
+    'the collision of the red metal cube and the gray rubber sphere'
+    """
+    return _HAPPENS.get(kind, f"the {kind.lower()} of the video").format(*who)
 
 
 class Standing(NamedTuple):
@@ -153,12 +225,20 @@ class Reading:
         log: a log of :mod:`substrate.domains.clevrer.deltas`.
         scene: the scene's IRI.
         queries: the texts of the queries, by name.
+        words: objects and events in words, by IRI.
     """
 
-    def __init__(self, log: EventLog, scene: str, queries: Mapping[str, str] = QUERIES) -> None:
+    def __init__(
+        self,
+        log: EventLog,
+        scene: str,
+        queries: Mapping[str, str] = QUERIES,
+        words: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
         self.log = log
         self.scene = scene
         self.queries = queries
+        self.words = words
         self._holding: dict[int, dict[str, list[Standing]]] = {}
 
     def tick(self, step: Step, opcode: Opcode | None) -> int:
@@ -233,12 +313,24 @@ class Reading:
             query = f"at tick {self.tick(step, opcode)}:\n{self.queries[opcode.query]}"
         return ExplainedStep(
             step.token,
-            shown(step.result),
-            tuple(map(shown, step.arguments)),
+            self.shown(step.result),
+            tuple(map(self.shown, step.arguments)),
             query,
             tuple(evidence),
             about=tuple(self._about(step)),
         )
+
+    def shown(self, value: Any) -> str:
+        """A value on the stack, for a reader."""
+        if isinstance(value, Event):
+            if value.iri in self.words:
+                return self.words[value.iri]
+            who = [self.words.get(f"{self.scene}:object:{n}", str(n)) for n in sorted(value.objects)]
+            frame = "" if value.frame is None else f" at frame {value.frame}"
+            return happening(value.kind, who) + frame
+        if isinstance(value, list | tuple):
+            return "[" + "; ".join(map(self.shown, value)) + "]"
+        return str(value)
 
     def _about(self, step: Step) -> list[tuple[str, ...]]:
         if step.kind in _EVENTS:
@@ -412,14 +504,3 @@ def _removal_ground(step: Step, asked: Event | int | None, world: World) -> Grou
     if occurring:
         return GROUNDS[min(occurring)]
     return GROUNDS[max((GROUNDS.index(verdict.ground) for verdict in verdicts), default=0)]
-
-
-def shown(value: Any) -> str:
-    """A value on the stack, for a reader."""
-    if isinstance(value, Event):
-        frame = "" if value.frame is None else f" at frame {value.frame}"
-        objects = f" of {', '.join(map(str, sorted(value.objects)))}" if value.objects else ""
-        return f"{value.kind}{objects}{frame}"
-    if isinstance(value, list | tuple):
-        return "[" + "; ".join(map(shown, value)) + "]"
-    return str(value)

@@ -7,7 +7,7 @@ from __future__ import annotations
 from substrate.base.vocabulary import RDF_TYPE
 from substrate.cause.explanation import OWN, Evidence, ExplainedStep, Explanation
 from substrate.domains.clevrer.deltas import NAMESPACE as FILMED
-from substrate.domains.clevrer.explain import Reading, explanation, observed, removal
+from substrate.domains.clevrer.explain import Reading, called, explanation, observed, removal, rule_of
 from substrate.domains.clevrer.program import Kind, Step, World
 from substrate.domains.comphy.deltas import NAMESPACE, target_iri
 from substrate.domains.comphy.format import Question
@@ -33,14 +33,26 @@ def explain(log: EventLog, scene_index: int, question: Question, parameters: Par
     """
     world = World(TargetScene(log), parameters)
     target = target_iri(scene_index)
-    reading = Reading(log, target, QUERIES)
+    words = called(world.scene, target)
+    reading = Reading(log, target, QUERIES, words)
     return explanation(
         question,
         lambda program, trace: run(program, world, trace),
         lambda step: _explained(step, reading),
         {OWN: log},
         {FILMED: ":", NAMESPACE: "c:", f"{target}:": ""},
+        rule=lambda steps: _rule(steps, parameters),
+        called=words,
     )
+
+
+def _rule(steps: list[Step], parameters: Parameters) -> str:
+    """The rule that decided: of a world that was not filmed, what says which collisions happen there."""
+    if any(step.token in (*_COUNTERFACTS, "unseen_events") for step in steps):
+        if parameters.emitter == "motion":
+            return f"motion simulated with mass and charge, to a horizon of {parameters.horizon} frames"
+        return "straight lines and the ancestors of what was filmed (emitter: kinematic)"
+    return rule_of(steps, parameters)
 
 
 def _explained(step: Step, reading: Reading) -> ExplainedStep:

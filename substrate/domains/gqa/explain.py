@@ -63,7 +63,8 @@ def explain(scene: Scene, question: Question, *, resolve: Resolve = "name") -> E
         answer = answer_of(scene, question, program[-1], results[len(program) - 1])
     except SubstrateError as error:
         answer = f"{ERROR}{error}"
-    part = ExplainedPart("", tuple(explained), answer)
+    rule = f"the program over the scene graph, objects looked for by {resolve}"
+    part = ExplainedPart("", tuple(explained), answer, rule=rule)
     return Explanation(question.question, answer, (part,), {OWN: scene.log}, _NAMES)
 
 

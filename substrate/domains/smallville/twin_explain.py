@@ -48,7 +48,8 @@ def explain(spec: Spec, arm: str, logs: Sequence[EventLog]) -> Explanation:
     said = answer(spec, own)
     steps = (*_forks(spec, arms), *_events(spec, arms), _asked(spec, own, said))
     others = {arms.called(other): log for other, log in arms.logs.items() if other != arm}
-    return Explanation(spec.query.text, said, (ExplainedPart("", steps, said),), {OWN: own, **others}, _NAMES)
+    part = ExplainedPart("", steps, said, rule="the question, asked of the ticks of this arm's replay")
+    return Explanation(spec.query.text, said, (part,), {OWN: own, **others}, _NAMES)
 
 
 class _Arms(NamedTuple):

@@ -272,7 +272,7 @@ def test_why_an_arm_is_answered_as_it_is(specs: Path, rows: Path) -> None:
         (row.scene, row.question): row.predicted for row in map(decode, rows.read_bytes().splitlines())
     }
     for number, arm in ((4, 0), (8, 1)):
-        why = run("explain", f"twin/{number}/{'ab'[arm]}", "--specs", specs)
+        why = run("explain", f"twin/{number}/{'ab'[arm]}", "--specs", specs, "--steps")
         assert why.stdout.splitlines()[1] == f"answer: {expected[number, arm]}"
         record = json.loads(run("explain", f"twin/{number}/{'ab'[arm]}", "--specs", specs, "--json").stdout)
         *_, asked = record["parts"][0]["steps"]
@@ -308,7 +308,7 @@ def test_a_harder_level_is_generated_answered_graded_and_explained(tmp_path: Pat
     scores = graded(write(made / "two.jsonl", records), specs)
     assert [scores[f"twin/{metric}"]["correct"] for metric in ("per_arm", "joint", "divergence")] == [8, 0, 4]
     why = run("explain", "twin/3/c", "--specs", specs)
-    assert why.stdout.splitlines()[1] == f"answer: {golds[3]['c']}"
+    assert why.stdout.splitlines()[2] == f"answer: {golds[3]['c']} (right); gold: {golds[3]['c']}"
 
 
 def graded(answers: Path, specs: Path) -> dict[str, Any]:

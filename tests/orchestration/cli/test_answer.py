@@ -241,7 +241,7 @@ def test_explain_prints_queries_triples_and_ticks(files: Files) -> None:
     )
     files.ask([question(partner, "sphere")])
     given = ["--annotations", str(files.annotations), "--questions", str(files.questions)]
-    result = CliRunner().invoke(app, ["explain", "clevrer/7/0", *given])
+    result = CliRunner().invoke(app, ["explain", "clevrer/7/0", *given, "--steps"])
     assert result.exit_code == 0, result.output
     for part in (
         "SELECT ?event ?type ?frame ?number",
@@ -256,6 +256,27 @@ def test_explain_prints_queries_triples_and_ticks(files: Files) -> None:
     record = json.loads(CliRunner().invoke(app, ["explain", "clevrer/7/0", *given, "--json"]).stdout)
     evidence = [piece for step in record["parts"][0]["steps"] for piece in step["evidence"]]
     assert (30, "insert", whole) in {(piece["tick"], piece["op"], piece["triple"]) for piece in evidence}
+
+
+def test_explain_begins_with_the_rule_and_names_the_choice_that_failed(files: Files) -> None:
+    right = ("events objects cube filter_shape unique filter_collision unique", "correct")
+    wrong = ("objects green filter_color unique", "correct")
+    ask = "events objects filter_collision belong_to"
+    future = "events objects cube filter_shape unique filter_collision unique unseen_events belong_to"
+    files.ask([question(ask, kind="explanatory", choices=[right, wrong]), question(future, "no", number=1)])
+    given = ["--annotations", str(files.annotations), "--questions", str(files.questions)]
+    result = CliRunner().invoke(app, ["explain", "clevrer/7/0", *given])
+    assert result.exit_code == 0, result.output
+    lines = result.stdout.splitlines()
+    assert len(lines) <= 15
+    assert lines[0] == "rule: the program, read from what was filmed"
+    assert lines[2] == "answer: correct,wrong (wrong); gold: correct,correct"
+    assert [line.startswith("  FAILED ") for line in lines[3:5]] == [False, True]
+    assert lines[5].startswith("premises of choice 1")
+    assert any("the green " in line for line in lines[6:-1]), "objects by what they look like"
+    predicted = CliRunner().invoke(app, ["explain", "clevrer/7/1", *given]).stdout
+    assert predicted.startswith("rule: Algorithm 3, configuration C: ")
+    assert "tau = 1.7 within a horizon of 300 frames\n" in predicted
 
 
 def test_usage_errors_exit_with_two(files: Files) -> None:
