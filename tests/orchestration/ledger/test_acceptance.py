@@ -69,8 +69,11 @@ def since(revision: str, code: int = 0) -> str:
 def test_what_was_accepted_is_said_first_and_read_back_from_the_commit(committed: Path) -> None:
     before, after = answer_one_wrong(committed)
     told = invoke("accept", "a better reason", "--dry-run")
-    assert told.splitlines()[0].startswith(f"{NUMBER}: {before.partition('/')[0]} of ")
-    assert "gqa/answers: 1 rows changed (1 right to wrong)" in told
+    heads, _, number, *_ = told.splitlines()
+    assert heads.split() == ["number", "n", "before", "after", "difference", "won", "lost", "p"]
+    assert number.split()[:2] == [NUMBER, before.partition("/")[2]]
+    assert "\n1 answer changed: 1 right to wrong\n" in told
+    assert "right to wrong: substrate explain gqa/by_id/" in told
     assert "differences from the pins" in invoke("verify", "--no-recompute", code=1), "nothing was pinned"
 
     message = committed / ".git/ACCEPTED"
