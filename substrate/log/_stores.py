@@ -123,10 +123,16 @@ class Stores:
                     self._free.append(taken)
 
     def _taken(self, record: DeltaSequence, position: int) -> _Moved:
-        """The nearest store that is free, or an empty one where that is far and there is room."""
+        """The nearest store that is free, or an empty one where that is far and there is room.
+
+        A store of the present stays there while the past is asked, as long as there may be another.
+        """
         with self._lock:
             costs = [store.distance(record, position) for store in self._free]
             best = min(range(len(costs)), key=costs.__getitem__, default=None)
+            if best is not None and costs[best] > _NEAR and self._free[best].is_present:
+                others = [place for place, store in enumerate(self._free) if not store.is_present]
+                best = min(others, key=costs.__getitem__, default=best)
             if best is None or (len(self._free) < _MOST and costs[best] > _NEAR + self._free[best].size // 8):
                 return _Moved()
             return self._free.pop(best)
@@ -154,6 +160,11 @@ class _Moved:
         self._changes = 0
         self.size = 0
         """The number of triples that it holds; a store counts them one by one."""
+
+    @property
+    def is_present(self) -> bool:
+        """True where it holds the last state of its record, or nearly."""
+        return len(self._record) - self._position <= _NEAR
 
     def distance(self, record: DeltaSequence, position: int) -> int:
         """The number of deltas between where it is and another place."""

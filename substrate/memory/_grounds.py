@@ -39,7 +39,8 @@ def resting(state: State, nodes: Sequence[Node], said: Triple) -> dict[Node, Tri
         causes, fact = queue.pop(0)
         if any(one not in gone and not is_lost(state, one) for one in records_of(state, fact)):
             continue  # another says so as well
-        for cause in causes:
+        # Also those lost before: what was caused by one of them stood as long as another said the same.
+        for cause in dict.fromkeys([*causes, *records_of(state, fact)]):
             for node, _, _ in sorted(state.match(None, CAUSE, cause), key=str):
                 if node in gone or is_lost(state, node) or not _rests(state, node, gone):
                     continue

@@ -474,3 +474,15 @@ def test_memories_are_merged_in_the_order_of_time() -> None:
     assert [who.valid_from for who in both.why(V.bo, AWARE_OF, V.secret)] == [7]
     assert both.log.digest == second.merge(first).log.digest == both.merge(second).log.digest
     assert first.merge(base).log == first.log
+
+
+def test_what_rests_on_a_lost_word_falls_with_the_last_word() -> None:
+    memory = Memory()
+    wind, sun = memory.observe(V.wind, V.comes, V.west), memory.observe(V.sun, V.shows, V.ring)
+    grey = memory.observe(V.sky, V.looks, V.grey, author=V.bo, cause=wind)
+    memory.observe(V.sky, V.looks, V.grey, author=V.cy, cause=sun)
+    memory.observe(V.picnic, V.place, V.hall, cause=grey)
+    memory.end(V.wind, V.comes, V.west)
+    assert any(memory.log.state().match(V.picnic, V.place)), "another says so as well"
+    memory.end(V.sun, V.shows, V.ring)
+    assert not any(memory.log.state().match(V.picnic, V.place))
