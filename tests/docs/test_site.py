@@ -43,7 +43,9 @@ def test_the_site_holds_the_pages_the_programs_and_the_docstrings(folder: Path) 
     memory = (site / "reference/memory/index.html").read_text("utf-8")
     assert "who_knew" in memory
     assert ":class:" not in memory, "roles are written as code"
-    assert "spared so far" in (site / "programs/index.html").read_text("utf-8")
+    programs = (site / "programs/index.html").read_text("utf-8")
+    assert "spared so far" in programs
+    assert "imagine" in programs, "the programs too, and not their output alone"
     assert (site / "comparison/index.html").is_file()
 
 
