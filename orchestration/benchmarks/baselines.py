@@ -18,7 +18,7 @@ from orchestration.benchmarks.transfer import TRANSFER
 from orchestration.benchmarks.twin import TWIN
 from orchestration.models.asking import Part
 from orchestration.models.transcript import Records, TranscriptError, images_of
-from substrate.adapters.village_tools import MEMORIES
+from substrate.adapters.village_tools import SEARCH, SUBSTRATE
 from substrate.base.errors import FormatError
 from substrate.baselines import clevrer as controlled
 from substrate.baselines import gqa as photographs
@@ -297,7 +297,7 @@ TWIN_WITH_SEARCH = _of_twin(
     "twin_with_search",
     "a language model that searches the village's sentences",
     10,
-    partial(acting, memory=MEMORIES["bm25"]),
+    partial(acting, memory=SEARCH),
     "Accuracy of a language model that searches the village's sentences (BM25) before it answers",
     TRANSFER,
 )
@@ -305,7 +305,7 @@ TWIN_WITH_SUBSTRATE = _of_twin(
     "twin_with_substrate",
     "a language model with the substrate",
     11,
-    partial(acting, memory=MEMORIES["substrate"]),
+    partial(acting, memory=SUBSTRATE),
     "Accuracy of a language model that asks states and forks of the village's event log before it answers",
     TRANSFER,
 )

@@ -225,9 +225,7 @@ def _search(spec: Spec) -> list[Tool]:
     return [Tool(search, about, {"query": "What to look for."})]
 
 
-MEMORIES: Mapping[str, Memory] = {
-    "substrate": Memory(_substrate),
-    "bm25": Memory(_search, told=False),
-    "none": Memory(lambda _: []),
-}
+SUBSTRATE = Memory(_substrate)
+SEARCH = Memory(_search, told=False)
+MEMORIES: Mapping[str, Memory] = {"substrate": SUBSTRATE, "bm25": SEARCH, "none": Memory(lambda _: [])}
 """The memories that an agent may be given, by name."""
