@@ -191,7 +191,7 @@ def sound_manifest(folder: Path) -> Manifest | None:
         return _decode(data.splitlines()) if head == f"{hashlib.sha256(data).hexdigest()}\n" else None
     except FileNotFoundError:
         return None if (folder / HEAD).exists() or list(folder.glob(f"*{_LINES}")) else Manifest()
-    except (OSError, ValueError):  # what is no ASCII, no name, no JSON
+    except (OSError, *_DAMAGED):
         return None
 
 
@@ -205,7 +205,11 @@ def read_what_is_left(folder: Path) -> Manifest:
     if found := sound_manifest(folder):
         return found
     lines = (line for path in folder.glob(f"*{_LINES}") for line in path.read_bytes().splitlines())
-    return _decode(lines, ValueError, TypeError, LookupError, AttributeError)
+    return _decode(lines, *_DAMAGED)
+
+
+_DAMAGED = (ValueError, TypeError, LookupError, AttributeError, RecursionError)
+"""What is raised for what is no ASCII, no name, no JSON, or no line of a manifest."""
 
 
 def _encode(manifest: Manifest) -> bytes:
@@ -219,7 +223,7 @@ def _decode(lines: Iterable[bytes], *passed_over: type[Exception]) -> Manifest:
     found = Manifest()
     for line in lines:
         with suppress(*passed_over):
-            part, key, value = msgspec.json.decode(line)
+            part, key, value = msgspec.json.decode(line, type=tuple[str, str, Any])
             getattr(found, part)[key] = msgspec.convert(value, _types[part])
     return found
 

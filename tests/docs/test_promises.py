@@ -34,7 +34,8 @@ def test_every_row_is_in_a_table() -> None:
 def test_every_error_has_a_line() -> None:
     sources = [path for name in ("substrate", "orchestration") for path in (ROOT / name).rglob("*.py")]
     texts = "\n".join(path.read_text("utf-8") for path in sources)
-    errors = set(re.findall(r"^class ([A-Z]\w*Error)\((?:Substrate|Download)Error\)", texts, re.MULTILINE))
+    named = r"^class ([A-Z]\w*Error)\((?:Substrate|Download|Log)Error\)"
+    errors = set(re.findall(named, texts, re.MULTILINE))
     assert errors == set(re.findall(r"`(\w+Error)`", PAGE.partition("## Errors")[2]))
 
 

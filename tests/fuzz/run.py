@@ -1,6 +1,7 @@
 """The long run: `make fuzz MINUTES=…`. Each batch of inputs is read in a process of its own, which may break.
 
-An input that ends in a traceback, a crash or no end is kept under tests/fuzz/corpus, and named.
+An input that ends in a traceback, a crash or no end is kept under tests/fuzz/corpus, and named; so is one
+whose reading takes more processor time than it may, or ever more of it the longer it is.
 """
 
 from __future__ import annotations
@@ -8,12 +9,14 @@ from __future__ import annotations
 import argparse
 import faulthandler
 import hashlib
+import math
 import random
 import subprocess
 import sys
 import tempfile
 import time
 import warnings
+from contextlib import suppress
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -21,11 +24,23 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "support")]
 BATCH = 1000
 PATIENCE = 180
 """Seconds for a batch."""
+GROWN = 12
+"""Inputs of a batch that are read at three lengths."""
+LENGTHS = (20_000, 80_000, 320_000)
+EXPONENT = 1.1
+"""Time may grow with the length to this power."""
+SLOW = 0.1
+"""Seconds of processor time below which a clock tells nothing of growth."""
+
+
+def budget(size: int) -> float:
+    """Seconds of processor time that an input of so many bytes may take."""
+    return 2 + 1e-4 * size
 
 
 def batch(name: str, seed: int) -> None:
     """Read one batch; the input under way stands in the file named by the last argument."""
-    from fuzz_doors import DOORS, mutated
+    from fuzz_doors import DOORS, grown, mutated
 
     from substrate.base.errors import SubstrateError
 
@@ -34,14 +49,36 @@ def batch(name: str, seed: int) -> None:
     door, source = DOORS[name], random.Random(f"{name} {seed}")
     seeds, now = door.seeds(), Path(sys.argv[-1])
     path = now.with_name(door.name)
-    for _ in range(BATCH):
-        data = mutated(seeds, source)
+
+    def taken(data: bytes) -> float:
         now.write_bytes(data)
         path.write_bytes(data)
-        try:
+        start = time.process_time()
+        with suppress(SubstrateError):
             door.read(path)
-        except SubstrateError:
-            continue
+        return time.process_time() - start
+
+    for _ in range(BATCH):
+        data = mutated(seeds, source, door.wrap)
+        if (seconds := taken(data)) > budget(len(data)):
+            seconds = min(seconds, taken(data))
+        assert seconds <= budget(len(data)), f"{seconds:.1f} s for {len(data)} bytes"
+    for _ in range(GROWN):
+        growing = grown(seeds, source)
+        made = [door.wrap(growing(length)) for length in LENGTHS]
+        if taken(made[0]) > 5:
+            raise AssertionError(f"more than 5 s for {len(made[0])} bytes")
+        # The least of three is the reading that nothing disturbed.
+        first, second = (min(taken(data) for _ in range(3)) for data in made[:2])
+        if second > SLOW and exponent(first, second) > EXPONENT:
+            third = min(taken(made[2]) for _ in range(2))
+            powers = exponent(first, second), exponent(second, third)
+            assert min(powers) <= EXPONENT, f"grows with the power {powers[0]:.2f}, then {powers[1]:.2f}"
+
+
+def exponent(shorter: float, longer: float) -> float:
+    """The power of the length, which is four times as much, with which the time grows."""
+    return math.log(longer / max(shorter, 1e-6), LENGTHS[1] / LENGTHS[0])
 
 
 def main() -> int:
@@ -69,7 +106,7 @@ def main() -> int:
                 fault = done.stderr.decode("utf-8", "replace") if done.returncode else ""
             except subprocess.TimeoutExpired:
                 fault = f"no end within {PATIENCE} seconds"
-            read += BATCH
+            read += BATCH + GROWN
             if not fault:
                 continue
             broken += 1

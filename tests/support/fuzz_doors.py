@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import io
 import json
 import random
+import re
+import tarfile
 import zipfile
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 import pyoxigraph as ox
 from clevrer_scenes import annotation
 
-from orchestration.models.transcript import Reply, make_record, read_transcript
+from orchestration.fetch.archives import extract
+from orchestration.ledger.manifest import Made, read_what_is_left, sound_manifest
+from orchestration.ledger.pinned import PinFile, broken, pin_path, read_pins
+from orchestration.models.transcript import Reply, address, make_record, read_transcript
 from orchestration.project import SETTINGS
 from orchestration.settings import load_settings
 from substrate import EventLog, TBox, unfold
+from substrate.adapters.memory_tools import READING, WRITING, Desk
 from substrate.domains.babi.format import parse_stories
 from substrate.domains.clevrer.deltas import annotation_log, events_log
 from substrate.domains.clevrer.format import (
@@ -31,13 +39,20 @@ from substrate.domains.clevrer.format import (
 )
 from substrate.domains.clevrer.humans import read_human_questions
 from substrate.domains.clevrer.motion.trajectories import read_trajectories
+from substrate.domains.clevrer.perception.format import decode_proposals
+from substrate.domains.clevrer.perception.perceive import perceive
 from substrate.domains.comphy import format as comphy
 from substrate.domains.gqa import format as gqa
 from substrate.domains.smallville.format import read_gold, read_specs
 from substrate.domains.smallville.grading import read_answers
 from substrate.domains.smallville.movements import parse_movements
+from substrate.generators.clevrer import generate_annotation
+from substrate.generators.clevrer.proposals import proposals
 from substrate.generators.smallville import spec_line
 from substrate.log import from_members, from_state, members, to_turtle
+from substrate.log._chain import Chain
+from substrate.log.journal import _pack  # pyright: ignore[reportPrivateUsage]
+from substrate.log.repair import repair
 from substrate.rules.lint import lint
 from substrate.sparql.guard import QueryError, checked
 
@@ -51,6 +66,8 @@ class Door(NamedTuple):
     seeds: Callable[[], list[bytes]]
     name: str = "input"
     """The name of the file."""
+    wrap: Callable[[bytes], bytes] = bytes
+    """Gives what was changed the digests, checksums and seals that fit it, as who means harm would."""
 
 
 @cache
@@ -64,10 +81,10 @@ def _annotation() -> bytes:
     return json.dumps(annotation([(0, 1, 3)], frames=5)).encode()
 
 
-def _zip() -> bytes:
+def _zip(member: bytes | None = None) -> bytes:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("annotation_00001.json", _annotation())
+        archive.writestr("annotation_00001.json", _annotation() if member is None else member)
     return buffer.getvalue()
 
 
@@ -210,6 +227,134 @@ def _text(path: Path) -> str:
     return path.read_bytes().decode("utf-8", "replace")
 
 
+def forged_log(data: bytes) -> bytes:
+    """The text of a log with a chain that fits what stands in it."""
+    chain, tick, found = Chain(), -1, list[str]()
+    head, body = list[str](), None
+    for line in data.decode("utf-8", "replace").split("\n"):
+        if body is None:
+            named = re.match(r'H tick "(\d{1,18})" \.$', line)
+            tick = int(named[1]) if named else tick
+            if line == "TX .":
+                body = list[str]()
+            elif not line.startswith(("H id", "H prev")):
+                head.append(line)
+        elif line == "TC .":
+            before, chain = chain.value, chain.after(tick, body)
+            found += [f"H id <{chain.value}> .", f"H prev <{before}> .", *head, "TX .", *body, line]
+            head, body = [], None
+        else:
+            body.append(line)
+    return "\n".join([*found, *head, *(body or ())]).encode()
+
+
+def forged_member(data: bytes) -> bytes:
+    """A packed log as this program writes it, with all its checksums."""
+    return _pack(forged_log(data).decode())
+
+
+def forged_transcript(data: bytes) -> bytes:
+    """Lines of a transcript, each with the address and digest of what it says."""
+    lines: list[bytes] = []
+    for line in data.splitlines():
+        with suppress(ValueError, TypeError, KeyError):
+            said = json.loads(line)
+            digest = address({"request": said["request"], "reply": said["reply"]})
+            line = json.dumps(said | {"address": address(said["request"]), "digest": digest}).encode()
+        lines.append(line + b"\n")
+    return b"".join(lines)
+
+
+def forged_zip(data: bytes) -> bytes:
+    """An archive whose one member is this."""
+    return _zip(data)
+
+
+def forged_pins(data: bytes) -> bytes:
+    """A file of pins with the seal of its lines."""
+    return b'{"digest": "%s",\n%s\n' % (hashlib.sha256(data).hexdigest().encode(), data[2:])
+
+
+def _pins(path: Path) -> None:
+    root = path.parent
+    (root / "pins").mkdir(exist_ok=True)
+    pin_path(root, "sample").write_bytes(path.read_bytes())
+    broken(root, "sample")
+    read_pins(root, "sample")
+
+
+def _bare_pins() -> list[bytes]:
+    pin = Made(outs={"a": "sha256:00"}, scores={"b/c/d": (1, 2)}, cells={"t": {"r": {"h": "1"}}}, unsafe="x")
+    text = PinFile(sealed={"data.dvc": "00"}, lines={"data.dvc": "0000"}, stages={"a/b": pin}).text()
+    return [b"{\n" + text.partition(b"\n")[2].rstrip(b"\n")]
+
+
+def _ledger(path: Path) -> None:
+    data, folder = path.read_bytes(), path.parent / "ledger"
+    name = hashlib.sha256(data).hexdigest()
+    folder.mkdir(exist_ok=True)
+    (folder / f"{name}.jsonl").write_bytes(data)
+    (folder / "HEAD").write_text(f"{name}\n", "utf-8")
+    sound_manifest(folder)
+    read_what_is_left(folder)
+    (folder / f"{name}.jsonl").unlink()
+
+
+def _ledger_lines() -> list[bytes]:
+    entry = msgspec.to_builtins(Made(code={"a.py": "00"}, parameters={"k": 1}, outs={"out": "sha256:00"}))
+    parts = [["stages", "a/b", entry], ["tables", "t", "00"], ["beside", "p", "00"]]
+    return [b"".join(json.dumps(part).encode() + b"\n" for part in parts)]
+
+
+def _call(path: Path) -> None:
+    try:
+        asked = msgspec.json.decode(path.read_bytes(), type=dict[str, Any])
+    except (ValueError, RecursionError):
+        return  # the protocol's own
+    log = path.with_name("memory.rdfp")
+    desk = Desk(log, write=True)
+    try:
+        desk.call(str(asked.get("tool")), {key: value for key, value in asked.items() if key != "tool"})
+    finally:
+        desk.close()
+        if log.stat().st_size > 1 << 16:
+            log.unlink()
+
+
+def _calls() -> list[bytes]:
+    ann = "https://example.org/ann"
+    triple = {"subject": ann, "predicate": "https://example.org/likes", "object": '"tea"'}
+    calls: list[dict[str, object]] = [
+        {"tool": name, **{key: value for key, value in triple.items() if key in kind.__struct_fields__}}
+        for name, kind in {**READING, **WRITING}.items()
+    ]
+    calls += [
+        {"tool": "sparql", "sparql": "SELECT * { ?s ?p ?o } LIMIT 2"},
+        {"tool": "know", "agent": ann, "fact": ann},
+    ]
+    return [json.dumps(call).encode() for call in calls]
+
+
+def _proposals(path: Path) -> None:
+    perceive(decode_proposals((str(path), path.read_bytes())), str(path))
+
+
+def _proposed() -> list[bytes]:
+    made = proposals(generate_annotation(10_000, seed=0), seed=0)
+    return [json.dumps(made | {"frames": made["frames"][:count]}).encode() for count in (2, 8)]
+
+
+def _tar() -> list[bytes]:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
+        for name in ("en/qa1_test.txt", "en/qa2_test.txt"):
+            about = tarfile.TarInfo(name)
+            about.size = len(STORIES)
+            archive.addfile(about, io.BytesIO(STORIES))
+    plain = gzip.decompress(buffer.getvalue())
+    return [plain]
+
+
 def _json(*values: object) -> Callable[[], list[bytes]]:
     return lambda: [json.dumps(value).encode() for value in values]
 
@@ -252,6 +397,21 @@ DOORS: dict[str, Door] = {
     ),
     "parameters": Door(_params, lambda: [(ROOT / "params.yaml").read_bytes()], "params.yaml"),
     "transcript": Door(read_transcript, _transcript),
+    "forged log": Door(_log, lambda: [village().to_patch().encode()], "log.rdfp", forged_log),
+    "forged packed log": Door(_log, lambda: [village().to_patch().encode()], "log.rdfp.gz", forged_member),
+    "repair": Door(repair, lambda: [village().to_patch().encode()], "log.rdfp", forged_log),
+    "forged transcript": Door(read_transcript, _transcript, wrap=forged_transcript),
+    "forged zip": Door(_annotations, lambda: [_annotation()], "annotations.zip", forged_zip),
+    "tar": Door(
+        lambda path: extract(path, lambda name: name.name, path.parent, what="task"),
+        _tar,
+        "tasks.tar.gz",
+        lambda data: gzip.compress(data, mtime=0),
+    ),
+    "forged ledger": Door(_ledger, _ledger_lines),
+    "forged pins": Door(_pins, _bare_pins, wrap=forged_pins),
+    "proposals": Door(_proposals, _proposed),
+    "memory tools": Door(_call, _calls),
     "answers": Door(
         lambda path: read_answers(path, dict.fromkeys((0, 1), ("a", "b"))),
         lambda: [
@@ -334,7 +494,7 @@ WORDS = [
 ]
 
 
-def mutated(seeds: list[bytes], source: random.Random) -> bytes:
+def mutated(seeds: list[bytes], source: random.Random, wrap: Callable[[bytes], bytes] = bytes) -> bytes:
     """An input somewhat like those that a door takes."""
     data = bytearray(source.choice(seeds))
     for _ in range(source.randint(1, 6)):
@@ -358,7 +518,18 @@ def mutated(seeds: list[bytes], source: random.Random) -> bytes:
             at = data.find(word, start)
             if at >= 0:
                 data[at : at + 1] = source.choice(WORDS)
-    return bytes(data)
+    return wrap(bytes(data))
+
+
+def grown(seeds: list[bytes], source: random.Random) -> Callable[[int], bytes]:
+    """An input in which a part comes again and again, by how often it does."""
+    data = source.choice(seeds)
+    if source.random() < 0.5:
+        data = mutated([data], source)
+    start = source.randrange(len(data) + 1)
+    part = data[start : start + source.choice((1, 2, 7, 40, 300))] if source.random() < 0.7 else b""
+    part = part or source.choice(WORDS)
+    return lambda count: data[:start] + part * (count // len(part)) + data[start:]
 
 
 def corpus(name: str) -> list[bytes]:
