@@ -9,6 +9,8 @@ are the moments of the world between which it holds: "what was believed at tick 
 ``as_of(10, about=3)``. The present state has what is valid now; what lies ahead begins, and ends, when its
 moment comes.
 
+Threads may share a memory: who remembers something reads and writes in one turn.
+
 A record that was written because of another (``cause``) rests on what that one says. Where its last ground is
 forgotten it is withdrawn, and where that has ended it ends: :meth:`Memory.impact` says beforehand what would.
 
@@ -19,9 +21,11 @@ triple itself, so that the present state can be asked without any record.
 from __future__ import annotations
 
 import hashlib
+import threading
 from collections.abc import Callable, Iterable
 from datetime import datetime
-from typing import Unpack, get_args
+from functools import wraps
+from typing import Any, TypeVar, Unpack, cast, get_args
 
 import pyoxigraph as ox
 
@@ -79,6 +83,19 @@ from substrate.memory.records import (
 )
 from substrate.rules.tbox import TBox
 
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _alone(write: F) -> F:
+    """A method that reads what is remembered and then writes, which threads call one after the other."""
+
+    @wraps(write)
+    def taken(self: Memory, *given: Any, **named: Any) -> Any:
+        with self._turn:
+            return write(self, *given, **named)
+
+    return cast(F, taken)
+
 
 class Memory:
     """A memory over an event log, which stays an ordinary log: :attr:`log`.
@@ -128,10 +145,12 @@ class Memory:
         self._contradictions: Contradictions = contradictions
         self._vocabulary = Vocabulary(self.tbox)
         self._heard: Heard | None = None
+        self._turn = threading.RLock()
         self._quiet = -1  # so long was the log when nothing of it was still to begin or end
 
     # Remembering
 
+    @_alone
     def observe(
         self,
         subject: Value,
@@ -186,6 +205,7 @@ class Memory:
             changes = self._settle(clash, first, tick, written) + changes
         return self._write(OBSERVATION, tick, about, changes)
 
+    @_alone
     def observe_many(
         self, facts: Iterable[tuple[Value, Value, Value]], **written: Unpack[Written]
     ) -> list[Record]:
@@ -224,6 +244,7 @@ class Memory:
                 left.append((Op.RETRACT, other))
         return left
 
+    @_alone
     def believe(
         self,
         agent: Node,
@@ -257,6 +278,7 @@ class Memory:
         self._come_due(Now(tick, written.get("time")))
         return self._write(BELIEF, tick, about, [(Op.INSERT, said)])
 
+    @_alone
     def end(
         self,
         subject: Value,
@@ -296,6 +318,7 @@ class Memory:
             ENDING, tick, [(ABOUT, node) for node in open_] + meta, [*changes, *ending.ended], ending.doubted
         )
 
+    @_alone
     def forget(
         self,
         subject: Value,
