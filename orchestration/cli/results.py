@@ -132,6 +132,13 @@ def verify(
             "without that counts as drift.",
         ),
     ] = None,
+    repair: Annotated[
+        bool,
+        typer.Option(
+            "--repair",
+            help="First bring back what is damaged: from DVC's cache, from its remote, or computed again.",
+        ),
+    ] = False,
     head: HeadOption = None,
     key: SignerOption = None,
     markdown: Annotated[
@@ -142,6 +149,7 @@ def verify(
     """Hold every file against its hash, recompute everything and compare it with the pins, cell by cell and
     row by row; exit 1 on damage or drift.
     """
+    mended: list[str] = []
     with failing(), running():
         from orchestration.ledger.verification import held_against, verify_files, verify_profile
         from orchestration.pipeline.graph import STAGES
@@ -156,12 +164,25 @@ def verify(
         except ParameterError as error:
             report = verify_files(root, profile, STAGES, error)
         else:
+            if repair:
+                from orchestration.ledger.repair import repair as bring_back
+                from orchestration.ledger.repair import told
+                from orchestration.pipeline.resources import WorkspaceResource
+                from orchestration.pipeline.run import instance, run_stages
+
+                resource = WorkspaceResource(profile=workspace.settings.profile, force=True)
+                done = bring_back(
+                    workspace, STAGES, lambda names: run_stages(names, resource, instance(root))
+                )
+                mended += told(done)
             computed = [name for name, stage in STAGES.items() if stage.pinned_by == "dvc.yaml"]
             with stage_bars(computed) if recompute else nullcontext():
                 recomputing = compute if recompute else None
                 report = verify_profile(workspace, STAGES, recompute=recomputing, since=since)
         if head or key:
             report = held_against(report, root, signed_head(head, key))
+    for line in mended:
+        note(line)
     if json:
         print_json(report)
     else:

@@ -139,11 +139,14 @@ def since(root: Path, profile: str, pinned: Pins, commit: str) -> Since:
     number is where they lead from its counts then to those of now.
 
     Raises:
-        ParameterError: there is no such commit.
+        ParameterError: there is no such commit, or its pins have a form that is read no more.
     """
     names = _git(root, "ls-tree", "-r", "--name-only", commit, "--", "pins").decode().splitlines()
     ours = (f"pins/{profile}/", f"pins/{profile}.json", ACCEPTED)
     files = {name: _git(root, "show", f"{commit}:{name}") for name in names if name.startswith(ours)}
+    if any(name.startswith(ours[0]) for name in files) and ours[1] not in files:
+        hint = f"Name a commit that has {ours[1]}; an older program can read that one"
+        raise ParameterError(f"the pins of {commit} have an earlier form", where=("--since",), hint=hint)
     before = decode_pins(files, profile)
     accepted = _accepted(root, commit, files.get(ACCEPTED, b"").splitlines())
     accepted = [one for one in accepted if one.profile == profile]

@@ -13,6 +13,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Collection, Iterable
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -186,6 +187,12 @@ def commit(root: Path, *targets: str) -> None:
     if done.returncode:
         hint = f"Run it by hand to see more: {shlex.join(command)}"
         raise PinError(f"DVC failed: {done.stderr.strip()}", where=(root,), hint=hint)
+
+
+def fetch_cached(root: Path, outs: Iterable[str]) -> None:
+    """Fetch what is pinned of some outs into DVC's cache, as far as a remote has it."""
+    with suppress(PinError):
+        _run(root, "-m", "dvc", "fetch", "--quiet", *outs)
 
 
 def settle(

@@ -1,0 +1,67 @@
+"""Damaged results come back, and pins that cannot be read are not taken for none."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from pathlib import Path
+
+from shared_project import run
+from typer.testing import CliRunner
+
+from orchestration.cli.main import app
+
+ROWS = "artifacts/sample/babi/answers.jsonl"
+NUMBERS = "artifacts/sample/tables"
+
+
+def invoke(*arguments: str, code: int = 0) -> str:
+    result = CliRunner().invoke(app, list(arguments))
+    assert result.exit_code == code, result.output
+    return result.output
+
+
+def test_what_is_damaged_comes_back_from_the_cache_or_is_computed_again(reproduced: Path) -> None:
+    kept = {path: path.read_bytes() for path in (reproduced / NUMBERS).iterdir()}
+    rows = (reproduced / ROWS).read_bytes()
+    name = hashlib.md5(rows, usedforsecurity=False).hexdigest()
+    cached = reproduced / ".dvc/cache/files/md5" / name[:2] / name[2:]
+    cached.parent.mkdir(parents=True)
+    cached.write_bytes(rows)
+    (reproduced / ROWS).write_bytes(rows.replace(b"true", b"tru3", 1))
+    shutil.rmtree(reproduced / NUMBERS)
+    invoke("verify", "--no-recompute", code=1)
+    said = invoke("verify", "--no-recompute", "--repair")
+    assert f"{ROWS}: its pinned bytes are back" in said
+    assert "tables/clevrer: computed again" in said
+    assert (reproduced / ROWS).read_bytes() == rows
+    assert {path: path.read_bytes() for path in (reproduced / NUMBERS).iterdir()} == kept
+
+
+def test_a_damaged_cache_is_not_believed(reproduced: Path) -> None:
+    from orchestration.ledger.repair import repair
+    from orchestration.pipeline.graph import STAGES
+    from orchestration.project import open_workspace
+
+    rows = (reproduced / ROWS).read_bytes()
+    name = hashlib.md5(rows, usedforsecurity=False).hexdigest()
+    cached = reproduced / ".dvc/cache/files/md5" / name[:2] / name[2:]
+    cached.parent.mkdir(parents=True)
+    cached.write_bytes(rows.replace(b"true", b"tru3", 1))
+    (reproduced / ROWS).write_bytes(b"lost\n")
+    asked: list[str] = []
+    done = repair(open_workspace(), STAGES, asked.extend)
+    assert done.restored == []
+    assert "babi/answers" in asked
+    assert (reproduced / ROWS).read_bytes() == b"lost\n"
+
+
+def test_pins_of_an_earlier_form_are_not_taken_for_none(reproduced: Path) -> None:
+    run(reproduced, "git", "init", "--quiet")
+    (reproduced / ".gitignore").write_text("/data/\n/artifacts/\n/storage/\n/.dagster/\n/.dvc/\n", "utf-8")
+    pins = (reproduced / "pins/sample.json").rename(reproduced / "pins/aside")
+    run(reproduced, "git", "add", "--all")
+    run(reproduced, "git", "commit", "--quiet", "--message", "An earlier form")
+    pins.rename(reproduced / "pins/sample.json")
+    said = invoke("verify", "--no-recompute", "--since", "HEAD", code=1)
+    assert "have an earlier form" in said
