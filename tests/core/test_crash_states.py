@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections import Counter
 from collections.abc import Callable
 from itertools import pairwise
@@ -101,4 +102,5 @@ def test_no_power_loss_costs_what_was_acknowledged(
             assert log.digest in state.allowed, (number, state)
             log.extend_lines([(99, "A <urn:s> <urn:p> <urn:later> .")])
         assert EventLog.read(path).digest == log.digest
+    sys.stdout.write(f"{workload.__name__}, {suffix}: {dict(found)}\n")
     assert found["opened"] > 15, found

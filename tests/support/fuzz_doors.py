@@ -257,7 +257,7 @@ def forged_transcript(data: bytes) -> bytes:
     """Lines of a transcript, each with the address and digest of what it says."""
     lines: list[bytes] = []
     for line in data.splitlines():
-        with suppress(ValueError, TypeError, KeyError):
+        with suppress(ValueError, TypeError, KeyError, RecursionError):
             said = json.loads(line)
             digest = address({"request": said["request"], "reply": said["reply"]})
             line = json.dumps(said | {"address": address(said["request"]), "digest": digest}).encode()
@@ -324,14 +324,12 @@ def _call(path: Path) -> None:
 def _calls() -> list[bytes]:
     ann = "https://example.org/ann"
     triple = {"subject": ann, "predicate": "https://example.org/likes", "object": '"tea"'}
-    calls: list[dict[str, object]] = [
+    calls = [
         {"tool": name, **{key: value for key, value in triple.items() if key in kind.__struct_fields__}}
         for name, kind in {**READING, **WRITING}.items()
     ]
-    calls += [
-        {"tool": "sparql", "sparql": "SELECT * { ?s ?p ?o } LIMIT 2"},
-        {"tool": "know", "agent": ann, "fact": ann},
-    ]
+    calls.append({"tool": "sparql", "sparql": "SELECT * { ?s ?p ?o } LIMIT 2"})
+    calls.append({"tool": "know", "agent": ann, "fact": ann})
     return [json.dumps(call).encode() for call in calls]
 
 
