@@ -13,7 +13,6 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Collection, Iterable
-from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -191,8 +190,9 @@ def commit(root: Path, *targets: str) -> None:
 
 def fetch_cached(root: Path, outs: Iterable[str]) -> None:
     """Fetch what is pinned of some outs into DVC's cache, as far as a remote has it."""
-    with suppress(PinError):
-        _run(root, "-m", "dvc", "fetch", "--quiet", *outs)
+    command = [sys.executable, "-m", "dvc", "fetch", "--quiet", *outs]
+    environment = os.environ | {"DVC_NO_ANALYTICS": "1"}
+    subprocess.run(command, cwd=root, env=environment, capture_output=True, check=False)
 
 
 def settle(
