@@ -209,7 +209,7 @@ def read_what_is_left(folder: Path) -> Manifest:
 
 
 _DAMAGED = (ValueError, TypeError, LookupError, AttributeError, RecursionError)
-"""What is raised for what is no ASCII, no name, no JSON, or no line of a manifest."""
+"""The errors of what is no ASCII, no name, no JSON, or no line of a manifest."""
 
 
 def _encode(manifest: Manifest) -> bytes:

@@ -22,7 +22,7 @@ CACHE = ".dvc/cache/files/md5"
 
 
 class Repaired(NamedTuple):
-    """What was put right: the outs whose bytes came back, and the stages that were computed again."""
+    """The outs whose bytes came back, and the stages that were computed again."""
 
     restored: list[str]
     computed: list[str]
@@ -118,7 +118,7 @@ def _copy(source: Path, target: Path, name: str) -> None:
 
 
 def told(done: Repaired) -> Sequence[str]:
-    """What was done, a line each."""
+    """Say what was done, a line each."""
     return [
         *(f"{out}: its pinned bytes are back" for out in done.restored),
         *(f"{name}: computed again" for name in done.computed),

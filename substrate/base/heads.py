@@ -27,7 +27,7 @@ class HeadError(SubstrateError):
 
 
 class Head(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What is signed.
+    """A statement that is signed.
 
     Attributes:
         of: ``log``, or ``results PROFILE``.

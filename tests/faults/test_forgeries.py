@@ -1,4 +1,4 @@
-"""Who forges a log or a result is found by what the table of attackers names: by a signed head at last."""
+"""A forger of a log or a result is found by what the table of attackers names: by a signed head at last."""
 
 from __future__ import annotations
 

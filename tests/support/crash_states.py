@@ -198,7 +198,7 @@ def _paths(inside: Mapping[int, list[tuple[str, int]]], folder: int, path: str) 
 
 
 def _some(kinds: list[list[T]], most: int, draw: random.Random) -> Iterator[tuple[T, ...]]:
-    """One of each kind: all combinations where they are few, else those in order and some others."""
+    """A choice of each kind: all combinations where they are few, else those in order and some others."""
     if math.prod(map(len, kinds)) <= most:
         yield from itertools.product(*kinds)
         return
