@@ -16,8 +16,8 @@ from orchestration.scoring.scores import Score
 from substrate.cause.pictures import STATES
 
 HERE = Path(__file__).parent
-SHARED = ("report.css", "answers.js")
-"""The files that the pages load: how they look, and what a table of answers does."""
+SHARED = ("report.css", "answers.js", "report.js")
+"""The files that the pages load: how they look, and what tables, the search and a table of answers do."""
 RIGHT = 3
 """Of how many answers of a subset that are not wrong the report has the steps: of the first."""
 NAMED = 100

@@ -18,7 +18,7 @@ from markupsafe import Markup
 
 from orchestration.lineage.number import Lineage, environment, trace_number
 from orchestration.registry import BENCHMARKS, MAIN, SOURCES, STUDIES, TABLES
-from orchestration.rendering.answers import write_answers
+from orchestration.rendering.answers import Answers, write_answers
 from orchestration.rendering.experiments import cross_domain, twin_of
 from orchestration.rendering.figures import Curve, ablation_curve, accuracy_by_subset
 from orchestration.rendering.page import (
@@ -31,6 +31,7 @@ from orchestration.rendering.page import (
     templates,
 )
 from orchestration.rendering.robustness import TABLE, reliability_figures, robustness_figures
+from orchestration.rendering.shown import ShownTable, shown_table, write_files
 from orchestration.rendering.tables import Table
 from orchestration.rendering.videos import write_videos
 from orchestration.rendering.worked import worked_examples
@@ -77,23 +78,6 @@ class Measured(NamedTuple):
     size: str
 
 
-class Cell(NamedTuple):
-    """A cell of a table; a measured number has the name that its trace goes by."""
-
-    text: str
-    number: str | None = None
-
-
-class PrintedTable(NamedTuple):
-    """A table of the run, its measured numbers tied to their scores."""
-
-    name: str
-    title: str
-    heads: list[str]
-    rows: list[list[Cell]]
-    caption: str
-
-
 class ForestRow(NamedTuple):
     """A number in the forest plot; places are per cent of the axis, from 0 to 100."""
 
@@ -127,7 +111,8 @@ def write_report(workspace: Workspace, out: Path, known: Stages | None = None) -
     answered = write_answers(workspace, jinja, out)
     pages = _write_numbers(jinja, lineage, scores, {answers.benchmark.name for answers in answered}, out)
     videos = write_videos(workspace, jinja, out)
-    content = _content(workspace, scores)
+    content = _content(workspace, scores, out)
+    (out / "search.js").write_text(f"found({_sought(scores, answered)})\n", "utf-8")
     page = jinja.get_template("report.html.j2").render(answered=answered, videos=videos, **content)
     (out / "index.html").write_text(page, "utf-8")
     explained = sum(answers.count.explained for answers in answered)
@@ -174,7 +159,20 @@ def _write_numbers(
     return written
 
 
-def _content(workspace: Workspace, scores: Mapping[str, Mapping[str, Score]]) -> dict[str, Any]:
+def _sought(scores: Mapping[str, Mapping[str, Score]], answered: Iterable[Answers]) -> str:
+    """The list that the search looks through, as JSON: words and page of each number and of each page of
+    answers, which is searched there.
+    """
+    found: list[tuple[str, str, int]] = []
+    for benchmark, numbers in scores.items():
+        title = BENCHMARKS[benchmark].title
+        for name, score in numbers.items():
+            found.append((f"{name} · {title}: {percent(score)}", number_page(name), 0))
+    found += [(f"{one.title}: {one.count.answers:,} answers", one.page, 1) for one in answered]
+    return msgspec.json.encode(found).decode()
+
+
+def _content(workspace: Workspace, scores: Mapping[str, Mapping[str, Score]], out: Path) -> dict[str, Any]:
     every = [score for found in scores.values() for score in found.values()]
     sources = data_sources(workspace)
     per_question = [score for score in scores[MAIN.name].values() if score.metric == "per_question"]
@@ -188,7 +186,7 @@ def _content(workspace: Workspace, scores: Mapping[str, Mapping[str, Score]]) ->
         "summary": _summary(workspace, every, sources),
         "official": {source.kind for source in sources} == {"official"},
         "generated": any(source.kind == "generated" for source in sources),
-        "tables": {table.name: table for table in _tables(workspace, scores)},
+        "tables": {table.name: table for table in _tables(workspace, scores, out)},
         "forest": forest(scores),
         "accuracy": Markup(accuracy_by_subset("accuracy", per_question)),
         "curves": [
@@ -249,30 +247,17 @@ def _summary(
     ]
 
 
-def _tables(workspace: Workspace, scores: Mapping[str, Mapping[str, Score]]) -> list[PrintedTable]:
+def _tables(workspace: Workspace, scores: Mapping[str, Mapping[str, Score]], out: Path) -> list[ShownTable]:
     """The run's tables, with every cell that the other formats have."""
-    made = []
+    made: list[ShownTable] = []
     every = {key: score for found in scores.values() for key, score in found.items()}
     for name, title in TITLES.items():
         path = workspace.path(_ELSEWHERE.get(name, f"artifacts/{{profile}}/tables/{name}.json"))
         if path.is_file():
             table = msgspec.json.decode(path.read_bytes(), type=Table)
-            rows = zip(table.rows, table.numbers, strict=True)
-            linked = [
-                [
-                    _cell(text, number, cited, every)
-                    for text, number, cited in zip(row, numbers, table.cited, strict=True)
-                ]
-                for row, numbers in rows
-            ]
-            made.append(PrintedTable(name, title, list(table.heads), linked, table.caption))
+            files = write_files(table, name, path.with_suffix(".tex"), out)
+            made.append(shown_table(name, title, table, every, files))
     return made
-
-
-def _cell(text: str, number: str, cited: Mapping[str, str], scores: Mapping[str, Score]) -> Cell:
-    """A cell, tied to its number where it shows what was measured."""
-    score = scores.get(number)
-    return Cell(text, number if score and not cited and text.partition(" [")[0] == percent(score) else None)
 
 
 def forest(scores: Mapping[str, Mapping[str, Score]]) -> Forest:

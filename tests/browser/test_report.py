@@ -121,6 +121,49 @@ def test_a_phone_scrolls_down_and_not_sideways(opened: _Opener, name: str) -> No
     assert min(sizes) >= 11
 
 
+@pytest.mark.parametrize("width", [360, 1200])
+def test_every_table_fits_and_the_rest_of_it_is_a_click_away(opened: _Opener, width: int) -> None:
+    page = opened(width=width)
+    page.evaluate("document.querySelectorAll('details').forEach(part => part.open = true)")
+    for table in page.locator("table.cards").all():
+        name = table.get_attribute("aria-describedby")
+        assert table.evaluate("e => e.scrollWidth <= e.parentElement.clientWidth"), name
+        assert 2 <= table.locator("thead th:visible").count() <= 7, name
+    table = page.locator("table[aria-describedby=caption-clevrer]")
+    gap = table.locator("tbody tr").first.locator("td[data-head*='gap']").first
+    assert not gap.is_visible()
+    page.locator("section[aria-labelledby=table-clevrer] .all input").check()
+    assert gap.is_visible()
+
+
+def test_a_table_is_sorted_by_a_click_and_a_benchmark_or_number_is_found(opened: _Opener) -> None:
+    page = opened()
+    table = page.locator("table[aria-describedby=caption-clevrer]")
+    head = table.locator("thead th").nth(1)
+    head.get_by_role("button").press("Enter")
+    shown = table.locator("tbody tr td[data-head=n]").all_inner_texts()
+    counts = [int(text.replace(",", "")) for text in shown if text.strip()]
+    assert counts == sorted(counts)
+    expect(head).to_have_attribute("aria-sort", "ascending")
+    page.get_by_role("searchbox").fill("babi qa7")
+    expect(page.locator("#said")).to_have_text("1 numbers")
+    page.locator("#found a").last.scroll_into_view_if_needed()
+    page.locator("#found a", has_text="search the answers of bAbI").click()
+    page.wait_for_url(re.compile("/answers/babi.html"))
+    expect(page.get_by_label("Scene or words")).to_have_value("babi qa7")
+
+
+def test_a_slider_shows_the_state_of_both_arms_at_a_tick(opened: _Opener) -> None:
+    page = opened()
+    slider = page.get_by_role("slider")
+    last = int(slider.get_attribute("max") or 0)
+    slider.fill("0")
+    expect(page.locator("#state .only")).to_have_count(0)
+    slider.fill(str(last))
+    expect(page.locator("#state output")).to_have_text(str(last))
+    assert page.locator("#state .only").count()
+
+
 def brightness(page: Page, property_: str) -> float:
     colour = page.evaluate(f"getComputedStyle(document.body).{property_}")
     return sum(map(float, colour.removeprefix("rgb(").removesuffix(")").split(","))) / 3

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import pyoxigraph as ox
 
 from substrate.ask.questions import occurrences
+from substrate.base.vocabulary import RDF_TYPE
 from substrate.branch.fork import arms
 from substrate.branch.interventions import Intervention, RetractAwareness
 from substrate.domains.smallville.format import Spec
 from substrate.domains.smallville.picture import labels_in
 from substrate.domains.smallville.twin import change, parent_log, village_tbox
-from substrate.log.event_log import EventLog
+from substrate.log.event_log import EventLog, Op
 from substrate.rules.fixpoint import RuleEmitter, unfold
 from substrate.rules.tbox import TBox
 
 HORIZON = 13
+Span = tuple[int, int | None]
+"""The tick from which on a fact holds, and the one at which it no longer does, if there is one."""
 
 
 class Happening(NamedTuple):
@@ -51,6 +54,10 @@ class Twin(NamedTuple):
     digests: tuple[str, str]
     differing: int
     """Events after the branch that one arm has and the other has not."""
+    last: int
+    """The last tick of either arm."""
+    facts: list[tuple[str, list[Span], list[Span]]]
+    """Each fact in words, with when it holds in arm A and in arm B."""
     source: str = "the village that the TBox itself holds"
     asked: str = ""
     answers: Mapping[str, str] = {}
@@ -69,8 +76,9 @@ def twin_experiment(tbox: TBox, log: EventLog, at: int, intervention: Interventi
     """
     pair = arms(log, at, intervention, RuleEmitter(tbox))
     told = [_by_tick(tbox, arm) for arm in pair]
+    last = max(arm.last_tick for arm in pair)
     # At the branch the axis leaves out a tick's width, for the fork itself.
-    wide = 94 / (1 + max(arm.last_tick for arm in pair))
+    wide = 94 / (1 + last)
     ticks, differing = [], 0
     for tick in sorted(told[0].keys() | told[1].keys()):
         a, b = (arm.get(tick, Counter()) for arm in told)
@@ -86,6 +94,8 @@ def twin_experiment(tbox: TBox, log: EventLog, at: int, intervention: Interventi
         ticks,
         (pair[0].digest, pair[1].digest),
         differing,
+        last,
+        _facts(tbox, pair),
     )
 
 
@@ -128,6 +138,24 @@ def _by_tick(tbox: TBox, log: EventLog) -> dict[int, Counter[str]]:
         who = ", ".join(sorted(said))
         found.setdefault(event.tick, Counter())[f"{tbox.label(event.kind)}: {who}"] += 1
     return found
+
+
+def _facts(tbox: TBox, pair: Sequence[EventLog]) -> list[tuple[str, list[Span], list[Span]]]:
+    """Every fact about somebody with a name, in words, with the ticks between which it holds in each arm."""
+    found: dict[str, tuple[list[Span], list[Span]]] = {}
+    for arm, log in enumerate(pair):
+        names, since = labels_in(log), dict[str, int]()
+        for tick, op, (subject, predicate, value) in log:
+            if subject not in names or not isinstance(value, ox.NamedNode) or predicate == RDF_TYPE:
+                continue
+            said = f"{names[subject]} {tbox.label(predicate)} {names.get(value) or tbox.label(value)}"
+            if op is Op.INSERT:
+                since.setdefault(said, tick)
+            elif said in since:
+                found.setdefault(said, ([], []))[arm].append((since.pop(said), tick))
+        for said, tick in since.items():
+            found.setdefault(said, ([], []))[arm].append((tick, None))
+    return [(said, *spans) for said, spans in sorted(found.items())]
 
 
 def _happenings(here: Counter[str], there: Counter[str]) -> list[Happening]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import re
@@ -177,6 +178,16 @@ def test_every_number_is_in_the_page_and_has_one_with_its_trace(reproduced: Path
         "profiles.sample.clevrer.scenes = 3",
     ):
         assert proof in words
+
+
+def test_a_table_is_there_as_files_with_every_cell(reproduced: Path) -> None:
+    made = msgspec.json.decode((reproduced / "artifacts/sample/tables/clevrer.json").read_bytes())
+    files = {path.suffix: path for path in (reproduced / REPORT / "tables").glob("clevrer.*")}
+    heads, *rows = csv.reader(files[".csv"].read_text("utf-8").splitlines())
+    assert (heads, rows) == (made["heads"], made["rows"])
+    lines = [json.loads(line) for line in files[".jsonl"].read_text("utf-8").splitlines()]
+    assert [list(line.values()) for line in lines] == made["rows"]
+    assert files[".tex"].read_bytes() == (reproduced / "artifacts/sample/tables/clevrer.tex").read_bytes()
 
 
 def words_of(path: Path) -> str:

@@ -1,0 +1,170 @@
+"""Tables of results as the report shows them: seven columns first, a conclusion in words, and their files."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from orchestration.benchmarks.benchmark import Benchmark
+from orchestration.registry import BENCHMARKS
+from orchestration.rendering.page import percent
+from orchestration.rendering.tables import Table
+from orchestration.scoring.counting import split_name
+from orchestration.scoring.likeness import PAPER, difference, why_not
+from orchestration.scoring.scores import Score
+
+_MOST = 7
+"""The columns of a table that are shown at once; they fit a page of 1,200 pixels."""
+_BESIDE = ("95 % interval", "paper's 95 % interval")
+"""Columns that stand under the figure on their left."""
+_MORE = ("paper's n", "paper's gap", "gap (substrate vs. best)", "options", "measured minus others")
+_MANY = 8
+
+
+class Cell(NamedTuple):
+    """A cell of a table: a measured number has the name that its trace goes by; an interval stands below."""
+
+    text: str
+    number: str | None = None
+    below: str = ""
+
+
+class Column(NamedTuple):
+    """A column's head, and whether it is shown on demand only."""
+
+    head: str
+    more: bool = False
+
+
+class Row(NamedTuple):
+    """A row's label and cells, and whether it is shown on demand only."""
+
+    label: str
+    cells: list[Cell]
+    more: bool = False
+
+
+class ShownTable(NamedTuple):
+    """A table of the run, its measured numbers tied to their scores.
+
+    Attributes:
+        name: of its files.
+        title: its heading.
+        columns: all of them; no more than seven are shown at once.
+        rows: all of them.
+        caption: what it shows, and on which data.
+        conclusion: what it comes to, in words made from its numbers; empty where it has none.
+        files: the places of the table as a file, by the format's name.
+    """
+
+    name: str
+    title: str
+    columns: list[Column]
+    rows: list[Row]
+    caption: str
+    conclusion: str
+    files: Mapping[str, str]
+
+    @property
+    def folds(self) -> bool:
+        """Tell whether a part is shown on demand only."""
+        return any(one.more for one in (*self.columns, *self.rows))
+
+
+def shown_table(
+    name: str, title: str, table: Table, scores: Mapping[str, Score], files: Mapping[str, str]
+) -> ShownTable:
+    """A table for a reader, with every cell that the other formats have."""
+    kept = [at for at, head in enumerate(table.heads) if head not in _BESIDE]
+    heads: list[Column] = []
+    for at in kept:
+        again = table.heads[at] in [one.head for one in heads]
+        full = sum(not one.more for one in heads) >= _MOST
+        heads.append(Column(table.heads[at], table.heads[at] in _MORE or again or full))
+    rows: list[Row] = []
+    for texts, numbers in zip(table.rows, table.numbers, strict=True):
+        cells: list[Cell] = []
+        for at in kept[1:]:
+            below = texts[at + 1] if table.heads[at + 1 : at + 2] and table.heads[at + 1] in _BESIDE else ""
+            cells.append(_cell(texts[at], numbers[at], bool(table.cited[at]), below, scores))
+        own = BENCHMARKS.get(numbers[0].partition("/")[0])
+        rows.append(Row(_label(texts[0], own), cells, own is not None and _is_part(numbers[0], own)))
+    told = [scores[numbers[0]] for numbers in table.numbers if numbers[0] in scores]
+    return ShownTable(name, title, heads, rows, table.caption, conclusion(told), files)
+
+
+def _label(text: str, benchmark: Benchmark | None) -> str:
+    """A number's name in words; what is no name as it is."""
+    if benchmark is None or text not in benchmark.numbers:
+        return text
+    subset, metric = split_name(text)
+    said = ", ".join(part for part in (subset, metric) if part).replace("_", " ")
+    return f"{benchmark.title}: {said}"
+
+
+def _is_part(number: str, benchmark: Benchmark) -> bool:
+    """Tell whether a number is a part of a mean that stands in the table, and one of many."""
+    means = [name for name in benchmark.numbers if split_name(name)[0] == "mean"]
+    return bool(means) and len(benchmark.numbers) > _MANY and number not in means
+
+
+def _cell(text: str, number: str, cited: bool, below: str, scores: Mapping[str, Score]) -> Cell:
+    """A cell, tied to its number where it shows what was measured."""
+    score = scores.get(number)
+    measured = score and not cited and text.partition(" [")[0] == percent(score)
+    return Cell(text, number if measured else None, below)
+
+
+def conclusion(scores: Sequence[Score]) -> str:
+    """The outcome of some numbers in a sentence or two: how far from the paper's, or why nobody knows.
+
+    >>> from orchestration.scoring.scores import score
+    >>> conclusion([score("twin/joint", 500, 500, "generated", "generated")])
+    "No number is compared with the paper's (generated data: 1 number). Here 100.00 % to 100.00 % are right."
+    """
+    measured = [one for one in {one.name: one for one in scores}.values() if one.n]
+    paper = [one for one in measured if PAPER in one.published]
+    if not paper:
+        return ""
+    apart = [abs(gap) for one in paper if (gap := difference(one, PAPER)) is not None]
+    if apart:
+        of = "number that is" if len(apart) == 1 else "numbers that are"
+        verb = "lies" if len(apart) == 1 else "lie"
+        said = f"The {len(apart)} {of} compared with the paper's {verb} within {max(apart):.2f} points of it."
+    else:
+        why: dict[str, int] = {}
+        for one in paper:
+            why[why_not(one, PAPER)] = why.get(why_not(one, PAPER), 0) + 1
+        reasons = "; ".join(f"{reason}: {n} number{'' if n == 1 else 's'}" for reason, n in why.items())
+        shares = sorted(one.correct / one.n for one in paper)
+        said = (
+            f"No number is compared with the paper's ({reasons}). "
+            f"Here {100 * shares[0]:.2f} % to {100 * shares[-1]:.2f} % are right."
+        )
+    pixels = any({"ns_dr", "aloe"} & one.published.keys() for one in paper)
+    return f"{said} The rivals read pixels; the substrate reads annotations." if pixels else said
+
+
+def write_files(table: Table, name: str, tex: Path, out: Path) -> dict[str, str]:
+    """Write a table as CSV, JSON Lines and TeX into the report's folder; their places by format."""
+    folder = out / "tables"
+    folder.mkdir(exist_ok=True)
+    with (folder / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows([table.heads, *table.rows])
+    lines = [dict(zip(_unique(table.heads), row, strict=True)) for row in table.rows]
+    (folder / f"{name}.jsonl").write_bytes(b"".join(msgspec.json.encode(line) + b"\n" for line in lines))
+    (folder / f"{name}.tex").write_bytes(tex.read_bytes())
+    return {
+        "CSV": f"tables/{name}.csv",
+        "JSON Lines": f"tables/{name}.jsonl",
+        "TeX": f"tables/{name}.tex",
+    }
+
+
+def _unique(heads: Sequence[str]) -> list[str]:
+    """Heads of which no two are the same: a later one has its number."""
+    return [head if head not in heads[:at] else f"{head} {at + 1}" for at, head in enumerate(heads)]
