@@ -15,7 +15,7 @@ from orchestration.registry import BENCHMARKS
 from orchestration.scoring.counting import Comparison
 from orchestration.scoring.likeness import difference, own, why_not
 from orchestration.scoring.published import MINUS, Kind, published
-from orchestration.scoring.scores import Score, read_scores, score_file
+from orchestration.scoring.scores import Score, score_file
 from orchestration.scoring.statistics import newcombe_paired, wilson
 from orchestration.workspace.folders import Workspace
 
@@ -97,8 +97,9 @@ class Listing:
         self.workspace = workspace
         self.numbers = [name for benchmark in BENCHMARKS.values() for name in benchmark.numbers]
         self.figures = {figure.name: figure for figure in published().figures()}
-        made = [name for name in self.numbers if self._score_file(name).is_file()]
-        self._scores = read_scores(workspace.artifacts / "scores", made)
+        files = {name: self._score_file(name) for name in self.numbers}
+        decode = msgspec.json.Decoder(Score).decode
+        self._scores = {name: decode(path.read_bytes()) for name, path in files.items() if path.is_file()}
         path = workspace.path(COMPARISONS)
         read = msgspec.json.decode(path.read_bytes(), type=list[Comparison]) if path.is_file() else []
         self._comparisons = {(one.first, one.second): one for one in read}
