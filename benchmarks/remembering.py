@@ -14,9 +14,10 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from substrate.adapters.remembering import remembered
+from substrate.adapters.remembering import remembered, town
 from substrate.adapters.village_tools import SentenceMemory
-from substrate.generators.remembering.episodes import KINDS, Episode, Question, Town, by_kind, episodes
+from substrate.generators.remembering.episodes import by_kind, episodes
+from substrate.generators.remembering.format import KINDS, Episode, Question
 from substrate.generators.remembering.oracle import UNKNOWN
 
 
@@ -36,12 +37,13 @@ def table(episode: Episode) -> list[str]:
 
 def bm25(episode: Episode) -> list[str]:
     """The answers of a search over sentences."""
-    town = Town()
-    sentences = [town.sentence(number, step) for number, step in enumerate(episode.steps)]
+    sentences = [town().sentence(number, step) for number, step in enumerate(episode.steps)]
 
     def answer(asked: Question) -> str:
         heard = sentences[: asked.at + 1]
-        found = SentenceMemory(heard).search(f"{town.label(asked.person)} {town.label(asked.relation)}", 10)
+        found = SentenceMemory(heard).search(
+            f"{town().label(asked.person)} {town().label(asked.relation)}", 10
+        )
         near = sorted(heard.index(sentence) for sentence in found.splitlines())
         about = [episode.steps[number] for number in near]
         same = [one for one in about if (one.person, one.relation) == (asked.person, asked.relation)]
@@ -66,7 +68,7 @@ def main() -> None:
     sys.stdout.write(f"| memory | {' | '.join(KINDS)} |\n|---|{'---|' * len(KINDS)}\n")
     for name, answers in MEMORIES.items():
         right, total = Counter[str](), Counter[str]()
-        for episode in episodes(given.episodes, given.seed):
+        for episode in episodes(town(), given.episodes, given.seed):
             for kind, (good, n) in by_kind(episode.questions, answers(episode)).items():
                 right[kind] += good
                 total[kind] += n

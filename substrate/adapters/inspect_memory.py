@@ -13,11 +13,12 @@ from typing import Any
 
 from substrate import __version__
 from substrate.adapters.memory_tools import Desk
-from substrate.adapters.remembering import UNKNOWN, told
+from substrate.adapters.remembering import UNKNOWN, errands, told, town
 from substrate.base.errors import ParameterError, SubstrateError
 from substrate.base.extras import missing_extra
 from substrate.baselines.model import ReplyError, ask, one_of
-from substrate.generators.remembering.episodes import Episode, Town, episodes
+from substrate.generators.remembering.episodes import episodes
+from substrate.generators.remembering.format import Episode
 from substrate.log.event_log import EventLog
 
 try:
@@ -63,7 +64,7 @@ def remembering(memory: str = "none", count: int = 50, seed: int = 11) -> Any:
     """
     if memory not in ("none", "substrate"):
         raise ParameterError(f"no memory is called {memory!r}", hint="Say none or substrate")
-    found = {one.name: one for one in episodes(count, seed)}
+    found = {one.name: one for one in episodes(town(), count, seed)}
     samples = [sample for one in found.values() for sample in _samples(one)]
     return Task(
         dataset=MemoryDataset(samples, name="remembering"),
@@ -75,18 +76,17 @@ def remembering(memory: str = "none", count: int = 50, seed: int = 11) -> Any:
 
 
 def _samples(episode: Episode) -> list[Any]:
-    town = Town()
-    lines = [town.sentence(number, step) for number, step in enumerate(episode.steps)]
+    lines = [town().sentence(number, step) for number, step in enumerate(episode.steps)]
     return [
         Sample(
             id=f"{episode.name}-{number}",
-            input=town.question(asked),
-            target=asked.expected if asked.expected == UNKNOWN else town.label(asked.expected),
+            input=town().question(asked),
+            target=asked.expected if asked.expected == UNKNOWN else town().label(asked.expected),
             metadata={
                 "kind": asked.kind,
                 "episode": episode.name,
                 "told": "\n".join(lines),
-                "options": [*map(town.label, town.values[asked.relation]), UNKNOWN],
+                "options": [*map(town().label, town().values[asked.relation]), UNKNOWN],
             },
         )
         for number, asked in enumerate(episode.questions)
@@ -108,7 +108,7 @@ def asking(memory: str, known_episodes: dict[str, Episode]) -> Any:
             path = Path(folder, "memory.rdfp")
             with EventLog.open(path) as log:
                 told(known_episodes[state.metadata["episode"]], log)
-            desk = Desk(path, tbox=Town().tbox)
+            desk = Desk(path, tbox=errands())
             prompt = f"{system}\nAsk the memory; a statement's number is its tick."
             agent = react(prompt=prompt, tools=_tools(desk))
             try:

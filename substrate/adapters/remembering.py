@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pyoxigraph as ox
 
 from substrate.base.terms import triple
-from substrate.generators.remembering.episodes import Episode, Question, Town
+from substrate.generators.remembering.episodes import Town
+from substrate.generators.remembering.format import Episode, Question
 from substrate.log.event_log import EventLog
 from substrate.memory.memory import Memory
 from substrate.memory.records import Record
+from substrate.rules.tbox import TBox, shipped_tboxes
 
 UNKNOWN = "unknown"
+
+
+@cache
+def errands() -> TBox:
+    """The TBox that episodes are made of."""
+    return TBox.load("errands")
+
+
+@cache
+def town() -> Town:
+    """Its words."""
+    return Town((shipped_tboxes() / "errands.ttl").read_text("utf-8"))
 
 
 def told(episode: Episode, log: EventLog | None = None) -> Memory:
@@ -20,7 +36,7 @@ def told(episode: Episode, log: EventLog | None = None) -> Memory:
         episode: its steps alone are read, never its gold.
         log: what it is told into; a new log unless given.
     """
-    memory = Memory(log, Town().tbox, contradictions="end")
+    memory = Memory(log, errands(), contradictions="end")
     records: list[Record] = []
     for tick, step in enumerate(episode.steps):
         fact = triple(*map(ox.NamedNode, (step.person, step.relation, step.value)))

@@ -9,18 +9,19 @@ from typing import Any
 
 import pytest
 
-from substrate.adapters.remembering import recalled, remembered, told
-from substrate.generators.remembering.episodes import KINDS, Question, Town, episodes
+from substrate.adapters.remembering import recalled, remembered, told, town
+from substrate.generators.remembering.episodes import episodes
+from substrate.generators.remembering.format import KINDS, Question
 from substrate.generators.remembering.oracle import UNKNOWN, Truth
 
 
 def test_a_memory_knows_what_the_oracle_knows_of_every_slot_after_every_step() -> None:
-    town, asked = Town(), 0
-    for episode in episodes(12, seed=3, steps=60):
+    asked = 0
+    for episode in episodes(town(), 12, seed=3, steps=60):
         memory, truth = told(episode), Truth(episode.steps)
         for at in range(0, 60, 7):
-            for person in town.people:
-                for relation in town.values:
+            for person in town().people:
+                for relation in town().values:
                     question = Question("update", person, relation, at, truth.value(person, relation, at))
                     assert recalled(memory, question) == question.expected, (episode.name, question)
                     asked += 1
@@ -29,7 +30,7 @@ def test_a_memory_knows_what_the_oracle_knows_of_every_slot_after_every_step() -
 
 def test_questions_of_each_kind_are_there_and_a_table_would_not_do() -> None:
     kinds, fallen = Counter[str](), 0
-    for episode in episodes(30, seed=11):
+    for episode in episodes(town(), 30, seed=11):
         assert remembered(episode) == [question.expected for question in episode.questions]
         for question in episode.questions:
             kinds[question.kind] += 1
@@ -51,8 +52,7 @@ def test_a_model_is_asked_with_and_without_the_memory(tmp_path: Path) -> None:
 
     from substrate.adapters.inspect_memory import remembering
 
-    gold = {f"{e.name}-{n}": q for e in episodes(1, 11) for n, q in enumerate(e.questions)}
-    town = Town()
+    gold = {f"{e.name}-{n}": q for e in episodes(town(), 1, 11) for n, q in enumerate(e.questions)}
 
     def alone(messages: Any, *_: Any) -> Any:
         return ModelOutput.from_content("mockllm/model", '{"answer": "Unknown"}')
@@ -66,8 +66,8 @@ def test_a_model_is_asked_with_and_without_the_memory(tmp_path: Path) -> None:
             named = {"subject": person, "predicate": relation, "tick": int(at)}
             return ModelOutput.for_tool_call("mockllm/model", "recall", named)
         facts = json.loads(messages[-1].text)["facts"]
-        iris = {iri.rpartition(":")[2]: iri for values in town.values.values() for iri in values}
-        answer = town.label(iris[facts[0]["object"]]) if facts else UNKNOWN
+        iris = {iri.rpartition(":")[2]: iri for values in town().values.values() for iri in values}
+        answer = town().label(iris[facts[0]["object"]]) if facts else UNKNOWN
         return ModelOutput.for_tool_call(
             "mockllm/model", "submit", {"answer": json.dumps({"answer": answer})}
         )

@@ -10,81 +10,53 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from random import Random
-from typing import Literal
 
-import msgspec
 import pyoxigraph as ox
 
-from substrate.base.vocabulary import RDF_TYPE
-from substrate.rules.tbox import TBox
+from substrate.generators.remembering.format import KINDS, Episode, Kind, Question, Step
+from substrate.generators.remembering.oracle import Truth
 
-Kind = Literal["update", "cascade", "absence", "deletion", "temporal"]
-KINDS: Sequence[Kind] = ("update", "cascade", "absence", "deletion", "temporal")
 AUTHORS = ("the neighbour", "the postman")
-_FOLLOWS = "PREFIX e: <urn:substrate:errands:> SELECT ?after ?before { ?after e:followsFrom ?before }"
-_RANGE = ox.NamedNode("http://www.w3.org/2000/01/rdf-schema#range")
-_PERSON = ox.NamedNode("urn:substrate:errands:Person")
-
-
-class Step(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Something told, ended or forgotten; terms are IRIs, and a step's tick is its number.
-
-    Attributes:
-        kind: what is done.
-        because: the number of the step from which this follows.
-        author: who says so; who takes back what was said, for ``forget``.
-    """
-
-    kind: Literal["tell", "end", "forget"]
-    person: str
-    relation: str
-    value: str
-    because: int | None = None
-    author: str = ""
-
-
-class Question(msgspec.Struct, frozen=True):
-    """What is known of a person by a relation after a step?"""
-
-    kind: Kind
-    person: str
-    relation: str
-    at: int
-    expected: str
-
-
-class Episode(msgspec.Struct, frozen=True):
-    """Steps, and questions with their gold."""
-
-    name: str
-    steps: list[Step]
-    questions: list[Question]
+_FOLLOWS = "urn:substrate:errands:followsFrom"
+_PERSON = "urn:substrate:errands:Person"
+_TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
+_FUNCTIONAL = "http://www.w3.org/2002/07/owl#FunctionalProperty"
+_LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
+_RANGE = "http://www.w3.org/2000/01/rdf-schema#range"
 
 
 class Town:
-    """The words of the TBox `errands` that episodes are made of."""
+    """The words of a TBox that episodes are made of.
 
-    def __init__(self) -> None:
-        self.tbox = TBox.load("errands")
-        store = self.tbox.store
+    Args:
+        turtle: the TBox `errands`, or another whose functional properties have a class as range, with
+            labelled things of these classes, and say what they follow from.
+    """
+
+    def __init__(self, turtle: str) -> None:
+        self._store = ox.Store()
+        self._store.load(turtle.encode(), ox.RdfFormat.TURTLE)
         things = defaultdict[str, list[str]](list)
-        for quad in sorted(store.quads_for_pattern(None, RDF_TYPE, None), key=str):
-            things[str(quad.object)].append(_iri(quad.subject))
-        self.people = things[str(_PERSON)]
+        for thing, kind in self._pairs(_TYPE):
+            things[kind].append(thing)
+        self.people = things[_PERSON]
         self.values = {
-            iri.value: things[str(quad.object)]
-            for iri in sorted(self.tbox.functional, key=str)
-            for quad in store.quads_for_pattern(iri, _RANGE, None)
+            relation: things[kind]
+            for relation, kind in self._pairs(_RANGE)
+            if relation in things[_FUNCTIONAL]
         }
         self.before = defaultdict[str, list[str]](list)
-        rows = store.query(_FOLLOWS)
-        assert isinstance(rows, ox.QuerySolutions)
-        for after, earlier in sorted((_iri(row["after"]), _iri(row["before"])) for row in rows):
+        for after, earlier in self._pairs(_FOLLOWS):
             self.before[after].append(earlier)
+        self._labels = dict(self._pairs(_LABEL))
+
+    def _pairs(self, predicate: str) -> list[tuple[str, str]]:
+        quads = self._store.quads_for_pattern(None, ox.NamedNode(predicate), None)
+        return sorted((_text(quad.subject), _text(quad.object)) for quad in quads)
 
     def label(self, iri: str) -> str:
         """The TBox's word."""
-        return self.tbox.label(ox.NamedNode(iri))
+        return self._labels[iri]
 
     def sentence(self, number: int, step: Step) -> str:
         """A step in English."""
@@ -102,17 +74,15 @@ class Town:
         return f"After statement {asked.at}, what was known: {fact}"
 
 
-def episodes(count: int, seed: int, steps: int = 40) -> Iterator[Episode]:
+def episodes(town: Town, count: int, seed: int, steps: int = 40) -> Iterator[Episode]:
     """Episodes with questions of each kind.
 
     Args:
+        town: what they are about.
         count: how many.
         seed: what they are drawn from.
         steps: of each.
     """
-    from substrate.generators.remembering.oracle import Truth
-
-    town = Town()
     for number in range(count):
         random = Random(f"{seed}/{number}")
         found = _steps(random, town, steps)
@@ -194,6 +164,6 @@ def by_kind(asked: Sequence[Question], given: Sequence[str]) -> Mapping[Kind, tu
     return found
 
 
-def _iri(term: object) -> str:
-    assert isinstance(term, ox.NamedNode)
+def _text(term: object) -> str:
+    assert isinstance(term, ox.NamedNode | ox.Literal)
     return term.value

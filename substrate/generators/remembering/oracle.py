@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from substrate.generators.remembering.episodes import Step
+from substrate.generators.remembering.format import Step
 
 UNKNOWN = "unknown"
 
