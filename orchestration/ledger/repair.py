@@ -85,13 +85,15 @@ def _restore(root: Path, out: str, digest: str) -> bool:
         known |= pinned_md5(root, name) or {}
     named = known.get(out, "")
     path = _cached(root, named)
-    if not named or not path.is_file():
+    if not named or not path.is_file() or md5(path) != named.removesuffix(".dir"):
         return False
     try:
         with replacing(root / out) as fresh:
             if named.endswith(".dir"):
                 for file in msgspec.json.decode(path.read_bytes(), type=list[_File]):
                     target = fresh / file.relpath
+                    if not target.resolve().is_relative_to(fresh.resolve()):
+                        raise _OtherError("a path leads out of the folder")
                     target.parent.mkdir(parents=True, exist_ok=True)
                     _copy(_cached(root, file.md5), target, file.md5)
             else:

@@ -56,6 +56,30 @@ def test_a_damaged_cache_is_not_believed(reproduced: Path) -> None:
     assert (reproduced / ROWS).read_bytes() == b"lost\n"
 
 
+def test_a_cache_writes_nothing_outside_of_an_output(reproduced: Path) -> None:
+    from orchestration.ledger.dvc import pinned_md5
+    from orchestration.ledger.repair import repair
+    from orchestration.pipeline.graph import STAGES
+    from orchestration.project import open_workspace
+
+    def cached(data: bytes, ending: str = "") -> str:
+        name = hashlib.md5(data, usedforsecurity=False).hexdigest()
+        path = reproduced / ".dvc/cache/files/md5" / name[:2] / (name[2:] + ending)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+        return name + ending
+
+    file = cached(b"from elsewhere\n")
+    folder = cached(f'[{{"md5": "{file}", "relpath": "../../../escaped"}}]'.encode(), ".dir")
+    was = (pinned_md5(reproduced, "data.dvc") or {})["data/sample/babi"]
+    pins = reproduced / "data.dvc"
+    pins.write_text(pins.read_text("utf-8").replace(was, folder), "utf-8")
+    shutil.rmtree(reproduced / "data/sample/babi")
+    done = repair(open_workspace(), STAGES, lambda _: None)
+    assert "data/sample/babi" not in done.restored
+    assert not list(reproduced.parent.rglob("escaped"))
+
+
 def test_pins_of_an_earlier_form_are_not_taken_for_none(reproduced: Path) -> None:
     run(reproduced, "git", "init", "--quiet")
     (reproduced / ".gitignore").write_text("/data/\n/artifacts/\n/storage/\n/.dagster/\n/.dvc/\n", "utf-8")
