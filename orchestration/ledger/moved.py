@@ -148,8 +148,10 @@ def _number(
 
 
 def count_of(correct: int, n: int) -> Count:
-    """The proportion of some counts, with its interval."""
-    if not n:
+    """The proportion of some counts, with its interval; neither for none, nor for more right ones than there
+    are: such counts were edited.
+    """
+    if not n or not 0 <= correct <= n:
         return Count(correct, n, None, None)
     low, high = wilson(correct, n)
     return Count(correct, n, round(correct / n, _DIGITS), (round(low, _DIGITS), round(high, _DIGITS)))
