@@ -117,7 +117,8 @@ def require_file(path: Path) -> None:
         FormatError: says why; see :func:`refusal`.
     """
     if why := refusal(path):
-        hint = "Give the path of a file" if "bytes" not in why else "Raise bytes in SUBSTRATE_LIMITS"
+        hint = "If it is meant to, raise bytes in SUBSTRATE_LIMITS"
+        hint = hint if "bytes" in why else "Give the path of a file"
         raise FormatError(why, where=(path,), hint=hint)
 
 

@@ -34,7 +34,7 @@ def require_known_terms(name: str, quads: Sequence[ox.Quad], prefixes: Mapping[s
     >>> TBox("t", "<urn:t:at> a <urn:substrate:locatoin> .")
     Traceback (most recent call last):
     substrate.base.errors.TBoxError: t: the core has no term 'locatoin'. Use one of awareOf, content,
-    exogenous, location, participant, recipient, retract, source, tick, Event.
+    defeasible, exogenous, location, participant, recipient, retract, source, tick, Event.
     """
     named = {term.value for quad in quads for term in quad.triple if isinstance(term, ox.NamedNode)}
     texts = [
