@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -260,7 +261,9 @@ def test_a_second_writer_becomes_a_reader_and_says_who_writes(path: Path) -> Non
     async def session(client: Any) -> None:
         about = await call(client, "about")
         assert about["writable"] is False
-        assert f"another writer has this log open (process {os.getpid()})" in about["note"]
+        assert "another writer has this log open" in about["note"]
+        named = re.search(r"process (\d+)", about["note"])  # some file systems do not say
+        assert named is None or named[1] == str(os.getpid())
         Memory(log).believe(V.jennifer, V.party, told_by=V.sam)
         assert (await call(client, "about"))["last_tick"] == 3
 
