@@ -17,8 +17,7 @@ from collections.abc import Callable, Sequence
 from substrate.adapters.remembering import remembered, town
 from substrate.adapters.village_tools import SentenceMemory
 from substrate.generators.remembering.episodes import by_kind, episodes
-from substrate.generators.remembering.format import KINDS, Episode, Question
-from substrate.generators.remembering.oracle import UNKNOWN
+from substrate.generators.remembering.format import KINDS, UNKNOWN, Episode, Question
 
 
 def table(episode: Episode) -> list[str]:

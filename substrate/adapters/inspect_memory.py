@@ -13,12 +13,12 @@ from typing import Any
 
 from substrate import __version__
 from substrate.adapters.memory_tools import Desk
-from substrate.adapters.remembering import UNKNOWN, errands, told, town
+from substrate.adapters.remembering import errands, told, town
 from substrate.base.errors import ParameterError, SubstrateError
 from substrate.base.extras import missing_extra
 from substrate.baselines.model import ReplyError, ask, one_of
 from substrate.generators.remembering.episodes import episodes
-from substrate.generators.remembering.format import Episode
+from substrate.generators.remembering.format import UNKNOWN, Episode
 from substrate.log.event_log import EventLog
 
 try:
@@ -110,15 +110,21 @@ def asking(memory: str, known_episodes: dict[str, Episode]) -> Any:
                 told(known_episodes[state.metadata["episode"]], log)
             desk = Desk(path, tbox=errands())
             prompt = f"{system}\nAsk the memory; a statement's number is its tick."
-            agent = react(prompt=prompt, tools=_tools(desk))
-            try:
-                done = await run(agent, state.input_text, limits=[message_limit(TURNS)])
-            except LimitExceededError:
-                return state
-            state.output = (done[0] if isinstance(done, tuple) else done).output
+            output = await acted(prompt, _tools(desk), state.input_text, TURNS)
+            if output is not None:
+                state.output = output
         return state
 
     return solve
+
+
+async def acted(prompt: str, tools: list[Any], asked: str, turns: int) -> Any | None:
+    """The output of an agent's conversation; ``None`` where it did not end within so many messages."""
+    try:
+        done = await run(react(prompt=prompt, tools=tools), asked, limits=[message_limit(turns)])
+    except LimitExceededError:
+        return None
+    return (done[0] if isinstance(done, tuple) else done).output
 
 
 def _tools(desk: Desk) -> list[Any]:

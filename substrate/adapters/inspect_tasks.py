@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from substrate import __version__
-from substrate.adapters.inspect_memory import count_offline, remembering
+from substrate.adapters.inspect_memory import acted, count_offline, remembering
 from substrate.adapters.twin_sample import sampled
 from substrate.adapters.village_tools import MEMORIES
 from substrate.base.errors import FormatError, ParameterError, SubstrateError
@@ -27,7 +27,6 @@ from substrate.generators.smallville import CANARY
 
 try:
     from inspect_ai import Task, task  # pyright: ignore[reportMissingImports]
-    from inspect_ai.agent import react, run  # pyright: ignore[reportMissingImports]
     from inspect_ai.dataset import MemoryDataset, Sample  # pyright: ignore[reportMissingImports]
     from inspect_ai.hooks import Hooks, hooks  # pyright: ignore[reportMissingImports]
     from inspect_ai.model import (  # pyright: ignore[reportMissingImports]
@@ -46,11 +45,7 @@ try:
     )
     from inspect_ai.solver import solver  # pyright: ignore[reportMissingImports]
     from inspect_ai.tool import ToolDef, ToolError  # pyright: ignore[reportMissingImports]
-    from inspect_ai.util import (  # pyright: ignore[reportMissingImports]
-        JSONSchema,
-        LimitExceededError,
-        message_limit,
-    )
+    from inspect_ai.util import JSONSchema  # pyright: ignore[reportMissingImports]
 except ModuleNotFoundError as error:
     raise (missing_extra(error) or error) from error
 
@@ -175,15 +170,11 @@ def each_arm_by_agent(memory: str, specs: Mapping[int, Spec]) -> Any:
         for arm in state.metadata["arms"]:
             system, user = state.metadata[f"arm_{arm}"]
             tools = [_tool(tool) for tool in MEMORIES[memory].tools(spec)]
-            agent = react(prompt=f"{system}\n{_SUBMIT}", tools=tools)
-            try:
-                done = await run(agent, MEMORIES[memory].asked(user), limits=[message_limit(TURNS)])
-            except LimitExceededError:
-                replies.append("")
-                continue
-            answered = done[0] if isinstance(done, tuple) else done
-            state.output = answered.output
-            replies.append(answered.output.completion)
+            asked = MEMORIES[memory].asked(user)
+            output = await acted(f"{system}\n{_SUBMIT}", tools, asked, TURNS)
+            if output is not None:
+                state.output = output
+            replies.append("" if output is None else output.completion)
         state.metadata[REPLIES] = replies
         return state
 

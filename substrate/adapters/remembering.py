@@ -8,13 +8,11 @@ import pyoxigraph as ox
 
 from substrate.base.terms import triple
 from substrate.generators.remembering.episodes import Town
-from substrate.generators.remembering.format import Episode, Question
+from substrate.generators.remembering.format import UNKNOWN, Episode, Question
 from substrate.log.event_log import EventLog
 from substrate.memory.memory import Memory
 from substrate.memory.records import Record
 from substrate.rules.tbox import TBox, shipped_tboxes
-
-UNKNOWN = "unknown"
 
 
 @cache

@@ -25,8 +25,7 @@ PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>
 PREFIX sh: <http://www.w3.org/ns/shacl#>
 """
 _LIMITS = """SELECT ?property ?most {
-  { ?property a owl:FunctionalProperty BIND(1 AS ?most) }
-  UNION { ?shape sh:path ?property ; sh:maxCount ?most }
+  { ?shape sh:path ?property ; sh:maxCount ?most }
   UNION { ?restriction owl:onProperty ?property ; owl:maxCardinality|owl:cardinality ?most }
   FILTER isIRI(?property)
 }"""
@@ -121,7 +120,7 @@ class Vocabulary:
 
     @cached_property
     def _limits(self) -> dict[Term, int]:
-        found: dict[Term, int] = {}
+        found: dict[Term, int] = dict.fromkeys(self._tbox.functional, 1)
         for row in self._rows(_LIMITS):
             most = int(row["most"].value)  # type: ignore[union-attr]
             found[row["property"]] = min(most, found.get(row["property"], most))

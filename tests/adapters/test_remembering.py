@@ -11,8 +11,8 @@ import pytest
 
 from substrate.adapters.remembering import recalled, remembered, told, town
 from substrate.generators.remembering.episodes import episodes
-from substrate.generators.remembering.format import KINDS, Question
-from substrate.generators.remembering.oracle import UNKNOWN, Truth
+from substrate.generators.remembering.format import KINDS, UNKNOWN, Question
+from substrate.generators.remembering.oracle import Truth
 
 
 def test_a_memory_knows_what_the_oracle_knows_of_every_slot_after_every_step() -> None:

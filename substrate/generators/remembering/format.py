@@ -8,6 +8,8 @@ from typing import Literal
 import msgspec
 
 Kind = Literal["update", "cascade", "absence", "deletion", "temporal"]
+UNKNOWN = "unknown"
+"""The answer where nothing is known."""
 KINDS: Sequence[Kind] = ("update", "cascade", "absence", "deletion", "temporal")
 
 

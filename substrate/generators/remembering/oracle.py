@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from substrate.generators.remembering.format import Step
-
-UNKNOWN = "unknown"
+from substrate.generators.remembering.format import UNKNOWN, Step
 
 
 class Truth:
