@@ -7,12 +7,13 @@ from collections.abc import Iterator, Sequence
 from benchmarks.speed.clevrer import CLEVRER
 from benchmarks.speed.core import CORE
 from benchmarks.speed.measure import Bench, Figure, measure
+from benchmarks.speed.memory import MEMORY
 from benchmarks.speed.plain import PLAIN
 from benchmarks.speed.sample import SAMPLE
 from benchmarks.speed.twin import TWIN
 from benchmarks.speed.worlds import WORLDS
 
-BENCHES: dict[str, Bench] = {**CORE, **WORLDS, **TWIN, **CLEVRER, **PLAIN, **SAMPLE}
+BENCHES: dict[str, Bench] = {**CORE, **MEMORY, **WORLDS, **TWIN, **CLEVRER, **PLAIN, **SAMPLE}
 """Benches by name."""
 
 

@@ -34,20 +34,6 @@ class Placed(NamedTuple):
     delta: Delta
 
 
-def numbered(log: EventLog, tick: int) -> Iterator[list[Placed]]:
-    """The records up to a tick, each with its deltas and their positions."""
-    group: list[Placed] = []
-    for position in range(log.position(tick)):
-        placed = Placed(position, log[position])
-        if group and (opened(placed.delta) or placed.delta.tick != group[0].delta.tick):
-            yield group
-            group = []
-        if group or opened(placed.delta):
-            group.append(placed)
-    if group:
-        yield group
-
-
 def placed(log: EventLog, node: ox.NamedNode, stop: int) -> list[Placed]:
     """The deltas of one record among the first ``stop``; empty where there is none. The log's index of
     triples leads to it.

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, timedelta
+from heapq import heappop, heappush
+from threading import Lock
 from typing import NamedTuple
 
 import pyoxigraph as ox
 
-from substrate.base.delta import Delta, Op, Triple
+from substrate.base.delta import Delta, Op, Triple, quads_of, text_of, triple_of
 from substrate.base.terms import term, triple, value
 from substrate.branch.merge import merge_base
 from substrate.log.event_log import EventLog
@@ -83,11 +85,10 @@ class Now(NamedTuple):
                 found.append((Op.INSERT, (node, AWAITS, term(last))))
         return found
 
-    def due(self, state: State) -> Iterator[Due]:
-        """The records whose moment has come, in its order."""
-        waiting = sorted(state.match(None, AWAITS), key=lambda part: (str(part[2]), str(part[0])))
+    def due(self, state: State, waiting: Iterable[Triple]) -> Iterator[Due]:
+        """The records whose moment has come, among those that wait for one."""
         for node, _, bound in waiting:
-            if not self._past(value(bound)):
+            if not self.past(value(bound)) or (node, AWAITS, bound) not in state:
                 continue
             stands, ahead = self._bounds(state, node)
             changes: list[tuple[Op, Triple]] = [(Op.RETRACT, (node, AWAITS, bound))]
@@ -102,7 +103,8 @@ class Now(NamedTuple):
                 changes.append((Op.RETRACT, said))
             yield Due(node, said, stands, changes)
 
-    def _past(self, bound: Moment) -> bool:
+    def past(self, bound: Moment) -> bool:
+        """Tell whether a moment has come."""
         if isinstance(bound, datetime):
             return self.time is not None and bound <= self.time
         return bound <= self.tick
@@ -113,6 +115,47 @@ class Now(NamedTuple):
 
     def _holds(self, state: State, node: Node) -> bool:
         return not is_lost(state, node) and self._bounds(state, node)[0]
+
+
+class Ahead:
+    """The moments at which a log's records begin or end, the next first; each clock has a heap."""
+
+    def __init__(self, log: EventLog) -> None:
+        self._log = log
+        self._turn = Lock()
+        self._read = -1
+        self._ticks: list[tuple[Moment, str]] = []
+        self._times: list[tuple[Moment, str]] = []
+
+    def come(self, now: Now) -> list[Triple]:
+        """The triples that wait for a moment that has come, in their order."""
+        found: dict[str, Triple] = {}
+        with self._turn:
+            if self._read != len(self._log):
+                self._read, self._ticks, self._times = len(self._log), [], []
+                self._add(self._log.state().match(None, AWAITS))
+            state = self._log.state()
+            for heap in (self._ticks, self._times):
+                come: list[tuple[Moment, str]] = []
+                while heap and now.past(heap[0][0]):
+                    come.append(heappop(heap))
+                for (bound, text), quad in zip(come, quads_of(text for _, text in come), strict=True):
+                    if (said := triple_of(quad)) in state:
+                        found[text] = said
+                        heappush(heap, (bound, text))
+        return sorted(found.values(), key=lambda part: (str(part[2]), str(part[0])))
+
+    def follow(self, start: int, changes: Iterable[tuple[Op, Triple]]) -> None:
+        """Take in what was written from a position on."""
+        with self._turn:
+            if self._read == start:
+                self._read = len(self._log)
+                self._add(said for op, said in changes if op is Op.INSERT and said[1] == AWAITS)
+
+    def _add(self, waiting: Iterable[Triple]) -> None:
+        for said in waiting:
+            bound = value(said[2])
+            heappush(self._times if isinstance(bound, datetime) else self._ticks, (bound, text_of(said)))
 
 
 class Due(NamedTuple):

@@ -24,14 +24,13 @@ import hashlib
 import threading
 from collections.abc import Callable, Iterable
 from datetime import datetime
-from functools import wraps
+from functools import cached_property, wraps
 from typing import Any, TypeVar, Unpack, cast, get_args
 
 import pyoxigraph as ox
 
-from substrate.ask.tellings import Heard, Learning, chains
+from substrate.ask.tellings import Learning, chains
 from substrate.base.arguments import require
-from substrate.base.delta import Spelled
 from substrate.base.errors import LogError, ParameterError
 from substrate.base.terms import Value, term, triple, value
 from substrate.base.vocabulary import AWARE_OF, CONTENT, EVENT, RDF_TYPE, RECIPIENT, SOURCE
@@ -46,15 +45,14 @@ from substrate.log.grouping import (
     FORGETTING,
     OBSERVATION,
     Placed,
-    numbered,
-    opened,
     placed,
 )
 from substrate.log.history import Difference, difference
 from substrate.log.replay import State
-from substrate.memory._clocks import HybridClock, Now, by_time
+from substrate.memory._clocks import Ahead, HybridClock, Now, by_time
 from substrate.memory._contradictions import Clash, Contradictions, Vocabulary
 from substrate.memory._grounds import Withdrawal, doubts, ended_with, handed_on, resting
+from substrate.memory._index import Index, changed
 from substrate.memory.records import (
     ABOUT,
     AUTHOR,
@@ -73,7 +71,6 @@ from substrate.memory.records import (
     Node,
     Record,
     Written,
-    held,
     is_doubted,
     is_lost,
     is_record,
@@ -144,9 +141,8 @@ class Memory:
         self._clock = None if clock is None else HybridClock(self.log, clock)
         self._contradictions: Contradictions = contradictions
         self._vocabulary = Vocabulary(self.tbox)
-        self._heard: Heard | None = None
         self._turn = threading.RLock()
-        self._quiet = -1  # so long was the log when nothing of it was still to begin or end
+        self._ahead = Ahead(self.log)
 
     # Remembering
 
@@ -416,19 +412,17 @@ class Memory:
 
     def _come_due(self, now: Now) -> None:
         """Let begin and end what was to do so by now, each in a record of its own."""
-        if self._quiet == len(self.log):
-            return
         time: list[tuple[ox.NamedNode, Term]] = [] if now.time is None else [(TIME, term(now.time))]
-        while due := next(now.due(state := self.log.state()), None):
-            if due.begins:
-                self._write(BEGINNING, now.tick, [(ABOUT, due.node), *time], due.changes)
-                continue
-            ends = [value(last) for *_, last in state.match(due.node, UNTIL)]
-            ending = ended_with(state, [due.node], due.said, now, ends, self._vocabulary.defeasible)
-            changes = due.changes + ending.ended
-            self._write(ENDING, now.tick, [(ABOUT, due.node), *time], changes, ending.doubted)
-        if not any(state.match(None, AWAITS)):
-            self._quiet = len(self.log)
+        for part in self._ahead.come(now):
+            state = self.log.state()
+            for due in now.due(state, [part]):  # unless it was settled with one before
+                about = [(ABOUT, due.node), *time]
+                if due.begins:
+                    self._write(BEGINNING, now.tick, about, due.changes)
+                    continue
+                ends = [value(last) for *_, last in state.match(due.node, UNTIL)]
+                ending = ended_with(state, [due.node], due.said, now, ends, self._vocabulary.defeasible)
+                self._write(ENDING, now.tick, about, due.changes + ending.ended, ending.doubted)
 
     def _meta(self, written: Written) -> list[tuple[ox.NamedNode, Term]]:
         time, cause = written.get("time"), written.get("cause")
@@ -462,8 +456,7 @@ class Memory:
             changes += marks(node)
         start = len(self.log)
         self.log.extend([Delta(tick, op, part) for op, part in (*said, *changes)])
-        if self._quiet == start and not any(part[1] == AWAITS for _, part in (*said, *changes)):
-            self._quiet = len(self.log)
+        self._ahead.follow(start, (*said, *changes))
         return Record(node, tick, tuple(range(start, len(self.log))))
 
     # Recalling
@@ -489,18 +482,30 @@ class Memory:
         >>> [[o.value for _, _, o in memory.as_of(t, about=3)] for t in (10, 12)]
         [['urn:v:cafe'], ['urn:v:park']]
         """
-        state = self.log.state(tick)
+        state = self._state(tick)
         if about is None:
-            time = None if tick is not None or self._clock is None else self._clock.now()
-            for due in Now(state.tick, time).due(state):
-                for op, part in due.changes:
-                    state.apply(op, ox.Quad(*part))
-            return state
+            now = Now(state.tick, None if tick is not None or self._clock is None else self._clock.now())
+            ahead = (
+                self._ahead.come(now)
+                if state.tick >= self.log.last_tick
+                else self._index.waiting(self.log.position(state.tick))
+            )
+            changes = [part for due in now.due(state, ahead) for part in due.changes]
+            return changed(state, changes) if changes else state
         about = moment(about, "about")
         at = state.tick if isinstance(about, datetime) else about
-        log = EventLog()
-        log.extend_spelled(Spelled(at, Op.INSERT, text) for text in sorted(held(state, about)))
-        return log.state(at)
+        return self._index.valid(about, self.log.position(state.tick), at)
+
+    def _state(self, tick: int | None) -> State:
+        """The state of a tick; one of the past tells from an index what it has about one thing."""
+        state = self.log.state(tick)
+        if state.tick >= self.log.last_tick:
+            return state
+        return self._index.state(self.log.position(state.tick), state.tick)
+
+    @cached_property
+    def _index(self) -> Index:
+        return Index(self.tbox, self.log)
 
     def who_knew(self, fact: Value, tick: int | None = None) -> list[Term]:
         """List the agents who are aware of a fact at a tick, in the order in which they came to know."""
@@ -513,10 +518,8 @@ class Memory:
         return next((chain for chain in self._chains(fact, tick) if chain[0].knower == agent), ())
 
     def _chains(self, fact: Value, tick: int | None) -> list[tuple[Learning, ...]]:
-        if self._heard is None:
-            self._heard = Heard(self.tbox, self.log)
         tick = self.log.last_tick if tick is None else tick
-        return chains(self.tbox, self.log, term(fact), tick, heard=self._heard)
+        return chains(self.tbox, self.log, term(fact), tick, heard=self._index)
 
     def why(
         self, subject: Value, predicate: Value, object: Value, tick: int | None = None
@@ -527,7 +530,7 @@ class Memory:
         Empty where nothing says so. Each ground names the deltas behind it by their positions, and whether it
         is lost by that tick: forgotten, withdrawn or at an end.
         """
-        state = self.log.state(tick)
+        state = self._state(tick)
         found: dict[ox.NamedNode, Ground] = {}
         queue: list[Term] = list(records_of(state, triple(subject, predicate, object)))
         while queue:
@@ -547,19 +550,17 @@ class Memory:
         """List the forgotten facts, each as the record of its forgetting says it; ``said`` is what was
         forgotten.
         """
-        state = self.log.state(tick)
-        return [
-            self._ground(node, part, None)
-            for part in numbered(self.log, state.tick)
-            if (node := opened(part[0])) and part[0].delta.triple[2] == FORGETTING
-        ]
+        return self._grounds(self.log.state(tick), RDF_TYPE, FORGETTING)
 
     def doubted(self, tick: int | None = None) -> list[Ground]:
         """List the records in doubt: contradicted, or without a ground where the TBox calls that doubtful."""
-        state = self.log.state(tick)
-        nodes = dict.fromkeys(node for node, _, _ in sorted(state.match(None, DOUBTED), key=str))
-        grounds = (self._ground(node, part, state) for node in nodes if (part := self._part(node, state)))  # type: ignore[arg-type]
-        return sorted((one for one in grounds if one.doubted), key=lambda one: one.positions)
+        return [one for one in self._grounds(self.log.state(tick), DOUBTED) if one.doubted]
+
+    def _grounds(self, state: State, predicate: ox.NamedNode, object: Term | None = None) -> list[Ground]:
+        """The records of which a state says something, in the order of the log."""
+        nodes = {node for node, *_ in state.match(None, predicate, object) if isinstance(node, ox.NamedNode)}
+        found = [self._ground(node, part, state) for node in nodes if (part := self._part(node, state))]
+        return sorted(found, key=lambda one: one.positions)
 
     def _causes(self, node: ox.NamedNode, part: list[Placed], state: State) -> list[Term]:
         about = [delta.triple[1:] for _, delta in part if delta.triple[0] == node]
@@ -568,11 +569,11 @@ class Memory:
         words = dict(about)
         teller = words.get(SOURCE)
         if isinstance(teller, Node):
-            then = self.log.state(part[0].delta.tick)
+            then = self._state(part[0].delta.tick)
             causes += records_of(then, (teller, AWARE_OF, words[CONTENT]))
         return causes
 
-    def _ground(self, node: ox.NamedNode, part: list[Placed], state: State | None) -> Ground:
+    def _ground(self, node: ox.NamedNode, part: list[Placed], state: State) -> Ground:
         about: dict[ox.NamedNode, Term] = {}
         for _, delta in part:
             if delta.triple[0] == node:
@@ -586,8 +587,8 @@ class Memory:
         kind = next(delta.triple[2] for _, delta in part if delta.triple[1] == RDF_TYPE)
         assert isinstance(kind, ox.NamedNode)
         author, source = about.get(AUTHOR), about.get(PRIMARY)
-        lost = state is not None and is_lost(state, node, said)
-        doubted = state is not None and not lost and is_doubted(state, node)
+        lost = is_lost(state, node, said)
+        doubted = not lost and is_doubted(state, node)
         return Ground(node, kind, tick, positions, said, author, source, time, first, last, lost, doubted)
 
     # Imagining

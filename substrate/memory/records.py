@@ -11,9 +11,9 @@ from typing import NamedTuple, TypedDict
 
 import pyoxigraph as ox
 
-from substrate.base.delta import Delta, Term, Triple, spelled
+from substrate.base.delta import Delta, Term, Triple
 from substrate.base.errors import ParameterError
-from substrate.base.terms import Value, value
+from substrate.base.terms import Value
 from substrate.base.vocabulary import AWARE_OF, CONTENT, NAMESPACE, SOURCE
 from substrate.log.event_log import EventLog
 from substrate.log.grouping import opened, together
@@ -185,36 +185,3 @@ def records_of(state: State, said: Triple) -> list[Node]:
     """The records of a state that say a triple, by their names."""
     found = (subject for subject, _, _ in state.match(None, REIFIES, ox.Triple(*said)))
     return sorted(found, key=str)
-
-
-def held(state: State, at: Moment) -> set[str]:
-    """The triples that the records of a state hold true at a moment of the world, spelled as in N-Triples.
-
-    A record without an end holds while its triple stands or is still to begin. The bounds of the moment's own
-    clock count. A record that has no first time holds from the time at which it was written, where that was
-    said.
-    """
-    first, last, written, waiting, withdrawn = (
-        _values(state, predicate) for predicate in (FROM, UNTIL, TIME, AWAITS, WITHDRAWN)
-    )
-    standing, found = state.texts(), set[str]()
-    for node, _, said in state.match(None, REIFIES):
-        if not isinstance(said, ox.Triple) or node in withdrawn:
-            continue
-        text = spelled(said)[len("<<( ") : -len(" )>>")]
-        if node not in last and node not in waiting and text not in standing:
-            continue
-        begins = [bound for bound in first.get(node, ()) if same_clock(bound, at)]
-        if not begins and isinstance(at, datetime):
-            begins = written.get(node, [])
-        ends = [bound for bound in last.get(node, ()) if same_clock(bound, at)]
-        if any(bound <= at for bound in begins) and all(at < bound for bound in ends):
-            found.add(text)
-    return found
-
-
-def _values(state: State, predicate: ox.NamedNode) -> dict[Term, list[Value]]:
-    found: dict[Term, list[Value]] = {}
-    for node, _, bound in state.match(None, predicate):
-        found.setdefault(node, []).append(value(bound))
-    return found

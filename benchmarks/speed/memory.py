@@ -1,0 +1,162 @@
+"""The questions of a memory, of one thing among many, beside a table in SQLite that has an index for each."""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from functools import lru_cache
+from typing import NamedTuple
+
+from benchmarks.speed.measure import Bench, Pair, Work
+from substrate import LogError, Memory, Namespace
+from substrate.base.delta import Triple
+from substrate.memory.records import Node
+
+_V = Namespace("urn:bench:")
+_SIZES = (1_000, 10_000, 100_000)
+_SCHEMA = """
+CREATE TABLE said (subject TEXT, predicate TEXT, object TEXT, author TEXT, first INTEGER, last INTEGER);
+CREATE INDEX by_subject ON said(subject, predicate, object);
+CREATE TABLE knows (agent TEXT, fact TEXT, teller TEXT, tick INTEGER);
+CREATE INDEX by_fact ON knows(fact, tick);
+"""
+
+
+class _Told(NamedTuple):
+    """A memory, the same as a table, and what can be asked about."""
+
+    memory: Memory
+    table: sqlite3.Connection
+    facts: list[Triple]
+    known: list[tuple[str, str]]
+
+
+@lru_cache(1)
+def _told(records: int) -> _Told:
+    """Records of things: seven in ten are observed, of these one in five because of another; one in ten is
+    ended, and two are tellings. A thing is spoken of twenty times, whatever the size.
+    """
+    draw, memory, table = random.Random(7), Memory(), sqlite3.connect(":memory:")
+    table.executescript(_SCHEMA)
+    facts, known, made = list[Triple](), list[tuple[str, str]](), list[Node]()
+    things = max(2, records // 20)
+    for tick in range(records):
+        kind = draw.random()
+        if kind < 0.7:
+            said = _V[f"t{draw.randrange(things)}"], _V[f"p{draw.randrange(5)}"], _V[f"o{draw.randrange(50)}"]
+            cause = draw.choice(made[-50:]) if made and draw.random() < 0.2 else None
+            made.append(memory.observe(*said, author=_V.bo, cause=cause, tick=tick).node)
+            table.execute("INSERT INTO said VALUES (?, ?, ?, 'bo', ?, NULL)", (*map(str, said), tick))
+            facts.append(said)
+        elif kind < 0.8 and facts and (said := draw.choice(facts)) in memory.log.state():
+            memory.end(*said, tick=tick)
+            table.execute(f"UPDATE said SET last = {tick} WHERE {_SAME} AND last IS NULL", _texts(said))
+        else:
+            agent, fact, teller = (f"{kind}{draw.randrange(things)}" for kind in "afa")
+            memory.believe(_V[agent], _V[fact], told_by=_V[teller], tick=tick)
+            table.execute("INSERT INTO knows VALUES (?, ?, ?, ?)", (agent, fact, teller, tick))
+            known.append((agent, fact))
+    return _Told(memory, table, facts, known)
+
+
+_SAME = "subject = ? AND predicate = ? AND object = ?"
+
+
+def _texts(said: Triple) -> tuple[str, ...]:
+    return tuple(map(str, said))
+
+
+def _asked(
+    question: Callable[[_Told, random.Random], Work], select: Callable[[_Told, random.Random], Work]
+) -> Callable[[int], AbstractContextManager[Pair]]:
+    """A bench's preparation: both sides ask of what they draw, each in the same order."""
+
+    @contextmanager
+    def prepared(size: int) -> Iterator[Pair]:
+        told = _told(size)
+        ours = question(told, random.Random(3))
+        ours()  # the index is made by the first question
+        yield Pair(ours, select(told, random.Random(3)))
+
+    return prepared
+
+
+def _rows(query: str, given: Callable[[_Told, random.Random], tuple[object, ...]]) -> Callable[..., Work]:
+    return lambda told, draw: lambda: told.table.execute(query, given(told, draw)).fetchall()
+
+
+def _fact(told: _Told, draw: random.Random) -> tuple[str, ...]:
+    return _texts(draw.choice(told.facts))
+
+
+def _moment(told: _Told, draw: random.Random) -> tuple[str, int, int]:
+    subject, at = str(draw.choice(told.facts)[0]), draw.randrange(told.memory.log.last_tick)
+    return subject, at, at
+
+
+def _told_by(told: _Told, draw: random.Random) -> Work:
+    def work() -> object:
+        agent, fact = draw.choice(told.known)
+        return told.memory.told_by(_V[agent], _V[fact])
+
+    return work
+
+
+def _as_of(told: _Told, draw: random.Random) -> Work:
+    def work() -> object:
+        last = told.memory.log.last_tick
+        state = told.memory.as_of(draw.randrange(last), about=draw.randrange(last))
+        return list(state.match(draw.choice(told.facts)[0]))  # pyright: ignore[reportArgumentType]
+
+    return work
+
+
+def _forget(told: _Told, draw: random.Random) -> Work:
+    def work() -> None:
+        said = draw.choice(told.facts)
+        try:
+            told.memory.forget(*said)
+        except LogError:  # it was forgotten before
+            told.memory.observe(*said)
+
+    return work
+
+
+def _bench(name: str, ours: Callable[[_Told, random.Random], Work], theirs: Callable[..., Work]) -> Bench:
+    return Bench(name, "a table in SQLite", None, _SIZES, _asked(ours, theirs))
+
+
+MEMORY = {
+    "memory-who-knew": _bench(
+        "who knew a thing",
+        lambda told, draw: lambda: told.memory.who_knew(_V[draw.choice(told.known)[1]]),
+        _rows(
+            "SELECT agent FROM knows WHERE fact = ? ORDER BY tick",
+            lambda told, draw: (draw.choice(told.known)[1],),
+        ),
+    ),
+    "memory-told-by": _bench(
+        "who was told by whom",
+        _told_by,
+        _rows(
+            "SELECT teller FROM knows WHERE agent = ? AND fact = ?",
+            lambda told, draw: draw.choice(told.known),
+        ),
+    ),
+    "memory-why": _bench(
+        "why a fact is remembered",
+        lambda told, draw: lambda: told.memory.why(*draw.choice(told.facts)),
+        _rows(f"SELECT * FROM said WHERE {_SAME}", _fact),
+    ),
+    "memory-as-of": _bench(
+        "what a thing was, at a tick, as of another",
+        _as_of,
+        _rows("SELECT * FROM said WHERE subject = ? AND first <= ? AND (last IS NULL OR last > ?)", _moment),
+    ),
+    "memory-forget": _bench(
+        "forget a fact", _forget, _rows(f"UPDATE said SET last = 0 WHERE {_SAME}", _fact)
+    ),
+}
+"""Benches of a memory's questions by name; the goal is 2 ms at the largest size, and an exponent of 0.2."""

@@ -1,0 +1,310 @@
+"""The index of a memory: what its log says about a thing, and since when, without a state made whole.
+
+It is kept by the log's growth and made when it is first asked for. Places stand in arrays, and keys as
+their hashes, so that it takes a few bytes a delta; who reads compares the texts.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime
+from functools import lru_cache
+from itertools import chain
+from typing import NamedTuple
+
+import pyoxigraph as ox
+
+from substrate.ask.tellings import Heard
+from substrate.base.delta import Op, Term, Triple, quads_of, text_of, triple_of
+from substrate.base.terms import Value, value
+from substrate.base.vocabulary import RDF_TYPE
+from substrate.log._triples import fitting
+from substrate.log.event_log import EventLog
+from substrate.log.grouping import BEGINNING, BELIEF, ENDING, FORGETTING, OBSERVATION
+from substrate.log.history import History, history
+from substrate.log.replay import State
+from substrate.memory.records import (
+    AWAITS,
+    FROM,
+    PREFIX,
+    REIFIES,
+    TIME,
+    UNTIL,
+    WITHDRAWN,
+    Moment,
+    Node,
+    same_clock,
+)
+from substrate.rules.tbox import TBox
+
+_REIFIES, _AWAITS = str(REIFIES), str(AWAITS)
+_RECORD = f"<{PREFIX}"
+_OPENING = [f"{RDF_TYPE} {kind}" for kind in (OBSERVATION, BELIEF, ENDING, FORGETTING, BEGINNING)]
+_TOLD = [str(told) for told in (FROM, UNTIL, TIME, AWAITS, WITHDRAWN)]
+_STRIDE = 32
+
+
+class _Places:
+    """Numbers by key, in arrays; a key's may hold some of another."""
+
+    def __init__(self) -> None:
+        self._last: dict[int, int] = {}
+        self._numbers, self._before = array("I"), array("I")
+
+    def put(self, key: str, number: int) -> None:
+        """Add a number to a key's."""
+        known = hash(key)
+        self._before.append(self._last.get(known, 0))
+        self._numbers.append(number)
+        self._last[known] = len(self._numbers)
+
+    def of(self, key: str) -> list[int]:
+        """A key's numbers, each once, in the order in which they came."""
+        found, place = list[int](), self._last.get(hash(key), 0)
+        while place:
+            found.append(self._numbers[place - 1])
+            place = self._before[place - 1]
+        return list(dict.fromkeys(reversed(found)))
+
+
+class Index(Heard):
+    """The index of a log.
+
+    Args:
+        tbox: its words for knowing and telling.
+        log: what is remembered.
+    """
+
+    def __init__(self, tbox: TBox, log: EventLog) -> None:
+        super().__init__(tbox, log)
+        self._things, self._awareness, self._tellings = _Places(), _Places(), _Places()
+        self._reified, self._waiting = array("I"), array("I")
+        self._run = ""  # the record whose own deltas were read last, one after the other
+
+    def _grow(self) -> None:
+        with self._lock:
+            for columns, a, b in self._log.pieces(self._read, len(self._log)):
+                numbers = columns.numbers[a:b]
+                texts = self._log.triples.texts(numbers)
+                for text, insert, number in zip(texts, columns.inserts[a:b], numbers, strict=True):
+                    self._put(text, bool(insert), number)
+                self._read += b - a
+
+    def _put(self, text: str, insert: bool, number: int) -> None:
+        subject, predicate, object_ = text.split(" ", 2)
+        if not insert:
+            self._run = ""
+            return
+        if subject.startswith(_RECORD) and f"{predicate} {object_}" in _OPENING:
+            self._run = subject
+        elif subject != self._run:
+            self._run = ""
+            self._things.put(subject, number)
+        if predicate == _REIFIES:
+            self._reified.append(number)
+            self._things.put(object_.split(" ", 2)[1], number)
+        elif predicate == _AWAITS:
+            self._waiting.append(number)
+        if predicate in self._knowing:
+            self._awareness.put(object_, number)
+        if predicate in self._telling:
+            self._tellings.put(object_, number)
+
+    # Who heard what
+
+    def awareness(self, fact: str) -> list[History]:
+        """See :class:`substrate.ask.tellings.Heard`."""
+        self._grow()
+        texts = map(self._log.triples.text, self._awareness.of(fact))
+        found = sorted(text for text in texts if text.endswith(f" {fact}"))
+        return [history(self._log, triple_of(quad)) for quad in quads_of(found)]
+
+    def tellings(self, fact: str) -> dict[str, list[int]]:
+        """See :class:`substrate.ask.tellings.Heard`."""
+        self._grow()
+        texts = map(self._log.triples.text, self._tellings.of(fact))
+        events = dict.fromkeys(text.split(" ", 1)[0] for text in texts if text.endswith(f" {fact}"))
+        return {event: self._inserted(event) for event in events}
+
+    def _inserted(self, thing: str) -> list[int]:
+        """The positions at which something was said of a thing."""
+        numbers = [number for number, text in self._mentioning(thing) if text.startswith(f"{thing} ")]
+        places = (place for number in numbers for place in self._log.mentions(number))
+        return sorted(place for place in places if self._log.when(place)[1] is Op.INSERT)
+
+    # What stood, and what was valid
+
+    def about(self, thing: str, stop: int) -> list[str]:
+        """The triples after ``stop`` deltas whose subject a thing is, or that say which record reifies one;
+        perhaps some others.
+        """
+        self._grow()
+        return [text for number, text in self._mentioning(thing) if self._log.stood(number, stop)]
+
+    def _mentioning(self, thing: str) -> Iterator[tuple[int, str]]:
+        numbers = dict.fromkeys([*self._own(thing), *self._things.of(thing)])
+        return zip(numbers, self._log.triples.texts(numbers), strict=True)
+
+    def _own(self, node: str) -> list[int]:
+        """The triples that a record began with, as far as they are about it."""
+        if not node.startswith(_RECORD):
+            return []
+        triples, found = self._log.triples, list[int]()
+        for kind in _OPENING:
+            number = triples.find(f"{node} {kind}")
+            for place in self._log.mentions(number) if number is not None else ():
+                for insert, number in self._from(place):
+                    if not insert or not triples.text(number).startswith(f"{node} "):
+                        break
+                    found.append(number)
+        return found
+
+    def _from(self, place: int) -> Iterator[tuple[int, int]]:
+        starts = range(place, len(self._log), _STRIDE)
+        return chain.from_iterable(self._log.steps(start, start + _STRIDE) for start in starts)
+
+    def waiting(self, stop: int) -> list[Triple]:
+        """The triples after ``stop`` deltas that say what begins or ends later."""
+        self._grow()
+        standing = [number for number in dict.fromkeys(self._waiting) if self._log.stood(number, stop)]
+        found = map(triple_of, self._log.triples.quads(standing))
+        return sorted(found, key=lambda part: (str(part[2]), str(part[0])))
+
+    def held(self, at: Moment, stop: int, thing: str | None = None) -> set[str]:
+        """The triples, of one thing or of all, that the records after ``stop`` deltas hold true at a moment.
+
+        A record without an end holds while its triple stands or is still to begin. The bounds of the moment's
+        own clock count. A record that has no first time holds from the time at which it was written, where
+        that was said.
+        """
+        if thing is None:
+            self._grow()
+            numbers = (number for number in dict.fromkeys(self._reified) if self._log.stood(number, stop))
+            about = map(self._log.triples.text, numbers)
+        else:
+            about = self.about(thing, stop)
+        found = set[str]()
+        for text in about:
+            node, predicate, object_ = text.split(" ", 2)
+            said = object_[len("<<( ") : -len(" )>>")]
+            if predicate == _REIFIES and (thing is None or said.startswith(f"{thing} ")):
+                bounds = _bounds(text for text in self.about(node, stop) if text.startswith(f"{node} "))
+                if bounds.hold(at) and (bounds.ended or self._stands(said, stop)):
+                    found.add(said)
+        return found
+
+    def _stands(self, said: str, stop: int) -> bool:
+        number = self._log.triples.find(said)
+        return number is not None and self._log.stood(number, stop)
+
+    def state(self, stop: int, tick: int) -> Partial:
+        """The state of a tick, after ``stop`` deltas."""
+        return Partial(lambda thing: self.about(str(thing), stop), tick, log=self._log, position=stop)
+
+    def valid(self, at: Moment, stop: int, tick: int) -> Partial:
+        """The state of what was held true, after ``stop`` deltas, of a moment of the world."""
+        return Partial(lambda thing: self.held(at, stop, str(thing)), tick, whole=lambda: self.held(at, stop))
+
+
+class _Bounds(NamedTuple):
+    """The moments of the world between which a record holds, and whether it is at an end or withdrawn."""
+
+    first: list[Value]
+    last: list[Value]
+    written: list[Value]
+    ended: bool
+    withdrawn: bool
+
+    def hold(self, at: Moment) -> bool:
+        """Tell whether a moment lies between them; the bounds of its own clock count."""
+        begins = [bound for bound in self.first if same_clock(bound, at)]
+        if not begins and isinstance(at, datetime):
+            begins = self.written
+        ends = (bound for bound in self.last if same_clock(bound, at))
+        return not self.withdrawn and any(bound <= at for bound in begins) and all(at < end for end in ends)
+
+
+def _bounds(about: Iterable[str]) -> _Bounds:
+    """The bounds of a record from what is said of it."""
+    found: dict[str, list[Value]] = {told: [] for told in _TOLD}
+    for text in about:
+        _, predicate, bound = text.split(" ", 2)
+        if predicate in found:
+            found[predicate].append(_value(bound))
+    first, last, written, waiting, withdrawn = found.values()
+    return _Bounds(first, last, written, bool(last or waiting), bool(withdrawn))
+
+
+@lru_cache(4096)
+def _value(text: str) -> Value:
+    return value(quads_of([f"<urn:s> <urn:p> {text}"])[0].object)
+
+
+class Partial(State):
+    """A state that tells what it has about one thing before it is made whole.
+
+    Args:
+        about: gives the triples about a thing, and perhaps some others, as spelled in N-Triples.
+        tick: the tick it is the state of.
+        whole: gives all of its triples; those of ``log`` after ``position`` deltas unless given.
+    """
+
+    def __init__(
+        self,
+        about: Callable[[Node], Iterable[str]],
+        tick: int,
+        *,
+        whole: Callable[[], Iterable[str]] | None = None,
+        log: EventLog | None = None,
+        position: int = 0,
+    ) -> None:
+        log = EventLog() if log is None else log
+        super().__init__(log, position, tick, log.checkpoints.reach, log.stores)
+        if whole is not None:
+            self._shared = None
+            self._reach = lambda _: dict.fromkeys(log.triples.numbers(sorted(whole())))
+        self._about: Callable[[Node], Iterable[str]] | None = about
+
+    def match(
+        self, subject: Node | None = None, predicate: ox.NamedNode | None = None, object: Term | None = None
+    ) -> Iterator[Triple]:
+        """See :class:`substrate.log.replay.State`."""
+        thing = subject
+        if thing is None and predicate == REIFIES and isinstance(object, ox.Triple) and self._shared:
+            thing = object.subject
+        if thing is None or isinstance(thing, ox.Triple) or self._about is None:
+            return super().match(subject, predicate, object)
+        fits = fitting(subject, predicate, object)
+        return map(triple_of, quads_of(text for text in self._about(thing) if fits(text)))
+
+    def _holds(self, text: str) -> bool:
+        if self._about is None or self._shared is not None:
+            return super()._holds(text)
+        thing = quads_of([text])[0].subject
+        return not isinstance(thing, ox.Triple) and text in self._about(thing)
+
+    def _change(self, op: Op, text: str, quad: ox.Quad | None = None) -> bool:
+        if self._about is not None:
+            len(self)  # it is made whole before it is changed
+            self._about = None
+        return super()._change(op, text, quad)
+
+
+def changed(state: State, changes: list[tuple[Op, Triple]]) -> Partial:
+    """A state with some changes."""
+
+    def after(found: Iterable[str]) -> dict[str, None]:
+        standing = dict.fromkeys(found)
+        for op, said in changes:
+            if op is Op.INSERT:
+                standing[text_of(said)] = None
+            else:
+                standing.pop(text_of(said), None)
+        return standing
+
+    return Partial(
+        lambda thing: after(map(text_of, state.match(thing))),
+        state.tick,
+        whole=lambda: after(state.texts()),
+    )
