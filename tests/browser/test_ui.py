@@ -6,11 +6,9 @@ are also pictured there.
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import re
-import shutil
 import signal
 import socket
 import subprocess
@@ -22,9 +20,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import browsing
 import pytest
 import yaml
-from PIL import Image
 from playwright.sync_api import Page, ViewportSize, expect, sync_playwright
 
 from orchestration.ledger.pinned import measure, write_pins
@@ -99,14 +97,13 @@ def answers(address: str) -> bool:
 @pytest.fixture(scope="module")
 def page(address: str) -> Iterator[Page]:
     """A page of a Chromium with an empty profile, which has seen no error when the tests are over."""
-    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    if chromium is None:
+    if browsing.CHROMIUM is None:
         pytest.skip("no Chromium on this machine: `sh scripts/chromium.sh` installs it, or says how")
     errors: list[str] = []
     with sync_playwright() as playwright:
         # Chromium refuses its sandbox to root.
         browser = playwright.chromium.launch(
-            executable_path=chromium, args=["--no-sandbox"] if os.geteuid() == 0 else []
+            executable_path=browsing.CHROMIUM, args=["--no-sandbox"] if os.geteuid() == 0 else []
         )
         opened = browser.new_page(viewport=SIZE, base_url=address)
         opened.set_default_timeout(PATIENCE)
@@ -124,12 +121,7 @@ def page(address: str) -> Iterator[Page]:
 
 
 def picture(page: Page, name: str) -> None:
-    if folder := os.environ.get("SCREENSHOTS"):
-        page.wait_for_timeout(2 * SECOND)
-        # 200 colours: half of the size, and the colours of a state stay what they are.
-        Image.open(io.BytesIO(page.screenshot())).convert("RGB").quantize(200).save(
-            Path(folder) / f"{name}.png", optimize=True
-        )
+    browsing.picture(page, name, colours=200, wait=2 * SECOND)
 
 
 def test_the_asset_graph_shows_every_group_at_once(page: Page) -> None:
