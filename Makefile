@@ -4,6 +4,9 @@ VENV := .venv
 STAMP := $(VENV)/.locked
 TOOLS := $(VENV)/.tools
 
+# A reproduction and its tests are hundreds of processes: each would compile what the one before compiled.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help setup tools models reproduce test test-quick check fuzz audit wheel adapters docs site ui screenshots lock cluster-env
 

@@ -18,6 +18,8 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 os.environ.setdefault("SPARK_SUBMIT_OPTS", QUICK_JAVA)
+# Tests start hundreds of processes: each would compile what the one before compiled.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 _PROJECTS = {"small_project", "unchanged_project"}
 
 

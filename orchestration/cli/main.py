@@ -333,11 +333,12 @@ def logs(
     set_: SetOption = NOTHING_SET,
     json: JsonOption = False,
 ) -> None:
-    """Ask all logs of a benchmark at once, on Spark."""
+    """Ask all logs of a benchmark at once."""
     if (sparql is None) == (sql is None):
         raise typer.BadParameter("give either --sparql or --sql")
     with failing(), others_apart():
-        from orchestration.pipeline.all_logs import ask_deltas, ask_each
+        from orchestration.pipeline.all_logs import ask_each
+        from orchestration.pipeline.deltas import ask_deltas
         from orchestration.project import open_workspace
         from orchestration.registry import INTERPRETED
         from substrate.base.errors import ParameterError

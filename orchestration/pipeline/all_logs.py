@@ -1,8 +1,7 @@
-"""Questions over all logs of a benchmark at once, on Spark: SPARQL of each log's state, SQL of all deltas."""
+"""SPARQL of the state of every log of a benchmark at once, on Spark."""
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -28,19 +27,6 @@ if TYPE_CHECKING:
 
 FOUND = pa.schema([(NUMBER, pa.int64()), (PLACE, pa.int64()), ("lines", pa.list_(pa.string()))])
 """A row a log: its solutions as JSON."""
-DELTAS = pa.schema(
-    [
-        ("scene", pa.string()),
-        ("log", pa.string()),
-        ("position", pa.int64()),
-        ("tick", pa.int64()),
-        ("op", pa.string()),
-        ("subject", pa.string()),
-        ("predicate", pa.string()),
-        ("object", pa.string()),
-    ]
-)
-"""A row a delta; terms as in N-Triples."""
 
 
 class Answered(NamedTuple):
@@ -71,7 +57,7 @@ def ask_each(
     session, manifest, cases = _tables(workspace, benchmark)
     storage = workspace.storage
     columns, rows = ["scene", "log"], list[list[Any]]()
-    with _within(session, timeout):
+    with within(session.interruptAll, timeout):
         for shard in range(len(manifest.shards)):
             scenes = storage.read(cases.folder, shard_name(shard), columns=[NUMBER, "scene"]).to_pydict()
             scene_of = dict(zip(scenes[NUMBER], map(msgspec.json.decode, scenes["scene"]), strict=True))
@@ -90,7 +76,7 @@ def ask_each(
                     columns = ["scene", "log", *solution]
                     name = names[row[NUMBER], row[PLACE]]
                     rows.append([scene_of[row[NUMBER]], name, *solution.values()])
-            _at_most(limit, len(rows))
+            at_most(limit, len(rows))
     return Answered(columns, rows)
 
 
@@ -119,64 +105,16 @@ def _solutions(sparql: str, tick: int | None, limit: int, row: dict[str, Any]) -
     yield {NUMBER: row[NUMBER], PLACE: row[PLACE], "lines": sorted(lines)}
 
 
-def ask_deltas(
-    workspace: Workspace, benchmark: Interpreted, query: str, timeout: float, limit: int
-) -> Answered:
-    """A SQL query over the table ``deltas`` of all logs; arguments and errors as :func:`ask_each`."""
-    from pyspark.errors import PySparkException
-
-    session, manifest, cases = _tables(workspace, benchmark)
-    storage = workspace.storage
-    folder = storage.uri(manifest.folder)
-    scenes = session.read.parquet(storage.uri(cases.folder) + "/*.parquet").select(NUMBER, "scene")
-    logs = session.read.schema(columns_of(LOGS)).parquet(f"{folder}/*.parquet")
-    table = (
-        logs.select(NUMBER, "name", "patch").join(scenes, NUMBER).mapInArrow(_exploded, columns_of(DELTAS))
-    )
-    # A query that names the table several times reads the logs once; what memory cannot hold goes to disk.
-    table.persist().createOrReplaceTempView("deltas")
-    # A query may name no file; and what stands in a subquery can only read.
-    session.conf.set("spark.sql.runSQLOnFiles", "false")
-    # Spark would log a refused query with the stack of its parser; the error says it in a line.
-    logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL + 1)
-    try:
-        with _within(session, timeout):
-            found = session.sql(f"SELECT * FROM (\n{query}\n) LIMIT {limit + 1}").toArrow()
-    except PySparkException as error:
-        said = str(error).strip().splitlines()[0]
-        raise ParameterError(said, where=("--sql",), hint="Ask the table deltas") from error
-    finally:
-        session.catalog.dropTempView("deltas")
-        table.unpersist()
-    _at_most(limit, found.num_rows)
-    return Answered(found.column_names, [list(row.values()) for row in found.to_pylist()])
-
-
-def _exploded(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Logs as their deltas, a log at a time."""
-    for batch in batches:
-        for row in batch.to_pylist():
-            scene = str(msgspec.json.decode(row["scene"]))
-            log = EventLog.from_patch(row["patch"], row["name"])
-            deltas = [
-                (scene, row["name"], position, delta.tick, delta.op.value, *map(str, delta.triple))
-                for position, delta in enumerate(log)
-            ]
-            values = zip(*deltas, strict=True) if deltas else [[] for _ in DELTAS]
-            columns = [pa.array(column, type_) for column, type_ in zip(values, DELTAS.types, strict=True)]
-            yield pa.RecordBatch.from_arrays(columns, schema=DELTAS)
-
-
-def _at_most(limit: int, count: int) -> None:
+def at_most(limit: int, count: int) -> None:
+    """Hold that an answer has no more rows than were asked for."""
     if count > limit:
         raise SubstrateError(f"more than {limit:,} rows", hint="Ask for fewer, or raise --limit")
 
 
 @contextmanager
-def _within(session: SparkSession, timeout: float) -> Iterator[None]:
-    """Stop the session's jobs after some seconds."""
+def within(interrupt: Callable[[], Any], timeout: float) -> Iterator[None]:
+    """Interrupt what the block asks after some seconds."""
     late = threading.Event()
-    interrupt: Callable[[], Any] = session.interruptAll
 
     def stop() -> None:
         late.set()

@@ -131,8 +131,16 @@ class Storage:
         """Write a table as one Parquet file, whole or not at all; errors as :meth:`write_tables`."""
         self.write_tables([table], table.schema, *parts)
 
-    def write_tables(self, tables: Iterable[pa.Table], schema: pa.Schema, *parts: str) -> None:
+    def write_tables(
+        self, tables: Iterable[pa.Table], schema: pa.Schema, *parts: str, rows: int = ROWS_AT_ONCE
+    ) -> None:
         """Write tables of one schema, one after the other, as one Parquet file, whole or not at all.
+
+        Args:
+            tables: what is written.
+            schema: that of each.
+            parts: the file's path in the storage.
+            rows: how many of them a row group has.
 
         Raises:
             OutputError: the disk is full, or the system refuses to write there; so with all that is written.
@@ -143,7 +151,7 @@ class Storage:
             pq.ParquetWriter(file, schema, compression="zstd") as writer,
         ):
             for table in tables:
-                writer.write_table(table, row_group_size=ROWS_AT_ONCE)
+                writer.write_table(table, row_group_size=rows)
 
     def read(self, *parts: str, columns: Sequence[str] | None = None, filters: Any = None) -> pa.Table:
         """A Parquet file, or those of its columns and rows that are asked for."""
@@ -169,12 +177,21 @@ class Storage:
             system, path = self._place(folder, shard_name(number))
             with system.open(path, "rb") as file:
                 shards.append(pq.read_metadata(file).num_rows)
-                file.seek(0)
-                digest = hashlib.sha256()
-                while block := file.read(1 << 20):
-                    digest.update(block)  # pyright: ignore[reportArgumentType]
-            found.append(f"sha256:{digest.hexdigest()}")
+            found.append(_digest(system, path))
         return Manifest(folder, shards, found, short_key(folder, shards, found) if found else "")
+
+    def shards(self, manifest: Manifest) -> tuple[fsspec.AbstractFileSystem, list[str]]:
+        """The file system of a table, and the paths of its shards there."""
+        system, folder = self._place(manifest.folder)
+        return system, [f"{folder}/{shard_name(number)}" for number in range(len(manifest.shards))]
+
+    def holds(self, manifest: Manifest) -> bool:
+        """Tell whether each shard of a table is there, and is what was written."""
+        system, paths = self.shards(manifest)
+        return len(paths) == len(manifest.sums) and all(
+            system.exists(path) and _digest(system, path) == digest
+            for path, digest in zip(paths, manifest.sums, strict=True)
+        )
 
     def read_manifest(self, *parts: str) -> Manifest | None:
         """The manifest of a table; ``None`` where there is no whole one."""
@@ -198,6 +215,15 @@ class Storage:
         for found in system.ls(path, detail=False) if system.exists(path) else ():
             if found.rstrip("/").rpartition("/")[2] not in kept:
                 system.rm(found, recursive=True)
+
+
+def _digest(system: fsspec.AbstractFileSystem, path: str) -> str:
+    """SHA-256 of a file."""
+    digest = hashlib.sha256()
+    with system.open(path, "rb") as file:
+        while block := file.read(1 << 20):
+            digest.update(block)  # pyright: ignore[reportArgumentType]
+    return f"sha256:{digest.hexdigest()}"
 
 
 def short_key(*parts: Any) -> str:

@@ -208,8 +208,13 @@ def to_pandas(log: EventLog) -> pandas.DataFrame:
 
 
 def _columns(log: EventLog) -> dict[str, list[Any]]:
-    rows = [(i, d.tick, d.op.name.lower(), *map(str, d.triple)) for i, d in enumerate(log)]
-    return {name: [row[place] for row in rows] for place, name in enumerate(COLUMNS)}
+    steps = list(log.steps())
+    ticks = [tick for columns, start, stop in log.pieces(0, None) for tick in columns.ticks[start:stop]]
+    # Subject and predicate are spelled without a space, so that two spaces part the three terms
+    terms = [text.split(" ", 2) for text in log.triples.texts(number for _, number in steps)]
+    spelled = [[term[place] for term in terms] for place in range(3)]
+    ops = ["insert" if insert else "retract" for insert, _ in steps]
+    return dict(zip(COLUMNS, (list(range(len(steps))), ticks, ops, *spelled), strict=True))
 
 
 def from_arrow(table: pyarrow.Table) -> EventLog:

@@ -1,0 +1,194 @@
+"""The deltas of all logs of a benchmark as one table, and SQL over it: by DuckDB here, by Spark on a cluster.
+
+The table is made from the logs when it is first asked, and made again where they, or its files, are others.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+
+from orchestration.benchmarks.benchmark import Interpreted
+from orchestration.code import code_of
+from orchestration.ledger.records import keep_tables
+from orchestration.pipeline.all_logs import Answered, at_most, within
+from orchestration.pipeline.cases import cases_of, ensure_logs
+from orchestration.pipeline.spark import NUMBER, columns_of, is_local, spark_session
+from orchestration.workspace.folders import Workspace
+from orchestration.workspace.tables import LOGS, Manifest, shard_name, short_key
+from substrate.adapters.bridges import COLUMNS, to_arrow
+from substrate.base.errors import ParameterError
+from substrate.log.event_log import EventLog
+
+NAME = "deltas"
+"""The table's name in a query."""
+DELTAS = pa.schema(
+    [
+        ("scene", pa.string()),
+        ("log", pa.string()),
+        ("position", pa.int64()),
+        ("tick", pa.int64()),
+        ("op", pa.string()),
+        ("subject", pa.string()),
+        ("predicate", pa.string()),
+        ("object", pa.string()),
+    ]
+)
+"""A row a delta; terms as in N-Triples, ``op`` as in RDF Patch."""
+ROWS_AT_ONCE = 1 << 16
+"""The number of rows of a row group: what a query reads or leaves out at a time."""
+_LETTERS = {"insert": "A", "retract": "D"}
+
+
+def ask_deltas(
+    workspace: Workspace, benchmark: Interpreted, query: str, timeout: float, limit: int
+) -> Answered:
+    """The rows of a SQL query, in Spark's dialect, over the table ``deltas`` of all logs of a benchmark.
+
+    Args:
+        query: a SELECT.
+        timeout: seconds that it may take, beside those that making the table does.
+        limit: how many rows there may be.
+
+    Raises:
+        ParameterError: the query is not SQL, or asks for another table.
+        SubstrateError: it takes longer, or gives more.
+    """
+    query = f"SELECT * FROM (\n{query}\n) LIMIT {limit + 1}"
+    asked = _by_duckdb if is_local(workspace.settings.spark) else _by_spark
+    found = asked(workspace, benchmark, query, timeout)
+    at_most(limit, found.num_rows)
+    return Answered(found.column_names, [list(row.values()) for row in found.to_pylist()])
+
+
+def _refused(said: str) -> ParameterError:
+    hint = f"Ask the table {NAME}, in Spark's SQL"
+    return ParameterError(said, where=("--sql",), hint=hint)
+
+
+def _by_duckdb(workspace: Workspace, benchmark: Interpreted, query: str, timeout: float) -> pa.Table:
+    import duckdb
+    import pyarrow.dataset as datasets
+    import sqlglot
+
+    try:
+        (translated,) = sqlglot.transpile(query, read="spark", write="duckdb")
+    except (sqlglot.ParseError, ValueError) as error:
+        said = re.sub(r"<Token .*text: (.*?), line: .*>", r"\1", str(error).splitlines()[0])
+        raise _refused(f"not SQL: {said}") from error
+    system, paths = workspace.storage.shards(delta_table(workspace, benchmark))
+    with duckdb.connect() as database:
+        database.register(NAME, datasets.dataset(paths, DELTAS, format="parquet", filesystem=system))
+        # A query names no file and loads nothing.
+        database.execute("SET enable_external_access = false; SET lock_configuration = true")
+        try:
+            with within(database.interrupt, timeout):
+                found = database.sql(translated).to_arrow_table()
+        except duckdb.Error as error:
+            raise _refused(str(error).splitlines()[0]) from error
+    # DuckDB's sums of integers are wider than Spark's.
+    wide = pa.decimal128(38, 0)
+    fields = [field.with_type(pa.int64()) if field.type == wide else field for field in found.schema]
+    return found.cast(pa.schema(fields))
+
+
+def _by_spark(workspace: Workspace, benchmark: Interpreted, query: str, timeout: float) -> pa.Table:
+    from pyspark.errors import PySparkException
+
+    session = spark_session(workspace.settings.spark)
+    uri = _table_by_spark(workspace, benchmark)
+    session.read.schema(columns_of(DELTAS)).parquet(uri).createOrReplaceTempView(NAME)
+    # A query may name no file; and what stands in a subquery can only read.
+    session.conf.set("spark.sql.runSQLOnFiles", "false")
+    # Spark would log a refused query with the stack of its parser; the error says it in a line.
+    logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL + 1)
+    try:
+        with within(session.interruptAll, timeout):
+            return session.sql(query).toArrow()
+    except PySparkException as error:
+        raise _refused(str(error).strip().splitlines()[0]) from error
+    finally:
+        session.catalog.dropTempView(NAME)
+
+
+def _place(workspace: Workspace, logs: Manifest, cases: Manifest) -> tuple[str, str]:
+    """The folder of a benchmark's tables of deltas, and the key of the one that its logs give."""
+    benchmark = logs.folder.rstrip("/").split("/")[-2]
+    return f"{workspace.shelves[0]}/deltas/{benchmark}", short_key(logs.sums, cases.sums, code_of(_exploded))
+
+
+def delta_table(workspace: Workspace, benchmark: Interpreted) -> Manifest:
+    """The table, written by this process where it is not there, or not what was written."""
+    logs, cases = _logs(workspace, benchmark)
+    storage, (folder, key) = workspace.storage, _place(workspace, logs, cases)
+    found = storage.read_manifest(folder, key, "table.json")
+    if found and storage.holds(found):
+        return found
+    for number in range(len(logs.shards)):
+        scenes = storage.read(cases.folder, shard_name(number), columns=[NUMBER, "scene"]).to_pydict()
+        scene_of = dict(zip(scenes[NUMBER], scenes["scene"], strict=True))
+        rows = storage.rows(logs.folder, shard_name(number), columns=[NUMBER, "name", "patch"])
+        tables = (_exploded(row | {"scene": scene_of[row[NUMBER]]}) for row in rows)
+        storage.write_tables(_joined(tables), DELTAS, folder, key, shard_name(number), rows=ROWS_AT_ONCE)
+    found = storage.manifest_of(f"{folder}/{key}", len(logs.shards))
+    storage.write_record(found, folder, key, "table.json")
+    storage.keep_only(folder, [key])
+    return found
+
+
+def _table_by_spark(workspace: Workspace, benchmark: Interpreted) -> str:
+    """The URI of the table, written by the executors where it is not there whole."""
+    logs, cases = _logs(workspace, benchmark)
+    storage, (folder, key) = workspace.storage, _place(workspace, logs, cases)
+    key = f"{key}-spark"
+    if not storage.exists(folder, key, "_SUCCESS"):
+        session = spark_session(workspace.settings.spark)
+        scenes = session.read.parquet(storage.uri(cases.folder) + "/*.parquet").select(NUMBER, "scene")
+        read = session.read.schema(columns_of(LOGS)).parquet(storage.uri(logs.folder) + "/*.parquet")
+        each = read.select(NUMBER, "name", "patch").join(scenes, NUMBER)
+        table = each.mapInArrow(_batches, columns_of(DELTAS))
+        table.write.mode("overwrite").parquet(storage.uri(folder, key), compression="zstd")
+        storage.keep_only(folder, [key])
+    return storage.uri(folder, key)
+
+
+def _logs(workspace: Workspace, benchmark: Interpreted) -> tuple[Manifest, Manifest]:
+    logs = ensure_logs(workspace, benchmark.logger, "logs")
+    cases = cases_of(workspace, benchmark.source, "logs")
+    keep_tables(workspace)
+    return logs, cases
+
+
+def _exploded(row: dict[str, Any]) -> pa.Table:
+    """A log as its deltas."""
+    found = to_arrow(EventLog.from_patch(row["patch"], row["name"]))
+    scene = str(msgspec.json.decode(row["scene"]))
+    columns = {name: found[name] for name in COLUMNS}
+    columns["op"] = pa.array([_LETTERS[op] for op in found["op"].to_pylist()], pa.string())
+    columns["scene"] = pa.array([scene] * found.num_rows, pa.string())
+    columns["log"] = pa.array([row["name"]] * found.num_rows, pa.string())
+    return pa.table([columns[name] for name in DELTAS.names], schema=DELTAS)
+
+
+def _joined(tables: Iterator[pa.Table]) -> Iterator[pa.Table]:
+    """The same rows in tables of a row group or more, so that groups are not as small as logs."""
+    kept: list[pa.Table] = []
+    for table in tables:
+        kept.append(table)
+        if sum(map(len, kept)) >= ROWS_AT_ONCE:
+            yield pa.concat_tables(kept)
+            kept = []
+    if kept:
+        yield pa.concat_tables(kept)
+
+
+def _batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Logs as their deltas, a log at a time, in a worker."""
+    for batch in batches:
+        for row in batch.to_pylist():
+            yield from _exploded(row).to_batches()
