@@ -130,8 +130,13 @@ def cluster_check(
 @voiced
 def paper(
     source: Annotated[
-        Path, typer.Argument(metavar="FILE", help="A paper's TeX source, or with --check its numbers.tex.")
-    ],
+        Path | None,
+        typer.Argument(
+            metavar="[FILE]",
+            help="A paper's TeX source, or with --check its numbers.tex or the folder of it; without one, "
+            "macros and tables are written to artifacts/PROFILE/paper.",
+        ),
+    ] = None,
     out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="A folder for the pages.")] = None,
     figures: Annotated[
         Path | None,
@@ -143,13 +148,15 @@ def paper(
     profile: ProfileOption = None,
 ) -> None:
     """Write a paper with a link at each printed figure, and TeX macros of our numbers."""
-    if check == (out is not None):
-        raise typer.BadParameter("give --out DIR, or --check")
+    if (check == (out is not None)) if source else check:
+        raise typer.BadParameter("give FILE with --out DIR or --check, or no FILE")
     with failing():
         with others_apart():
-            from orchestration.cli.paper import check_macros, print_paper
+            from orchestration.cli.paper import check_macros, print_paper, write_macros
 
-        if out is not None:
+        if source is None:
+            say(f"{write_macros(profile, out)}: macros and tables")
+        elif out is not None:
             print_paper(source, out, figures, profile)
         elif not check_macros(source, profile):
             raise typer.Exit(1)

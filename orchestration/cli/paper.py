@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from functools import partial
 from pathlib import Path
 
@@ -14,6 +15,9 @@ from orchestration.scoring.published import read_published
 from substrate.base.inputs import read_text
 from substrate.cli.console import say
 
+NUMBERS = "numbers.tex"
+"""The file of macros in a paper's folder."""
+
 
 def print_paper(source: Path, out: Path, figures: Path | None, profile: str | None) -> None:
     """Write a paper as HTML and its macros, and say how many figures were found."""
@@ -23,7 +27,7 @@ def print_paper(source: Path, out: Path, figures: Path | None, profile: str | No
     written = write_paper(
         source, out, read_published(figures), partial(_beside, listing, os.path.relpath(report, out), report)
     )
-    (out / "numbers.tex").write_text(macros(_values(listing)) + "\n", "utf-8")
+    (out / NUMBERS).write_text(macros(_values(listing)) + "\n", "utf-8")
     counts = ", ".join(f"{count} {what}" for what, count in summary(written).items())
     say(f"{out / 'index.html'}: {counts}")
     for one in written:
@@ -31,12 +35,34 @@ def print_paper(source: Path, out: Path, figures: Path | None, profile: str | No
             say(f"  unknown: {one.text} in {one.place}")
 
 
-def check_macros(file: Path, profile: str | None) -> bool:
-    """Say which figures of a file of macros are stale; true where none is."""
-    found = stale(read_text(file), _values(Listing(open_workspace(profile))))
+def write_macros(profile: str | None, out: Path | None = None) -> Path:
+    """Write macros of all numbers for a paper of one's own, and the tables in TeX beside them.
+
+    Args:
+        profile: the profile whose numbers they are.
+        out: a folder; `artifacts/PROFILE/paper` unless given.
+    """
+    workspace = open_workspace(profile)
+    folder = out or workspace.artifacts / "paper"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / NUMBERS).write_text(macros(_values(Listing(workspace))) + "\n", "utf-8")
+    for table in sorted((workspace.artifacts / "tables").glob("*.tex")):
+        shutil.copyfile(table, folder / table.name)
+    return folder
+
+
+def check_macros(given: Path, profile: str | None) -> bool:
+    """Say what is stale in a file of macros, or in a folder of macros and tables; true where nothing is."""
+    workspace = open_workspace(profile)
+    file = given / NUMBERS if given.is_dir() else given
+    found = stale(read_text(file), _values(Listing(workspace)))
+    for table in sorted(given.glob("*.tex")) if given.is_dir() else ():
+        made = workspace.artifacts / "tables" / table.name
+        if table.name != NUMBERS and made.is_file() and read_text(table) != read_text(made):
+            found.append(f"{table.name}: not the table that was made here")
     for one in found:
         say(one)
-    say(f"{file}: {len(found)} stale" if found else f"{file}: every figure is what was measured")
+    say(f"{given}: {len(found)} stale" if found else f"{given}: every figure is what was measured")
     return not found
 
 

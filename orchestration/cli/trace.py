@@ -14,7 +14,7 @@ from rich.tree import Tree
 from tabulate import tabulate
 
 from orchestration.lineage.listing import Constant, Entry, Hit, Listing, Made
-from orchestration.lineage.number import Lineage, Step, Trace, trace_number
+from orchestration.lineage.number import Lineage, Step, Trace, benchmark_of, trace_number
 from orchestration.project import open_workspace
 from orchestration.scoring.published import FILE
 from orchestration.settings import flattened
@@ -230,7 +230,8 @@ def _tree(way: Trace) -> Tree:
         )
         if way.rows.wrong:
             more = " …" if way.rows.n - way.rows.correct > len(way.rows.wrong) else ""
-            rows.add(f"not right: {escape(', '.join(way.rows.wrong))}{more}")
+            named = [f"{benchmark_of(way.number)}/{name}" for name in way.rows.wrong]
+            rows.add(f"not right: {escape(', '.join(named))}{more}")
         _step(rows, steps[way.rows.file.stage])
         score = rows
     for logs in way.logs:

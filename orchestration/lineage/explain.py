@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -95,10 +96,7 @@ def answered(answer: str, given: Input) -> Answered:
     Raises:
         ParameterError: the name is not of its benchmark's form, or there is no such question.
     """
-    benchmark = EXPLAINED.get(answer.partition("/")[0])
-    if benchmark is None:
-        forms = ", or ".join(one.form for one in EXPLAINED.values())
-        raise ParameterError(f"no answer is named {answer!r}", hint=f"Write {forms}")
+    benchmark, answer = _benchmark_of(answer, given)
     subset, scene, question = benchmark.parse_answer(answer)
     case = case_of(benchmark.source, given, scene)
     if case is not None and case.questions:
@@ -113,6 +111,33 @@ def answered(answer: str, given: Input) -> Answered:
                 return Answered(found, next(fits, None))
     hint = f"Write {benchmark.form} of a question that is there"
     raise ParameterError(f"no question is named {answer!r}", hint=hint)
+
+
+def _benchmark_of(answer: str, given: Input) -> tuple[Explained, str]:
+    """The benchmark of an answer, and the answer's name with it: lists under a number leave it out, so
+    ``counterfactual/10004/12`` is the one answer of that subset whose question is there.
+    """
+    if benchmark := EXPLAINED.get(answer.partition("/")[0]):
+        return benchmark, answer
+    found: list[tuple[Explained, str]] = []
+    for benchmark in EXPLAINED.values():
+        if any(number.split("/")[1] == answer.partition("/")[0] for number in benchmark.numbers):
+            name = f"{benchmark.name}/{answer}"
+            with suppress(ParameterError):  # this benchmark's names have another form, or it has no data
+                subset, scene, question = benchmark.parse_answer(name)
+                case = case_of(benchmark.source, given, scene)
+                parameters = given.parameters(benchmark)
+                asked = [(subset, question)]
+                if case is not None and case.questions:
+                    found += [
+                        (benchmark, name) for why in _explanations(benchmark, case, parameters, asked) if why
+                    ]
+    if len(found) == 1:
+        return found[0]
+    forms = [one.form for one in EXPLAINED.values()]
+    names = [f"substrate explain {name}" for _, name in found]
+    why = "several answers are named" if found else "no answer is named"
+    raise ParameterError(f"{why} {answer!r}", hint=f"Write {', or '.join(names or forms)}")
 
 
 class ExplainedRow(NamedTuple):

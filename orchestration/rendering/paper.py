@@ -70,6 +70,7 @@ def write_paper(source: Path, out: Path, known: Published, look: Look) -> list[P
     style = (Path(__file__).parent / "paper.css").read_text("utf-8")
     document["meta"]["header-includes"] = _raw(f"<style>{style}</style>")
     document["meta"].pop("bibliography", None)
+    document["meta"].setdefault("lang", {"t": "MetaInlines", "c": [{"t": "Str", "c": "en"}]})
     document["blocks"].append({"t": "RawBlock", "c": ["html", notes]})
     pandoc = needed("pypandoc")
     page = pandoc.convert_text(
