@@ -15,6 +15,7 @@ import dagster as dg
 
 from orchestration.experiments.making import take, take_needs
 from orchestration.ledger.records import fingerprint, keep_record, read_records, version_of
+from orchestration.pipeline.costs import keep_cost, measuring
 from orchestration.pipeline.previews import preview
 from orchestration.pipeline.progress import advance, ended, logging_to
 from orchestration.pipeline.resources import WorkspaceResource
@@ -112,9 +113,13 @@ def _asset(stages: Stages, stage: Stage) -> dg.AssetsDefinition:
             with ExitStack() as stack:
                 stack.enter_context(logging_to(log))
                 stack.enter_context(_again_where_lost())
+                meter = stack.enter_context(measuring())
                 made = stage.run(opened, *(stack.enter_context(replacing(path)) for path in paths))
             before = fingerprint(stages, stage, opened)
             metadata |= made
+            if meter.cost and opened.artifacts.is_dir():
+                keep_cost(opened, stage.name, meter.cost)
+                metadata |= {"seconds": meter.cost.seconds, "megabytes": meter.cost.megabytes}
         keep_record(opened, stage.name, before)
         advance(stage.name, 1, 1)
         ended(stage.name, "reused" if {"skipped", "taken"} & metadata.keys() else "computed")

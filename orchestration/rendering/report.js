@@ -1,5 +1,5 @@
-// The report's first page: tables that are sorted by a click, a search, and the state of a twin's arms at a tick.
-// Without scripts every number stays; the search reads `search.js`, a script beside the page, once it is needed.
+// The report's pages: tables that are sorted by a click, a search, the state of logs at a tick, the cost of stages.
+// Without scripts every number stays; data are scripts beside the page, which may be loaded from disk.
 "use strict";
 
 function value(cell) {
@@ -30,10 +30,23 @@ for (const head of document.querySelectorAll("table.cards thead th")) {
   });
 }
 
+function load(place, failed) {
+  const script = document.createElement("script");
+  script.src = place;
+  script.onerror = failed ?? null;
+  document.head.append(script);
+}
+
+function item(text, className) {
+  const line = document.createElement("li");
+  line.textContent = text;
+  if (className) line.className = className;
+  return line;
+}
+
 const search = document.getElementById("search");
 const MOST = 20;
 let sought = null;
-search.hidden = false;
 globalThis.found = list => { sought = list; show(); };
 
 function show() {
@@ -52,34 +65,115 @@ function show() {
   document.getElementById("said").textContent = words.length ? `${numbers} numbers${numbers > MOST ? `, the first ${MOST} shown` : ""}` : "";
 }
 
-search.addEventListener("submit", event => event.preventDefault());
-search.addEventListener("input", () => {
-  if (sought) return show();
-  const script = document.createElement("script");
-  script.src = "search.js";
-  document.head.append(script);
-});
+if (search) {
+  search.hidden = false;
+  search.addEventListener("submit", event => event.preventDefault());
+  search.addEventListener("input", () => (sought ? show() : load("search.js")));
+}
 
+// The state at a tick. A fact is its words and, for each of two logs, the spans in which it holds there.
 const state = document.getElementById("state");
-const facts = JSON.parse(document.getElementById("facts").textContent);
 const holds = (spans, tick) => spans.some(([from, to]) => from <= tick && (to === null || tick < to));
+let facts = [], beside = true, logs = [];
 
 function draw() {
-  const tick = Number(state.querySelector("input").value);
+  const tick = Number(state.querySelector("[type=range]").value);
+  const words = state.querySelector("[type=search]")?.value.toLowerCase() ?? "";
   state.querySelector("output").value = tick;
   for (const list of state.querySelectorAll("[data-arm]")) {
-    const arm = Number(list.dataset.arm);
-    const here = facts.filter(fact => holds(fact[arm + 1], tick)).map(([said, ...spans]) => [said, !holds(spans[1 - arm], tick)]);
-    const lines = here.sort(([, a], [, b]) => b - a).map(([said, only]) => {
-      const line = document.createElement("li");
-      line.textContent = only ? `${said} (only in ${"AB"[arm]})` : said;
-      if (only) line.className = "only";
-      return line;
-    });
-    list.replaceChildren(...lines);
+    const arm = Number(list.dataset.arm), spans = fact => fact[arm + 1];
+    const here = facts.filter(fact => holds(spans(fact), tick) && fact[0].toLowerCase().includes(words));
+    // Apart is what the other log has not; without another log, what began at this tick.
+    const apart = fact => (beside ? !holds(fact[2 - arm], tick) : spans(fact).some(([from]) => from === tick));
+    const lines = here.map(fact => [fact[0], apart(fact)]).sort(([, a], [, b]) => b - a);
+    const why = beside ? (logs.length ? "only here" : `only in ${"AB"[arm]}`) : "new";
+    list.replaceChildren(...lines.map(([said, only]) => item(only ? `${said} (${why})` : said, only && "only")));
+  }
+  const told = state.querySelector(".told");
+  if (told) told.textContent = [0, 1].slice(0, beside ? 2 : 1).map(arm => `${facts.filter(fact => holds(fact[arm + 1], tick)).length} triples`).join(" beside ") + ` at tick ${tick}`;
+}
+
+// A page of several logs: the second is offered from those of the same answer and of the log that was forked.
+function choose() {
+  const form = state.querySelector("form"), left = logs[form.elements.left.value];
+  const kin = logs.filter(log => log !== left && (log.answer === left.answer || log.parent === left.digest || log.digest === left.parent));
+  form.elements.right.replaceChildren(new Option("nothing", ""), ...kin.map(log => new Option(log.title, logs.indexOf(log))));
+  form.elements.right.value = kin.length ? String(logs.indexOf(kin[0])) : "";
+  pair();
+}
+
+function pair() {
+  const form = state.querySelector("form"), left = logs[form.elements.left.value], right = logs[form.elements.right.value];
+  const heads = state.querySelectorAll("h2"), slider = state.querySelector("[type=range]");
+  beside = Boolean(right);
+  heads[0].textContent = left.title;
+  heads[1].textContent = right?.title ?? "";
+  heads[1].parentNode.hidden = !beside;
+  const spans = new Map(left.triples.map(([said, held]) => [said, [said, held, []]]));
+  for (const [said, held] of right?.triples ?? []) {
+    if (spans.has(said)) spans.get(said)[2] = held;
+    else spans.set(said, [said, [], held]);
+  }
+  facts = [...spans.values()].sort(([a], [b]) => a.localeCompare(b, "en", { numeric: true }));
+  slider.max = Math.max(left.last, right?.last ?? 0);
+  draw();
+}
+
+globalThis.states = list => {
+  if (!list.length) return; // nothing was explained
+  logs = list;
+  const asked = new URLSearchParams(location.search), form = state.querySelector("form");
+  const wanted = logs.findIndex(log => log.answer === asked.get("answer"));
+  if (wanted >= 0) form.elements.left.value = wanted;
+  state.hidden = false;
+  choose();
+  const slider = state.querySelector("[type=range]");
+  slider.value = asked.get("tick") ?? slider.max;
+  form.addEventListener("submit", event => event.preventDefault());
+  form.elements.left.addEventListener("change", choose);
+  form.elements.right.addEventListener("change", pair);
+  draw();
+};
+
+if (state) {
+  state.addEventListener("input", event => event.target.tagName === "SELECT" || draw());
+  if (state.dataset.source) load(state.dataset.source);
+  else {
+    facts = JSON.parse(document.getElementById("facts").textContent);
+    state.hidden = false;
+    draw();
   }
 }
 
-state.hidden = false;
-state.addEventListener("input", draw);
-draw();
+// The cost of each stage: a record that lies beside the report and is no part of it.
+const run = document.getElementById("run");
+
+function told(text) {
+  run.hidden = false;
+  run.querySelector("[role=status]").textContent = text;
+}
+
+globalThis.costs = record => {
+  const stages = Object.entries(record).sort(([, a], [, b]) => b.seconds - a.seconds);
+  const all = stages.reduce((sum, [, cost]) => sum + cost.seconds, 0), heads = run.querySelectorAll("thead th");
+  const number = (figure, digits) => figure.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+  run.querySelector("tbody").replaceChildren(...stages.map(([stage, cost]) => {
+    const row = document.createElement("tr");
+    const cells = [stage, number(cost.seconds, 1), `${number((100 * cost.seconds) / (all || 1), 1)} %`, number(cost.megabytes, 0), cost.machine];
+    row.setAttribute("role", "row");
+    row.append(...cells.map((text, column) => {
+      const cell = document.createElement(column ? "td" : "th");
+      if (column) cell.dataset.head = heads[column].textContent;
+      else cell.scope = "row";
+      cell.setAttribute("role", column ? "cell" : "rowheader");
+      if (column === cells.length - 1) cell.className = "words";
+      cell.textContent = text;
+      return cell;
+    }));
+    return row;
+  }));
+  const most = Math.max(...stages.map(([, cost]) => cost.megabytes));
+  told(`${stages.length} stages were computed here, in ${number(all, 0)} s together; at most ${number(most, 0)} MiB.`);
+};
+
+if (run) load(run.dataset.source, () => told("No record of a run lies beside this report: it was made elsewhere, and came without costs.js."));

@@ -32,6 +32,7 @@ from orchestration.rendering.page import (
 )
 from orchestration.rendering.robustness import TABLE, reliability_figures, robustness_figures
 from orchestration.rendering.shown import ShownTable, shown_table, write_files
+from orchestration.rendering.states import write_states
 from orchestration.rendering.tables import Table
 from orchestration.rendering.videos import write_videos
 from orchestration.rendering.worked import worked_examples
@@ -112,6 +113,9 @@ def write_report(workspace: Workspace, out: Path, known: Stages | None = None) -
     pages = _write_numbers(jinja, lineage, scores, {answers.benchmark.name for answers in answered}, out)
     videos = write_videos(workspace, jinja, out)
     content = _content(workspace, scores, out)
+    write_states(jinja, workspace.settings.profile, content["worked"], out)
+    run = jinja.get_template("run.html.j2").render(profile=workspace.settings.profile)
+    (out / "run.html").write_text(run, "utf-8")
     (out / "search.js").write_text(f"found({_sought(scores, answered)})\n", "utf-8")
     page = jinja.get_template("report.html.j2").render(answered=answered, videos=videos, **content)
     (out / "index.html").write_text(page, "utf-8")

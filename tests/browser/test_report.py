@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -28,12 +29,13 @@ def wrong_answer(page: Page) -> str:
 
 
 def test_it_opens_from_a_file_and_asks_for_nothing_else(opened: Opener) -> None:
-    for name in ("index.html", NUMBER, ABLATIONS):
+    for name in ("index.html", NUMBER, "states.html", "run.html", ABLATIONS):
         page = opened(name)
         assert page.locator("h1").is_visible()
     wrong_answer(page)
     assert opened.complaints == []
     asked = {address for address in opened.requests if not address.startswith("data:")}
+    asked.remove(f"{opened.folder.parent.as_uri()}/costs.js")
     assert all(address.startswith(f"{opened.folder.as_uri()}/") for address in asked)
 
 
@@ -78,6 +80,41 @@ def test_a_slider_shows_the_state_of_both_arms_at_a_tick(opened: Opener) -> None
     slider.fill(str(last))
     expect(page.locator("#state output")).to_have_text(str(last))
     assert page.locator("#state .only").count()
+
+
+def test_the_state_of_a_log_and_two_arms_beside_each_other_at_any_tick(opened: Opener) -> None:
+    page = opened("states.html?answer=clevrer/10000/0&tick=0")
+    told, only = page.locator(".told"), page.locator("#state .only")
+    expect(told).to_have_text(re.compile(r"^\d+ triples at tick 0$"))
+    early = page.locator("[data-arm='0'] li").count()
+    page.get_by_role("slider").fill("127")
+    assert page.locator("[data-arm='0'] li").count() > early
+    page.get_by_role("searchbox").fill("end of the video")
+    expect(page.locator("[data-arm='0'] li").first).to_contain_text("(new)")
+    page.get_by_role("searchbox").fill("")
+    log = page.locator("select[name=left]")
+    twin = next(text for text in log.locator("option").all_text_contents() if text.startswith("twin/"))
+    log.select_option(label=twin)
+    expect(page.get_by_role("heading", name="arm b")).to_be_visible()
+    expect(told).to_have_text(re.compile(r"^\d+ triples beside \d+ triples at tick"))
+    page.get_by_role("slider").fill("99")
+    assert only.count()
+    expect(only.first).to_contain_text("(only here)")
+
+
+def test_each_stage_has_its_time_memory_and_machine_from_beside_the_report(
+    opened: Opener, browser: Browser, report: Path, tmp_path: Path
+) -> None:
+    page = opened("run.html")
+    expect(page.get_by_role("status")).to_have_text(
+        re.compile(r"^\d+ stages were computed here, in [\d,]+ s")
+    )
+    row = page.get_by_role("row", name="report/html")
+    expect(row.get_by_role("cell").last).to_contain_text(re.compile(r"processors, \d+ GiB, Python 3"))
+    shutil.copytree(report, tmp_path / "report")
+    elsewhere = Opener(browser, tmp_path / "report")
+    expect(elsewhere("run.html").get_by_role("status")).to_contain_text("No record of a run lies beside")
+    elsewhere.close()
 
 
 def brightness(page: Page, property_: str) -> float:
@@ -138,7 +175,7 @@ def test_without_scripts_the_numbers_stay(opened: Opener) -> None:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_screen_reader_finds_its_way(opened: Opener, scheme: Scheme) -> None:
-    for name in ("index.html", NUMBER, ABLATIONS):
+    for name in ("index.html", NUMBER, ABLATIONS, "states.html", "run.html"):
         page = opened(name, scheme=scheme)
         if name == ABLATIONS:
             wrong_answer(page)
@@ -165,5 +202,6 @@ def test_pictures(browser: Browser, request: pytest.FixtureRequest) -> None:
     first = opener(width=1440)
     first.set_viewport_size({"width": 1440, "height": 1500})
     picture(first, "report")
+    picture(opener("states.html?answer=twin/6/a&tick=6"), "states")
     picture(opener(f"{ABLATIONS}?result=wrong&answer={name}", width=1440, scheme="dark"), "report-dark")
     opener.close()

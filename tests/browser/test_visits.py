@@ -6,9 +6,12 @@
 from __future__ import annotations
 
 import gzip
+import os
 import re
 import shlex
 import shutil
+import subprocess
+import sys
 from html import escape
 from pathlib import Path
 
@@ -16,6 +19,7 @@ import markdown
 import pytest
 from browsing import Opener, fits, grave, picture
 from playwright.sync_api import Browser, Page, expect
+from projects import ROOT
 from shared_project import run
 
 pytestmark = pytest.mark.long
@@ -84,6 +88,7 @@ def test_an_auditor_goes_from_a_figure_of_the_paper_to_the_triples_in_three_clic
     assert "2 figures, 1 beside ours" in terminal("substrate paper paper.tex --out paper")
     opened = Opener(browser, terminal.project)
     page = opened("paper/index.html")
+    assert grave(page) == []
     page.get_by_role("link", name="59.85").first.click()
     ours = page.locator("tr:target")
     expect(ours).to_be_in_viewport()
@@ -146,6 +151,15 @@ def test_someone_brings_official_files(terminal: Terminal, browser: Browser, tmp
     assert "predictive per-question" in table
     assert "my_questions.json.gz" in terminal(f"substrate trace {PREDICTIVE} --profile local")
     printed(browser, "\n".join(terminal.said).replace(f"{tmp_path}/", ""), "visit-files")
+
+
+def test_picture_of_an_agents_memory(browser: Browser) -> None:
+    """The fourth reader visits no report: the program of the documentation is pictured for the first page."""
+    if not os.environ.get("SCREENSHOTS"):
+        pytest.skip("SCREENSHOTS names no folder")
+    program = "docs/examples/agent_memory.py"
+    done = subprocess.run([sys.executable, program], cwd=ROOT, capture_output=True, text=True, check=True)
+    printed(browser, f"$ python {program}\n{done.stdout}", "memory")
 
 
 def test_someone_reads_the_report_on_a_telephone(opened: Opener) -> None:

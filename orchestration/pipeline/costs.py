@@ -1,0 +1,112 @@
+"""The time and memory that each computed stage took, and on which machine: beside the results, never in them.
+
+`costs.js` is the record and, as a script, what the report's page `run.html` may load from disk. The report's
+own bytes follow from the results, so nothing of a run's times stands in them.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import platform
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+
+import msgspec
+import psutil
+
+from orchestration.workspace.folders import Workspace
+from substrate.base.files import replacing
+
+COSTS = "artifacts/{profile}/costs.js"
+_CALL, _END = b"costs(", b")\n"
+_EACH = 1.0
+"""The seconds between two looks at the memory."""
+
+
+class Cost(msgspec.Struct, frozen=True):
+    """The cost of a stage when it was last computed.
+
+    Attributes:
+        seconds: how long it took, by the wall.
+        megabytes: the most resident memory that this process and all that it started had together, looked at
+            each second; a page that two of them share counts in each.
+        machine: its kind, its processors and its memory; not its name.
+    """
+
+    seconds: float
+    megabytes: int
+    machine: str
+
+
+@dataclass
+class Meter:
+    """A measurement that is under way; its cost is there after the block."""
+
+    cost: Cost | None = None
+
+
+@contextmanager
+def measuring() -> Iterator[Meter]:
+    """Measure what runs inside the block."""
+    meter, most, ended = Meter(), [0], threading.Event()
+
+    def look() -> None:
+        while True:
+            most[0] = max(most[0], _resident())
+            if ended.wait(_EACH):
+                return
+
+    watcher = threading.Thread(target=look, daemon=True)
+    start = time.monotonic()
+    watcher.start()
+    try:
+        yield meter
+    finally:
+        took = time.monotonic() - start
+        ended.set()
+        watcher.join()
+        meter.cost = Cost(round(took, 1), max(most[0], _resident()) // 2**20, _machine())
+
+
+def _resident() -> int:
+    total, here = 0, psutil.Process()
+    with suppress(psutil.Error):
+        for process in (here, *here.children(recursive=True)):
+            with suppress(psutil.Error):  # it has ended since
+                total += process.memory_info().rss
+    return total
+
+
+def _machine() -> str:
+    memory = psutil.virtual_memory().total / 2**30
+    kind = f"{platform.system()} on {platform.machine()}"
+    return f"{kind}, {os.cpu_count()} processors, {memory:.0f} GiB, Python {platform.python_version()}"
+
+
+def read_costs(workspace: Workspace) -> dict[str, Cost]:
+    """The last cost of each stage that was computed here; none where no record fits this form."""
+    path = workspace.path(COSTS)
+    if not path.is_file():
+        return {}
+    data = path.read_bytes().removeprefix(_CALL).removesuffix(_END)
+    try:
+        return msgspec.json.decode(data, type=dict[str, Cost])
+    except msgspec.DecodeError:
+        return {}
+
+
+def keep_cost(workspace: Workspace, stage: str, cost: Cost) -> None:
+    """Write what a stage cost into the record; processes that do so at once do it one after the other."""
+    path = workspace.path(COSTS)
+    descriptor = os.open(path.parent, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        known = read_costs(workspace) | {stage: cost}
+        with replacing(path) as fresh:
+            fresh.write_bytes(_CALL + msgspec.json.encode(known) + _END)
+    finally:
+        os.close(descriptor)
