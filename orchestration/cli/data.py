@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,10 +15,11 @@ from orchestration.cli.console import NOTHING_SET, SetOption
 from orchestration.registry import INTERPRETED
 from orchestration.settings import parameters_of
 from substrate.base.errors import ParameterError
-from substrate.cli.console import JsonOption, bars, failing, say
+from substrate.cli.console import JsonOption, failing, give, say
+from substrate.cli.events import speaking
 from substrate.cli.notices import others_apart
 from substrate.cli.options import REQUIRED, command_of
-from substrate.cli.printing import print_json, print_lines
+from substrate.cli.printing import print_lines
 
 INPUTS = {
     "annotations": ("DIR_OR_ZIP", "Official annotations."),
@@ -79,21 +81,18 @@ def _add_answer(group: typer.Typer, benchmark: Interpreted) -> None:
         with failing():
             parameters = parameters_of(benchmark.parameters, set_)
         named = {name: path for name, path in files.items() if path is not None}
-        with failing(), others_apart(), bars() as shown:
+        with failing(), others_apart(), speaking("answer") as told:
             require_files(named)
-            task = shown.add_task("scenes", total=None)
-            tally = answer_files(
-                benchmark,
-                named,
-                parameters,
-                out_,
-                lambda done, total: shown.update(task, completed=done, total=total),
-            )
+            advance = partial(told.advance, benchmark.name, unit="scenes")
+            tally = answer_files(benchmark, named, parameters, out_, advance)
+            told.end(benchmark.name, "computed", tally.rows)
         if tally.errors:
             asked = named.get("questions") or next(iter(named.values()))
             first = f"{tally.errors}, the first of them: {asked}: {tally.first_error}"
             say(first, "could not run:", error=True)
-        print_json(tally) if json else print_lines([tally.line()])
+        if not give(tally, tally.line(), json=json):
+            print_lines([tally.line()])
 
     name = benchmark.name.replace("_", "-")
-    group.command(name)(command_of(run, options, f"Rows of a user's own files: {benchmark.about['answers']}"))
+    about = f"Rows of a user's own files: {benchmark.about['answers']}"
+    group.command(name)(command_of(run, options, about, "answer"))

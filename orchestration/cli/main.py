@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -12,7 +13,7 @@ import typer
 from orchestration.cli import completion
 from orchestration.cli.console import NOTHING_SET, ProfileOption, SetOption
 from orchestration.cli.results import accept, materialize, reproduce, sign, verify
-from substrate.cli.console import JsonOption, failing, say, voiced
+from substrate.cli.console import JsonOption, failing, give, say, speaking_as, voiced
 from substrate.cli.main import PLAIN, add_commands, add_group
 from substrate.cli.notices import others_apart
 from substrate.cli.printing import print_json, print_text
@@ -162,9 +163,9 @@ def paper(
             raise typer.Exit(1)
 
 
-@app.command()
-@voiced
-def fetch(
+@app.command("fetch")
+@speaking_as("fetch")
+def fetch_files(
     benchmark: Annotated[
         str | None,
         typer.Argument(help="A benchmark with official files.", autocompletion=completion.benchmarks),
@@ -182,25 +183,34 @@ def fetch(
     json: JsonOption = False,
 ) -> None:
     """Official data: resumed, verified, pinned."""
-    from orchestration.fetch.downloads import fetch_shown
-    from orchestration.fetch.sources import known_files
+    from orchestration.fetch.downloads import Fetched, fetch, wanted
+    from orchestration.fetch.sources import known_files, official_sources
     from orchestration.project import find_root
+    from substrate.cli.events import speaking
 
-    if list_ == (benchmark is not None) or (json and not list_):
-        raise typer.BadParameter("give a BENCHMARK, or --list alone; --json goes with --list")
+    if list_ == (benchmark is not None):
+        raise typer.BadParameter("give a BENCHMARK, or --list alone")
     with failing():
         root = find_root()
         pins = root / "pins" / "downloads.json"
         if benchmark is None:
             known = known_files(pins, base=base)
-            if json:
-                print_json(known)
-            for one in () if json else known:
-                say(str(one))
+            if not give(known, f"{len(known)} files", json=json):
+                for one in known:
+                    say(str(one))
             return
-        folder = root / "downloads" / benchmark
-        for fetched in fetch_shown(benchmark, folder, pins=pins, base=base, only=file):
-            say(str(fetched))
+        with speaking("fetch") as told:
+            folder = root / "downloads" / benchmark
+            names = [one.name for one in wanted(benchmark, official_sources(), file)]
+            told.plan(len(names), "files")
+            found: list[Fetched] = []
+            for name in names:
+                progress = partial(told.advance, unit="bytes")
+                found += fetch(benchmark, folder, pins=pins, base=base, only=[name], progress=progress)
+                told.end(name, found[-1].status)
+        if not give(found, f"{len(found)} files in {folder}", json=json):
+            for one in found:
+                say(str(one))
 
 
 FileOption = Annotated[Path | None, typer.Option(metavar="FILE", help="Your own, instead of the profile's.")]

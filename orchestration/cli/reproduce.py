@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from orchestration.base.yaml_text import read_yaml
-from orchestration.cli.console import running, stage_bars
+from orchestration.cli.console import running, stages_told
 from orchestration.ledger.look import hashes, keep, sources, stands
 from orchestration.ledger.manifest import Reproduction, read_manifest
 from orchestration.settings import PARAMETERS_FILE
 from orchestration.workspace.root import find_root
+from substrate.cli.console import doing
 
 if TYPE_CHECKING:
     from orchestration.workspace.folders import Workspace
@@ -41,6 +42,7 @@ def reproduced(
         if kept := stands(root, named, only):
             took, report = time.monotonic() - start, kept.report and str(root / kept.report)
             return msgspec.structs.replace(kept, ran=False, seconds=took, report=report, computed=())
+    doing("loading the pipeline")
     with running(), _model_for(profile, only, overrides):
         return _run(profile, only, overrides, force, name, start)
 
@@ -88,11 +90,12 @@ def _run(
         before = hashes(workspace.root, sources())
         if workspace.experiment:
             begin(workspace, overrides)
-        with stage_bars(names) as how:
+        with stages_told(names) as how:
             resource = WorkspaceResource(
                 profile=used, overrides=list(overrides), experiment=name, force=force
             )
             failed = run_stages(names, resource, instance(workspace.root))
+        doing("comparing with the pins")
         pinned = not overrides and used == open_workspace().settings.profile
         drifted = (
             settle(workspace, STAGES, names, [name for name in names if how.get(name) == "reused"])

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import sys
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from orchestration.cli import completion
-from orchestration.cli.console import NOTHING_SET, ProfileOption, SetOption, running, stage_bars
-from substrate.cli.console import JsonOption, failing, note, say, voiced
+from orchestration.cli.console import NOTHING_SET, ProfileOption, SetOption, running, stages_told
+from substrate.cli.console import JsonOption, doing, failing, give, note, say, speaking_as, voiced
 from substrate.cli.heads import HeadOption, KeyOption, SignerOption, signed_head
 from substrate.cli.notices import others_apart
 from substrate.cli.printing import print_json
 
 
-@voiced
+@speaking_as("reproduce")
 def reproduce(
     profile: ProfileOption = None,
     only: Annotated[
@@ -56,8 +55,7 @@ def reproduce(
     with failing():
         done = reproduced(profile, only, set_, force=force, name=name)
     failed = typer.Exit(int(fail_on_drift and bool(done.drifted)))
-    if json:
-        print_json(done)
+    if give(done, done.line(), json=json):
         raise failed
     for table in done.tables:
         say(f"\n{table}")
@@ -77,7 +75,7 @@ def reproduce(
     raise failed
 
 
-@voiced
+@speaking_as("materialize")
 def materialize(
     stage: Annotated[
         str,
@@ -103,18 +101,17 @@ def materialize(
             if stage not in STAGES:
                 hint = f"Choose one of {', '.join(STAGES)}"
                 raise ParameterError(f"no stage {stage!r}", where=("STAGE",), hint=hint)
-            with stage_bars([stage]):
+            with stages_told([stage]):
                 resource = WorkspaceResource(profile=workspace.settings.profile, force=force)
                 run_stages([stage], resource, instance(workspace.root))
             keep_code(workspace, STAGES)
         paths = [str(workspace.path(out)) for out in STAGES[stage].outs]
-    if json:
-        print_json({"stage": stage, "profile": workspace.settings.profile, "outs": paths})
-    else:
-        note(f"{stage}: {', '.join(paths)}")
+    line = f"{stage}: {', '.join(paths)}"
+    if not give({"stage": stage, "profile": workspace.settings.profile, "outs": paths}, line, json=json):
+        note(line)
 
 
-@voiced
+@speaking_as("verify")
 def verify(
     profile: ProfileOption = None,
     recompute: Annotated[
@@ -150,12 +147,13 @@ def verify(
     row by row; exit 1 on damage or drift.
     """
     mended: list[str] = []
+    doing("loading the pipeline")
     with failing(), running():
         from orchestration.ledger.verification import held_against, verify_files, verify_profile
         from orchestration.pipeline.graph import STAGES
         from orchestration.pipeline.run import recompute as compute
         from orchestration.project import find_root, open_workspace
-        from orchestration.rendering.drift import render_markdown, render_text
+        from orchestration.rendering.drift import render_markdown, render_text, verdict
         from substrate.base.errors import ParameterError
 
         root = find_root()
@@ -175,17 +173,20 @@ def verify(
                     workspace, STAGES, lambda names: run_stages(names, resource, instance(root))
                 )
                 mended += told(done)
-            computed = [name for name, stage in STAGES.items() if stage.pinned_by == "dvc.yaml"]
-            with stage_bars(computed) if recompute else nullcontext():
-                recomputing = compute if recompute else None
-                report = verify_profile(workspace, STAGES, recompute=recomputing, since=since)
+
+            def computing(names: list[str], profile: str, folder: Path) -> None:
+                with stages_told(names):
+                    compute(names, profile, folder)
+                doing("comparing with the pins")
+
+            doing("holding every file against its hash")
+            recomputing = computing if recompute else None
+            report = verify_profile(workspace, STAGES, recompute=recomputing, since=since)
         if head or key:
             report = held_against(report, root, signed_head(head, key))
     for line in mended:
         note(line)
-    if json:
-        print_json(report)
-    else:
+    if not give(report, verdict(report), json=json):
         sys.stdout.write(render_markdown(report) if markdown else render_text(report))
     raise typer.Exit(0 if report.fits else 1)
 

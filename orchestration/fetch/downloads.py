@@ -20,16 +20,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    DownloadColumn,
-    Progress,
-    TaskID,
-    TextColumn,
-    TimeRemainingColumn,
-    TransferSpeedColumn,
-)
 
 from orchestration.base.secrets_out import without_user
 from orchestration.fetch.holdings import differing
@@ -118,7 +108,7 @@ def fetch(
         OutputError: the disk is full, or the folder cannot be written.
         FormatError: the pins file is damaged.
     """
-    wanted = _wanted(benchmark, official_sources() if sources is None else sources, only)
+    files = wanted(benchmark, official_sources() if sources is None else sources, only)
     read_pins(pins)  # a damaged pins file is found before anything is downloaded
     with naming(out):
         out.mkdir(parents=True, exist_ok=True)
@@ -131,35 +121,16 @@ def fetch(
             report,
             patience or Patience(),
         )
-        for file in wanted
+        for file in files
     ]
 
 
-def fetch_shown(
-    benchmark: str,
-    out: Path,
-    *,
-    pins: Path,
-    base: str | None = None,
-    only: Sequence[str] = (),
-    console: Console | None = None,
-) -> list[Fetched]:
-    """:func:`fetch` with a progress bar (bytes, speed, time remaining) on standard error, none off a
-    terminal.
+def wanted(benchmark: str, sources: Sources, only: Sequence[str] = ()) -> list[SourceFile]:
+    """The official files of a benchmark that a fetch takes.
+
+    Raises:
+        ParameterError: the benchmark or a name is unknown, or the benchmark has no direct address.
     """
-    console = console or Console(stderr=True)
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        DownloadColumn(),
-        TransferSpeedColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
-        return fetch(benchmark, out, pins=pins, base=base, only=only, progress=Bars(progress))
-
-
-def _wanted(benchmark: str, sources: Sources, only: Sequence[str]) -> list[SourceFile]:
     if benchmark not in sources:
         raise ParameterError(
             "no official source is known",
@@ -359,18 +330,3 @@ def _hosts() -> set[str]:
     """The hosts of the official files, and those that the user names."""
     official = (url for source in official_sources().values() for file in source.files for url in file.urls)
     return {*map(bare_host, official), *os.environ.get("SUBSTRATE_HOSTS", "").replace(",", " ").split()}
-
-
-class Bars:
-    """A rich task a file; a resumed file starts with the bytes it had, so that the speed is the line's."""
-
-    def __init__(self, progress: Progress) -> None:
-        self._progress = progress
-        self._tasks: dict[str, TaskID] = {}
-
-    def __call__(self, name: str, done: int, total: int | None) -> None:
-        """Draw how far a file is."""
-        if name not in self._tasks:
-            self._tasks[name] = self._progress.add_task(name, total=total, completed=done)
-        else:
-            self._progress.update(self._tasks[name], total=total, completed=done)

@@ -122,11 +122,11 @@ def _asset(stages: Stages, stage: Stage) -> dg.AssetsDefinition:
                 metadata |= {"seconds": meter.cost.seconds, "megabytes": meter.cost.megabytes}
         keep_record(opened, stage.name, before)
         advance(stage.name, 1, 1)
-        ended(stage.name, "reused" if {"skipped", "taken"} & metadata.keys() else "computed")
         version = hashlib.sha256("".join(before.outs.values()).encode()).hexdigest()
         inputs = [opened.path(out) for out in inputs_of(stages, stage)]
         of_run = {"profile": opened.settings.profile, "parameters": before.parameters, "files": before.outs}
         shown = {**preview(paths, inputs), **metadata, **of_run}
+        ended(stage.name, shown)
         return dg.MaterializeResult(metadata=shown, data_version=dg.DataVersion(version))
 
     return materialize

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from orchestration.benchmarks.benchmark import Benchmark, Data, Interpreted, Logger, Release, Source
-from orchestration.fetch.downloads import fetch_shown
+from orchestration.fetch.downloads import fetch
 from orchestration.pipeline.cases import answer_cases, build_logs, make_scenes
+from orchestration.pipeline.progress import advance
 from orchestration.scoring.counting import count
 from orchestration.scoring.scores import Score, metrics_file, score, score_file, write_metrics
 from orchestration.stage import Stage
@@ -116,7 +117,11 @@ def make_dataset(source: Source, workspace: Workspace, out: Path) -> dict[str, A
     if data.source == "official" and isinstance(source.official, Release):
         downloads = workspace.root / "downloads" / source.name
         pins = workspace.root / "pins" / "downloads.json"
-        fetched = fetch_shown(source.name, downloads, pins=pins, base=data.mirror)
+
+        def progress(name: str, done: int, total: int | None) -> None:
+            advance(f"{source.name}/dataset", done, total or 0, f"bytes of {name}")
+
+        fetched = fetch(source.name, downloads, pins=pins, base=data.mirror, progress=progress)
         source.official.unpack({file.name: file.path for file in fetched}, out)
         official = [OfficialFile(file.name, f"sha256:{file.sha256}", file.blob) for file in fetched]
         write_json(out / OFFICIAL, official, indent=1)

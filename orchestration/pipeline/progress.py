@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -13,7 +13,9 @@ are called.
 """
 
 _report: ContextVar[Report | None] = ContextVar("report", default=None)
-_ended: ContextVar[Callable[[str, str], None] | None] = ContextVar("ended", default=None)
+End = Callable[[str, str, int | None], None]
+"""Takes the name of a stage that has ended, how it came to its outs, and how many rows they have."""
+_ended: ContextVar[End | None] = ContextVar("ended", default=None)
 _log: ContextVar[Callable[[str], None] | None] = ContextVar("log", default=None)
 
 
@@ -38,25 +40,27 @@ def advance(stage: str, done: int, total: int, unit: str = "tasks") -> None:
 
 
 @contextmanager
-def counting(tell: Callable[[str, str], None] | None = None) -> Iterator[dict[str, str]]:
+def counting(tell: End | None = None) -> Iterator[dict[str, str]]:
     """The way that each stage that ends inside the block came to its outs, by name: ``computed`` or
     ``reused``; each is told once as it ends.
     """
     found: dict[str, str] = {}
 
-    def end(stage: str, how: str) -> None:
+    def end(stage: str, how: str, rows: int | None) -> None:
         if stage not in found and tell:
-            tell(stage, how)
+            tell(stage, how, rows)
         found.setdefault(stage, how)
 
     with _setting(_ended, end):
         yield found
 
 
-def ended(stage: str, how: str) -> None:
-    """Say how a stage came to its outs; nothing happens where nobody watches."""
+def ended(stage: str, metadata: Mapping[str, Any]) -> None:
+    """Say how a stage came to its outs, by what Dagster keeps of it; nothing happens where nobody watches."""
     if end := _ended.get():
-        end(stage, how)
+        rows = metadata.get("dagster/row_count")
+        how = "reused" if {"skipped", "taken"} & metadata.keys() else "computed"
+        end(stage, how, getattr(rows, "value", rows))
 
 
 def say(text: str) -> None:

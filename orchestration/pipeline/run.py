@@ -100,10 +100,7 @@ def _run(
     for event in result.all_events:
         if event.is_step_materialization and event.asset_key:  # of a step in a process of its own
             shown = event.step_materialization_data.materialization.metadata
-            ended(
-                event.asset_key.to_user_string(),
-                "reused" if {"skipped", "taken"} & shown.keys() else "computed",
-            )
+            ended(event.asset_key.to_user_string(), shown)
     failed = [evaluation for evaluation in result.get_asset_check_evaluations() if not evaluation.passed]
     if result.success:
         return failed

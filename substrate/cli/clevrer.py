@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -12,9 +13,9 @@ import typer
 
 from substrate.base.errors import FormatError
 from substrate.base.files import replacing
-from substrate.cli.console import JsonOption, bars, failing, say, voiced
+from substrate.cli.console import JsonOption, failing, give, say, speaking_as
+from substrate.cli.events import speaking
 from substrate.cli.notices import others_apart
-from substrate.cli.printing import print_json
 from substrate.domains.clevrer.format import read_scene_events
 from substrate.domains.clevrer.motion.predict import predict_collisions
 from substrate.domains.clevrer.motion.trajectories import read_trajectories
@@ -27,7 +28,7 @@ perceive_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
 
 @predict_app.command("clevrer")
-@voiced
+@speaking_as("predict")
 def predict_clevrer(
     trajectories: Annotated[
         Path,
@@ -53,21 +54,17 @@ def predict_clevrer(
     json: JsonOption = False,
 ) -> None:
     """Collisions of the unseen future from observed motion, by the calibrated simulator."""
-    with failing(), others_apart(), bars() as shown:
-        task = shown.add_task("scenes", total=None)
-
-        def advance(done: int, total: int) -> None:
-            shown.update(task, completed=done, total=total)
-
+    with failing(), others_apart(), speaking("predict") as told:
+        advance = partial(told.advance, "clevrer", unit="scenes")
         scenes, collisions = _predict(trajectories, events, at, until, out_, advance)
-    if json:
-        print_json({"scenes": scenes, "collisions": collisions, "from": at + 1, "to": until})
-    else:
-        say(f"{scenes} scenes, {collisions} collisions predicted in frames {at + 1} to {until}")
+    line = f"{scenes} scenes, {collisions} collisions predicted in frames {at + 1} to {until}"
+    found = {"scenes": scenes, "collisions": collisions, "from": at + 1, "to": until}
+    if not give(found, line, json=json):
+        say(line)
 
 
 @perceive_app.command("clevrer")
-@voiced
+@speaking_as("perceive")
 def perceive_clevrer(
     proposals: Annotated[
         Path,
@@ -89,17 +86,12 @@ def perceive_clevrer(
     json: JsonOption = False,
 ) -> None:
     """Objects, entries, exits and collisions, each with its probability, from each frame's masks."""
-    with failing(), others_apart(), bars() as shown:
-        task = shown.add_task("videos", total=None)
-
-        def advance(done: int, total: int) -> None:
-            shown.update(task, completed=done, total=total)
-
+    with failing(), others_apart(), speaking("perceive") as told:
+        advance = partial(told.advance, "clevrer", unit="videos")
         videos, objects, collisions = _perceive(proposals, out_, logs, until, advance)
-    if json:
-        print_json({"videos": videos, "objects": objects, "collisions": collisions})
-    else:
-        say(f"{videos} videos, {objects} objects, {collisions} collisions perceived")
+    line = f"{videos} videos, {objects} objects, {collisions} collisions perceived"
+    if not give({"videos": videos, "objects": objects, "collisions": collisions}, line, json=json):
+        say(line)
 
 
 class Prediction(msgspec.Struct, frozen=True):

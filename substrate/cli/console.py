@@ -12,9 +12,7 @@ import os
 import signal
 import sys
 import threading
-import time
 import traceback
-from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import wraps
@@ -22,13 +20,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from substrate.cli.notices import OURS, Voice
-from substrate.cli.printing import shown
+from substrate.cli.notices import Voice
+from substrate.cli.printing import print_json, shown
 
 if TYPE_CHECKING:
-    from rich.progress import Progress
+    from substrate.cli.events import Stream
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
+_JsonLinesOption = Annotated[
+    bool,
+    typer.Option("--json-lines", help="Each event as an object of JSON on a line, in place of all else."),
+]
 _QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Results and errors alone.")]
 _VerboseOption = Annotated[
     bool,
@@ -51,16 +53,37 @@ def voiced(command: Callable[..., Any]) -> Callable[..., Any]:
         Voice.quiet, Voice.verbose = quiet and not verbose, verbose
         return command(*given, **options)
 
+    return _with_options(heard, command, quiet=_QuietOption, verbose=_VerboseOption)
+
+
+def speaking_as(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """A long command: it tells its events, to a machine with `--json-lines`; and it is voiced."""
+
+    def of(command: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(command)
+        def told(*given: Any, json_lines: bool = False, **options: Any) -> Any:
+            if json_lines and (options.get("json") or options.get("markdown")):
+                raise typer.BadParameter("--json-lines goes without --json and --markdown")
+            from substrate.cli.events import speaking
+
+            with failing(), speaking(name, json_lines=json_lines):
+                return command(*given, **options)
+
+        return voiced(_with_options(told, command, json_lines=_JsonLinesOption))
+
+    return of
+
+
+def _with_options(made: Any, command: Callable[..., Any], **more: Any) -> Any:
+    """A command made from another one, with that one's options and some switches more."""
     kind = inspect.Parameter.KEYWORD_ONLY
-    own = inspect.signature(command, eval_str=True)
-    more = [
-        inspect.Parameter("quiet", kind, default=False, annotation=_QuietOption),
-        inspect.Parameter("verbose", kind, default=False, annotation=_VerboseOption),
+    parameters = [
+        *inspect.signature(command, eval_str=True).parameters.values(),
+        *(inspect.Parameter(name, kind, default=False, annotation=type_) for name, type_ in more.items()),
     ]
-    parameters = [*own.parameters.values(), *more]
-    heard.__signature__ = inspect.Signature(parameters)  # pyright: ignore[reportAttributeAccessIssue]
-    heard.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    return heard
+    made.__signature__ = inspect.Signature(parameters)
+    made.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return made
 
 
 class _Told(KeyboardInterrupt):
@@ -128,6 +151,8 @@ _COLOURS = {"error": typer.colors.RED, "interrupted": typer.colors.RED}
 
 def say(text: str, label: str = "", *, error: bool = False) -> None:
     """Print a line in one piece, with nothing that a terminal obeys, behind a label in colour."""
+    if error and (stream := told()) and stream.say(text, label.rstrip(":") or "note") and label != "error:":
+        return
     if label:
         plain = False if os.environ.get("NO_COLOR") else None
         colour = _COLOURS.get(label.rstrip(":"), typer.colors.YELLOW)
@@ -141,98 +166,28 @@ def note(text: str) -> None:
         say(text, error=True)
 
 
-class Recent:
-    """The pace of some work over its last minutes, told in words.
+def told() -> Stream | None:
+    """The stream of events of the command that runs, if it has one."""
+    events = sys.modules.get("substrate.cli.events")  # which is loaded where there is one
+    return events.Voices.stream if events else None
 
-    A pause lets the pace fall, and the time left grow.
+
+def doing(text: str) -> None:
+    """Say what the command begins to do, where it tells events."""
+    if stream := told():
+        stream.doing(text)
+
+
+def give(result: object, text: str, *, json: bool) -> bool:
+    """Hand a result over where a machine reads it: true where it does.
 
     Args:
-        clock: seconds that only grow.
-
-    >>> seconds = iter([0.0, 60.0, 240.0, 240.0])
-    >>> recent = Recent(lambda: next(seconds))
-    >>> for done in (100, 106, 124):
-    ...     recent.add(done)
-    >>> recent.text(1000)
-    '6.0 a minute, about 2 h 26 min left'
+        result: what `--json` prints.
+        text: the line that closes the command.
+        json: whether `--json` was given.
     """
-
-    def __init__(self, clock: Callable[[], float] | None = None) -> None:
-        self._clock = clock or time.monotonic
-        self._seen: deque[tuple[float, float]] = deque()
-
-    def add(self, done: float) -> None:
-        """Take note of how much is done; work that begins anew has a new pace."""
-        now, seen = self._clock(), self._seen
-        if seen and done < seen[-1][1]:
-            seen.clear()
-        if not seen or done > seen[-1][1]:
-            seen.append((now, done))
-        while len(seen) > 2 and now - seen[1][0] > _RECENT:
-            seen.popleft()
-
-    def text(self, total: float | None) -> str:
-        """The pace and, of a total that is known, the time left; nothing as long as nothing was done."""
-        if len(self._seen) < 2:
-            return ""
-        (since, before), (_, done) = self._seen[0], self._seen[-1]
-        pace = (done - before) / max(self._clock() - since, 1e-3)
-        said = f"{pace:,.1f} a second" if pace >= 1 else f"{60 * pace:,.1f} a minute"
-        return f"{said}, about {_span((total - done) / pace)} left" if total and total > done else said
-
-
-_RECENT = 300.0
-"""Seconds over which a pace is told."""
-
-
-def _span(seconds: float) -> str:
-    if seconds < 60:
-        return f"{seconds:.0f} s"
-    hours, minutes = divmod(round(seconds / 60), 60)
-    return f"{hours} h {minutes} min" if hours else f"{minutes} min"
-
-
-@contextmanager
-def bars() -> Iterator[Progress]:
-    """Progress bars with what is done, of how many, the time taken, the pace and the time left; only on a
-    terminal.
-
-    A task's field ``unit`` names what is counted; another unit has another pace.
-    """
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        ProgressColumn,
-        Task,
-        TextColumn,
-        TimeElapsedColumn,
-    )
-    from rich.text import Text
-
-    class Pace(ProgressColumn):
-        """The pace and the time left, where a task has more than one part."""
-
-        def __init__(self) -> None:
-            super().__init__()
-            self._recent: dict[Any, Recent] = {}
-
-        def render(self, task: Task) -> Text:
-            if not task.total or task.total <= 1 or task.finished:
-                return Text()
-            recent = self._recent.setdefault((task.id, task.fields.get("unit")), Recent())
-            recent.add(task.completed)
-            return Text(recent.text(task.total))
-
-    console = Console(file=OURS.get("stderr", sys.stderr))
-    columns = [
-        TextColumn("{task.description:<22}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        Pace(),
-    ]
-    silent = Voice.quiet or not console.is_terminal
-    with Progress(*columns, console=console, disable=silent) as shown:
-        yield shown
+    if (stream := told()) and stream.give(result, text):
+        return True
+    if json:
+        print_json(result)
+    return json

@@ -13,10 +13,10 @@ import typer
 
 from substrate.base.extras import missing_extra
 from substrate.base.files import filling
-from substrate.cli.console import JsonOption, bars, failing, say
+from substrate.cli.console import JsonOption, failing, give, say
+from substrate.cli.events import speaking
 from substrate.cli.notices import others_apart
 from substrate.cli.options import REQUIRED, command_of
-from substrate.cli.printing import print_json
 from substrate.generators.world import World
 
 WORLDS: Mapping[str, str] = {
@@ -93,24 +93,23 @@ def _add_world(group: typer.Typer, name: str, levels: Mapping[str, World]) -> No
     ) -> None:
         data = SimpleNamespace(**{counted: count, **more})
         world = levels[level]
-        with failing(), others_apart(), bars() as shown, filling(out_) as fresh:
+        with failing(), others_apart(), speaking("generate") as told, filling(out_) as fresh:
             numbers = world.numbers(data)
-            task = shown.add_task(counted, total=len(numbers))
 
             def made() -> Iterator[bytes]:
-                for scene in numbers:
+                for done, scene in enumerate(numbers):
+                    told.advance(name, done, len(numbers), counted)
                     yield world.make(scene, seed, data)
-                    shown.advance(task)
+                told.end(name, "computed", len(numbers))
 
             world.write(fresh, made(), seed)
             if parquet:
                 from substrate.adapters.twin_dataset import publish_numbers
 
                 publish_numbers(fresh / "published", numbers, seed, level)
-        if json:
-            about = {"out": str(out_), counted: count, "seed": seed} | ({"level": level} if level else {})
-            print_json(about)
-        else:
-            say(f"{count:,} {world.unit} in {out_}")
+        about = {"out": str(out_), counted: count, "seed": seed} | ({"level": level} if level else {})
+        line = f"{count:,} {world.unit} in {out_}"
+        if not give(about, line, json=json):
+            say(line)
 
-    group.command(name)(command_of(run, options, world.about))
+    group.command(name)(command_of(run, options, world.about, "generate"))

@@ -59,7 +59,7 @@ def others_apart() -> Iterator[None]:
     with _notices() as log:
         try:
             for name, stream, number, copy in zip(("stdout", "stderr"), before, (1, 2), kept, strict=True):
-                own = _writes_to(stream, number)
+                own = writes_to(stream, number)
                 OURS[name] = os.fdopen(os.dup(copy), "w", encoding="utf-8") if own else stream
                 os.dup2(log.fileno(), number)
             sys.stdout = sys.stderr = log
@@ -86,7 +86,8 @@ def _notices() -> TextIO:
         return Path(os.devnull).open("w", encoding="utf-8")
 
 
-def _writes_to(stream: TextIO, number: int) -> bool:
+def writes_to(stream: TextIO, number: int) -> bool:
+    """Tell whether a stream writes to a descriptor of the process itself."""
     try:
         return stream.fileno() == number
     except (OSError, ValueError):

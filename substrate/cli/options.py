@@ -6,16 +6,16 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from substrate.cli.console import voiced
+from substrate.cli.console import speaking_as
 
 REQUIRED = inspect.Parameter.empty
 """The default of an option that has to be given."""
 
 
 def command_of(
-    run: Callable[..., None], options: dict[str, tuple[Any, Any]], about: str
+    run: Callable[..., None], options: dict[str, tuple[Any, Any]], about: str, name: str
 ) -> Callable[..., None]:
-    """A function whose signature typer reads: keyword options with their types and defaults."""
+    """A long command whose signature typer reads: keyword options with their types and defaults."""
 
     def command(**given: Any) -> None:
         run(**given)
@@ -28,4 +28,4 @@ def command_of(
     command.__signature__ = inspect.Signature(parameters)  # pyright: ignore[reportFunctionMemberAccess]
     command.__annotations__ = {name: type_ for name, (type_, _) in options.items()}
     command.__doc__ = about
-    return voiced(command)
+    return speaking_as(name)(command)

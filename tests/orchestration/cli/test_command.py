@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -70,8 +71,9 @@ def test_an_error_names_the_option_or_file_and_what_is_wrong_with_it(
 ) -> None:
     done = CliRunner().invoke(app, [str(tmp_path / "out") if a == "OUT" else a for a in arguments])
     assert done.exit_code == 1
-    assert done.stderr.startswith(said)
-    assert len(done.stderr.splitlines()) == 1
+    *before, error = done.stderr.splitlines()
+    assert error.startswith(said)
+    assert before in ([], ["loading the pipeline"])
 
 
 def test_what_other_programs_say_goes_to_a_file_unless_it_is_asked_for(tmp_path: Path) -> None:
@@ -84,7 +86,7 @@ def test_what_other_programs_say_goes_to_a_file_unless_it_is_asked_for(tmp_path:
     done = command(*given, str(tmp_path / "a"))
     assert done.returncode == 0, done.stderr
     assert "build time" not in done.stdout + done.stderr
-    assert done.stderr == "", "no bar is drawn where there is no terminal"
+    assert not re.search(r"\x1b|━", done.stderr), "no bar is drawn where there is no terminal"
     assert "build time" in notices.read_text("utf-8")
     done = command(*given, str(tmp_path / "b"), "--json")
     assert json.loads(done.stdout) == {"out": str(tmp_path / "b"), "scenes": 1, "seed": 20}

@@ -14,7 +14,7 @@ def test_a_long_asking_says_its_pace_and_the_time_left(
     now = 0.0
     monkeypatch.setattr("time.monotonic", lambda: now)
     names = ["twin/dataset", "twin_direct/dataset"]
-    with console.stage_bars(names):
+    with console.stages_told(names):
         # Replies of an earlier run come at once, then one in ten seconds; in the end the server stands still.
         for now in range(1, 401):
             advance(names[1], 40 + min(now, 300) // 10, 1000 if now > 5 else 0, "replies")

@@ -24,11 +24,9 @@ from typing import Any
 
 import httpx
 import pytest
-from rich.console import Console
-from rich.progress import Progress
 
 from orchestration.fetch import downloads
-from orchestration.fetch.downloads import Bars, Fetched, fetch, fetch_shown
+from orchestration.fetch.downloads import Fetched, fetch
 from orchestration.fetch.holdings import Holding, differing
 from orchestration.fetch.sources import Source, SourceFile, known_files, official_sources, read_pins
 from orchestration.fetch.transfer import DownloadError, Patience, RefusedError, Transfer, UnavailableError
@@ -601,38 +599,11 @@ def test_progress_counts_from_the_bytes_at_hand_to_the_end(server: Server, out: 
     assert done.count(HALF) == 2  # the end of the first connection, and the start of the second
 
 
-def test_a_rich_bar_ends_full_also_after_a_new_start(server: Server, out: Path, pins: Path) -> None:
+def test_progress_ends_full_also_after_a_new_start(server: Server, out: Path, pins: Path) -> None:
     server.behaviours[NAMES[1]] = [cut(HALF), lambda request, data: whole(request, data, ranges=False)]
-    progress = Progress(disable=True)
-    get(server, out, pins, progress=Bars(progress))
-    assert [(task.description, task.completed) for task in progress.tasks] == [
-        (NAMES[0], len(QUESTIONS)),
-        (NAMES[1], len(ARCHIVE)),
-    ]
-    assert all(task.finished for task in progress.tasks)
-
-
-@pytest.mark.usefixtures("five_scenes_are_whole")
-@pytest.mark.parametrize("terminal", [True, False])
-def test_the_bar_shows_on_a_terminal_only(
-    server: Server,
-    out: Path,
-    pins: Path,
-    terminal: bool,
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    screen = io.StringIO()
-    fetch_shown(
-        "clevrer",
-        out,
-        pins=pins,
-        base=server.base,
-        only=[NAMES[1]],
-        console=Console(file=screen, force_terminal=terminal, width=120),
-    )
-    assert (NAMES[1] in screen.getvalue()) is terminal
-    assert bool(screen.getvalue()) is terminal
-    assert caplog.records == []
+    told: dict[str, tuple[int, int | None]] = {}
+    get(server, out, pins, progress=lambda name, done, total: told.update({name: (done, total)}))
+    assert told == {NAMES[0]: (len(QUESTIONS),) * 2, NAMES[1]: (len(ARCHIVE),) * 2}
 
 
 def test_a_fetched_record_reads_as_one_line(server: Server, out: Path, pins: Path) -> None:

@@ -1,0 +1,460 @@
+"""The events of a long command: one stream, which a terminal, a log and a machine each get in their form.
+
+A terminal has a line for every part that ends and a bar for each that is under way. Where there is no
+terminal the lines are the same, and where nothing was said for ten seconds a line says how far it is. With
+`--json-lines` every event is an object of JSON on a line of standard output, and `SUBSTRATE_EVENTS=FILE`
+appends the same lines to a file beside what is shown.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from typing import Any, TextIO
+
+import msgspec
+
+from substrate.cli.notices import OURS, Voice, writes_to
+from substrate.cli.printing import shown
+
+
+class _Event(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, tag_field="event"):
+    at: float
+    """Seconds since the command began."""
+
+
+class Begun(_Event, tag="begun"):
+    """The command began; the first event."""
+
+    command: str
+    """Its name: `reproduce`."""
+
+
+class Doing(_Event, tag="doing"):
+    """Something begins that has no parts."""
+
+    text: str
+    """A few words: `loading the pipeline`."""
+
+
+class Planned(_Event, tag="planned"):
+    """The number of parts is known."""
+
+    parts: int
+    """Their number."""
+    unit: str
+    """Their name: `stages`."""
+
+
+class Progress(_Event, tag="progress"):
+    """A part is under way."""
+
+    part: str
+    """Its name: `clevrer/answers`."""
+    number: int
+    """Its place among all parts, from 1."""
+    of: int
+    """The number of all parts."""
+    done: int
+    """The amount that is done."""
+    total: int
+    """The amount that there is; 0 where that is not known."""
+    unit: str
+    """The name of what is counted: `scenes`."""
+    pace: float | None
+    """The number a second over the last five minutes; null before there is one."""
+    left: float | None
+    """Seconds until its end at that pace; null where that is not known."""
+    took: float
+    """Seconds since it began."""
+
+
+class Ended(_Event, tag="ended"):
+    """A part has ended."""
+
+    part: str
+    """Its name."""
+    number: int
+    """The number of those that have ended, with this one."""
+    of: int
+    """The number of all parts."""
+    how: str
+    """`computed` or `reused`; of a file that is fetched `downloaded` or `present`."""
+    rows: int | None
+    """Its rows; null where it has none."""
+    took: float
+    """Seconds since it began."""
+
+
+class Said(_Event, tag="said"):
+    """A line that is no result."""
+
+    level: str
+    """`note`, or what stands before the line: `error`, `drift`, `check`, `could not run`."""
+    text: str
+    """The line."""
+
+
+class Done(_Event, tag="done"):
+    """The command ended; the last event. A stream without it was cut off."""
+
+    exit: int
+    """Its exit code."""
+    text: str
+    """The line that closes it; empty where an error ended it."""
+    result: Any
+    """The value that `--json` prints; null where an error ended it."""
+
+
+Event = Begun | Doing | Planned | Progress | Ended | Said | Done
+"""Any event, told apart by the key `event`."""
+QUIET = 10.0
+"""Seconds after which a line says how far a command is though no part has ended."""
+FIRST = 3.0
+"""Seconds after which a command that has not said anything says what it does."""
+
+
+def line_of(event: Event) -> str | None:
+    """The line of an event for people; none for those of which the command's own lines say more.
+
+    >>> line_of(Ended(at=9, part="twin/logs", number=17, of=60, how="computed", rows=1000, took=9.13))
+    '[17/60] twin/logs  computed  1,000 rows  9.1 s'
+    """
+    match event:
+        case Doing(text=text):
+            return text
+        case Planned(parts=parts, unit=unit):
+            return f"{parts} {unit}"
+        case Progress(total=total, done=done) if total > 1 or done:
+            return f"{_place(event)}  {_counted(event)}"
+        case Progress(took=took):
+            return f"{_place(event)}  {took:,.0f} s so far"
+        case Ended(how=how, rows=rows, took=took, of=of) if of > 1:
+            counted = "" if rows is None else f"  {rows:,} rows"
+            return f"{_place(event)}  {how}{counted}  {took:,.1f} s"
+        case _:
+            return None
+
+
+def _counted(event: Progress) -> str:
+    """The amount that is done of a part, its pace, and the time left."""
+    done, total, unit = event.done, event.total, event.unit
+    pace = event.pace
+    if unit.startswith("bytes"):  # of which nobody reads more than the first digits
+        unit, pace = f"MB{unit.removeprefix('bytes')}", pace and pace / 1e6
+        count = f"{done / 1e6:,.1f} of {total / 1e6:,.1f} {unit}" if total else f"{done / 1e6:,.1f} {unit}"
+    else:
+        count = f"{done:,} of {total:,} {unit}" if total else f"{unit}: {done:,}"
+    return ", ".join([count, *_pace(pace, event.left)])
+
+
+def _place(event: Progress | Ended) -> str:
+    return f"[{event.number}/{event.of}] {event.part}" if event.of > 1 else event.part
+
+
+class Stream:
+    """The events of one command, on their way to whoever reads them; threads may share it.
+
+    Args:
+        command: its name.
+        json_lines: write the events to standard output as JSON, in place of lines and bars.
+    """
+
+    def __init__(self, command: str, *, json_lines: bool = False) -> None:
+        self.json_lines = json_lines
+        self._lock, self._over = threading.RLock(), threading.Event()
+        self._opened, self._faces = ExitStack(), list[Callable[[Event], object]]()
+        self._bars: Bars | None = None
+        if json_lines:
+            self._faces.append(_json_to(self._opened.enter_context(_own("stdout", 1))))
+        elif not Voice.quiet:
+            errors = self._opened.enter_context(_own("stderr", 2))
+            self._bars = Bars(errors) if errors.isatty() else None
+            self._faces.append(self._bars.show if self._bars else _lines_to(errors))
+        if file := os.environ.get("SUBSTRATE_EVENTS"):
+            appended = open(file, "a", encoding="utf-8")  # noqa: SIM115 - closed with the others
+            self._faces.append(_json_to(self._opened.enter_context(appended)))
+        self._closing: tuple[str, object] = "", None
+        self._parts, self._ended, self._doing = 1, 0, command
+        self._begun, self._recent = dict[str, float](), dict[tuple[str, str], Recent]()
+        self._counted: tuple[str, int, int, str] | None = None
+        self._began = self._spoke = time.monotonic()
+        self._begun[command] = self._began
+        self._tell(Begun(at=0.0, command=command))
+        self._quiet = FIRST
+        self._beat = threading.Thread(target=self._keep_speaking, daemon=True)
+        self._beat.start()
+
+    def doing(self, text: str) -> None:
+        """Say what begins and has no parts."""
+        with self._lock:
+            self._at_rest(text)
+            self._tell(Doing(at=self._now(), text=text))
+
+    def plan(self, parts: int, unit: str) -> None:
+        """Say how many parts there are."""
+        with self._lock:
+            self._parts, self._ended = parts, 0
+            self._at_rest("starting")
+            self._tell(Planned(at=self._now(), parts=parts, unit=unit))
+
+    def advance(self, part: str, done: int, total: int | None, unit: str) -> None:
+        """Say how far a part is; it becomes an event where nothing was said for long."""
+        with self._lock:
+            self._begun.setdefault(part, time.monotonic())
+            self._recent.setdefault((part, unit), Recent()).add(done)
+            self._counted = part, done, total or 0, unit
+            if self._bars:
+                self._bars.advance(self._progress())
+            self._speak_after(QUIET)
+
+    def end(self, part: str, how: str, rows: int | None = None) -> None:
+        """Say that a part has ended, and how it came to be."""
+        with self._lock:
+            took = round(time.monotonic() - self._begun.pop(part, time.monotonic()), 1)
+            self._ended += 1
+            number, of = self._ended, max(self._parts, self._ended)
+            self._at_rest(f"after {part}")
+            self._tell(Ended(at=self._now(), part=part, number=number, of=of, how=how, rows=rows, took=took))
+
+    def say(self, text: str, level: str) -> bool:
+        """Take a line of the command that is no result; false where the command prints it itself."""
+        self.rest()
+        with self._lock:
+            self._tell(Said(at=self._now(), level=level, text=text))
+            return self.json_lines
+
+    def give(self, result: object, text: str) -> bool:
+        """Take the result; false where the command prints it itself."""
+        self._closing = text, result
+        self.rest()
+        return self.json_lines
+
+    def rest(self) -> None:
+        """Take the bars away, so that a result can be printed."""
+        with self._lock:
+            if self._bars:
+                self._bars.stop()
+
+    def close(self, code: int) -> None:
+        """Say that the command has ended, with its exit code."""
+        self._over.set()
+        self._beat.join()
+        with self._lock, self._opened:
+            text, result = self._closing
+            self._tell(Done(at=self._now(), exit=code, text=text, result=result))
+            self.rest()
+
+    def _now(self) -> float:
+        return round(time.monotonic() - self._began, 1)
+
+    def _at_rest(self, doing: str) -> None:
+        """Nothing is counted at the moment."""
+        self._counted, self._doing = None, doing
+        self._begun[doing] = time.monotonic()
+
+    def _tell(self, event: Event) -> None:
+        self._spoke, self._quiet = time.monotonic(), QUIET
+        for face in self._faces:
+            face(event)
+
+    def _progress(self) -> Progress:
+        part, done, total, unit = self._counted or (self._doing, 0, 0, "parts")
+        pace, left = self._recent[part, unit].figures(total) if self._counted else (None, None)
+        number, of = min(self._ended + 1, self._parts), self._parts
+        took = round(time.monotonic() - self._begun[part], 1)
+        told = {"part": part, "number": number, "of": of, "done": done, "total": total, "unit": unit}
+        return Progress(at=self._now(), **told, pace=pace, left=left, took=took)
+
+    def _speak_after(self, seconds: float) -> None:
+        if time.monotonic() - self._spoke >= seconds:
+            self._tell(self._progress())
+
+    def _keep_speaking(self) -> None:
+        with suppress(OSError):  # nobody is left to read it
+            while not self._over.wait(0.5):
+                with self._lock:
+                    self._speak_after(self._quiet)
+
+
+class Voices:
+    """The stream of the command that runs, if it has one."""
+
+    stream: Stream | None = None
+
+
+@contextmanager
+def speaking(command: str, *, json_lines: bool = False) -> Iterator[Stream]:
+    """The stream of a command, from its first event to its last; inside another one that one goes on."""
+    if Voices.stream:
+        yield Voices.stream
+        return
+    Voices.stream = stream = Stream(command, json_lines=json_lines)
+    code = 1
+    try:
+        yield stream
+        code = 0
+    except SystemExit as error:
+        code = error.code if isinstance(error.code, int) else 1
+        raise
+    except Exception as error:
+        code = getattr(error, "exit_code", 1)  # of typer's own errors
+        raise
+    finally:
+        Voices.stream = None
+        stream.close(code)
+
+
+@contextmanager
+def _own(name: str, number: int) -> Iterator[TextIO]:
+    """The command's own output, which stays what it is while other programs' words are sent away."""
+    stream = OURS.get(name) or getattr(sys, name)
+    if name in OURS or not writes_to(stream, number):
+        yield stream
+        return
+    with os.fdopen(os.dup(number), "w", encoding="utf-8") as copy:
+        yield copy
+
+
+def _json_to(file: TextIO) -> Callable[[Event], object]:
+    def write(event: Event) -> None:
+        file.write(shown(msgspec.json.encode(event).decode()) + "\n")
+        file.flush()
+
+    return write
+
+
+def _lines_to(file: TextIO) -> Callable[[Event], object]:
+    def write(event: Event) -> None:
+        if line := line_of(event):
+            file.write(shown(line) + "\n")
+            file.flush()
+
+    return write
+
+
+class Bars:
+    """A line for each event on a terminal, and below them a bar for each part that is under way.
+
+    Args:
+        terminal: where they are drawn.
+    """
+
+    def __init__(self, terminal: TextIO) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+        from rich.progress import Progress as Drawn
+
+        # What others write is sent away already, and results come when the bars are gone.
+        self._drawn = Drawn(
+            TextColumn("{task.description}", markup=False),
+            BarColumn(24),
+            TimeElapsedColumn(),
+            TextColumn("{task.fields[told]}", markup=False),
+            console=Console(file=terminal),
+            transient=True,
+            redirect_stdout=False,
+            redirect_stderr=False,
+        )
+        self._tasks: dict[str, Any] = {}
+
+    def show(self, event: Event) -> None:
+        """Draw an event."""
+        match event:
+            case Progress():
+                self.advance(event)
+            case Ended(part=part) if part in self._tasks:
+                self._drawn.remove_task(self._tasks.pop(part))
+            case Doing() | Planned() | Ended():
+                for name in list(self._tasks):
+                    self._drawn.remove_task(self._tasks.pop(name))
+            case _:
+                pass
+        if isinstance(event, Doing):
+            self._draw(event.text, 0, None, "")
+        elif not isinstance(event, Progress) and (line := line_of(event)):
+            self._drawn.console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+    def advance(self, event: Progress) -> None:
+        """Draw how far a part is."""
+        told = _counted(event) if event.total > 1 or event.done else ""
+        self._draw(event.part, event.done, event.total or None, told)
+
+    def stop(self) -> None:
+        """Take the bars away; the next one brings them back."""
+        self._drawn.stop()
+
+    def _draw(self, name: str, done: int, total: int | None, told: str) -> None:
+        self._drawn.start()
+        if name in self._tasks:
+            self._drawn.update(self._tasks[name], completed=done, total=total, told=told)
+        else:
+            self._tasks[name] = self._drawn.add_task(name, completed=done, total=total, told=told)
+
+
+class Recent:
+    """The pace of some work over its last minutes.
+
+    A pause lets the pace fall, and the time left grow.
+
+    Args:
+        clock: seconds that only grow.
+
+    >>> seconds = iter([0.0, 60.0, 240.0, 240.0])
+    >>> recent = Recent(lambda: next(seconds))
+    >>> for done in (100, 106, 124):
+    ...     recent.add(done)
+    >>> recent.figures(1000)
+    (0.1, 8760.0)
+    """
+
+    def __init__(self, clock: Callable[[], float] | None = None) -> None:
+        self._clock = clock or time.monotonic
+        self._seen: deque[tuple[float, float]] = deque()
+
+    def add(self, done: float) -> None:
+        """Take note of how much is done; work that begins anew has a new pace."""
+        now, seen = self._clock(), self._seen
+        if seen and done < seen[-1][1]:
+            seen.clear()
+        if not seen or done > seen[-1][1]:
+            seen.append((now, done))
+        while len(seen) > 2 and now - seen[1][0] > _RECENT:
+            seen.popleft()
+
+    def figures(self, total: float | None) -> tuple[float | None, float | None]:
+        """The pace a second and, of a total that is known, the seconds left; none before anything is done."""
+        if len(self._seen) < 2:
+            return None, None
+        (since, before), (_, done) = self._seen[0], self._seen[-1]
+        pace = (done - before) / max(self._clock() - since, 1e-3)
+        left = (total - done) / pace if total and total > done else None
+        return round(pace, 3), None if left is None else round(left, 1)
+
+
+_RECENT = 300.0
+"""Seconds over which a pace is told."""
+
+
+def _pace(pace: float | None, left: float | None) -> list[str]:
+    """A pace and the time left in words.
+
+    >>> _pace(0.1, 8760.0)
+    ['6.0 a minute', 'about 2 h 26 min left']
+    """
+    if pace is None:
+        return []
+    said = f"{pace:,.1f} a second" if pace >= 1 else f"{60 * pace:,.1f} a minute"
+    return [said] if left is None else [said, f"about {_span(left)} left"]
+
+
+def _span(seconds: float) -> str:
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    hours, minutes = divmod(round(seconds / 60), 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min"

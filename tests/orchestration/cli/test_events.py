@@ -1,0 +1,127 @@
+"""The stream of events that a long command tells."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import get_args
+
+import msgspec
+import pytest
+from typer.testing import CliRunner
+
+from orchestration.cli.main import app
+from substrate.cli import events
+from substrate.cli.events import Bars, Begun, Doing, Done, Ended, Event, Progress, Said, speaking
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def told(*arguments: object, code: int = 0) -> list[Event]:
+    done = CliRunner().invoke(app, [*map(str, arguments), "--json-lines"])
+    assert done.exit_code == code, done.output
+    return decoded(done.stdout)
+
+
+def decoded(lines: str) -> list[Event]:
+    """The events of some lines; a field too many or too few is an error."""
+    return [msgspec.json.decode(line, type=Event) for line in lines.splitlines()]
+
+
+def test_every_event_and_field_stands_in_the_page_of_commands() -> None:
+    page = (ROOT / "docs/commands.md").read_text("utf-8").partition("## Events")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| (?:`(\w+)`)? ?\| `(\w+)` \|", page, re.MULTILINE)
+    documented: dict[str, list[str]] = {}
+    for event, field in rows:
+        documented.setdefault(event or list(documented)[-1], []).append(field)
+    declared = {
+        one.__struct_config__.tag: [field for field in one.__struct_fields__ if field != "at"]
+        for one in get_args(Event)
+    }
+    assert {event: sorted(fields) for event, fields in documented.items()} == {
+        event: sorted(fields) for event, fields in declared.items()
+    }
+
+
+def test_a_machine_reads_what_a_command_does_and_how_it_ended(tmp_path: Path) -> None:
+    begun, *_, ended, done = told("generate", "babi", "--questions", 20, "--out", tmp_path / "tasks")
+    assert begun == Begun(command="generate", at=begun.at)
+    assert isinstance(ended, Ended)
+    assert (ended.part, ended.how, ended.rows) == ("babi", "computed", 20)
+    assert isinstance(done, Done)
+    assert done.exit == 0
+    assert done.result == {"out": str(tmp_path / "tasks"), "questions": 20, "seed": 20}
+    rows = tmp_path / "rows.jsonl"
+    *_, ended, done = told("answer", "babi", "--tasks", tmp_path / "tasks", "--out", rows)
+    assert isinstance(ended, Ended)
+    assert ended.rows == len(rows.read_bytes().splitlines())
+    assert isinstance(done, Done)
+    assert done.text.startswith(f"{done.result['questions']} questions")
+    *_, said, done = told("answer", "babi", "--tasks", tmp_path / "nope", "--out", rows, code=1)
+    assert isinstance(said, Said)
+    assert said.level == "error"
+    assert "is not there" in said.text
+    assert isinstance(done, Done)
+    assert (done.exit, done.result) == (1, None)
+
+
+def test_a_run_speaks_before_it_loads_what_takes_long() -> None:
+    barred = (
+        "import sys\n"
+        "class Barred:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name in ('dagster', 'pyspark', 'rich', 'numpy'): sys.exit(f'loads {name}')\n"
+        "sys.meta_path.insert(0, Barred())\n"
+        "sys.argv[1:] = ['reproduce', '--json-lines', '--only', 'babi']\n"
+        "from substrate.cli.launcher import main; main()"
+    )
+    done = subprocess.run([sys.executable, "-c", barred], capture_output=True, text=True, check=False)
+    assert "loads " in done.stderr, "what it waits for is loaded after that"
+    first, second, *_ = decoded(done.stdout)
+    assert (type(first), type(second)) == (Begun, Doing)
+
+
+def test_where_nothing_was_said_for_long_it_says_what_it_is_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kept, now = tmp_path / "events.jsonl", 0.0
+    monkeypatch.setenv("SUBSTRATE_EVENTS", str(kept))
+    monkeypatch.setattr(events.time, "monotonic", lambda: now)
+    with speaking("verify") as stream:
+        stream.doing("holding every file against its hash")
+        now = 12.0
+        for _ in range(600):
+            if len(kept.read_bytes().splitlines()) > 2:
+                break
+            time.sleep(0.05)
+    *_, at, done = decoded(kept.read_text("utf-8"))
+    assert isinstance(at, Progress)
+    assert (at.part, at.took) == ("holding every file against its hash", 12.0)
+    assert isinstance(done, Done)
+    assert done.exit == 0
+    assert capsys.readouterr().err.splitlines()[-1] == f"{at.part}  12 s so far"
+
+
+@pytest.mark.parametrize("plain", [True, False])
+def test_a_terminal_has_a_line_for_what_ended_and_colours_where_they_are_wanted(
+    plain: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setenv("NO_COLOR", "1" if plain else "")
+    ours, terminal = os.openpty()
+    with os.fdopen(terminal, "w", encoding="utf-8") as screen:
+        bars = Bars(screen)
+        bars.show(
+            Progress(at=1, part="a", number=1, of=2, done=1, total=4, unit="rows", pace=0.5, left=6, took=2)
+        )
+        bars.show(Ended(at=9, part="a", number=1, of=2, how="computed", rows=4, took=8))
+        bars.stop()
+        seen = os.read(ours, 100_000).decode()
+    os.close(ours)
+    assert "1 of 4 rows, 30.0 a minute, about 6 s left" in seen
+    assert "[1/2] a  computed  4 rows  8.0 s" in seen
+    assert ("\x1b[3" in seen) is not plain
