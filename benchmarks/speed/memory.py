@@ -33,7 +33,7 @@ class _Told(NamedTuple):
     known: list[tuple[str, str]]
 
 
-@lru_cache(1)
+@lru_cache(3)
 def _told(records: int) -> _Told:
     """Records of things: seven in ten are observed, of these one in five because of another; one in ten is
     ended, and two are tellings. A thing is spoken of twenty times, whatever the size.

@@ -27,6 +27,7 @@ from substrate.memory.records import (
     is_lost,
     moment,
     records_of,
+    when,
 )
 
 
@@ -88,7 +89,8 @@ class Now(NamedTuple):
     def due(self, state: State, waiting: Iterable[Triple]) -> Iterator[Due]:
         """The records whose moment has come, among those that wait for one."""
         for node, _, bound in waiting:
-            if not self.past(value(bound)) or (node, AWAITS, bound) not in state:
+            moment = when(bound)
+            if moment is None or not self.past(moment) or (node, AWAITS, bound) not in state:
                 continue
             stands, ahead = self._bounds(state, node)
             changes: list[tuple[Op, Triple]] = [(Op.RETRACT, (node, AWAITS, bound))]
@@ -154,7 +156,8 @@ class Ahead:
 
     def _add(self, waiting: Iterable[Triple]) -> None:
         for said in waiting:
-            bound = value(said[2])
+            if (bound := when(said[2])) is None:
+                continue
             heappush(self._times if isinstance(bound, datetime) else self._ticks, (bound, text_of(said)))
 
 

@@ -17,7 +17,6 @@ import pyoxigraph as ox
 
 from substrate.ask.tellings import Heard
 from substrate.base.delta import Op, Term, Triple, quads_of, text_of, triple_of
-from substrate.base.terms import Value, value
 from substrate.base.vocabulary import RDF_TYPE
 from substrate.log._triples import fitting
 from substrate.log.event_log import EventLog
@@ -35,6 +34,7 @@ from substrate.memory.records import (
     Moment,
     Node,
     same_clock,
+    when,
 )
 from substrate.rules.tbox import TBox
 
@@ -178,21 +178,25 @@ class Index(Heard):
         own clock count. A record that has no first time holds from the time at which it was written, where
         that was said.
         """
+        return {said for said, bounds in self.saying(stop, thing) if bounds.hold(at)}
+
+    def saying(self, stop: int, thing: str | None = None) -> Iterator[tuple[str, Bounds]]:
+        """The triples, of one thing or of all, that the records after ``stop`` deltas say; neither those of
+        records that are withdrawn nor those that nobody ended and that do not stand.
+        """
         if thing is None:
             self._grow()
             numbers = (number for number in dict.fromkeys(self._reified) if self._log.stood(number, stop))
-            about = map(self._log.triples.text, numbers)
+            about: Iterable[str] = map(self._log.triples.text, numbers)
         else:
             about = self.about(thing, stop)
-        found = set[str]()
         for text in about:
             node, predicate, object_ = text.split(" ", 2)
             said = object_[len("<<( ") : -len(" )>>")]
             if predicate == _REIFIES and (thing is None or said.startswith(f"{thing} ")):
                 bounds = _bounds(text for text in self.about(node, stop) if text.startswith(f"{node} "))
-                if bounds.hold(at) and (bounds.ended or self._stands(said, stop)):
-                    found.add(said)
-        return found
+                if not bounds.withdrawn and (bounds.ended or self._stands(said, stop)):
+                    yield said, bounds
 
     def _stands(self, said: str, stop: int) -> bool:
         number = self._log.triples.find(said)
@@ -207,38 +211,45 @@ class Index(Heard):
         return Partial(lambda thing: self.held(at, stop, str(thing)), tick, whole=lambda: self.held(at, stop))
 
 
-class _Bounds(NamedTuple):
+class Bounds(NamedTuple):
     """The moments of the world between which a record holds, and whether it is at an end or withdrawn."""
 
-    first: list[Value]
-    last: list[Value]
-    written: list[Value]
+    first: list[Moment]
+    last: list[Moment]
+    written: list[Moment]
     ended: bool
     withdrawn: bool
 
     def hold(self, at: Moment) -> bool:
         """Tell whether a moment lies between them; the bounds of its own clock count."""
-        begins = [bound for bound in self.first if same_clock(bound, at)]
-        if not begins and isinstance(at, datetime):
-            begins = self.written
-        ends = (bound for bound in self.last if same_clock(bound, at))
-        return not self.withdrawn and any(bound <= at for bound in begins) and all(at < end for end in ends)
+        begins = self.begins(at)
+        return any(bound <= at for bound in begins) and all(at < end for end in self.ends(at))  # type: ignore[operator]
+
+    def begins(self, at: Moment) -> list[Moment]:
+        """The first moments, by the clock of a moment."""
+        found = [bound for bound in self.first if same_clock(bound, at)]
+        return self.written if not found and isinstance(at, datetime) else found
+
+    def ends(self, at: Moment) -> list[Moment]:
+        """The first moments after it, by the clock of a moment."""
+        return [bound for bound in self.last if same_clock(bound, at)]
 
 
-def _bounds(about: Iterable[str]) -> _Bounds:
+def _bounds(about: Iterable[str]) -> Bounds:
     """The bounds of a record from what is said of it."""
-    found: dict[str, list[Value]] = {told: [] for told in _TOLD}
+    found: dict[str, list[Moment | None]] = {told: [] for told in _TOLD}
     for text in about:
         _, predicate, bound = text.split(" ", 2)
         if predicate in found:
-            found[predicate].append(_value(bound))
-    first, last, written, waiting, withdrawn = found.values()
-    return _Bounds(first, last, written, bool(last or waiting), bool(withdrawn))
+            found[predicate].append(_moment(bound))
+    first, last, written = ([one for one in found[told] if one is not None] for told in _TOLD[:3])
+    waiting, withdrawn = (bool(found[told]) for told in _TOLD[3:])
+    return Bounds(first, last, written, bool(last) or waiting, withdrawn)
 
 
 @lru_cache(4096)
-def _value(text: str) -> Value:
-    return value(quads_of([f"<urn:s> <urn:p> {text}"])[0].object)
+def _moment(text: str) -> Moment | None:
+    return when(quads_of([f"<urn:s> <urn:p> {text}"])[0].object)
 
 
 class Partial(State):

@@ -53,6 +53,7 @@ from substrate.memory._clocks import Ahead, HybridClock, Now, by_time
 from substrate.memory._contradictions import Clash, Contradictions, Vocabulary
 from substrate.memory._grounds import Withdrawal, doubts, ended_with, handed_on, resting
 from substrate.memory._index import Index, changed
+from substrate.memory.intervals import RELATIONS, Held, Relation, intervals
 from substrate.memory.records import (
     ABOUT,
     AUTHOR,
@@ -77,6 +78,7 @@ from substrate.memory.records import (
     moment,
     records_of,
     same_clock,
+    when,
 )
 from substrate.rules.tbox import TBox
 
@@ -507,6 +509,37 @@ class Memory:
     def _index(self) -> Index:
         return Index(self.tbox, self.log)
 
+    def intervals(
+        self,
+        subject: Node,
+        predicate: ox.NamedNode | None = None,
+        *,
+        to: tuple[Moment, Moment | None] | None = None,
+        relations: Iterable[Relation] = RELATIONS,
+        tick: int | None = None,
+    ) -> list[Held]:
+        """List what was held of a thing at a tick, with the moments of the world between which it holds.
+
+        Args:
+            subject: the thing.
+            predicate: of this property alone.
+            to: an interval, from its first moment to the first moment after it (``None`` for no end); then
+                those by its clock alone are listed.
+            relations: those in which they stand to ``to``; see :func:`substrate.memory.intervals.allen`.
+            tick: of recording; the last one unless given.
+
+        >>> from substrate import Namespace
+        >>> V, memory = Namespace("urn:v:"), Memory()
+        >>> _ = memory.observe(V.ann, V.city, V.oslo, valid_from=1, valid_until=4)
+        >>> _ = memory.observe(V.ann, V.city, V.bonn, valid_from=4)
+        >>> [held.said[2].value for held in memory.intervals(V.ann, to=(2, 4), relations=["contains"])]
+        []
+        >>> [held.said[2].value for held in memory.intervals(V.ann, to=(2, 4), relations=["finished_by"])]
+        ['urn:v:oslo']
+        """
+        stop = self.log.position(self.log.state(tick).tick)
+        return intervals(self._index.saying(stop, str(subject)), predicate, to, relations)
+
     def who_knew(self, fact: Value, tick: int | None = None) -> list[Term]:
         """List the agents who are aware of a fact at a tick, in the order in which they came to know."""
         return [chain[0].knower for chain in self._chains(fact, tick)]
@@ -583,12 +616,13 @@ class Memory:
         if isinstance(reified, ox.Triple):
             said = triple(reified.subject, reified.predicate, reified.object)
         tick, positions = part[0].delta.tick, tuple(position for position, _ in part)
-        time, first, last = (value(about[p]) if p in about else None for p in (TIME, FROM, UNTIL))
+        time, first, last = (when(about[p]) if p in about else None for p in (TIME, FROM, UNTIL))
         kind = next(delta.triple[2] for _, delta in part if delta.triple[1] == RDF_TYPE)
         assert isinstance(kind, ox.NamedNode)
         author, source = about.get(AUTHOR), about.get(PRIMARY)
         lost = is_lost(state, node, said)
         doubted = not lost and is_doubted(state, node)
+        time = time if isinstance(time, datetime) else None
         return Ground(node, kind, tick, positions, said, author, source, time, first, last, lost, doubted)
 
     # Imagining

@@ -6,14 +6,14 @@ See :mod:`substrate.memory.memory`, which writes them.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import NamedTuple, TypedDict
 
 import pyoxigraph as ox
 
 from substrate.base.delta import Delta, Term, Triple
 from substrate.base.errors import ParameterError
-from substrate.base.terms import Value
+from substrate.base.terms import Value, value
 from substrate.base.vocabulary import AWARE_OF, CONTENT, NAMESPACE, SOURCE
 from substrate.log.event_log import EventLog
 from substrate.log.grouping import opened, together
@@ -34,6 +34,7 @@ WITHDRAWN = ox.NamedNode(NAMESPACE + "withdrawnBy")
 DOUBTED = ox.NamedNode(NAMESPACE + "doubtedFor")
 """The reason to doubt a record: another record, or a class or property that it contradicts."""
 REIFIES = ox.NamedNode("http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies")
+_XSD = "http://www.w3.org/2001/XMLSchema#"
 _PROV = "http://www.w3.org/ns/prov#"
 AUTHOR = ox.NamedNode(_PROV + "wasAttributedTo")
 """The writer of a record."""
@@ -67,6 +68,25 @@ def moment(given: object, where: str) -> Moment:
     what = f"{given!r} is no moment" if not isinstance(given, datetime) else "the time has no time zone"
     hint = "Give a tick (a whole number from 0) or a datetime with a time zone"
     raise ParameterError(what, where=(where,), hint=hint)
+
+
+def when(bound: Term) -> Moment | None:
+    """A bound that a log has, as a moment; ``None`` where it is none, as a time without its zone.
+
+    A leap second, which no datetime has, is the moment after it.
+
+    >>> print(when(ox.Literal("2016-12-31T23:59:60Z", datatype=ox.NamedNode(_XSD + "dateTime"))))
+    2017-01-01 00:00:00+00:00
+    """
+    found, late = value(bound), timedelta(0)
+    if isinstance(found, ox.Literal) and ":60" in found.value:
+        text = found.value.replace(":60", ":59")
+        found, late = value(ox.Literal(text, datatype=found.datatype)), timedelta(seconds=1)
+    try:
+        found = moment(found, "bound")
+    except ParameterError:
+        return None
+    return found + late if isinstance(found, datetime) else found
 
 
 def same_clock(one: object, other: object) -> bool:
