@@ -256,7 +256,7 @@ def test_an_explanation_names_the_weakest_link() -> None:
     )
     found = explain_perceived(log, 7, question, Parameters())
     (part,) = found.parts
-    assert "weakest link: Collision" in part.ground
+    assert "weakest link: the collision of the " in part.ground
     assert part.probability is not None
     assert 0.9 < part.probability < 1
 

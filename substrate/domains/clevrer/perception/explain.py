@@ -73,6 +73,7 @@ def _weighed(part: ExplainedPart, found: Explanation, known: dict[str, Link]) ->
     if not chain:
         return part
     weakest, number = chain[0], chain[0].subject.rpartition(":")[2]
-    said = f"weakest link: {weakest.class_} {number}, {weakest.basis}, {weakest.probability:.4f}"
+    named = found.called.get(weakest.subject, f"{weakest.class_} {number}")
+    said = f"weakest link: {named}, {weakest.basis}, {weakest.probability:.4f}"
     ground = f"{part.ground}; {said}" if part.ground else said
     return replace(part, ground=ground, probability=round(prod(link.probability for link in chain), 4))
