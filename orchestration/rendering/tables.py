@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 import msgspec
-from tabulate import tabulate
+from tabulate import LATEX_ESCAPE_RULES, tabulate
 
 
 @dataclass(frozen=True)
@@ -41,15 +41,19 @@ def _markdown(table: Table) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text that Markdown shows as it is: a name is no markup, and no end of a cell."""
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace("|", "\\|").replace("\n", " ")
+    """Text that Markdown shows as it is: a name is no markup, no link and no end of a cell."""
+    return " ".join(text.splitlines()).translate(_MARKDOWN).replace("](", "]\\(")
+
+
+_MARKDOWN = str.maketrans({"\\": "\\\\", "&": "&amp;", "<": "&lt;", "|": "\\|"})
+_TEX = str.maketrans(LATEX_ESCAPE_RULES)
 
 
 def _latex(table: Table) -> str:
     body = tabulate(
         table.rows, table.heads, tablefmt="latex_booktabs", colalign=_align(table), disable_numparse=True
     )
-    caption = table.caption.replace("%", r"\%")
+    caption = table.caption.translate(_TEX)
     return f"\\begin{{table*}}[t]\n\\centering\\small\n{body}\n\\caption{{{caption}}}\n\\end{{table*}}\n"
 
 

@@ -194,9 +194,11 @@ class Storage:
         )
 
     def read_manifest(self, *parts: str) -> Manifest | None:
-        """The manifest of a table; ``None`` where there is no whole one."""
+        """The manifest of a table; ``None`` where there is no whole one, or it leads out of its folder."""
         system, path = self._place(*parts)
-        return msgspec.json.decode(system.cat_file(path), type=Manifest) if system.exists(path) else None
+        found = _manifest(system.cat_file(path)) if system.exists(path) else None
+        inside, _, name = found.folder.rpartition("/") if found else ("", "", "")
+        return found if inside == parts[0] and name not in ("", ".", "..") else None
 
     def exists(self, *parts: str) -> bool:
         """Tell whether a file is there."""
@@ -240,18 +242,23 @@ def shard_name(number: int) -> str:
     return f"{number:05d}.parquet"
 
 
+def _manifest(text: bytes | str) -> Manifest | None:
+    """A manifest as it was written; ``None`` where it is damaged."""
+    try:
+        found = msgspec.json.decode(text, type=Manifest)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None
+    return found if found.whole else None
+
+
 def table_sums(storage: Path, profile: str) -> dict[str, str]:
     """SHA-256 of each file of a profile's tables, as it was written, by its path in the storage's folder."""
     found: dict[str, str] = {}
     folder = storage / profile
     for path in sorted([*folder.glob("cases/*/*/table.json"), *folder.glob("logs/*/*.json")]):
-        try:
-            manifest = msgspec.json.decode(path.read_bytes(), type=Manifest)
-        except (msgspec.DecodeError, UnicodeDecodeError):
-            manifest = None
-        whole = manifest is not None and manifest.whole
-        found[path.relative_to(storage).as_posix()] = sha256(path) if whole else "a table's manifest"
-        if manifest and whole:
+        manifest = _manifest(path.read_bytes())
+        found[path.relative_to(storage).as_posix()] = sha256(path) if manifest else "a table's manifest"
+        if manifest:
             found |= {f"{manifest.folder}/{shard_name(n)}": digest for n, digest in enumerate(manifest.sums)}
     return found
 
@@ -286,7 +293,7 @@ def write_cases(
     """
     for folder in folders:
         found = storage.read_manifest(folder, key, "table.json")
-        if found and found.sums:
+        if found and found.sums and found.folder == f"{folder}/{key}":
             return found
     folder = folders[0]
     cases, shards = read(), 0

@@ -10,7 +10,8 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from fuzz_doors import DOORS, corpus, mutated
+from fuzz_doors import DOORS, corpus
+from fuzz_mutators import mutated
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 

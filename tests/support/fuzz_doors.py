@@ -6,9 +6,9 @@ import gzip
 import hashlib
 import io
 import json
-import random
 import re
 import tarfile
+import tempfile
 import zipfile
 from collections.abc import Callable
 from contextlib import suppress
@@ -19,13 +19,16 @@ from typing import Any, NamedTuple
 import msgspec
 import pyoxigraph as ox
 from clevrer_scenes import annotation
+from fuzz_pages import answer_pages, table_page
 
+from orchestration.benchmarks.benchmark import Case, Cases
 from orchestration.fetch.archives import extract
 from orchestration.ledger.manifest import Made, read_what_is_left, sound_manifest
 from orchestration.ledger.pinned import PinFile, broken, pin_path, read_pins
 from orchestration.models.transcript import Reply, address, make_record, read_transcript
 from orchestration.project import SETTINGS
 from orchestration.settings import load_settings
+from orchestration.workspace.tables import Manifest, Storage, short_key, table_sums, write_cases
 from substrate import EventLog, TBox, unfold
 from substrate.adapters.memory_tools import READING, WRITING, Desk
 from substrate.domains.babi.format import parse_stories
@@ -306,6 +309,38 @@ def _ledger_lines() -> list[bytes]:
     return [b"".join(json.dumps(part).encode() + b"\n" for part in parts)]
 
 
+def forged_manifest(data: bytes) -> bytes:
+    """The manifest of a table with the seal of what it says."""
+    with suppress(ValueError, TypeError, KeyError, RecursionError, AttributeError):
+        said = json.loads(data)
+        seal = short_key(said["folder"], said["shards"], said["sums"])
+        return json.dumps(said | {"seal": seal}).encode()
+    return data
+
+
+def _manifest(path: Path) -> None:
+    """Look at a table of cases by its manifest: as `verify` does, and as a run that would read it."""
+    place = path.parent / "sample" / "cases" / "b" / "key" / "table.json"
+    if not place.is_file():
+        _table(path.parent)
+    place.write_bytes(path.read_bytes())
+    table_sums(path.parent, "sample")
+    assert _table(path.parent).folder == "sample/cases/b/key", "a manifest leads to another table"
+
+
+def _table(root: Path) -> Manifest:
+    """The table of one case, with its manifest."""
+    cases = Cases(1, iter([Case(3, "a.json", b"{}")]))
+    return write_cases(
+        Storage(root.as_uri()), ["sample/cases/b"], "key", lambda: cases, 10, lambda done, of: None
+    )
+
+
+def _manifests() -> list[bytes]:
+    with tempfile.TemporaryDirectory() as root:
+        return [msgspec.json.encode(_table(Path(root)))]
+
+
 def _call(path: Path) -> None:
     try:
         asked = msgspec.json.decode(path.read_bytes(), type=dict[str, Any])
@@ -408,126 +443,27 @@ DOORS: dict[str, Door] = {
     ),
     "forged ledger": Door(_ledger, _ledger_lines),
     "forged pins": Door(_pins, _bare_pins, wrap=forged_pins),
+    "forged manifest": Door(_manifest, _manifests, wrap=forged_manifest),
     "proposals": Door(_proposals, _proposed),
+    "table page": Door(
+        table_page,
+        _json(["95 % [1, 2], of a_b", ["metric", "n"], [["a", "1"], ["b", "2"]]], ["c", ["a"], [["b"]]]),
+    ),
+    "answer pages": Door(answer_pages, _json({"scene_graphs": GRAPHS, "questions": GQA})),
     "memory tools": Door(_call, _calls),
     "answers": Door(
         lambda path: read_answers(path, dict.fromkeys((0, 1), ("a", "b"))),
         lambda: [
-            b'{"spec": 0, "arm": "a", "answer": "yes"}\n{"spec": 0, "arm": "b", "answer": "no"}\n',
+            b"".join(
+                b'{"spec": %d, "arm": "%s", "answer": "yes"}\n' % (spec, arm)
+                for spec in (0, 1)
+                for arm in (b"a", b"b")
+            ),
             b'{"benchmark": "twin", "scene": 1, "question": 0, "predicted": "no"}\n',
         ],
     ),
 }
 """Every door by name."""
-
-WORDS = [
-    *(
-        b"{",
-        b"}",
-        b"[",
-        b"]",
-        b"(",
-        b")",
-        b"<<(",
-        b")>>",
-        b'"',
-        b"'",
-        b"\\",
-        b"\\u0000",
-        b"\\ud800",
-        b"\n",
-        b"\r",
-        b"\t",
-    ),
-    *(
-        b":",
-        b",",
-        b".",
-        b";",
-        b"#",
-        b"<",
-        b">",
-        b"null",
-        b"true",
-        b"NaN",
-        b"-Infinity",
-        b"1e308",
-        b"1e999",
-        b"-1",
-    ),
-    *(
-        b"9" * 400,
-        b"9" * 5000,
-        b"9223372036854775808",
-        b"[" * 1500,
-        b"{" * 200,
-        b"\xff",
-        b"\x00",
-        b"\xef\xbb\xbf",
-        b"\x1f\x8b",
-    ),
-    *(
-        b"SERVICE <http://127.0.0.1:1/> {}",
-        b"&a ",
-        b"*a",
-        b"!!python/none",
-        b"<<: ",
-        b".nan",
-        b"A ",
-        b"D ",
-        b"TX .\n",
-        b"TC .\n",
-    ),
-    *(
-        b"H id <sha256:00> .\n",
-        b"@prefix ",
-        b"../",
-        b"\xe2\x80\xa8",
-        b"\xc5\xbf",
-        b"?tick",
-        b"$this",
-        b"_:b ",
-        b"core:",
-    ),
-]
-
-
-def mutated(seeds: list[bytes], source: random.Random, wrap: Callable[[bytes], bytes] = bytes) -> bytes:
-    """An input somewhat like those that a door takes."""
-    data = bytearray(source.choice(seeds))
-    for _ in range(source.randint(1, 6)):
-        start = source.randint(0, len(data))
-        stop = min(len(data), start + source.choice((0, 1, 2, 8, 64, 512)))
-        how = source.randrange(6)
-        if how == 0 and start < len(data):
-            data[start] ^= 1 << source.randrange(8)
-        elif how == 1:
-            del data[start:stop]
-        elif how == 2:
-            data[start:stop] = source.choice(WORDS)
-        elif how == 3:
-            data[stop:stop] = data[start:stop] * source.choice((1, 2, 40))
-        elif how == 4:
-            other = source.choice(seeds)
-            at = source.randint(0, len(other))
-            data[start:stop] = other[at : at + source.choice((1, 8, 64, 512))]
-        elif data:
-            word = source.choice((b"{", b'"', b":", b",", b" ", b"\n", b"<"))
-            at = data.find(word, start)
-            if at >= 0:
-                data[at : at + 1] = source.choice(WORDS)
-    return wrap(bytes(data))
-
-
-def grown(seeds: list[bytes], source: random.Random) -> Callable[[int], bytes]:
-    """An input in which a part comes again and again, by how often it does."""
-    data = source.choice(seeds)
-    if source.random() < 0.5:
-        data = mutated([data], source)
-    start = source.randrange(len(data) + 1)
-    part = data[start : start + source.choice((1, 2, 7, 40, 300))] if source.random() < 0.7 else b""
-    part = part or source.choice(WORDS)
-    return lambda count: data[:start] + part * (count // len(part)) + data[start:]
 
 
 def corpus(name: str) -> list[bytes]:

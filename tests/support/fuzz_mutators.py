@@ -1,0 +1,230 @@
+"""Inputs somewhat like those that a door takes: bytes, words, lines, or values of records are changed."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+import re
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+WORDS = [
+    *(
+        b"{",
+        b"}",
+        b"[",
+        b"]",
+        b"(",
+        b")",
+        b"<<(",
+        b")>>",
+        b'"',
+        b"'",
+        b"\\",
+        b"\\u0000",
+        b"\\ud800",
+        b"\n",
+        b"\r",
+        b"\t",
+    ),
+    *(
+        b":",
+        b",",
+        b".",
+        b";",
+        b"#",
+        b"<",
+        b">",
+        b"null",
+        b"true",
+        b"NaN",
+        b"-Infinity",
+        b"1e308",
+        b"1e999",
+        b"-1",
+    ),
+    *(
+        b"9" * 400,
+        b"9" * 5000,
+        b"9223372036854775808",
+        b"[" * 1500,
+        b"{" * 200,
+        b"\xff",
+        b"\x00",
+        b"\xef\xbb\xbf",
+        b"\x1f\x8b",
+    ),
+    *(
+        b"SERVICE <http://127.0.0.1:1/> {}",
+        b"&a ",
+        b"*a",
+        b"!!python/none",
+        b"<<: ",
+        b".nan",
+        b"A ",
+        b"D ",
+        b"TX .\n",
+        b"TC .\n",
+    ),
+    *(
+        b"H id <sha256:00> .\n",
+        b"@prefix ",
+        b"../",
+        b"\xe2\x80\xa8",
+        b"\xc5\xbf",
+        b"?tick",
+        b"$this",
+        b"_:b ",
+        b"core:",
+        b"\x1b[2J",
+        b"\xc2\x9b",
+        b"<script>alert(1)</script>",
+        b'" onload="x',
+        b"](javascript:x)",
+    ),
+]
+
+
+def _by_bytes(data: bytearray, seeds: list[bytes], source: random.Random) -> bytes:
+    """Change a few places, wherever they are."""
+    for _ in range(source.randint(1, 6)):
+        start = source.randint(0, len(data))
+        stop = min(len(data), start + source.choice((0, 1, 2, 8, 64, 512)))
+        how = source.randrange(6)
+        if how == 0 and start < len(data):
+            data[start] ^= 1 << source.randrange(8)
+        elif how == 1:
+            del data[start:stop]
+        elif how == 2:
+            data[start:stop] = source.choice(WORDS)
+        elif how == 3:
+            data[stop:stop] = data[start:stop] * source.choice((1, 2, 40))
+        elif how == 4:
+            other = source.choice(seeds)
+            at = source.randint(0, len(other))
+            data[start:stop] = other[at : at + source.choice((1, 8, 64, 512))]
+        elif data:
+            word = source.choice((b"{", b'"', b":", b",", b" ", b"\n", b"<"))
+            at = data.find(word, start)
+            if at >= 0:
+                data[at : at + 1] = source.choice(WORDS)
+    return bytes(data)
+
+
+STRANGE: list[Any] = [
+    *(None, True, -1, 0, 1, 2**31, 2**53, 2**63, 10**400, 0.1, 1e9, 1e308, -1e308, math.nan, math.inf),
+    *("", " ", "x" * 3000, "\ud800", "\x00", "\x1b[2J", "\x9b", "\u202e", "\u2028", "../../x", "/dev/zero"),
+    *("<script>alert(1)</script>", '" onload="x', "a|b", "](javascript:x)", "\\input{x}", "${x}", "{{ x }}"),
+    *("=1+1", [], {}, [[]], {"a": None}, [0] * 300),
+]
+"""Values in the place of others in a record."""
+
+
+def _places(value: Any, found: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
+    """The values inside of a record, each by what holds it and its key or index."""
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, inner in items:
+        found.append((value, key))
+        _places(inner, found)
+    return found
+
+
+def _by_values(data: bytes, source: random.Random) -> bytes:
+    """Change some values of a JSON record, or of one of several lines; what is no JSON stays."""
+    lines = data.split(b"\n")
+    at = source.randrange(len(lines))
+    try:
+        record = [json.loads(lines[at] if len(lines) > 1 else data)]
+    except (ValueError, RecursionError):
+        return data
+    for _ in range(source.randint(1, 3)):
+        places = _places(record, [])
+        if not places:
+            break
+        holder, key = source.choice(places)
+        how = source.randrange(8)
+        if how < 3:
+            holder[key] = source.choice(STRANGE)
+        elif how == 3:
+            other, there = source.choice(places)
+            # Only what holds nothing: a record that holds itself has no end.
+            holder[key] = other[there] if not isinstance(other[there], dict | list) else None
+        elif how == 4 and holder is not record:
+            del holder[key]
+        elif how == 5 and isinstance(holder, list) and holder is not record:
+            holder[key:key] = [holder[key]] * source.choice((1, 2, 40))
+        elif isinstance(holder[key], str):
+            holder[key] += str(source.choice(STRANGE))
+        elif isinstance(holder[key], int | float):
+            holder[key] = source.choice((holder[key] + 1, holder[key] - 1, -holder[key], 7 * holder[key]))
+        elif isinstance(holder, dict):
+            holder[str(source.choice(STRANGE))] = holder[key]
+    text = b"".join(json.dumps(one).encode() for one in record)
+    if len(lines) == 1:
+        return text
+    return b"\n".join([*lines[:at], text, *lines[at + 1 :]])
+
+
+@cache
+def _tokens(data: bytes) -> list[bytes]:
+    """The words of a text and what stands between them."""
+    return re.split(rb"(\s+|[\"{}()<>\[\].,;:|@^])", data)
+
+
+@cache
+def _lines(data: bytes) -> list[bytes]:
+    return data.splitlines(keepends=True)
+
+
+def _by_parts(data: bytes, seeds: list[bytes], source: random.Random) -> bytes:
+    """Change some words or lines of a text for others of it, or leave them out, repeat or move them."""
+    parts_of = source.choice((_tokens, _lines))
+    parts = list(parts_of(data))
+    for _ in range(source.randint(1, 4)):
+        here, there = source.randrange(len(parts) + 1), source.randrange(len(parts) + 1)
+        stop = here + source.choice((1, 1, 2, 8))
+        how = source.randrange(5)
+        if how == 0:
+            del parts[here:stop]
+        elif how == 1:
+            parts[here:here] = parts[here:stop] * source.choice((1, 2, 40))
+        elif how == 2:
+            moved = parts[here:stop]
+            del parts[here:stop]
+            parts[there:there] = moved
+        elif how == 3:
+            others = parts_of(source.choice(seeds))
+            at = source.randrange(len(others) + 1)
+            parts[here : here + 1] = others[at : at + 1]
+        else:
+            parts[here : here + 1] = [source.choice(WORDS)]
+    return b"".join(parts)
+
+
+def mutated(seeds: list[bytes], source: random.Random, wrap: Callable[[bytes], bytes] = bytes) -> bytes:
+    """An input somewhat like those that a door takes."""
+    data = source.choice(seeds)
+    how = source.randrange(4)
+    if how == 0:
+        return wrap(_by_bytes(bytearray(data), seeds, source))
+    if how == 1:
+        data = _by_parts(data, seeds, source)
+    else:
+        changed = _by_values(data, source)
+        data = changed if changed != data else _by_parts(data, seeds, source)
+    if source.random() < 0.1:
+        data = _by_bytes(bytearray(data), seeds, source)
+    return wrap(data)
+
+
+def grown(seeds: list[bytes], source: random.Random) -> Callable[[int], bytes]:
+    """An input in which a part comes again and again, by how often it does."""
+    data = source.choice(seeds)
+    if source.random() < 0.5:
+        data = mutated([data], source)
+    start = source.randrange(len(data) + 1)
+    part = data[start : start + source.choice((1, 2, 7, 40, 300))] if source.random() < 0.7 else b""
+    part = part or source.choice(WORDS)
+    return lambda count: data[:start] + part * (count // len(part)) + data[start:]
