@@ -7,6 +7,7 @@ import math
 import random
 import re
 from collections.abc import Callable
+from copy import deepcopy
 from functools import cache
 from typing import Any
 
@@ -146,7 +147,7 @@ def _by_values(data: bytes, source: random.Random) -> bytes:
         holder, key = source.choice(places)
         how = source.randrange(8)
         if how < 3:
-            holder[key] = source.choice(STRANGE)
+            holder[key] = deepcopy(source.choice(STRANGE))
         elif how == 3:
             other, there = source.choice(places)
             # Only what holds nothing: a record that holds itself has no end.
@@ -154,13 +155,13 @@ def _by_values(data: bytes, source: random.Random) -> bytes:
         elif how == 4 and holder is not record:
             del holder[key]
         elif how == 5 and isinstance(holder, list) and holder is not record:
-            holder[key:key] = [holder[key]] * source.choice((1, 2, 40))
+            holder[key:key] = [deepcopy(holder[key]) for _ in range(source.choice((1, 2, 40)))]
         elif isinstance(holder[key], str):
             holder[key] += str(source.choice(STRANGE))
         elif isinstance(holder[key], int | float):
             holder[key] = source.choice((holder[key] + 1, holder[key] - 1, -holder[key], 7 * holder[key]))
         elif isinstance(holder, dict):
-            holder[str(source.choice(STRANGE))] = holder[key]
+            holder[str(source.choice(STRANGE))] = deepcopy(holder[key])
     text = b"".join(json.dumps(one).encode() for one in record)
     if len(lines) == 1:
         return text
