@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +10,7 @@ import typer
 from orchestration.cli import completion
 from substrate.cli.console import JsonOption, failing, note, say
 from substrate.cli.notices import others_apart
-from substrate.cli.printing import print_json
+from substrate.cli.printing import print_json, print_text
 
 experiment_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 Name = Annotated[str, typer.Argument(metavar="NAME", autocompletion=completion.experiments)]
@@ -49,7 +48,7 @@ def show(name: Name, json: JsonOption = False) -> None:
     if json:
         print_json({"experiment": experiment, "numbers": numbers})
     else:
-        sys.stdout.write(experiment_text(experiment, numbers))
+        print_text(experiment_text(experiment, numbers))
 
 
 @experiment_app.command()
@@ -91,7 +90,7 @@ def diff(
     elif html:
         note(f"The page: {html}")
     else:
-        sys.stdout.write(compared_text(compared))
+        print_text(compared_text(compared))
 
 
 @experiment_app.command()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -13,7 +12,7 @@ from orchestration.cli.console import NOTHING_SET, ProfileOption, SetOption, run
 from substrate.cli.console import JsonOption, doing, failing, give, note, say, speaking_as, voiced
 from substrate.cli.heads import HeadOption, KeyOption, SignerOption, signed_head
 from substrate.cli.notices import others_apart
-from substrate.cli.printing import print_json
+from substrate.cli.printing import print_json, print_text
 
 
 @speaking_as("reproduce")
@@ -187,7 +186,7 @@ def verify(
     for line in mended:
         note(line)
     if not give(report, verdict(report), json=json):
-        sys.stdout.write(render_markdown(report) if markdown else render_text(report))
+        print_text(render_markdown(report) if markdown else render_text(report))
     raise typer.Exit(0 if report.fits else 1)
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from rich import markup
 from rich.console import Console
-from rich.markup import escape
 from rich.tree import Tree
 from tabulate import tabulate
 
@@ -19,7 +19,7 @@ from orchestration.project import open_workspace
 from orchestration.scoring.published import FILE
 from orchestration.settings import flattened
 from substrate.base.errors import ParameterError
-from substrate.cli.printing import print_json, print_text
+from substrate.cli.printing import print_json, print_text, shown
 
 if TYPE_CHECKING:
     from orchestration.lineage.answer import AnswerTrace
@@ -155,7 +155,7 @@ def _print_derived(listing: Listing, name: str, *, json: bool) -> bool:
         record = {"number": entry, "how": made.how, "counts": made.counts, "traces": ways}
         print_json(record)
     else:
-        _console().print(_derived_tree(listing, entry, made))
+        console().print(_derived_tree(listing, entry, made))
         for way in ways:
             _print(way, None, None)
     return not any(way.problems for way in ways)
@@ -198,16 +198,22 @@ def _reexecute(lineage: Lineage, answer: AnswerTrace) -> Reexecution:
 
 
 def _print(way: Trace, answer: AnswerTrace | None, again: Any) -> None:
-    console = _console()
-    console.print(_tree(way))
+    out = console()
+    out.print(_tree(way))
     if answer:
-        console.print(_answer_tree(answer, again))
+        out.print(_answer_tree(answer, again))
         print_text(answer.explanation)
     for problem in way.problems:
-        console.print(f"[bold red]problem:[/] {escape(problem)}")
+        out.print(f"[bold red]problem:[/] {escape(problem)}")
 
 
-def _console() -> Console:
+def escape(text: str) -> str:
+    """A text that neither rich nor a terminal takes for an order."""
+    return markup.escape(shown(text))
+
+
+def console() -> Console:
+    """A terminal, or a file without a width."""
     # IRIs have parts that rich takes for emoji; and a file has no width to fit into.
     return Console(highlight=False, emoji=False, width=None if sys.stdout.isatty() else _WIDE)
 

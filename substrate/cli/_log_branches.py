@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -27,7 +26,7 @@ from substrate.cli._log_text import (
     warn,
 )
 from substrate.cli.console import JsonOption, failing
-from substrate.cli.printing import print_json, print_lines
+from substrate.cli.printing import complain, print_json, print_lines
 from substrate.log.event_log import EventLog
 from substrate.sparql.guard import QueryLimits, confined
 
@@ -284,9 +283,9 @@ def merge(
         print_lines(f"{name}: {value}" for name, value in about.items() if value is not None)
     if open_:
         first = open_[0]
-        sys.stderr.write(
+        complain(
             f"error: conflict {first} has no choice, so nothing was written. "
-            f"Give --choose {first}=a or {first}=b, or --prefer for all.\n"
+            f"Give --choose {first}=a or {first}=b, or --prefer for all."
         )
         raise typer.Exit(1)
 

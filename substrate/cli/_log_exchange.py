@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -20,7 +19,7 @@ from substrate.cli._log_text import (
     text_of_file,
 )
 from substrate.cli.console import JsonOption, failing
-from substrate.cli.printing import print_json, print_lines
+from substrate.cli.printing import print_exactly, print_json, print_lines
 from substrate.log.event_log import EventLog
 
 
@@ -64,7 +63,7 @@ def export(
         if out:
             write_atomically(out, text)
         else:
-            sys.stdout.write(text)
+            print_exactly(text)
 
 
 def import_(

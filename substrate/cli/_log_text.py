@@ -7,7 +7,6 @@ brackets, and a prefixed name is expanded with `--prefix` or the prefixes of `--
 
 from __future__ import annotations
 
-import sys
 import warnings
 from collections.abc import Iterable
 from pathlib import Path
@@ -18,6 +17,7 @@ import typer
 
 from substrate.base.errors import LogError, ParameterError
 from substrate.cli import platform
+from substrate.cli.printing import complain
 from substrate.log.event_log import Delta, EventLog, TornTailWarning
 from substrate.log.journal import require_regular
 from substrate.sparql.guard import QueryLimits
@@ -61,9 +61,9 @@ def read_log(path: Path) -> EventLog:
         warnings.simplefilter("ignore", TornTailWarning)
         log = EventLog.read(path)
     if log.torn:
-        sys.stderr.write(
+        complain(
             f"warning: {path}: the last append was cut off; {log.torn.dropped} bytes after tick "
-            f"{log.last_tick} are left out\n"
+            f"{log.last_tick} are left out"
         )
     return log
 
@@ -80,7 +80,7 @@ def warn(box: TBox) -> None:
     from substrate.rules.lint import lint
 
     for finding in lint(box):
-        sys.stderr.write(f"warning: {box.name}: {finding}\n")
+        complain(f"warning: {box.name}: {finding}")
 
 
 def text_of_file(path: Path) -> str:

@@ -378,7 +378,7 @@ class Bars:
         if isinstance(event, Doing):
             self._draw(event.text, 0, None, "")
         elif not isinstance(event, Progress) and (line := line_of(event)):
-            self._drawn.console.print(line, markup=False, highlight=False, soft_wrap=True)
+            self._drawn.console.print(shown(line), markup=False, highlight=False, soft_wrap=True)
 
     def advance(self, event: Progress) -> None:
         """Draw how far a part is."""

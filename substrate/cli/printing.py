@@ -24,6 +24,16 @@ def print_text(text: str) -> None:
     sys.stdout.write(shown(text))
 
 
+def print_exactly(text: str) -> None:
+    """Write a text whose bytes count to standard output; a terminal gets it as :func:`shown`."""
+    sys.stdout.write(shown(text) if sys.stdout.isatty() else text)
+
+
+def complain(text: str) -> None:
+    """Write a line to standard error."""
+    sys.stderr.write(f"{shown(text)}\n")
+
+
 def print_lines(lines: Iterable[str]) -> None:
     """Write lines to standard output at once."""
     print_text("".join(f"{line}\n" for line in lines))

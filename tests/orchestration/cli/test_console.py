@@ -1,11 +1,44 @@
-"""A run's lines where there is no terminal."""
+"""A run's lines where there is no terminal, and one way to the terminal for all commands."""
 
 from __future__ import annotations
 
-import pytest
+import ast
+from pathlib import Path
 
-from orchestration.cli import console
+import pytest
+from rich.tree import Tree
+
+from orchestration.cli import console, trace
 from orchestration.pipeline.progress import advance
+
+ROOT = Path(__file__).resolve().parents[3]
+DOORS = ("printing.py", "console.py", "notices.py")
+"""Files that may write to the terminal: they escape what it would obey, or write what others wrote."""
+PLAIN = (
+    "sys.stdout.write(f'substrate {__version__}\\n')",
+    "sys.stdout.write(_ABOUT.format(version=__version__))",
+)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [path for room in ("substrate/cli", "orchestration/cli") for path in sorted((ROOT / room).glob("*.py"))],
+    ids=lambda path: path.relative_to(ROOT).as_posix(),
+)
+def test_commands_write_to_a_terminal_in_one_place(path: Path) -> None:
+    if path.name in DOORS:
+        return
+    calls = [node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.Call)]
+    raw = ("sys.stdout.write", "sys.stderr.write", "typer.echo", "typer.secho", "print")
+    found = [ast.unparse(call) for call in calls if ast.unparse(call.func) in raw]
+    assert not [call for call in found if call not in PLAIN], "use substrate.cli.printing"
+
+
+def test_a_trace_gives_a_terminal_no_order(capsys: pytest.CaptureFixture[str]) -> None:
+    tree = Tree(trace.escape("\x1b[2J \x9b1m \u202e [bold]"))
+    trace.console().print(tree)
+    said = capsys.readouterr().out
+    assert said == "\\u001b[2J \\u009b1m \\u202e [bold]\n"
 
 
 def test_a_long_asking_says_its_pace_and_the_time_left(

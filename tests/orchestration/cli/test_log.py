@@ -6,12 +6,14 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pyoxigraph as ox
 import pytest
 from clevrer_scenes import annotation
 from typer.testing import CliRunner, Result
 
-from substrate import EventLog, Namespace, TBox, fork, unfold
+from substrate import Assert, EventLog, Namespace, TBox, fork, unfold
 from substrate.cli.log import log_app
+from substrate.cli.printing import print_exactly
 from substrate.domains.clevrer.deltas import annotation_log
 from substrate.domains.clevrer.format import decode_annotation
 from substrate.log import from_members
@@ -389,10 +391,36 @@ def test_every_command_takes_a_log_of_100_000_deltas(tmp_path: Path) -> None:
 
 
 def test_text_of_a_log_gives_a_terminal_no_order(tmp_path: Path) -> None:
+    log, file, other = EventLog(), tmp_path / "log.rdfp", tmp_path / "other.rdfp"
+    log.extend_lines(
+        [
+            (0, "A <urn:b> <urn:c> <urn:d> ."),
+            (1, 'A <urn:a> <urn:says> "\x9b31mred \u202egnirts \\u001B[2J" .'),
+        ]
+    )
+    log.save(file)
+    said = Assert((ox.NamedNode("urn:a"), ox.NamedNode("urn:says"), ox.Literal("\x9b1m")))
+    fork(log, at=1, emitter=None, intervention=said).save(other)
+    for command, *more in (
+        *(["show"], ["state"], ["history"], ["diff", 0, 1], ["query", "SELECT ?o { ?s ?p ?o }"]),
+        *(["diff", "--with", other], ["merge", other, "--functional", "<urn:says>"]),
+        *(["query", "CONSTRUCT WHERE { ?s ?p ?o }"], ["ask", "happened", "--tbox", "village"]),
+    ):
+        for form in ([], ["--json"]):
+            called = runner.invoke(log_app, [str(one) for one in (command, file, *more, *form)])
+            assert called.exit_code in (0, 1), called.output
+            assert not {"\x1b", "\x9b", "\u202e"} & set(called.output), (command, form)
+            if command in ("show", "state", "query", "history"):
+                assert "\\u009b31mred \\u202egnirts" in called.stdout
+
+
+def test_an_export_is_exact_and_yet_gives_a_terminal_no_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     log = EventLog()
-    log.extend_lines([(0, 'A <urn:a> <urn:says> "\x9b31mred \u202egnirts" .')])
-    log.save(tmp_path / "log.rdfp")
-    for command, *more in (["show"], ["state"], ["query", "SELECT ?o { ?s ?p ?o }"]):
-        said = run(command, tmp_path / "log.rdfp", *more).stdout
-        assert "\\u009b31mred \\u202egnirts" in said
-        assert not {"\x9b", "\u202e"} & set(said)
+    log.extend_lines([(0, 'A <urn:a> <urn:says> "\x9b31mred" .')])
+    print_exactly(log.to_patch())
+    assert capsys.readouterr().out == log.to_patch()
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    print_exactly(log.to_patch())
+    assert "\x9b" not in capsys.readouterr().out

@@ -29,6 +29,14 @@ def test_a_name_in_a_table() -> None:
     assert json.loads(table.render("json"))["rows"] == [[NAME, "1"]]
 
 
+def test_a_name_in_a_table_is_no_link_no_end_of_a_cell_and_no_order_to_tex() -> None:
+    table = Table(r"caption \input{x} $", ["metric", "n"], [["[x](javascript:y)", "1"], ["a\\|b\r\n", "1"]])
+    said = table.render("md")
+    assert "](" not in said
+    assert r"a\\\|b" in said
+    assert r"\caption{caption \textbackslash{}input\{x\} \$}" in table.render("tex")
+
+
 def test_names_with_markup_in_report_crate_and_previews(reproduced: Path, tmp_path: Path) -> None:
     workspace = open_workspace()
     for path in (workspace.artifacts / "tables").glob("*.json"):
