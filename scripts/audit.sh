@@ -16,5 +16,6 @@ fi
 unknown=$(grep -c 'could not be audited' "$said") || true
 if [ "$unknown" -gt 0 ]; then
     echo "audit: $unknown packages were not audited: the service that is reached from here does not know them" >&2
+    exit 2
 fi
 exit "$code"

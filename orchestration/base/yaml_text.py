@@ -11,13 +11,10 @@ import yaml
 
 from substrate.base.errors import ParameterError
 from substrate.base.inputs import refusal
+from substrate.base.limits import LIMITS
 
 LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """Plain values alone; written in C, which is ten times as fast, where the machine has that."""
-DEPTH = 50
-"""Levels of nesting that a parameter may have."""
-BYTES = 1 << 20
-"""Bytes of a file of parameters."""
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
@@ -27,7 +24,7 @@ def read_yaml(path: Path) -> dict[str, Any]:
         ParameterError: names the file and what is wrong, with its key or line.
     """
     try:
-        if why := refusal(path, BYTES):
+        if why := refusal(path, LIMITS.text):
             raise ParameterError(why, where=(path,), hint="Restore it from the repository")
         text = path.read_bytes().decode("utf-8")
     except OSError as error:
@@ -57,7 +54,7 @@ def parse_yaml(text: str, *where: str) -> Any:
 
     Raises:
         ParameterError: not YAML, a key occurs twice, an alias (a few of which can stand for gigabytes), a
-            number that is not finite, a lone surrogate, or more than :data:`DEPTH` levels.
+            number that is not finite, a lone surrogate, or more levels than :data:`LIMITS` allow.
     """
     try:
         _require_plain(text, where)
@@ -98,8 +95,8 @@ def _require_plain(text: str, where: tuple[str, ...]) -> None:
             depth += 1
         elif isinstance(event, yaml.CollectionEndEvent):
             depth -= 1
-        if depth > DEPTH:
-            raise _refused(f"nests more than {DEPTH} deep", where, line, "Write it flatter")
+        if depth > LIMITS.depth:
+            raise _refused(f"nests more than {LIMITS.depth} deep", where, line, "Write it flatter")
 
 
 def _require_distinct(node: yaml.Node | None, path: str, where: tuple[str, ...]) -> None:

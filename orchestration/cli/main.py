@@ -13,6 +13,7 @@ import typer
 from orchestration.cli import completion
 from orchestration.cli.console import NOTHING_SET, ProfileOption, SetOption
 from orchestration.cli.results import accept, materialize, reproduce, sign, verify
+from substrate.base.limits import LIMITS
 from substrate.cli.console import JsonOption, failing, give, say, speaking_as, voiced
 from substrate.cli.main import PLAIN, add_commands, add_group
 from substrate.cli.notices import others_apart
@@ -344,8 +345,8 @@ def logs(
         ),
     ] = None,
     tick: Annotated[int | None, typer.Option("--tick", help="For --sparql; the last unless given.")] = None,
-    timeout: Annotated[float, typer.Option("--timeout", min=0.1, help="Seconds.")] = 30,
-    limit: Annotated[int, typer.Option("--limit", min=1, help="Rows.")] = 10_000,
+    timeout: Annotated[float, typer.Option("--timeout", min=0.1, help="Seconds.")] = LIMITS.seconds,
+    limit: Annotated[int, typer.Option("--limit", min=1, help="Rows.")] = LIMITS.rows,
     profile: ProfileOption = None,
     set_: SetOption = NOTHING_SET,
     json: JsonOption = False,

@@ -10,7 +10,6 @@ from pathlib import Path, PurePosixPath
 
 from substrate.base.errors import FormatError
 from substrate.base.inputs import (
-    LIMITS,
     ZIP_ERRORS,
     members,
     open_zip,
@@ -18,6 +17,7 @@ from substrate.base.inputs import (
     require_file,
     require_members,
 )
+from substrate.base.limits import LIMITS, SMALL
 
 Wanted = Callable[[PurePosixPath], str | None]
 """The name under which a member is written, ``None`` for one that is not."""
@@ -36,7 +36,7 @@ def extract(archive: Path, wanted: Wanted, out: Path, *, what: str) -> list[Path
         The files written, in the order of their names.
 
     Raises:
-        FormatError: the archive is damaged or larger than the limits of :mod:`substrate.base.inputs` allow, a
+        FormatError: the archive is damaged or larger than the limits of :mod:`substrate.base.limits` allow, a
             member leads out of it or occurs twice, no member is wanted, or two would bear one name.
     """
     with _damage(archive), opened(archive, archive.name) as members:
@@ -66,7 +66,7 @@ def opened(path: Path, name: str) -> Iterator[Mapping[str, Callable[[], bytes]]]
     require_file(path)
     with tarfile.open(path) as tar:
         files: list[tarfile.TarInfo] = []
-        room = min(LIMITS.unpacked, max(LIMITS.ratio * path.stat().st_size, 64 << 20))
+        room = min(LIMITS.unpacked, max(LIMITS.ratio * path.stat().st_size, SMALL))
         for member in tar:
             room -= member.size
             if room < 0 or len(files) > LIMITS.members:

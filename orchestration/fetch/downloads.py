@@ -35,7 +35,7 @@ from orchestration.fetch.transfer import (
 )
 from substrate.base.errors import FormatError, ParameterError
 from substrate.base.files import OutputError, naming
-from substrate.base.inputs import LIMITS
+from substrate.base.limits import LIMITS
 from substrate.log.journal import write_atomically
 
 

@@ -24,7 +24,7 @@ import msgspec
 from orchestration.base.secrets_out import hide, without_user
 from substrate.base.errors import SubstrateError
 from substrate.base.files import naming
-from substrate.base.inputs import LIMITS
+from substrate.base.limits import LIMITS
 
 if TYPE_CHECKING:
     import httpx

@@ -11,6 +11,7 @@ import pyoxigraph as ox
 from substrate.base.arguments import require, require_tick
 from substrate.base.display import Listing, as_html, as_rich, line, terms_in_words
 from substrate.base.errors import ParameterError
+from substrate.base.limits import LIMITS
 
 Term = ox.NamedNode | ox.BlankNode | ox.Literal | ox.Triple
 Triple = tuple[ox.NamedNode | ox.BlankNode, ox.NamedNode, Term]
@@ -22,7 +23,7 @@ Triple = tuple[ox.NamedNode | ox.BlankNode, ox.NamedNode, Term]
 '<urn:bo> <urn:knows> <<( <urn:ann> <urn:at> <urn:cafe> )>>'
 """
 
-DEEPEST = 32
+DEEPEST = LIMITS.depth // 2
 """Triple terms that may stand inside one another; each has two brackets."""
 _SUBJECTS = (ox.NamedNode, ox.BlankNode)
 _OBJECTS = (ox.NamedNode, ox.Literal, ox.BlankNode, ox.Triple)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import fcntl
 import glob
 import hashlib
 import os
@@ -17,6 +16,11 @@ from typing import Any
 import msgspec
 
 from substrate.base.errors import SubstrateError
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None
 
 _REFUSED = frozenset(
     {
@@ -35,6 +39,7 @@ _REFUSED = frozenset(
 )
 
 
+_CLOSED_ON_EXEC: int = getattr(os, "O_CLOEXEC", 0)
 _WAY_OUT = "Nothing was changed there; free space, or give another path"
 
 
@@ -95,7 +100,10 @@ def filling(folder: Path) -> Iterator[Path]:
 
 def sync(path: Path) -> None:
     """Wait until the bytes of a file, or the names in a folder, outlive a loss of power."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    if fcntl is None and path.is_dir():
+        return  # there a folder cannot be opened
+    # Windows syncs no file that is open to be read alone
+    descriptor = os.open(path, (os.O_RDONLY if fcntl else os.O_RDWR) | _CLOSED_ON_EXEC)
     try:
         os.fsync(descriptor)
     finally:
@@ -208,9 +216,15 @@ def drop_scratch() -> None:
 
 @contextmanager
 def _locked(folder: Path, wait: bool = True) -> Iterator[bool]:
-    """Hold a folder's lock for the block; false where another process holds it, or the folder is gone."""
+    """Hold a folder's lock for the block; false where another process holds it, or the folder is gone.
+
+    Where the system has no such lock, nobody is told from a process that was killed: what it left stays.
+    """
+    if fcntl is None:
+        yield wait and folder.exists()
+        return
     try:
-        descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+        descriptor = os.open(folder, os.O_RDONLY | _CLOSED_ON_EXEC)
     except FileNotFoundError:
         yield False
         return

@@ -16,7 +16,8 @@ from zipfile import BadZipFile, ZipFile, ZipInfo
 
 import msgspec
 
-from substrate.base.errors import FormatError, ParameterError
+from substrate.base.errors import FormatError
+from substrate.base.limits import LIMITS, SMALL
 
 K = TypeVar("K")
 T = TypeVar("T")
@@ -27,29 +28,6 @@ Whole = Annotated[int, msgspec.Meta(ge=-(2**53), le=2**53)]
 """A whole number of a file: what a double can count to."""
 Measure = Annotated[float, msgspec.Meta(ge=-1e9, le=1e9)]
 """A measured number of a file: squares and products of it stay finite."""
-
-
-class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Bounds of what may be read. The largest official file, GQA's full set of questions, unpacks to under 2
-    GiB.
-
-    ``SUBSTRATE_LIMITS`` in the environment sets others: ``unpacked=8589934592,members=1000000``.
-
-    >>> Limits().members
-    200000
-    """
-
-    bytes: int = 8 << 30
-    """Bytes of a file."""
-    unpacked: int = 4 << 30
-    """Bytes of a file or of a member of an archive, unpacked."""
-    ratio: int = 200
-    """The ratio of unpacked to packed size that a file may have where it unpacks to more than :data:`SMALL`.
-    """
-    members: int = 200_000
-    """Members of an archive."""
-    steps: int = 10_000
-    """Steps of a question's program."""
 
 
 ZIP_ERRORS = (
@@ -63,32 +41,6 @@ ZIP_ERRORS = (
     struct.error,
 )
 """Errors that a damaged, encrypted or strangely packed zip archive raises when it is opened or read."""
-SMALL = 64 << 20
-"""Bytes up to which nothing is called a compression bomb."""
-
-
-def limits_of(text: str) -> Limits:
-    """The limits that ``NAME=NUMBER,…`` sets, the others as they are.
-
-    >>> limits_of("members=3").members
-    3
-
-    Raises:
-        ParameterError: a name is unknown, or a number is none.
-    """
-    pairs = (part.partition("=") for part in text.split(",") if part.strip())
-    try:
-        return msgspec.convert({name.strip(): int(value) for name, _, value in pairs}, Limits)
-    except (ValueError, msgspec.ValidationError) as error:
-        raise ParameterError(
-            f"not limits: {text[:80]!r} ({error})",
-            where=("SUBSTRATE_LIMITS",),
-            hint=f"Write NAME=NUMBER,… with names of {', '.join(Limits.__struct_fields__)}",
-        ) from error
-
-
-LIMITS = limits_of(os.environ.get("SUBSTRATE_LIMITS", ""))
-"""The limits in force, for every file that is read."""
 
 
 def refusal(path: Path, most: int = LIMITS.bytes) -> str:

@@ -14,6 +14,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from substrate.base.limits import LIMITS
 from substrate.cli.console import failing
 
 PLAIN: dict[str, Any] = {"no_args_is_help": True, "rich_markup_mode": None}
@@ -130,8 +131,8 @@ def mcp(
         str | None,
         typer.Option("--tbox", metavar="TBOX", help="A shipped TBox or a Turtle file, for its words."),
     ] = None,
-    timeout: Annotated[float, typer.Option("--timeout", help="Seconds of one query.")] = 30.0,
-    limit: Annotated[int, typer.Option("--limit", min=1, help="Rows of one query.")] = 10_000,
+    timeout: Annotated[float, typer.Option("--timeout", help="Seconds of one query.")] = LIMITS.seconds,
+    limit: Annotated[int, typer.Option("--limit", min=1, help="Rows of one query.")] = LIMITS.rows,
 ) -> None:
     """Serve a log as an agent's memory over the Model Context Protocol, on standard input and output."""
     with failing():

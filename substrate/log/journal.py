@@ -30,7 +30,9 @@ from typing import NamedTuple
 from weakref import WeakSet
 
 from substrate.base.errors import LogError, LogHeldError
-from substrate.base.inputs import LIMITS, SMALL, refusal
+from substrate.base.files import sync
+from substrate.base.inputs import refusal
+from substrate.base.limits import LIMITS, SMALL
 
 try:
     import fcntl
@@ -117,7 +119,7 @@ class Journal:
             os.close(self._file)
             raise
         # Also where the file was there: who made it may have been killed before its entry was durable.
-        _sync_folder(path.parent)
+        sync(path.parent)
         self.lock = RLock()
         """Held by the thread that appends."""
         self._forked = self._ended = False
@@ -247,7 +249,7 @@ def keep_beside(path: Path, offset: int, rest: bytes) -> Path:
         file.write(rest)
         file.flush()
         os.fsync(file.fileno())
-    _sync_folder(kept.parent)
+    sync(kept.parent)
     return kept
 
 
@@ -304,7 +306,7 @@ def write_atomically(path: Path, *texts: str) -> None:
         except BaseException:
             os.unlink(name)
             raise
-        _sync_folder(path.parent)
+        sync(path.parent)
 
 
 @contextmanager
@@ -430,13 +432,3 @@ def _holder(handle: int) -> str:
             if kind == "FLOCK" and name.endswith(file):
                 return f" (process {process})"
     return ""
-
-
-def _sync_folder(folder: Path) -> None:
-    if fcntl is None:
-        return  # there a folder cannot be opened
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

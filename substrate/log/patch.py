@@ -24,9 +24,10 @@ from typing import NamedTuple
 
 import pyoxigraph as ox
 
+from substrate.base.delta import DEEPEST
 from substrate.base.errors import LogError
 from substrate.log._chain import Chain
-from substrate.sparql.tokens import DEPTH, nests_too_deeply
+from substrate.sparql.tokens import nests_too_deeply
 
 _HEADER = re.compile(r'H (\w+) (?:<([^<>\s]*)>|"([^"\\]*)"(?:\^\^<[^<>\s]*>)?|(_:\S+)) \.')
 _DESCENT = re.compile(
@@ -150,15 +151,15 @@ def require_flat(text: str, *where: object) -> None:
 
     >>> require_flat("A <urn:s> <urn:p> " + "<<( <urn:s> <urn:p> " * 70, "a.rdfp")
     Traceback (most recent call last):
-    substrate.base.errors.LogError: a.rdfp: its triple terms stand more than 64 deep inside one another...
+    substrate.base.errors.LogError: a.rdfp: its triple terms stand more than 32 deep inside one another...
     """
-    if text.count("<<") <= DEPTH:
+    if text.count("<<") <= DEEPEST:
         return
     lines = text.split("\n")
     for number, line in enumerate(lines, start=1):
         if nests_too_deeply(line):
             raise LogError(
-                f"its triple terms stand more than {DEPTH} deep inside one another",
+                f"its triple terms stand more than {DEEPEST} deep inside one another",
                 where=where if len(lines) == 1 else (*where, f"delta {number}"),
                 hint="Write it flatter: a parser would run out of its stack",
             )

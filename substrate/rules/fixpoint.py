@@ -31,6 +31,7 @@ from typing import NamedTuple
 from substrate.base.arguments import require, require_tick
 from substrate.base.delta import Delta, Op, Spelled, quads_of, triple_of
 from substrate.base.errors import TBoxError
+from substrate.base.limits import LIMITS
 from substrate.base.vocabulary import RDF_TYPE
 from substrate.log.event_log import EventLog
 from substrate.log.state import State
@@ -38,7 +39,7 @@ from substrate.rules._incremental import RuleChange, Settler
 from substrate.rules.rule import Rule
 from substrate.rules.tbox import TBox
 
-ROUNDS = 1000
+ROUNDS = LIMITS.rounds
 """Rounds after which a rule set that still changes the state counts as never settling."""
 
 

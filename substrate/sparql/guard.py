@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from substrate.base.arguments import require
 from substrate.base.errors import SubstrateError
+from substrate.base.limits import LIMITS
 from substrate.sparql._processes import POOL, EndedError, Process
 from substrate.sparql.tokens import deepest, tokens
 
@@ -34,13 +35,6 @@ if TYPE_CHECKING:
     from substrate.base.delta import Term
 
 T = TypeVar("T")
-
-LENGTH = 1 << 20
-"""Characters of a query."""
-PIECES = 1_000
-"""Keywords and operators of a query: a chain of them is a tree as deep as it is long."""
-DEPTH = 64
-"""Brackets of a query that stand inside one another."""
 
 _CHANGES = (
     "LOAD",
@@ -78,9 +72,9 @@ class QueryLimits:
     10000
     """
 
-    timeout: float = 30.0
-    rows: int = 10_000
-    memory: int = 4 << 30
+    timeout: float = LIMITS.seconds
+    rows: int = LIMITS.rows
+    memory: int = LIMITS.memory
 
     def __post_init__(self) -> None:
         for name in ("timeout", "rows", "memory"):
@@ -132,15 +126,15 @@ def checked(sparql: str, *where: object) -> str:
         where: what an error calls it, outermost first.
 
     Raises:
-        QueryError: it names SERVICE, FROM, GRAPH or an update, is longer than :data:`LENGTH`, nests deeper
-            than :data:`DEPTH`, or has more than :data:`PIECES` keywords and operators.
+        QueryError: it names SERVICE, FROM, GRAPH or an update, is longer, nests deeper or has more keywords
+            and operators than :data:`LIMITS` allow.
     """
 
     def refuse(what: str, hint: str) -> QueryError:
         return QueryError(what, where=where, hint=hint)
 
-    if len(sparql) > LENGTH:
-        raise refuse(f"the query has more than {LENGTH} characters", "Write a shorter query")
+    if len(sparql) > LIMITS.text:
+        raise refuse(f"the query has more than {LIMITS.text} characters", "Write a shorter query")
     pieces = 0
     for kind, text, _ in tokens(sparql):
         if kind not in ("string", "iri") and "\\" in text:
@@ -163,10 +157,12 @@ def checked(sparql: str, *where: object) -> str:
                 f"{text} names another graph", "A state is one graph, without a name: ask about it alone"
             )
         pieces += kind == "word" or (kind == "mark" and text != ",")
-    if pieces > PIECES:
-        raise refuse(f"the query has more than {PIECES} keywords and operators", "Write several queries")
-    if deepest(sparql) > DEPTH:
-        raise refuse(f"the query nests more than {DEPTH} deep", "Write it flatter")
+    if pieces > LIMITS.pieces:
+        raise refuse(
+            f"the query has more than {LIMITS.pieces} keywords and operators", "Write several queries"
+        )
+    if deepest(sparql) > LIMITS.depth:
+        raise refuse(f"the query nests more than {LIMITS.depth} deep", "Write it flatter")
     return sparql
 
 

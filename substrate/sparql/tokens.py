@@ -12,9 +12,10 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from substrate.base.errors import SubstrateError
+from substrate.base.limits import LIMITS
 
-DEPTH = 64
-"""Brackets that may stand inside one another, in a query, a TBox or a triple."""
+DEPTH = LIMITS.depth
+"""Brackets that may stand inside one another."""
 
 _STRING = r"""(?P<string>\"{3}(?:[^"\\]|\\.|"(?!""))*+\"{3} | '{3}(?:[^'\\]|\\.|'(?!''))*+'{3}
               |"(?:[^"\\\n\r]|\\.)*+" | '(?:[^'\\\n\r]|\\.)*+')"""

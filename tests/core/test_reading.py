@@ -47,6 +47,7 @@ SCENE = json.dumps(
         "collision": [],
     }
 )
+NESTED = "A <urn:a> <urn:b> <<( <urn:a> <urn:b> <<( <urn:a> <urn:b> <urn:c> )>> )>> ."
 EVENTS = (
     '{"scene_index": 3, "n_frames": 9, "objects": [{"color": "red", "material": "metal", "shape": "cube", '
     '"id": 0}], "in_outs": [], "collisions": []}'
@@ -196,6 +197,33 @@ def test_limits_can_be_set(limits: str, message: str, tmp_path: Path) -> None:
     result = limited(code, limits)
     assert message in result.stderr
     assert (result.returncode == 0) is (message == "")
+
+
+@pytest.mark.parametrize(
+    ("limits", "code", "message"),
+    [
+        ("text=9", "checked('ASK { ?s ?p ?o }')", "more than 9 characters"),
+        ("pieces=2", "checked('ASK { ?s ?p ?o }')", "more than 2 keywords"),
+        ("depth=1", "checked('ASK { { ?s ?p ?o } }')", "more than 1 deep"),
+        ("depth=2", f"EventLog().extend_lines([(0, {NESTED!r})])", "more than 1 deep"),
+        ("depth=1", "parse_yaml('a: {b: [1]}')", "more than 1 deep"),
+        ("depth=999", "", "<= 256"),
+        ("text=9", "read_yaml(Path('params.yaml'))", "more than 9"),
+        ("rounds=1", "box = TBox.load('village'); unfold(box, box.opening(), 9)", "settle"),
+        (
+            "rows=1",
+            "query(TBox.load('village').opening().state(), 'SELECT * { ?s ?p ?o }')",
+            "more than 1 row",
+        ),
+        ("seconds=0", "", ">= 1"),
+        ("memory=7000", "raise QueryError(f'{QueryLimits().memory} bytes')", "7000 bytes"),
+    ],
+)
+def test_depth_time_and_memory_are_of_the_same_set(limits: str, code: str, message: str) -> None:
+    names = "from pathlib import Path; from orchestration.base.yaml_text import *; from substrate import *; "
+    result = limited(f"{names}from substrate.sparql import *; {code}", limits)
+    assert message in result.stderr, result.stderr
+    assert result.stderr.splitlines()[-1].startswith("substrate."), "an error of the project's own"
 
 
 @pytest.mark.parametrize("name", ["../a.json", "/a.json", "x/../../a.json", "C:\\a.json", "..\\a.json"])

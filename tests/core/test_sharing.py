@@ -221,7 +221,13 @@ def test_a_log_without_the_systems_locks_still_writes_and_reads(tmp_path: Path) 
 import os, random, sys, tempfile, threading
 sys.modules["fcntl"] = None
 del os.register_at_fork, os.O_CLOEXEC
+from pathlib import Path
 from substrate import EventLog
+from substrate.base.files import filling, replacing
+with replacing(Path({str(tmp_path / "new" / "file")!r})) as fresh:
+    fresh.write_text("whole")
+with filling(Path({str(tmp_path / "folder")!r})) as fresh:
+    (fresh / "file").write_text("whole")
 with EventLog.open({str(tmp_path / "log.rdfp.gz")!r}) as log:
     log.extend_lines([(0, 'A <urn:s> <urn:p> "a" .')])
 log.save({str(tmp_path / "copy.rdfp")!r})
@@ -229,6 +235,8 @@ print(EventLog.read({str(tmp_path / "log.rdfp.gz")!r}).digest == log.digest)
 """
     ran = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
     assert ran.stdout == "True\n", ran.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["copy.rdfp", "folder", "log.rdfp.gz", "new"]
+    assert (tmp_path / "new" / "file").read_text() == (tmp_path / "folder" / "file").read_text() == "whole"
 
 
 def test_a_log_closed_by_another_thread_is_refused_or_written_whole(tmp_path: Path) -> None:

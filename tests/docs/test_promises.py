@@ -6,7 +6,7 @@ import re
 from itertools import pairwise
 from pathlib import Path
 
-from substrate.base.inputs import Limits
+from substrate.base.limits import Limits
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "promises.md").read_text("utf-8")
@@ -40,5 +40,17 @@ def test_every_error_has_a_line() -> None:
 
 
 def test_every_limit_has_a_line() -> None:
-    table = PAGE.partition("## Limits")[2].partition("Fixed:")[0]
-    assert re.findall(r"^\| `(\w+)`", table, re.MULTILINE) == list(Limits.__struct_fields__)
+    table = PAGE.partition("## Limits")[2].partition("Fixed,")[0]
+    said = re.findall(r"^\| `(\w+)` \| ([^|]+) \|", table, re.MULTILINE)
+    assert said == [(name, words(getattr(Limits(), name))) for name in Limits.__struct_fields__]
+
+
+def words(number: int) -> str:
+    """A limit as the page says it."""
+    return f"{number >> 30} GiB" if number >= 1 << 30 else f"{number:,}"
+
+
+def test_every_limit_is_asked_for_by_its_name() -> None:
+    sources = [path for name in ("substrate", "orchestration") for path in (ROOT / name).rglob("*.py")]
+    texts = "\n".join(path.read_text("utf-8") for path in sources)
+    assert [name for name in Limits.__struct_fields__ if f"LIMITS.{name}" not in texts] == []

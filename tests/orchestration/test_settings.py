@@ -23,7 +23,7 @@ BOMB = b"a: &a [x, x]\n" + b"".join(
         (PARAMETERS + b'\nimages: "\\ud800"\n', "not YAML"),
         (BOMB, "line 2: *a stands for something else"),
         (b"a: &a [*a]", "line 1: *a stands for something else"),
-        (b"a: " + b"[" * 5000, "nests more than 50 deep"),
+        (b"a: " + b"[" * 5000, "nests more than 64 deep"),
         (b"a: " + b"9" * 5000, "not YAML"),
         (PARAMETERS + b"\nseed: 21\n", "seed: occurs twice"),
         (

@@ -17,7 +17,6 @@ import msgspec
 
 from substrate.base.errors import FormatError
 from substrate.base.inputs import (
-    LIMITS,
     ZIP_ERRORS,
     Measure,
     Records,
@@ -31,6 +30,7 @@ from substrate.base.inputs import (
     read_bytes,
     read_member,
 )
+from substrate.base.limits import LIMITS
 
 FRAMES = 128
 SECONDS_PER_FRAME = 0.028

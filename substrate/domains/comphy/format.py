@@ -26,7 +26,8 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from substrate.base.errors import FormatError
-from substrate.base.inputs import LIMITS, ZIP_ERRORS, Records, Source, Whole, members, open_zip
+from substrate.base.inputs import ZIP_ERRORS, Records, Source, Whole, members, open_zip
+from substrate.base.limits import LIMITS
 from substrate.domains.clevrer.format import (
     MOVING_SPEED,
     Annotation,

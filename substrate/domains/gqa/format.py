@@ -14,7 +14,8 @@ from pathlib import Path
 import msgspec
 
 from substrate.base.errors import FormatError
-from substrate.base.inputs import LIMITS, Records, Whole, decode, listed, read_bytes
+from substrate.base.inputs import Records, Whole, decode, listed, read_bytes
+from substrate.base.limits import LIMITS
 
 SCENE_GRAPHS_FILE = "sceneGraphs.json"
 QUESTIONS_FILE = "questions.json"
