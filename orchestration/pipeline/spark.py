@@ -259,7 +259,10 @@ def _guarded(work: Work, row: dict[str, Any]) -> Iterator[dict[str, Any]]:
             ours = error
         else:
             where = row.get("source") or f"number {row[NUMBER]}"
-            ours = SubstrateError(f"{type(error).__name__}: {error}", where=(where,))
+            starved = isinstance(error, MemoryError)
+            what = "a worker has not enough memory" if starved else f"{type(error).__name__}: {error}"
+            hint = "Free some, or let fewer work at once by spark.master in params.yaml" if starved else ""
+            ours = SubstrateError(what, where=(where,), hint=hint)
         told = _Told(type(ours).__name__, ours.what, ours.where, ours.hint, "\n".join(lines))
         # A note stands in the text of the traceback, which is all that Spark hands on.
         ours.add_note(_TOLD + msgspec.json.encode(told).decode())

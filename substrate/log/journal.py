@@ -123,6 +123,8 @@ class Journal:
         self.lock = RLock()
         """Held by the thread that appends."""
         self._forked = self._ended = False
+        # Where a lock does not reach another machine, the file's size tells of a writer there
+        self._end = os.fstat(self._file).st_size
         _OPEN.add(self)
 
     def check(self) -> None:
@@ -160,11 +162,19 @@ class Journal:
         """
         data = _pack(text) if self.path.suffix == ".gz" else text.encode()
         end = os.lseek(self._file, 0, os.SEEK_END)
+        if end != self._end:
+            self._ended = True
+            raise LogError(
+                "another writer, which its lock did not reach, changed the file",
+                where=(self.path,),
+                hint="Let one machine alone write it; close it here, then `substrate log verify`",
+            )
         try:
             view = memoryview(data)
             while view:
                 view = view[os.write(self._file, view) :]
             os.fsync(self._file)
+            self._end = end + len(data)
         except OSError as error:
             undone = self._undo(end)
             what = "the disk is full" if error.errno == errno.ENOSPC else str(error.strerror)
@@ -189,6 +199,7 @@ class Journal:
         kept = keep_beside(self.path, offset, rest)
         os.ftruncate(self._file, offset)
         os.fsync(self._file)
+        self._end = offset
         return kept
 
     def close(self) -> None:

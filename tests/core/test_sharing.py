@@ -13,6 +13,7 @@ from collections.abc import Callable
 from contextlib import nullcontext, suppress
 from pathlib import Path
 
+import pyoxigraph as ox
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -237,6 +238,55 @@ print(EventLog.read({str(tmp_path / "log.rdfp.gz")!r}).digest == log.digest)
     assert ran.stdout == "True\n", ran.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == ["copy.rdfp", "folder", "log.rdfp.gz", "new"]
     assert (tmp_path / "new" / "file").read_text() == (tmp_path / "folder" / "file").read_text() == "whole"
+
+
+ELSEWHERE = """
+import fcntl, sys
+fcntl.flock = lambda *_: None  # a shared folder that carries no locks
+from substrate import EventLog
+from substrate.base.errors import LogError
+log = EventLog.open(sys.argv[1])
+print(len(log), flush=True)
+for line in sys.stdin:
+    try:
+        log.extend_lines([(len(log), f'A <urn:{sys.argv[2]}> <urn:at> <urn:{line.strip()}> .')])
+        print("kept", flush=True)
+    except LogError as error:
+        print(error.what, len(log), flush=True)
+"""
+
+
+def test_a_writer_on_another_machine_that_no_lock_reaches_is_refused(tmp_path: Path) -> None:
+    """Two processes whose locks do nothing stand for two machines; whoever appends second is refused."""
+    path = tmp_path / "log.rdfp"
+    machines = [
+        subprocess.Popen(
+            [sys.executable, "-c", ELSEWHERE, str(path), name],
+            cwd=ROOT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for name in ("first", "second")
+    ]
+
+    def tell(machine: int, word: str) -> str:
+        process = machines[machine]
+        assert process.stdin
+        assert process.stdout
+        if word:
+            process.stdin.write(f"{word}\n")
+            process.stdin.flush()
+        return process.stdout.readline().strip()
+
+    refused = "another writer, which its lock did not reach, changed the file 0"
+    assert [tell(0, ""), tell(1, "")] == ["0", "0"]
+    assert [tell(0, "a"), tell(1, "b"), tell(0, "c"), tell(0, "d")] == ["kept", refused, "kept", "kept"]
+    assert tell(1, "e") == "a failed append could not be undone 0"
+    for process in machines:
+        process.communicate()
+    said = [delta.triple[2] for delta in EventLog.read(path)]
+    assert said == [ox.NamedNode(f"urn:{name}") for name in "acd"]
 
 
 def test_a_log_closed_by_another_thread_is_refused_or_written_whole(tmp_path: Path) -> None:

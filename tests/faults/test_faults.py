@@ -94,6 +94,38 @@ def test_a_full_disk_is_named_and_leaves_the_old_bytes(name: str, inputs: Path, 
     assert [path.name for path in tmp_path.iterdir()] == [out.name]
 
 
+STARVED = """
+import resource, sys
+import orchestration.cli.data, orchestration.registry
+from orchestration.cli.main import app
+size = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, 2 * (size + (40 << 20),))
+app()
+"""
+
+
+def test_a_command_without_memory_says_so_and_leaves_the_old_bytes(inputs: Path, tmp_path: Path) -> None:
+    asked, out = tmp_path / "questions.json", tmp_path / "out"
+    asked.write_bytes((inputs / "questions.json").read_bytes() + b" " * (100 << 20))
+    out.write_bytes(b"what was there")
+    arguments = [
+        "answer",
+        "clevrer",
+        "--annotations",
+        inputs / "annotations",
+        "--questions",
+        asked,
+        "--out",
+        out,
+    ]
+    process = start(*arguments, code=STARVED)
+    said = process.communicate()[1]
+    assert process.returncode == 1, said
+    assert said.splitlines()[-1].startswith("error: there is not enough memory."), said
+    assert out.read_bytes() == b"what was there"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "questions.json"]
+
+
 def test_generate_on_a_full_disk_leaves_the_folder_as_it_was(tmp_path: Path) -> None:
     out = tmp_path / "world"
     out.mkdir()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,17 @@ def dies() -> None:
 
 def refuses() -> None:
     raise FormatError("names object 9", where=("scene 4",), hint="Declare it")
+
+
+def starves() -> None:
+    """Ask for more memory than the worker may have."""
+    size = int(Path("/proc/self/statm").read_text("ascii").split()[0]) * resource.getpagesize()
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (size + (16 << 20), before[1]))
+    try:
+        bytearray(1 << 30)
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)
 
 
 def materialized(
@@ -81,6 +93,23 @@ def test_a_stage_that_loses_workers_each_time_fails(
     assert not result.success
     assert attempts == 2
     assert not (root / "artifacts/sample/a.txt").exists()
+
+
+def test_a_worker_without_memory_says_so_and_the_next_run_gives_what_it_would_have(
+    make_project: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = make_project() / "artifacts/sample/a.txt"
+    result, _ = materialized(starves, 9, monkeypatch)
+    failure = result.failure_data_for_node("a__stage")
+    assert failure
+    assert failure.error
+    assert failure.error.cause
+    assert "number 4: a worker has not enough memory. Free some" in failure.error.cause.message
+    assert not out.exists()
+    result, attempts = materialized(starves, 0, monkeypatch)
+    assert result.success
+    assert attempts == 1
+    assert out.read_text("utf-8") == "9"
 
 
 def test_an_error_of_the_data_is_not_tried_again(
