@@ -27,7 +27,7 @@ from substrate.base.arguments import require
 from substrate.base.errors import SubstrateError
 from substrate.base.limits import LIMITS
 from substrate.sparql._processes import POOL, EndedError, Process
-from substrate.sparql.tokens import deepest, tokens
+from substrate.sparql.tokens import CLOSING, OPENING, tokens
 
 if TYPE_CHECKING:
     import pyoxigraph as ox
@@ -135,11 +135,17 @@ def checked(sparql: str, *where: object) -> str:
 
     if len(sparql) > LIMITS.text:
         raise refuse(f"the query has more than {LIMITS.text} characters", "Write a shorter query")
-    pieces = 0
+    pieces = depth = deepest = 0
     for kind, text, _ in tokens(sparql):
         if kind not in ("string", "iri") and "\\" in text:
             raise refuse(f"an escape stands outside of a string: {text[:40]!r}", "Write the character itself")
         if kind not in ("word", "name", "mark"):
+            continue
+        if kind == "mark":
+            # As :func:`substrate.sparql.tokens.deepest` counts, without a second look at the tokens
+            depth = depth + 1 if text in OPENING else max(0, depth - (text in CLOSING))
+            deepest = max(deepest, depth)
+            pieces += text != ","
             continue
         # A parser may take the first letters of a longer word, or of a prefix, for a keyword.
         word = text.partition(":")[0].upper()
@@ -156,12 +162,12 @@ def checked(sparql: str, *where: object) -> str:
             raise refuse(
                 f"{text} names another graph", "A state is one graph, without a name: ask about it alone"
             )
-        pieces += kind == "word" or (kind == "mark" and text != ",")
+        pieces += kind == "word"
     if pieces > LIMITS.pieces:
         raise refuse(
             f"the query has more than {LIMITS.pieces} keywords and operators", "Write several queries"
         )
-    if deepest(sparql) > LIMITS.depth:
+    if deepest > LIMITS.depth:
         raise refuse(f"the query nests more than {LIMITS.depth} deep", "Write it flatter")
     return sparql
 

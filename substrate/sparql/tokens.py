@@ -51,8 +51,9 @@ _LONG = {
     '"': re.compile(r'"{3}(?:[^"\\]|\\.|"(?!""))*+"{3}', re.DOTALL),
     "'": re.compile(r"'{3}(?:[^'\\]|\\.|'(?!''))*+'{3}", re.DOTALL),
 }
-_OPENING = frozenset({"(", "[", "{", "<<"})
-_CLOSING = frozenset({")", "]", "}", ">>"})
+OPENING = frozenset({"(", "[", "{", "<<"})
+CLOSING = frozenset({")", "]", "}", ">>"})
+"""Marks that begin and end what stands inside of brackets."""
 
 
 class Token(NamedTuple):
@@ -130,10 +131,10 @@ def deepest(text: str) -> int:
     """
     depth = most = 0
     for _, mark, _ in tokens(text):
-        if mark in _OPENING:
+        if mark in OPENING:
             depth += 1
             most = max(most, depth)
-        elif mark in _CLOSING:
+        elif mark in CLOSING:
             depth = max(0, depth - 1)
     return most
 
