@@ -9,6 +9,7 @@ import typer
 
 from orchestration.cli import completion
 from orchestration.cli.console import NOTHING_SET, ProfileOption, SetOption, running, stages_told
+from orchestration.cli.tables import on_terminal, place_of
 from substrate.cli.console import JsonOption, doing, failing, give, note, say, speaking_as, voiced
 from substrate.cli.heads import HeadOption, KeyOption, SignerOption, signed_head
 from substrate.cli.notices import others_apart
@@ -57,7 +58,7 @@ def reproduce(
     if give(done, done.line(), json=json):
         raise failed
     for table in done.tables:
-        say(f"\n{table}")
+        say(f"\n{on_terminal(table, place_of(table, done.profile, only))}")
     if done.report:
         say(f"The report: {done.report}\n")
     for line in done.checks:

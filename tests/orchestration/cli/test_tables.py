@@ -1,0 +1,42 @@
+"""Tables of results on a terminal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from orchestration.cli.tables import WIDTH, on_terminal
+from orchestration.ledger.pinned import read_pins
+from orchestration.rendering.tables import FORMATS, Table
+
+ROOT = Path(__file__).resolve().parents[3]
+PINNED = {name: cells for made in read_pins(ROOT, "sample").values() for name, cells in made.cells.items()}
+
+
+@pytest.mark.parametrize("name", sorted(PINNED))
+def test_a_table_of_the_sample_fits_and_says_where_the_rest_of_it_is(name: str) -> None:
+    rows = PINNED[name]
+    heads = ["label", *dict.fromkeys(head for cells in rows.values() for head in cells)]
+    table = Table(
+        f"Of {name}. " + 30 * "It says more. ",
+        heads,
+        [[label, *(cells.get(head, "") for head in heads[1:])] for label, cells in rows.items()],
+    )
+    shown = on_terminal(FORMATS["md"](table), "the file")
+    assert max(map(len, shown.splitlines())) <= WIDTH
+    assert shown.endswith(" more: the file")
+
+
+def test_parts_of_a_mean_and_single_figures_stand_in_the_file_and_where_they_are_all_there_is() -> None:
+    parts = [f"babi/qa{task}/accuracy" for task in range(1, 21)]
+    rows = [[label, "100 %", "[99, 100]"] for label in ("babi/mean/accuracy", *parts)]
+    told = [["twin/joint", "98 %", "[97, 99]"], ["twin: cost", "12 requests", ""]]
+    heads = ("number", "measured", "95 % interval")
+    all_ = on_terminal(FORMATS["md"](Table("All.", heads, rows + told)), "the file")
+    assert "babi/qa7/accuracy" not in all_
+    assert "cost" not in all_
+    assert all_.endswith("21 rows more: the file")
+    of_one = on_terminal(FORMATS["md"](Table("bAbI.", heads, rows)), "the file")
+    assert "babi/qa7/accuracy" in of_one
+    assert "more" not in of_one
