@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -141,7 +142,8 @@ def tables_of(workspace: Workspace, names: Sequence[str], only: str | None) -> l
         return [workspace.path(out).read_text("utf-8") for out in made]
     benchmark = BENCHMARKS[only]
     scores = read_scores(workspace.artifacts, benchmark.numbers)
-    return [by_number(benchmark.table[0], [benchmark], scores, workspace).render("md")]
+    table = by_number(benchmark.table[0], [benchmark], scores, workspace)
+    return [replace(table, caption=table.caption.removeprefix("Transfer: ")).render("md")]
 
 
 def _keep(workspace: Workspace, only: str, run: Reproduction, before: Mapping[str, str]) -> None:

@@ -13,9 +13,10 @@ from rich.console import Console
 from rich.tree import Tree
 from tabulate import tabulate
 
-from orchestration.lineage.listing import Constant, Entry, Hit, Listing, Made
+from orchestration.lineage.listing import NOT_ASKED, Constant, Entry, Hit, Listing, Made
 from orchestration.lineage.number import Lineage, Step, Trace, benchmark_of, trace_number
 from orchestration.project import open_workspace
+from orchestration.registry import BENCHMARKS
 from orchestration.scoring.published import FILE
 from orchestration.settings import flattened
 from substrate.base.errors import ParameterError
@@ -172,11 +173,23 @@ def _derived_tree(listing: Listing, entry: Entry, made: Made) -> Tree:
         for side in listing.figures[entry.name].sides or ():
             figure = listing.figures.get(side)
             branch.add(escape(f"{side} {figure.printed if figure else 'not printed'}"))
+    if entry.measured is None and not made.counts:
+        asked = made.how.removesuffix(NOT_ASKED) if made.how.endswith(NOT_ASKED) else entry.name
+        tree.add(escape(_going_on(asked, listing.workspace.settings.profile)))
     if made.counts:
         branch = tree.add(f"[bold]made of[/] {escape(made.how)}")
         for count in made.counts:
             branch.add(escape(f"{count.number}: {count.correct:,} of {count.n:,} ({count.file})"))
     return tree
+
+
+def _going_on(number: str, profile: str) -> str:
+    """The command that measures a number, and what it needs where a language model answers."""
+    name = number.partition("/")[0]
+    command = f"`substrate reproduce --profile {profile} --only {name}` measures it"
+    if not BENCHMARKS[name].by_model:
+        return f"{command}, where the profile has its data (docs/how-to-bring-data.md)"
+    return f"{command}, where SUBSTRATE_MODEL_URL names a server (docs/how-to-compare-a-model.md)"
 
 
 _WIDE = 2_000
@@ -223,6 +236,8 @@ def _tree(way: Trace) -> Tree:
     steps = {step.stage: step for step in way.steps}
     accuracy = "not measured" if way.score.accuracy is None else f"{way.score.correct / way.score.n:.2%}"
     tree = Tree(f"[bold]{escape(way.number)}[/] {accuracy} (profile {way.profile})")
+    if way.score.accuracy is None:
+        tree.add(escape(_going_on(way.number, way.profile)))
     _cells(tree, way, steps)
     score = tree.add(
         f"[bold]score[/] {_file(way.score_file.path, way.score_file.sha256)}: {way.score.correct:,} of "

@@ -57,10 +57,16 @@ def _is_of(stage: str, benchmark: str) -> bool:
 def stages_of(benchmark: str | None) -> list[str]:
     """The stages of one benchmark and all they need, or every stage, in order.
 
+    A table or a comparison that holds it against language models is left to the whole run.
+
     Raises:
         ParameterError: there is no such benchmark.
     """
-    names = {name for name in STAGES if benchmark is None or _is_of(name, benchmark)}
+    if benchmark is None:
+        return list(STAGES)
+    models = {f"{name}/answers" for name, one in BENCHMARKS.items() if one.by_model and name != benchmark}
+    own = [name for name in STAGES if _is_of(name, benchmark)]
+    names = [name for name in own if not models.intersection(needed(STAGES, [name]))]
     if not names:
         raise ParameterError(
             f"no benchmark {benchmark!r}", where=("--only",), hint=f"Choose one of {', '.join(BENCHMARKS)}"

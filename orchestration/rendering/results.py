@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import msgspec
 from msgspec.structs import replace
 
-from orchestration.benchmarks.baselines import COMPARISONS
+from orchestration.benchmarks.baselines import COMPARISONS, LanguageModel
 from orchestration.benchmarks.benchmark import Benchmark, Data, Source
 from orchestration.benchmarks.benchmark import Table as Declared
 from orchestration.models.transcript import Told, read_told
@@ -117,7 +117,9 @@ def by_number(_: Declared, shown: Benchmarks, scores: Mapping[str, Score], works
     the
     differences between like and like.
     """
-    asked = dict.fromkeys(one.source.name for one in shown if not one.by_model)
+    asked = dict.fromkeys(one.source.name for one in shown if not one.by_model) or dict.fromkeys(
+        one.asks.source.name for one in shown if isinstance(one, LanguageModel)
+    )
     sources = [f"{one.title}, {_source(one, workspace)}{one.note}" for one in map(SOURCES.__getitem__, asked)]
     told = {one.name: read_told(workspace.data / one.name) for one in shown if one.by_model}
     models = "; ".join(f"{name}: {who.name}" for name, who in told.items() if who)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -117,6 +118,12 @@ def test_a_figure_of_the_paper_finds_its_number_or_the_several_that_match(projec
         "ablations/explanatory.event/per_question",
     ]
     assert trace("5,882")["number"]["name"] == "comphy/factual/per_question/n"
+
+
+def test_what_was_not_measured_names_the_command_that_measures_it(project: Path) -> None:
+    said = CliRunner().invoke(app, ["trace", "18.80"]).stdout
+    assert "was not asked" in said
+    assert re.search(r"`substrate reproduce --profile sample --only twin_\w+` measures it", said)
 
 
 def test_what_a_table_prints_is_what_trace_takes(reproduced: Path) -> None:

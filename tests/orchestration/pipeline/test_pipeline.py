@@ -116,3 +116,10 @@ def test_the_definitions_load_and_every_asset_is_described() -> None:
         "reproduce_full",
         "reproduce_paper",
     }
+
+
+def test_a_benchmark_takes_what_it_needs_and_no_language_model() -> None:
+    for name in ("twin", "babi", "gqa"):
+        assert stages_of(name) == [f"{name}/{step}" for step in ("dataset", "logs", "answers", "scores")]
+    assert stages_of("twin_direct")[0] == "twin/dataset"
+    assert "tables/clevrer" in stages_of("clevrer")
