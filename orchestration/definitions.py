@@ -6,6 +6,7 @@ import dagster as dg
 
 from orchestration.pipeline.assets import EXECUTOR, assets_of
 from orchestration.pipeline.checks import checks_of
+from orchestration.pipeline.code_links import linked
 from orchestration.pipeline.compared import compared
 from orchestration.pipeline.form import form_resource
 from orchestration.pipeline.graph import STAGES
@@ -15,6 +16,7 @@ from orchestration.pipeline.jobs import (
     nightly_drift,
     reproductions,
     settled_pins,
+    stale_stages,
     verify,
 )
 from orchestration.pipeline.resources import WorkspaceResource
@@ -23,10 +25,10 @@ from orchestration.pipeline.resources import WorkspaceResource
 def build_definitions(workspace: WorkspaceResource | None = None) -> dg.Definitions:
     """All assets, checks and jobs; the launch form configures the workspace unless one is given."""
     return dg.Definitions(
-        assets=[*assets_of(STAGES), compared],
+        assets=linked([*assets_of(STAGES), compared]),
         asset_checks=checks_of(STAGES),
         jobs=[*reproductions(), compare_experiments, verify],
-        sensors=[new_official_data, settled_pins],
+        sensors=[new_official_data, settled_pins, stale_stages],
         schedules=[nightly_drift],
         resources={"workspace": workspace or form_resource()},
         executor=EXECUTOR,

@@ -13,11 +13,11 @@ from rich.console import Console
 from rich.tree import Tree
 from tabulate import tabulate
 
-from orchestration.lineage.listing import NOT_ASKED, Constant, Entry, Hit, Listing, Made
+from orchestration.lineage.listing import Constant, Entry, Hit, Listing, Made
 from orchestration.lineage.number import Lineage, Step, Trace, benchmark_of, trace_number
 from orchestration.project import open_workspace
 from orchestration.registry import BENCHMARKS
-from orchestration.scoring.published import FILE
+from orchestration.scoring.published import FILE, MINUS
 from orchestration.settings import flattened
 from substrate.base.errors import ParameterError
 from substrate.cli.printing import print_json, print_text, shown
@@ -174,8 +174,7 @@ def _derived_tree(listing: Listing, entry: Entry, made: Made) -> Tree:
             figure = listing.figures.get(side)
             branch.add(escape(f"{side} {figure.printed if figure else 'not printed'}"))
     if entry.measured is None and not made.counts:
-        asked = made.how.removesuffix(NOT_ASKED) if made.how.endswith(NOT_ASKED) else entry.name
-        tree.add(escape(_going_on(asked, listing.workspace.settings.profile)))
+        tree.add(escape(_going_on(entry.name, listing.workspace.settings.profile)))
     if made.counts:
         branch = tree.add(f"[bold]made of[/] {escape(made.how)}")
         for count in made.counts:
@@ -185,9 +184,10 @@ def _derived_tree(listing: Listing, entry: Entry, made: Made) -> Tree:
 
 def _going_on(number: str, profile: str) -> str:
     """The command that measures a number, and what it needs where a language model answers."""
-    name = number.partition("/")[0]
-    command = f"`substrate reproduce --profile {profile} --only {name}` measures it"
-    if not BENCHMARKS[name].by_model:
+    of, _, other = (part.partition("/")[0] for part in number.partition(f"/{MINUS}"))
+    compared = other in BENCHMARKS and other != of
+    command = f"`substrate reproduce --profile {profile}{'' if compared else f' --only {of}'}` measures it"
+    if not any(name in BENCHMARKS and BENCHMARKS[name].by_model for name in (of, other)):
         return f"{command}, where the profile has its data (docs/how-to-bring-data.md)"
     return f"{command}, where SUBSTRATE_MODEL_URL names a server (docs/how-to-compare-a-model.md)"
 

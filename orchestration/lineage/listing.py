@@ -21,8 +21,6 @@ from orchestration.workspace.folders import Workspace
 
 _FIGURE = re.compile(r"[+−-]?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?")
 _EDGES = ("low", "high")
-NOT_ASKED = " was not asked"
-"""The end of what is said of a language model that has no answers here, behind its name."""
 _RANKS = ("printed", "measured", "rounded")
 
 
@@ -238,7 +236,7 @@ class Listing:
 
     def _of_pair(self, pair: Comparison, edge: str, data: Kind) -> Made:
         if pair.difference is None or pair.newcombe is None or pair.mcnemar is None:
-            return Made(None, [], f"{pair.second}{NOT_ASKED}")
+            return Made(None, [], f"{pair.second} was not asked")
         both = {pair.first: pair.both + pair.first_only, pair.second: pair.both + pair.second_only}
         counts = [Count(name, right, pair.n, self._comparisons_file) for name, right in both.items()]
         cells = pair.both, pair.first_only, pair.second_only, pair.neither

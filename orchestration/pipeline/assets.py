@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from inspect import isfunction
@@ -34,6 +34,18 @@ EXECUTOR = (
     else dg.in_process_executor
 )
 """The executor of steps: a process a step pays where Spark is a server (``SPARK_REMOTE``) that all share."""
+_CHANGED: Any = (
+    dg.AutomationCondition.missing().newly_true()
+    | dg.AutomationCondition.code_version_changed()
+    | dg.AutomationCondition.any_deps_match(dg.AutomationCondition.data_version_changed())
+)
+STALE: dg.AutomationCondition[Any] = (
+    _CHANGED.since_last_handled()
+    & ~dg.AutomationCondition.any_deps_missing()
+    & ~dg.AutomationCondition.any_deps_in_progress()
+    & ~dg.AutomationCondition.in_progress()
+).with_label("its code changed, or what it reads has other bytes")
+"""The staleness of a stage as Dagster can see it; a run then skips it where the ledger knows it."""
 RETRIES = dg.RetryPolicy(max_retries=2, delay=10, backoff=dg.Backoff.EXPONENTIAL)
 """Of a stage that lost a worker or Spark itself: again after 10 s, then after 30."""
 
@@ -51,6 +63,24 @@ def group_of(stage: Stage) -> str:
     asked = [BENCHMARKS.get(name.partition("/")[0]) for name in (stage.name, *stage.needs)]
     groups = {benchmark.source.name if benchmark else RESULTS for benchmark in asked}
     return groups.pop() if len(groups) == 1 else RESULTS
+
+
+def tags_of(stage: Stage) -> dict[str, str]:
+    """The tags by which a stage is found: the benchmark that it is of, if it is of one, and its step.
+
+    >>> from orchestration.pipeline.graph import STAGES
+    >>> [tags_of(STAGES[name]) for name in ("babi/scores", "tables/clevrer", "tables/transfer")]
+    [{'step': 'scores', 'benchmark': 'babi'}, {'step': 'tables', 'benchmark': 'clevrer'}, {'step': 'tables'}]
+    """
+    first, _, second = stage.name.partition("/")
+    of, step = (first, second) if first in BENCHMARKS else (second, first)
+    return {"step": step, **({"benchmark": of} if of in BENCHMARKS else {})}
+
+
+def asks_a_model(stage: Stage) -> bool:
+    """Tell whether a stage sends requests to a language model, which nobody but a person starts."""
+    benchmark = BENCHMARKS.get(stage.benchmark)
+    return bool(benchmark and benchmark.by_model and stage.name.endswith("/dataset"))
 
 
 def lines_to(stages: Stages, stage: Stage) -> list[str]:
@@ -81,14 +111,15 @@ def _asset(stages: Stages, stage: Stage) -> dg.AssetsDefinition:
         key=asset_key(stage.name),
         deps=[asset_key(need) for need in lines_to(stages, stage)],
         group_name=group_of(stage),
-        tags={"benchmark": stage.benchmark, "step": stage.name.partition("/")[2]},
+        tags=tags_of(stage),
         # The graph names a node by the last part of its key alone; a kind below it says whose it is.
         kinds={stage.benchmark, *stage.kinds},
-        metadata={"reads": list(stage.needs), **_code_references(stage)},
+        metadata={"reads": list(stage.needs), **code_references((stage.run, *stage.functions))},
         description=stage.about,
         owners=OWNERS,
         code_version=version_of(stage.code),
         retry_policy=RETRIES if "spark" in stage.kinds else None,
+        automation_condition=None if asks_a_model(stage) else STALE,
     )
     def materialize(workspace: WorkspaceResource) -> dg.MaterializeResult[Any]:
         opened, log = workspace.open(), dg.AssetExecutionContext.get().log.info
@@ -132,8 +163,8 @@ def _asset(stages: Stages, stage: Stage) -> dg.AssetsDefinition:
     return materialize
 
 
-def _code_references(stage: Stage) -> dict[str, dg.CodeReferencesMetadataValue]:
-    """The functions of a stage by file and line, which the UI opens in an editor."""
+def code_references(calls: Iterable[Callable[..., Any]]) -> dict[str, dg.CodeReferencesMetadataValue]:
+    """Functions of an asset by file and line, which the UI opens in an editor."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", dg.BetaWarning)
         found = [
@@ -142,7 +173,7 @@ def _code_references(stage: Stage) -> dict[str, dg.CodeReferencesMetadataValue]:
                 line_number=call.__code__.co_firstlineno,
                 label=call.__qualname__,
             )
-            for call in map(_function, (stage.run, *stage.functions))
+            for call in map(_function, calls)
             if isfunction(call)
         ]
         return {"dagster/code_references": dg.CodeReferencesMetadataValue(code_references=[*found])}

@@ -13,7 +13,7 @@ import dagster as dg
 
 from orchestration.experiments.comparison import Compared, compare
 from orchestration.experiments.record import Experiment, list_experiments
-from orchestration.pipeline.assets import OWNERS, asset_key
+from orchestration.pipeline.assets import OWNERS, asset_key, code_references
 from orchestration.rendering.comparison import HEADS, WON, cells, numbers_line, rows_line
 from orchestration.workspace.root import find_root
 from substrate.base.errors import ParameterError
@@ -28,6 +28,7 @@ LISTED = 20
     deps=[asset_key("tables/numbers")],
     group_name="experiments",
     kinds={"experiments"},
+    metadata=code_references([compare]),
     owners=OWNERS,
     description="Every experiment beside the pinned results: the numbers that differ, McNemar's p, how many "
     "answers changed. Made anew on request, since experiments come and go.",

@@ -19,6 +19,8 @@ from typing import Any, NamedTuple
 import dagster as dg
 import msgspec.inspect as types
 import yaml
+from dagster._core.errors import DagsterUserCodeProcessError
+from dagster_shared.error import SerializableErrorInfo
 
 from orchestration.pipeline.resources import WorkspaceResource
 from orchestration.project import SETTINGS
@@ -110,14 +112,18 @@ def _documented(class_: type) -> dict[str, str]:
     return found
 
 
-def form_of(path: Path) -> dict[str, dg.Field]:
+def form_of(path: Path, takes: Iterable[str] | None = None) -> dict[str, dg.Field]:
     """The fields of the form for a file of parameters.
+
+    Args:
+        path: the file.
+        takes: the keys that a run's stages take, with ``{profile}`` for each of the file's; all unless given.
 
     Raises:
         ParameterError: the file cannot be read as parameters.
     """
     raw = read_parameters(path)
-    keys = keys_of(raw)
+    keys = {name: key for name, key in keys_of(raw).items() if takes is None or _is_taken(name, takes, raw)}
     short = {name: key for name, template in SHORT.items() if (key := _first(keys, template, raw))}
     about = {
         name: f"{SHORT[name]}; null: as in {PARAMETERS_FILE}. {_limits(key)}{key.about}"
@@ -138,6 +144,35 @@ def form_of(path: Path) -> dict[str, dg.Field]:
         "experiment": _optional(dg.Noneable(str), named),
         "force": dg.Field(bool, is_required=False, default_value=False, description=forced),
     }
+
+
+def _is_taken(name: str, takes: Iterable[str], raw: Mapping[str, Any]) -> bool:
+    """Tell whether a key is among those that stages take, or says where they run."""
+    named = {key.format(profile=profile) for key in (*_OF_ALL, *takes) for profile in raw["profiles"]}
+    return any(f"{name}.".startswith(f"{key}.") for key in named)
+
+
+_OF_ALL = ("spark", "storage")
+"""The keys that any run has a use for."""
+
+
+def form_of_job(profile: str, takes: Iterable[str] | None = None) -> dg.ConfigMapping:
+    """The form that a job opens with: a profile, and nothing that changes what `params.yaml` has.
+
+    Args:
+        profile: the one that stands in it.
+        takes: the keys that its stages take; all unless given.
+    """
+    fields, filled = form_of(find_root() / PARAMETERS_FILE, takes), {"profile": profile, **EMPTY}
+    for name in fields.keys() & filled.keys():
+        one = fields[name]
+        about, value = one.description, filled[name]
+        fields[name] = dg.Field(one.config_type, is_required=False, default_value=value, description=about)
+    workspace = {"workspace": {"config": fields}}
+    # Dagster's own keys, as `execution` and `loggers`, stay what they are.
+    return dg.ConfigMapping(
+        config_fn=dict, config_schema=dg.Permissive({"resources": dg.Permissive(workspace)})
+    )
 
 
 def _optional(type_: Any, about: str) -> dg.Field:
@@ -248,6 +283,18 @@ def judged(form: Mapping[str, Any]) -> dict[str, Any]:
         }
         WorkspaceResource(**told).open()
     except ParameterError as error:
-        # An error of this kind reaches the page as it is, without what Dagster says of ours.
-        raise dg.DagsterInvalidConfigError(str(error), [], form) from None
+        raise FormError(str(error), form) from None
     return told
+
+
+class FormError(dg.DagsterInvalidConfigError, DagsterUserCodeProcessError):
+    """A form that was refused: the sentence reaches the page, and no traceback of this code.
+
+    Args:
+        said: what is wrong, and what to do.
+        form: what was given.
+    """
+
+    def __init__(self, said: str, form: object) -> None:
+        shown = [SerializableErrorInfo(said, [], "ParameterError")]
+        super().__init__(said, [], form, user_code_process_error_infos=shown)

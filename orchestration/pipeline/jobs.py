@@ -16,7 +16,7 @@ from orchestration.ledger.dvc import settle
 from orchestration.ledger.verification import verify_profile
 from orchestration.pipeline.assets import asset_key
 from orchestration.pipeline.compared import KEY
-from orchestration.pipeline.form import EMPTY, overrides_of
+from orchestration.pipeline.form import EMPTY, form_of_job, overrides_of
 from orchestration.pipeline.graph import STAGES, stages_of
 from orchestration.pipeline.resources import WorkspaceResource
 from orchestration.pipeline.run import recompute
@@ -28,20 +28,21 @@ from orchestration.settings import PARAMETERS_FILE
 PROFILES = ("sample", "full", "paper")
 
 
+@dg.static_partitioned_config(partition_keys=PROFILES)
 def profile_config(profile: str) -> dict[str, object]:
     """Run configuration of a profile: the launch form, filled in."""
     return {"resources": {"workspace": {"config": {"profile": profile, **EMPTY}}}}
 
 
 def reproductions() -> list[dg.UnresolvedAssetJobDefinition]:
-    """A job for every profile, and one for every benchmark with all it needs; its profile is set in the
-    launchpad.
+    """A job for every profile, one that has the profiles as partitions, and one for every benchmark with all
+    it needs; its profile is set in the launchpad.
     """
     whole = [
         dg.define_asset_job(
             f"reproduce_{profile}",
             selection=dg.AssetSelection.assets(*map(asset_key, STAGES)),
-            config=profile_config(profile),
+            config=form_of_job(profile),
             description=f"The whole reproduction on the {profile} profile",
         )
         for profile in PROFILES
@@ -50,13 +51,21 @@ def reproductions() -> list[dg.UnresolvedAssetJobDefinition]:
         dg.define_asset_job(
             f"reproduce_{benchmark}",
             selection=dg.AssetSelection.assets(*_keys(benchmark)),
-            config=profile_config("sample"),
+            config=form_of_job(
+                "sample", {key for name in stages_of(benchmark) for key in STAGES[name].parameters}
+            ),
             description=f"{benchmark} and all it needs, on the sample profile "
             "unless the launchpad names another",
         )
         for benchmark in sorted(BENCHMARKS)
     ]
-    return whole + of_benchmark
+    by_profile = dg.define_asset_job(
+        "reproduce_profiles",
+        selection=dg.AssetSelection.assets(*map(asset_key, STAGES)),
+        config=profile_config,
+        description="The whole reproduction, with profiles as partitions: a backfill runs several",
+    )
+    return [*whole, by_profile, *of_benchmark]
 
 
 def _keys(benchmark: str) -> list[dg.AssetKey]:
@@ -135,6 +144,15 @@ def settled_pins(context: dg.RunStatusSensorContext) -> dg.SkipReason | None:
     ran = sorted({event.asset_key.to_user_string() for event in events if event and event.asset_key})
     settle(open_workspace(profile), STAGES, ran)
     return None
+
+
+stale_stages = dg.AutomationConditionSensorDefinition(
+    "stale_stages",
+    target=dg.AssetSelection.all(),
+    default_status=dg.DefaultSensorStatus.STOPPED,
+    description="Runs a stage of the default profile where its code changed, or what it reads has other "
+    "bytes; off until it is turned on.",
+)
 
 
 @dg.sensor(

@@ -38,13 +38,13 @@ def preview(outs: Sequence[Path], inputs: Sequence[Path] = ()) -> Metadata:
         inputs: those it read; a table's plot shows the scores that it was rendered from.
     """
     scores = read_scores(outs)
-    if scores:
-        return _of_scores(scores)
-    metadata: Metadata = {}
-    for out in outs:
+    metadata: Metadata = _of_scores(scores) if scores else {}
+    for out in () if scores else outs:
         metadata |= next((show(out) for fits, show in _SHOWS if fits(out)), {})
-    if from_scores := read_scores(inputs):
+    if from_scores := () if scores else read_scores(inputs):
         metadata["plot"] = _accuracies({one.name: (one.correct, one.n) for one in from_scores})
+    if isinstance(table := metadata.get("preview"), dg.TableMetadataValue):
+        metadata["dagster/column_schema"] = table.schema
     return metadata
 
 

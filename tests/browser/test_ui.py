@@ -149,7 +149,7 @@ REFUSED = (
 
 
 def test_the_form_of_a_job_offers_every_key_and_refuses_what_is_wrong_before_a_run(page: Page) -> None:
-    page.goto("/locations/substrate/jobs/reproduce_gqa/playground")
+    page.goto("/locations/substrate/jobs/reproduce_clevrer/playground")
     for field in ("profile", "seed", "scenes", "configuration", "force", "set"):
         expect(page.locator(".CodeMirror-line").get_by_text(field, exact=True)).to_be_visible()
     type_over(page, "profile: sample", "profile: nope")
@@ -166,6 +166,7 @@ def test_the_form_of_a_job_offers_every_key_and_refuses_what_is_wrong_before_a_r
     for form in REFUSED:
         answer = launched(page, "reproduce_gqa", form)
         assert answer["__typename"] in ("RunConfigValidationInvalid", "PythonError"), answer
+        assert not answer.get("stack"), "the sentence, and no traceback"
     assert asked(page, "{runsOrError {... on Runs {count}}}", {})["runsOrError"] == {"count": 0}
 
 
@@ -185,7 +186,7 @@ def asked(page: Page, query: str, variables: dict[str, Any]) -> dict[str, Any]:
 
 
 LAUNCH = """mutation ($params: ExecutionParams!) {launchPipelineExecution(executionParams: $params) {
-  __typename ... on LaunchRunSuccess {run {runId}} ... on PythonError {message}}}"""
+  __typename ... on LaunchRunSuccess {run {runId}} ... on PythonError {message stack}}}"""
 
 
 def launched(page: Page, job: str, form: dict[str, Any], **selection: Any) -> dict[str, Any]:

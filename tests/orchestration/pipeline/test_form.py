@@ -10,16 +10,17 @@ from typing import Any
 import dagster as dg
 import pytest
 import yaml
+from dagster._utils.error import serializable_error_info_from_exc_info
 
 from orchestration.definitions import build_definitions, defs
-from orchestration.pipeline.form import form_of
+from orchestration.pipeline.form import FormError, form_of
 from orchestration.pipeline.jobs import profile_config
 from orchestration.settings import read_parameters
 
 PARAMETERS = Path(__file__).resolve().parents[3] / "params.yaml"
 
 
-JOB = defs.resolve_job_def("reproduce_babi")
+JOB = defs.resolve_job_def("reproduce_sample")
 
 
 def told(form: dict[str, Any], job: dg.JobDefinition = JOB) -> dict[str, Any]:
@@ -54,7 +55,7 @@ def test_the_form_offers_each_key_of_the_parameters_with_its_type_and_what_it_is
 
 
 def test_what_stands_in_a_form_is_what_a_run_is_told() -> None:
-    nothing = {"profile": "", "overrides": [], "force": False, "experiment": "", "scratch": ""}
+    nothing = {"profile": "sample", "overrides": [], "force": False, "experiment": "", "scratch": ""}
     assert told({}) == nothing
     given = {"profile": "full", "overrides": ["seed=3"], "force": True}
     assert told(given) == nothing | given
@@ -110,6 +111,22 @@ def test_a_form_that_is_wrong_is_refused_before_a_run(form: dict[str, Any], said
     with pytest.raises(dg.DagsterInvalidConfigError) as refused:
         told(form)
     assert said.lower() in str(refused.value).lower()
+    if isinstance(refused.value, FormError):
+        assert refused.value.__traceback__
+        raised = FormError, refused.value, refused.value.__traceback__
+        shown = serializable_error_info_from_exc_info(raised)
+        assert (shown.message, shown.stack) == (str(refused.value), []), "the page shows the sentence alone"
+
+
+def test_the_form_of_a_benchmark_offers_what_its_stages_take() -> None:
+    job = defs.resolve_job_def("reproduce_babi")
+    assert told({"seed": 3, "set": {"spark.partitions": 2}}, job)["overrides"] == [
+        "seed=3",
+        "spark.partitions=2",
+    ]
+    for form in ({"scenes": 3}, {"configuration": "S"}, {"set": {"clevrer.predictive.tau": 0.4}}):
+        with pytest.raises(dg.DagsterInvalidConfigError, match="unexpected config entry"):
+            told(form, job)
 
 
 def test_the_choice_of_profiles_is_what_the_file_has(make_project: Callable[..., Path]) -> None:
@@ -119,7 +136,7 @@ def test_the_choice_of_profiles_is_what_the_file_has(make_project: Callable[...,
     del parameters["profiles"]["local"]
     parameters["profile"] = "mine"
     path.write_text(yaml.safe_dump(parameters), "utf-8")
-    job = build_definitions().resolve_job_def("reproduce_babi")
+    job = build_definitions().resolve_job_def("reproduce_clevrer")
     assert told({"profile": "mine", "scenes": 2}, job)["overrides"] == ["profiles.mine.clevrer.scenes=2"]
     with pytest.raises(dg.DagsterInvalidConfigError, match="not in enum"):
         told({"profile": "local"}, job)

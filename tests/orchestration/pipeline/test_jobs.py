@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import dagster as dg
 import pytest
@@ -16,9 +17,11 @@ from orchestration.fetch.sources import official_sources
 from orchestration.ledger import dvc as pins
 from orchestration.ledger.drift import Difference
 from orchestration.ledger.verification import Report
-from orchestration.pipeline import jobs
+from orchestration.pipeline import assets, code_links, jobs
 from orchestration.pipeline.assets import asset_key
+from orchestration.pipeline.compared import KEY
 from orchestration.pipeline.graph import STAGES, stages_of
+from orchestration.pipeline.previews import preview
 from orchestration.pipeline.resources import WorkspaceResource
 from orchestration.pipeline.run import run_stages
 
@@ -33,6 +36,7 @@ def test_definitions_load_and_nothing_launches_by_itself_until_it_is_turned_on()
     dg.Definitions.validate_loadable(defs)
     assert jobs.new_official_data.default_status == dg.DefaultSensorStatus.STOPPED
     assert jobs.nightly_drift.default_status == dg.DefaultScheduleStatus.STOPPED
+    assert jobs.stale_stages.default_status == dg.DefaultSensorStatus.STOPPED
     assert defs.resolve_job_def("verify")
 
 
@@ -117,12 +121,82 @@ def test_a_run_of_the_ui_is_pinned_like_one_of_the_command(make_project: Callabl
             assert ("artifacts/sample/clevrer_humans/answers.jsonl" in locked) == (not overrides)
 
 
+def test_a_stage_is_stale_where_its_code_or_the_bytes_of_what_it_reads_changed() -> None:
+    def project(code: str) -> dg.Definitions:
+        @dg.asset
+        def read() -> None: ...
+
+        @dg.asset(deps=[read], code_version=code, automation_condition=assets.STALE)
+        def made() -> None: ...
+
+        return dg.Definitions([read, made])
+
+    with dg.DagsterInstance.ephemeral() as instance:
+
+        def happens(key: str, data: str = "") -> None:
+            tags = {"dagster/data_version": data} if data else {}
+            instance.report_runless_asset_event(dg.AssetMaterialization(key, tags=tags))
+
+        cursor, stale = None, list[int]()
+        for code, step in (
+            ("1", [("read", "a"), ("made", "")]),
+            ("1", []),
+            ("1", [("read", "a")]),
+            ("1", [("read", "b")]),
+            ("1", [("made", "")]),
+            ("2", []),
+        ):
+            for key, data in step:
+                happens(key, data)
+            found = dg.evaluate_automation_conditions(
+                project(code), instance, asset_selection=dg.AssetSelection.assets("made"), cursor=cursor
+            )
+            cursor = found.cursor
+            stale.append(found.total_requested)
+        assert stale == [0, 0, 0, 1, 0, 1], "equal bytes ask for nothing"
+    asked = {"/".join(spec.key.path) for spec in defs.resolve_all_asset_specs() if spec.automation_condition}
+    assert {"clevrer/dataset", "twin/answers", "report/html"} <= asked
+    assert "twin_direct/dataset" not in asked, "nobody but a person asks a model"
+
+
+def test_profiles_are_partitions_of_a_job_and_of_no_asset() -> None:
+    job = defs.resolve_job_def("reproduce_profiles")
+    assert job.partitions_def
+    assert list(job.partitions_def.get_partition_keys()) == ["sample", "full", "paper"]
+    config: Any = jobs.profile_config.get_run_config_for_partition_key("full")
+    assert config["resources"]["workspace"]["config"]["profile"] == "full"
+    assert not any(spec.partitions_def for spec in defs.resolve_all_asset_specs())
+
+
+def test_the_columns_of_a_result_are_its_schema(tmp_path: Path) -> None:
+    rows = tmp_path / "answers.jsonl"
+    rows.write_text(
+        '{"scene": 1, "question": 2, "predicted": "yes", "correct": true, "subset": "a"}\n', "utf-8"
+    )
+    schema = preview([rows])["dagster/column_schema"]
+    assert {one.name: one.type for one in schema.columns}["correct"] == "bool"
+
+
+def test_a_link_leads_to_the_commit_beside_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(code_links, "source_of", lambda _: "https://github.com/some/where/blob/12ab")
+    (asset,) = code_links.linked(assets.assets_of({"babi/dataset": STAGES["babi/dataset"]}))
+    (spec,) = asset.specs
+    here, *_, there = spec.metadata["dagster/code_references"].code_references
+    assert here.file_path.endswith("orchestration/pipeline/benchmark_stages.py")
+    assert there.url.startswith("https://github.com/some/where/blob/12ab/orchestration/")
+
+
 def test_every_asset_leads_to_the_lines_of_code_that_it_runs() -> None:
     graph = defs.resolve_asset_graph()
+    assert graph.get(KEY).metadata["dagster/code_references"].code_references
     for stage in STAGES:
         found = graph.get(asset_key(stage)).metadata["dagster/code_references"].code_references
         assert found, stage
         for one in found:
+            if not isinstance(one, dg.LocalFileCodeReference):
+                continue
+            assert one.line_number
+            assert one.label
             lines = Path(one.file_path).read_text("utf-8").splitlines()[one.line_number - 1 :]
             name = one.label.rpartition(".")[2]
             assert any(f"def {name}(" in line for line in lines[:9]) or "lambda" in lines[0], one
