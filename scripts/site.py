@@ -23,8 +23,6 @@ def main() -> None:
     environment = os.environ | {"NO_MKDOCS_2_WARNING": "1", "REPORT_IN_SITE": "1"}
     subprocess.run([sys.executable, "-m", "mkdocs", "build", "--strict"], check=True, env=environment)
     shutil.copytree(report, SITE / "report")
-    if (costs := report.parent / "costs.js").is_file():
-        shutil.copy(costs, SITE)
     checker = Path(__file__).with_name("check_links.py")
     checked = subprocess.run([sys.executable, checker, SITE], check=False)
     sys.exit(checked.returncode)

@@ -116,10 +116,10 @@ def _files(root: Path, paths: Iterable[str]) -> Iterator[tuple[str, os.stat_resu
             continue
         for folder, inner, files in os.walk(place):
             inner[:] = sorted(one for one in inner if one not in _PASSED_OVER)
-            for file in sorted(set(files) - _PASSED_OVER):
+            for file in sorted(files):
                 path = os.path.join(folder, file)
                 yield os.path.join(name, os.path.relpath(path, place)), os.stat(path)
 
 
-_PASSED_OVER = {"__pycache__", Path(LEDGER).name, "costs.js", "paper"}
-"""Names that no run is made again for: times of stages, and macros for a paper, beside its own files."""
+_PASSED_OVER = {"__pycache__", Path(LEDGER).name, "paper"}
+"""Folders that no run is made again for; `paper` holds macros for a paper, which another command writes."""

@@ -148,7 +148,7 @@ def _asset(stages: Stages, stage: Stage) -> dg.AssetsDefinition:
                 made = stage.run(opened, *(stack.enter_context(replacing(path)) for path in paths))
             before = fingerprint(stages, stage, opened)
             metadata |= made
-            if meter.cost and opened.artifacts.is_dir():
+            if meter.cost:
                 keep_cost(opened, stage.name, meter.cost)
                 metadata |= {"seconds": meter.cost.seconds, "megabytes": meter.cost.megabytes}
         keep_record(opened, stage.name, before)

@@ -1,7 +1,7 @@
 """The time and memory that each computed stage took, and on which machine: beside the results, never in them.
 
-`costs.js` is the record and, as a script, what the report's page `run.html` may load from disk. The report's
-own bytes follow from the results, so nothing of a run's times stands in them.
+`costs/PROFILE.js` is the record and, as a script, what the report's page `run.html` may load from disk. The
+report's own bytes follow from the results, so nothing of a run's times stands in them.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ import msgspec
 import psutil
 
 from orchestration.workspace.folders import Workspace
-from substrate.base.files import replacing
+from substrate.base.files import OutputError, make_folders, replacing
 
-COSTS = "artifacts/{profile}/costs.js"
+COSTS = "costs/{profile}.js"
+"""Beside the folders of data and artifacts, where each file is a result that is held against its hash."""
 _CALL, _END = b"costs(", b")\n"
 _EACH = 1.0
 """The seconds between two looks at the memory."""
@@ -100,13 +101,20 @@ def read_costs(workspace: Workspace) -> dict[str, Cost]:
 
 
 def keep_cost(workspace: Workspace, stage: str, cost: Cost) -> None:
-    """Write what a stage cost into the record; processes that do so at once do it one after the other."""
+    """Write what a stage cost into the record; processes that do so at once do it one after the other.
+
+    A recomputation beside the artifacts leaves the record as it is; no run stops where it cannot be written.
+    """
     path = workspace.path(COSTS)
-    descriptor = os.open(path.parent, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        known = read_costs(workspace) | {stage: cost}
-        with replacing(path) as fresh:
-            fresh.write_bytes(_CALL + msgspec.json.encode(known) + _END)
-    finally:
-        os.close(descriptor)
+    if workspace.scratch:
+        return
+    with suppress(OSError, OutputError):
+        make_folders(path.parent)
+        descriptor = os.open(path.parent, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            known = read_costs(workspace) | {stage: cost}
+            with replacing(path) as fresh:
+                fresh.write_bytes(_CALL + msgspec.json.encode(known) + _END)
+        finally:
+            os.close(descriptor)

@@ -176,4 +176,4 @@ globalThis.costs = record => {
   told(`${stages.length} stages were computed here, in ${number(all, 0)} s together; at most ${number(most, 0)} MiB.`);
 };
 
-if (run) load(run.dataset.source, () => told("No record of a run lies beside this report: it was made elsewhere, and came without costs.js."));
+if (run) load(run.dataset.source, () => told("No record of a run lies beside this report: it was made elsewhere, and came without its record."));

@@ -35,7 +35,7 @@ def test_it_opens_from_a_file_and_asks_for_nothing_else(opened: Opener) -> None:
     wrong_answer(page)
     assert opened.complaints == []
     asked = {address for address in opened.requests if not address.startswith("data:")}
-    asked.remove(f"{opened.folder.parent.as_uri()}/costs.js")
+    asked.remove(f"{opened.folder.parents[2].as_uri()}/costs/sample.js")
     assert all(address.startswith(f"{opened.folder.as_uri()}/") for address in asked)
 
 
