@@ -44,7 +44,7 @@ The tools, one a line:
 {tools}
 
 Answer with one JSON object and nothing else: {{"tool": NAME, "arguments": {{…}}}}"""
-_SETTINGS = {"temperature": 0, "max_tokens": 64, "cache_prompt": True}
+_SETTINGS = {"temperature": 0, "max_tokens": 160, "cache_prompt": True}
 _TERM = re.compile(r'<[^<>\s]+>|".*"(@\w+|\^\^<.*>)?|_:\w+|\w[\w+.-]*:\S+', re.DOTALL)
 
 
@@ -168,7 +168,7 @@ def main() -> None:
                     "model": model,
                     "messages": messages,
                     "temperature": 0,
-                    "max_tokens": 64,
+                    "max_tokens": 160,
                 }
                 if under == "schema":
                     body["response_format"] = grammar(schemas)
