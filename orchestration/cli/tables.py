@@ -15,8 +15,10 @@ from orchestration.workspace.root import find_root
 WIDTH = 110
 """The most characters of a line."""
 _GAP = 2
-_LABEL, _CELL = 44, 26
-"""The most characters of a label and of a cell on one line; longer ones go on below."""
+_LABEL, _CELL = (30, 44), (24, 26)
+"""The characters of a label's and of a cell's line, and the most for the sake of a long word; what is longer
+goes on below.
+"""
 _LAST = ("paper's n", "paper's gap", "gap (substrate vs. best)", "options", "measured minus others")
 """Heads that stand in the files and the report, and here where there is room."""
 _SILENT = re.compile(r"|not (reported|compared)\b.*")
@@ -56,7 +58,7 @@ def on_terminal(markdown: str, rest: str) -> str:
 
 def _drawn(cells: Sequence[str], widths: Sequence[int]) -> Iterator[str]:
     """The lines of a row: the label on the left, the others on the right of their columns."""
-    wrapped = [_wrapped(cell, at) for at, cell in enumerate(cells)]
+    wrapped = [wrap(cell, width, break_on_hyphens=False) for cell, width in zip(cells, widths, strict=True)]
     for parts in zip_longest(*wrapped, fillvalue=""):
         label, *rest = zip(parts, widths, strict=True)
         placed = [label[0].ljust(label[1]), *(part.rjust(width) for part, width in rest)]
@@ -121,8 +123,9 @@ def _columns(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int]:
 
 
 def _width(heads: Sequence[str], rows: Sequence[Sequence[str]], at: int) -> int:
-    return max(len(line) for cells in (heads, *rows) for line in _wrapped(cells[at], at))
-
-
-def _wrapped(text: str, at: int) -> list[str]:
-    return wrap(text, _CELL if at else _LABEL, break_on_hyphens=False) or [""]
+    """The width of a column: that of its longest line, where long cells go on below."""
+    cells = [cells[at] for cells in (heads, *rows)]
+    usual, most = _CELL if at else _LABEL
+    width = min(max(usual, *(len(word) for cell in cells for word in cell.split())), most)
+    lines = (line for cell in cells for line in wrap(cell, width, break_on_hyphens=False))
+    return max(map(len, lines), default=1)

@@ -29,14 +29,17 @@ class Columns:
     is first asked for and carried on as the columns grow.
     """
 
-    __slots__ = ("_last", "_previous", "inserts", "numbers", "ticks")
+    __slots__ = ("_first", "_last", "_others", "_previous", "inserts", "numbers", "ticks")
 
     def __init__(self) -> None:
         self.ticks = array("q")
         self.inserts = bytearray()
         self.numbers = array("I")
-        self._last: dict[int, int] = {}
-        self._previous = array("q")
+        # A log's new triples are numbered one after the other: an array; a fork's parents' are not
+        self._first = 0
+        self._last = array("i")
+        self._others: dict[int, int] = {}
+        self._previous = array("i")
 
     def __len__(self) -> int:
         # The column that is written last: what stands in it stands in all
@@ -51,7 +54,8 @@ class Columns:
     def latest(self, number: int, start: int, stop: int) -> int:
         """The last position from ``start`` to before ``stop`` that mentions a triple; -1 where none does."""
         self._index()
-        place = self._last.get(number, -1)
+        own = number - self._first
+        place = self._last[own] if 0 <= own < len(self._last) else self._others.get(number, -1)
         while place >= stop:
             place = self._previous[place]
         return place if place >= start else -1
@@ -72,11 +76,21 @@ class Columns:
         if done == len(self):
             return
         with MEMORY:
-            done, last = len(self._previous), self._last
-            found = array("q")
+            done, last, others = len(self._previous), self._last, self._others
+            found = array("i")
+            if not done:
+                self._first = self.numbers[0]
             for place, number in enumerate(self.numbers[done:], start=done):
-                found.append(last.get(number, -1))
-                last[number] = place
+                own = number - self._first
+                if 0 <= own < len(last):
+                    found.append(last[own])
+                    last[own] = place
+                elif own == len(last):
+                    found.append(others.pop(number, -1))
+                    last.append(place)
+                else:
+                    found.append(others.get(number, -1))
+                    others[number] = place
             self._previous.extend(found)
 
 
