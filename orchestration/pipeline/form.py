@@ -156,23 +156,18 @@ _OF_ALL = ("spark", "storage")
 """The keys that any run has a use for."""
 
 
-def form_of_job(profile: str, takes: Iterable[str] | None = None) -> dg.ConfigMapping:
-    """The form that a job opens with: a profile, and nothing that changes what `params.yaml` has.
+def form_of_job(profile: str, takes: Iterable[str] | None = None) -> dict[str, Any]:
+    """The form that a job opens with: a profile, and fields that its stages take, with nothing set in them.
+
+    The launchpad shows what a job is configured with: it leaves out of a schema's defaults what is null.
 
     Args:
         profile: the one that stands in it.
         takes: the keys that its stages take; all unless given.
     """
-    fields, filled = form_of(find_root() / PARAMETERS_FILE, takes), {"profile": profile, **EMPTY}
-    for name in fields.keys() & filled.keys():
-        one = fields[name]
-        about, value = one.description, filled[name]
-        fields[name] = dg.Field(one.config_type, is_required=False, default_value=value, description=about)
-    workspace = {"workspace": {"config": fields}}
-    # Dagster's own keys, as `execution` and `loggers`, stay what they are.
-    return dg.ConfigMapping(
-        config_fn=dict, config_schema=dg.Permissive({"resources": dg.Permissive(workspace)})
-    )
+    fields = form_of(find_root() / PARAMETERS_FILE, takes)
+    filled = {name: value for name, value in {"profile": profile, **EMPTY}.items() if name in fields}
+    return {"resources": {"workspace": {"config": filled}}}
 
 
 def _optional(type_: Any, about: str) -> dg.Field:
