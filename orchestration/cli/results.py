@@ -111,7 +111,7 @@ def materialize(
         note(line)
 
 
-@speaking_as("verify")
+@speaking_as("verify", beside_documents=False)
 def verify(
     profile: ProfileOption = None,
     recompute: Annotated[

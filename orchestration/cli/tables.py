@@ -10,8 +10,6 @@ from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from textwrap import wrap
 
-from orchestration.workspace.root import find_root
-
 WIDTH = 110
 """The most characters of a line."""
 _GAP = 2
@@ -67,6 +65,8 @@ def _drawn(cells: Sequence[str], widths: Sequence[int]) -> Iterator[str]:
 
 def place_of(markdown: str, profile: str, only: str | None) -> str:
     """The place that has all of a table: its file, or the command that prints it."""
+    from orchestration.workspace.root import find_root
+
     root = find_root()
     for path in sorted(root.glob(f"artifacts/{profile}/tables/*.md")):
         if path.read_text("utf-8") == markdown:

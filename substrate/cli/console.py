@@ -56,17 +56,25 @@ def voiced(command: Callable[..., Any]) -> Callable[..., Any]:
     return _with_options(heard, command, quiet=_QuietOption, verbose=_VerboseOption)
 
 
-def speaking_as(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """A long command: it tells its events, to a machine with `--json-lines`; and it is voiced."""
+def speaking_as(
+    name: str, *, beside_documents: bool = True
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """A long command: it tells its events, to a machine with `--json-lines`; and it is voiced.
+
+    Args:
+        name: the command's.
+        beside_documents: tell them in lines also where `--json` or `--markdown` asks for a document.
+    """
 
     def of(command: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(command)
         def told(*given: Any, json_lines: bool = False, **options: Any) -> Any:
-            if json_lines and (options.get("json") or options.get("markdown")):
+            document = options.get("json") or options.get("markdown")
+            if json_lines and document:
                 raise typer.BadParameter("--json-lines goes without --json and --markdown")
             from substrate.cli.events import speaking
 
-            with failing(), speaking(name, json_lines=json_lines):
+            with failing(), speaking(name, json_lines=json_lines, lines=beside_documents or not document):
                 return command(*given, **options)
 
         return voiced(_with_options(told, command, json_lines=_JsonLinesOption))

@@ -163,9 +163,10 @@ class Stream:
     Args:
         command: its name.
         json_lines: write the events to standard output as JSON, in place of lines and bars.
+        lines: write lines where there is no terminal.
     """
 
-    def __init__(self, command: str, *, json_lines: bool = False) -> None:
+    def __init__(self, command: str, *, json_lines: bool = False, lines: bool = True) -> None:
         self.json_lines = json_lines
         self._lock, self._over = threading.RLock(), threading.Event()
         self._opened, self._faces = ExitStack(), list[Callable[[Event], object]]()
@@ -175,7 +176,8 @@ class Stream:
         elif not Voice.quiet:
             errors = self._opened.enter_context(_own("stderr", 2))
             self._bars = Bars(errors) if errors.isatty() else None
-            self._faces.append(self._bars.show if self._bars else _lines_to(errors))
+            if self._bars or lines:
+                self._faces.append(self._bars.show if self._bars else _lines_to(errors))
         if file := os.environ.get("SUBSTRATE_EVENTS"):
             appended = open(file, "a", encoding="utf-8")  # noqa: SIM115 - closed with the others
             self._faces.append(_json_to(self._opened.enter_context(appended)))
@@ -260,8 +262,11 @@ class Stream:
 
     def _tell(self, event: Event) -> None:
         self._spoke, self._quiet = time.monotonic(), QUIET
-        for face in self._faces:
-            face(event)
+        for face in list(self._faces):
+            try:
+                face(event)
+            except BrokenPipeError:  # nobody is left to read it, and the work goes on
+                self._faces.remove(face)
 
     def _progress(self) -> Progress:
         part, done, total, unit = self._counted or (self._doing, 0, 0, "parts")
@@ -276,7 +281,7 @@ class Stream:
             self._tell(self._progress())
 
     def _keep_speaking(self) -> None:
-        with suppress(OSError):  # nobody is left to read it
+        with suppress(OSError):  # who works will meet it too, and say so
             while not self._over.wait(0.5):
                 with self._lock:
                     self._speak_after(self._quiet)
@@ -289,12 +294,12 @@ class Voices:
 
 
 @contextmanager
-def speaking(command: str, *, json_lines: bool = False) -> Iterator[Stream]:
+def speaking(command: str, *, json_lines: bool = False, lines: bool = True) -> Iterator[Stream]:
     """The stream of a command, from its first event to its last; inside another one that one goes on."""
     if Voices.stream:
         yield Voices.stream
         return
-    Voices.stream = stream = Stream(command, json_lines=json_lines)
+    Voices.stream = stream = Stream(command, json_lines=json_lines, lines=lines)
     code = 1
     try:
         yield stream
@@ -317,8 +322,12 @@ def _own(name: str, number: int) -> Iterator[TextIO]:
     if name in OURS or not writes_to(stream, number):
         yield stream
         return
-    with os.fdopen(os.dup(number), "w", encoding="utf-8") as copy:
+    copy = os.fdopen(os.dup(number), "w", encoding="utf-8")
+    try:
         yield copy
+    finally:
+        with suppress(BrokenPipeError):  # nobody is left to read the rest
+            copy.close()
 
 
 def _json_to(file: TextIO) -> Callable[[Event], object]:

@@ -125,3 +125,18 @@ def test_a_terminal_has_a_line_for_what_ended_and_colours_where_they_are_wanted(
     assert "1 of 4 rows, 30.0 a minute, about 6 s left" in seen
     assert "[1/2] a  computed  4 rows  8.0 s" in seen
     assert ("\x1b[3" in seen) is not plain
+
+
+def test_the_work_goes_on_though_nobody_reads_what_is_told() -> None:
+    work = """
+from substrate.cli.events import speaking
+with speaking("work") as stream:
+    for part in ("one", "another"):
+        stream.doing(part)
+print("done")
+"""
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run([sys.executable, "-c", work], cwd=ROOT, stderr=writer, stdout=-1, check=False)
+    os.close(writer)
+    assert (done.returncode, done.stdout) == (0, b"done\n")
