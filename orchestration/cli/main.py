@@ -13,7 +13,6 @@ import typer
 from orchestration.cli import completion
 from orchestration.cli.console import NOTHING_SET, ProfileOption, SetOption
 from orchestration.cli.results import accept, materialize, reproduce, sign, verify
-from substrate.base.limits import LIMITS
 from substrate.cli.console import JsonOption, failing, give, say, speaking_as, voiced
 from substrate.cli.main import PLAIN, add_commands, add_group
 from substrate.cli.notices import others_apart
@@ -345,8 +344,10 @@ def logs(
         ),
     ] = None,
     tick: Annotated[int | None, typer.Option("--tick", help="For --sparql; the last unless given.")] = None,
-    timeout: Annotated[float, typer.Option("--timeout", min=0.1, help="Seconds.")] = LIMITS.seconds,
-    limit: Annotated[int, typer.Option("--limit", min=1, help="Rows.")] = LIMITS.rows,
+    timeout: Annotated[
+        float | None, typer.Option("--timeout", min=0.1, help="Seconds; 30 unless given.")
+    ] = None,
+    limit: Annotated[int | None, typer.Option("--limit", min=1, help="Rows; 10,000 unless given.")] = None,
     profile: ProfileOption = None,
     set_: SetOption = NOTHING_SET,
     json: JsonOption = False,
@@ -360,8 +361,10 @@ def logs(
         from orchestration.project import open_workspace
         from orchestration.registry import INTERPRETED
         from substrate.base.errors import ParameterError
+        from substrate.base.limits import LIMITS
 
         workspace = open_workspace(profile, tuple(set_))
+        timeout, limit = timeout or LIMITS.seconds, limit or LIMITS.rows
         if (benchmark := INTERPRETED.get(name)) is None:
             known = ", ".join(INTERPRETED)
             raise ParameterError(f"no logs of {name!r}", where=("NAME",), hint=f"Choose one of {known}")

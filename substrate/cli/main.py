@@ -14,7 +14,6 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from substrate.base.limits import LIMITS
 from substrate.cli.console import failing
 
 PLAIN: dict[str, Any] = {"no_args_is_help": True, "rich_markup_mode": None}
@@ -131,17 +130,25 @@ def mcp(
         str | None,
         typer.Option("--tbox", metavar="TBOX", help="A shipped TBox or a Turtle file, for its words."),
     ] = None,
-    timeout: Annotated[float, typer.Option("--timeout", help="Seconds of one query.")] = LIMITS.seconds,
-    limit: Annotated[int, typer.Option("--limit", min=1, help="Rows of one query.")] = LIMITS.rows,
+    timeout: Annotated[
+        float | None, typer.Option("--timeout", help="Seconds of one query; 30 unless given.")
+    ] = None,
+    limit: Annotated[
+        int | None, typer.Option("--limit", min=1, help="Rows of one query; 10,000 unless given.")
+    ] = None,
 ) -> None:
     """Serve a log as an agent's memory over the Model Context Protocol, on standard input and output."""
     with failing():
         from substrate.adapters.mcp_server import serve
+        from substrate.base.limits import LIMITS
         from substrate.rules.tbox import TBox
         from substrate.sparql.guard import QueryLimits
 
         words = TBox.load(tbox) if tbox else None
-        serve(log, write=write, tbox=words, limits=QueryLimits(timeout=timeout, rows=limit))
+        limits = QueryLimits(
+            timeout=LIMITS.seconds if timeout is None else timeout, rows=limit or LIMITS.rows
+        )
+        serve(log, write=write, tbox=words, limits=limits)
 
 
 def add_commands(app: typer.Typer) -> None:
