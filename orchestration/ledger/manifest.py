@@ -9,9 +9,7 @@ Nothing heavy is imported here: neither Dagster, nor Spark, nor the stages.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -19,7 +17,7 @@ from typing import Any, get_args, get_type_hints
 
 import msgspec
 
-from substrate.base.files import make_folders, naming, replacing
+from substrate.base.files import locked, make_folders, naming, replacing
 
 LEDGER = "artifacts/{profile}/.ledger"
 """The folder of a profile's ledger; an experiment has its own beside its artifacts."""
@@ -239,9 +237,7 @@ def changing(folder: Path) -> Iterator[Manifest]:
     """
     with naming(folder):
         make_folders(folder)
-    descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
+    with locked(folder):
         manifest = read_manifest(folder)
         yield manifest
         data = _encode(manifest)
@@ -255,5 +251,3 @@ def changing(folder: Path) -> Iterator[Manifest]:
             if old.stem != name:
                 with suppress(OSError):  # it is read by nobody, and the next change removes it
                     old.unlink()
-    finally:
-        os.close(descriptor)

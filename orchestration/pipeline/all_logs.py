@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 import pyarrow as pa
@@ -21,9 +21,6 @@ from orchestration.workspace.tables import LOGS, Manifest, shard_name
 from substrate.base.errors import ParameterError, SubstrateError
 from substrate.log.event_log import EventLog
 from substrate.sparql.guard import query
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 FOUND = pa.schema([(NUMBER, pa.int64()), (PLACE, pa.int64()), ("lines", pa.list_(pa.string()))])
 """A row a log: its solutions as JSON."""
@@ -54,8 +51,8 @@ def ask_each(
     # What a parser refuses, and what a query gives, shows on an empty state.
     if isinstance(query(EventLog().state(), sparql), list):
         raise ParameterError("a graph cannot be united with its scene", hint="Ask a SELECT or an ASK query")
-    session, manifest, cases = _tables(workspace, benchmark)
-    storage = workspace.storage
+    session, storage = spark_session(workspace.settings.spark), workspace.storage
+    manifest, cases = tables_of(workspace, benchmark)
     columns, rows = ["scene", "log"], list[list[Any]]()
     with within(session.interruptAll, timeout):
         for shard in range(len(manifest.shards)):
@@ -80,11 +77,11 @@ def ask_each(
     return Answered(columns, rows)
 
 
-def _tables(workspace: Workspace, benchmark: Interpreted) -> tuple[SparkSession, Manifest, Manifest]:
-    """A session, and the tables of a benchmark's logs and of their cases."""
-    session, logs = spark_session(workspace.settings.spark), ensure_logs(workspace, benchmark.logger, "logs")
+def tables_of(workspace: Workspace, benchmark: Interpreted) -> tuple[Manifest, Manifest]:
+    """The tables of a benchmark's logs and of their cases."""
+    logs = ensure_logs(workspace, benchmark.logger, "logs")
     keep_tables(workspace)
-    return session, logs, cases_of(workspace, benchmark.source, "logs")
+    return logs, cases_of(workspace, benchmark.source, "logs")
 
 
 def _solutions(sparql: str, tick: int | None, limit: int, row: dict[str, Any]) -> Iterator[dict[str, Any]]:

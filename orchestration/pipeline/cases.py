@@ -73,8 +73,7 @@ def _shards(
         if count > 1:
             say(f"{called} was kept" if kept else f"{called} is done")
         yield storage.rows(folder, key, name, columns=columns)
-        if count > 1:
-            advance(stage, number + 1, count)
+        advance(stage, number + 1, count)
 
 
 def _read_frame(

@@ -40,7 +40,7 @@ def base_of(remote: str, commit: str) -> str | None:
     'https://github.com/some/where/blob/12ab'
     >>> base_of("https://me:secret@gitlab.example.org/some/where.git", "12ab")
     'https://gitlab.example.org/some/where/-/blob/12ab'
-    >>> base_of("/home/me/where", "12ab")
+    >>> base_of("../where", "12ab")
     """
     address = without_user(_SSH.sub(r"https://\1/\2", remote)).removesuffix(".git")
     if not address.startswith("https://") or not ("github" in address or "gitlab" in address):

@@ -6,7 +6,6 @@ report's own bytes follow from the results, so nothing of a run's times stands i
 
 from __future__ import annotations
 
-import fcntl
 import os
 import platform
 import threading
@@ -19,7 +18,7 @@ import msgspec
 import psutil
 
 from orchestration.workspace.folders import Workspace
-from substrate.base.files import OutputError, make_folders, replacing
+from substrate.base.files import OutputError, locked, make_folders, replacing
 
 COSTS = "costs/{profile}.js"
 """Beside the folders of data and artifacts, where each file is a result that is held against its hash."""
@@ -110,11 +109,7 @@ def keep_cost(workspace: Workspace, stage: str, cost: Cost) -> None:
         return
     with suppress(OSError, OutputError):
         make_folders(path.parent)
-        descriptor = os.open(path.parent, os.O_RDONLY | os.O_CLOEXEC)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        with locked(path.parent):
             known = read_costs(workspace) | {stage: cost}
             with replacing(path) as fresh:
                 fresh.write_bytes(_CALL + msgspec.json.encode(known) + _END)
-        finally:
-            os.close(descriptor)

@@ -15,9 +15,7 @@ import pyarrow as pa
 
 from orchestration.benchmarks.benchmark import Interpreted
 from orchestration.code import code_of
-from orchestration.ledger.records import keep_tables
-from orchestration.pipeline.all_logs import Answered, at_most, within
-from orchestration.pipeline.cases import cases_of, ensure_logs
+from orchestration.pipeline.all_logs import Answered, at_most, tables_of, within
 from orchestration.pipeline.spark import NUMBER, columns_of, is_local, spark_session
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.tables import LOGS, Manifest, shard_name, short_key
@@ -116,16 +114,16 @@ def _by_spark(workspace: Workspace, benchmark: Interpreted, query: str, timeout:
         session.catalog.dropTempView(NAME)
 
 
-def _place(workspace: Workspace, logs: Manifest, cases: Manifest) -> tuple[str, str]:
-    """The folder of a benchmark's tables of deltas, and the key of the one that its logs give."""
-    benchmark = logs.folder.rstrip("/").split("/")[-2]
-    return f"{workspace.shelves[0]}/deltas/{benchmark}", short_key(logs.sums, cases.sums, code_of(_exploded))
+def _place(workspace: Workspace, benchmark: Interpreted) -> tuple[Manifest, Manifest, str, str]:
+    """The tables of a benchmark's logs and cases, and the folder and key of the deltas that they give."""
+    logs, cases = tables_of(workspace, benchmark)
+    key = short_key(logs.sums, cases.sums, code_of(_exploded))
+    return logs, cases, f"{workspace.shelves[0]}/deltas/{benchmark.logger.name}", key
 
 
 def delta_table(workspace: Workspace, benchmark: Interpreted) -> Manifest:
     """The table, written by this process where it is not there, or not what was written."""
-    logs, cases = _logs(workspace, benchmark)
-    storage, (folder, key) = workspace.storage, _place(workspace, logs, cases)
+    storage, (logs, cases, folder, key) = workspace.storage, _place(workspace, benchmark)
     found = storage.read_manifest(folder, key, "table.json")
     if found and storage.holds(found):
         return found
@@ -143,8 +141,7 @@ def delta_table(workspace: Workspace, benchmark: Interpreted) -> Manifest:
 
 def _table_by_spark(workspace: Workspace, benchmark: Interpreted) -> str:
     """The URI of the table, written by the executors where it is not there whole."""
-    logs, cases = _logs(workspace, benchmark)
-    storage, (folder, key) = workspace.storage, _place(workspace, logs, cases)
+    storage, (logs, cases, folder, key) = workspace.storage, _place(workspace, benchmark)
     key = f"{key}-spark"
     if not storage.exists(folder, key, "_SUCCESS"):
         session = spark_session(workspace.settings.spark)
@@ -155,13 +152,6 @@ def _table_by_spark(workspace: Workspace, benchmark: Interpreted) -> str:
         table.write.mode("overwrite").parquet(storage.uri(folder, key), compression="zstd")
         storage.keep_only(folder, [key])
     return storage.uri(folder, key)
-
-
-def _logs(workspace: Workspace, benchmark: Interpreted) -> tuple[Manifest, Manifest]:
-    logs = ensure_logs(workspace, benchmark.logger, "logs")
-    cases = cases_of(workspace, benchmark.source, "logs")
-    keep_tables(workspace)
-    return logs, cases
 
 
 def _exploded(row: dict[str, Any]) -> pa.Table:

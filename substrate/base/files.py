@@ -6,6 +6,7 @@ import errno
 import glob
 import hashlib
 import os
+import secrets
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
@@ -155,7 +156,7 @@ def clear_leftovers(path: Path) -> None:
     A folder that was moved aside for a new one, which then never came, goes back to its place.
     """
     for scratch in sorted(path.parent.glob(f".{glob.escape(path.name)}.*.scratch")):
-        with _locked(scratch, wait=False) as held:
+        with locked(scratch, wait=False) as held:
             if held:
                 _clear(scratch, path)
 
@@ -176,18 +177,20 @@ def _scratch(path: Path) -> Iterator[Path]:
     it is in use.
     """
     while True:
-        scratch = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".scratch", dir=path.parent))
-        with _locked(scratch) as held:
-            # Another process may take a folder that is not locked yet for a leftover.
-            if not held:
-                continue
-            _in_use.add(scratch)
-            try:
-                yield scratch
-            finally:
-                _clear(scratch, path)
-                _in_use.discard(scratch)
-            return
+        scratch = path.with_name(f".{path.name}.{secrets.token_hex(4)}.scratch")
+        _in_use.add(scratch)  # before it is there: a process that is told to end leaves none behind
+        try:
+            scratch.mkdir(0o700)
+            with locked(scratch) as held:
+                # Another process may take a folder that is not locked yet for a leftover.
+                if held:
+                    try:
+                        yield scratch
+                    finally:
+                        _clear(scratch, path)
+                    return
+        finally:
+            _in_use.discard(scratch)
 
 
 @contextmanager
@@ -215,7 +218,7 @@ def drop_scratch() -> None:
 
 
 @contextmanager
-def _locked(folder: Path, wait: bool = True) -> Iterator[bool]:
+def locked(folder: Path, wait: bool = True) -> Iterator[bool]:
     """Hold a folder's lock for the block; false where another process holds it, or the folder is gone.
 
     Where the system has no such lock, nobody is told from a process that was killed: what it left stays.
