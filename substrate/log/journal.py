@@ -123,16 +123,17 @@ class Journal:
         self.lock = RLock()
         """Held by the thread that appends."""
         self._forked = self._ended = False
-        # Where a lock does not reach another machine, the file's size tells of a writer there
-        self._end = os.fstat(self._file).st_size
+        # Where the file is written next. Where a lock does not reach another machine, its size tells of a
+        # writer there.
+        self._end = os.lseek(self._file, 0, os.SEEK_END)
         _OPEN.add(self)
 
     def check(self) -> None:
         """Refuse to write where this process may not.
 
         Raises:
-            LogError: this process was forked from the one that opened the file, the log was closed, or an
-                append failed and could not be undone.
+            LogError: this process was forked from the one that opened the file, the log was closed, an
+                append failed and could not be undone, or another writer changed the file.
         """
         if self._forked:
             raise LogError(
@@ -142,7 +143,8 @@ class Journal:
             )
         if self._file < 0:
             raise LogError("the log was closed", where=(self.path,), hint="Open it again to append")
-        if not os.fstat(self._file).st_nlink:
+        status = os.fstat(self._file)
+        if not status.st_nlink:
             raise LogError(
                 "the log's file was deleted or replaced",
                 where=(self.path,),
@@ -150,6 +152,13 @@ class Journal:
             )
         if self._ended:
             raise LogError("a failed append could not be undone", where=(self.path,), hint=_OPEN_AGAIN)
+        if status.st_size != self._end:
+            self._ended = True
+            raise LogError(
+                "another writer, which its lock did not reach, changed the file",
+                where=(self.path,),
+                hint="Let one machine alone write it; close it here, then `substrate log verify`",
+            )
 
     def append(self, text: str) -> None:
         """Add text as one durable step; where it fails the file is as before.
@@ -161,34 +170,27 @@ class Journal:
             LogError: the system refuses the write.
         """
         data = _pack(text) if self.path.suffix == ".gz" else text.encode()
-        end = os.lseek(self._file, 0, os.SEEK_END)
-        if end != self._end:
-            self._ended = True
-            raise LogError(
-                "another writer, which its lock did not reach, changed the file",
-                where=(self.path,),
-                hint="Let one machine alone write it; close it here, then `substrate log verify`",
-            )
         try:
             view = memoryview(data)
             while view:
                 view = view[os.write(self._file, view) :]
             os.fsync(self._file)
-            self._end = end + len(data)
+            self._end += len(data)
         except OSError as error:
-            undone = self._undo(end)
+            undone = self._undo()
             what = "the disk is full" if error.errno == errno.ENOSPC else str(error.strerror)
             hint = "Nothing was written; free space and append again" if undone else _OPEN_AGAIN
             raise LogError(f"cannot append ({what})", where=(self.path,), hint=hint) from error
         except BaseException:
-            self._undo(end)
+            self._undo()
             raise
 
-    def _undo(self, end: int) -> bool:
+    def _undo(self) -> bool:
         """Cut off a failed append, durably; where the disk refuses that too, nothing is appended any more."""
         try:
-            os.ftruncate(self._file, end)
+            os.ftruncate(self._file, self._end)
             os.fsync(self._file)
+            os.lseek(self._file, self._end, os.SEEK_SET)
         except OSError:
             self._ended = True
         return not self._ended
@@ -199,7 +201,7 @@ class Journal:
         kept = keep_beside(self.path, offset, rest)
         os.ftruncate(self._file, offset)
         os.fsync(self._file)
-        self._end = offset
+        self._end = os.lseek(self._file, offset, os.SEEK_SET)
         return kept
 
     def close(self) -> None:

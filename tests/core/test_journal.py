@@ -167,7 +167,8 @@ def test_a_write_that_fails_half_way_leaves_the_file_as_it_was(tmp_path: Path, s
     before = path.read_bytes()
     # A file-size limit lets the first bytes of the append through, then refuses: a real partial write.
     code = f"""
-import resource, signal, random
+import resource, signal, random, sys
+sys.dont_write_bytecode = True
 from substrate import EventLog, LogError
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 log = EventLog.open({str(path)!r})

@@ -34,9 +34,12 @@ def start(*arguments: object, room: int | None = None, code: str = "") -> subpro
         if room is not None:
             resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
 
+    # Python takes no notice of a compiled file that was cut short: the next process could not read it.
+    environment = os.environ | ({} if room is None else {"PYTHONDONTWRITEBYTECODE": "1"})
     command = [sys.executable, "-c", code] if code else SUBSTRATE
     return subprocess.Popen(
         [*command, *map(str, arguments)],
+        env=environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -38,9 +38,11 @@ def substrate(
         if room is not None:
             resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
 
+    # Python takes no notice of a compiled file that was cut short: the next process could not read it.
+    limited = {} if room is None else {"PYTHONDONTWRITEBYTECODE": "1"}
     return subprocess.Popen(
         [*before, sys.executable, "-m", "orchestration.cli.main", *arguments],
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        env=os.environ | limited | {"PYTHONPATH": str(ROOT)},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
