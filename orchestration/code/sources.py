@@ -17,6 +17,7 @@ import msgspec
 from orchestration.code import definitions
 from orchestration.code.data import content
 from orchestration.code.definitions import Source, parse
+from substrate.base.inputs import NOT_JSON
 
 ROOT = Path(__file__).resolve().parents[2]
 """The checkout that the code runs from."""
@@ -84,7 +85,7 @@ def _kept() -> _Kept:
     parsers = (Path(definitions.__file__), Path(content.__code__.co_filename))
     form = hashlib.sha256(b"".join(path.read_bytes() for path in parsers)).hexdigest()
     form = f"{form} {sys.version_info[:2]}"
-    with suppress(OSError, msgspec.DecodeError, UnicodeDecodeError):
+    with suppress(OSError, *NOT_JSON):
         kept = msgspec.msgpack.decode((ROOT / KEPT).read_bytes(), type=_Kept)
         if kept.form == form and kept.size < _MOST:
             kept.written = kept.size

@@ -26,6 +26,7 @@ from orchestration.stage import Stage, Stages
 from orchestration.workspace.folders import EXPERIMENTS, Workspace
 from substrate.base.errors import ParameterError
 from substrate.base.files import replacing, sha256, write_json
+from substrate.base.inputs import NOT_JSON
 
 
 def begin(workspace: Workspace, overrides: Sequence[str]) -> None:
@@ -163,7 +164,7 @@ def _clear_tables(workspace: Workspace) -> None:
 def _known(folder: Path) -> Experiment | None:
     try:
         return msgspec.json.decode((folder / RECORD).read_bytes(), type=Experiment)
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+    except (OSError, *NOT_JSON):
         return None
 
 

@@ -17,6 +17,7 @@ import msgspec
 from orchestration.project import making, open_workspace, require_name
 from orchestration.workspace.folders import EXPERIMENTS, Workspace
 from substrate.base.errors import ParameterError
+from substrate.base.inputs import NOT_JSON
 
 RECORD = "experiment.json"
 
@@ -101,7 +102,7 @@ def read_experiment(root: Path, name: str, argument: str = "NAME") -> Experiment
     path = root / EXPERIMENTS / name / RECORD
     try:
         return msgspec.json.decode(path.read_bytes(), type=Experiment)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except NOT_JSON as error:
         hint = f"`substrate experiment remove {name}` removes it; the same overrides make it again"
         raise ParameterError(f"is damaged: {error}", where=(path,), hint=hint) from error
 

@@ -35,6 +35,7 @@ from orchestration.fetch.transfer import (
 )
 from substrate.base.errors import FormatError, ParameterError
 from substrate.base.files import OutputError, naming
+from substrate.base.inputs import NOT_JSON
 from substrate.base.limits import LIMITS
 from substrate.log.journal import write_atomically
 
@@ -219,7 +220,7 @@ class _Check:
             tarfile.TarError,
             gzip.BadGzipFile,
             zlib.error,
-            msgspec.DecodeError,
+            *NOT_JSON,
             EOFError,
             NotImplementedError,
             RuntimeError,

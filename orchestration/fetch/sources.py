@@ -15,6 +15,7 @@ import msgspec
 from orchestration.base.secrets_out import without_user
 from orchestration.fetch.holdings import Holding
 from substrate.base.errors import FormatError
+from substrate.base.inputs import NOT_JSON
 
 
 class SourceFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -104,7 +105,7 @@ def read_pins(path: Path) -> dict[str, Pin]:
         return msgspec.json.decode(path.read_bytes(), type=dict[str, Pin])
     except FileNotFoundError:
         return {}
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except NOT_JSON as error:
         raise FormatError(
             str(error), where=(path,), hint="Restore the pins file from the repository's history"
         ) from error

@@ -24,6 +24,7 @@ import msgspec
 from orchestration.base.secrets_out import hide, without_user
 from substrate.base.errors import SubstrateError
 from substrate.base.files import naming
+from substrate.base.inputs import NOT_JSON
 from substrate.base.limits import LIMITS
 
 if TYPE_CHECKING:
@@ -257,7 +258,7 @@ class Transfer:
         """The note beside the part, where it allows to continue from this address."""
         try:
             note = msgspec.json.decode(self._note.read_bytes(), type=Remains)
-        except (FileNotFoundError, msgspec.DecodeError):
+        except (FileNotFoundError, *NOT_JSON):
             return None
         return note if note.url == without_user(url) and note.validator else None
 

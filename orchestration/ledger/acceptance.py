@@ -18,6 +18,7 @@ from orchestration.ledger.pinned import ACCEPTED, decode_pins, row_change
 from orchestration.ledger.records import version_of
 from orchestration.scoring.formatting import counted
 from substrate.base.errors import ParameterError
+from substrate.base.inputs import NOT_JSON
 
 Counts = tuple[int, int]
 """Correct and total."""
@@ -171,7 +172,7 @@ def _accepted(root: Path, commit: str, known: Sequence[bytes]) -> list[Acceptanc
 def _read(line: bytes, commit: str) -> Acceptance | None:
     try:
         return msgspec.structs.replace(msgspec.json.decode(line, type=Acceptance), commit=commit)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except NOT_JSON:
         return None
 
 

@@ -35,6 +35,7 @@ from orchestration.workspace.folders import Workspace
 from substrate.base.errors import SubstrateError
 from substrate.base.files import replacing, sha256
 from substrate.base.heads import Head
+from substrate.base.inputs import NOT_JSON
 from substrate.domains.rows import decode
 
 _SHORT = 8
@@ -112,7 +113,7 @@ def measured(made: Made, paths: Mapping[str, Path], digest: Digest) -> Made:
     """A record with all that can be read in its outs, which lie at some paths."""
     scores, cells, rows = dict[str, tuple[int, int]](), dict[str, Any](), Rows()
     for out, path in paths.items():
-        with suppress(msgspec.DecodeError, UnicodeDecodeError):  # it is damaged, and its hash says so
+        with suppress(*NOT_JSON):  # it is damaged, and its hash says so
             if path.name == ROWS:
                 rows = read_rows(path)
             elif "/scores/" in out:
@@ -135,7 +136,7 @@ def _row(number: int, line: bytes) -> PinnedRow:
     digest = hashlib.sha256(line).hexdigest()[:_SHORT]
     try:
         row = decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except NOT_JSON:
         return PinnedRow("", f"line {number}", "", NO_ROW, None, None, "", digest)
     log = row.log.removeprefix("sha256:")[:_SHORT]
     return PinnedRow(
@@ -212,7 +213,7 @@ def read_pin_file(root: Path, profile: str) -> PinFile | None:
         found = msgspec.json.decode(data, type=PinFile)
     except FileNotFoundError:
         return PinFile()
-    except (OSError, ValueError):
+    except (OSError, *NOT_JSON):
         return None
     return found if found.text() == data else None
 
@@ -293,7 +294,7 @@ def decode_rows(data: bytes) -> Rows:
     """The rows of :func:`encode_rows`; a line that cannot be read is left out, and the seal names it."""
     found: Rows = {}
     for line in data.splitlines():
-        with suppress(ValueError, TypeError, LookupError):
+        with suppress(ValueError, TypeError, LookupError, RecursionError):
             found |= {row.name: row for row in _rows_of(*msgspec.json.decode(line))}
     return found
 

@@ -17,6 +17,7 @@ from orchestration.stage import Stages
 from orchestration.workspace.folders import Workspace
 from substrate.base.errors import SubstrateError
 from substrate.base.files import replacing, sha256
+from substrate.base.inputs import NOT_JSON
 
 CACHE = ".dvc/cache/files/md5"
 
@@ -100,7 +101,7 @@ def _restore(root: Path, out: str, digest: str) -> bool:
                 _copy(path, fresh, named)
             if sha256(fresh) != digest:
                 raise _OtherError("not what was pinned")
-    except (_OtherError, OSError, msgspec.DecodeError):
+    except (_OtherError, OSError, *NOT_JSON):
         return False
     return True
 

@@ -39,6 +39,7 @@ from orchestration.models.transcript import (
     repeated,
 )
 from substrate.base.errors import SubstrateError
+from substrate.base.inputs import NOT_JSON
 from substrate.baselines.model import Message, ReplyError, Request
 from substrate.baselines.parameters import Baseline
 
@@ -316,7 +317,7 @@ class Client:
         try:
             said = _completion.decode(response.content)
             choice = said.choices[0]
-        except (msgspec.DecodeError, UnicodeDecodeError, IndexError):
+        except (*NOT_JSON, IndexError):
             raise _TryAgainError("the server's answer is not a chat completion") from None
         usage = said.usage or _Usage()
         return Reply(
@@ -335,7 +336,7 @@ class Client:
         try:
             response = self._http.get(self._server.props, timeout=self._patience.connect)
             return msgspec.json.decode(response.content, type=_Props).total_slots
-        except (httpx.HTTPError, msgspec.DecodeError, UnicodeDecodeError):
+        except (httpx.HTTPError, *NOT_JSON):
             return None
 
     def _known(self) -> _Model | None:
@@ -347,7 +348,7 @@ class Client:
                 try:
                     response = self._http.get(self._server.models, timeout=self._patience.connect)
                     self._served = msgspec.json.decode(response.content, type=_Models).data
-                except (httpx.HTTPError, msgspec.DecodeError, UnicodeDecodeError):
+                except (httpx.HTTPError, *NOT_JSON):
                     self._served = []
             names = (self._baseline.model, self._baseline.answers_as)
             return next((model for model in self._served if model.id in names), None)

@@ -25,7 +25,7 @@ import msgspec
 
 from substrate.base.errors import FormatError, SubstrateError
 from substrate.base.files import make_folders, naming, replacing, sync
-from substrate.base.inputs import read_bytes, require_distinct_keys
+from substrate.base.inputs import NOT_JSON, read_bytes, require_distinct_keys
 from substrate.baselines.model import Image, ReplyError, Request
 from substrate.baselines.parameters import Baseline
 
@@ -290,7 +290,7 @@ def _record(line: bytes, where: str) -> Exchange:
     try:
         record = _decoder.decode(line)
         require_distinct_keys(line, where)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except NOT_JSON as error:
         raise FormatError(
             f"not a record of a transcript ({error})",
             where=(where,),

@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 import os
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from inspect import isfunction
+from pathlib import Path
 from typing import Any
 
 import dagster as dg
@@ -124,6 +125,7 @@ def _asset(stages: Stages, stage: Stage) -> dg.AssetsDefinition:
     def materialize(workspace: WorkspaceResource) -> dg.MaterializeResult[Any]:
         opened, log = workspace.open(), dg.AssetExecutionContext.get().log.info
         paths = [opened.path(out) for out in stage.outs]
+        inputs = [opened.path(out) for out in inputs_of(stages, stage)]
         advance(stage.name, 0, 1)
         for path in paths:
             clear_leftovers(path)
@@ -143,7 +145,7 @@ def _asset(stages: Stages, stage: Stage) -> dg.AssetsDefinition:
         else:
             with ExitStack() as stack:
                 stack.enter_context(logging_to(log))
-                stack.enter_context(_again_where_lost())
+                stack.enter_context(_again_where_lost([path for path in inputs if not path.exists()]))
                 meter = stack.enter_context(measuring())
                 made = stage.run(opened, *(stack.enter_context(replacing(path)) for path in paths))
             before = fingerprint(stages, stage, opened)
@@ -154,7 +156,6 @@ def _asset(stages: Stages, stage: Stage) -> dg.AssetsDefinition:
         keep_record(opened, stage.name, before)
         advance(stage.name, 1, 1)
         version = hashlib.sha256("".join(before.outs.values()).encode()).hexdigest()
-        inputs = [opened.path(out) for out in inputs_of(stages, stage)]
         of_run = {"profile": opened.settings.profile, "parameters": before.parameters, "files": before.outs}
         shown = {**preview(paths, inputs), **metadata, **of_run}
         ended(stage.name, shown)
@@ -185,12 +186,21 @@ def _function(call: Any) -> Any:
 
 
 @contextmanager
-def _again_where_lost() -> Iterator[None]:
-    """Let a step be tried again for a lost worker or connection alone: any other error would come again."""
+def _again_where_lost(lacking: Sequence[Path]) -> Iterator[None]:
+    """Let a step be tried again for a lost worker or connection alone: any other error would come again.
+
+    Args:
+        lacking: the inputs that are not there.
+    """
     try:
         yield
     except Exception as error:
         if is_lost(error):
             leave_session()
             raise
-        raise dg.Failure(str(error), allow_retries=False) from error
+        said = str(error)
+        if isinstance(error, MemoryError):
+            said = "there is not enough memory"
+        elif lacking and isinstance(error, FileNotFoundError):
+            said = f"{lacking[0]} is not there. `substrate reproduce` runs the stages that others need first"
+        raise dg.Failure(said, allow_retries=False) from error

@@ -19,6 +19,7 @@ import psutil
 
 from orchestration.workspace.folders import Workspace
 from substrate.base.files import OutputError, locked, make_folders, replacing
+from substrate.base.inputs import NOT_JSON
 
 COSTS = "costs/{profile}.js"
 """Beside the folders of data and artifacts, where each file is a result that is held against its hash."""
@@ -95,7 +96,7 @@ def read_costs(workspace: Workspace) -> dict[str, Cost]:
     data = path.read_bytes().removeprefix(_CALL).removesuffix(_END)
     try:
         return msgspec.json.decode(data, type=dict[str, Cost])
-    except msgspec.DecodeError:
+    except NOT_JSON:
         return {}
 
 

@@ -112,9 +112,10 @@ def _run(
         raise RunError("; ".join(stopping))
     for event in result.all_events:
         if event.is_step_failure and (failure := event.step_failure_data.error):
-            cause = failure.cause or failure
+            told = event.step_failure_data.user_failure_data
+            said = told.description if told else (failure.cause or failure).message
             raise RunError(
-                f"{event.step_key}: {cause.message.strip()}",
+                f"{str(event.step_key).replace('__', '/')}: {str(said).strip()}",
                 hint=f"`substrate ui` shows the run {result.run_id}",
             )
     raise RunError(f"run {result.run_id} failed", hint="`substrate ui` shows it")

@@ -26,6 +26,7 @@ import pyarrow.parquet as pq
 from orchestration.benchmarks.benchmark import Case, Cases
 from substrate.base.errors import ParameterError
 from substrate.base.files import naming, sha256
+from substrate.base.inputs import NOT_JSON
 from substrate.log.event_log import EventLog
 
 ROWS_AT_ONCE = 16
@@ -246,7 +247,7 @@ def _manifest(text: bytes | str) -> Manifest | None:
     """A manifest as it was written; ``None`` where it is damaged."""
     try:
         found = msgspec.json.decode(text, type=Manifest)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except NOT_JSON:
         return None
     return found if found.whole else None
 

@@ -15,7 +15,7 @@ import msgspec
 
 from substrate.base.errors import SubstrateError
 from substrate.base.files import replacing
-from substrate.base.inputs import read_text
+from substrate.base.inputs import NOT_JSON, read_text
 
 _NAMESPACE = "substrate-head"
 _WHO = "signer"
@@ -83,7 +83,7 @@ def read_head(path: Path, key: Path) -> Head:
         _ssh("-Y", "verify", *named, given=f"{statement}\n".encode(), where=path)
     try:
         return msgspec.json.decode(statement, type=Head)
-    except msgspec.DecodeError as error:
+    except NOT_JSON as error:
         raise HeadError(f"is no head ({error})", where=(path,), hint="Sign it with this version") from error
 
 

@@ -19,6 +19,9 @@ import msgspec
 from substrate.base.errors import FormatError
 from substrate.base.limits import LIMITS, SMALL
 
+NOT_JSON = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+"""The errors of a decoder on what is no JSON, not of the type that is read, or nested past its depth."""
+
 K = TypeVar("K")
 T = TypeVar("T")
 Source = tuple[str, bytes]
@@ -246,10 +249,10 @@ def decode(
         raise FormatError(
             what, where=(*where, path.strip("`") or "$"), hint="Compare the record with the official format"
         ) from error
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise _malformed(bytes(data), str(error), where) from error
     except RecursionError as error:
         raise _too_deep(where) from error
+    except NOT_JSON as error:
+        raise _malformed(bytes(data), str(error), where) from error
     text = bytes(data)
     colons, escaped = text.count(b":"), b"\\" in text
     # As many colons as a record has keys: no key is there twice, and none that the type does not know.

@@ -14,6 +14,7 @@ from typing import Any, Literal, Protocol, TypeVar
 import msgspec
 
 from substrate.base.errors import SubstrateError
+from substrate.base.inputs import NOT_JSON
 from substrate.domains.rows import Row
 
 K = TypeVar("K")
@@ -79,7 +80,7 @@ class Request(msgspec.Struct, frozen=True):
         start, end = said.find("{"), said.rfind("}")
         try:
             return _decoder(self.reply).decode(said[start : end + 1] if 0 <= start < end else said)
-        except (msgspec.DecodeError, UnicodeError) as error:
+        except (*NOT_JSON, UnicodeError) as error:
             options = _schema(self.reply).get("properties", {}).get("answer", {}).get("enum")
             found = options and _option(said, options)
             if not found:
@@ -94,7 +95,7 @@ def _option(text: str, options: Sequence[str]) -> str | None:
     if start >= 0:
         try:
             given = msgspec.json.decode(text[start : end + 1])["answer"]
-        except (msgspec.DecodeError, UnicodeError, KeyError, TypeError):
+        except (*NOT_JSON, UnicodeError, KeyError, TypeError):
             return None
         return by_name.get(given.casefold().strip(_AROUND)) if isinstance(given, str) else None
     last = re.split(r"[.!?]\s|\n", text.strip(_AROUND))[-1].casefold()

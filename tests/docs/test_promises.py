@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from itertools import pairwise
 from pathlib import Path
+
+import pytest
 
 from substrate.base.limits import Limits
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "promises.md").read_text("utf-8")
+NAMED = re.compile(r"`(tests/[\w/]+\.py)::(\w+)`")
 
 
 def test_every_test_that_is_named_is_there() -> None:
-    named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", PAGE)
+    named = NAMED.findall(PAGE)
     assert named
     for file, name in named:
         assert f"def {name}(" in (ROOT / file).read_text("utf-8"), f"{file}::{name}"
@@ -23,6 +27,18 @@ def test_every_promise_names_a_test() -> None:
     rows = [line for line in PAGE.partition("## Limits")[0].splitlines() if line.startswith("| ")]
     promises = [row for row in rows if not row.startswith(("| fault or input", "| broken"))]
     assert all("`tests/" in row for row in promises), promises
+
+
+def test_every_promise_counts_its_cases(request: pytest.FixtureRequest) -> None:
+    """Those that this run has collected whole; a run of some tests has nothing to say of the others."""
+    option = request.config.option
+    if option.keyword or option.markexpr or any("::" in given for given in request.config.args):
+        pytest.skip("tests are left out")
+    cases = Counter(item.nodeid.partition("[")[0] for item in request.session.items)
+    rows = [row for row in PAGE.splitlines() if row.startswith("| ") and "`tests/" in row]
+    for row in rows:
+        counts = [cases["::".join(named)] for named in NAMED.findall(row)]
+        assert 0 in counts or row.endswith(f" | {sum(counts)} |"), row
 
 
 def test_every_row_is_in_a_table() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import msgspec
+import pytest
 from byte_flips import flips, summary, verified
 from typer.testing import CliRunner
 
@@ -133,3 +134,17 @@ def test_a_record_in_the_place_of_another_is_named(reproduced: Path) -> None:
     assert code == 1
     assert "gqa/scores: artifacts/sample/.ledger/HEAD, gqa/scores: " in said
     assert "the record of another stage" in said
+
+
+@pytest.mark.parametrize(
+    "kind", ["pins/sample.json", "artifacts/sample/**/*.json", "artifacts/sample/.ledger/*"]
+)
+def test_a_file_of_json_that_nests_past_all_depth_is_named(reproduced: Path, kind: str) -> None:
+    damaged = [path for path in reproduced.glob(kind) if path.is_file()]
+    assert damaged
+    for path in damaged:
+        path.unlink()
+        path.write_text('{"a": ' + "[" * 100_000, "utf-8")
+    code, said = verify("--json")
+    assert code == 1
+    assert [name for path in damaged if (name := path.relative_to(reproduced).as_posix()) not in said] == []

@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from substrate.base.errors import FormatError
-from substrate.base.inputs import Records, Whole, decode, listed, read_bytes
+from substrate.base.inputs import NOT_JSON, Records, Whole, decode, listed, read_bytes
 from substrate.base.limits import LIMITS
 
 SCENE_GRAPHS_FILE = "sceneGraphs.json"
@@ -198,7 +198,7 @@ def _first_line_is_a_record(data: bytes) -> bool:
     line = memoryview(start)[: end if end > 0 else None]
     try:
         return "imageId" in msgspec.json.decode(line, type=dict[str, msgspec.Raw])
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except NOT_JSON:
         return False
 
 

@@ -529,9 +529,7 @@ def test_the_pipeline_measures_with_a_server_replays_without_and_leaks_nothing(
     monkeypatch.setenv("SUBSTRATE_MODEL_KEY", KEY)
     with model_server(some_answer, "401") as server:
         monkeypatch.setenv("SUBSTRATE_MODEL_URL", server.url)
-        with pytest.raises(
-            RunError, match=r"controlled__dataset: .*HTTP 401.*SUBSTRATE_MODEL_KEY"
-        ) as refused:
+        with pytest.raises(RunError, match=r"controlled/dataset: .*HTTP 401.*SUBSTRATE_MODEL_KEY") as refused:
             run("baselines.concurrency=1")
         (begun,) = (root / "transcripts/sample/controlled").glob("SmolLM2-135M-Instruct.Q4_1@*.partial.jsonl")
         assert begun.read_bytes() == b""

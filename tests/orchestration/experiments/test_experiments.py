@@ -105,7 +105,7 @@ def test_other_data_are_made_beside_and_are_not_paired(reproduced: Path) -> None
 def test_a_run_that_fails_leaves_nothing(reproduced: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SUBSTRATE_MODEL_URL", "http://127.0.0.1:9/v1")
     before = results(reproduced)
-    with pytest.raises(RunError, match="controlled__dataset"):
+    with pytest.raises(RunError, match="controlled/dataset"):
         experiment("baselines.controlled.n=3", "baselines.attempts=1", stages=["controlled/dataset"])
     assert results(reproduced) == before
     assert json.loads(invoke("experiment", "list", "--json")) == []

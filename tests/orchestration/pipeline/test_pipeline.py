@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 import pytest
@@ -71,10 +71,16 @@ def test_a_stage_that_fails_names_the_file_and_leaves_what_was_there(reproduced:
     before = snapshot(reproduced / "artifacts")
     questions = reproduced / "data/sample/clevrer/questions.json"
     questions.write_bytes(questions.read_bytes()[:-1000])
-    with pytest.raises(RunError, match=r"clevrer__logs.*questions\.json.*cut off"):
+    with pytest.raises(RunError, match=r"clevrer/logs.*questions\.json.*cut off"):
         run_stages(["clevrer/logs"], WorkspaceResource(profile="sample"))
     assert snapshot(reproduced / "artifacts") == before
     assert not list((reproduced / "artifacts").rglob(".logs.*"))
+
+
+def test_a_stage_whose_input_was_never_made_names_it(make_project: Callable[..., Path]) -> None:
+    make_project()
+    with pytest.raises(RunError, match=r"babi/logs: .*/data/sample/babi is not there\."):
+        run_stages(["babi/logs"], WorkspaceResource(profile="sample"))
 
 
 def test_dvc_yaml_is_what_the_asset_graph_says() -> None:

@@ -44,9 +44,9 @@ def starves() -> None:
 
 
 def materialized(
-    fault: Fault, faulty: int, monkeypatch: pytest.MonkeyPatch
+    fault: Fault, faulty: int, monkeypatch: pytest.MonkeyPatch, *, driver: bool = False
 ) -> tuple[dg.ExecuteInProcessResult, int]:
-    """A stage whose workers fail in its first attempts; its run, and how many attempts there were."""
+    """A stage whose workers or driver fail in its first attempts; its run, and the number of attempts."""
     attempts: list[int] = []
 
     def run(workspace: Workspace, out: Path) -> dict[str, Any]:
@@ -54,7 +54,7 @@ def materialized(
         fails = len(attempts) <= faulty
 
         def work(row: dict[str, Any]) -> list[dict[str, Any]]:
-            if fails and row[NUMBER] == 4:
+            if fails and not driver and row[NUMBER] == 4:
                 fault()
             return [{NUMBER: row[NUMBER]}]
 
@@ -62,6 +62,8 @@ def materialized(
         names = [f"scene {number}" for number in range(9)]
         back = map_rows(frame, work, SCHEMA, range(9), stage="a/stage", names=names)
         out.write_text(str(back.num_rows), "utf-8")
+        if fails and driver:
+            fault()
         return {}
 
     monkeypatch.setattr(assets, "RETRIES", dg.RetryPolicy(max_retries=1))
@@ -109,6 +111,21 @@ def test_a_worker_without_memory_says_so_and_the_next_run_gives_what_it_would_ha
     result, attempts = materialized(starves, 0, monkeypatch)
     assert result.success
     assert attempts == 1
+    assert out.read_text("utf-8") == "9"
+
+
+def test_a_driver_without_memory_says_so_and_the_next_run_gives_what_it_would_have(
+    make_project: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = make_project() / "artifacts/sample/a.txt"
+    result, attempts = materialized(starves, 9, monkeypatch, driver=True)
+    failure = result.failure_data_for_node("a__stage")
+    assert failure
+    assert failure.error
+    assert "there is not enough memory" in failure.error.message
+    assert attempts == 1
+    assert not list(out.parent.iterdir())
+    assert materialized(starves, 0, monkeypatch)[0].success
     assert out.read_text("utf-8") == "9"
 
 
