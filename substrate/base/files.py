@@ -6,7 +6,6 @@ import errno
 import glob
 import hashlib
 import os
-import secrets
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
@@ -177,7 +176,7 @@ def _scratch(path: Path) -> Iterator[Path]:
     it is in use.
     """
     while True:
-        scratch = path.with_name(f".{path.name}.{secrets.token_hex(4)}.scratch")
+        scratch = path.with_name(f".{path.name}.{os.urandom(4).hex()}.scratch")
         _in_use.add(scratch)  # before it is there: a process that is told to end leaves none behind
         try:
             scratch.mkdir(0o700)
