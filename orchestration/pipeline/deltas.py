@@ -154,15 +154,20 @@ def _table_by_spark(workspace: Workspace, benchmark: Interpreted) -> str:
     return storage.uri(folder, key)
 
 
-def _exploded(row: dict[str, Any]) -> pa.Table:
+def exploded(log: EventLog, name: str, scene: str | None = None) -> pa.Table:
     """A log as its deltas."""
-    found = to_arrow(EventLog.from_patch(row["patch"], row["name"]))
-    scene = str(msgspec.json.decode(row["scene"]))
+    found = to_arrow(log)
     columns = {name: found[name] for name in COLUMNS}
     columns["op"] = pa.array([_LETTERS[op] for op in found["op"].to_pylist()], pa.string())
     columns["scene"] = pa.array([scene] * found.num_rows, pa.string())
-    columns["log"] = pa.array([row["name"]] * found.num_rows, pa.string())
+    columns["log"] = pa.array([name] * found.num_rows, pa.string())
     return pa.table([columns[name] for name in DELTAS.names], schema=DELTAS)
+
+
+def _exploded(row: dict[str, Any]) -> pa.Table:
+    """The deltas of a log that is a row of a table."""
+    log = EventLog.from_patch(row["patch"], row["name"])
+    return exploded(log, row["name"], str(msgspec.json.decode(row["scene"])))
 
 
 def _joined(tables: Iterator[pa.Table]) -> Iterator[pa.Table]:

@@ -5,14 +5,21 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
+from pyspark.errors import PySparkException
 
 from orchestration.pipeline import deltas as tables
 from orchestration.pipeline.all_logs import ask_each
 from orchestration.pipeline.deltas import ask_deltas
+from orchestration.pipeline.log_source import LogSource
+from orchestration.pipeline.spark import spark_session
 from orchestration.project import open_workspace
 from orchestration.registry import INTERPRETED
+from orchestration.settings import Spark
 from orchestration.workspace.tables import read_index
+from substrate import EventLog
 from substrate.base.errors import ParameterError, SubstrateError
 from substrate.sparql.guard import QueryError
 
@@ -83,3 +90,31 @@ def test_a_damaged_table_of_deltas_is_written_anew(reproduced: Path) -> None:
         shard.write_bytes(damaged)
         assert ask_deltas(workspace, benchmark, count, LONG, 1) == before
         assert shard.read_bytes() == whole
+
+
+def test_logs_are_a_source_of_sparks(tmp_path: Path) -> None:
+    session = spark_session(Spark())
+    session.dataSource.register(LogSource)
+    with pytest.raises(PySparkException, match="neither a log nor a table of logs is there"):
+        session.read.format("substrate").load(str(tmp_path)).count()
+    kept: list[tuple[object, ...]] = []
+    for name in ("a.rdfp", "b.rdfp.gz", "c.rdfp"):
+        log = EventLog()
+        log.extend_lines((tick, f'A <urn:{name}> <urn:p> "{tick}" .') for tick in range(2 * len(kept) + 3))
+        log.save(tmp_path / name)
+        kept += [
+            (name[0], place, delta.tick, "A", *map(str, delta.triple)) for place, delta in enumerate(log)
+        ]
+    read = session.read.format("substrate").load(str(tmp_path))
+    assert sorted(tuple(row) for row in read.collect()) == kept
+
+    table = tmp_path / "table" / "part.parquet"
+    table.parent.mkdir()
+    patches = [EventLog.read(tmp_path / name).to_patch() for name in ("a.rdfp", "b.rdfp.gz")]
+    parquet.write_table(pa.table({"name": ["a", "b"], "patch": patches}), table, row_group_size=1)
+    read = session.read.format("substrate").load(table.parent.as_uri())
+    assert sorted(tuple(row) for row in read.collect()) == [row for row in kept if row[0] != "c"]
+
+    (tmp_path / "c.rdfp").write_bytes((tmp_path / "c.rdfp").read_bytes().replace(b"A <urn:c", b"D <urn:c", 1))
+    with pytest.raises(PySparkException, match=r"c\.rdfp"):
+        session.read.format("substrate").load(str(tmp_path)).count()
