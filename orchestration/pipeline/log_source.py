@@ -79,8 +79,9 @@ class LogReader(DataSourceReader):
             )
         return parts
 
-    def read(self, partition: _Part) -> Iterator[pa.RecordBatch]:
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """The deltas of a task's logs, a log at a time in memory."""
+        assert isinstance(partition, _Part)
         for name, log in self._logs(partition):
             yield from exploded(log, name).select(ROWS.names).to_batches()
 
