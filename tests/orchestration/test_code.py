@@ -368,7 +368,6 @@ def test_a_stage_runs_again_where_its_code_changed_and_only_there(
 
 TOY = {
     "substrate/__init__.py": "",
-    "substrate/base/errors.py": "class SubstrateError(Exception): pass",
     "substrate/rules/tbox.py": "class TBox:\n    @classmethod\n    def load(cls, name): ...",
     "substrate/one.py": "ONE = 1",
     "substrate/two.py": "from substrate.one import ONE\nTWO = ONE + 1",
@@ -396,7 +395,8 @@ def code_in(tmp_path: Path) -> Callable[..., set[str]]:
             path = tmp_path / file
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(body, "utf-8")
-        shutil.copytree(ROOT / "orchestration/code", tmp_path / "orchestration/code", dirs_exist_ok=True)
+        for room in ("orchestration/code", "substrate/base"):
+            shutil.copytree(ROOT / room, tmp_path / room, dirs_exist_ok=True)
         program = (
             f"from orchestration.code import code_of; from orchestration import module as m\n"
             f"print('\\n'.join(code_of(m.{value})))"
