@@ -22,6 +22,7 @@ import msgspec
 from orchestration.code import Declared
 from orchestration.scoring.counting import METRICS, RIGHT, Metric
 from substrate.base.errors import FormatError, ParameterError
+from substrate.branch.fork import Emitter
 from substrate.cause.evidence import Rest, rests_on
 from substrate.cause.explanation import ExplainedPart, Explanation
 from substrate.cause.pictures import Pictured
@@ -235,6 +236,8 @@ class Logger(Declared):
         parameters: what ``logs`` takes.
         depends_on: the keys of `params.yaml` that the logs depend on.
         shapes: the TBox whose shapes the logs conform to; empty where there is none.
+        emitter: what follows an intervention on a log, given the parameters; ``None`` for the observed
+            deltas.
     """
 
     name: str
@@ -244,6 +247,7 @@ class Logger(Declared):
     parameters: Section = NO_SECTION
     depends_on: tuple[str, ...] = ()
     shapes: str = ""
+    emitter: Callable[[Any], Emitter | None] = lambda parameters: None
 
 
 @dataclass(frozen=True, kw_only=True)

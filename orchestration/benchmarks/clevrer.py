@@ -35,6 +35,7 @@ from substrate.base.inputs import lines
 from substrate.cause.explanation import OWN, Explanation
 from substrate.cause.pictures import Pictured, pictured
 from substrate.domains.clevrer.deltas import annotation_log, events_log
+from substrate.domains.clevrer.emitter import MotionEmitter
 from substrate.domains.clevrer.evidence import rests_on
 from substrate.domains.clevrer.explain import explain as explain_question
 from substrate.domains.clevrer.format import (
@@ -157,6 +158,11 @@ def scene_logs(case: Case, _: Any = None) -> list[NamedLog]:
     return [NamedLog(f"{case.scene:05d}", log)]
 
 
+def motion(parameters: Parameters) -> MotionEmitter:
+    """The emitter of a scene's log: what is no object any more is gone, the others move on."""
+    return MotionEmitter(engine=parameters.engine)
+
+
 def rows(case: Case, logs: Sequence[EventLog], parameters: Parameters, split: str) -> Iterable[Row]:
     """The rows of a scene's questions."""
     questions = _questions.decode(case.questions).questions
@@ -247,6 +253,7 @@ CLEVRER = Explained(
         logs=scene_logs,
         parameters=PARAMETERS,
         shapes="clevrer",
+        emitter=motion,
     ),
     parameters=PARAMETERS,
     rows=rows,

@@ -19,7 +19,7 @@ from orchestration.benchmarks.benchmark import (
     Source,
     per_choice,
 )
-from orchestration.benchmarks.clevrer import PARAMETERS, scene_cases, scene_logs, wordings_of
+from orchestration.benchmarks.clevrer import PARAMETERS, motion, scene_cases, scene_logs, wordings_of
 from orchestration.benchmarks.transfer import TRANSFER
 from substrate.domains.clevrer.humans import BENCHMARK, HumanScene, answer_humans, read_human_questions
 from substrate.domains.clevrer.parameters import Parameters
@@ -72,6 +72,7 @@ CLEVRER_HUMANS = Interpreted(
         logs=scene_logs,
         parameters=PARAMETERS,
         shapes="clevrer",
+        emitter=motion,
     ),
     parameters=PARAMETERS,
     rows=rows,

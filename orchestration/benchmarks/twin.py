@@ -35,6 +35,7 @@ from substrate.domains.smallville.twin import answer_spec, parent_log, replay_tw
 from substrate.domains.smallville.twin_explain import explain as explain_arm
 from substrate.generators.smallville.release import WORLDS
 from substrate.log.event_log import EventLog
+from substrate.rules.fixpoint import RuleEmitter
 
 _spec = msgspec.json.Decoder(Spec)
 _gold = msgspec.json.Decoder(Gold | None)
@@ -149,6 +150,7 @@ TWIN = Explained(
         source=SPECS,
         logs=logs,
         shapes="village",
+        emitter=lambda _: RuleEmitter(village_tbox()),
     ),
     rows=rows,
     explain=explain,

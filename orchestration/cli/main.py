@@ -12,6 +12,7 @@ import typer
 
 from orchestration.cli import completion
 from orchestration.cli.console import NOTHING_SET, ProfileOption, SetOption
+from orchestration.cli.logs import effect, logs
 from orchestration.cli.results import accept, materialize, reproduce, sign, verify
 from substrate.cli.console import JsonOption, failing, give, say, speaking_as, voiced
 from substrate.cli.main import PLAIN, add_commands, add_group
@@ -48,7 +49,7 @@ app.add_typer(dvc_app, name="dvc")
 app.add_typer(cluster_app, name="cluster")
 
 
-for command in (reproduce, materialize, verify, accept, sign):
+for command in (reproduce, materialize, verify, accept, sign, logs, effect):
     app.command()(command)
 
 
@@ -325,59 +326,6 @@ def bench(
             else:
                 say(str(figure))
             sys.stdout.flush()
-
-
-@app.command()
-@voiced
-def logs(
-    name: Annotated[
-        str,
-        typer.Argument(metavar="NAME", help="A benchmark with logs.", autocompletion=completion.benchmarks),
-    ],
-    sparql: Annotated[
-        str | None, typer.Option("--sparql", help="SELECT or ASK, of the state of each log.")
-    ] = None,
-    sql: Annotated[
-        str | None,
-        typer.Option(
-            "--sql", help="SELECT, of deltas(scene, log, position, tick, op, subject, predicate, object)."
-        ),
-    ] = None,
-    tick: Annotated[int | None, typer.Option("--tick", help="For --sparql; the last unless given.")] = None,
-    timeout: Annotated[
-        float | None, typer.Option("--timeout", min=0.1, help="Seconds; 30 unless given.")
-    ] = None,
-    limit: Annotated[int | None, typer.Option("--limit", min=1, help="Rows; 10,000 unless given.")] = None,
-    profile: ProfileOption = None,
-    set_: SetOption = NOTHING_SET,
-    json: JsonOption = False,
-) -> None:
-    """Ask all logs of a benchmark at once."""
-    if (sparql is None) == (sql is None):
-        raise typer.BadParameter("give either --sparql or --sql")
-    with failing(), others_apart():
-        from orchestration.pipeline.all_logs import ask_each
-        from orchestration.pipeline.deltas import ask_deltas
-        from orchestration.project import open_workspace
-        from orchestration.registry import INTERPRETED
-        from substrate.base.errors import ParameterError
-        from substrate.base.limits import LIMITS
-
-        workspace = open_workspace(profile, tuple(set_))
-        timeout, limit = timeout or LIMITS.seconds, limit or LIMITS.rows
-        if (benchmark := INTERPRETED.get(name)) is None:
-            known = ", ".join(INTERPRETED)
-            raise ParameterError(f"no logs of {name!r}", where=("NAME",), hint=f"Choose one of {known}")
-        found = (
-            ask_each(workspace, benchmark, sparql, tick, timeout, limit)
-            if sparql is not None
-            else ask_deltas(workspace, benchmark, sql or "", timeout, limit)
-        )
-    if json:
-        print_json([dict(zip(found.columns, row, strict=True)) for row in found.rows])
-        return
-    for row in [found.columns, *found.rows]:
-        print_text("\t".join("" if value is None else str(value) for value in row) + "\n")
 
 
 @dvc_app.command("sync")

@@ -10,17 +10,18 @@ from typing import Any, NamedTuple
 
 import msgspec
 import pyarrow as pa
-import pyoxigraph as ox
 
 from orchestration.benchmarks.benchmark import Interpreted
 from orchestration.ledger.records import keep_tables
 from orchestration.pipeline.cases import cases_of, ensure_logs
-from orchestration.pipeline.spark import NUMBER, PLACE, columns_of, map_rows, spark_session
+from orchestration.pipeline.spark import NUMBER, PLACE, Work, map_rows, shards_frame, spark_session
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.tables import LOGS, Manifest, shard_name
-from substrate.base.errors import ParameterError, SubstrateError
+from substrate.ask.functions import solutions
+from substrate.base.errors import SubstrateError
 from substrate.log.event_log import EventLog
-from substrate.sparql.guard import query
+from substrate.rules.tbox import TBox
+from substrate.sparql.guard import QueryError, checked
 
 FOUND = pa.schema([(NUMBER, pa.int64()), (PLACE, pa.int64()), ("lines", pa.list_(pa.string()))])
 """A row a log: its solutions as JSON."""
@@ -36,7 +37,8 @@ class Answered(NamedTuple):
 def ask_each(
     workspace: Workspace, benchmark: Interpreted, sparql: str, tick: int | None, timeout: float, limit: int
 ) -> Answered:
-    """A SELECT or ASK query of each log's state, its answers united, each with its scene and log.
+    """A SELECT or ASK query of each log's state, its answers united, each with its scene and log. It may use
+    :mod:`substrate.ask.functions`, whose events are those of the logs' TBox.
 
     Args:
         tick: of the state; the last of each log where ``None``.
@@ -48,12 +50,40 @@ def ask_each(
         ParameterError: it asks for a graph.
         SubstrateError: it takes longer, or gives more.
     """
+    parsed(sparql)
+    columns, rows = ["scene", "log"], list[list[Any]]()
+    work = partial(_solutions, sparql, tick, limit, benchmark.logger.shapes)
+    for scene, name, lines in of_each(workspace, benchmark, work, timeout):
+        for line in lines:
+            solution: dict[str, str | None] = msgspec.json.decode(line)
+            columns = ["scene", "log", *solution]
+            rows.append([scene, name, *solution.values()])
+        at_most(limit, len(rows))
+    return Answered(columns, rows)
+
+
+def parsed(sparql: str) -> None:
+    """Hold that a user's query is a SELECT or an ASK that reaches nothing but a state.
+
+    Raises:
+        QueryError: the query is refused, or is not SPARQL.
+        ParameterError: it asks for a graph.
+    """
     # What a parser refuses, and what a query gives, shows on an empty state.
-    if isinstance(query(EventLog().state(), sparql), list):
-        raise ParameterError("a graph cannot be united with its scene", hint="Ask a SELECT or an ASK query")
+    try:
+        solutions(EventLog(), checked(sparql))
+    except SyntaxError as error:
+        raise QueryError(f"not SPARQL ({error})", hint="Correct the query") from error
+    except RuntimeError as error:
+        raise QueryError(f"cannot be answered ({error})", hint="Correct the query") from error
+
+
+def of_each(
+    workspace: Workspace, benchmark: Interpreted, work: Work, timeout: float
+) -> Iterator[tuple[Any, str, list[str]]]:
+    """The scene and name of each log, in order, and the lines that some work gives of it in a worker."""
     session, storage = spark_session(workspace.settings.spark), workspace.storage
     manifest, cases = tables_of(workspace, benchmark)
-    columns, rows = ["scene", "log"], list[list[Any]]()
     with within(session.interruptAll, timeout):
         for shard in range(len(manifest.shards)):
             scenes = storage.read(cases.folder, shard_name(shard), columns=[NUMBER, "scene"]).to_pydict()
@@ -61,20 +91,12 @@ def ask_each(
             asked = storage.read(manifest.folder, shard_name(shard), columns=[NUMBER, PLACE, "name"])
             names = {(row[NUMBER], row[PLACE]): row["name"] for row in asked.to_pylist()}
             of_case = {number: name for (number, _), name in names.items()}
-            uri = storage.uri(manifest.folder, shard_name(shard))
-            frame = session.read.schema(columns_of(LOGS)).parquet(uri)
-            work = partial(_solutions, sparql, tick, limit)
+            frame = shards_frame(session, storage, manifest.folder, [shard_name(shard)], LOGS)
             found = map_rows(
                 frame, work, FOUND, list(of_case), stage="substrate logs", names=list(of_case.values())
             )
             for row in found.to_pylist():
-                for line in row["lines"]:
-                    solution: dict[str, str | None] = msgspec.json.decode(line)
-                    columns = ["scene", "log", *solution]
-                    name = names[row[NUMBER], row[PLACE]]
-                    rows.append([scene_of[row[NUMBER]], name, *solution.values()])
-            at_most(limit, len(rows))
-    return Answered(columns, rows)
+                yield scene_of[row[NUMBER]], names[row[NUMBER], row[PLACE]], row["lines"]
 
 
 def tables_of(workspace: Workspace, benchmark: Interpreted) -> tuple[Manifest, Manifest]:
@@ -84,22 +106,22 @@ def tables_of(workspace: Workspace, benchmark: Interpreted) -> tuple[Manifest, M
     return logs, cases_of(workspace, benchmark.source, "logs")
 
 
-def _solutions(sparql: str, tick: int | None, limit: int, row: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _solutions(
+    sparql: str, tick: int | None, limit: int, shapes: str, row: dict[str, Any]
+) -> Iterator[dict[str, Any]]:
     """The solutions in one log, sorted, so that no byte depends on how a store is laid out."""
-    found = EventLog.from_patch(row["patch"], row["name"]).state(tick).query(sparql)
-    lines: list[str] = []
-    if isinstance(found, ox.QueryBoolean):
-        lines.append(msgspec.json.encode({"answer": str(bool(found)).lower()}).decode())
+    log = EventLog.from_patch(row["patch"], row["name"])
+    tbox = TBox.load(shapes) if shapes else None
+    found = solutions(log, sparql, tick=tick, tbox=tbox, most=limit + 1)
+    if isinstance(found, bool):
+        values: list[dict[str, str | None]] = [{"answer": str(found).lower()}]
     else:
-        assert isinstance(found, ox.QuerySolutions)
-        names = [variable.value for variable in found.variables]
-        for solution in found:
-            terms = (solution[name] for name in names)
-            values = {name: term and str(term) for name, term in zip(names, terms, strict=True)}
-            lines.append(msgspec.json.encode(values).decode())
-            if len(lines) > limit:
-                break
-    yield {NUMBER: row[NUMBER], PLACE: row[PLACE], "lines": sorted(lines)}
+        values = [{name: None if term is None else str(term) for name, term in one.items()} for one in found]
+    yield {
+        NUMBER: row[NUMBER],
+        PLACE: row[PLACE],
+        "lines": sorted(msgspec.json.encode(one).decode() for one in values),
+    }
 
 
 def at_most(limit: int, count: int) -> None:

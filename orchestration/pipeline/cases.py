@@ -17,7 +17,7 @@ import pyarrow as pa
 from orchestration.benchmarks.benchmark import Interpreted, Logger, NamedLog, Source, World
 from orchestration.code import code_of
 from orchestration.pipeline.progress import advance, say
-from orchestration.pipeline.spark import NUMBER, columns_of, map_rows, numbers_frame, spark_session
+from orchestration.pipeline.spark import NUMBER, map_rows, numbers_frame, shards_frame, spark_session
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.named import split_of
 from orchestration.workspace.tables import (
@@ -74,13 +74,6 @@ def _shards(
             say(f"{called} was kept" if kept else f"{called} is done")
         yield storage.rows(folder, key, name, columns=columns)
         advance(stage, number + 1, count)
-
-
-def _read_frame(
-    session: SparkSession, storage: Storage, folder: str, number: int, schema: pa.Schema
-) -> DataFrame:
-    # With its schema given Spark opens no file before the job, whose errors name the stage.
-    return session.read.schema(columns_of(schema)).parquet(storage.uri(folder, shard_name(number)))
 
 
 def _made(make: Callable[[int, int, Any], bytes], seed: int, data: Any, row: dict[str, Any]) -> Iterator[Any]:
@@ -192,7 +185,7 @@ def _mapped(
     from pyspark.sql import functions as sql
 
     asked = storage.read(cases.folder, shard_name(number), columns=[NUMBER, "source"])
-    frame = join(_read_frame(session, storage, cases.folder, number, CASES))
+    frame = join(shards_frame(session, storage, cases.folder, [shard_name(number)], CASES))
     if first is not None:
         asked, frame = asked.slice(0, first), frame.where(sql.col(NUMBER) < first)
     numbers, names = asked[NUMBER].to_pylist(), asked["source"].to_pylist()
@@ -271,7 +264,7 @@ def answer_cases(
     key = short_key(cases.folder, logs.folder, parameters, split, partitions, first, code_of(rows))
 
     def compute(number: int) -> pa.Table:
-        of_shard = _read_frame(session, storage, logs.folder, number, LOGS)
+        of_shard = shards_frame(session, storage, logs.folder, [shard_name(number)], LOGS)
 
         def join(frame: DataFrame) -> DataFrame:
             joined = _with_logs(of_shard, frame)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pyarrow as pa
@@ -16,12 +16,15 @@ import pyarrow as pa
 from orchestration.benchmarks.benchmark import Interpreted
 from orchestration.code import code_of
 from orchestration.pipeline.all_logs import Answered, at_most, tables_of, within
-from orchestration.pipeline.spark import NUMBER, columns_of, is_local, spark_session
+from orchestration.pipeline.spark import NUMBER, columns_of, is_local, shards_frame, spark_session
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.tables import LOGS, Manifest, shard_name, short_key
 from substrate.adapters.bridges import COLUMNS, to_arrow
 from substrate.base.errors import ParameterError
 from substrate.log.event_log import EventLog
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
 NAME = "deltas"
 """The table's name in a query."""
@@ -99,8 +102,7 @@ def _by_spark(workspace: Workspace, benchmark: Interpreted, query: str, timeout:
     from pyspark.errors import PySparkException
 
     session = spark_session(workspace.settings.spark)
-    uri = _table_by_spark(workspace, benchmark)
-    session.read.schema(columns_of(DELTAS)).parquet(uri).createOrReplaceTempView(NAME)
+    _frame_by_spark(workspace, benchmark).createOrReplaceTempView(NAME)
     # A query may name no file; and what stands in a subquery can only read.
     session.conf.set("spark.sql.runSQLOnFiles", "false")
     # Spark would log a refused query with the stack of its parser; the error says it in a line.
@@ -139,19 +141,23 @@ def delta_table(workspace: Workspace, benchmark: Interpreted) -> Manifest:
     return found
 
 
-def _table_by_spark(workspace: Workspace, benchmark: Interpreted) -> str:
-    """The URI of the table, written by the executors where it is not there whole."""
-    storage, (logs, cases, folder, key) = workspace.storage, _place(workspace, benchmark)
+def _frame_by_spark(workspace: Workspace, benchmark: Interpreted) -> DataFrame:
+    """The table, written where it is not there whole: by the executors, or by this process to objects."""
+    session, storage = spark_session(workspace.settings.spark), workspace.storage
+    if storage.of_objects:
+        found = delta_table(workspace, benchmark)
+        names = [shard_name(number) for number in range(len(found.shards))]
+        return shards_frame(session, storage, found.folder, names, DELTAS)
+    logs, cases, folder, key = _place(workspace, benchmark)
     key = f"{key}-spark"
     if not storage.exists(folder, key, "_SUCCESS"):
-        session = spark_session(workspace.settings.spark)
         scenes = session.read.parquet(storage.uri(cases.folder) + "/*.parquet").select(NUMBER, "scene")
         read = session.read.schema(columns_of(LOGS)).parquet(storage.uri(logs.folder) + "/*.parquet")
         each = read.select(NUMBER, "name", "patch").join(scenes, NUMBER)
         table = each.mapInArrow(_batches, columns_of(DELTAS))
         table.write.mode("overwrite").parquet(storage.uri(folder, key), compression="zstd")
         storage.keep_only(folder, [key])
-    return storage.uri(folder, key)
+    return session.read.schema(columns_of(DELTAS)).parquet(storage.uri(folder, key))
 
 
 def exploded(log: EventLog, name: str, scene: str | None = None) -> pa.Table:

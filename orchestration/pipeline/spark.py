@@ -34,6 +34,8 @@ from substrate.base.errors import SubstrateError
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from orchestration.workspace.tables import Storage
+
 Work = Callable[[dict[str, Any]], Iterable[dict[str, Any]]]
 """From a row of input to rows of output; picklable, and pure: it may run twice."""
 NUMBER = "number"
@@ -176,6 +178,27 @@ def code_archive() -> bytes:
         for name, file in sorted(named.items()):
             archive.writestr(zipfile.ZipInfo(name), file.read_bytes(), zipfile.ZIP_DEFLATED)
     return data.getvalue()
+
+
+def shards_frame(
+    session: SparkSession, storage: Storage, folder: str, names: Sequence[str], schema: pa.Schema
+) -> DataFrame:
+    """The rows of some shards of a table: read by Spark, or by pyarrow in tasks from an object storage."""
+    # With its schema given Spark opens no file before the job, whose errors name the stage.
+    if not storage.of_objects:
+        uris = [storage.uri(folder, name) for name in names]
+        return session.read.schema(columns_of(schema)).parquet(*uris)
+    groups = [(name, group) for name in names for group in range(storage.groups(folder, name))]
+    tasks = min(len(groups), int(session.conf.get("spark.sql.files.minPartitionNum") or 1))
+    cut = session.range(0, len(groups), 1, max(1, tasks))
+
+    def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for place in batch.column(0).to_pylist():
+                name, group = groups[place]
+                yield from storage.group(group, folder, name).select(schema.names).cast(schema).to_batches()
+
+    return cut.mapInArrow(read, columns_of(schema))
 
 
 def numbers_frame(session: SparkSession, numbers: Sequence[int], partitions: int) -> DataFrame:

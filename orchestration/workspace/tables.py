@@ -8,10 +8,12 @@ there whole or not at all, so that a run that was killed goes on with the next o
 from __future__ import annotations
 
 import hashlib
+import os
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from itertools import groupby, islice
 from pathlib import Path
 from typing import Any
@@ -21,6 +23,7 @@ from urllib.request import url2pathname
 import fsspec.core
 import msgspec
 import pyarrow as pa
+import pyarrow.fs as arrow_fs
 import pyarrow.parquet as pq
 
 from orchestration.benchmarks.benchmark import Case, Cases
@@ -29,6 +32,10 @@ from substrate.base.files import naming, sha256
 from substrate.base.inputs import NOT_JSON
 from substrate.log.event_log import EventLog
 
+_OBJECTS = {"s3": "s3", "s3a": "s3", "gs": "gs", "abfs": "abfs", "abfss": "abfss"}
+"""The schemes of object storages, each with pyarrow's name of it."""
+_ATTEMPTS = 8
+"""The number of times that a busy object storage is asked, with growing waits between."""
 ROWS_AT_ONCE = 16
 """The number of rows of a row group: what a worker reads at a time."""
 CASES = pa.schema(
@@ -105,9 +112,16 @@ class Storage:
         parts = urlsplit(self.base)
         return Path(url2pathname(parts.path)) if parts.scheme == "file" else None
 
+    @property
+    def of_objects(self) -> bool:
+        """Tell whether it is an object storage; tasks read one by pyarrow, as Spark would need more jars."""
+        return urlsplit(self.base).scheme in _OBJECTS
+
     def _place(self, *parts: str) -> tuple[fsspec.AbstractFileSystem, str]:
-        # Hadoop's name of S3's client is not the one that fsspec has.
-        system, path = fsspec.core.url_to_fs(self.uri(*parts).replace("s3a://", "s3://", 1))
+        uri = self.uri(*parts)
+        if self.of_objects:
+            return _object_storage(self.base), uri.partition("://")[2]
+        system, path = fsspec.core.url_to_fs(uri)
         return system, path
 
     @contextmanager
@@ -118,7 +132,8 @@ class Storage:
         """
         system, path = self._place(*parts)
         with naming(Path(path)):
-            system.makedirs(path.rpartition("/")[0], exist_ok=True)
+            if not self.of_objects:  # where a folder is the beginning of a name
+                system.makedirs(path.rpartition("/")[0], exist_ok=True)
             part = f"{path}.{uuid.uuid4()}.part"
             try:
                 yield system, part
@@ -158,6 +173,18 @@ class Storage:
         """A Parquet file, or those of its columns and rows that are asked for."""
         system, path = self._place(*parts)
         return pq.read_table(path, columns=columns, filters=filters, filesystem=system)
+
+    def groups(self, *parts: str) -> int:
+        """The number of row groups of a Parquet file."""
+        system, path = self._place(*parts)
+        with system.open(path, "rb") as file:
+            return pq.read_metadata(file).num_row_groups
+
+    def group(self, number: int, *parts: str) -> pa.Table:
+        """A row group of a Parquet file."""
+        system, path = self._place(*parts)
+        with system.open(path, "rb") as file:
+            return pq.ParquetFile(file).read_row_group(number)
 
     def rows(self, *parts: str, columns: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
         """The rows of a Parquet file in order, a row group at a time in memory."""
@@ -213,11 +240,41 @@ class Storage:
             system.rm(path, recursive=True)
 
     def keep_only(self, folder: str, kept: Iterable[str]) -> None:
-        """Remove all of a folder but some of what is directly in it."""
+        """Remove all of a folder but some of what is directly in it; the folder too where that is nothing."""
+        kept = set(kept)
+        if not kept:
+            self.remove(folder)
+            return
         system, path = self._place(folder)
         for found in system.ls(path, detail=False) if system.exists(path) else ():
             if found.rstrip("/").rpartition("/")[2] not in kept:
                 system.rm(found, recursive=True)
+
+
+@cache
+def _object_storage(base: str) -> fsspec.AbstractFileSystem:
+    """The client of an object storage; credentials, region and ``AWS_ENDPOINT_URL`` are the environment's.
+
+    Raises:
+        ParameterError: pyarrow was built without it.
+    """
+    from fsspec.implementations.arrow import ArrowFSWrapper
+
+    # Hadoop's name of S3's client is not the one that pyarrow has.
+    scheme = urlsplit(base).scheme
+    try:
+        if _OBJECTS[scheme] == "s3":
+            # Named by hand, since a URI's region is asked for over the network.
+            endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
+            region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
+            again = arrow_fs.AwsDefaultS3RetryStrategy(max_attempts=_ATTEMPTS)
+            client = arrow_fs.S3FileSystem(endpoint_override=endpoint, region=region, retry_strategy=again)
+            return ArrowFSWrapper(client)
+        client, _ = arrow_fs.FileSystem.from_uri(base.replace(scheme, _OBJECTS[scheme], 1))
+    except (ImportError, NotImplementedError) as error:
+        hint = "Use s3, or install a pyarrow that has it"
+        raise ParameterError(f"pyarrow has no {scheme}", where=(base,), hint=hint) from error
+    return ArrowFSWrapper(client)
 
 
 def _digest(system: fsspec.AbstractFileSystem, path: str) -> str:

@@ -1,5 +1,6 @@
 """Questions that any domain can be asked, and who told whom."""
 
+from substrate.ask.functions import solutions
 from substrate.ask.questions import Answer, Occurrence, ask, occurrences, survey
 from substrate.ask.tellings import Learning, chains, in_words
 
@@ -11,5 +12,6 @@ __all__ = [
     "chains",
     "in_words",
     "occurrences",
+    "solutions",
     "survey",
 ]

@@ -1,5 +1,6 @@
 """Branches of a log: forks, the interventions they begin with, and merges."""
 
+from substrate.branch.effects import Constructed, Effect, effect
 from substrate.branch.fork import Emitter, Simulation, TwinTick, arms, fork, twin
 from substrate.branch.interventions import (
     Assert,
@@ -16,6 +17,8 @@ __all__ = [
     "Assert",
     "AssertAwareness",
     "Conflict",
+    "Constructed",
+    "Effect",
     "Emitter",
     "Intervention",
     "MergeError",
@@ -27,6 +30,7 @@ __all__ = [
     "Worlds",
     "arms",
     "conflicts",
+    "effect",
     "fork",
     "merge",
     "merge_base",

@@ -199,6 +199,7 @@ class State:
         *,
         prefixes: Mapping[str, str] | None = None,
         substitutions: Mapping[ox.Variable, Term] | None = None,
+        functions: Mapping[ox.NamedNode, Callable[..., Term | None]] | None = None,
     ) -> ox.QuerySolutions | ox.QueryBoolean | ox.QueryTriples:
         """Run a SPARQL query on this state.
 
@@ -206,13 +207,20 @@ class State:
             sparql: a SELECT, ASK, CONSTRUCT or DESCRIBE query.
             prefixes: prefix names to IRIs, beside those the query declares and those of the log.
             substitutions: values put in place of variables.
+            functions: functions of one's own by their IRIs, from terms to a term, or to ``None`` where there
+                is no answer; see :mod:`substrate.ask.functions`.
 
         Raises:
             SyntaxError: the query is not SPARQL.
         """
         names = {**self.prefixes, **(prefixes or {})}
         with self._asked() as store:
-            return store.query(sparql, prefixes=names, substitutions=dict(substitutions or {}))
+            return store.query(
+                sparql,
+                prefixes=names,
+                substitutions=dict(substitutions or {}),
+                custom_functions=dict(functions or {}),
+            )
 
     def __eq__(self, other: object) -> bool:
         """Tell whether two states have the same triples, to the letter; for blank nodes compare

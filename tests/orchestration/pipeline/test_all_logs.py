@@ -13,14 +13,20 @@ from pyspark.errors import PySparkException
 from orchestration.pipeline import deltas as tables
 from orchestration.pipeline.all_logs import ask_each
 from orchestration.pipeline.deltas import ask_deltas
+from orchestration.pipeline.effects import ask_effects
 from orchestration.pipeline.log_source import LogSource
 from orchestration.pipeline.spark import spark_session
 from orchestration.project import open_workspace
 from orchestration.registry import INTERPRETED
 from orchestration.settings import Spark
 from orchestration.workspace.tables import read_index
-from substrate import EventLog
+from substrate import EventLog, TBox, ancestors
+from substrate.ask import occurrences
 from substrate.base.errors import ParameterError, SubstrateError
+from substrate.branch import Constructed
+from substrate.cause.ancestry import Event
+from substrate.domains.clevrer.emitter import without
+from substrate.domains.clevrer.scene import Scene
 from substrate.sparql.guard import QueryError
 
 LONG = 300
@@ -49,8 +55,68 @@ def test_all_logs_are_asked_at_once(reproduced: Path) -> None:
         ask_deltas(workspace, benchmark, "DROP TABLE deltas", LONG, 1)
     with pytest.raises(QueryError, match="not SPARQL"):
         ask_each(workspace, benchmark, "SELECT", None, LONG, 1)
-    with pytest.raises(ParameterError, match="a graph cannot be united"):
+    with pytest.raises(ParameterError, match="a query for a graph has no rows"):
         ask_each(workspace, benchmark, "CONSTRUCT WHERE { ?s ?p ?o }", None, LONG, 1)
+
+
+def test_the_effect_of_an_object_is_that_of_the_fork_without_it(reproduced: Path) -> None:
+    """The average over all scenes is that of a plain loop over the fork that answers counterfactuals."""
+    benchmark, workspace = INTERPRETED["clevrer"], open_workspace()
+    its = "PREFIX : <urn:substrate:clevrer:> "
+    collisions = f"{its} SELECT (COUNT(?event) AS ?n) {{ ?event a :Collision }}"
+    first = (
+        f"{its} SELECT (MIN(?at) AS ?first) {{ ?event a :Collision ; :frame ?at ; :participant ?thing . "
+        "?thing :number 1 }"
+    )
+    gone = Constructed(f"{its} CONSTRUCT {{ ?thing a :Object }} {{ ?thing a :Object ; :number 1 }}")
+    found = ask_effects(workspace, benchmark, first, gone, collisions, LONG)
+
+    def count(scene: Scene) -> int:
+        return sum(event.kind == "Collision" for event in scene.events)
+
+    logs = workspace.logs("clevrer")
+    names = [entry.name for entry in read_index(logs.index)]
+    scenes = {name: Scene(logs.read(name)) for name in names}
+    hit = {n: s for n, s in scenes.items() if any(1 in e.objects for e in s.events if e.kind == "Collision")}
+    assert {one.log: (one.observed, one.changed) for one in found.each} == {
+        name: (count(scene), count(without(scene, 1))) for name, scene in hit.items()
+    }
+    assert (found.logs, found.asked) == (len(names), len(hit))
+    assert found.other == found.asked >= 2  # all in which it takes part lose a collision
+    assert found.effect is not None
+    assert found.low is not None
+    assert found.low <= found.effect < 0
+
+    with pytest.raises(ParameterError, match="there is no intervention"):
+        ask_effects(workspace, benchmark, 5, Constructed(), collisions, LONG)
+    with pytest.raises(QueryError, match="SERVICE would reach the network"):
+        ask_effects(workspace, benchmark, 5, gone, "ASK { SERVICE <urn:x> { ?s ?p ?o } }", LONG)
+    with pytest.raises(ParameterError, match=f"{names[0]}: the outcome is not one number"):
+        ask_effects(workspace, benchmark, 5, gone, "SELECT ?s { ?s ?p ?o }", LONG)
+    nothing = ask_effects(
+        workspace, benchmark, 5, Constructed("CONSTRUCT { <urn:x> a ?k } { ?s a ?k }"), "ASK {}", LONG
+    )
+    assert (nothing.logs, nothing.asked, nothing.effect) == (len(names), 0, None)
+
+
+def test_a_query_of_all_logs_may_ask_for_ancestors(reproduced: Path) -> None:
+    benchmark, workspace = INTERPRETED["clevrer"], open_workspace()
+    asked = (
+        "PREFIX : <urn:substrate:clevrer:> SELECT ?a ?b { ?a a :Collision . ?b a :Collision "
+        "FILTER(core:ancestor(?a, ?b)) }"
+    )
+    expected: list[list[str]] = []
+    logs = workspace.logs("clevrer")
+    for entry in read_index(logs.index):
+        events = occurrences(logs.read(entry.name), TBox.load("clevrer"))
+        ancestry = ancestors(Event(one.node, one.tick, one.participants) for one in events)
+        hits = {one.node for one in events if one.kind.value.endswith("Collision")}
+        expected += [[entry.name, str(a), str(b)] for b in hits for a in ancestry[b].events & hits]
+    found = ask_each(workspace, benchmark, asked, None, LONG, 1000)
+    assert sorted(row[1:] for row in found.rows) == sorted(expected)
+    assert found.rows
+    with pytest.raises(QueryError, match="cannot be answered"):
+        ask_each(workspace, benchmark, "ASK { ?s ?p ?o FILTER(core:no(?s)) }", None, LONG, 1)
 
 
 QUERIES = (

@@ -1,0 +1,126 @@
+"""SPARQL's own questions about a log: functions of other ticks and of ancestry, beside its triples.
+
+============================================  ======================================================
+``core:asOf(?s, ?p, ?o, ?tick)``              the triple held at that tick
+``core:ancestor(?earlier, ?event)``           the one is among the causal ancestors of the other
+``core:without(?event, ?thing)``              the event rests on no event that the thing takes part in,
+                                              nor on the thing itself (paper, Proposition 1)
+============================================  ======================================================
+
+Each is true or false; the last two have no answer for what is no event. Events and their participants are
+those of a TBox, as :func:`substrate.ask.questions.occurrences` finds them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cached_property, partial
+
+import pyoxigraph as ox
+
+from substrate.ask.questions import occurrences
+from substrate.base.delta import Term
+from substrate.base.errors import ParameterError, SubstrateError
+from substrate.base.terms import value
+from substrate.base.vocabulary import NAMESPACE
+from substrate.cause.ancestry import Ancestry, Event, ancestors
+from substrate.log.event_log import EventLog
+from substrate.rules.tbox import TBox
+
+PREFIX = "core"
+"""The prefix that a query need not declare."""
+
+
+class _Functions:
+    """The functions of one log; what goes wrong in one is kept, since SPARQL takes an error for no answer."""
+
+    def __init__(self, log: EventLog, tbox: TBox) -> None:
+        self.log, self.tbox = log, tbox
+        self.error: SubstrateError | None = None
+        each = {"asOf": self._as_of, "ancestor": self._ancestor, "without": self._without}
+        self.by_name: Mapping[ox.NamedNode, Callable[..., ox.Literal | None]] = {
+            ox.NamedNode(NAMESPACE + name): partial(self._called, name, function)
+            for name, function in each.items()
+        }
+
+    @cached_property
+    def _ancestry(self) -> Mapping[Term, Ancestry]:
+        found = occurrences(self.log, self.tbox)
+        return ancestors(Event(one.node, one.tick, one.participants) for one in found)  # pyright: ignore
+
+    def _called(self, name: str, function: Callable[..., bool | None], *terms: Term) -> ox.Literal | None:
+        try:
+            answer = function(*terms)
+            return None if answer is None else ox.Literal(answer)
+        except TypeError:
+            self.error = ParameterError(
+                f"{PREFIX}:{name} does not take {len(terms)} terms", hint="See `substrate.ask.functions`"
+            )
+        except SubstrateError as error:
+            self.error = error
+        return None
+
+    def _as_of(self, subject: Term, predicate: Term, object_: Term, tick: Term) -> bool:
+        when = value(tick)
+        if not isinstance(when, int) or isinstance(when, bool):
+            raise ParameterError(f"{tick} is no tick", where=(f"{PREFIX}:asOf",), hint="Give a whole number")
+        if isinstance(subject, ox.Literal | ox.Triple) or not isinstance(predicate, ox.NamedNode):
+            return False
+        return self.log.history((subject, predicate, object_)).holds(when)
+
+    def _ancestor(self, earlier: Term, event: Term) -> bool | None:
+        found = self._ancestry.get(event)
+        return found and earlier in found.events
+
+    def _without(self, event: Term, thing: Term) -> bool | None:
+        found = self._ancestry.get(event)
+        return found and thing not in found.objects
+
+
+def solutions(
+    log: EventLog,
+    sparql: str,
+    *,
+    tick: int | None = None,
+    tbox: TBox | None = None,
+    most: int | None = None,
+) -> bool | list[dict[str, Term | None]]:
+    """The answer of a SELECT or ASK query of a log's state that may use the functions of this module.
+
+    Args:
+        log: what happened.
+        sparql: a SELECT or ASK query; ``core:`` is declared.
+        tick: of the state; after the last delta unless given. The functions know the whole log.
+        tbox: says which triples are events and participants; the core's own words unless given.
+        most: rows after which no more are taken.
+
+    Returns:
+        The rows of a SELECT, a term or ``None`` for each variable; whether an ASK holds.
+
+    Raises:
+        ParameterError: the query gives a graph, or a function is given what it does not take.
+        SyntaxError: the query is not SPARQL.
+
+    >>> from substrate.rules.fixpoint import unfold
+    >>> box = TBox.load("village")
+    >>> log = unfold(box, box.opening(), until=4)
+    >>> solutions(log, "ASK { ?event a ?kind FILTER(core:without(?event, <urn:substrate:village:klaus>)) }",
+    ...           tbox=box)
+    True
+    """
+    functions = _Functions(log, tbox or TBox("core", ""))
+    found = log.state(tick).query(sparql, prefixes={PREFIX: NAMESPACE}, functions=functions.by_name)
+    answer: bool | list[dict[str, Term | None]]
+    if isinstance(found, ox.QueryBoolean):
+        answer = bool(found)
+    elif isinstance(found, ox.QuerySolutions):
+        names, answer = [variable.value for variable in found.variables], []
+        for row in found:
+            answer.append({name: row[name] for name in names})
+            if most is not None and len(answer) >= most:
+                break
+    else:
+        raise ParameterError("a query for a graph has no rows", hint="Ask a SELECT or an ASK query")
+    if functions.error:
+        raise functions.error
+    return answer

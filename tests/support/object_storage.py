@@ -1,0 +1,79 @@
+"""An S3-compatible server on loopback, moto's, which may answer as a busy one does.
+
+    python object_storage.py PORT [FAULTS]
+
+With FAULTS every 11th request is refused (503), every 17th has its connection closed, and a listing
+shows what was there up to a second ago. What it refused and closed is counted under ``/faults``.
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable
+from threading import Lock
+from typing import Any
+
+from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
+from werkzeug.serving import run_simple
+from werkzeug.test import run_wsgi_app
+
+Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
+LAG = 1.0
+"""The seconds for which a listing is given again."""
+
+
+class Busy:
+    """An application whose requests fail now and then."""
+
+    def __init__(self, inner: Application) -> None:
+        self._inner, self._lock, self._asked = inner, Lock(), 0
+        self._faults: Counter[str] = Counter()
+        self._listed: dict[str, tuple[float, tuple[Any, ...], list[bytes]]] = {}
+
+    def __call__(self, environ: dict[str, Any], respond: Callable[..., Any]) -> Iterable[bytes]:
+        if environ["PATH_INFO"] == "/faults":
+            respond("200 OK", [("Content-Type", "application/json")])
+            return [json.dumps(self._faults).encode()]
+        with self._lock:
+            self._asked += 1
+            number = self._asked
+        if number % 11 == 0:
+            self._faults["refused"] += 1
+            respond("503 Slow Down", [("Content-Type", "application/xml")])
+            return [
+                b"<Error><Code>SlowDown</Code><Message>Please reduce your request rate.</Message></Error>"
+            ]
+        if number % 17 == 0:
+            self._faults["closed"] += 1
+            environ["werkzeug.socket"].shutdown(socket.SHUT_RDWR)
+            return []
+        if "list-type" in environ.get("QUERY_STRING", ""):
+            return self._listing(environ, respond)
+        return self._inner(environ, respond)
+
+    def _listing(self, environ: dict[str, Any], respond: Callable[..., Any]) -> Iterable[bytes]:
+        name = f"{environ['PATH_INFO']}?{environ['QUERY_STRING']}"
+        since, head, body = self._listed.get(name, (0.0, (), []))
+        if time.monotonic() - since < LAG:
+            self._faults["lagged"] += 1
+            respond(*head)
+            return body
+        given, status, headers = run_wsgi_app(self._inner, environ)
+        since, head, body = self._listed[name] = (
+            time.monotonic(),
+            (status, headers.to_wsgi_list()),
+            list(given),
+        )
+        respond(*head)
+        return body
+
+
+if __name__ == "__main__":
+    application: Application = DomainDispatcherApplication(create_backend_app)
+    if sys.argv[2:]:
+        application = Busy(application)
+    run_simple("127.0.0.1", int(sys.argv[1]), application, threaded=True)
