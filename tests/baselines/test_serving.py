@@ -1,0 +1,44 @@
+"""A real model behind `substrate models serve`: the packaged one, or another file."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+from typer.testing import CliRunner
+
+from substrate.baselines.serving import available, digest_of, weights
+from substrate.cli.models import models_app
+
+pytestmark = pytest.mark.skipif(not available(), reason="the extra `models` is not installed")
+ASK = """
+import os, sys, urllib.request
+sys.stdout.buffer.write(urllib.request.urlopen(os.environ["SUBSTRATE_MODEL_URL"] + "/models").read())
+"""
+
+
+def serve(*arguments: object) -> Result:
+    return CliRunner().invoke(models_app, ["serve", *map(str, arguments)])
+
+
+def test_a_file_is_served_under_its_own_name_and_digest(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    own = tmp_path / "another.model.gguf"
+    os.symlink(weights(), own)
+    assert serve("--weights", own, sys.executable, "-c", ASK).exit_code == 0
+    (model,) = json.loads(capfd.readouterr().out)["data"]
+    assert model["id"] == "another.model"
+    assert digest_of(own) in model["tags"]
+
+
+def test_a_file_that_is_no_model_is_an_error_that_names_it(tmp_path: Path) -> None:
+    own = tmp_path / "notes.gguf"
+    own.write_text("no weights")
+    result = serve("--weights", own, "true")
+    assert result.exit_code == 1
+    assert f"{own}: the server cannot load this model" in result.output.replace("\n", "")
