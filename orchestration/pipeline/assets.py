@@ -20,7 +20,7 @@ from orchestration.pipeline.costs import keep_cost, measuring
 from orchestration.pipeline.previews import preview
 from orchestration.pipeline.progress import advance, ended, logging_to
 from orchestration.pipeline.resources import WorkspaceResource
-from orchestration.pipeline.spark import is_lost, leave_session
+from orchestration.pipeline.spark import application, is_lost, leave_session
 from orchestration.registry import BENCHMARKS
 from orchestration.stage import Stage, Stages, inputs_of
 from substrate.base.files import clear_leftovers, replacing
@@ -150,6 +150,8 @@ def _asset(stages: Stages, stage: Stage) -> dg.AssetsDefinition:
                 made = stage.run(opened, *(stack.enter_context(replacing(path)) for path in paths))
             before = fingerprint(stages, stage, opened)
             metadata |= made
+            if "spark" in stage.kinds:
+                metadata |= _linked(application(opened.settings.spark))
             if meter.cost:
                 keep_cost(opened, stage.name, meter.cost)
                 metadata |= {"seconds": meter.cost.seconds, "megabytes": meter.cost.megabytes}
@@ -162,6 +164,14 @@ def _asset(stages: Stages, stage: Stage) -> dg.AssetsDefinition:
         return dg.MaterializeResult(metadata=shown, data_version=dg.DataVersion(version))
 
     return materialize
+
+
+def _linked(said: dict[str, str]) -> dict[str, dg.MetadataValue[Any]]:
+    """Addresses as links of the UI."""
+    return {
+        name: dg.MetadataValue.url(value) if "://" in value else dg.MetadataValue.text(value)
+        for name, value in said.items()
+    }
 
 
 def code_references(calls: Iterable[Callable[..., Any]]) -> dict[str, dg.CodeReferencesMetadataValue]:

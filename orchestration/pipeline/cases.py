@@ -7,6 +7,8 @@ the shards that are missing.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +19,14 @@ import pyarrow as pa
 from orchestration.benchmarks.benchmark import Interpreted, Logger, NamedLog, Source, World
 from orchestration.code import code_of
 from orchestration.pipeline.progress import advance, say
-from orchestration.pipeline.spark import NUMBER, map_rows, numbers_frame, shards_frame, spark_session
+from orchestration.pipeline.spark import (
+    NUMBER,
+    map_rows,
+    numbers_frame,
+    shards_at_once,
+    shards_frame,
+    spark_session,
+)
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.named import split_of
 from orchestration.workspace.tables import (
@@ -48,7 +57,7 @@ ANSWERS = pa.schema([(NUMBER, pa.int64()), ("lines", pa.list_(pa.string()))])
 
 
 def _shards(
-    storage: Storage,
+    workspace: Workspace,
     folder: str,
     key: str,
     count: int,
@@ -58,21 +67,36 @@ def _shards(
 ) -> Iterator[Iterator[dict[str, Any]]]:
     """The rows of each shard of a table in order, or some of their columns, a row group at a time in memory.
 
-    A shard is computed where none is kept from a run before. Where there are several, the run's log says of
-    each whether it was kept, done or failed.
+    A shard is computed where none is kept from a run before: the first alone, while a cluster's workers come
+    up, then as many at once as fill their cores. Where there are several, the run's log says of each whether
+    it was kept, done or failed. A shard that fails ends the stage when those under way are done, and kept.
     """
-    for number in range(count):
-        name, called = shard_name(number), f"{stage}: shard {number + 1} of {count}"
-        kept = storage.exists(folder, key, name)
-        if not kept:
-            try:
-                storage.write(compute(number), folder, key, name)
-            except Exception:
-                say(f"{called} failed")
-                raise
+    storage, names = workspace.storage, [shard_name(number) for number in range(count)]
+    kept = {number for number, name in enumerate(names) if storage.exists(folder, key, name)}
+
+    def make(number: int) -> None:
+        if number in kept:
+            return
+        try:
+            storage.write(compute(number), folder, key, names[number])
+        except Exception:
+            say(f"{stage}: shard {number + 1} of {count} failed")
+            raise
+
+    def made() -> Iterator[None]:
+        if not count:
+            return
+        yield make(0)
+        several = count - len(kept | {0}) > 1
+        with ThreadPoolExecutor(shards_at_once(workspace.settings.spark) if several else 1) as pool:
+            contexts = (copy_context() for _ in range(1, count))
+            yield from pool.map(lambda context, number: context.run(make, number), contexts, range(1, count))
+
+    for number, _ in enumerate(made()):
         if count > 1:
-            say(f"{called} was kept" if kept else f"{called} is done")
-        yield storage.rows(folder, key, name, columns=columns)
+            how = "was kept" if number in kept else "is done"
+            say(f"{stage}: shard {number + 1} of {count} {how}")
+        yield storage.rows(folder, key, names[number], columns=columns)
         advance(stage, number + 1, count)
 
 
@@ -102,7 +126,7 @@ def make_scenes(workspace: Workspace, source: Source, world: World, stage: str, 
         progress = stage if len(cuts) == 1 else ""
         return map_rows(frame, work, MADE, asked, stage=progress, names=[f"number {n}" for n in asked])
 
-    shards = _shards(storage, folder, key, len(cuts), compute, stage)
+    shards = _shards(workspace, folder, key, len(cuts), compute, stage)
     scenes = (row["scene"] for rows in shards for row in rows)
     world.write(out, scenes, settings.seed)
     storage.keep_only(folder, [])
@@ -161,7 +185,7 @@ def build_logs(workspace: Workspace, logger: Logger, stage: str, index: Path) ->
             return _mapped(session, storage, cases, number, work, LOGS, progress)
 
         columns = ("name", "digest", "deltas", "source")
-        for rows in _shards(storage, folder, key, len(cases.shards), compute, stage, columns):
+        for rows in _shards(workspace, folder, key, len(cases.shards), compute, stage, columns):
             for row in rows:
                 file.write(msgspec.json.encode(LogEntry(*row.values())) + b"\n")
     manifest, pointer = storage.manifest_of(f"{folder}/{key}", len(cases.shards)), index_key(index)
@@ -275,7 +299,7 @@ def answer_cases(
 
     with out.open("wb") as file:
         shards = len(cases.shards) if first is None else 1
-        for answered in _shards(storage, folder, key, shards, compute, stage):
+        for answered in _shards(workspace, folder, key, shards, compute, stage):
             for row in answered:
                 file.writelines(line.encode() + b"\n" for line in row["lines"])
     storage.keep_only(folder, [])

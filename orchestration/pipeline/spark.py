@@ -146,7 +146,28 @@ def _configuration(settings: Spark, local: bool, remote: bool) -> dict[str, str]
     }
     if local:
         own |= {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
+    else:
+        events = Path(os.environ.get("DAGSTER_HOME", ".dagster")).absolute() / "spark-events"
+        events.mkdir(parents=True, exist_ok=True)
+        own |= {"spark.eventLog.enabled": "true", "spark.eventLog.dir": events.as_uri()}
     return of_queries | own
+
+
+def application(settings: Spark) -> dict[str, str]:
+    """The application of this process's session on a cluster, for who operates it: its number, the folder of
+    its event log, and its pages, where ``spark.ui.enabled`` is set.
+
+    Empty where Spark runs here, and over Connect, where they are the server's.
+    """
+    from pyspark.sql import SparkSession
+
+    session = SparkSession.getActiveSession()
+    if session is None or is_local(settings) or os.environ.get("SPARK_REMOTE"):
+        return {}
+    context = session.sparkContext
+    events = context.getConf().get("spark.eventLog.dir")
+    found = {"application": context.applicationId, "events": events, "ui": context.uiWebUrl}
+    return {f"spark {name}": said for name, said in found.items() if said}
 
 
 _shipped: list[tuple[SparkSession, TemporaryDirectory[str]]] = []
@@ -199,6 +220,17 @@ def shards_frame(
                 yield from storage.group(group, folder, name).select(schema.names).cast(schema).to_batches()
 
     return cut.mapInArrow(read, columns_of(schema))
+
+
+def shards_at_once(settings: Spark) -> int:
+    """The number of shards that keep all cores busy, each cut into ``partitions`` tasks, and one whose rows
+    the driver writes meanwhile.
+    """
+    from pyspark.sql import functions as sql
+
+    # A range is cut into as many parts as there are cores; a Connect server tells of them in no other way.
+    parts = spark_session(settings).range(2**20).select(sql.spark_partition_id())
+    return -(-parts.distinct().count() // settings.partitions) + 1
 
 
 def numbers_frame(session: SparkSession, numbers: Sequence[int], partitions: int) -> DataFrame:

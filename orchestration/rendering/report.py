@@ -41,6 +41,7 @@ from orchestration.scoring.likeness import stated
 from orchestration.scoring.published import published
 from orchestration.scoring.scores import Score, metrics_file, read_metrics
 from orchestration.stage import Stages
+from orchestration.studies.reliability import SURE
 from orchestration.studies.robustness import KEY
 from orchestration.studies.study import shares_file
 from orchestration.workspace.folders import Workspace
@@ -53,19 +54,6 @@ TITLES = {name: table.title for name, table in TABLES.items()} | {
     **{name: title for name, (title, _) in _SHARES.items()},
 }
 """The headings of the tables, by name."""
-SURE = {
-    "clevrer": (
-        "How sure answers about imagined worlds are",
-        "An answer that a simulated fork gives has a probability: the share in which it holds of an ensemble "
-        "of forks, each with the constants of the law, the masses and the poses off by what they may be.",
-    ),
-    "perceived": (
-        "How sure perceived events are",
-        "An event that a video may have had has a probability, by what speaks for it in a detector's masks; "
-        "those that are not likely stand in the log as suspected. Here each is held beside what happened.",
-    ),
-}
-"""The probabilities that the report shows beside what is so, by benchmark: a heading, and what they are."""
 _ELSEWHERE = {KEY: f"{TABLE}.json", **{name: f"{file}.json" for name, (_, file) in _SHARES.items()}}
 MARKED = ("substrate", "ns_dr", "aloe", "memn2n", "pcr", "llama_direct", "concordia")
 """The sources whose published numbers have a mark of their own."""

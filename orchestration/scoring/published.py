@@ -183,7 +183,7 @@ def read_published(file: Path | None) -> Published:
 
 def _published(text: str) -> Published:
     # As text, since 69.50 is not printed as 69.5.
-    raw = yaml.load(text, Loader=yaml.BaseLoader)
+    raw = yaml.load(text, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader))
     return Published(
         systems=msgspec.convert(raw["systems"], dict[str, System]),
         numbers={name: _number(name, lines, raw["systems"]) for name, lines in raw["numbers"].items()},

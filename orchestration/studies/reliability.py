@@ -199,3 +199,16 @@ RELIABILITY = Study(
     ),
     parameters=ROBUSTNESS.parameters,
 )
+SURE = {
+    CLEVRER.name: (
+        "How sure answers about imagined worlds are",
+        "An answer that a simulated fork gives has a probability: the share in which it holds of an ensemble "
+        "of forks, each with the constants of the law, the masses and the poses off by what they may be.",
+    ),
+    PERCEIVED.name: (
+        "How sure perceived events are",
+        "An event that a video may have had has a probability, by what speaks for it in a detector's masks; "
+        "those that are not likely stand in the log as suspected. Here each is held beside what happened.",
+    ),
+}
+"""The probabilities that the report shows beside what is so, by benchmark: a heading, and what they are."""

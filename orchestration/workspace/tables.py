@@ -16,11 +16,10 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import groupby, islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-import fsspec.core
 import msgspec
 import pyarrow as pa
 import pyarrow.fs as arrow_fs
@@ -31,6 +30,9 @@ from substrate.base.errors import ParameterError
 from substrate.base.files import naming, sha256
 from substrate.base.inputs import NOT_JSON
 from substrate.log.event_log import EventLog
+
+if TYPE_CHECKING:
+    from fsspec import AbstractFileSystem
 
 _OBJECTS = {"s3": "s3", "s3a": "s3", "gs": "gs", "abfs": "abfs", "abfss": "abfss"}
 """The schemes of object storages, each with pyarrow's name of it."""
@@ -117,15 +119,17 @@ class Storage:
         """Tell whether it is an object storage; tasks read one by pyarrow, as Spark would need more jars."""
         return urlsplit(self.base).scheme in _OBJECTS
 
-    def _place(self, *parts: str) -> tuple[fsspec.AbstractFileSystem, str]:
+    def _place(self, *parts: str) -> tuple[AbstractFileSystem, str]:
         uri = self.uri(*parts)
         if self.of_objects:
             return _object_storage(self.base), uri.partition("://")[2]
-        system, path = fsspec.core.url_to_fs(uri)
+        from fsspec.core import url_to_fs
+
+        system, path = url_to_fs(uri)
         return system, path
 
     @contextmanager
-    def _replacing(self, *parts: str) -> Iterator[tuple[fsspec.AbstractFileSystem, str]]:
+    def _replacing(self, *parts: str) -> Iterator[tuple[AbstractFileSystem, str]]:
         """A fresh path to write a file to; it takes the file's place when the block ends well.
 
         Two processes may make the same file at once: whoever is last puts the same bytes there again.
@@ -208,7 +212,7 @@ class Storage:
             found.append(_digest(system, path))
         return Manifest(folder, shards, found, short_key(folder, shards, found) if found else "")
 
-    def shards(self, manifest: Manifest) -> tuple[fsspec.AbstractFileSystem, list[str]]:
+    def shards(self, manifest: Manifest) -> tuple[AbstractFileSystem, list[str]]:
         """The file system of a table, and the paths of its shards there."""
         system, folder = self._place(manifest.folder)
         return system, [f"{folder}/{shard_name(number)}" for number in range(len(manifest.shards))]
@@ -252,7 +256,7 @@ class Storage:
 
 
 @cache
-def _object_storage(base: str) -> fsspec.AbstractFileSystem:
+def _object_storage(base: str) -> AbstractFileSystem:
     """The client of an object storage; credentials, region and ``AWS_ENDPOINT_URL`` are the environment's.
 
     Raises:
@@ -277,7 +281,7 @@ def _object_storage(base: str) -> fsspec.AbstractFileSystem:
     return ArrowFSWrapper(client)
 
 
-def _digest(system: fsspec.AbstractFileSystem, path: str) -> str:
+def _digest(system: AbstractFileSystem, path: str) -> str:
     """SHA-256 of a file."""
     digest = hashlib.sha256()
     with system.open(path, "rb") as file:

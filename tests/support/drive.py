@@ -7,12 +7,14 @@ What is in the project already is taken as it is. A process of its own, since on
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from contextlib import ExitStack
 from pathlib import Path
 
 from orchestration.pipeline.graph import STAGES
+from orchestration.pipeline.spark import application
 from orchestration.project import open_workspace
 from orchestration.registry import BENCHMARKS
 from orchestration.stage import Stage
@@ -36,6 +38,7 @@ def main() -> None:
                     run(stage, workspace, paths)
     except SubstrateError as error:
         sys.exit(f"error: {error}")
+    sys.stderr.write(f"{json.dumps(application(workspace.settings.spark))}\n")
 
 
 def run(stage: Stage, workspace: Workspace, paths: list[Path]) -> None:

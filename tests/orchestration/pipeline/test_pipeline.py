@@ -55,6 +55,15 @@ def test_a_run_ends_in_a_table_and_neither_repetition_nor_partitions_change_a_by
     assert (snapshot(reproduced / "artifacts"), snapshot(reproduced / "data")) == first
 
 
+def test_shards_that_are_computed_at_once_change_no_byte(reproduced: Path) -> None:
+    first = snapshot(reproduced / "artifacts"), snapshot(reproduced / "data")
+    overrides = ["spark.shard=1", "spark.partitions=1"]
+    resource = WorkspaceResource(profile="sample", overrides=overrides, force=True)
+    run_stages(["gqa/dataset", "gqa/logs", "gqa/answers"], resource)
+    assert (snapshot(reproduced / "artifacts"), snapshot(reproduced / "data")) == first
+    assert len(list((reproduced / "storage/sample/logs/gqa").rglob("0*.parquet"))) == 3
+
+
 def test_a_stage_runs_again_only_where_something_changed(reproduced: Path) -> None:
     run(2, "clevrer")
     answers = reproduced / "artifacts/sample/clevrer/answers.jsonl"
