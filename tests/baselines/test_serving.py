@@ -8,8 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from click.testing import Result
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 from substrate.baselines.serving import available, digest_of, weights
 from substrate.cli.models import models_app
