@@ -81,8 +81,11 @@ def stops_at_drift() -> bool:
 
 
 def _held(stages: Stages, stage: Stage) -> dg.AssetChecksDefinition:
-    """Input data and results are what was pinned; what is not pinned, such as of another profile, passes."""
-    data, stops = stage.pinned_by == "data.dvc", stage.pinned_by == "data.dvc" or stops_at_drift()
+    """Input data and results are what was pinned; what is not pinned, such as of another profile, passes.
+    A transcript that grew is a result of its run: stopping there would stop the run that measures.
+    """
+    data = stage.pinned_by == "data.dvc" and not stage.always
+    stops = data or stops_at_drift()
     severity = ERROR if stops else WARN
 
     def judge(resource: WorkspaceResource) -> dg.AssetCheckResult:

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -501,7 +500,7 @@ def test_the_pipeline_measures_with_a_server_replays_without_and_leaks_nothing(
     reproduced: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root = reproduced
-    shutil.rmtree(root / "pins")  # eight questions are no result of this project
+    monkeypatch.delenv("CI", raising=False)  # eight questions differ from the pins, which CI stops at
     set_parameters(root, controlled={"n": 8})
     answers, scores = (
         root / "artifacts/sample/controlled/answers.jsonl",
