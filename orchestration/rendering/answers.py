@@ -32,9 +32,9 @@ from substrate.domains.rows import Row
 RESULTS = ("right", "wrong", "error", "ungraded")
 ROWS_A_SHARD = 5_000
 BYTES_A_SHARD = 250_000
+"""The number of bytes of explanations that makes a shard full."""
 SHOWN = 60
 """The most wrong answers of a language model whose prompts are on its page."""
-"""The number of bytes of explanations that makes a shard full."""
 
 
 @dataclass
