@@ -21,12 +21,12 @@ from typing import Any, Literal
 
 import msgspec
 
+from orchestration.base.http import Patience
 from orchestration.base.secrets_out import without_user
 from orchestration.fetch.holdings import differing
 from orchestration.fetch.sources import Pin, SourceFile, Sources, at_mirror, official_sources, read_pins
 from orchestration.fetch.transfer import (
     DownloadError,
-    Patience,
     RefusedError,
     Report,
     Transfer,
