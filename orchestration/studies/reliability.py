@@ -170,7 +170,6 @@ def _part(base: Interpreted, about: str, **own: Any) -> Part:
         name=base.name,
         base=base,
         about=f"{about}: rows, bins with the Brier score, and the reliability diagram.",
-        file=f"artifacts/{{profile}}/reliability/{base.name}.jsonl",
         shown=(bins_file(base.name), f"artifacts/{{profile}}/reliability/{base.name}.svg"),
         **own,
     )

@@ -9,7 +9,7 @@ import msgspec
 
 from orchestration.project import open_workspace
 from orchestration.rendering.tables import Table
-from orchestration.studies.evidence import AUDITED, PLACES
+from orchestration.studies.evidence import EVIDENCE, PLACES
 from orchestration.studies.questions import CONFIGURATIONS, OTHERS
 from orchestration.studies.study import counted
 from substrate.cause.evidence import RECORDED
@@ -19,7 +19,7 @@ from substrate.domains.rows import decode
 def test_each_right_answer_rests_on_one_thing_and_the_table_has_the_counts(reproduced: Path) -> None:
     folder = open_workspace().artifacts
     table = msgspec.json.decode((folder / "evidence/table.json").read_bytes(), type=Table)
-    assert {row[0] for row in table.rows} == {base.title for base in AUDITED.values()}
+    assert {row[0] for row in table.rows} == {part.base.title for part in EVIDENCE.parts}
     pools: dict[tuple[str, str], set[str]] = {}
     sums: Counter[tuple[str, str]] = Counter()
     for title, setting, on, many, pool, *_ in table.rows:
