@@ -25,9 +25,8 @@ from orchestration.benchmarks.benchmark import (
     Source,
     Table,
     Wording,
-    chosen,
+    asked_scenes,
     per_choice,
-    require_scenes,
 )
 from substrate.base.errors import FormatError, ParameterError
 from substrate.base.inputs import Source as Line
@@ -119,9 +118,7 @@ def scene_cases(
     """
     there = scene_sources(files)
     input_ = files.get("annotations") or files["events"]
-    wanted = chosen(asked, only)
-    require_scenes(wanted, there, files.get("questions", input_), input_)
-    scenes = chosen(there, only if unasked else set(wanted))
+    scenes = asked_scenes(there, asked, files, input_, only, unasked)
 
     def each() -> Iterator[Case]:
         names = [found for scene in scenes if isinstance(found := there[scene], str)]

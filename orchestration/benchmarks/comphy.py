@@ -26,9 +26,8 @@ from orchestration.benchmarks.benchmark import (
     Natural,
     Section,
     Source,
-    chosen,
+    asked_scenes,
     per_choice,
-    require_scenes,
 )
 from orchestration.benchmarks.clevrer import explain_asked, wordings_of
 from orchestration.benchmarks.transfer import TRANSFER
@@ -66,9 +65,7 @@ def cases(files: Files, only: Collection[Any] | None = None, unasked: bool = Fal
     annotations = files["annotations"]
     names = target_names(annotations)
     asked = read_questions(files["questions"]).raw if "questions" in files else {}
-    wanted = chosen(asked, only)
-    require_scenes(wanted, names, files.get("questions", annotations), annotations)
-    scenes = chosen(names, only if unasked else set(wanted))
+    scenes = asked_scenes(names, asked, files, annotations, only, unasked)
 
     def each() -> Iterator[Case]:
         for scene in scenes:

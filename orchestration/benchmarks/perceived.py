@@ -23,12 +23,12 @@ from orchestration.benchmarks.benchmark import (
     Section,
     Source,
     World,
-    chosen,
+    asked_scenes,
     per_choice,
-    require_scenes,
 )
 from orchestration.benchmarks.clevrer import (
     EVENTS,
+    SCENES,
     TABLE,
     explain_asked,
     picture,
@@ -72,7 +72,7 @@ class PerceivedData(Data, frozen=True, forbid_unknown_fields=True, kw_only=True)
 
     def among(self, profile: Any) -> PerceivedData:
         """The files of ``clevrer``, where its own are not named."""
-        named = profile.clevrer
+        named = getattr(profile, SCENES.name)
         if self.proposals is not None or self.source == "generated" or named.proposals is None:
             return self
         names = (*_TRUTH, "proposals", "questions")
@@ -85,9 +85,7 @@ def cases(files: Files, only: Collection[Any] | None = None, unasked: bool = Fal
     asked: Mapping[int, Any] = read_questions(files["questions"]).raw if "questions" in files else {}
     where = files["proposals"]
     names = proposal_names(where)
-    wanted = chosen(asked, only)
-    require_scenes(wanted, names, files.get("questions", where), where)
-    videos = chosen(names, only if unasked or not asked else set(wanted))
+    videos = asked_scenes(names, asked, files, where, only, unasked or not asked)
 
     def each() -> Iterator[Case]:
         sources = proposal_sources(where, [names[video] for video in videos])

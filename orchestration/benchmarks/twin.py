@@ -110,6 +110,8 @@ def _judged(metric: str, rows: Sequence[Any]) -> tuple[int, int]:
     return getattr(judgement, metric), getattr(weights(len(rows)), metric)
 
 
+COMPARED = "twin/comparisons"
+"""The stage that compares each language model with the substrate."""
 METRICS = {"per_arm": RIGHT} | {
     name: Metric(partial(_judged, name), together=True) for name in ("joint", "divergence")
 }
@@ -119,7 +121,7 @@ TABLE = Table(
     about="Table 2: Twin-EventLog, the substrate beside two language-model baselines, and the paired "
     "difference.",
     layout="by metric",
-    needs=("twin/comparisons", "twin/answers"),
+    needs=(COMPARED, "twin/answers"),
     labels={
         "per_arm": "per-arm accuracy",
         "joint": "joint accuracy (A and B)",

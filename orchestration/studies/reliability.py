@@ -32,7 +32,7 @@ BINS = 10
 class Chance(msgspec.Struct, frozen=True, kw_only=True):
     """A choice, or an event that may have happened: how probable it is said to be, and whether it is so."""
 
-    benchmark: str = "clevrer"
+    benchmark: str = CLEVRER.name
     split: str
     subset: str
     scene: int | str

@@ -24,9 +24,9 @@ def test_each_right_answer_rests_on_one_thing_and_the_table_has_the_counts(repro
     sums: Counter[tuple[str, str]] = Counter()
     for title, setting, on, many, pool, *_ in table.rows:
         assert on in PLACES
-        sums[title, setting] += int(many)
+        sums[title, setting] += int(many.replace(",", ""))
         pools.setdefault((title, setting), set()).add(pool)
-    assert {key: {str(n)} for key, n in sums.items()} == pools
+    assert {key: {f"{n:,}"} for key, n in sums.items()} == pools
     babi = counted(folder / "evidence/babi.jsonl")
     assert set(babi) == {f"all tasks: {RECORDED}"}
     right = {
