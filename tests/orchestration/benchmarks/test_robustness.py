@@ -10,6 +10,8 @@ from random import Random
 import msgspec
 import pytest
 
+from orchestration.benchmarks.benchmark import Case
+from orchestration.benchmarks.clevrer import EVENTS
 from orchestration.project import open_workspace
 from orchestration.rendering.robustness import robustness_figures
 from orchestration.studies.reliability import Chance, Reliability
@@ -119,3 +121,10 @@ def test_altered_physics_end_with_their_block_and_move_bodies_otherwise() -> Non
         changed = generate_annotation(10_000, SEED)
     assert changed != plain
     assert generate_annotation(10_000, SEED) == plain
+
+
+def test_event_lists_have_no_motion_to_make_inexact_and_no_rows_are_missed() -> None:
+    events = Case(1, "events.jsonl:1", b"{}", b'{"questions": []}', EVENTS)
+    part = PARTS["clevrer"]
+    assert list(part.rows(SEED, events, [], None, "generated")) == []
+    assert part.missing([events], {}) == []
