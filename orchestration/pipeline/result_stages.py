@@ -10,9 +10,8 @@ from typing import Any
 
 import dagster as dg
 
-from orchestration.benchmarks.baselines import COMPARISONS, LanguageModel
+from orchestration.benchmarks.baselines import COMPARED, COMPARISONS, LanguageModel
 from orchestration.benchmarks.benchmark import Benchmark, Explained, Interpreted, Table
-from orchestration.benchmarks.twin import COMPARED
 from orchestration.lineage.number import Lineage, trace_number
 from orchestration.lineage.prov import write_prov
 from orchestration.registry import TABLES
