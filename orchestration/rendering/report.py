@@ -50,7 +50,7 @@ TITLES = {name: table.title for name, table in TABLES.items()} | {
     study.name: study.shares.title for study in STUDIES if study.shares
 }
 """The headings of the tables, by name."""
-_ELSEWHERE = {study.name: study.file("table.json") for study in STUDIES}
+_ELSEWHERE = {study.name: study.file("table.json") for study in STUDIES if study.shares}
 MARKED = ("substrate", "ns_dr", "aloe", "memn2n", "pcr", "llama_direct", "concordia")
 """The sources whose published numbers have a mark of their own."""
 
