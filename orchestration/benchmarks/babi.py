@@ -11,22 +11,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-from orchestration.benchmarks.benchmark import (
-    WITHIN,
-    Case,
-    Cases,
-    Data,
-    Example,
-    Explained,
-    Files,
-    Logger,
-    NamedLog,
-    Natural,
-    Release,
-    Source,
-    Wording,
-    chosen,
-)
+from orchestration.benchmarks import benchmark as bm
 from orchestration.benchmarks.transfer import TRANSFER
 from orchestration.fetch.archives import extract
 from substrate.cause.explanation import Explanation
@@ -44,36 +29,36 @@ from substrate.log.event_log import EventLog
 _stories = msgspec.json.Decoder(list[Story])
 
 
-class BabiData(Data, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class BabiData(bm.Data, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """bAbI's data: so many generated questions a task, the official files, or a user's own folder."""
 
-    questions: Annotated[int, Natural] = 0
+    questions: Annotated[int, bm.Natural] = 0
     tasks: str | None = None
 
 
-def cases(files: Files, only: Collection[Any] | None = None, unasked: bool = False) -> Cases:
+def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = False) -> bm.Cases:
     """bAbI's cases: the stories of each number."""
     told: dict[int, list[Story]] = {}
     for story in sorted(read_tasks(files["tasks"]), key=lambda s: (s.scene, SUBSETS.index(s.subset))):
         # The file's name alone: what is kept must not depend on where it lies.
         named = msgspec.structs.replace(story, file=Path(story.file).name)
         told.setdefault(story.scene, []).append(named)
-    scenes = chosen(told, only)
+    scenes = bm.chosen(told, only)
     source = str(files["tasks"])
-    each = (Case(scene, source, msgspec.json.encode(told[scene]), WITHIN) for scene in scenes)
-    return Cases(len(scenes), iter(each))
+    each = (bm.Case(scene, source, msgspec.json.encode(told[scene]), bm.WITHIN) for scene in scenes)
+    return bm.Cases(len(scenes), iter(each))
 
 
-def logs(case: Case, _: Any = None) -> list[NamedLog]:
+def logs(case: bm.Case, _: Any = None) -> list[bm.NamedLog]:
     """A log a story, a tick a sentence."""
-    found: list[NamedLog] = []
+    found: list[bm.NamedLog] = []
     for story in _stories.decode(case.record):
         name, source = f"{story.subset}/{story.scene:05d}", f"{story.file}:{story.lines[0].line}"
-        found.append(NamedLog(name, story_log(story), source))
+        found.append(bm.NamedLog(name, story_log(story), source))
     return found
 
 
-def rows(case: Case, logs: Sequence[EventLog], _: Any, split: str) -> Iterable[Row]:
+def rows(case: bm.Case, logs: Sequence[EventLog], _: Any, split: str) -> Iterable[Row]:
     """A row a question, with the facts that its answer rests on."""
     found = [
         row
@@ -83,7 +68,9 @@ def rows(case: Case, logs: Sequence[EventLog], _: Any, split: str) -> Iterable[R
     return sorted(found, key=lambda row: (row.question, SUBSETS.index(row.subset)))
 
 
-def explain(case: Case, logs: Sequence[EventLog], _: Any, subset: str, question: str) -> Explanation | None:
+def explain(
+    case: bm.Case, logs: Sequence[EventLog], _: Any, subset: str, question: str
+) -> Explanation | None:
     """Why a question's answer is what it is; ``None`` where there is no such question."""
     for story, log in zip(_stories.decode(case.record), logs, strict=True):
         if story.subset == subset and any(str(asked.id) == question for asked in story.questions):
@@ -91,17 +78,17 @@ def explain(case: Case, logs: Sequence[EventLog], _: Any, subset: str, question:
     return None
 
 
-def picture(case: Case, why: Explanation, row: Row) -> Pictured:
+def picture(case: bm.Case, why: Explanation, row: Row) -> Pictured:
     """A row's story up to its question, with the sentences that the answer rests on."""
     story = next(story for story in _stories.decode(case.record) if story.subset == row.subset)
     return picture_story(story, int(row.question), why)
 
 
-def wordings(case: Case) -> Iterator[Wording]:
+def wordings(case: bm.Case) -> Iterator[bm.Wording]:
     """The questions of a case's stories in words."""
     for story in _stories.decode(case.record):
         for asked in story.questions:
-            yield Wording(str(asked.id), asked.text, subset=story.subset)
+            yield bm.Wording(str(asked.id), asked.text, subset=story.subset)
 
 
 def unpack(downloads: Mapping[str, Path], out: Path) -> None:
@@ -115,18 +102,18 @@ def unpack(downloads: Mapping[str, Path], out: Path) -> None:
     extract(archive, wanted, out, what="en/qaN_…_test.txt")
 
 
-STORIES = Source(
+STORIES = bm.Source(
     name="babi",
     title="bAbI",
     about="bAbI's 20 tasks: stories told by a little world with gold of its own, or the official test files.",
     data=BabiData,
     inputs={"tasks": (".",)},
     cases=cases,
-    official=Release("test", "test files", unpack),
+    official=bm.Release("test", "test files", unpack),
     worlds=WORLDS,
     size=lambda data: f"{data.questions:,} questions a task",
 )
-BABI = Explained(
+BABI = bm.Explained(
     name="babi",
     title="bAbI",
     numbers=(
@@ -137,7 +124,7 @@ BABI = Explained(
     form="babi/TASK/STORY/QUESTION",
     table=(TRANSFER, 3),
     source=STORIES,
-    logger=Logger(
+    logger=bm.Logger(
         name="babi",
         about="One event log a story, a tick a sentence.",
         source=STORIES,
@@ -148,7 +135,7 @@ BABI = Explained(
     explain=explain,
     picture=picture,
     wordings=wordings,
-    examples=(Example("bAbI, three supporting facts", "qa3"),),
+    examples=(bm.Example("bAbI, three supporting facts", "qa3"),),
     declared={"answers": lambda data: len(TASKS) * data.questions},
     about={
         "answers": "A row a question, with the facts that its answer rests on.",

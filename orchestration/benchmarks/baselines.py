@@ -15,7 +15,7 @@ from orchestration.benchmarks.benchmark import Benchmark, Case, Interpreted, Sec
 from orchestration.benchmarks.clevrer import CLEVRER
 from orchestration.benchmarks.gqa import GQA
 from orchestration.benchmarks.transfer import TRANSFER
-from orchestration.benchmarks.twin import TWIN
+from orchestration.benchmarks.twin import COMPARED, TWIN
 from orchestration.models.asking import Part
 from orchestration.models.transcript import Records, TranscriptError, images_of
 from substrate.adapters.village_tools import SEARCH, SUBSTRATE
@@ -40,10 +40,8 @@ Pictures = Callable[[str], Image]
 """A photograph by image id."""
 SECTION = Section("baselines", Parameters)
 """The part of `params.yaml` of all of them."""
-COMPARED = "twin/comparisons"
-"""The stage that compares each of them with the substrate."""
 COMPARISONS = f"artifacts/{{profile}}/{COMPARED}.json"
-"""The output of that stage."""
+"""The output of the stage that compares each of them with the substrate."""
 MEDIA_TYPES = {".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".png": "image/png"}
 
 

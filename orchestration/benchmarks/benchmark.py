@@ -402,23 +402,36 @@ def per_choice(benchmark: str, *subsets: str) -> tuple[str, ...]:
     )
 
 
-def require_scenes(
-    asked: Iterable[Any], there: Iterable[Any], questions: object, input_: object
+def asked_scenes(
+    there: Collection[Any],
+    asked: Iterable[Any],
+    files: Files,
+    input_: Path,
+    only: Collection[Any] | None,
+    unasked: bool,
 ) -> list[Any]:
-    """The scenes that questions ask about, ascending.
+    """The scenes of an input to read, in its order: those that are asked about, or all that are wanted.
+
+    Args:
+        there: the scenes that the input has.
+        asked: those that questions ask about.
+        files: the input files; the questions stand in ``questions``.
+        input_: the file or folder of the scenes.
+        only: scenes to take; all where ``None``.
+        unasked: whether scenes that nothing is asked about count too.
 
     Raises:
-        FormatError: the input lacks one of them.
+        FormatError: a scene that is asked about is not there.
     """
-    asked = sorted(asked)
-    if missing := sorted(set(asked).difference(there)):
+    wanted = set(chosen(asked, only))
+    if missing := sorted(wanted.difference(there)):
         more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
         raise FormatError(
             f"asks about scene {missing[0]}{more}, which {input_} lacks",
-            where=(questions,),
+            where=(files.get("questions", input_),),
             hint="Give the scenes that are asked about, or leave their questions out",
         )
-    return asked
+    return chosen(there, only if unasked else wanted)
 
 
 def chosen(scenes: Iterable[Any], only: Collection[Any] | None) -> list[Any]:

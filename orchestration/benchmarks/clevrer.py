@@ -10,25 +10,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec.structs import replace
 
-from orchestration.benchmarks.benchmark import (
-    Case,
-    Cases,
-    Data,
-    Example,
-    Explained,
-    Files,
-    Logger,
-    NamedLog,
-    Natural,
-    Release,
-    Section,
-    Source,
-    Table,
-    Wording,
-    chosen,
-    per_choice,
-    require_scenes,
-)
+from orchestration.benchmarks import benchmark as bm
 from substrate.base.errors import FormatError, ParameterError
 from substrate.base.inputs import Source as Line
 from substrate.base.inputs import lines
@@ -60,11 +42,11 @@ EVENTS = "events"
 _questions = msgspec.json.Decoder(SceneQuestions)
 
 
-class ClevrerData(Data, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class ClevrerData(bm.Data, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """CLEVRER's data: so many generated scenes, the official files, or a user's own."""
 
-    first_scene: Annotated[int, Natural] = 10000
-    scenes: Annotated[int, Natural] = 0
+    first_scene: Annotated[int, bm.Natural] = 10000
+    scenes: Annotated[int, bm.Natural] = 0
     annotations: str | None = None
     events: str | None = None
     proposals: str | None = None
@@ -78,7 +60,7 @@ class ClevrerData(Data, frozen=True, forbid_unknown_fields=True, kw_only=True):
         return replace(self, source="none", questions=None)
 
 
-def scene_sources(files: Files) -> dict[int, Line | str]:
+def scene_sources(files: bm.Files) -> dict[int, Line | str]:
     """By scene, ascending, a line of events with its bytes, or the name of an annotation.
 
     Raises:
@@ -105,8 +87,8 @@ def scene_sources(files: Files) -> dict[int, Line | str]:
 
 
 def scene_cases(
-    files: Files, asked: Mapping[int, msgspec.Raw], only: Collection[Any] | None, unasked: bool
-) -> Cases:
+    files: bm.Files, asked: Mapping[int, msgspec.Raw], only: Collection[Any] | None, unasked: bool
+) -> bm.Cases:
     """The cases of scenes, with the questions that are asked about each.
 
     Args:
@@ -119,29 +101,27 @@ def scene_cases(
     """
     there = scene_sources(files)
     input_ = files.get("annotations") or files["events"]
-    wanted = chosen(asked, only)
-    require_scenes(wanted, there, files.get("questions", input_), input_)
-    scenes = chosen(there, only if unasked else set(wanted))
+    scenes = bm.asked_scenes(there, asked, files, input_, only, unasked)
 
-    def each() -> Iterator[Case]:
+    def each() -> Iterator[bm.Case]:
         names = [found for scene in scenes if isinstance(found := there[scene], str)]
         opened = annotation_sources(input_, names) if names else iter(())
         for scene in scenes:
             found = there[scene]
             name, record = next(opened) if isinstance(found, str) else found
             kind = "" if isinstance(found, str) else EVENTS
-            yield Case(scene, name, record, bytes(asked.get(scene, b"")), kind)
+            yield bm.Case(scene, name, record, bytes(asked.get(scene, b"")), kind)
 
-    return Cases(len(scenes), each())
+    return bm.Cases(len(scenes), each())
 
 
-def cases(files: Files, only: Collection[Any] | None = None, unasked: bool = False) -> Cases:
+def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = False) -> bm.Cases:
     """CLEVRER's cases: annotations or event records, and the questions about each scene."""
     asked = read_questions(files["questions"]).raw if "questions" in files else {}
     return scene_cases(files, asked, only, unasked)
 
 
-def scene_logs(case: Case, _: Any = None) -> list[NamedLog]:
+def scene_logs(case: bm.Case, _: Any = None) -> list[bm.NamedLog]:
     """A scene's log, from its annotation or its event record."""
     source = (case.source, case.record)
     if case.kind == EVENTS:
@@ -155,7 +135,7 @@ def scene_logs(case: Case, _: Any = None) -> list[NamedLog]:
                 hint=f"The file's name says {case.scene}",
             )
         log = annotation_log(annotation)
-    return [NamedLog(f"{case.scene:05d}", log)]
+    return [bm.NamedLog(f"{case.scene:05d}", log)]
 
 
 def motion(parameters: Parameters) -> MotionEmitter:
@@ -163,7 +143,7 @@ def motion(parameters: Parameters) -> MotionEmitter:
     return MotionEmitter(engine=parameters.engine)
 
 
-def rows(case: Case, logs: Sequence[EventLog], parameters: Parameters, split: str) -> Iterable[Row]:
+def rows(case: bm.Case, logs: Sequence[EventLog], parameters: Parameters, split: str) -> Iterable[Row]:
     """The rows of a scene's questions."""
     questions = _questions.decode(case.questions).questions
     return answer_scene(logs[0], int(case.scene), questions, parameters, split)
@@ -172,7 +152,7 @@ def rows(case: Case, logs: Sequence[EventLog], parameters: Parameters, split: st
 def explain_asked(
     kind: type[Any],
     why: Callable[..., Explanation],
-    case: Case,
+    case: bm.Case,
     logs: Sequence[EventLog],
     parameters: Any,
     _: str,
@@ -190,16 +170,16 @@ def explain_asked(
     return None
 
 
-def picture(_: Case, why: Explanation, row: Row) -> Pictured:
+def picture(_: bm.Case, why: Explanation, row: Row) -> Pictured:
     """A scene's objects and events, with those that an answer rests on."""
     return pictured(scene_timeline(Scene(why.logs[OWN]), why))
 
 
-def wordings_of(kind: type[Any], case: Case) -> Iterator[Wording]:
+def wordings_of(kind: type[Any], case: bm.Case) -> Iterator[bm.Wording]:
     """A case's questions in words, with their choices."""
     for asked in msgspec.json.decode(case.questions, type=kind).questions:
         choices = tuple(choice.choice for choice in asked.choices or ())
-        yield Wording(str(asked.question_id), asked.question, choices)
+        yield bm.Wording(str(asked.question_id), asked.question, choices)
 
 
 wordings = partial(wordings_of, SceneQuestions)
@@ -211,15 +191,15 @@ def unpack(downloads: Mapping[str, Path], out: Path) -> None:
         (out / name).hardlink_to(path)
 
 
-TABLE = Table(
+TABLE = bm.Table(
     name="clevrer",
     title="Table 1: CLEVRER",
     about="Table 1: accuracy on CLEVRER by subset, beside NS-DR and ALOE, and what simulated forks reach.",
     layout="by subset",
     needs=("ablations/scores",),
-    beyond=per_choice("ablations", "counterfactual.simulated", "counterfactual.video", "predictive.S"),
+    beyond=bm.per_choice("ablations", "counterfactual.simulated", "counterfactual.video", "predictive.S"),
 )
-SCENES = Source(
+SCENES = bm.Source(
     name="clevrer",
     title="CLEVRER",
     about="CLEVRER's annotations and questions: simulated rigid-body scenes with gold of their own, or the "
@@ -231,22 +211,22 @@ SCENES = Source(
         "questions": ("validation.json", "questions.json"),
     },
     cases=cases,
-    official=Release("validation", "validation split", unpack),
+    official=bm.Release("validation", "validation split", unpack),
     worlds=WORLDS,
     size=lambda data: f"{data.scenes:,} scenes",
 )
-PARAMETERS = Section("clevrer", Parameters)
-CLEVRER = Explained(
+PARAMETERS = bm.Section("clevrer", Parameters)
+CLEVRER = bm.Explained(
     name="clevrer",
     title="CLEVRER",
     numbers=(
         "clevrer/descriptive/per_question",
-        *per_choice("clevrer", "explanatory", "counterfactual", "predictive"),
+        *bm.per_choice("clevrer", "explanatory", "counterfactual", "predictive"),
     ),
     form="clevrer/SCENE/QUESTION",
     table=(TABLE, 0),
     source=SCENES,
-    logger=Logger(
+    logger=bm.Logger(
         name="clevrer",
         about="One event log a scene, with an index of digests.",
         source=SCENES,
@@ -261,7 +241,7 @@ CLEVRER = Explained(
     picture=picture,
     rests=rests_on,
     wordings=wordings,
-    examples=tuple(Example(f"CLEVRER, {subset}", subset) for subset in SUBSETS),
+    examples=tuple(bm.Example(f"CLEVRER, {subset}", subset) for subset in SUBSETS),
     declared={"logs": lambda data: data.scenes},
     about={
         "answers": "A row a question: predicted, expected, and the log it was computed from.",

@@ -8,17 +8,7 @@ from typing import Any
 
 import msgspec
 
-from orchestration.benchmarks.benchmark import (
-    ByHand,
-    Case,
-    Cases,
-    Data,
-    Files,
-    Interpreted,
-    Logger,
-    Source,
-    per_choice,
-)
+from orchestration.benchmarks import benchmark as bm
 from orchestration.benchmarks.clevrer import PARAMETERS, motion, scene_cases, scene_logs, wordings_of
 from orchestration.benchmarks.transfer import TRANSFER
 from substrate.domains.clevrer.humans import BENCHMARK, HumanScene, answer_humans, read_human_questions
@@ -29,7 +19,7 @@ from substrate.log.event_log import EventLog
 _questions = msgspec.json.Decoder(HumanScene)
 
 
-class HumansData(Data, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class HumansData(bm.Data, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The released files of CLEVRER-Humans that a user has, by path; without them nothing is measured."""
 
     annotations: str | None = None
@@ -37,35 +27,35 @@ class HumansData(Data, frozen=True, forbid_unknown_fields=True, kw_only=True):
     questions: str | None = None
 
 
-def cases(files: Files, only: Collection[Any] | None = None, unasked: bool = False) -> Cases:
+def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = False) -> bm.Cases:
     """The scenes that people were asked about; the release has events of many more."""
     asked = read_human_questions(files["questions"])
     raw = {scene: msgspec.Raw(msgspec.json.encode(record)) for scene, record in asked.items()}
     return scene_cases(files, raw, only, False)
 
 
-def rows(case: Case, logs: Sequence[EventLog], parameters: Parameters, split: str) -> Iterable[Row]:
+def rows(case: bm.Case, logs: Sequence[EventLog], parameters: Parameters, split: str) -> Iterable[Row]:
     """The rows of a scene's questions."""
     return answer_humans(logs[0], int(case.scene), _questions.decode(case.questions), parameters, split)
 
 
-ASKED = Source(
+ASKED = bm.Source(
     name=BENCHMARK,
     title="CLEVRER-Humans",
     about="CLEVRER-Humans: the files a user has of it; an empty folder where none are named.",
     data=HumansData,
     inputs={"annotations": ("annotations",), "events": ("events",), "questions": ("questions",)},
     cases=cases,
-    official=ByHand("train", "released training part"),
+    official=bm.ByHand("train", "released training part"),
 )
-CLEVRER_HUMANS = Interpreted(
+CLEVRER_HUMANS = bm.Interpreted(
     name=BENCHMARK,
     title="CLEVRER-Humans",
-    numbers=per_choice(BENCHMARK, "explanatory"),
+    numbers=bm.per_choice(BENCHMARK, "explanatory"),
     form=f"{BENCHMARK}/SCENE/QUESTION",
     table=(TRANSFER, 4),
     source=ASKED,
-    logger=Logger(
+    logger=bm.Logger(
         name=BENCHMARK,
         about="One event log for each scene that people were asked about.",
         source=ASKED,

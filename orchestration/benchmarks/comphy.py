@@ -13,23 +13,7 @@ from typing import Annotated, Any
 import msgspec
 from pyoxigraph import NamedNode
 
-from orchestration.benchmarks.benchmark import (
-    ByHand,
-    Case,
-    Cases,
-    Data,
-    Example,
-    Explained,
-    Files,
-    Logger,
-    NamedLog,
-    Natural,
-    Section,
-    Source,
-    chosen,
-    per_choice,
-    require_scenes,
-)
+from orchestration.benchmarks import benchmark as bm
 from orchestration.benchmarks.clevrer import explain_asked, wordings_of
 from orchestration.benchmarks.transfer import TRANSFER
 from substrate.cause.evidence import IMAGINED, RULED
@@ -53,56 +37,56 @@ _questions = msgspec.json.Decoder(TargetQuestions)
 _record = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
-class ComphyData(Data, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class ComphyData(bm.Data, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """ComPhy's data: so many generated targets, or a user's own files; the release has no direct address."""
 
-    targets: Annotated[int, Natural] = 0
+    targets: Annotated[int, bm.Natural] = 0
     annotations: str | None = None
     questions: str | None = None
 
 
-def cases(files: Files, only: Collection[Any] | None = None, unasked: bool = False) -> Cases:
+def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = False) -> bm.Cases:
     """ComPhy's cases: a target's annotation and those of its references, and the questions about it."""
     annotations = files["annotations"]
     names = target_names(annotations)
     asked = read_questions(files["questions"]).raw if "questions" in files else {}
-    wanted = chosen(asked, only)
-    require_scenes(wanted, names, files.get("questions", annotations), annotations)
-    scenes = chosen(names, only if unasked else set(wanted))
+    scenes = bm.asked_scenes(names, asked, files, annotations, only, unasked)
 
-    def each() -> Iterator[Case]:
+    def each() -> Iterator[bm.Case]:
         for scene in scenes:
             videos = annotation_sources(annotations, [names[scene].target, *names[scene].references])
             record = msgspec.json.encode({name: msgspec.Raw(data) for name, data in videos})
             questions = bytes(asked.get(scene, b""))
-            yield Case(scene, f"{annotations}:{names[scene].target}", record, questions)
+            yield bm.Case(scene, f"{annotations}:{names[scene].target}", record, questions)
 
-    return Cases(len(scenes), each())
+    return bm.Cases(len(scenes), each())
 
 
-def logs(case: Case, parameters: Parameters) -> list[NamedLog]:
+def logs(case: bm.Case, parameters: Parameters) -> list[bm.NamedLog]:
     """A target's log, with or without what the reference videos show."""
     videos = [(name, bytes(data)) for name, data in _record.decode(case.record).items()]
     target = decode_target(int(case.scene), videos)
-    return [NamedLog(f"{case.scene:05d}", target_log(target, infer_properties=parameters.infer_properties))]
+    return [
+        bm.NamedLog(f"{case.scene:05d}", target_log(target, infer_properties=parameters.infer_properties))
+    ]
 
 
 def rows(
-    benchmark: str, case: Case, logs: Sequence[EventLog], parameters: Parameters, split: str
+    benchmark: str, case: bm.Case, logs: Sequence[EventLog], parameters: Parameters, split: str
 ) -> Iterable[Row]:
     """The rows of a target's questions."""
     questions = _questions.decode(case.questions).questions
     return answer_target(logs[0], int(case.scene), questions, parameters, split, benchmark)
 
 
-def picture(_: Case, why: Explanation, row: Row) -> Pictured:
+def picture(_: bm.Case, why: Explanation, row: Row) -> Pictured:
     """A target's objects and events; telling where a step rests on what a reference video showed."""
     found = (step for part in why.parts for step in part.steps if step.about)
     filmed = any(why.delta(piece).triple[1] == VIDEO for step in found for piece in step.evidence)
     return Pictured(scene_timeline(TargetScene(why.logs[OWN]), why), (), filmed)
 
 
-TARGETS = Source(
+TARGETS = bm.Source(
     name="comphy",
     title="ComPhy",
     about="ComPhy's targets with four reference videos each: rigid bodies with mass and charge that nothing "
@@ -110,7 +94,7 @@ TARGETS = Source(
     data=ComphyData,
     inputs={"annotations": ("annotation.zip", "annotation"), "questions": ("questions.json",)},
     cases=cases,
-    official=ByHand("validation", "validation split"),
+    official=bm.ByHand("validation", "validation split"),
     worlds=WORLDS,
     size=lambda data: f"{data.targets:,} targets",
     note=", once in the paper's setting and once with mass and charge inferred",
@@ -119,16 +103,16 @@ TARGETS = Source(
 
 def _setting(
     name: str, title: str, place: int, logged: str, imagines: str, about: dict[str, str], **own: Any
-) -> Explained:
-    parameters = Section(name, Parameters)
-    return Explained(
+) -> bm.Explained:
+    parameters = bm.Section(name, Parameters)
+    return bm.Explained(
         name=name,
         title=title,
-        numbers=(f"{name}/factual/per_question", *per_choice(name, "predictive", "counterfactual")),
+        numbers=(f"{name}/factual/per_question", *bm.per_choice(name, "predictive", "counterfactual")),
         form=f"{name}/TARGET/QUESTION",
         table=(TRANSFER, place),
         source=TARGETS,
-        logger=Logger(
+        logger=bm.Logger(
             name=name,
             about=logged,
             source=TARGETS,
@@ -170,5 +154,5 @@ COMPHY_INFERRED = _setting(
         "answers": "A row a question with mass and charge inferred and motion simulated.",
         "scores": "Accuracy of each subset with hidden properties inferred, with Wilson's interval.",
     },
-    examples=(Example("ComPhy, hidden properties inferred", "factual"),),
+    examples=(bm.Example("ComPhy, hidden properties inferred", "factual"),),
 )

@@ -9,21 +9,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-from orchestration.benchmarks.benchmark import (
-    Case,
-    Cases,
-    Data,
-    Example,
-    Explained,
-    Files,
-    Logger,
-    NamedLog,
-    Natural,
-    Release,
-    Source,
-    Wording,
-    chosen,
-)
+from orchestration.benchmarks import benchmark as bm
 from orchestration.benchmarks.transfer import TRANSFER
 from orchestration.fetch.archives import extract
 from substrate.cause.evidence import FACTS, rests_on
@@ -55,41 +41,43 @@ _MEMBERS = {
 """By official archive: the member that is used, and what it is called in a dataset."""
 
 
-class GqaData(Data, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class GqaData(bm.Data, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """GQA's data: so many generated scenes, the official files, or a user's own."""
 
-    scenes: Annotated[int, Natural] = 0
+    scenes: Annotated[int, bm.Natural] = 0
     scene_graphs: str | None = None
     questions: str | None = None
 
 
-def cases(files: Files, only: Collection[Any] | None = None, unasked: bool = False) -> Cases:
+def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = False) -> bm.Cases:
     """GQA's cases: an image's scene graph, and the questions about it."""
     graphs = read_scene_graphs(files["scene_graphs"])
     asked = read_questions(files["questions"]) if "questions" in files else {}
-    require_scenes({image: asked[image] for image in chosen(asked, only)}, graphs)
-    images = chosen(sorted(graphs) if unasked else sorted(asked), only)
+    require_scenes({image: asked[image] for image in bm.chosen(asked, only)}, graphs)
+    images = bm.chosen(sorted(graphs) if unasked else sorted(asked), only)
 
-    def each() -> Iterator[Case]:
+    def each() -> Iterator[bm.Case]:
         for image in images:
             questions = msgspec.json.encode(asked[image].raw) if image in asked else b""
-            yield Case(image, f"{graphs.name}:{image}", bytes(graphs.raw[image]), questions)
+            yield bm.Case(image, f"{graphs.name}:{image}", bytes(graphs.raw[image]), questions)
 
-    return Cases(len(images), each())
+    return bm.Cases(len(images), each())
 
 
-def logs(case: Case, _: Any = None) -> list[NamedLog]:
+def logs(case: bm.Case, _: Any = None) -> list[bm.NamedLog]:
     """An image's log: what is annotated, and what the TBox entails."""
     image, file = str(case.scene), case.source.rpartition(":")[0]
-    return [NamedLog(image, scene_log(image, decode_scene_graph(file, image, case.record)))]
+    return [bm.NamedLog(image, scene_log(image, decode_scene_graph(file, image, case.record)))]
 
 
-def rows(case: Case, logs: Sequence[EventLog], _: Any, split: str) -> Iterable[Row]:
+def rows(case: bm.Case, logs: Sequence[EventLog], _: Any, split: str) -> Iterable[Row]:
     """Two rows a question: objects resolved by name, and by the ids that the program carries."""
     return answer_scene(Scene(str(case.scene), logs[0]), _questions.decode(case.questions), split)
 
 
-def explain(case: Case, logs: Sequence[EventLog], _: Any, subset: str, question: str) -> Explanation | None:
+def explain(
+    case: bm.Case, logs: Sequence[EventLog], _: Any, subset: str, question: str
+) -> Explanation | None:
     """Why a question's answer is what it is; ``None`` where there is no such question."""
     asked = _questions.decode(case.questions).get(question)
     for how, name in SUBSETS.items():
@@ -98,16 +86,16 @@ def explain(case: Case, logs: Sequence[EventLog], _: Any, subset: str, question:
     return None
 
 
-def picture(case: Case, why: Explanation, row: Row) -> Pictured:
+def picture(case: bm.Case, why: Explanation, row: Row) -> Pictured:
     """An image's annotated objects, with those that an answer rests on."""
     image = str(case.scene)
     return pictured(image_boxes(image, decode_scene_graph(case.source, image, case.record), why))
 
 
-def wordings(case: Case) -> Iterator[Wording]:
+def wordings(case: bm.Case) -> Iterator[bm.Wording]:
     """An image's questions in words."""
     for number, asked in _questions.decode(case.questions).items():
-        yield Wording(number, asked.question)
+        yield bm.Wording(number, asked.question)
 
 
 def unpack(downloads: Mapping[str, Path], out: Path) -> None:
@@ -117,7 +105,7 @@ def unpack(downloads: Mapping[str, Path], out: Path) -> None:
         extract(path, lambda member, n=wanted, t=target: t if member.name == n else None, out, what=wanted)
 
 
-IMAGES = Source(
+IMAGES = bm.Source(
     name="gqa",
     title="GQA",
     about="GQA's scene graphs and questions: sampled everyday scenes with gold of their own, or the official "
@@ -125,18 +113,18 @@ IMAGES = Source(
     data=GqaData,
     inputs={"scene_graphs": (SCENE_GRAPHS_FILE,), "questions": (QUESTIONS_FILE,)},
     cases=cases,
-    official=Release("validation", "balanced validation split", unpack),
+    official=bm.Release("validation", "balanced validation split", unpack),
     worlds=WORLDS,
     size=lambda data: f"{data.scenes:,} scenes",
 )
-GQA = Explained(
+GQA = bm.Explained(
     name="gqa",
     title="GQA",
     numbers=("gqa/by_name/accuracy", "gqa/by_id/accuracy"),
     form="gqa/by_name|by_id/IMAGE/QUESTION",
     table=(TRANSFER, 2),
     source=IMAGES,
-    logger=Logger(
+    logger=bm.Logger(
         name="gqa",
         about="One event log an image: what is annotated, and what the TBox entails.",
         source=IMAGES,
@@ -148,7 +136,7 @@ GQA = Explained(
     picture=picture,
     rests=partial(rests_on, recorded=FACTS, absent=FACTS),
     wordings=wordings,
-    examples=(Example("GQA, objects resolved by name", SUBSETS["name"]),),
+    examples=(bm.Example("GQA, objects resolved by name", SUBSETS["name"]),),
     declared={"logs": lambda data: data.scenes},
     about={
         "answers": "Two rows a question: objects resolved by name, and by the ids the program carries.",

@@ -9,24 +9,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec.structs import replace
 
-from orchestration.benchmarks.benchmark import (
-    ByHand,
-    Case,
-    Cases,
-    Data,
-    Example,
-    Explained,
-    Files,
-    Logger,
-    NamedLog,
-    Natural,
-    Section,
-    Source,
-    World,
-    chosen,
-    per_choice,
-    require_scenes,
-)
+from orchestration.benchmarks import benchmark as bm
 from orchestration.benchmarks.clevrer import (
     EVENTS,
     TABLE,
@@ -56,15 +39,15 @@ _TRUTH = ("annotations", "events")
 _questions = msgspec.json.Decoder(SceneQuestions)
 
 
-class PerceivedData(Data, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class PerceivedData(bm.Data, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """So many generated scenes as a detector sees them, or a user's own proposals and questions.
 
     A profile that names ``clevrer.proposals`` names these too. ``annotations`` or ``events`` are the truth:
     they say how sure events are and what wrong answers were lost to, and no log or answer depends on them.
     """
 
-    first_scene: Annotated[int, Natural] = 10000
-    scenes: Annotated[int, Natural] = 0
+    first_scene: Annotated[int, bm.Natural] = 10000
+    scenes: Annotated[int, bm.Natural] = 0
     proposals: str | None = None
     annotations: str | None = None
     events: str | None = None
@@ -80,16 +63,14 @@ class PerceivedData(Data, frozen=True, forbid_unknown_fields=True, kw_only=True)
         return replace(self, source="local", **files)
 
 
-def cases(files: Files, only: Collection[Any] | None = None, unasked: bool = False) -> Cases:
+def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = False) -> bm.Cases:
     """The videos that something is asked about, as proposals; all of them where ``unasked``."""
     asked: Mapping[int, Any] = read_questions(files["questions"]).raw if "questions" in files else {}
     where = files["proposals"]
     names = proposal_names(where)
-    wanted = chosen(asked, only)
-    require_scenes(wanted, names, files.get("questions", where), where)
-    videos = chosen(names, only if unasked or not asked else set(wanted))
+    videos = bm.asked_scenes(names, asked, files, where, only, unasked or not asked)
 
-    def each() -> Iterator[Case]:
+    def each() -> Iterator[bm.Case]:
         sources = proposal_sources(where, [names[video] for video in videos])
         truths = _truths(files, videos)
         truth = next(truths, None)
@@ -100,18 +81,18 @@ def cases(files: Files, only: Collection[Any] | None = None, unasked: bool = Fal
                 questions = b'%b,"%b":%b}' % (questions.rstrip()[:-1], _key(truth), truth.record)
             while truth and int(truth.scene) <= video:
                 truth = next(truths, None)
-            yield Case(video, name, record, questions)
+            yield bm.Case(video, name, record, questions)
 
-    return Cases(len(videos), each())
+    return bm.Cases(len(videos), each())
 
 
-def _truths(files: Files, videos: Collection[int]) -> Iterator[Case]:
+def _truths(files: bm.Files, videos: Collection[int]) -> Iterator[bm.Case]:
     """The truth of some videos, ascending, as the cases of CLEVRER; of those that it is known of."""
     given = {name: files[name] for name in _TRUTH if name in files}
     return scene_cases(given, {}, videos, unasked=True).each if given else iter(())
 
 
-def _key(truth: Case) -> bytes:
+def _key(truth: bm.Case) -> bytes:
     return (truth.kind or "annotation").encode()
 
 
@@ -122,28 +103,28 @@ class _Known(msgspec.Struct):
     events: msgspec.Raw = msgspec.Raw()
 
 
-def truth_of(case: Case) -> EventLog | None:
+def truth_of(case: bm.Case) -> EventLog | None:
     """The log of what truly happened in a case's video; ``None`` where that is not known."""
     known = msgspec.json.decode(case.questions or b"{}", type=_Known)
     for kind, record in (("", bytes(known.annotation)), (EVENTS, bytes(known.events))):
         if record:
-            return scene_logs(Case(case.scene, case.source, record, kind=kind))[0].log
+            return scene_logs(bm.Case(case.scene, case.source, record, kind=kind))[0].log
     return None
 
 
-def look(case: Case, parameters: Perception) -> tuple[Video, Perceived]:
+def look(case: bm.Case, parameters: Perception) -> tuple[Video, Perceived]:
     """A case's video with all that perception made of it, and its record."""
     proposed = decode_proposals((case.source, case.record))
     video = examined(proposed, case.source, camera=parameters.camera)
     return video, recorded(video, belief=parameters.belief)
 
 
-def logs(case: Case, parameters: Perception) -> list[NamedLog]:
+def logs(case: bm.Case, parameters: Perception) -> list[bm.NamedLog]:
     """A video's log, perceived from its proposals."""
-    return [NamedLog(f"{case.scene:05d}", perceived_log(*look(case, parameters), parameters.belief))]
+    return [bm.NamedLog(f"{case.scene:05d}", perceived_log(*look(case, parameters), parameters.belief))]
 
 
-def rows(case: Case, logs: Sequence[EventLog], parameters: Perception, split: str) -> Iterable[Row]:
+def rows(case: bm.Case, logs: Sequence[EventLog], parameters: Perception, split: str) -> Iterable[Row]:
     """The rows of a video's questions."""
     questions = _questions.decode(case.questions).questions
     for row in answer_scene(logs[0], int(case.scene), questions, parameters, split):
@@ -155,7 +136,7 @@ def make_scene(number: int, seed: int, _: Any) -> bytes:
     return encode_scene(seen_files(number, seed))
 
 
-SEEN = Source(
+SEEN = bm.Source(
     name=NAME,
     title="CLEVRER, from NS-DR's proposals",
     about="Masks and labels of each frame, as NS-DR's released proposals have them: a user's copy, or "
@@ -168,9 +149,9 @@ SEEN = Source(
         "questions": ("validation.json", "questions.json"),
     },
     cases=cases,
-    official=ByHand("validation", "validation split"),
+    official=bm.ByHand("validation", "validation split"),
     worlds={
-        "": World(
+        "": bm.World(
             numbers=lambda data: range(data.first_scene, data.first_scene + data.scenes),
             make=make_scene,
             write=write_scenes,
@@ -183,18 +164,18 @@ SEEN = Source(
     note=", read from a detector's masks and labels of each frame, never from an annotation",
 )
 # Camera and belief make the log; what it says is answered as CLEVRER's is.
-PARAMETERS = Section(NAME, Perception, Parameters.__struct_fields__)
-PERCEIVED = Explained(
+PARAMETERS = bm.Section(NAME, Perception, Parameters.__struct_fields__)
+PERCEIVED = bm.Explained(
     name=NAME,
     title="CLEVRER, from NS-DR's proposals",
     numbers=(
         "perceived/descriptive/per_question",
-        *per_choice(NAME, "explanatory", "counterfactual", "predictive"),
+        *bm.per_choice(NAME, "explanatory", "counterfactual", "predictive"),
     ),
     form=f"{NAME}/SCENE/QUESTION",
     table=(TABLE, 1),
     source=SEEN,
-    logger=Logger(
+    logger=bm.Logger(
         name=NAME,
         about="One event log a video, perceived: with how sure each event is and what that rests on.",
         source=SEEN,
@@ -209,7 +190,7 @@ PERCEIVED = Explained(
     picture=picture,
     rests=rests_on,
     wordings=wordings,
-    examples=(Example("CLEVRER from proposals, explanatory", "explanatory"),),
+    examples=(bm.Example("CLEVRER from proposals, explanatory", "explanatory"),),
     declared={"logs": lambda data: data.scenes},
     about={
         "answers": "A row a question: predicted from the perceived log, expected, and the log.",

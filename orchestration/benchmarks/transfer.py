@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from orchestration.benchmarks.benchmark import Table
+from orchestration.benchmarks.twin import COMPARED
 
 TRANSFER = Table(
     name="transfer",
     title="Transfer to other benchmarks",
     about="Transfer: accuracy on the other benchmarks, beside what was published.",
     layout="by number",
-    needs=("twin/comparisons",),
+    needs=(COMPARED,),
 )

@@ -8,21 +8,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from orchestration.benchmarks.benchmark import (
-    Case,
-    Cases,
-    Data,
-    Example,
-    Explained,
-    Files,
-    Logger,
-    NamedLog,
-    Natural,
-    Source,
-    Table,
-    Wording,
-    chosen,
-)
+from orchestration.benchmarks import benchmark as bm
 from orchestration.scoring.counting import RIGHT, Metric
 from substrate.base.errors import InterventionError
 from substrate.cause.explanation import OWN, Explanation
@@ -41,29 +27,29 @@ _spec = msgspec.json.Decoder(Spec)
 _gold = msgspec.json.Decoder(Gold | None)
 
 
-class TwinData(Data, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class TwinData(bm.Data, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The number of specifications of Twin-EventLog in a profile; the paper's own are not public."""
 
     source: Literal["generated", "official", "local", "none"] = "generated"
-    specs: Annotated[int, Natural] = 500
+    specs: Annotated[int, bm.Natural] = 500
 
 
-def cases(files: Files, only: Collection[Any] | None = None, unasked: bool = False) -> Cases:
+def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = False) -> bm.Cases:
     """Twin-EventLog's cases: a specification, and its gold where there is one."""
     path = files["specs"]
     specs = {spec.spec: spec for spec in read_specs(path)}
     gold = read_gold(path)
-    numbers = chosen(sorted(specs), only)
+    numbers = bm.chosen(sorted(specs), only)
 
-    def each() -> Iterator[Case]:
+    def each() -> Iterator[bm.Case]:
         for number in numbers:
             record, questions = msgspec.json.encode(specs[number]), msgspec.json.encode(gold[number])
-            yield Case(number, f"{path}:specification {number}", record, questions)
+            yield bm.Case(number, f"{path}:specification {number}", record, questions)
 
-    return Cases(len(numbers), each())
+    return bm.Cases(len(numbers), each())
 
 
-def logs(case: Case, _: Any = None) -> list[NamedLog]:
+def logs(case: bm.Case, _: Any = None) -> list[bm.NamedLog]:
     """The arms: the village forked at the branch tick without an intervention, and with each one.
 
     Arm A's log is the village's own, digest and all: a fork that nothing tells apart from its parent. Where
@@ -73,11 +59,11 @@ def logs(case: Case, _: Any = None) -> list[NamedLog]:
     try:
         arms = replay_twin(spec)
     except InterventionError:
-        return [NamedLog(f"{spec.spec:05d}/{ARMS[0]}", parent_log(spec))]
-    return [NamedLog(f"{spec.spec:05d}/{arm}", log) for arm, log in zip(spec.arms, arms, strict=True)]
+        return [bm.NamedLog(f"{spec.spec:05d}/{ARMS[0]}", parent_log(spec))]
+    return [bm.NamedLog(f"{spec.spec:05d}/{arm}", log) for arm, log in zip(spec.arms, arms, strict=True)]
 
 
-def rows(case: Case, logs: Sequence[EventLog], _: Any, split: str) -> Iterable[Row]:
+def rows(case: bm.Case, logs: Sequence[EventLog], _: Any, split: str) -> Iterable[Row]:
     """A row an arm: the specification's question on each of its logs."""
     spec, gold = _spec.decode(case.record), _gold.decode(case.questions)
     if len(logs) < len(spec.arms):
@@ -85,7 +71,7 @@ def rows(case: Case, logs: Sequence[EventLog], _: Any, split: str) -> Iterable[R
     return twin_rows(spec, gold, logs, split or "generated")
 
 
-def explain(case: Case, logs: Sequence[EventLog], _: Any, subset: str, arm: str) -> Explanation | None:
+def explain(case: bm.Case, logs: Sequence[EventLog], _: Any, subset: str, arm: str) -> Explanation | None:
     """Why an arm's answer is what it is; ``None`` where there is no such arm."""
     spec = _spec.decode(case.record)
     if arm not in spec.arms or len(logs) < len(spec.arms):
@@ -93,15 +79,15 @@ def explain(case: Case, logs: Sequence[EventLog], _: Any, subset: str, arm: str)
     return explain_arm(spec, arm, logs)
 
 
-def picture(_: Case, why: Explanation, row: Row) -> Pictured:
+def picture(_: bm.Case, why: Explanation, row: Row) -> Pictured:
     """An arm's events, with those that its answer rests on."""
     return pictured(arm_timeline(village_tbox(), why.logs[OWN], why.evidence()))
 
 
-def wordings(case: Case) -> Iterator[Wording]:
+def wordings(case: bm.Case) -> Iterator[bm.Wording]:
     """A specification's question, once for each arm."""
     spec = _spec.decode(case.record)
-    yield from (Wording(arm, spec.query.text) for arm in spec.arms)
+    yield from (bm.Wording(arm, spec.query.text) for arm in spec.arms)
 
 
 def _judged(metric: str, rows: Sequence[Any]) -> tuple[int, int]:
@@ -110,23 +96,25 @@ def _judged(metric: str, rows: Sequence[Any]) -> tuple[int, int]:
     return getattr(judgement, metric), getattr(weights(len(rows)), metric)
 
 
+COMPARED = "twin/comparisons"
+"""The stage that compares each language model with the substrate."""
 METRICS = {"per_arm": RIGHT} | {
     name: Metric(partial(_judged, name), together=True) for name in ("joint", "divergence")
 }
-TABLE = Table(
+TABLE = bm.Table(
     name="twin",
     title="Table 2: Twin-EventLog",
     about="Table 2: Twin-EventLog, the substrate beside two language-model baselines, and the paired "
     "difference.",
     layout="by metric",
-    needs=("twin/comparisons", "twin/answers"),
+    needs=(COMPARED, "twin/answers"),
     labels={
         "per_arm": "per-arm accuracy",
         "joint": "joint accuracy (A and B)",
         "divergence": "divergence detection",
     },
 )
-SPECS = Source(
+SPECS = bm.Source(
     name="twin",
     title="Twin-EventLog",
     about="Twin-EventLog's specifications with gold by SQL over the raw schedule, and their datasheet.",
@@ -136,14 +124,14 @@ SPECS = Source(
     worlds=WORLDS,
     size=lambda data: f"{data.specs:,} specifications",
 )
-TWIN = Explained(
+TWIN = bm.Explained(
     name="twin",
     title="Twin-EventLog",
     numbers=tuple(f"twin/{metric}" for metric in METRICS),
     form="twin/SPEC/ARM",
     table=(TABLE, 0),
     source=SPECS,
-    logger=Logger(
+    logger=bm.Logger(
         name="twin",
         about="Two event logs a specification, its village forked at the branch tick without and with the "
         "intervention.",
@@ -157,7 +145,7 @@ TWIN = Explained(
     picture=picture,
     wordings=wordings,
     asked=lambda row: ARMS[int(row.question)],
-    examples=(Example("Twin-EventLog, news that travels", "propagation"),),
+    examples=(bm.Example("Twin-EventLog, news that travels", "propagation"),),
     metrics=METRICS,
     whole=METRICS["joint"],
     declared={"answers": lambda data: 2 * data.specs},

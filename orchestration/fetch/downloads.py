@@ -14,19 +14,18 @@ import itertools
 import os
 import tarfile
 import zipfile
-import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
 
+from orchestration.base.http import Patience
 from orchestration.base.secrets_out import without_user
 from orchestration.fetch.holdings import differing
 from orchestration.fetch.sources import Pin, SourceFile, Sources, at_mirror, official_sources, read_pins
 from orchestration.fetch.transfer import (
     DownloadError,
-    Patience,
     RefusedError,
     Report,
     Transfer,
@@ -35,7 +34,7 @@ from orchestration.fetch.transfer import (
 )
 from substrate.base.errors import FormatError, ParameterError
 from substrate.base.files import OutputError, naming
-from substrate.base.inputs import NOT_JSON
+from substrate.base.inputs import NOT_JSON, ZIP_ERRORS
 from substrate.base.limits import LIMITS
 from substrate.log.journal import write_atomically
 
@@ -71,6 +70,16 @@ class _Digest(msgspec.Struct, frozen=True):
     sha256: str
     blob: str
     size: int
+
+    @classmethod
+    def of(cls, path: Path) -> _Digest:
+        size = path.stat().st_size
+        sha256, blob = hashlib.sha256(), hashlib.sha1(b"blob %d\0" % size, usedforsecurity=False)
+        with path.open("rb") as file:
+            while chunk := file.read(1 << 20):
+                sha256.update(chunk)
+                blob.update(chunk)
+        return cls(sha256.hexdigest(), blob.hexdigest(), size)
 
 
 def fetch(
@@ -114,16 +123,9 @@ def fetch(
     with naming(out):
         out.mkdir(parents=True, exist_ok=True)
     report = progress or (lambda name, done, total: None)
-    return [
-        _fetch_file(
-            at_mirror(base, file),
-            out / file.name,
-            _Check(file, f"{benchmark}/{file.name}", pins),
-            report,
-            patience or Patience(),
-        )
-        for file in files
-    ]
+    patience = patience or Patience()
+    each = (_File(at_mirror(base, file), benchmark, out, pins, report, patience) for file in files)
+    return [file.fetch() for file in each]
 
 
 def wanted(benchmark: str, sources: Sources, only: Sequence[str] = ()) -> list[SourceFile]:
@@ -153,38 +155,102 @@ def wanted(benchmark: str, sources: Sources, only: Sequence[str] = ()) -> list[S
     return [file for file in source.files if (file.name in only if only else not file.extra)]
 
 
-class _Check:
-    """A file's known hash and size, and a check of given bytes against them; the first ones are pinned."""
+class _File:
+    """A file to be fetched: its known hash and size, and a check of bytes against them; the first ones are
+    pinned.
+    """
 
-    def __init__(self, file: SourceFile, key: str, pins: Path) -> None:
+    def __init__(
+        self, file: SourceFile, benchmark: str, out: Path, pins: Path, report: Report, patience: Patience
+    ) -> None:
         self.file = file
-        self.key = key
+        self.key = f"{benchmark}/{file.name}"
+        self.path = out / file.name
         self.pins = pins
         self.pinned = False
+        self._report, self._patience = report, patience
 
     @property
     def pin(self) -> Pin | None:
         return read_pins(self.pins).get(self.key)
 
-    def difference(self, found: _Digest) -> str:
-        """Expected and found hash where they differ, else nothing."""
-        pin = self.pin
-        pairs = [("git blob SHA-1", self.file.blob, found.blob)] if self.file.blob else []
-        pairs += (
-            [("SHA-256", f"{pin.sha256} ({pin.size} bytes)", f"{found.sha256} ({found.size} bytes)")]
-            if pin
-            else []
-        )
-        return "; ".join(
-            f"expected {kind} {expected}, found {actual}"
-            for kind, expected, actual in pairs
-            if expected != actual
+    def fetch(self) -> Fetched:
+        """Fetch the file, unless the right one is there."""
+        aside = None
+        if self.path.exists():
+            found = _Digest.of(self.path)
+            if not self.file.blob and not self.pin:
+                hint = f"Move it away and fetch again, or restore {self.pins} if it held the entry {self.key}"
+                raise RefusedError(
+                    f"a file is there already and no pin vouches for it (SHA-256 {found.sha256})",
+                    where=(self.path,),
+                    hint=hint,
+                )
+            if not self._difference(found):
+                return self._fetched("present")
+            aside = _put_aside(self.path)
+        try:
+            url = self._from_any()
+        except (DownloadError, OutputError) as error:
+            if not aside:
+                raise
+            hint = f"{error.hint}. The file that was there differed too and is kept as {aside}"
+            raise type(error)(error.what, where=error.where, hint=hint) from error
+        return self._fetched("downloaded", url=url, pinned=self.pinned, aside=aside)
+
+    def _fetched(self, status: Literal["downloaded", "present"], **how: Any) -> Fetched:
+        found, file = _Digest.of(self.path), self.file
+        return Fetched(
+            name=file.name,
+            path=self.path,
+            status=status,
+            size=found.size,
+            sha256=found.sha256,
+            blob=file.blob,
+            **how,
         )
 
-    def accept(self, part: Path, url: str) -> None:
+    def _from_any(self) -> str:
+        """Fetch from the first source that gives the right bytes; returns its address."""
+        failures: list[DownloadError] = []
+        pin = self.pin
+        for url in self.file.urls:
+            transfer = Transfer(
+                self.path.with_name(f"{self.path.name}.part"),
+                lambda part, url=url: self._accept(part, without_user(url)),
+                self._report,
+                self._patience,
+                most=pin.size if pin else LIMITS.bytes,
+                hosts=_hosts(),
+            )
+            try:
+                transfer(url, self.path)
+                return without_user(url)
+            except (UnavailableError, RefusedError) as error:
+                failures.append(error)
+        if len(failures) == 1:
+            raise failures[0]
+        refused = any(isinstance(error, RefusedError) for error in failures)
+        raise (RefusedError if refused else UnavailableError)(
+            "; ".join(f"{error.where[-1]}: {error.what}" for error in failures),
+            where=(self.file.name,),
+            hint=failures[0].hint,
+        ) from failures[-1]
+
+    def _difference(self, found: _Digest) -> str:
+        """Expected and found hash where they differ, else nothing."""
+        differ: list[str] = []
+        if self.file.blob not in (None, found.blob):
+            differ.append(f"expected git blob SHA-1 {self.file.blob}, found {found.blob}")
+        if (pin := self.pin) and (pin.sha256, pin.size) != (found.sha256, found.size):
+            known = f"expected SHA-256 {pin.sha256} ({pin.size} bytes)"
+            differ.append(f"{known}, found {found.sha256} ({found.size} bytes)")
+        return "; ".join(differ)
+
+    def _accept(self, part: Path, url: str) -> None:
         """Refuse a download that differs; pin it where nothing was known of it."""
-        found = _digest(part)
-        if difference := self.difference(found):
+        found = _Digest.of(part)
+        if difference := self._difference(found):
             raise RefusedError(
                 f"the bytes differ: {difference}", where=(self.file.name, url), hint=self._advice()
             )
@@ -210,85 +276,31 @@ class _Check:
 
     def _check_whole(self, part: Path, url: str) -> None:
         """A pin outlives its download, so what is pinned has to be readable to its last byte."""
-        reader = _READERS.get(Path(self.file.name).suffix)
+        where = (self.file.name, url)
         try:
-            fault = reader(part) if reader else ""
+            fault = _fault(part, self.file.name)
             short = "" if fault else differing(part, self.file.name, self.file.holds)
-        except (
-            FormatError,
-            zipfile.BadZipFile,
-            tarfile.TarError,
-            gzip.BadGzipFile,
-            zlib.error,
-            *NOT_JSON,
-            EOFError,
-            NotImplementedError,
-            RuntimeError,
-        ) as error:
+        except (FormatError, tarfile.TarError, *ZIP_ERRORS, *NOT_JSON) as error:
             fault, short = str(error), ""
         if fault:
             hint = "Open the address in a browser: the source may send a page in place of the file"
-            raise RefusedError(f"not a whole archive ({fault})", where=(self.file.name, url), hint=hint)
+            raise RefusedError(f"not a whole archive ({fault})", where=where, hint=hint)
         if short:
             hint = "It is not recorded: give a mirror that has the official file as the base address"
-            raise RefusedError(f"holds {short}", where=(self.file.name, url), hint=hint)
+            raise RefusedError(f"holds {short}", where=where, hint=hint)
 
 
-def _read_zip(path: Path) -> str:
-    with zipfile.ZipFile(path) as archive:
-        damaged = archive.testzip()
+def _fault(path: Path, name: str) -> str:
+    """The first damage in a zip or gzip file, read to its last byte; empty where there is none."""
+    damaged = None
+    if name.endswith(".zip"):
+        with zipfile.ZipFile(path) as archive:
+            damaged = archive.testzip()
+    elif name.endswith(".gz"):
+        with gzip.open(path) as stream:
+            while stream.read(1 << 20):
+                pass
     return f"{damaged} is damaged" if damaged else ""
-
-
-def _read_gzip(path: Path) -> str:
-    with gzip.open(path) as stream:
-        while stream.read(1 << 20):
-            pass
-    return ""
-
-
-_READERS: Mapping[str, Callable[[Path], str]] = {".zip": _read_zip, ".gz": _read_gzip}
-
-
-def _digest(path: Path) -> _Digest:
-    size = path.stat().st_size
-    sha256, blob = hashlib.sha256(), hashlib.sha1(b"blob %d\0" % size, usedforsecurity=False)
-    with path.open("rb") as file:
-        while chunk := file.read(1 << 20):
-            sha256.update(chunk)
-            blob.update(chunk)
-    return _Digest(sha256.hexdigest(), blob.hexdigest(), size)
-
-
-def _fetch_file(file: SourceFile, path: Path, check: _Check, report: Report, patience: Patience) -> Fetched:
-    aside = None
-    if path.exists():
-        found = _digest(path)
-        if not file.blob and not check.pin:
-            hint = f"Move it away and fetch again, or restore {check.pins} if it held the entry {check.key}"
-            raise RefusedError(
-                f"a file is there already and no pin vouches for it (SHA-256 {found.sha256})",
-                where=(path,),
-                hint=hint,
-            )
-        if not check.difference(found):
-            return _fetched(file, path, found, status="present")
-        aside = _put_aside(path)
-    try:
-        url = _from_any(file, path, check, report, patience)
-    except (DownloadError, OutputError) as error:
-        if not aside:
-            raise
-        raise type(error)(
-            error.what,
-            where=error.where,
-            hint=f"{error.hint}. The file that was there differed too and is kept as {aside}",
-        ) from error
-    return _fetched(file, path, _digest(path), status="downloaded", url=url, pinned=check.pinned, aside=aside)
-
-
-def _fetched(file: SourceFile, path: Path, found: _Digest, **how: Any) -> Fetched:
-    return Fetched(name=file.name, path=path, size=found.size, sha256=found.sha256, blob=file.blob, **how)
 
 
 def _put_aside(path: Path) -> Path:
@@ -298,33 +310,6 @@ def _put_aside(path: Path) -> Path:
     )
     os.rename(path, free)
     return free
-
-
-def _from_any(file: SourceFile, path: Path, check: _Check, report: Report, patience: Patience) -> str:
-    """Fetch from the first source that gives the right bytes; returns its address."""
-    failures: list[DownloadError] = []
-    for url in file.urls:
-        transfer = Transfer(
-            path.with_name(f"{path.name}.part"),
-            lambda part, url=url: check.accept(part, without_user(url)),
-            report,
-            patience,
-            most=check.pin.size if check.pin else LIMITS.bytes,
-            hosts=_hosts(),
-        )
-        try:
-            transfer(url, path)
-            return without_user(url)
-        except (UnavailableError, RefusedError) as error:
-            failures.append(error)
-    if len(failures) == 1:
-        raise failures[0]
-    kind = RefusedError if any(isinstance(error, RefusedError) for error in failures) else UnavailableError
-    raise kind(
-        "; ".join(f"{error.where[-1]}: {error.what}" for error in failures),
-        where=(file.name,),
-        hint=failures[0].hint,
-    ) from failures[-1]
 
 
 def _hosts() -> set[str]:

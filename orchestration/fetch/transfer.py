@@ -12,7 +12,6 @@ import fcntl
 import os
 import re
 import shutil
-import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,6 +20,15 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from orchestration.base.http import (
+    GivenUpError,
+    Patience,
+    TryAgainError,
+    open_client,
+    passing,
+    persist,
+    require_ready,
+)
 from orchestration.base.secrets_out import hide, without_user
 from substrate.base.errors import SubstrateError
 from substrate.base.files import naming
@@ -31,7 +39,6 @@ if TYPE_CHECKING:
     import httpx
 
 _CONTENT_RANGE = re.compile(r"bytes (\d+)-\d+/(\d+)$")
-_TRY_AGAIN = frozenset({408, 425, 429})
 _WAY_OUT = "Free some space, or give another folder, and fetch again: the download resumes"
 
 Report = Callable[[str, int, "int | None"], None]
@@ -50,38 +57,12 @@ class RefusedError(DownloadError):
     """The bytes that came, or lie there, are not the expected ones."""
 
 
-class Patience(msgspec.Struct, frozen=True, kw_only=True):
-    """Timeouts for a source, in seconds.
-
-    ``attempts`` counts tries in a row that brought nothing; one that brought new bytes starts the
-    count at 0 again. After ``n`` such tries the wait is ``backoff * 2**n``, at most ``longest``.
-    """
-
-    connect: float = 20.0
-    read: float = 60.0
-    attempts: int = 5
-    backoff: float = 1.0
-    longest: float = 30.0
-
-    def wait(self, failures: int) -> float:
-        """Seconds to wait after so many failures in a row.
-
-        >>> [Patience().wait(n) for n in (0, 1, 2, 9)]
-        [1.0, 2.0, 4.0, 30.0]
-        """
-        return min(self.backoff * 2**failures, self.longest)
-
-
 class Remains(msgspec.Struct, frozen=True, kw_only=True):
     """The whole that a ``.part`` file is a part of."""
 
     url: str
     total: int | None
     validator: str | None
-
-
-class _TryAgainError(Exception):
-    """This try failed in a way that another may not; the message is for the reader."""
 
 
 class Transfer:
@@ -123,11 +104,8 @@ class Transfer:
 
     def __call__(self, url: str, path: Path) -> None:
         """Fetch ``url`` and rename the checked part to ``path``."""
-        import httpx
-
-        limits = httpx.Timeout(self._patience.read, connect=self._patience.connect)
-        client = httpx.Client(
-            timeout=limits,
+        client = open_client(
+            self._patience,
             follow_redirects=True,
             headers={"Accept-Encoding": "identity"},
             event_hooks={"request": [_stay_with(url, self._hosts)]},
@@ -152,39 +130,26 @@ class Transfer:
             self._forget()
 
     def _complete(self, client: httpx.Client, url: str, file: IO[bytes]) -> None:
-        """Try until the part is whole; tries that bring nothing are counted and spaced out."""
+        """Try until the part is whole."""
         import httpx
 
-        best, failures = file.seek(0, os.SEEK_END), 0
-        while True:
-            try:
-                return self._try(client, url, file)
-            except _TryAgainError as error:
-                size = file.seek(0, os.SEEK_END)
-                best, failures = (size, 0) if size > best else (best, failures + 1)
-                if failures >= self._patience.attempts:
-                    hint = (
-                        f"Fetch again later: {size} bytes are kept and the download resumes"
-                        if size
-                        else "Check the connection and fetch again later"
-                    )
-                    raise UnavailableError(
-                        f"{error} ({failures} tries in a row)",
-                        where=(self.name, without_user(url)),
-                        hint=hint,
-                    ) from error
-                time.sleep(self._patience.wait(failures))
-            except (httpx.UnsupportedProtocol, httpx.InvalidURL, httpx.TooManyRedirects) as error:
-                raise UnavailableError(
-                    f"not a usable address ({hide(str(error), (url, urlsplit(url).password or ''))})",
-                    where=(self.name, without_user(url)),
-                    hint="Give an http or https address",
-                ) from error
+        def size() -> int:
+            return file.seek(0, os.SEEK_END)
+
+        where = (self.name, without_user(url))
+        try:
+            persist(lambda _: self._try(client, url, file), self._patience, brought=size)
+        except GivenUpError as error:
+            hint = "Check the connection and fetch again later"
+            if kept := size():
+                hint = f"Fetch again later: {kept} bytes are kept and the download resumes"
+            raise UnavailableError(f"the source {error}", where=where, hint=hint) from error
+        except (httpx.UnsupportedProtocol, httpx.InvalidURL, httpx.TooManyRedirects) as error:
+            what = f"not a usable address ({hide(str(error), (url, urlsplit(url).password or ''))})"
+            raise UnavailableError(what, where=where, hint="Give an http or https address") from error
 
     def _try(self, client: httpx.Client, url: str, file: IO[bytes]) -> None:
         """Send a request. Returns with the file whole, else raises."""
-        import httpx
-
         remains = self._remains(url)
         start = file.seek(0, os.SEEK_END) if remains else 0
         if remains and start == remains.total:
@@ -192,39 +157,28 @@ class Transfer:
         headers = (
             {"Range": f"bytes={start}-", "If-Range": remains.validator or ""} if remains and start else {}
         )
-        try:
-            with client.stream("GET", url, headers=headers) as response:
-                self._check_status(url, response, file)
-                found = _describe(url, response)
-                if response.status_code == 206:
-                    if not (remains and _continues(remains, found) and _first_byte(response) == start):
-                        self._start_over(file)
-                        raise _TryAgainError("the file changed at its source during the download")
-                else:
-                    start = self._start_over(file)
-                    self._note.write_bytes(msgspec.json.encode(found))
-                size = self._receive(response, file, start, found.total)
-        except httpx.UnsupportedProtocol:
-            raise
-        except httpx.TimeoutException as error:
-            seconds = (
-                self._patience.connect if isinstance(error, httpx.ConnectTimeout) else self._patience.read
-            )
-            raise _TryAgainError(f"timeout: no answer within {seconds:g} s") from error
-        except httpx.TransportError as error:
-            raise _TryAgainError(f"the connection was lost or refused ({error})") from error
+        with passing(self._patience), client.stream("GET", url, headers=headers) as response:
+            self._check_status(url, response, file)
+            found = _describe(url, response)
+            if response.status_code == 206:
+                if not (remains and _continues(remains, found) and _first_byte(response) == start):
+                    self._start_over(file)
+                    raise TryAgainError("the file changed at its source during the download")
+            else:
+                start = self._start_over(file)
+                self._note.write_bytes(msgspec.json.encode(found))
+            size = self._receive(response, file, start, found.total)
         if found.total is not None and size != found.total:
-            raise _TryAgainError(f"the source sent {size} of {found.total} bytes")
+            raise TryAgainError(f"the source sent {size} of {found.total} bytes")
 
     def _check_status(self, url: str, response: httpx.Response, file: IO[bytes]) -> None:
         status = response.status_code
         if status in (200, 206):
             return
+        require_ready(response)
         if status == 416:
             self._start_over(file)
-            raise _TryAgainError("the source refuses to continue the part (HTTP 416)")
-        if status >= 500 or status in _TRY_AGAIN:
-            raise _TryAgainError(f"the source is out of order (HTTP {status})")
+            raise TryAgainError("the source refuses to continue the part (HTTP 416)")
         what = (
             "no such file at this address" if status in (404, 410) else "the source does not give this file"
         )

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from pathlib import Path
 
-from orchestration.fetch.transfer import Patience
-from orchestration.models.client import Client, Clock, Endpoint, Recorder
+from orchestration.base.http import Clock, Patience
+from orchestration.models.client import Client, Endpoint, Recorder
 from orchestration.models.transcript import (
     Records,
     Replay,

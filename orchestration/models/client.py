@@ -18,13 +18,23 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
-from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
+from orchestration.base.http import (
+    Clock,
+    GivenUpError,
+    Patience,
+    TryAgainError,
+    limits,
+    open_client,
+    passing,
+    persist,
+    require_ready,
+)
 from orchestration.base.secrets_out import hide
-from orchestration.fetch.transfer import Patience
 from orchestration.models.transcript import (
     Answerer,
     Exchange,
@@ -46,11 +56,9 @@ from substrate.baselines.parameters import Baseline
 if TYPE_CHECKING:
     import httpx
 
+T = TypeVar("T")
 URL, KEY = "SUBSTRATE_MODEL_URL", "SUBSTRATE_MODEL_KEY"
-LONGEST_PAUSE = 600.0
-"""Seconds that a server may ask us to wait; for more, the run ends and can be resumed."""
 MINUTE = 60.0
-_TRY_AGAIN = frozenset({408, 425, 429})
 _REFUSED_FORMAT = frozenset({400, 422})
 
 # What they log of a request is its address.
@@ -98,27 +106,8 @@ def endpoint(environment: Mapping[str, str] | None = None) -> Endpoint | None:
     return Endpoint(environment[URL], environment.get(KEY, "")) if environment.get(URL) else None
 
 
-class _TryAgainError(Exception):
-    """This try failed in a way that another may not; ``wait`` is what the server asked for (s)."""
-
-    def __init__(self, what: str, wait: float = 0.0) -> None:
-        super().__init__(what)
-        self.wait = wait
-
-
 class _RefusedError(Exception):
     """The server takes no such request; perhaps it takes another format."""
-
-
-class Clock(NamedTuple):
-    """Time as the client sees it: monotonic seconds, seconds of the calendar, and waiting.
-
-    Tests give their own.
-    """
-
-    now: Callable[[], float] = time.monotonic
-    date: Callable[[], float] = time.time
-    sleep: Callable[[float], None] = time.sleep
 
 
 class Pace:
@@ -221,11 +210,7 @@ class Client:
         self._served: list[_Model] | None = None
         self._lock = threading.Lock()
         self._slowest = 0.0
-        self._http = httpx.Client(
-            timeout=httpx.Timeout(patience.read, connect=patience.connect),
-            headers=server.headers,
-            limits=httpx.Limits(max_connections=None),
-        )
+        self._http = open_client(patience, headers=server.headers, limits=httpx.Limits(max_connections=None))
 
     def close(self) -> None:
         """Let go of the connections."""
@@ -240,25 +225,22 @@ class Client:
         Raises:
             ModelError: the server refuses the request, or does not answer at all.
         """
-        failures = 0
-        while True:
-            try:
-                reply = self._in_some_format(request)
-                failures += 1
-                # One that ran out of tokens would do so again.
-                cut_off = reply.finish_reason == "length"
-                if failures >= self._patience.attempts or cut_off or _fits(request, reply):
-                    return reply
-                continue
-            except _TryAgainError as error:
-                wait, what = max(error.wait, self._patience.wait(failures)), str(error)
-            failures += 1
-            if failures >= self._patience.attempts:
-                raise ModelError(
-                    f"the model's server fails: {what} ({failures} tries in a row)",
-                    hint=f"Check {URL}, or run again later: what was answered is kept",
-                )
-            self._clock.sleep(wait)
+
+        def once(failures: int) -> Reply:
+            reply = self._in_some_format(request)
+            last = failures + 1 >= self._patience.attempts
+            # One that ran out of tokens would do so again.
+            if last or reply.finish_reason == "length" or _fits(request, reply):
+                return reply
+            raise TryAgainError("the reply is off the schema", at_once=True)
+
+        try:
+            return persist(once, self._patience, self._clock)
+        except GivenUpError as error:
+            raise ModelError(
+                f"the model's server {error}",
+                hint=f"Check {URL}, or run again later: what was answered is kept",
+            ) from None
 
     def _in_some_format(self, request: Request) -> Reply:
         """Try once, in the best format that the server takes."""
@@ -295,20 +277,16 @@ class Client:
             **({"cache_prompt": False} if known and known.owned_by == _LLAMA_CPP else {}),
             **(RESPONSE_FORMATS[format](request.schema) if request.schema else {}),
         }
-        limit, begun = max(self._patience.read, 10 * self._slowest), self._clock.now()
-        try:
-            response = self._http.post(
-                self._server.completions,
-                json=body,
-                timeout=httpx.Timeout(limit, connect=self._patience.connect),
-            )
-        except httpx.TimeoutException:
-            # The server is slow: the next try waits for longer.
-            self._slowest = max(self._slowest, limit / 5)
-            raise _TryAgainError(f"no answer within {limit:g} s") from None
-        except httpx.RequestError as error:
-            # Its own words may hold the address.
-            raise _TryAgainError(f"the connection was lost or refused ({type(error).__name__})") from None
+        patience = replace(self._patience, read=max(self._patience.read, 10 * self._slowest))
+        begun = self._clock.now()
+        # The words of a lost connection may hold the address.
+        with passing(patience, lambda error: type(error).__name__):
+            try:
+                response = self._http.post(self._server.completions, json=body, timeout=limits(patience))
+            except httpx.TimeoutException:
+                # The server is slow: the next try waits for longer.
+                self._slowest = max(self._slowest, patience.read / 5)
+                raise
         self._slowest = max(self._slowest, self._clock.now() - begun)
         if response.status_code in _REFUSED_FORMAT | {413} and _TOO_LONG.search(response.text):
             said = self._server.hide(response.text)[:300]
@@ -318,7 +296,7 @@ class Client:
             said = _completion.decode(response.content)
             choice = said.choices[0]
         except (*NOT_JSON, IndexError):
-            raise _TryAgainError("the server's answer is not a chat completion") from None
+            raise TryAgainError("the server's answer is not a chat completion") from None
         usage = said.usage or _Usage()
         return Reply(
             self._server.hide(choice.message.content),
@@ -331,27 +309,27 @@ class Client:
 
     def slots(self) -> int | None:
         """How many requests the server takes at once; ``None`` where it does not say."""
-        import httpx
-
-        try:
-            response = self._http.get(self._server.props, timeout=self._patience.connect)
-            return msgspec.json.decode(response.content, type=_Props).total_slots
-        except (httpx.HTTPError, *NOT_JSON):
-            return None
+        said = self._said(self._server.props, _Props)
+        return said.total_slots if said else None
 
     def _known(self) -> _Model | None:
         """The model as the server lists it, where it lists any; asked for once."""
-        import httpx
-
         with self._lock:
             if self._served is None:
-                try:
-                    response = self._http.get(self._server.models, timeout=self._patience.connect)
-                    self._served = msgspec.json.decode(response.content, type=_Models).data
-                except (httpx.HTTPError, *NOT_JSON):
-                    self._served = []
+                said = self._said(self._server.models, _Models)
+                self._served = said.data if said else []
             names = (self._baseline.model, self._baseline.answers_as)
             return next((model for model in self._served if model.id in names), None)
+
+    def _said(self, url: httpx.URL, type_: type[T]) -> T | None:
+        """What the server says of itself at an address, where that can be read."""
+        import httpx
+
+        try:
+            response = self._http.get(url, timeout=self._patience.connect)
+            return msgspec.json.decode(response.content, type=type_)
+        except (httpx.HTTPError, *NOT_JSON):
+            return None
 
     def _by(self, said: _Completion, known: _Model | None) -> Answerer:
         """The model that answered.
@@ -382,33 +360,12 @@ class Client:
         status = response.status_code
         if status == 200:
             return
-        if status >= 500 or status in _TRY_AGAIN:
-            wait = self._retry_after(response.headers.get("Retry-After", ""))
-            if wait > LONGEST_PAUSE:
-                raise ModelError(
-                    f"the model's server asks to wait {wait:.0f} s (HTTP {status})",
-                    hint="Run again then: what was answered is kept",
-                )
-            raise _TryAgainError(f"HTTP {status}", wait)
-        what = (
-            f"the model's server refuses the request (HTTP {status}): "
-            f"{self._server.hide(response.text)[:300]}"
-        )
+        require_ready(response, self._clock)
+        said = self._server.hide(response.text)[:300]
+        what = f"the model's server refuses the request (HTTP {status}): {said}"
         if status in _REFUSED_FORMAT:
             raise _RefusedError(what)
         raise ModelError(what, hint=_HINTS.get(status, f"Check {URL}"))
-
-    def _retry_after(self, value: str) -> float:
-        """Seconds, given as such or as a date; 0 where the server says nothing that can be read."""
-        try:
-            return max(
-                0.0,
-                float(value)
-                if value.strip().isdecimal()
-                else parsedate_to_datetime(value).timestamp() - self._clock.date(),
-            )
-        except ValueError:
-            return 0.0
 
 
 _HINTS = {

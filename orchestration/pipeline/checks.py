@@ -24,7 +24,7 @@ from orchestration.scoring.published import PAPER, published
 from orchestration.scoring.scores import read_scores
 from orchestration.scoring.statistics import wilson
 from orchestration.stage import Stage, Stages
-from orchestration.studies.study import Part, Study, counted, named, totals
+from orchestration.studies.study import Part, Study, counted, parts_of, totals
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.named import files_of, kind_of
 from orchestration.workspace.tables import read_index
@@ -201,7 +201,7 @@ def _asked_again(stage: Stage, study: Study, part: Part) -> dg.AssetChecksDefini
             for case in islice(each, asked_of(study, part, workspace))
             if any(part.expected(case).values())
         ]
-        found = totals(counted(workspace.path(part.file)))
+        found = totals(counted(workspace.path(study.rows_file(part))))
         wrong = part.missing(asked, found)
         there = sum(found.values())
         text = "; ".join(wrong) or f"{there:,} rows of {len(asked)} cases, under each condition"
@@ -275,7 +275,7 @@ def checks_of(stages: Stages) -> list[dg.AssetChecksDefinition]:
 
 
 def _checks(stages: Stages) -> Iterator[dg.AssetChecksDefinition]:
-    parts = named(STUDIES)
+    parts = parts_of(STUDIES)
     for stage in stages.values():
         benchmark, step = BENCHMARKS.get(stage.benchmark), stage.name.partition("/")[2]
         if stage.pinned_by != "nothing":

@@ -10,9 +10,8 @@ from orchestration.pipeline.model_stages import model_stages
 from orchestration.pipeline.result_stages import describing_stages, result_stages
 from orchestration.pipeline.study_stages import (
     determinism_stage,
-    robustness_stage,
-    shares_stage,
     study_stages,
+    table_stage,
 )
 from orchestration.registry import BENCHMARKS, INTERPRETED, LOGGERS, SOURCES, STUDIES
 from orchestration.stage import Stage, Stages, in_order, needed
@@ -30,9 +29,8 @@ def _collected() -> Iterator[Stage]:
     for study in STUDIES:
         yield from study_stages(study)
         if study.shares:
-            yield shares_stage(study, study.shares)
+            yield table_stage(study, study.shares)
     yield determinism_stage()
-    yield robustness_stage()
     yield from result_stages(list(BENCHMARKS.values()))
 
 

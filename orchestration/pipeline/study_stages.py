@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -15,13 +15,12 @@ import msgspec
 
 from orchestration.pipeline.cases import answer_cases, cases_of
 from orchestration.rendering.figures import Fall, Point, fall, reliability_diagram
-from orchestration.rendering.robustness import FALLS, HEADS, TABLE, in_words, lines_of, table_of
+from orchestration.rendering.robustness import in_words, lines_of, table_of
 from orchestration.rendering.tables import FORMATS
-from orchestration.stage import Run, Stage
+from orchestration.stage import Stage
 from orchestration.studies import ablations, determinism, reliability
 from orchestration.studies.determinism import Repetition
-from orchestration.studies.robustness import KEY, PERTURBED, ROBUSTNESS, Perturbed, named, rows_file
-from orchestration.studies.study import Part, Shares, Study, counted, shares_file, totals
+from orchestration.studies.study import Part, Shares, Study, counted, totals
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.named import files_of, kind_of
 from orchestration.workspace.tables import read_cases
@@ -29,11 +28,6 @@ from substrate.base.files import sha256, write_json
 
 Draw = Callable[..., dict[str, Any]]
 """Draws files from rows: takes the path of the rows and that of each file, and says what it drew."""
-_CAPTION = (
-    "Robustness: the first cases of each benchmark asked again on input that is made inexact, by seed {seed} "
-    "(profile {profile}); accuracy per question, intervals Wilson, 95 %. The gold is that of the input as it "
-    "is; that of another world is its own simulation's."
-)
 
 
 def study_stages(study: Study) -> Iterator[Stage]:
@@ -43,7 +37,7 @@ def study_stages(study: Study) -> Iterator[Stage]:
         base = part.base
         yield Stage(
             f"{study.name}/{part.name}",
-            (part.file, *part.shown),
+            (study.rows_file(part), *part.shown),
             partial(make_rows, study, part, draw),
             part.about,
             needs=(f"{base.source.name}/dataset", f"{base.logger.name}/logs"),
@@ -152,86 +146,60 @@ def repetitions(workspace: Workspace) -> Iterator[Repetition]:
     yield from determinism.in_processes(base.parameters.of(workspace.settings), scenes)
 
 
-def robustness_stage() -> Stage:
-    """The table and the figures of how fast each benchmark falls."""
-    outs = [*(f"{TABLE}.{suffix}" for suffix in (*FORMATS, "csv")), FALLS]
-    outs += (f"artifacts/{{profile}}/{KEY}/{name}.svg" for name in PERTURBED)
-    about = (
-        "How fast each benchmark falls: right and asked under each condition with Wilson's interval, and a "
-    )
-    return _table_stage(ROBUSTNESS, outs, make_table, f"{about}figure each.")
-
-
-def _table_stage(study: Study, outs: Iterable[str], run: Run, about: str) -> Stage:
+def table_stage(study: Study, shares: Shares) -> Stage:
+    """The table of a study, and what is drawn of the same counts."""
+    outs = [study.file(f"table.{suffix}") for suffix in FORMATS]
+    about = f"{shares.title}: counts, shares and Wilson's interval, a row for each thing that was counted"
+    if shares.drawn:
+        about += ", and a figure of each benchmark"
+        drawn = ("table.csv", "falls.json", *(f"{part.name}.svg" for part in study.parts))
+        outs += map(study.file, drawn)
     rows = [f"{study.name}/{part.name}" for part in study.parts]
     data = [f"{part.base.source.name}/dataset" for part in study.parts]
-    needs = tuple(dict.fromkeys([*rows, *data]))
-    return Stage(f"tables/{study.name}", tuple(outs), run, about, needs=needs, parameters=("seed",))
+    return Stage(
+        f"tables/{study.name}",
+        tuple(outs),
+        partial(make_table, study, shares),
+        f"{about}.",
+        needs=tuple(dict.fromkeys([*rows, *data])),
+        parameters=("seed",),
+    )
 
 
-def make_table(workspace: Workspace, *outs: Path) -> dict[str, Any]:
-    """Count the rows, and show the counts."""
-    falls, settings = [_fall(one, workspace) for one in PERTURBED.values()], workspace.settings
-    caption = _CAPTION.format(seed=settings.seed, profile=settings.profile)
-    *texts, lines, counts = outs[: len(FORMATS) + 2]
-    rows = _tabulated(workspace, falls, ROBUSTNESS, caption, HEADS, texts)
-    with lines.open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file, lineterminator="\n").writerows(lines_of(falls))
-    write_json(counts, falls, indent=1)
-    for one, out in zip(falls, outs[len(FORMATS) + 2 :], strict=True):
-        out.write_text(fall(f"fall-{one.name}", one, alone=True), "utf-8")
-    return {"conditions": rows}
-
-
-def _tabulated(
-    workspace: Workspace,
-    falls: Sequence[Fall],
-    study: Study,
-    caption: str,
-    heads: Sequence[str],
-    outs: Sequence[Path],
-) -> int:
-    """Write a study's table in each format; gives how many rows it has."""
+def make_table(study: Study, shares: Shares, workspace: Workspace, *outs: Path) -> dict[str, Any]:
+    """Count a study's rows by setting and condition, and show the counts."""
+    falls = [_fall(study, shares, part, workspace) for part in study.parts]
     sources = dict.fromkeys(
         f"{part.base.source.title} {kind_of(workspace, part.base.source)}" for part in study.parts
     )
-    table = table_of(falls, f"{caption} Measured on: {', '.join(sources)}.", heads)
-    for suffix, out in zip(FORMATS, outs, strict=True):
+    caption = shares.caption.format(seed=workspace.settings.seed, profile=workspace.settings.profile)
+    table = table_of(falls, f"{caption} Measured on: {', '.join(sources)}.", shares.heads)
+    for suffix, out in zip(FORMATS, outs, strict=False):
         out.write_text(table.render(suffix), "utf-8")
-    return len(table.rows)
+    if shares.drawn:
+        lines, counts, *figures = outs[len(FORMATS) :]
+        with lines.open("w", encoding="utf-8", newline="") as file:
+            csv.writer(file, lineterminator="\n").writerows(lines_of(falls))
+        write_json(counts, falls, indent=1)
+        for one, out in zip(falls, figures, strict=True):
+            out.write_text(fall(f"fall-{one.name}", one, alone=True), "utf-8")
+    return {"rows": len(table.rows)}
 
 
-def _fall(perturbed: Perturbed, workspace: Workspace) -> Fall:
-    name = perturbed.base.name
-    counts = counted(workspace.path(rows_file(name)))
+def _fall(study: Study, shares: Shares, part: Part, workspace: Workspace) -> Fall:
+    """The counts of a part, as its table has them."""
+    found = counted(workspace.path(study.rows_file(part))).items()
+    counts = {(subset.partition(": ")[0], subset.partition(": ")[2]): count for subset, count in found}
+    pools: Counter[str] = Counter()
+    for (setting, _), count in counts.items():
+        pools[setting] += count.total()
+    order = shares.conditions or dict.fromkeys(condition for _, condition in counts)
+    pairs = part.pairs or [
+        pair for setting in pools for pair in ((setting, c) for c in order) if pair in counts
+    ]
     points: list[Point] = []
-    for setting, condition in perturbed.pairs():
-        found = counts.get(named(setting, condition), Counter[bool]())
-        points.append(Point(setting, condition.label, found.total(), found[True]))
-    return Fall(name, perturbed.base.title, points)
-
-
-def shares_stage(study: Study, shares: Shares) -> Stage:
-    """The table of a study's shares."""
-    outs = (f"{shares_file(study)}.{suffix}" for suffix in FORMATS)
-    about = f"{shares.title}: counts, shares and Wilson's interval, a row for each thing that was counted."
-    return _table_stage(study, outs, partial(make_shares, study, shares), about)
-
-
-def make_shares(study: Study, shares: Shares, workspace: Workspace, *outs: Path) -> dict[str, Any]:
-    """Count a study's rows by setting and condition."""
-    falls: list[Fall] = []
-    for part in study.parts:
-        found = counted(workspace.path(part.file)).items()
-        counts = {(subset.partition(": ")[0], subset.partition(": ")[2]): count for subset, count in found}
-        order = list(shares.conditions) or list(dict.fromkeys(condition for _, condition in counts))
-        points: list[Point] = []
-        for setting in dict.fromkeys(setting for setting, _ in counts):
-            here = {c: counts[setting, c] for c in order if (setting, c) in counts}
-            pool = sum(count.total() for count in here.values())
-            points += [
-                Point(setting, c, pool if shares.pooled else count.total(), count[True])
-                for c, count in here.items()
-            ]
-        falls.append(Fall(part.name, part.base.title, points))
-    return {"rows": _tabulated(workspace, falls, study, shares.caption, shares.heads, outs)}
+    for setting, condition in pairs:
+        count = counts.get((setting, condition), Counter[bool]())
+        n = pools[setting] if shares.pooled else count.total()
+        points.append(Point(setting, condition, n, count[True]))
+    return Fall(part.name, part.base.title, points)

@@ -30,7 +30,7 @@ from orchestration.rendering.page import (
     percent,
     templates,
 )
-from orchestration.rendering.robustness import TABLE, reliability_figures, robustness_figures
+from orchestration.rendering.robustness import reliability_figures, robustness_figures
 from orchestration.rendering.shown import ShownTable, shown_table, write_files
 from orchestration.rendering.states import write_states
 from orchestration.rendering.tables import Table
@@ -42,19 +42,15 @@ from orchestration.scoring.published import published
 from orchestration.scoring.scores import Score, metrics_file, read_metrics
 from orchestration.stage import Stages
 from orchestration.studies.reliability import SURE
-from orchestration.studies.robustness import KEY
-from orchestration.studies.study import shares_file
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.named import kind_of
 from substrate.domains.smallville.experiment import HORIZON
 
-_SHARES = {study.name: (study.shares.title, shares_file(study)) for study in STUDIES if study.shares}
 TITLES = {name: table.title for name, table in TABLES.items()} | {
-    KEY: "How fast results fall",
-    **{name: title for name, (title, _) in _SHARES.items()},
+    study.name: study.shares.title for study in STUDIES if study.shares
 }
 """The headings of the tables, by name."""
-_ELSEWHERE = {KEY: f"{TABLE}.json", **{name: f"{file}.json" for name, (_, file) in _SHARES.items()}}
+_ELSEWHERE = {study.name: study.file("table.json") for study in STUDIES if study.shares}
 MARKED = ("substrate", "ns_dr", "aloe", "memn2n", "pcr", "llama_direct", "concordia")
 """The sources whose published numbers have a mark of their own."""
 

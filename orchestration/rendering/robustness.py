@@ -13,16 +13,14 @@ from orchestration.rendering.tables import Table
 from orchestration.scoring.formatting import bounds, share
 from orchestration.scoring.statistics import wilson
 from orchestration.studies.reliability import EVENTS, RELIABILITY, Reliability, bins_file
+from orchestration.studies.robustness import ROBUSTNESS
 from orchestration.workspace.folders import Workspace
 
-TABLE = "artifacts/{profile}/robustness/table"
-"""The table without its suffix. It is none of the results' tables: no number of it has a trace."""
-FALLS = "artifacts/{profile}/robustness/falls.json"
+FALLS = ROBUSTNESS.file("falls.json")
 """The counts that table and figures are drawn from."""
-HEADS = ("benchmark", "asked", "input", "right", "n", "accuracy", "95 % interval")
 
 
-def table_of(falls: Sequence[Fall], caption: str, heads: Sequence[str] = HEADS) -> Table:
+def table_of(falls: Sequence[Fall], caption: str, heads: Sequence[str]) -> Table:
     """A row for each setting and condition; what was not asked is not measured."""
     points = [(one.title, point) for one in falls for point in one.points]
     rows = [

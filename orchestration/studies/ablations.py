@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -191,11 +191,11 @@ ABLATIONS = Explained(
 )
 
 
-def _expected(case: Case) -> dict[str, int]:
-    """The number of rows that a case has of each point."""
+def asked_of(variants: Iterable[Variant], case: Case) -> dict[str, int]:
+    """The number of questions of a case that each of some variants is asked, by its name."""
     asked = msgspec.json.decode(case.questions, type=SceneQuestions).questions if case.questions else []
     counts = Counter(question.question_type for question in asked)
-    return {variant.name: counts[variant.subset] for variant in dict.fromkeys(POINTS)}
+    return {variant.name: counts[variant.subset] for variant in variants}
 
 
 STUDY = Study(
@@ -207,8 +207,7 @@ STUDY = Study(
             about="Predictive accuracy per question as τ and the horizon move: the rows, and the counts a "
             "figure is drawn from.",
             rows=partial(rows, POINTS),
-            expected=_expected,
-            file="artifacts/{profile}/ablations/curves.jsonl",
+            expected=partial(asked_of, POINTS),
             shown=("artifacts/{profile}/ablations/curves.json",),
         ),
     ),

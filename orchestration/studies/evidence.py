@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
 from orchestration.benchmarks import babi, clevrer, comphy, gqa, perceived, twin
 from orchestration.benchmarks.benchmark import Case, Explained
-from orchestration.studies.robustness import ROBUSTNESS
-from orchestration.studies.study import Part, Shares, Study, Weighed
+from orchestration.studies.robustness import EVERYTHING, ROBUSTNESS
+from orchestration.studies.study import Part, Shares, Study, Weighed, named
 from substrate.cause.evidence import ABSENT, FACTS, IMAGINED, RECORDED, RULED, Rest
-from substrate.cause.explanation import OWN, ExplainedPart, Explanation
+from substrate.cause.explanation import OWN, Explanation
 from substrate.domains.clevrer.deltas import annotation_log
 from substrate.domains.clevrer.evidence import frames_off
 from substrate.domains.clevrer.scene import Scene
+from substrate.domains.rows import Row
 from substrate.generators.clevrer import generate_annotation
 from substrate.log.event_log import EventLog
 
@@ -32,31 +33,37 @@ record than the log's own.
 """
 
 
-class _Right(NamedTuple):
-    """A right answer: the setting it counts for, and the explanation that it is a part of."""
-
-    setting: str
-    why: Explanation
-    part: ExplainedPart
-
-
 def rows(
-    of: str, seed: int, case: Case, logs: Sequence[EventLog], parameters: Any, split: str
+    base: Explained,
+    setting: Callable[[Row], str],
+    truth: Callable[[Case, int, str], Scene | None],
+    seed: int,
+    case: Case,
+    logs: Sequence[EventLog],
+    parameters: Any,
+    split: str,
 ) -> Iterator[Weighed]:
     """A row for each thing that right answers of a case rest on: how many there are.
 
     Args:
-        of: the benchmark's name.
-        seed: the seed of a generated world, whose true events are those of the video without a detector.
+        setting: what a row counts for.
+        truth: the true record of a case, given the seed and the split; ``None`` where it is the log's own.
+        seed: the seed of a generated world.
     """
-    base, true = AUDITED[of], None
-    if of == perceived.NAME and split == "generated":
-        true = Scene(annotation_log(generate_annotation(int(case.scene), seed)))
+    true = truth(case, seed, split)
     counts: Counter[tuple[str, str]] = Counter()
-    for setting, why, part in _right(base, case, logs, parameters, split):
-        counts[setting, _placed(base.rests(why, part), why, true)] += 1
-    for (setting, on), n in sorted(counts.items()):
-        yield Weighed(base.name, split, f"{setting}: {on}", case.scene, n)
+    for row in base.rows(case, logs, parameters, split):
+        chosen = () if row.choices is msgspec.UNSET else row.choices
+        right = [choice.predicted == choice.expected for choice in chosen] or [bool(row.correct)]
+        why = base.explain(case, logs, parameters, row.subset, base.asked(row)) if any(right) else None
+        if why is None:
+            continue
+        of = setting(row) + (", choices" if chosen else "")
+        for part, correct in zip(why.parts, right, strict=True):
+            if correct:
+                counts[of, _placed(base.rests(why, part), why, true)] += 1
+    for pair, n in sorted(counts.items()):
+        yield Weighed(base.name, split, named(*pair), case.scene, n)
 
 
 def _placed(rest: Rest, why: Explanation, true: Scene | None) -> str:
@@ -66,56 +73,46 @@ def _placed(rest: Rest, why: Explanation, true: Scene | None) -> str:
     return UNTRUE if off is None else OFF[0 if off == 0 else 1 if off <= NEAR else 2]
 
 
-def _right(
-    base: Explained, case: Case, logs: Sequence[EventLog], parameters: Any, split: str
-) -> Iterator[_Right]:
-    """The right answers of a case; of a question with choices, each right choice."""
-    for row in base.rows(case, logs, parameters, split):
-        chosen = () if row.choices is msgspec.UNSET else row.choices
-        right = [choice.predicted == choice.expected for choice in chosen] or [bool(row.correct)]
-        why = base.explain(case, logs, parameters, row.subset, base.asked(row)) if any(right) else None
-        if why is not None:
-            setting = "all tasks" if base.name == babi.BABI.name else row.subset
-            setting += ", choices" if chosen else ""
-            yield from (
-                _Right(setting, why, part) for part, correct in zip(why.parts, right, strict=True) if correct
-            )
+def _as_filmed(case: Case, seed: int, split: str) -> Scene | None:
+    """The true record of a generated video: its scene without a detector."""
+    if split != "generated":
+        return None
+    return Scene(annotation_log(generate_annotation(int(case.scene), seed)))
 
 
 def _expected(case: Case) -> Mapping[str, int]:
     return {"": 1} if case.questions else {}
 
 
-AUDITED: Mapping[str, Explained] = {
-    base.name: base
-    for base in (
-        clevrer.CLEVRER,
-        perceived.PERCEIVED,
-        comphy.COMPHY,
-        comphy.COMPHY_INFERRED,
-        babi.BABI,
-        gqa.GQA,
-        twin.TWIN,
+def _part(
+    base: Explained,
+    setting: Callable[[Row], str] = lambda row: row.subset,
+    truth: Callable[[Case, int, str], Scene | None] = lambda *_: None,
+) -> Part:
+    return Part(
+        name=base.name,
+        base=base,
+        about=f"{base.title}: how many right answers rest on a recorded event, a simulated one, one by a "
+        "rule, on nothing happening, or on facts alone.",
+        rows=partial(rows, base, setting, truth),
+        expected=_expected,
+        calls=(base.rows, base.explain, base.rests, base.asked),
+        seeded=True,
+        first=KEY,
+        free=None,
     )
-}
-"""By name, in the order of the report."""
+
+
 EVIDENCE = Study(
     name=KEY,
-    parts=tuple(
-        Part(
-            name=base.name,
-            base=base,
-            about=f"{base.title}: how many right answers rest on a recorded event, a simulated one, one by a "
-            "rule, on nothing happening, or on facts alone.",
-            rows=partial(rows, base.name),
-            expected=_expected,
-            calls=(base.rows, base.explain, base.rests, base.asked),
-            file=f"artifacts/{{profile}}/{KEY}/{base.name}.jsonl",
-            seeded=True,
-            first=KEY,
-            free=None,
-        )
-        for base in AUDITED.values()
+    parts=(
+        _part(clevrer.CLEVRER),
+        _part(perceived.PERCEIVED, truth=_as_filmed),
+        _part(comphy.COMPHY),
+        _part(comphy.COMPHY_INFERRED),
+        _part(babi.BABI, setting=lambda _: EVERYTHING),
+        _part(gqa.GQA),
+        _part(twin.TWIN),
     ),
     parameters=ROBUSTNESS.parameters,
     shares=Shares(

@@ -74,7 +74,6 @@ QUESTIONS = Study(
             about="CLEVRER's predictive questions with other wrong choices: any, near misses, pairs that had "
             "met. A row a question under each, in every configuration.",
             rows=near_misses,
-            file=f"artifacts/{{profile}}/{KEY}/predictive.jsonl",
             seeded=True,
             first=KEY,
         ),
@@ -83,7 +82,6 @@ QUESTIONS = Study(
             about="The duality on trial: of the objects and collisions that a key says both of, how often "
             "two collide without an object that is responsible for their collision.",
             rows=trial_rows,
-            file=f"artifacts/{{profile}}/{KEY}/duality.jsonl",
         ),
     ),
     parameters=ROBUSTNESS.parameters,

@@ -32,7 +32,7 @@ BINS = 10
 class Chance(msgspec.Struct, frozen=True, kw_only=True):
     """A choice, or an event that may have happened: how probable it is said to be, and whether it is so."""
 
-    benchmark: str = "clevrer"
+    benchmark: str = CLEVRER.name
     split: str
     subset: str
     scene: int | str
@@ -78,19 +78,12 @@ def rows(case: Case, logs: Sequence[EventLog], parameters: Parameters, split: st
     asked = [question for question in questions if question.question_type in SUBSETS]
     chances = said_of(World(scene, simulated), asked)
     gold = {(q.question_id, c.choice_id): (q.question_type, c.answer) for q in asked for c in q.choices or ()}
+    common = {"split": split, "scene": case.scene, "log": logs[0].digest}
     for one in sorted(chances):
         subset, answer = gold[one.question, one.choice]
         if answer is not None:
-            yield Chance(
-                split=split,
-                subset=subset,
-                scene=case.scene,
-                question=one.question,
-                choice=one.choice,
-                probability=one.probability,
-                correct=answer == "correct",
-                log=logs[0].digest,
-            )
+            asked_of = {"subset": subset, "question": one.question, "choice": one.choice}
+            yield Chance(**common, **asked_of, probability=one.probability, correct=answer == "correct")
 
 
 def _expected(case: Case) -> Mapping[str, int]:
@@ -112,18 +105,10 @@ def perceived_rows(
     if truth is None:
         return
     hypotheses = said(look(case, parameters)[1], gold_of(truth))
+    common = {"benchmark": PERCEIVED.name, "split": split, "scene": case.scene, "log": logs[0].digest}
     for number, one in enumerate(sorted(hypotheses, key=lambda one: EVENTS.index(one.kind))):
-        yield Chance(
-            benchmark=PERCEIVED.name,
-            split=split,
-            subset=one.kind,
-            scene=case.scene,
-            question=number,
-            choice=0,
-            probability=one.probability,
-            correct=one.came,
-            log=logs[0].digest,
-        )
+        asked_of = {"subset": one.kind, "question": number, "choice": 0}
+        yield Chance(**common, **asked_of, probability=one.probability, correct=one.came)
 
 
 def _hypotheses(case: Case) -> Mapping[str, int]:
@@ -170,7 +155,6 @@ def _part(base: Interpreted, about: str, **own: Any) -> Part:
         name=base.name,
         base=base,
         about=f"{about}: rows, bins with the Brier score, and the reliability diagram.",
-        file=f"artifacts/{{profile}}/reliability/{base.name}.jsonl",
         shown=(bins_file(base.name), f"artifacts/{{profile}}/reliability/{base.name}.svg"),
         **own,
     )

@@ -19,6 +19,29 @@ from orchestration.benchmarks.benchmark import NO_SECTION, Case, Interpreted, Se
 from orchestration.code import Declared
 
 
+@dataclass(frozen=True)
+class Condition(Declared):
+    """A way in which a case is changed before it is asked again.
+
+    Attributes:
+        label: what rows and tables call it.
+        change: the case under it, given the case; takes ``rng``, random numbers of its own, and ``seed``.
+        of: the settings that are asked under it; all where empty.
+        elsewhere: it asks about another world, so of generated data alone; how many questions that has is
+            its own affair.
+    """
+
+    label: str
+    change: Callable[..., Case]
+    of: tuple[str, ...] = ()
+    elsewhere: bool = False
+
+
+def named(setting: str, condition: str) -> str:
+    """The subset of the rows of a setting under a condition."""
+    return f"{setting}: {condition}"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Part(Declared):
     """A benchmark asked under the conditions of a study; its stage writes the rows.
@@ -31,13 +54,14 @@ class Part(Declared):
             case where the part is seeded.
         calls: what ``rows`` calls by way of values of the study's own, such as a condition's change.
         expected: how many rows of each subset a case has.
-        file: where the rows lie.
         shown: the files that are drawn from the rows.
         seeded: whether conditions draw random numbers.
         keys: keys of `params.yaml` that ``rows`` reads beside those of the benchmark's answers.
         first: the key of the study's parameters that says how many cases are asked; all where empty.
         free: subsets of which there are some rows, however many, where some are expected; ``None`` where
             that holds of all rows together.
+        pairs: each setting with each of its conditions, in the order of a table; those that rows name, where
+            empty.
     """
 
     name: str
@@ -45,13 +69,13 @@ class Part(Declared):
     about: str
     rows: Callable[..., Iterable[Any]]
     expected: Callable[[Case], Mapping[str, int]]
-    file: str
     shown: tuple[str, ...] = ()
     seeded: bool = False
     keys: tuple[str, ...] = ()
     first: str = ""
     free: Collection[str] | None = ()
     calls: tuple[Callable[..., Any], ...] = ()
+    pairs: tuple[tuple[str, str], ...] = ()
 
     def missing(self, asked: Iterable[Case], found: Mapping[str, int]) -> list[str]:
         """The subsets that have not as many rows as they should, each with both numbers.
@@ -79,10 +103,11 @@ class Shares(NamedTuple):
 
     Attributes:
         title: its heading in the report.
-        caption: what it shows; the data it was measured on are added.
+        caption: what it shows, with ``{seed}`` and ``{profile}``; the data it was measured on are added.
         heads: its columns.
         conditions: their order in the table, which the first rows set where it is empty.
         pooled: whether a share is of all answers of its setting, or of those under the condition.
+        drawn: whether the counts are written as CSV and JSON too, with a figure for each part.
     """
 
     title: str
@@ -90,6 +115,7 @@ class Shares(NamedTuple):
     heads: Sequence[str]
     conditions: Sequence[str] = ()
     pooled: bool = False
+    drawn: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,7 +123,7 @@ class Study(Declared):
     """Parts that belong together.
 
     Attributes:
-        name: the first part of their stages' names.
+        name: the first part of their stages' names, and the folder of what they write.
         parts: what is asked of whom.
         parameters: the part of `params.yaml` that says how much is asked.
         shares: how its rows are tabulated, if they are.
@@ -107,6 +133,14 @@ class Study(Declared):
     parts: tuple[Part, ...]
     parameters: Section = NO_SECTION
     shares: Shares | None = None
+
+    def file(self, name: str) -> str:
+        """The path of a file of the study; ``table`` without a suffix is its table."""
+        return f"artifacts/{{profile}}/{self.name}/{name}"
+
+    def rows_file(self, part: Part) -> str:
+        """The path of a part's rows."""
+        return self.file(f"{part.name}.jsonl")
 
     def keys(self, part: Part) -> tuple[str, ...]:
         """The keys of `params.yaml` that a part's rows depend on."""
@@ -148,11 +182,6 @@ def totals(counts: Mapping[str, Counter[bool]]) -> dict[str, int]:
     return {subset: count.total() for subset, count in counts.items()}
 
 
-def named(studies: Sequence[Study]) -> dict[str, tuple[Study, Part]]:
+def parts_of(studies: Sequence[Study]) -> dict[str, tuple[Study, Part]]:
     """The parts of some studies by their stages' names, each with its study."""
     return {f"{study.name}/{part.name}": (study, part) for study in studies for part in study.parts}
-
-
-def shares_file(study: Study) -> str:
-    """The table of a study's shares, without its suffix."""
-    return f"artifacts/{{profile}}/{study.name}/table"

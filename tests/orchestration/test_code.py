@@ -38,7 +38,7 @@ from orchestration.registry import BENCHMARKS, SOURCES, STUDIES
 from orchestration.stage import Stage
 from orchestration.studies.ablations import POINTS
 from orchestration.studies.ablations import rows as ablated
-from orchestration.studies.study import named
+from orchestration.studies.study import parts_of
 from substrate.domains.rows import encode
 from substrate.log.event_log import EventLog
 
@@ -53,7 +53,7 @@ SHOWN = [
     or name in {"clevrer/scores", "twin/scores", "controlled/scores", "twin/comparisons"}
 ]
 """The stages that show results, and of those that count one of each kind."""
-PARTS = named(STUDIES)
+PARTS = parts_of(STUDIES)
 WORKED = [
     name
     for name, stage in STAGES.items()

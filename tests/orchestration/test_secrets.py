@@ -12,9 +12,10 @@ from urllib.parse import quote
 
 import pytest
 
+from orchestration.base.http import Patience
 from orchestration.fetch.downloads import fetch
 from orchestration.fetch.sources import Source, SourceFile
-from orchestration.fetch.transfer import DownloadError, Patience
+from orchestration.fetch.transfer import DownloadError
 from orchestration.models.client import Endpoint
 
 PASSWORD = "open/sesame+1"

@@ -22,11 +22,12 @@ from model_server import KEY, model_server, some_answer, text_of
 from typer.testing import CliRunner
 from villages import write_specs
 
+from orchestration.base.http import Clock
 from orchestration.benchmarks.baselines import Inputs, LanguageModel, Pictures, pictures_in, pictures_of
 from orchestration.cli.main import app
 from orchestration.models import asking
 from orchestration.models.asking import Part
-from orchestration.models.client import Clock, Endpoint, ModelError
+from orchestration.models.client import Endpoint, ModelError
 from orchestration.models.transcript import (
     Answerer,
     Journal,

@@ -9,7 +9,7 @@ import msgspec
 
 from orchestration.project import open_workspace
 from orchestration.rendering.tables import Table
-from orchestration.studies.evidence import AUDITED, PLACES
+from orchestration.studies.evidence import EVIDENCE, PLACES
 from orchestration.studies.questions import CONFIGURATIONS, OTHERS
 from orchestration.studies.study import counted
 from substrate.cause.evidence import RECORDED
@@ -19,14 +19,14 @@ from substrate.domains.rows import decode
 def test_each_right_answer_rests_on_one_thing_and_the_table_has_the_counts(reproduced: Path) -> None:
     folder = open_workspace().artifacts
     table = msgspec.json.decode((folder / "evidence/table.json").read_bytes(), type=Table)
-    assert {row[0] for row in table.rows} == {base.title for base in AUDITED.values()}
+    assert {row[0] for row in table.rows} == {part.base.title for part in EVIDENCE.parts}
     pools: dict[tuple[str, str], set[str]] = {}
     sums: Counter[tuple[str, str]] = Counter()
     for title, setting, on, many, pool, *_ in table.rows:
         assert on in PLACES
-        sums[title, setting] += int(many)
+        sums[title, setting] += int(many.replace(",", ""))
         pools.setdefault((title, setting), set()).add(pool)
-    assert {key: {str(n)} for key, n in sums.items()} == pools
+    assert {key: {f"{n:,}"} for key, n in sums.items()} == pools
     babi = counted(folder / "evidence/babi.jsonl")
     assert set(babi) == {f"all tasks: {RECORDED}"}
     right = {

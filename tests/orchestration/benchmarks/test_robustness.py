@@ -10,11 +10,13 @@ from random import Random
 import msgspec
 import pytest
 
+from orchestration.benchmarks.benchmark import Case
+from orchestration.benchmarks.clevrer import EVENTS
 from orchestration.project import open_workspace
 from orchestration.rendering.robustness import robustness_figures
 from orchestration.studies.reliability import Chance, Reliability
-from orchestration.studies.robustness import AS_IT_IS, PERTURBED, ROBUSTNESS, named, rows
-from orchestration.studies.study import counted
+from orchestration.studies.robustness import AS_IT_IS, EVERYTHING, ROBUSTNESS
+from orchestration.studies.study import counted, named
 from orchestration.workspace.named import files_of
 from substrate.domains.rows import encode
 from substrate.generators.clevrer import generate_annotation, generate_scene
@@ -22,15 +24,16 @@ from substrate.generators.clevrer.altered import altered
 from substrate.generators.clevrer.inexact import blurred, noisy, without_collisions
 
 SEED = 20
+PARTS = {part.name: part for part in ROBUSTNESS.parts}
 
 
-@pytest.mark.parametrize("name", PERTURBED)
+@pytest.mark.parametrize("name", PARTS)
 def test_every_question_is_asked_under_every_condition_and_only_the_first_is_as_the_benchmark_answers(
     name: str, reproduced: Path
 ) -> None:
     workspace = open_workspace()
     found = counted(workspace.path(f"artifacts/{{profile}}/robustness/{name}.jsonl"))
-    (part,) = (part for part in ROBUSTNESS.parts if part.name == name)
+    part = PARTS[name]
     first = getattr(workspace.settings.of("robustness"), name)
     source = part.base.source
     cases = source.cases(files_of(workspace, source), None, True)
@@ -53,11 +56,11 @@ def test_the_table_has_what_the_rows_count_and_the_figures_are_the_same_twice(re
         count = found[f"{line['asked']}: {line['input']}"]
         assert (int(line["n"]), int(line["correct"])) == (count.total(), count[True])
         assert float(line["low"]) <= float(line["accuracy"]) <= float(line["high"])
-    assert {line["benchmark"] for line in lines} == set(PERTURBED)
+    assert {line["benchmark"] for line in lines} == set(PARTS)
     figures = robustness_figures(workspace)
-    assert [title for title, _ in figures] == [one.base.title for one in PERTURBED.values()]
+    assert [title for title, _ in figures] == [one.base.title for one in PARTS.values()]
     assert figures == robustness_figures(workspace)
-    for name in PERTURBED:
+    for name in PARTS:
         assert (artifacts / "robustness" / f"{name}.svg").read_text("utf-8").startswith("<?xml")
 
 
@@ -74,15 +77,15 @@ def test_probabilities_are_counted_into_bins_and_the_report_shows_both(reproduce
     page = (folder / "report/index.html").read_text("utf-8")
     assert 'id="reliability-of-clevrer"' in page
     assert 'id="reliability-of-perceived"' in page
-    assert all(f"{one.base.title}. Bars are Wilson" in page for one in PERTURBED.values())
+    assert all(f"{one.base.title}. Bars are Wilson" in page for one in PARTS.values())
 
 
 def test_what_is_changed_comes_from_the_seed_alone(reproduced: Path) -> None:
     workspace = open_workspace()
-    base = PERTURBED["gqa"].base
+    base = PARTS["gqa"].base
     case = next(base.source.cases(files_of(workspace, base.source), None, True).each)
     once, again, other = (
-        [encode(row) for row in rows("gqa", seed, case, [], None, "generated")] for seed in (1, 1, 2)
+        [encode(row) for row in PARTS["gqa"].rows(seed, case, [], None, "generated")] for seed in (1, 1, 2)
     )
     assert once == again
     assert once != other
@@ -90,12 +93,11 @@ def test_what_is_changed_comes_from_the_seed_alone(reproduced: Path) -> None:
 
 def test_as_it_is_means_what_the_benchmark_answers(reproduced: Path) -> None:
     workspace = open_workspace()
-    base = PERTURBED["babi"].base
+    base = PARTS["babi"].base
     case = next(base.source.cases(files_of(workspace, base.source), None, True).each)
     told = [row.predicted for row in base.rows(case, [one.log for one in base.logs(case, None)], None, "")]
-    subset = named("all tasks", PERTURBED["babi"].conditions[0])
-    assert subset.endswith(AS_IT_IS)
-    again = [row.predicted for row in rows("babi", SEED, case, [], None, "") if row.subset == subset]
+    subset = named(EVERYTHING, AS_IT_IS)
+    again = [row.predicted for row in PARTS["babi"].rows(SEED, case, [], None, "") if row.subset == subset]
     assert Counter(told) == Counter(again)
 
 
@@ -119,3 +121,10 @@ def test_altered_physics_end_with_their_block_and_move_bodies_otherwise() -> Non
         changed = generate_annotation(10_000, SEED)
     assert changed != plain
     assert generate_annotation(10_000, SEED) == plain
+
+
+def test_event_lists_have_no_motion_to_make_inexact_and_no_rows_are_missed() -> None:
+    events = Case(1, "events.jsonl:1", b"{}", b'{"questions": []}', EVENTS)
+    part = PARTS["clevrer"]
+    assert list(part.rows(SEED, events, [], None, "generated")) == []
+    assert part.missing([events], {}) == []

@@ -18,6 +18,7 @@ import threading
 import zipfile
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -25,11 +26,13 @@ from typing import Any
 import httpx
 import pytest
 
+from orchestration.base import http
+from orchestration.base.http import Clock, Patience
 from orchestration.fetch import downloads
 from orchestration.fetch.downloads import Fetched, fetch
 from orchestration.fetch.holdings import Holding, differing
 from orchestration.fetch.sources import Source, SourceFile, known_files, official_sources, read_pins
-from orchestration.fetch.transfer import DownloadError, Patience, RefusedError, Transfer, UnavailableError
+from orchestration.fetch.transfer import DownloadError, RefusedError, Transfer, UnavailableError
 from orchestration.scoring.published import published
 from substrate.base.errors import FormatError, ParameterError
 from substrate.base.files import OutputError
@@ -804,3 +807,19 @@ def test_a_file_that_grows_past_what_it_may_is_broken_off(
         transfer("https://example.org/file", tmp_path / "file")
     assert len(sent) <= 12
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(("asked", "waits"), [("7", [7.0]), ("3600", [])])
+def test_a_busy_source_is_given_the_time_that_it_asks_for_or_left(
+    asked: str, waits: list[float], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = [httpx.Response(503, headers={"Retry-After": asked}), httpx.Response(200, content=iter([b"x"]))]
+    slept: list[float] = []
+    monkeypatch.setattr(http, "Clock", lambda: Clock(sleep=slept.append))
+    transfer = through(lambda _: answers.pop(0), monkeypatch, tmp_path / "file")
+    with (
+        nullcontext() if waits else pytest.raises(UnavailableError, match=r"asks to wait 3600 s \(HTTP 503\)")
+    ):
+        transfer("https://example.org/file", tmp_path / "file")
+    assert slept == waits
+    assert (tmp_path / "file").exists() == bool(waits)

@@ -12,8 +12,8 @@ from email.utils import formatdate
 import pytest
 from model_server import KEY, ModelServer, model_server, some_answer, text_of
 
-from orchestration.fetch.transfer import Patience
-from orchestration.models.client import Client, Clock, Endpoint, ModelError, endpoint
+from orchestration.base.http import Clock, Patience
+from orchestration.models.client import Client, Endpoint, ModelError, endpoint
 from substrate.baselines.gqa import extract_request
 from substrate.baselines.model import Image, Request, ask, one_of
 from substrate.baselines.parameters import Baseline
