@@ -6,8 +6,8 @@ import os
 import sqlite3
 import tempfile
 from collections import deque
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from itertools import count, pairwise
 from pathlib import Path
 
@@ -251,16 +251,28 @@ def _folder() -> Iterator[Path]:
         yield Path(folder)
 
 
-@contextmanager
-def reading(size: int) -> Iterator[Pair]:
-    """A log read from its file and verified beside only parsing its statements, one by one."""
-    with _folder() as folder:
-        village_log(size).save(folder / "log.rdfp")
-        statements = "\n".join(line[2:] for _, line in village_lines(size))
-        yield Pair(
-            lambda: EventLog.read(folder / "log.rdfp"),
-            lambda: deque(ox.parse(statements, ox.RdfFormat.N_TRIPLES), maxlen=0),
-        )
+def _reading(deltas: int | None) -> Callable[[int], AbstractContextManager[Pair]]:
+    """A log read from its file and verified beside only parsing its statements, one by one.
+
+    Args:
+        deltas: how many share a tick; the village's own ticks, of five or so, where it is ``None``.
+    """
+
+    @contextmanager
+    def prepare(size: int) -> Iterator[Pair]:
+        lines = [line for _, line in village_lines(size)]
+        log = village_log(size) if deltas is None else EventLog()
+        if deltas is not None:
+            log.extend_lines((place // deltas, line) for place, line in enumerate(lines))
+        with _folder() as folder:
+            log.save(folder / "log.rdfp")
+            statements = "\n".join(line[2:] for line in lines)
+            yield Pair(
+                lambda: EventLog.read(folder / "log.rdfp"),
+                lambda: deque(ox.parse(statements, ox.RdfFormat.N_TRIPLES), maxlen=0),
+            )
+
+    return prepare
 
 
 @contextmanager
@@ -370,7 +382,9 @@ CORE = {
     "history": Bench("history of a triple", "an index", 3, _MIDDLE, history),
     "head": Bench("append and query the head", "a kept store", 3, _LARGE, live_head),
     "diff": Bench("100 differences of neighbours", "the deltas between", None, _MIDDLE, neighbours),
-    "read": Bench("read and verify", "only parsing", 2, _LARGE, reading),
+    "read": Bench("read and verify", "only parsing", 2, _LARGE, _reading(None)),
+    "read-thin": Bench("one delta a tick, read", "only parsing", 2.5, _MIDDLE, _reading(1)),
+    "read-thick": Bench("100 deltas a tick, read", "only parsing", 2, _MIDDLE, _reading(100)),
     "open": Bench("open, append once, close", "only parsing", None, _LARGE, opening),
     "append": Bench("durable appends", "write and fsync", 1 / 0.7, (500,), durable_append, "wall"),
     "append-sqlite": Bench("durable appends", "SQLite", 1, (200,), append_beside_sqlite, "wall"),
