@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from operator import itemgetter
@@ -230,25 +231,26 @@ def _prove(data: bytes, start: int, chain: Chain) -> Verified:
         return nothing
     # Most of what reading costs beside parsing: hence a pass over all transactions for each thing to be done
     blocks = data[first:stop].split(_END)
-    # Ticks of as many digits as the first: where they come to have one more, the proof goes on from there
+    # Ticks of as many digits as the first: the proof goes on behind them
     opened = blocks[0].find(_BODY) + len(_BODY)
-    digits = list(map(itemgetter(slice(_TICK, opened - len(_BODY))), blocks))
+    body = slice(opened - len(_BODY), opened)
+    blocks = blocks[: bisect_left(blocks, True, key=lambda block: block[body] != _BODY)]
+    digits = list(map(itemgetter(slice(_TICK, body.start)), blocks))
     ticks = _whole_ticks(digits)
+    heads = list(map(itemgetter(slice(opened)), blocks))
     bodies = list(map(itemgetter(slice(opened, None)), blocks[: len(ticks)]))
     digests, after = chain.linked(digits[: len(ticks)], bodies)
     ids = b"".join(digests).hex(" ", hashlib.sha256().digest_size).encode().split()
     before = [chain.value.removeprefix("sha256:").encode(), *ids]
     wanted = list(map(_HEAD.__mod__, zip(ids, before, ticks, strict=False)))
-    heads = list(map(itemgetter(slice(opened)), blocks))
-    if wanted == heads and all(bodies):
-        return Verified(ticks, bodies, stop + len(_END), after, descent)
-    whole = zip(wanted, heads, bodies, strict=False)
-    proven = next((n for n, (one, head, body) in enumerate(whole) if one != head or not body), len(wanted))
-    if not proven:
-        return nothing
-    _, after = chain.linked(digits[:proven], bodies[:proven])
+    proven = len(blocks)
+    if wanted != heads or not all(bodies):
+        whole = zip(wanted, heads, bodies, strict=False)
+        wrong = (place for place, (one, head, body) in enumerate(whole) if one != head or not body)
+        proven = next(wrong, len(wanted))
+        _, after = chain.linked(digits[:proven], bodies[:proven])
     end = first + sum(map(len, blocks[:proven])) + proven * len(_END)
-    return Verified(ticks[:proven], bodies[:proven], end, after, descent)
+    return Verified(ticks[:proven], bodies[:proven], end, after, descent) if proven else nothing
 
 
 def _whole_ticks(digits: Sequence[bytes]) -> list[int]:
