@@ -6,12 +6,11 @@ import os
 import sqlite3
 import tempfile
 from collections import deque
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from itertools import count, pairwise
 from pathlib import Path
 
-import networkx as nx
 import numpy as np
 import pyoxigraph as ox
 import rdflib
@@ -26,8 +25,9 @@ _NEW = (ox.NamedNode("urn:bench:s"), ox.NamedNode("urn:bench:p"), ox.NamedNode("
 _ASK = "ASK { <urn:village:agent1> <urn:village:at> ?place }"
 _LARGE = (1_000, 10_000, 100_000, 1_000_000)
 _MIDDLE = (1_000, 10_000, 100_000)
-_SWITCH = (1_000, 4_096, 5_000)
-"""Events up to and past the number at which ancestry is worked out otherwise."""
+_EVENTS = (1_000, 5_000, 20_000)
+_LAST = 40
+"""Events of which the ancestry of one is asked, in turn: the last ones of the log."""
 
 
 def _branch_tick(log: EventLog) -> int:
@@ -71,16 +71,20 @@ def many_forks(size: int) -> Iterator[Pair]:
 
 @contextmanager
 def ancestry_of_all(size: int) -> Iterator[Pair]:
-    """The ancestry of every event, one after the other, beside networkx on the edges to last events."""
+    """The ancestry of every event, as sets of names, beside masks in numpy: a row of bits an event."""
     events = meetings(size, max(2, size // 10))
-    graph = nx.DiGraph()
-    graph.add_nodes_from(range(size))
-    graph.add_edges_from((earlier, later) for later, earlier in last_edges(events))
 
-    def theirs() -> int:
-        return sum(len(nx.ancestors(graph, place)) for place in range(size))
+    def theirs() -> np.ndarray:
+        rows = np.zeros((size, size // 8 + 1), np.uint8)
+        last: dict[object, int] = {}
+        for place, event in enumerate(events):
+            for other in {last[object_] for object_ in event.objects if object_ in last}:
+                rows[place] |= rows[other]
+                rows[place, other >> 3] |= 1 << (other & 7)
+            last |= dict.fromkeys(event.objects, place)
+        return rows
 
-    assert _all_ancestors(events) == theirs()
+    assert _all_ancestors(events) == sum(int(np.unpackbits(row).sum()) for row in theirs())
     yield Pair(lambda: _all_ancestors(events), theirs)
 
 
@@ -109,14 +113,23 @@ def _all_ancestors(events: list[Event]) -> int:
 
 @contextmanager
 def ancestry_of_one(size: int) -> Iterator[Pair]:
-    """The ancestry of the last event, in a mapping that is there, beside scipy's search in a matrix."""
+    """The ancestry of each of the last events, in a mapping that is there, beside scipy's search in a
+    matrix.
+    """
     events = meetings(size, max(2, size // 10))
     pairs = np.array(last_edges(events))
     matrix = csr_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(size, size))
-    found, last = ancestors(events), size - 1
-    reached = breadth_first_order(matrix, last, return_predecessors=False)
-    assert len(found[last].events) == len(reached) - 1
-    yield Pair(lambda: found[last], lambda: breadth_first_order(matrix, last, return_predecessors=False))
+    found, last = ancestors(events), range(size - _LAST, size)
+
+    def ours() -> int:
+        return sum(len(found[place].events) for place in last)
+
+    def theirs() -> int:
+        # A search gives the event itself as well
+        return sum(len(breadth_first_order(matrix, n, return_predecessors=False)) - 1 for n in last)
+
+    assert ours() == theirs()
+    yield Pair(ours, theirs)
 
 
 @contextmanager
@@ -238,16 +251,28 @@ def _folder() -> Iterator[Path]:
         yield Path(folder)
 
 
-@contextmanager
-def reading(size: int) -> Iterator[Pair]:
-    """A log read from its file and verified beside only parsing its statements, one by one."""
-    with _folder() as folder:
-        village_log(size).save(folder / "log.rdfp")
-        statements = "\n".join(line[2:] for _, line in village_lines(size))
-        yield Pair(
-            lambda: EventLog.read(folder / "log.rdfp"),
-            lambda: deque(ox.parse(statements, ox.RdfFormat.N_TRIPLES), maxlen=0),
-        )
+def _reading(deltas: int | None) -> Callable[[int], AbstractContextManager[Pair]]:
+    """A log read from its file and verified beside only parsing its statements, one by one.
+
+    Args:
+        deltas: how many share a tick; the village's own ticks, of five or so, where it is ``None``.
+    """
+
+    @contextmanager
+    def prepare(size: int) -> Iterator[Pair]:
+        lines = [line for _, line in village_lines(size)]
+        log = village_log(size) if deltas is None else EventLog()
+        if deltas is not None:
+            log.extend_lines((place // deltas, line) for place, line in enumerate(lines))
+        with _folder() as folder:
+            log.save(folder / "log.rdfp")
+            statements = "\n".join(line[2:] for line in lines)
+            yield Pair(
+                lambda: EventLog.read(folder / "log.rdfp"),
+                lambda: deque(ox.parse(statements, ox.RdfFormat.N_TRIPLES), maxlen=0),
+            )
+
+    return prepare
 
 
 @contextmanager
@@ -347,9 +372,9 @@ CORE = {
     "fork": Bench("fork and intervene at 0.9", "a copy of the suffix", 2, _MIDDLE, forks),
     "fork-digest": Bench("fork and digest", "digest of the suffix alone", None, _MIDDLE, fork_digests),
     "fork-memory": Bench("1,000 forks kept", "1,000 empty logs", None, (100_000,), many_forks),
-    "ancestry": Bench("ancestry of all events", "networkx", None, _SWITCH, ancestry_of_all),
-    "ancestry-sets": Bench("ancestry of all events", "sets", None, _SWITCH, ancestry_beside_sets),
-    "ancestry-one": Bench("ancestry of one event", "scipy", 1, (*_SWITCH, 30_000), ancestry_of_one),
+    "ancestry": Bench("ancestry of all events", "numpy masks", 60, _EVENTS, ancestry_of_all),
+    "ancestry-sets": Bench("ancestry of all events", "sets", None, _EVENTS[:2], ancestry_beside_sets),
+    "ancestry-one": Bench("ancestry of 40 events", "scipy", 3, (*_EVENTS, 30_000), ancestry_of_one),
     "state": Bench("cold state", "a set of integers", 1.6, _LARGE, cold_state),
     "replay": Bench("cold state and store", "a bare Oxigraph store", 1, _MIDDLE, replay_beside_store),
     "replay-rdflib": Bench("cold state and store", "an rdflib graph", 1, _MIDDLE, replay_beside_rdflib),
@@ -357,7 +382,9 @@ CORE = {
     "history": Bench("history of a triple", "an index", 3, _MIDDLE, history),
     "head": Bench("append and query the head", "a kept store", 3, _LARGE, live_head),
     "diff": Bench("100 differences of neighbours", "the deltas between", None, _MIDDLE, neighbours),
-    "read": Bench("read and verify", "only parsing", 2, _LARGE, reading),
+    "read": Bench("read and verify", "only parsing", 2, _LARGE, _reading(None)),
+    "read-thin": Bench("one delta a tick, read", "only parsing", 2.5, _MIDDLE, _reading(1)),
+    "read-thick": Bench("100 deltas a tick, read", "only parsing", 2, _MIDDLE, _reading(100)),
     "open": Bench("open, append once, close", "only parsing", None, _LARGE, opening),
     "append": Bench("durable appends", "write and fsync", 1 / 0.7, (500,), durable_append, "wall"),
     "append-sqlite": Bench("durable appends", "SQLite", 1, (200,), append_beside_sqlite, "wall"),

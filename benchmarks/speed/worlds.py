@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
@@ -17,30 +18,39 @@ _KNOWS = ox.NamedNode("urn:village:knows")
 _ASK = "ASK { <urn:village:agent1> <urn:village:knows> ?thing }"
 _PATH = "ASK { <urn:village:agent1> (<urn:village:knows>|^<urn:village:knows>)+ <urn:village:thing7> }"
 _COUNT = "SELECT (COUNT(?word) AS ?n) { <urn:village:agent1> <urn:village:heard> ?word }"
+_TICKS = 40
+QUERIES = {"ASK": _ASK, "path": _PATH, "count": _COUNT}
+"""Questions of a branch by name."""
 _BRANCHES = 100
-_SIZES = (10_000, 100_000)
+_SIZES = (10_000, 100_000, 1_000_000)
 
 
-class _Several:
-    """An intervention of several triples."""
+class Several:
+    """An intervention of several triples, which no other branch has."""
 
     def __init__(self, branch: int, triples: int) -> None:
         things = [ox.NamedNode(f"urn:village:thing{branch}-{n}") for n in range(triples)]
         self.triples = [(ox.NamedNode(f"urn:village:agent{branch}"), _KNOWS, thing) for thing in things]
 
     def deltas(self, state: State, tick: int) -> list[Delta]:
+        """An insertion for each."""
         return [Delta(tick, Op.INSERT, triple) for triple in self.triples]
 
 
 def _interventions(triples: int) -> list[Intervention]:
     if triples > 1:
-        return [_Several(branch, triples) for branch in range(_BRANCHES)]
-    return [Assert(_Several(branch, 1).triples[0]) for branch in range(_BRANCHES)]
+        return [Several(branch, triples) for branch in range(_BRANCHES)]
+    return [Assert(Several(branch, 1).triples[0]) for branch in range(_BRANCHES)]
+
+
+def branch_tick(log: EventLog) -> int:
+    """The tick behind nine tenths of a log."""
+    return log[len(log) * 9 // 10].tick
 
 
 def _prepared(size: int) -> tuple[EventLog, int]:
     log = village_log(size)
-    at = log[len(log) * 9 // 10].tick
+    at = branch_tick(log)
     worlds(log, at, _interventions(1)[:1]).ask(_ASK)  # the first question fills the store that is shared
     return log, at
 
@@ -57,12 +67,42 @@ def _beside_a_copy(triples: int, query: str) -> Callable[[int], AbstractContextM
         def copy() -> object:
             store = ox.Store()
             store.extend(quads)
-            store.extend(ox.Quad(*triple) for triple in _Several(1, triples).triples)
+            store.extend(ox.Quad(*triple) for triple in Several(1, triples).triples)
             return store.query(query)
 
         yield Pair(ours, copy)
 
     return prepare
+
+
+@contextmanager
+def _random_ticks(size: int) -> Iterator[Pair]:
+    """Forty ticks drawn at random, each asked by SPARQL, beside one store filled and asked."""
+    log, _ = _prepared(size)
+    chance, last = random.Random(7), log.last_tick
+    quads = [ox.Quad(*triple) for triple in log.state()]
+
+    def ours() -> int:
+        return sum(bool(log.state(chance.randrange(last)).query(_ASK)) for _ in range(_TICKS))
+
+    def copy() -> object:
+        store = ox.Store()
+        store.extend(quads)
+        return store.query(_ASK)
+
+    yield Pair(ours, copy)
+
+
+@contextmanager
+def _random_sets(size: int) -> Iterator[Pair]:
+    """The same ticks, each as a set, beside the set of the last state."""
+    log, _ = _prepared(size)
+    chance, last = random.Random(7), log.last_tick
+
+    def ours() -> int:
+        return sum(len(log.state(chance.randrange(last))) for _ in range(_TICKS))
+
+    yield Pair(ours, lambda: len(log.state()))
 
 
 @contextmanager
@@ -74,7 +114,7 @@ def _beside_sqlite(size: int) -> Iterator[Pair]:
         base.execute("CREATE TABLE triples (s TEXT, p TEXT, o TEXT, PRIMARY KEY (s, p, o)) WITHOUT ROWID")
         base.execute("CREATE INDEX pos ON triples (p, o, s)")
         base.executemany("INSERT INTO triples VALUES (?, ?, ?)", [tuple(map(str, t)) for t in log.state()])
-        rows = [tuple(map(str, _Several(branch, 1).triples[0])) for branch in range(_BRANCHES)]
+        rows = [tuple(map(str, Several(branch, 1).triples[0])) for branch in range(_BRANCHES)]
         asked = ("<urn:village:agent1>", str(_KNOWS))
 
         def savepoints() -> int:
@@ -100,7 +140,7 @@ def _beside_rdflib(size: int) -> Iterator[Pair]:
     changes, graph = _interventions(1), rdflib.Graph()
     graph.parse(data=log.state().nquads(), format="nt")
     rows = [
-        tuple(rdflib.URIRef(str(term)[1:-1]) for term in _Several(branch, 1).triples[0])
+        tuple(rdflib.URIRef(str(term)[1:-1]) for term in Several(branch, 1).triples[0])
         for branch in range(_BRANCHES)
     ]
 
@@ -130,8 +170,12 @@ WORLDS = {
         "100 worlds asked to count", "one store filled and asked", None, _SIZES, _beside_a_copy(1, _COUNT)
     ),
     "worlds-sqlite": Bench(
-        "100 worlds forked and asked", "100 savepoints of SQLite", None, _SIZES, _beside_sqlite
+        "100 worlds forked and asked", "100 savepoints of SQLite", None, _SIZES[:2], _beside_sqlite
     ),
-    "worlds-rdflib": Bench("100 worlds forked and asked", "an rdflib graph", None, _SIZES, _beside_rdflib),
+    "as-of": Bench("40 random ticks asked", "one store filled and asked", None, _SIZES, _random_ticks),
+    "as-of-set": Bench("40 random ticks as sets", "the last state", None, _SIZES, _random_sets),
+    "worlds-rdflib": Bench(
+        "100 worlds forked and asked", "an rdflib graph", None, _SIZES[:2], _beside_rdflib
+    ),
 }
 """Benches of branches by name."""

@@ -6,22 +6,20 @@ chain of shared participants with strictly growing ticks.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from itertools import compress, groupby
+from functools import cached_property
+from itertools import chain, compress
 from operator import eq
 from typing import NamedTuple
 
 from substrate.base.errors import ParameterError
 
-FEW = 4096
-"""Up to so many events the masks of all are made at once: at most 2 MiB, and quicker than one walk."""
+_WIDTH = 64
+"""Bytes of a mask: so many times eight events that stand together are answered by one pass."""
 _MOST = 1 << 28
-"""Bytes that the masks of all may take; where they would take more, every event asked for is walked to."""
-_OFTEN = 32
-"""Walks that cost what the masks of all cost, at any size: who asks for more gets the masks."""
-_BITS = bytes.maketrans(b"01", bytes((0, 1)))
+"""Bytes of masks that a mapping keeps, of the passes that were asked for last."""
+_BIT = [bytes(byte >> bit & 1 for byte in range(256)) for bit in range(8)]
 
 
 class Event(NamedTuple):
@@ -54,8 +52,8 @@ class Ancestry(NamedTuple):
 def ancestors(events: Iterable[Event]) -> Mapping[Hashable, Ancestry]:
     """Ancestry of every event by Definition 1; that of an event is worked out when it is asked for.
 
-    The first few of a large log are walked to, in time and room that grow with the events; who asks for
-    many gets a bit mask for each, a bit for each event before it, up to 256 MiB in all.
+    A pass back in time answers 512 neighbouring events, in time and room that grow with the events before
+    them. Of the answers, up to 256 MiB of masks are kept.
     Events of one tick are no ancestors of each other.
 
     Raises:
@@ -71,20 +69,17 @@ def ancestors(events: Iterable[Event]) -> Mapping[Hashable, Ancestry]:
 
 
 class _Ancestors(Mapping[Hashable, Ancestry]):
-    """Ancestry by a walk back from an event, or for all events by one pass forward.
+    """Ancestry by passes back in time, each for a block of events.
 
-    In the pass each object carries what its next event will come from. Sets are bit masks there, of
-    events and of objects; a mask is unpacked when its event is asked for.
+    Each object carries a mask: the events of the block that depend on it. An earlier event is an ancestor of
+    those on which its objects' masks have a bit, and hands them on to all its objects.
     """
 
     def __init__(self, ordered: Sequence[Event]) -> None:
         self._events = ordered
-        self._places = {event.id: place for place, event in enumerate(ordered)}
-        self._masks: list[tuple[int, int]] | None = None
         self._names = [event.id for event in ordered]
-        self._objects: list[Hashable] = []
-        self._walks: _Walks | None = None
-        self._asked = 0
+        self._places = {name: place for place, name in enumerate(self._names)}
+        self._blocks: dict[int, tuple[_Sets, _Sets]] = {}
 
     def __len__(self) -> int:
         return len(self._events)
@@ -97,87 +92,85 @@ class _Ancestors(Mapping[Hashable, Ancestry]):
 
     def __getitem__(self, name: Hashable) -> Ancestry:
         place = self._places[name]
-        if self._masks is None:
-            self._asked += 1
-            size = len(self._events)
-            if size > FEW and (self._asked <= _OFTEN or size * size // 16 > _MOST):
-                return self._walked(place)
-            self._masks = self._passed()
-        events, objects = self._masks[place]
-        return Ancestry(
-            frozenset(_unpacked(events, self._names)), frozenset(_unpacked(objects, self._objects))
-        )
+        block, place = divmod(place, 8 * _WIDTH)
+        events, objects = self._block(block)
+        return Ancestry(events.of(place), objects.of(place))
 
-    def _walked(self, place: int) -> Ancestry:
-        """The same for one event: back in time, and everybody met on the way makes an event an ancestor."""
-        events, names = self._events, self._names
-        if self._walks is None:
-            self._walks = _Walks.of(events)
-        objects, ties, everyone = self._walks
-        stop = bisect_left(events, events[place].tick, key=lambda event: event.tick)
-        met, meeting = set(events[place].objects), set[Hashable]()
-        found: list[Hashable] = []
-        for earlier in range(stop - 1, -1, -1):
-            them = objects[earlier]
-            if not met.isdisjoint(them):
-                found.append(names[earlier])
-                meeting |= them
-            # Who is met at a tick counts before it only: events of one tick are no ancestors of each other
-            if meeting and not ties[earlier]:
-                met |= meeting
-                meeting.clear()
-                if len(met) == everyone:
-                    found += names[:earlier]
-                    break
-        return Ancestry(frozenset(reversed(found)), frozenset(met))
+    def _block(self, block: int) -> tuple[_Sets, _Sets]:
+        found = self._blocks.pop(block, None) or self._passed(block)
+        while len(self._blocks) * _WIDTH * len(self._events) > _MOST:
+            del self._blocks[next(iter(self._blocks))]
+        self._blocks[block] = found
+        return found
 
-    def _passed(self) -> list[tuple[int, int]]:
-        numbers: dict[Hashable, int] = {}
-        for event in self._events:
-            for object_ in event.objects:
-                numbers.setdefault(object_, len(numbers))
-        self._objects = list(numbers)
-        reach = [(0, 0)] * len(numbers)
-        masks: list[tuple[int, int]] = []
-        for _, simultaneous in groupby(self._events, key=lambda event: event.tick):
-            group = [[numbers[object_] for object_ in event.objects] for event in simultaneous]
-            first = len(masks)
-            for parts in group:
-                events = objects = 0
+    def _passed(self, block: int) -> tuple[_Sets, _Sets]:
+        first, stop = block * _WIDTH * 8, min((block + 1) * _WIDTH * 8, len(self._events))
+        met = [0] * len(self._objects)
+        masks: list[int] = []
+        waiting: list[tuple[Sequence[int], int]] = []
+        for place in range(stop - 1, -1, -1):
+            parts = self._parts[place]
+            mask = 0
+            for part in parts:
+                mask |= met[part]
+            masks.append(mask)
+            if place >= first:
+                mask |= 1 << place - first
+            # Events of one tick are no ancestors of each other: who met at it counts before it only
+            if self._ties[place]:
+                waiting.append((parts, mask))
+                continue
+            for part in parts:
+                met[part] = mask
+            while waiting:
+                parts, mask = waiting.pop()
                 for part in parts:
-                    came, took_part = reach[part]
-                    events |= came
-                    objects |= took_part | 1 << part
-                masks.append((events, objects))
-            for place, parts in enumerate(group, start=first):
-                events, objects = masks[place]
-                for part in parts:
-                    came, took_part = reach[part]
-                    reach[part] = (came | events | 1 << place, took_part | objects)
-        return masks
+                    met[part] |= mask
+        masks.reverse()
+        every = (1 << stop - first) - 1
+        return _Sets(self._names, masks, every), _Sets(self._objects, met, every)
+
+    @cached_property
+    def _objects(self) -> list[Hashable]:
+        return list(dict.fromkeys(chain.from_iterable(event.objects for event in self._events)))
+
+    @cached_property
+    def _parts(self) -> list[tuple[int, ...]]:
+        number = {name: place for place, name in enumerate(self._objects)}.__getitem__
+        return [tuple(map(number, event.objects)) for event in self._events]
+
+    @cached_property
+    def _ties(self) -> list[bool]:
+        """For each event, if the one before it is of the same tick."""
+        ticks = [event.tick for event in self._events]
+        return [False, *map(eq, ticks, ticks[1:])]
 
 
-class _Walks(NamedTuple):
-    """All events for walks: who takes part, if the one before is of the same tick, and how many take part.
+class _Sets:
+    """A set of names for each event of a block: what all have, and for the rest columns of bits, a byte for
+    eight events.
 
-    The number is -1 where an event is nobody's: it is no ancestor, though everybody be met.
+    Args:
+        names: of which the sets consist.
+        masks: for each name the events that have it; names behind the last mask are in no set.
+        every: the mask of all events.
     """
 
-    objects: list[frozenset[Hashable]]
-    ties: list[bool]
-    everyone: int
+    __slots__ = ("_columns", "_common", "_names")
 
-    @classmethod
-    def of(cls, events: Sequence[Event]) -> _Walks:
-        objects = [event.objects for event in events]
-        ticks = [event.tick for event in events]
-        everyone = len(frozenset[Hashable]().union(*objects)) if all(objects) else -1
-        return cls(objects, [False, *map(eq, ticks, ticks[1:])], everyone)
+    def __init__(self, names: Iterable[Hashable], masks: Sequence[int], every: int) -> None:
+        named = list(zip(names, masks, strict=False))
+        # A frozen copy of a set is copied faster than one that was filled name by name
+        self._common = frozenset({name for name, mask in named if mask == every})
+        self._names = [name for name, mask in named if mask and mask != every]
+        width = (every.bit_length() + 7) // 8
+        bits = b"".join([mask.to_bytes(width, "little") for mask in masks if mask and mask != every])
+        self._columns = [bits[column::width] for column in range(width)]
 
-
-def _unpacked(mask: int, names: Sequence[Hashable]) -> Iterator[Hashable]:
-    """The names whose bits are set, that of the lowest first: a set is made fastest in ascending order."""
-    return compress(names, f"{mask:b}"[::-1].encode().translate(_BITS))
+    def of(self, place: int) -> frozenset[Hashable]:
+        """The set of one of the events."""
+        column, bit = divmod(place, 8)
+        return self._common.union(compress(self._names, self._columns[column].translate(_BIT[bit])))
 
 
 def ancestors_as_printed(events: Iterable[Event]) -> dict[Hashable, Ancestry]:

@@ -48,9 +48,29 @@ class Chain:
         hasher.update(("\n".join(lines) + "\n").encode("utf-8", "surrogatepass"))
         return Chain.made(hasher, base, tick, self.fed + len(lines))
 
-    def links(self) -> Links:
-        """The step from link to link, for files of many."""
-        return Links(self)
+    def linked(self, ticks: Sequence[bytes], bodies: Sequence[bytes]) -> tuple[list[bytes], Chain]:
+        """The digest after each of many ticks, given by their digits and their lines, the last
+        without its end; and the chain then.
+
+        >>> lines = ["A <urn:s> <urn:p> <urn:o> ."]
+        >>> digests, chain = Chain().linked([b"3"], [b"A <urn:s> <urn:p> <urn:o> ."])
+        >>> chain.value == Chain().after(3, lines).value == f"sha256:{digests[0].hex()}"
+        True
+        """
+        hasher, base, before = self._hasher, self.base, b"%d" % self.tick
+        digest = hasher.digest()
+        digests: list[bytes] = []
+        for tick, body in zip(ticks, bodies, strict=True):
+            if tick == before:
+                hasher = hasher.copy()
+                hasher.update(b"%b\n" % body)
+            else:
+                base, before = digest, tick
+                hasher = hashlib.sha256(b"%b tick %b\n%b\n" % (base, tick, body))
+            digest = hasher.digest()
+            digests.append(digest)
+        fed = self.fed + len(bodies) + sum([body.count(b"\n") for body in bodies])
+        return digests, Chain.made(hasher, base, int(before), fed)
 
     @classmethod
     def made(cls, hasher: hashlib._Hash, base: bytes, tick: int, fed: int) -> Chain:
@@ -67,44 +87,3 @@ class Chain:
         chain.base, chain.tick, chain.fed = base, tick, fed - len(lines)
         chain._hasher = hashlib.sha256(b"%s tick %d\n" % (base, tick))
         return chain.after(tick, lines)
-
-
-class Links:
-    """A chain that is moved from link to link, and one link back.
-
-    >>> links, line = Chain().links(), "A <urn:s> <urn:p> <urn:o> ."
-    >>> links.follow(3, line) == Chain().after(3, [line]).value
-    True
-    """
-
-    __slots__ = ("_base", "_before", "_fed", "_hasher", "_tick", "value")
-
-    def __init__(self, chain: Chain) -> None:
-        self._hasher, self._base, self._tick, self._fed = chain._hasher, chain.base, chain.tick, chain.fed
-        self.value = chain.value
-        self._before = (self._hasher, self._base, self._tick, self._fed, self.value)
-
-    def follow(self, tick: int, body: str) -> str:
-        """Go on by the lines of one tick, without the last line's end; the value then."""
-        before = self._hasher
-        self._before = (before, self._base, self._tick, self._fed, self.value)
-        data = b"%s\n" % body.encode("utf-8", "surrogatepass")
-        if tick == self._tick:
-            hasher = before.copy()
-            hasher.update(data)
-        else:
-            self._base = before.digest()
-            hasher = hashlib.sha256(b"%s tick %d\n%s" % (self._base, tick, data))
-            self._tick = tick
-        self._hasher = hasher
-        self._fed += body.count("\n") + 1
-        self.value = value = f"sha256:{hasher.hexdigest()}"
-        return value
-
-    def back(self) -> None:
-        """Undo the last link."""
-        self._hasher, self._base, self._tick, self._fed, self.value = self._before
-
-    def chain(self) -> Chain:
-        """The chain as it is here."""
-        return Chain.made(self._hasher, self._base, self._tick, self._fed)

@@ -25,10 +25,18 @@ from substrate.log._triples import Triples
 Segment = tuple[Columns, int, int]
 """Columns, and the stretch of them from a first place to before a last."""
 
-_MOST = 2
+_MOST = 4
 """Stores that a log and its branches keep between queries."""
 _NEAR = 512
 """Deltas between two states that are always walked: a store of its own would not pay."""
+
+
+_QUADS = 1 << 16
+"""Quads that a table keeps for stores which are filled and moved: parsing one costs more than adding it."""
+_WORN = 8
+"""Changes, as a multiple of its triples, after which a store is filled anew: what was removed leaves traces
+in its lists, which queries pass over.
+"""
 
 
 class ReadOnlyStore:
@@ -191,7 +199,7 @@ class _Moved:
 
     def _fill(self, record: DeltaSequence, standing: Sequence[int]) -> None:
         store = ox.Store()
-        store.extend(record.triples.quads(standing))
+        store.extend(record.triples.quads(standing, _QUADS))
         self._changes, self.size = 0, len(standing)
         # The store keeps values: where it tells fewer triples apart it cannot be changed one at a time
         self.store = store if len(store) == len(standing) else None
@@ -200,9 +208,8 @@ class _Moved:
         """Go to another place by the triples that differ; false where filling is better, or needed."""
         store, before = self.store, self._record
         assert store is not None
-        # Removed quads leave traces in a store's lists, which the next filling drops
         room = _NEAR + self.size
-        if self._changes + self.distance(record, position) > room:
+        if self._changes > _WORN * room or self.distance(record, position) > room:
             return False
         if record is before:
             start, stop = sorted((self._position, position))
@@ -211,9 +218,9 @@ class _Moved:
                 added, gone = gone, added
         else:
             gone, added = self._difference(record, position)
-        for quad in before.triples.quads(gone):
+        for quad in before.triples.quads(gone, _QUADS):
             store.remove(quad)
-        for quad in record.triples.quads(added):
+        for quad in record.triples.quads(added, _QUADS):
             if quad in store:
                 return False
             store.add(quad)

@@ -78,16 +78,16 @@ class Triples:
         self._texts.extend(reversed(new))
         return found
 
-    def keep(self, numbers: Iterable[int], quads: Iterable[ox.Quad]) -> None:
-        """Keep quads that are at hand, as long as there is room for them."""
+    def keep(self, numbers: Iterable[int], quads: Iterable[ox.Quad], most: int = KEPT) -> None:
+        """Keep quads that are at hand, as long as no table has more than so many."""
         if self._base is None:
-            room = KEPT - len(self._quads)
+            room = most - len(self._quads)
             if room > 0:
                 self._quads.update(islice(zip(numbers, quads, strict=False), room))
             return
         for number, quad in zip(numbers, quads, strict=True):
             table = self._home(number)
-            if len(table._quads) < KEPT:
+            if len(table._quads) < most:
                 table._quads[number] = quad
 
     def text(self, number: int) -> str:
@@ -106,8 +106,8 @@ class Triples:
         """A triple as a quad of the default graph."""
         return next(self.quads((number,)))
 
-    def quads(self, numbers: Sequence[int]) -> Iterator[ox.Quad]:
-        """Many triples as quads of the default graph, in their order."""
+    def quads(self, numbers: Sequence[int], most: int = KEPT) -> Iterator[ox.Quad]:
+        """Many triples as quads of the default graph, in their order; so many are kept, for the next time."""
         for start in range(0, len(numbers), _CHUNK):
             chunk = numbers[start : start + _CHUNK]
             kept = list(map(self._quads.get, chunk))
@@ -118,7 +118,7 @@ class Triples:
             lacking = [number for number, quad in found.items() if quad is None]
             if lacking:
                 made = quads_of(self.texts(lacking))
-                self.keep(lacking, made)
+                self.keep(lacking, made, most)
                 found.update(zip(lacking, made, strict=True))
             # All that were lacking have been made
             yield from [found[number] for number in chunk]  # pyright: ignore[reportReturnType]

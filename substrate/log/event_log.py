@@ -10,9 +10,10 @@ from __future__ import annotations
 import warnings
 from array import array
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain as joined
 from itertools import islice, repeat
-from operator import index, le
+from operator import itemgetter
 from os import PathLike
 from pathlib import Path
 from typing import NamedTuple, Self
@@ -26,7 +27,8 @@ from substrate.base.errors import LogError
 from substrate.base.terms import Value, triple
 from substrate.log._chain import Chain
 from substrate.log._locking import MEMORY
-from substrate.log._triples import KEPT, Triples
+from substrate.log._spelling import require_spelled
+from substrate.log._triples import Triples
 from substrate.log.history import Difference, History, diff, history
 from substrate.log.journal import MEMBER, Damage, Journal, TornTail, read_contents, write_atomically
 from substrate.log.patch import (
@@ -56,6 +58,8 @@ __all__ = [
 ]
 
 _INSERTS = {"A ": 1, "D ": 0}
+_LETTER, _SPELLING = itemgetter(0), itemgetter(slice(2, -2))
+_IS_INSERT = bytes.maketrans(b"AD", b"\1\0")
 _MARK = 256
 """Deltas between two values of the chain that are kept, so that the digest at any tick is near one."""
 _DEPTH = 16
@@ -67,7 +71,7 @@ class TornTailWarning(UserWarning):
 
 
 class _Source(NamedTuple):
-    """The file that a log was read from, how many characters of it, and how many deltas stand there."""
+    """The file that a log was read from, how many bytes of what it holds, and how many deltas stand there."""
 
     path: Path
     end: int
@@ -476,23 +480,21 @@ class EventLog(Timeline):
 
     @classmethod
     def _read(cls, path: Path) -> Self:
-        text, ends, size, damage = read_contents(path)
+        data, ends, size, damage = read_contents(path)
         log = cls()
         log._source = _Source(path, 0, 0)
-        whole = log._take_verified(verify(text, str(path)), path)
+        whole = log._take_verified(verify(data, str(path)), path)
         if damage:
-            raise _damaged(path, text, damage)
-        offset = (
-            max((end for characters, end in ends if characters <= whole), default=0)
-            if path.suffix == ".gz"
-            else len(text[:whole].encode())
-        )
+            raise _damaged(path, data, damage)
+        offset = whole
+        if path.suffix == ".gz":
+            offset = max((end for unpacked, end in ends if unpacked <= whole), default=0)
         if offset < size:
             log.torn = TornTail(offset, size - offset)
         return log
 
     def _take_verified(self, transactions: Iterable[Verified], path: Path) -> int:
-        """Take in what was read from a file; where its last transaction ends in the file's text."""
+        """Take in what was read from a file; where its last transaction ends in it."""
         end = 0
         for found in transactions:
             if found.descent:
@@ -504,34 +506,23 @@ class EventLog(Timeline):
         return end
 
     def _take_batch(self, found: Verified, path: Path) -> None:
-        text = "\n".join(found.bodies)
-        require_flat(text, path, f"from tick {found.ticks[0]}")
-        lines = text.split("\n")
-        ticks: list[int] = []
-        for tick, body in zip(found.ticks, found.bodies, strict=True):
-            ticks.extend(repeat(tick, body.count("\n") + 1))
+        ticks, known = found.ticks, len(self.triples)
         try:
-            inserts = bytearray([_INSERTS[line[:2]] for line in lines])
-            known = len(self.triples)
-            numbers = array("I", self.triples.numbers([line[2:-2] for line in lines]))
-            new = range(known, len(self.triples))
-            statements = "".join([f"{text} .\n" for text in self.triples.texts(new)])
-            quads = ox.parse(statements, ox.RdfFormat.N_TRIPLES)
-            if known < KEPT:
-                quads = list(quads)
-                self.triples.keep(new, quads)
-            written = ox.serialize(quads, format=ox.RdfFormat.N_TRIPLES)
+            text = b"\n".join([*found.bodies, b""]).decode()
+            lines = text.split("\n")[:-1]
+            if len(lines) > len(ticks):
+                counts = [body.count(b"\n") + 1 for body in found.bodies]
+                ticks = list(joined.from_iterable(map(repeat, ticks, counts)))
             column = _checked(ticks, self.last_tick)
-        except (KeyError, SyntaxError, UnicodeEncodeError, LogError) as error:
+            numbers = array("I", self.triples.numbers(map(_SPELLING, lines)))
+            new = self.triples.texts(range(known, len(self.triples)))
+            require_spelled(text, new, path, f"from tick {ticks[0]}")
+        except (SyntaxError, UnicodeError, LogError) as error:
+            if isinstance(error, LogError) and error.where:
+                raise
             what = error.what if isinstance(error, LogError) else f"not a line of RDF Patch ({error})"
             raise LogError(what, where=(path,), hint=EDITED) from error
-        stops = text.count(" .\n") + text.endswith(" .")
-        if written != statements.encode() or stops != len(lines):
-            raise LogError(
-                "its statements are not in their one spelling",
-                where=(path,),
-                hint="Read it with EventLog.from_patch and save it",
-            )
+        inserts = bytearray("".join(map(_LETTER, lines)).encode().translate(_IS_INSERT))
         self._own.take(column, inserts, numbers)
         if self._head is not None:
             self._head.follow(zip(inserts, numbers, strict=True), self.last_tick)
@@ -563,16 +554,16 @@ class EventLog(Timeline):
                 where=(source.path,),
                 hint="Append to a fork of it",
             )
-        text, _, _, damage = read_contents(source.path)
-        if len(text) < source.end:
+        data, _, _, damage = read_contents(source.path)
+        if len(data) < source.end:
             raise LogError(
                 "the file has become shorter", where=(source.path,), hint="Read it anew by EventLog.read"
             )
         with MEMORY:
-            new = verify(text, str(source.path), source.end, self._fed_chain())
+            new = verify(data, str(source.path), source.end, self._fed_chain())
             self._take_verified(new, source.path)
         if damage:
-            raise _damaged(source.path, text, damage)
+            raise _damaged(source.path, data, damage)
         return len(self) - count
 
     @classmethod
@@ -671,7 +662,7 @@ def _restored(
     kind: type[EventLog], text: str, descent: Descent | None, prefixes: Mapping[str, object] | None = None
 ) -> EventLog:
     log = kind()
-    log._take_verified(verify(text, "pickle"), Path("pickle"))
+    log._take_verified(verify(text.encode(), "pickle"), Path("pickle"))
     log.descent, log.prefixes, log._source = descent, dict(prefixes or {}), None
     return log
 
@@ -680,17 +671,17 @@ def _fed(chain: Chain) -> int:
     return chain.fed
 
 
-def _checked(ticks: list[int], last: int) -> array[int]:
+def _checked(ticks: Sequence[int], last: int) -> array[int]:
     """Ticks as a column, where they follow the log's last one."""
     try:
-        column = array("q", map(index, ticks))
+        column = array("q", ticks)
     except TypeError as error:
         raise LogError(
             f"a tick is not a whole number ({error})", hint="Ticks are whole numbers from 0"
         ) from error
     except OverflowError as error:
         raise LogError("a tick is too large", hint="Ticks are whole numbers from 0 to 2**63 - 1") from error
-    if not column or (column[0] >= last and all(map(le, column, column[1:]))):
+    if not column or (column[0] >= last and sorted(ticks) == ticks):
         return column
     for tick in column:
         if tick < last:
@@ -704,12 +695,12 @@ def _checked(ticks: list[int], last: int) -> array[int]:
     return column
 
 
-def _damaged(path: Path, text: str, damage: Damage) -> LogError:
+def _damaged(path: Path, data: bytes, damage: Damage) -> LogError:
     """The error of a gzip member that does not hold; what its text still says shows at which tick."""
     tick = None
     try:
-        found = list(verify(text + damage.text, str(path)))
-        if found and found[-1].end > len(text):
+        found = list(verify(data + damage.data, str(path)))
+        if found and found[-1].end > len(data):
             tick = f"tick {found[-1].ticks[-1]}"
     except LogError as error:
         tick = next((place for place in error.where if place.startswith("tick ")), None)

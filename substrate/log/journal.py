@@ -72,24 +72,24 @@ class TornTail(NamedTuple):
 
 
 class Damage(NamedTuple):
-    """A gzip member that does not hold: where it begins, why, its first tick and its text, as far as they can
+    """A gzip member that does not hold: where it begins, why, its first tick and its data, as far as they can
     be made out.
     """
 
     offset: int
     why: str
     tick: int | None
-    text: str
+    data: bytes
 
 
 class Contents(NamedTuple):
     """The content of a journal file.
 
-    ``text`` is what could be read; ``ends`` has the ``(characters, bytes)`` at each whole gzip
-    member's end, nothing for plain text; ``size`` is the file's size in bytes.
+    ``data`` is what could be read; ``ends`` has for each whole gzip member where it ends in the data and in
+    the file, nothing for plain text; ``size`` is the file's size in bytes.
     """
 
-    text: str
+    data: bytes
     ends: list[tuple[int, int]]
     size: int
     damage: Damage | None = None
@@ -267,7 +267,7 @@ def keep_beside(path: Path, offset: int, rest: bytes) -> Path:
 
 
 def read_contents(path: Path) -> Contents:
-    """A journal's text and where its appends end. Bytes that are not UTF-8 become U+FFFD.
+    """A journal's data and where its appends end.
 
     Raises:
         LogError: the file cannot be read.
@@ -278,10 +278,10 @@ def read_contents(path: Path) -> Contents:
     except OSError as error:
         raise LogError(f"cannot be read ({error.strerror})", where=(path,), hint="Check the path") from error
     if path.suffix != ".gz":
-        return Contents(raw.decode("utf-8", "replace"), [], len(raw))
-    parts: list[str] = []
+        return Contents(raw, [], len(raw))
+    parts: list[bytes] = []
     ends: list[tuple[int, int]] = []
-    characters = offset = 0
+    unpacked = offset = 0
     damage = None
     while offset < len(raw) and not damage:
         data, end, why = _unpack(raw, offset)
@@ -290,10 +290,10 @@ def read_contents(path: Path) -> Contents:
         elif end is None:
             break
         else:
-            parts.append(data.decode("utf-8", "replace"))
-            characters, offset = characters + len(parts[-1]), end
-            ends.append((characters, offset))
-    return Contents("".join(parts), ends, len(raw), damage)
+            parts.append(data)
+            unpacked, offset = unpacked + len(data), end
+            ends.append((unpacked, offset))
+    return Contents(b"".join(parts), ends, len(raw), damage)
 
 
 def write_atomically(path: Path, *texts: str) -> None:
@@ -393,8 +393,8 @@ def _inflate(data: bytes, end: int) -> tuple[bytes, int | None, str]:
     return text, end - len(unpacker.unused_data) if unpacker.eof else None, ""
 
 
-def _salvage(raw: bytes, offset: int) -> str:
-    """The text of a damaged member as far as it unpacks, to find the tick of the damage."""
+def _salvage(raw: bytes, offset: int) -> bytes:
+    """The data of a damaged member as far as it unpacks, to find the tick of the damage."""
     best = b""
     for start in (offset + _HEAD, offset + 10):
         unpacker, found = zlib.decompressobj(wbits=-15), bytearray()
@@ -406,7 +406,7 @@ def _salvage(raw: bytes, offset: int) -> str:
         except zlib.error:
             pass
         best = max(best, bytes(found), key=len)
-    return best.decode("utf-8", "replace")
+    return best
 
 
 @contextmanager

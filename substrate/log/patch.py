@@ -19,7 +19,10 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
+from operator import itemgetter
 from typing import NamedTuple
 
 import pyoxigraph as ox
@@ -30,15 +33,15 @@ from substrate.log._chain import Chain
 from substrate.sparql.tokens import nests_too_deeply
 
 _HEADER = re.compile(r'H (\w+) (?:<([^<>\s]*)>|"([^"\\]*)"(?:\^\^<[^<>\s]*>)?|(_:\S+)) \.')
-_DESCENT = re.compile(
-    r'H parent <([^<>\s]*)> \.\nH branch "(\d{1,18})" \.\nH descent <[^<>\s]*> \.\n', re.ASCII
-)
+_DESCENT = re.compile(rb'H parent <([!-;=?-~]*)> \.\nH branch "(\d{1,18})" \.\nH descent <[!-;=?-~]*> \.\n')
 _AFTER_TICK = '" .\nTX .\n'
 _CLOSE = "\nTC .\n"
-_BEFORE_TICK = len(f'H id <{Chain().value}> .\nH prev <{Chain().value}> .\nH tick "')
-"""Characters before the tick's digits: all digests are of one length."""
+_BODY, _END = _AFTER_TICK.encode(), _CLOSE.encode()
+_HEAD = b'H id <sha256:%b> .\nH prev <sha256:%b> .\nH tick "%d' + _BODY
+"""A transaction up to its lines: its digest, the one before, and the tick."""
+_TICK = len(_HEAD % (b"." * 64, b"." * 64, 0)) - len(b"0" + _BODY)
 _STRETCH = 1 << 17
-"""Characters of a file that are verified, and their triples parsed, at a time."""
+"""Bytes of a file that are verified, and their triples parsed, at a time."""
 _GUESSES = 2_000
 """The number of lines that are hashed to find the tick that a damaged transaction had."""
 _LINES = ("H ", "TX .", "A ", "D ", "TC .")
@@ -178,26 +181,26 @@ class Verified(NamedTuple):
 
     Attributes:
         ticks: of each transaction.
-        bodies: the lines of each as one text, without the last line's end.
-        end: where in the file's text the last one ends.
+        bodies: the lines of each, without the last one's end.
+        end: where in the file the last one ends.
         chain: the chain after it.
         descent: where the log was forked from, if the file begins with these transactions and says so.
     """
 
-    ticks: list[int]
-    bodies: list[str]
+    ticks: Sequence[int]
+    bodies: Sequence[bytes]
     end: int
     chain: Chain
-    descent: Descent | None
+    descent: Descent | None = None
 
 
-def verify(text: str, name: str, start: int = 0, chain: Chain | None = None) -> Iterator[Verified]:
+def verify(data: bytes, name: str, start: int = 0, chain: Chain | None = None) -> Iterator[Verified]:
     """The transactions of one of our own files, some at a time, each proven byte for byte.
 
     A last transaction that is cut off is left out, as in :func:`parse`.
 
     Args:
-        text: the file.
+        data: the file.
         name: what an error calls it.
         start: where to begin; what lies before has been verified.
         chain: the chain up to there.
@@ -206,46 +209,61 @@ def verify(text: str, name: str, start: int = 0, chain: Chain | None = None) -> 
         LogError: a byte was edited; names the tick at which it sits.
     """
     chain = chain or Chain()
-    while (found := _prove(text, start, chain)).ticks:
+    while (found := _prove(data, start, chain)).ticks:
         yield found
         start, chain = found.end, found.chain
-    if start < len(text):
-        _explain(text, name, start, chain)
+    if start < len(data):
+        _explain(data, name, start, chain)
 
 
-def _prove(text: str, start: int, chain: Chain) -> Verified:
-    """The transactions from ``start`` on that stand in their one spelling, up to some thousand characters."""
-    descent, header = None, start
-    if start == 0 and (opening := _DESCENT.match(text)):
-        descent, header = Descent(opening[1], int(opening[2])), opening.end()
-        if opening[0] != _descent(descent):
-            return Verified([], [], 0, chain, None)
-    # This loop is most of what reading costs beside parsing: hence no object and no call that can be spared
-    find, links = text.find, chain.links()
-    ticks: list[int] = []
-    bodies: list[str] = []
-    stop = start + _STRETCH
-    while start < stop:
-        place = header + _BEFORE_TICK
-        quote = find('"', place, place + 20)
-        opened = quote + len(_AFTER_TICK)
-        closed = find(_CLOSE, opened)
-        digits = text[place:quote]
-        if closed <= opened or quote < 0 or not digits.isdecimal():
-            break
-        tick, body = int(digits), text[opened:closed]
-        previous, value = links.value, links.follow(tick, body)
-        if text[header:opened] != f'H id <{value}> .\nH prev <{previous}> .\nH tick "{tick}{_AFTER_TICK}':
-            links.back()
-            break
-        ticks.append(tick)
-        bodies.append(body)
-        start = header = closed + len(_CLOSE)
-    return Verified(ticks, bodies, start, links.chain(), descent)
+def _prove(data: bytes, start: int, chain: Chain) -> Verified:
+    """The transactions from ``start`` on that stand in their one spelling, up to some thousand bytes."""
+    nothing = Verified((), (), start, chain)
+    descent, first = None, start
+    if start == 0 and (opening := _DESCENT.match(data)):
+        descent, first = Descent(opening[1].decode(), int(opening[2])), opening.end()
+        if opening[0] != _descent(descent).encode():
+            return nothing
+    stop = data.rfind(_END, first, first + _STRETCH)
+    if stop < 0:
+        stop = data.find(_END, first)
+    if stop < 0:
+        return nothing
+    # Most of what reading costs beside parsing: hence a pass over all transactions for each thing to be done
+    blocks = data[first:stop].split(_END)
+    # Ticks of as many digits as the first: the proof goes on behind them
+    opened = blocks[0].find(_BODY) + len(_BODY)
+    body = slice(opened - len(_BODY), opened)
+    blocks = blocks[: bisect_left(blocks, True, key=lambda block: block[body] != _BODY)]
+    digits = list(map(itemgetter(slice(_TICK, body.start)), blocks))
+    ticks = _whole_ticks(digits)
+    heads = list(map(itemgetter(slice(opened)), blocks))
+    bodies = list(map(itemgetter(slice(opened, None)), blocks[: len(ticks)]))
+    digests, after = chain.linked(digits[: len(ticks)], bodies)
+    ids = b"".join(digests).hex(" ", hashlib.sha256().digest_size).encode().split()
+    before = [chain.value.removeprefix("sha256:").encode(), *ids]
+    wanted = list(map(_HEAD.__mod__, zip(ids, before, ticks, strict=False)))
+    proven = len(blocks)
+    if wanted != heads or not all(bodies):
+        whole = zip(wanted, heads, bodies, strict=False)
+        wrong = (place for place, (one, head, body) in enumerate(whole) if one != head or not body)
+        proven = next(wrong, len(wanted))
+        _, after = chain.linked(digits[:proven], bodies[:proven])
+    end = first + sum(map(len, blocks[:proven])) + proven * len(_END)
+    return Verified(ticks[:proven], bodies[:proven], end, after, descent) if proven else nothing
 
 
-def _explain(text: str, name: str, start: int, chain: Chain) -> None:
+def _whole_ticks(digits: Sequence[bytes]) -> list[int]:
+    """Ticks from their digits, up to the first that is no whole number."""
+    try:
+        return list(map(int, digits))
+    except ValueError:
+        return [int(one) for one in takewhile(lambda one: one.isdigit() and len(one) < 20, digits)]
+
+
+def _explain(data: bytes, name: str, start: int, chain: Chain) -> None:
     """Say what is wrong with the rest of a file, unless it is the beginning of one more transaction."""
+    text = data[start:].decode("utf-8", "replace")
     if start == 0 and (newer := _VERSION.match(text)):
         raise LogError(
             f"it is of version {newer[1]} of the format, and this program reads version 1",
@@ -261,16 +279,14 @@ def _explain(text: str, name: str, start: int, chain: Chain) -> None:
         )
     before = chain.tick if chain.tick >= 0 else None
     try:
-        if next(parse(text[start:], name), None) is not None:
+        if next(parse(text, name), None) is not None:
             raise LogError("the transaction is not what was appended")
     except LogError as error:
         raise LogError(
-            f"the chain does not hold: {error.what}",
-            where=(name, blame(text, start, before, chain)),
-            hint=EDITED,
+            f"the chain does not hold: {error.what}", where=(name, _blame(text, before, chain)), hint=EDITED
         ) from None
     # What is left must be the beginning of a transaction: nothing stands behind a TC but its line's end.
-    whole, _, partial = text[start:].rpartition("\n")
+    whole, _, partial = text.rpartition("\n")
     cut = partial.startswith(_LINES) or any(one.startswith(partial) for one in _LINES)
     if (
         not cut
@@ -279,7 +295,7 @@ def _explain(text: str, name: str, start: int, chain: Chain) -> None:
     ):
         raise LogError(
             "the chain does not hold: the last transaction is not what was appended",
-            where=(name, blame(text, start, before, chain)),
+            where=(name, _blame(text, before, chain)),
             hint=EDITED,
         )
 
@@ -296,20 +312,19 @@ def _belongs(line: str) -> bool:
         return False
 
 
-def blame(text: str, start: int, before: int | None, chain: Chain) -> str:
-    """The tick of the damaged transaction that begins at ``start``, as words.
+def _blame(text: str, before: int | None, chain: Chain) -> str:
+    """The tick of the damaged transaction that a text begins with, as words.
 
     The tick that its header names may be what was damaged: the one under which the chain holds goes
     first, then what the header says, then the tick before.
 
     Args:
-        text: the file.
-        start: characters that were found whole.
+        text: what was not found whole.
         before: tick of the last whole transaction; ``None`` where there is none.
-        chain: the chain up to ``start``.
+        chain: the chain up to there.
     """
-    end = text.find("\nTC .", start)
-    block = text[start : end if end >= 0 else len(text)]
+    end = text.find("\nTC .")
+    block = text[: end if end >= 0 else len(text)]
     lines = [line for line in block.split("\n") if line[:2] in ("A ", "D ")]
     said = re.search(r"^H id <(sha256:[0-9a-f]{64})> \.$", block, re.MULTILINE)
     first = 0 if before is None else before

@@ -12,7 +12,7 @@ from substrate.log._chain import Chain
 from substrate.log.journal import Contents, read_contents, require_regular, write_atomically
 from substrate.log.patch import verify
 
-_TICK = re.compile(r'^H tick "(\d{1,18})" \.$', re.MULTILINE)
+_TICK = re.compile(rb'^H tick "(\d{1,18})" \.$', re.MULTILINE)
 
 
 class Repair(NamedTuple):
@@ -52,16 +52,16 @@ def repair(path: Path, *, dry_run: bool = False) -> Repair:
     """
     require_regular(path)
     contents = read_contents(path)
-    text = contents.text + (contents.damage.text if contents.damage else "")
+    data = contents.data + (contents.damage.data if contents.damage else b"")
     chain, deltas, end, why = Chain(), 0, 0, ""
     try:
-        for found in verify(text, str(path)):
+        for found in verify(data, str(path)):
             chain, end = found.chain, found.end
-            deltas += sum(body.count("\n") + 1 for body in found.bodies)
+            deltas += sum(body.count(b"\n") + 1 for body in found.bodies)
     except LogError as error:
         why = str(error)
-    why = why or (contents.damage.why if contents.damage else "") or _tail(text, end, contents)
-    gone = sorted({int(tick) for tick in _TICK.findall(text[end:])})
+    why = why or (contents.damage.why if contents.damage else "") or _tail(data, end, contents)
+    gone = sorted({int(tick) for tick in _TICK.findall(data[end:])})
     size = path.stat().st_size
     looked = Repair(deltas, chain.tick if deltas else None, chain.value, size, gone, why)
     if not why or dry_run:
@@ -70,12 +70,12 @@ def repair(path: Path, *, dry_run: bool = False) -> Repair:
         raise LogError("no transaction can be proven", where=(path,), hint="Restore it from a copy")
     kept = _kept(path)
     os.link(path, kept)
-    write_atomically(path, text[:end])
+    write_atomically(path, data[:end].decode())
     return looked._replace(kept=kept)
 
 
-def _tail(text: str, end: int, contents: Contents) -> str:
-    cut = end < len(text) or (bool(contents.ends) and contents.ends[-1][1] < contents.size)
+def _tail(data: bytes, end: int, contents: Contents) -> str:
+    cut = end < len(data) or (bool(contents.ends) and contents.ends[-1][1] < contents.size)
     return "the last append was cut off" if cut else ""
 
 

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from itertools import accumulate
+import pickle
+import re
+from itertools import accumulate, product
 from typing import Any
+from unittest.mock import patch
 
 import pyoxigraph as ox
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from substrate import Assert, Delta, Emitter, EventLog, Op, Replay, Retract, fork
+from substrate import Assert, Delta, Emitter, EventLog, LogError, Op, Replay, Retract, fork
 from substrate.base.delta import quads_of, text_of, texts_of
 from substrate.branch import twin
 from substrate.log import difference, from_members, histories, members
+from substrate.log._spelling import PLAIN
 from substrate.log._triples import fitting
+from substrate.log.patch import verify
 
 thorough = settings(max_examples=200, deadline=None)
 XSD = "http://www.w3.org/2001/XMLSchema#"
@@ -280,3 +286,41 @@ def test_a_spelling_is_the_quads_own_and_leads_back(triple: Any) -> None:
         assert fitting(*pattern)(text)
     assert not fitting(ox.NamedNode("urn:no"))(text)
     assert not fitting(None, None, ox.NamedNode("urn:no"))(text)
+
+
+@thorough
+@given(deltas(wide, most=10), st.integers(1, 200), st.data())
+def test_a_file_is_read_back_and_none_of_its_bits_may_change(
+    steps: list[Delta], pace: int, data: st.DataObject
+) -> None:
+    """Ticks have different numbers of digits here, and lines need a parser or need none."""
+    log = EventLog(Delta(tick * pace, op, triple) for tick, op, triple in steps)
+    assert list(pickle.loads(pickle.dumps(log))) == list(log)
+    with patch("substrate.log._spelling.PLAIN", re.compile("(?!)")):
+        assert list(pickle.loads(pickle.dumps(log))) == list(log)
+    if steps:
+        whole = bytearray(log.to_patch().encode())
+        whole[data.draw(st.integers(0, len(whole) - 1))] ^= data.draw(st.sampled_from([1, 4, 32, 128, 255]))
+        with pytest.raises(LogError):
+            list(verify(bytes(whole), "log"))
+
+
+def test_a_parser_finds_no_fault_with_what_the_pattern_takes() -> None:
+    pieces = ("a", "b.c", "//", "/", "?", "#", ":", ":80", "%41", "@", "[", "..", "é", "|", "\\u0041")
+    starts = ("urn:", "http://", "a+b:", "1:", "")
+    some = [
+        f"<{start}{''.join(path)}>"
+        for start in starts
+        for n in range(4)
+        for path in product(pieces, repeat=n)
+    ]
+    said = ("a", "é", "\\n", '\\"', "\\u0041", "\\", "\t", "\x7f", "\ufffe", "\U0010ffff", "\u2028", "<")
+    rdf = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+    ends = ("", "@en", "@EN", "@en-gb", "@x", f"^^<{XSD}string>", f"^^<{XSD}integer>", f"^^<{rdf}langString>")
+    some += [f'"{"".join(text)}"{end}' for end in ends for n in range(3) for text in product(said, repeat=n)]
+    some += ["_:b0", "_:0", "_:a-b", "_:a.b", "a", "", "<urn:a> <urn:b>"]
+    texts = [f"<urn:s> <urn:p> {term}" for term in some] + [f"{term} <urn:p> <urn:o>" for term in some]
+    texts += [f"<urn:s> <urn:p> <<( {text} )>>" for text in texts]
+    taken = [text for text in texts if PLAIN.fullmatch(f"A {text} .\n")]
+    assert len(taken) > len(texts) // 8
+    assert texts_of(quads_of(taken)) == taken

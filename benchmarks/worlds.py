@@ -1,0 +1,77 @@
+"""The time that a branch takes, fork and question, and the memory that it keeps.
+
+python benchmarks/worlds.py [DELTAS …]
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from itertools import product
+from pathlib import Path
+from typing import NamedTuple
+
+from benchmarks.speed.workloads import village_log
+from benchmarks.speed.worlds import QUERIES, Several, branch_tick
+from substrate import fork
+
+BRANCHES = (1, 100, 10_000)
+WIDE = 100
+"""Triples of a wide change; with as many branches as triples at most, so that a run takes seconds."""
+
+
+class Row(NamedTuple):
+    """Processor time of a branch in milliseconds, and the KiB that it keeps where there are many."""
+
+    deltas: int
+    branches: int
+    triples: int
+    query: str
+    median: float
+    p99: float
+    kept: float | None
+
+
+def rows(sizes: Sequence[int], branches: Sequence[int] = BRANCHES) -> Iterator[Row]:
+    """A row for each log, number of branches, width of their changes and question."""
+    for size in sizes:
+        log = village_log(size)
+        at = branch_tick(log)
+        for number, triples, (name, query) in product(branches, (1, WIDE), QUERIES.items()):
+            if triples * number > max(branches):
+                continue
+            fork(log, at, Several(0, triples)).state().query(query)  # fills the store that is shared
+            gc.collect()
+            before, kept, times = _resident(), [], list[float]()
+            for branch in range(number):
+                start = time.process_time()
+                kept.append(fork(log, at, Several(branch, triples)))
+                for _ in _rows(kept[-1].state().query(query)):
+                    pass
+                times.append((time.process_time() - start) * 1000)
+            times.sort()
+            memory = (_resident() - before) / number if number > WIDE else None
+            yield Row(size, number, triples, name, times[number // 2], times[number * 99 // 100], memory)
+
+
+def _rows(found: object) -> Iterator[object]:
+    return iter(found) if hasattr(found, "__iter__") else iter(())  # pyright: ignore
+
+
+def _resident() -> float:
+    """KiB of memory that this process has (Linux)."""
+    pages = Path("/proc/self/statm").read_text("ascii").split()[1]
+    return int(pages) * 4
+
+
+if __name__ == "__main__":
+    say = sys.stdout.write
+    say("| deltas | branches | triples | question | median ms | p99 ms | KiB a branch |\n")
+    say("|---|---|---|---|---|---|---|\n")
+    for row in rows(tuple(map(int, sys.argv[1:])) or (10_000, 100_000, 1_000_000)):
+        kept = "" if row.kept is None else f"{row.kept:.1f}"
+        said = (f"{row.deltas:,}", f"{row.branches:,}", row.triples, row.query, f"{row.median:.3f}")
+        say(f"| {' | '.join(map(str, said))} | {row.p99:.3f} | {kept} |\n")
+        sys.stdout.flush()

@@ -1,0 +1,63 @@
+"""The one spelling of a log's lines: most are told by a pattern, the rest by the RDF library."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import pyoxigraph as ox
+
+from substrate.base.errors import LogError
+from substrate.log.patch import require_flat
+
+_PATH = r"[A-Za-z0-9._~!$&'()*+,;=:@/-]"
+_IRI = (
+    r"<[A-Za-z][A-Za-z0-9+.-]*+:(?:(?!//)|//[A-Za-z0-9.-]*+(?=[/?#>]))"
+    rf"{_PATH}*+(?:\?(?:{_PATH}|\?)*+)?+(?:\#(?:{_PATH}|\?)*+)?+>"
+)
+_BLANK = r"_:[A-Za-z][A-Za-z0-9]*+"
+# Strings and tagged strings are not spelled with their datatypes; who writes them escapes these characters
+_DATATYPE = rf"(?!<http://www\.w3\.org/(?:2001/XMLSchema\#string|1999/02/22-rdf-syntax-ns\#)){_IRI}"
+_UNESCAPED = r'[^"\\\x00-\x1f\x7f\ud800-\udfff\ufffe\uffff]'
+_LITERAL = rf'"{_UNESCAPED}*+(?:\\[tbnrf"\\]{_UNESCAPED}*+)*+"(?:@[a-z]{{2,3}}|\^\^{_DATATYPE})?+'
+_SUBJECT_AND_PREDICATE = rf"(?:{_IRI}|{_BLANK}) {_IRI}"
+_OBJECT = rf"{_IRI}|{_LITERAL}|{_BLANK}"
+_SAID = rf"<<\( {_SUBJECT_AND_PREDICATE} (?:{_OBJECT}) \)>>"
+PLAIN = re.compile(rf"(?:[AD] {_SUBJECT_AND_PREDICATE} (?:{_OBJECT}|{_SAID}) \.\n)*+")
+"""Lines of a log in their one spelling: no parser would find fault with them, nor write them otherwise.
+
+Some lines in their one spelling are not among them: those with characters beyond ASCII in IRIs, rarer
+language tags, or triple terms inside one another.
+"""
+_LETTERS = ("A ", "D ")
+
+
+def require_spelled(text: str, new: Sequence[str], *where: object) -> None:
+    """Refuse lines of a log that are not in their one spelling.
+
+    Args:
+        text: the lines, each with its end.
+        new: the triples of theirs that were not found in their spelling before.
+        where: where they stand.
+
+    Raises:
+        LogError: a line is not one that a log has, or is spelled otherwise.
+
+    >>> require_spelled('A <urn:s> <urn:p> "a"@EN .\\n', ['<urn:s> <urn:p> "a"@EN'], "a.rdfp")
+    Traceback (most recent call last):
+    substrate.base.errors.LogError: a.rdfp: its statements are not in their one spelling. Read it with ...
+    """
+    if PLAIN.fullmatch(text):
+        return
+    require_flat(text, *where)
+    statements = "".join([f"{triple} .\n" for triple in new])
+    written = ox.serialize(ox.parse(statements, ox.RdfFormat.N_TRIPLES), format=ox.RdfFormat.N_TRIPLES)
+    lines = text.split("\n")[:-1]
+    if wrong := next((line for line in lines if not line.startswith(_LETTERS)), None):
+        raise LogError(f"not a line of RDF Patch ({wrong[:2]!r})")
+    if written != statements.encode() or not all(line.endswith(" .") for line in lines):
+        raise LogError(
+            "its statements are not in their one spelling",
+            where=where[:1],
+            hint="Read it with EventLog.from_patch and save it",
+        )
