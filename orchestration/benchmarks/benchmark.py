@@ -25,7 +25,7 @@ from substrate.base.errors import FormatError, ParameterError
 from substrate.branch.fork import Emitter
 from substrate.cause.evidence import Rest, rests_on
 from substrate.cause.explanation import ExplainedPart, Explanation
-from substrate.cause.pictures import Pictured
+from substrate.cause.pictures import Pictured, Timeline
 from substrate.domains.rows import Row
 from substrate.generators.world import World
 from substrate.log.event_log import EventLog
@@ -148,6 +148,46 @@ class Example(NamedTuple):
 
     title: str
     subset: str
+
+
+class Exhibit(NamedTuple):
+    """A section of the report that a benchmark gives.
+
+    Attributes:
+        title: its heading, and its line in the contents.
+        template: its template's name in `orchestration/rendering/`.
+        shown: what the template shows, of the benchmark's rows (none where it was not asked) and its files.
+    """
+
+    title: str
+    template: str
+    shown: Callable[[Iterable[Row], Files], Any]
+
+
+class SceneShown(NamedTuple):
+    """A scene as its page shows it: what its template takes besides, its picture, and for each of its rows
+    the question in words, with what a wrong answer was lost to: a stage of the way and a sentence.
+    """
+
+    content: Mapping[str, Any]
+    picture: Timeline
+    asked: Sequence[tuple[str, tuple[str, str] | None]]
+
+
+class ScenePages(NamedTuple):
+    """Pages of the report, one a scene.
+
+    Attributes:
+        folder: their folder in the report.
+        template: as :attr:`Exhibit.template`.
+        most: how many scenes have one: the first with an answer that is not right, else the first.
+        shown: a scene's case, the benchmark's parameters and the rows that the page lists, as it shows them.
+    """
+
+    folder: str
+    template: str
+    most: int
+    shown: Callable[[Case, Any, Sequence[Row]], SceneShown]
 
 
 class Release(NamedTuple):
@@ -377,6 +417,8 @@ class Explained(Interpreted):
         picture: what an answer is about as a picture, given its case, its explanation and its row.
         rests: what decides a part of an explained answer.
         examples: the kinds of questions of which the report works an example.
+        exhibits: sections of the report that it gives.
+        pages: pages of its scenes in the report.
         worked: of how many wrong answers the report has the steps.
     """
 
@@ -384,6 +426,8 @@ class Explained(Interpreted):
     picture: Callable[[Case, Explanation, Row], Pictured]
     rests: Callable[[Explanation, ExplainedPart], Rest] = rests_on
     examples: tuple[Example, ...] = ()
+    exhibits: tuple[Exhibit, ...] = ()
+    pages: tuple[ScenePages, ...] = ()
     worked: int = 240
 
 

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 import jinja2
+import msgspec
 from markupsafe import Markup, escape
 
 from orchestration.registry import BENCHMARKS
 from orchestration.scoring.formatting import share
 from orchestration.scoring.likeness import marked, stated
 from orchestration.scoring.scores import Score
+from orchestration.settings import flattened
 from substrate.cause.pictures import STATES
 
+T = TypeVar("T")
 HERE = Path(__file__).parent
 SHARED = ("report.css", "answers.js", "report.js")
 """The files that the pages load: how they look, and what tables, the search and a table of answers do."""
@@ -33,13 +36,19 @@ def templates() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    jinja.filters |= {"breakable": breakable, "flat": flat, "number_page": number_page, "percent": percent}
+    jinja.filters |= {"breakable": breakable, "number_page": number_page, "percent": percent}
+    jinja.filters["flattened"] = flattened
     titles = {name: benchmark.title for name, benchmark in BENCHMARKS.items()}
     jinja.globals |= {"STATES": STATES, "TITLES": titles, "RIGHT": RIGHT, "NAMED": NAMED, "zip": zip}
     jinja.globals |= {"marked": marked, "stated": stated, "up": ""}
     jinja.globals["macros"] = jinja.get_template("macros.html.j2").module
     jinja.globals["layout"] = jinja.get_template("layout.html.j2")
     return jinja
+
+
+def read_list(path: Path, of: type[T]) -> list[T]:
+    """The records of a JSON file; none where a run did not make it."""
+    return msgspec.json.decode(path.read_bytes(), type=list[of]) if path.is_file() else []
 
 
 def percent(score: Score) -> str:
@@ -72,17 +81,3 @@ def breakable(text: str) -> Markup:
     'babi/<wbr>qa1'
     """
     return Markup(re.sub(r"([/_.])", r"\1<wbr>", str(escape(text))))
-
-
-def flat(value: Any, prefix: str = "") -> list[tuple[str, str]]:
-    """Nested parameters as dotted keys; those that are not set are left out.
-
-    >>> flat({"clevrer": {"predictive": {"tau": None, "configuration": "C"}}, "seed": 20})
-    [('clevrer.predictive.configuration', 'C'), ('seed', '20')]
-    """
-    if isinstance(value, dict):
-        found: list[tuple[str, str]] = []
-        for key in sorted(value):
-            found += flat(value[key], f"{prefix}.{key}" if prefix else key)
-        return found
-    return [] if value is None else [(prefix, str(value).lower() if isinstance(value, bool) else str(value))]
