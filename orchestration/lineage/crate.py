@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from rocrate.model.computerlanguage import ComputerLanguage
 from rocrate.model.entity import Entity
 from rocrate.rocrate import ROCrate
 
@@ -156,7 +157,7 @@ def _add_values(crate: Crate, steps: Sequence[Step]) -> dict[str, Entity]:
 def _add_workflow(crate: Crate, values: Mapping[str, Entity]) -> Entity:
     """The asset graph, which Dagster runs."""
     dagster = {"name": "Dagster", "url": {"@id": _DAGSTER}, "version": version("dagster")}
-    language = _said(crate, "ComputerLanguage", "#dagster", **dagster)
+    language = crate.add(ComputerLanguage(crate, "#dagster", properties=dagster))
     properties = {
         **_file_properties(WORKFLOW, sha256(ROOT / WORKFLOW)),
         "@type": ["File", "SoftwareSourceCode", "ComputationalWorkflow", "HowTo"],
