@@ -84,7 +84,7 @@ def _others(report: Report) -> list[Difference]:
 
 
 def _sections(report: Report) -> list[tuple[str, list[str]]]:
-    """What else is to be said, under titles; those under which there is nothing are left out."""
+    """The other things to say, under titles; those under which there is nothing are left out."""
     unaccepted = {
         False: "changed since the results were pinned, and not computed with (`substrate reproduce` does)",
         True: "changed since the results were pinned, without a change of any byte",
