@@ -302,6 +302,7 @@ class Table(Declared):
         needs: stages that it shows beside the scores of its benchmarks.
         beyond: numbers of other benchmarks that stand below its own.
         labels: what its rows are called, by metric or by subset.
+        note: what its caption says of its rows.
     """
 
     name: str
@@ -311,6 +312,7 @@ class Table(Declared):
     needs: tuple[str, ...] = ()
     beyond: tuple[str, ...] = ()
     labels: Mapping[str, str] = field(default_factory=dict)
+    note: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -133,8 +133,8 @@ ROWS, LOGS = "*/answers.jsonl", "*/logs/index.jsonl"
 def benchmark_of(number: str) -> str:
     """The benchmark a number belongs to.
 
-    >>> benchmark_of("babi/mean/accuracy")
-    'babi'
+    >>> all(benchmark_of(number) == name for name, one in BENCHMARKS.items() for number in one.numbers)
+    True
 
     Raises:
         ParameterError: there is no such number.

@@ -40,8 +40,8 @@ Statement = tuple[str, str, "str | ox.Literal"]
 def file_iri(path: str) -> str:
     """The IRI of a file or folder of the project.
 
-    >>> file_iri("artifacts/sample/tables/clevrer.md")
-    'urn:substrate:file:artifacts/sample/tables/clevrer.md'
+    >>> file_iri("artifacts/sample/tables/transfer.md")
+    'urn:substrate:file:artifacts/sample/tables/transfer.md'
     """
     return f"{BASE}file:{quote(path)}"
 

@@ -54,8 +54,8 @@ def cells(number: ComparedNumber) -> list[str]:
     """A number's row under :data:`HEADS`; its difference has an interval where questions are paired.
 
     >>> counts = Count(153, 300, 0.51, (0.453664, 0.566083)), Count(0, 0, None, None)
-    >>> cells(ComparedNumber("twin/joint", *counts, False, None))
-    ['twin/joint', '153 of 300, 51.00 % [45.37, 56.61]', 'none', '', '', '', '']
+    >>> cells(ComparedNumber("meadow/joint", *counts, False, None))
+    ['meadow/joint', '153 of 300, 51.00 % [45.37, 56.61]', 'none', '', '', '', '']
     """
     before, after, won, lost, apart = number.before, number.after, number.won, number.lost, ""
     if number.difference is not None:

@@ -59,8 +59,8 @@ def percent(score: Score) -> str:
 def number_page(number: str) -> str:
     """The place of a number's page in the report.
 
-    >>> number_page("clevrer/predictive/per_option")
-    'numbers/clevrer-predictive-per_option.html'
+    >>> number_page("meadow/predictive/per_option")
+    'numbers/meadow-predictive-per_option.html'
     """
     return f"numbers/{number.replace('/', '-')}.html"
 
@@ -68,8 +68,8 @@ def number_page(number: str) -> str:
 def answers_page(benchmark: str) -> str:
     """The place of the page of a benchmark's answers in the report.
 
-    >>> answers_page("babi")
-    'answers/babi.html'
+    >>> answers_page("meadow")
+    'answers/meadow.html'
     """
     return f"answers/{benchmark}.html"
 
@@ -77,7 +77,7 @@ def answers_page(benchmark: str) -> str:
 def breakable(text: str) -> Markup:
     """A number's name that may be broken after a slash, a dot or an underscore.
 
-    >>> str(breakable("babi/qa1"))
-    'babi/<wbr>qa1'
+    >>> str(breakable("meadow/joint"))
+    'meadow/<wbr>joint'
     """
     return Markup(re.sub(r"([/_.])", r"\1<wbr>", str(escape(text))))

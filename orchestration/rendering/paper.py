@@ -213,10 +213,10 @@ def _leaves(nodes: list[Any]) -> Iterator[_Leaf]:
 
 
 def macros(values: Mapping[str, str]) -> str:
-    r"""TeX by which a paper takes its figures from here: ``\num{clevrer/explanatory/per_question}``.
+    r"""TeX by which a paper takes its figures from here: ``\num{meadow/all/accuracy}``.
 
-    >>> print(macros({"babi/qa1/accuracy": "100.00"}).splitlines()[-1])
-    \expandafter\def\csname num:babi/qa1/accuracy\endcsname{100.00}
+    >>> print(macros({"meadow/all/accuracy": "100.00"}).splitlines()[-1])
+    \expandafter\def\csname num:meadow/all/accuracy\endcsname{100.00}
     """
     head = [
         "% Made by `substrate paper`; a figure that was not measured stops the run of TeX.",
@@ -234,8 +234,8 @@ def macros(values: Mapping[str, str]) -> str:
 def stale(text: str, values: Mapping[str, str]) -> list[str]:
     r"""The figures of a file of macros that are no longer what was measured, or are not measured any more.
 
-    >>> stale(macros({"babi/qa1/accuracy": "99.00"}), {"babi/qa1/accuracy": "100.00"})
-    ['babi/qa1/accuracy: 99.00 there, 100.00 here']
+    >>> stale(macros({"meadow/all/accuracy": "99.00"}), {"meadow/all/accuracy": "100.00"})
+    ['meadow/all/accuracy: 99.00 there, 100.00 here']
     """
     there = dict(re.findall(r"\\csname num:(.+?)\\endcsname\{(.*)\}$", text, flags=re.MULTILINE))
     return [

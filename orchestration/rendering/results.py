@@ -44,17 +44,14 @@ REPEATED = "artifacts/{profile}/ablations/determinism.json"
 """The hashes of the same answers computed in several ways."""
 
 
-def by_subset(_: Declared, shown: Benchmarks, scores: Mapping[str, Score], workspace: Workspace) -> Table:
+def by_subset(table: Declared, shown: Benchmarks, scores: Mapping[str, Score], workspace: Workspace) -> Table:
     """Table 1 of the paper: what was measured, then what was published, each system with what it reads, and
     the differences between like and like; and the rows that go past the paper.
     """
     caption = (
         f"{'; '.join(_asked_of(one, scores, workspace) for one in shown)}. "
         "n counts questions, or options where the row says so; the paper's n counts questions in every row. "
-        "Intervals are Wilson, 95 %. "
-        "The rows of a dotted name are not the paper's: forks simulated by the calibrated law of motion, "
-        "counterfactual.simulated to the horizon of the official key (51 frames after the video), "
-        "counterfactual.video to the video's end. "
+        f"Intervals are Wilson, 95 %. {table.note} "
         f"Published on the official validation split: {_cited('substrate')}; on the validation or the test "
         f"split, as sources disagree: {_cited('ns_dr', 'aloe')}. "
         f"{READS} {NS_DR_EXECUTOR} {elsewhere(shown[0].name)}"
