@@ -155,17 +155,17 @@ class Exhibit(NamedTuple):
 
     Attributes:
         title: its heading, and its line in the contents.
-        template: its template's name in `orchestration/rendering/`.
-        shown: what the template shows, of the benchmark's rows (none where it was not asked) and its files.
+        drawn: how it is drawn, a name in :data:`orchestration.rendering.page.DRAWN`.
+        shown: what is shown, of the benchmark's rows (none where it was not asked) and its files.
     """
 
     title: str
-    template: str
+    drawn: str
     shown: Callable[[Iterable[Row], Files], Any]
 
 
 class SceneShown(NamedTuple):
-    """A scene as its page shows it: what its template takes besides, its picture, and for each of its rows
+    """A scene as its page shows it: what its drawing takes besides, its picture, and for each of its rows
     the question in words, with what a wrong answer was lost to: a stage of the way and a sentence.
     """
 
@@ -179,13 +179,13 @@ class ScenePages(NamedTuple):
 
     Attributes:
         folder: their folder in the report.
-        template: as :attr:`Exhibit.template`.
+        drawn: as :attr:`Exhibit.drawn`.
         most: how many scenes have one: the first with an answer that is not right, else the first.
         shown: a scene's case, the benchmark's parameters and the rows that the page lists, as it shows them.
     """
 
     folder: str
-    template: str
+    drawn: str
     most: int
     shown: Callable[[Case, Any, Sequence[Row]], SceneShown]
 

@@ -228,7 +228,7 @@ PERCEIVED = Explained(
     rests=rests_on,
     wordings=wordings,
     examples=(Example("CLEVRER from proposals, explanatory", "explanatory"),),
-    pages=(ScenePages("videos", "video.html.j2", 24, shown),),
+    pages=(ScenePages("videos", "video", 24, shown),),
     declared={"logs": lambda data: data.scenes},
     about={
         "answers": "A row a question: predicted from the perceived log, expected, and the log.",

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TypeVar
 
 import jinja2
-import msgspec
 from markupsafe import Markup, escape
 
 from orchestration.registry import BENCHMARKS
@@ -17,10 +15,11 @@ from orchestration.scoring.scores import Score
 from orchestration.settings import flattened
 from substrate.cause.pictures import STATES
 
-T = TypeVar("T")
 HERE = Path(__file__).parent
 SHARED = ("report.css", "answers.js", "report.js")
 """The files that the pages load: how they look, and what tables, the search and a table of answers do."""
+DRAWN = {"fork": "fork.html.j2", "video": "video.html.j2"}
+"""The templates of exhibits and of scenes, by the name that declarations have for them."""
 RIGHT = 3
 """Of how many answers of a subset that are not wrong the report has the steps: of the first."""
 NAMED = 100
@@ -40,15 +39,10 @@ def templates() -> jinja2.Environment:
     jinja.filters["flattened"] = flattened
     titles = {name: benchmark.title for name, benchmark in BENCHMARKS.items()}
     jinja.globals |= {"STATES": STATES, "TITLES": titles, "RIGHT": RIGHT, "NAMED": NAMED, "zip": zip}
-    jinja.globals |= {"marked": marked, "stated": stated, "up": ""}
+    jinja.globals |= {"DRAWN": DRAWN, "marked": marked, "stated": stated, "up": ""}
     jinja.globals["macros"] = jinja.get_template("macros.html.j2").module
     jinja.globals["layout"] = jinja.get_template("layout.html.j2")
     return jinja
-
-
-def read_list(path: Path, of: type[T]) -> list[T]:
-    """The records of a JSON file; none where a run did not make it."""
-    return msgspec.json.decode(path.read_bytes(), type=list[of]) if path.is_file() else []
 
 
 def percent(score: Score) -> str:

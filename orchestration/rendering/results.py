@@ -11,9 +11,8 @@ from orchestration.benchmarks.benchmark import Benchmark, Source
 from orchestration.benchmarks.benchmark import Table as Declared
 from orchestration.models.transcript import Told, read_told
 from orchestration.registry import BENCHMARKS, SOURCES
-from orchestration.rendering.page import read_list
 from orchestration.rendering.replies import NO_MODEL, REPLIES, constants, graded, replies
-from orchestration.rendering.tables import Table
+from orchestration.rendering.tables import Table, read_list
 from orchestration.scoring.counting import Comparison
 from orchestration.scoring.formatting import bounds, paired, share
 from orchestration.scoring.likeness import (
@@ -287,7 +286,7 @@ class _Grid:
     def __init__(self, label: str) -> None:
         self.heads = [label]
         self.cited: list[dict[str, str]] = [{}]
-        self.rows: list[list[str]] = []
+        self.lines: list[list[str]] = []
         self.numbers: list[Sequence[str]] = []
 
     def add(self, *heads: str, cited: Sequence[str] = ()) -> None:
@@ -297,12 +296,12 @@ class _Grid:
 
     def row(self, *cells: str, of: str | Sequence[str] = "") -> None:
         """A row, its end empty where cells are missing, and the number that it or each cell speaks of."""
-        self.rows.append([*cells, *[""] * (len(self.heads) - len(cells))])
+        self.lines.append([*cells, *[""] * (len(self.heads) - len(cells))])
         self.numbers.append([of] * len(self.heads) if isinstance(of, str) else of)
 
     def table(self, caption: str) -> Table:
         """The table."""
-        return Table(caption, self.heads, self.rows, self.numbers, self.cited)
+        return Table(caption, self.heads, self.lines, self.numbers, self.cited)
 
 
 def _cited(*systems: str) -> str:

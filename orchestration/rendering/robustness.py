@@ -8,8 +8,7 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from orchestration.rendering.figures import Fall, fall, reliability_diagram
-from orchestration.rendering.page import read_list
-from orchestration.rendering.tables import Table
+from orchestration.rendering.tables import Table, read_list
 from orchestration.scoring.formatting import bounds, share
 from orchestration.scoring.statistics import wilson
 from orchestration.studies.reliability import EVENTS, RELIABILITY, Reliability, bins_file

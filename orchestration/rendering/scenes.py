@@ -13,7 +13,7 @@ import jinja2
 from orchestration.benchmarks.benchmark import Explained, ScenePages
 from orchestration.lineage.explain import explain_rows
 from orchestration.registry import EXPLAINED
-from orchestration.rendering.page import RIGHT, answers_page
+from orchestration.rendering.page import DRAWN, RIGHT, answers_page
 from orchestration.rendering.worked import Worked
 from orchestration.scoring.counting import rows_of
 from orchestration.workspace.folders import Workspace
@@ -36,7 +36,9 @@ def write_scenes(workspace: Workspace, jinja: jinja2.Environment, out: Path) -> 
         file = workspace.artifacts / benchmark.name / "answers.jsonl"
         for pages in benchmark.pages if file.is_file() and file.stat().st_size else ():
             (out / pages.folder).mkdir()
-            for page, text in _pages(workspace, jinja.get_template(pages.template), benchmark, pages, file):
+            for page, text in _pages(
+                workspace, jinja.get_template(DRAWN[pages.drawn]), benchmark, pages, file
+            ):
                 (out / page.place).write_text(text, "utf-8")
                 written.append(page)
     return written
