@@ -25,7 +25,7 @@ from substrate.base.errors import FormatError, ParameterError
 from substrate.branch.fork import Emitter
 from substrate.cause.evidence import Rest, rests_on
 from substrate.cause.explanation import ExplainedPart, Explanation
-from substrate.cause.pictures import Pictured
+from substrate.cause.pictures import Pictured, Timeline
 from substrate.domains.rows import Row
 from substrate.generators.world import World
 from substrate.log.event_log import EventLog
@@ -150,6 +150,46 @@ class Example(NamedTuple):
     subset: str
 
 
+class Exhibit(NamedTuple):
+    """A section of the report that a benchmark gives.
+
+    Attributes:
+        title: its heading, and its line in the contents.
+        drawn: how it is drawn, a name in :data:`orchestration.rendering.page.DRAWN`.
+        shown: what is shown, of the benchmark's rows (none where it was not asked) and its files.
+    """
+
+    title: str
+    drawn: str
+    shown: Callable[[Iterable[Row], Files], Any]
+
+
+class SceneShown(NamedTuple):
+    """A scene as its page shows it: what its drawing takes besides, its picture, and for each of its rows
+    the question in words, with what a wrong answer was lost to: a stage of the way and a sentence.
+    """
+
+    content: Mapping[str, Any]
+    picture: Timeline
+    asked: Sequence[tuple[str, tuple[str, str] | None]]
+
+
+class ScenePages(NamedTuple):
+    """Pages of the report, one a scene.
+
+    Attributes:
+        folder: their folder in the report.
+        drawn: as :attr:`Exhibit.drawn`.
+        most: how many scenes have one: the first with an answer that is not right, else the first.
+        shown: a scene's case, the benchmark's parameters and the rows that the page lists, as it shows them.
+    """
+
+    folder: str
+    drawn: str
+    most: int
+    shown: Callable[[Case, Any, Sequence[Row]], SceneShown]
+
+
 class Release(NamedTuple):
     """Official files that have an address.
 
@@ -262,6 +302,7 @@ class Table(Declared):
         needs: stages that it shows beside the scores of its benchmarks.
         beyond: numbers of other benchmarks that stand below its own.
         labels: what its rows are called, by metric or by subset.
+        note: what its caption says of its rows.
     """
 
     name: str
@@ -271,6 +312,7 @@ class Table(Declared):
     needs: tuple[str, ...] = ()
     beyond: tuple[str, ...] = ()
     labels: Mapping[str, str] = field(default_factory=dict)
+    note: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -377,6 +419,8 @@ class Explained(Interpreted):
         picture: what an answer is about as a picture, given its case, its explanation and its row.
         rests: what decides a part of an explained answer.
         examples: the kinds of questions of which the report works an example.
+        exhibits: sections of the report that it gives.
+        pages: pages of its scenes in the report.
         worked: of how many wrong answers the report has the steps.
     """
 
@@ -384,6 +428,8 @@ class Explained(Interpreted):
     picture: Callable[[Case, Explanation, Row], Pictured]
     rests: Callable[[Explanation, ExplainedPart], Rest] = rests_on
     examples: tuple[Example, ...] = ()
+    exhibits: tuple[Exhibit, ...] = ()
+    pages: tuple[ScenePages, ...] = ()
     worked: int = 240
 
 

@@ -25,9 +25,11 @@ from substrate.domains.clevrer.interpreter import answer_scene
 from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.clevrer.perception.explain import explain_perceived
 from substrate.domains.clevrer.perception.format import decode_proposals, proposal_names, proposal_sources
+from substrate.domains.clevrer.perception.judge import gold_of, happenings, lost
 from substrate.domains.clevrer.perception.log import perceived_log
 from substrate.domains.clevrer.perception.parameters import Perception
 from substrate.domains.clevrer.perception.perceive import Perceived, Video, examined, recorded
+from substrate.domains.clevrer.perception.picture import drawn, slips, timeline
 from substrate.domains.rows import Row
 from substrate.generators.clevrer.proposals import seen_files
 from substrate.generators.clevrer.release import write_scenes
@@ -131,6 +133,20 @@ def rows(case: bm.Case, logs: Sequence[EventLog], parameters: Perception, split:
         yield replace(row, benchmark=NAME)
 
 
+def shown(case: bm.Case, parameters: Perception, rows: Sequence[Row]) -> bm.SceneShown:
+    """A video for its page: proposals, tracks, events beside the truth, what wrong answers were lost to."""
+    (video, found), truth = look(case, parameters), truth_of(case)
+    questions = {question.question_id: question for question in _questions.decode(case.questions).questions}
+    events = happenings(found, gold_of(truth) if truth else None)
+    asked: list[tuple[str, tuple[str, str] | None]] = []
+    for row in rows:
+        question = questions[int(row.question)]
+        loss = lost(video, found, truth, question, parameters) if truth and row.correct is False else None
+        asked.append((question.question, loss))
+    tracks = {"seen": video.seen, "drawn": list(drawn(video, parameters.belief)), "slips": list(slips(video))}
+    return bm.SceneShown({**tracks, "events": events}, timeline(video, events), asked)
+
+
 def make_scene(number: int, seed: int, _: Any) -> bytes:
     """A generated scene with its proposals."""
     return encode_scene(seen_files(number, seed))
@@ -191,6 +207,7 @@ PERCEIVED = bm.Explained(
     rests=rests_on,
     wordings=wordings,
     examples=(bm.Example("CLEVRER from proposals, explanatory", "explanatory"),),
+    pages=(bm.ScenePages("videos", "video", 24, shown),),
     declared={"logs": lambda data: data.scenes},
     about={
         "answers": "A row a question: predicted from the perceived log, expected, and the log.",

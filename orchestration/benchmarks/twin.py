@@ -14,6 +14,7 @@ from substrate.base.errors import InterventionError
 from substrate.cause.explanation import OWN, Explanation
 from substrate.cause.pictures import Pictured, pictured
 from substrate.domains.rows import Row
+from substrate.domains.smallville.experiment import Twin, spec_twin, village_twin
 from substrate.domains.smallville.format import ARMS, Gold, Spec, read_gold, read_specs
 from substrate.domains.smallville.judging import judge, weights
 from substrate.domains.smallville.picture import arm_timeline
@@ -90,6 +91,19 @@ def wordings(case: bm.Case) -> Iterator[bm.Wording]:
     yield from (bm.Wording(arm, spec.query.text) for arm in spec.arms)
 
 
+def experiment(rows: Iterable[Row], files: bm.Files) -> Twin:
+    """The first specification whose news travels and whose answer differs between the arms; without one, the
+    TBox's own village.
+    """
+    said: dict[int, dict[str, str]] = {}
+    for row in rows:
+        said.setdefault(int(row.scene), {})[ARMS[int(row.question)]] = row.predicted
+    for spec in read_specs(files["specs"]) if said else ():
+        if spec.linkage == "propagation" and len(set(said[spec.spec].values())) > 1:
+            return spec_twin(spec, said[spec.spec])
+    return village_twin()
+
+
 def _judged(metric: str, rows: Sequence[Any]) -> tuple[int, int]:
     """Hold a specification's arms against its gold, all at once."""
     judgement = judge([row.predicted for row in rows], [str(row.expected) for row in rows])
@@ -146,6 +160,7 @@ TWIN = bm.Explained(
     wordings=wordings,
     asked=lambda row: ARMS[int(row.question)],
     examples=(bm.Example("Twin-EventLog, news that travels", "propagation"),),
+    exhibits=(bm.Exhibit("A twin experiment", "fork", experiment),),
     metrics=METRICS,
     whole=METRICS["joint"],
     declared={"answers": lambda data: 2 * data.specs},

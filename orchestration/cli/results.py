@@ -79,7 +79,7 @@ def reproduce(
 def materialize(
     stage: Annotated[
         str,
-        typer.Argument(help="A stage's name, such as clevrer/answers.", autocompletion=completion.stages),
+        typer.Argument(help="A stage's name, such as BENCHMARK/answers.", autocompletion=completion.stages),
     ],
     profile: ProfileOption = None,
     force: Annotated[

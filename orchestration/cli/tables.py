@@ -30,10 +30,10 @@ def on_terminal(markdown: str, rest: str) -> str:
         markdown: the table, and what it says of itself.
         rest: the place that has all of it.
 
-    >>> print(on_terminal("| number | n |\\n|---|---|\\n| twin/joint | 500 |\\n\\n*Two arms.*", "twin.md"))
+    >>> print(on_terminal("| number | n |\\n|---|---|\\n| meadow/all | 500 |\\n\\n*Two arms.*", "all.md"))
     number        n
     ----------  ---
-    twin/joint  500
+    meadow/all  500
     Two arms.
     """
     lines = [line for line in markdown.splitlines() if line.startswith("|")]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 from rich import markup
@@ -14,7 +14,7 @@ from rich.tree import Tree
 from tabulate import tabulate
 
 from orchestration.lineage.listing import Constant, Entry, Hit, Listing, Made
-from orchestration.lineage.number import Lineage, Step, Trace, benchmark_of, trace_number
+from orchestration.lineage.number import File, Lineage, Step, Trace, benchmark_of, trace_number
 from orchestration.project import open_workspace
 from orchestration.registry import BENCHMARKS
 from orchestration.scoring.published import FILE, MINUS
@@ -28,6 +28,16 @@ if TYPE_CHECKING:
     from orchestration.workspace.folders import Workspace
 
 
+_HITS = {
+    "name": "",
+    "cell": "a row or cell of a table",
+    "printed": "printed in the paper",
+    "measured": "measured here",
+    "rounded": "measured here, by rounding",
+}
+_WIDE = 2_000
+
+
 def print_trace(
     number: str, question: str | None, profile: str | None, *, reexecute: bool, prov: Path | None, json: bool
 ) -> bool:
@@ -37,9 +47,8 @@ def print_trace(
         ParameterError: there is no such number or answer, or it was not computed.
     """
     if reexecute and question is None:
-        raise ParameterError(
-            "no answer is named", where=("--reexecute",), hint="Give --question SCENE/QUESTION"
-        )
+        hint = "Give --question SCENE/QUESTION"
+        raise ParameterError("no answer is named", where=("--reexecute",), hint=hint)
     workspace = open_workspace(profile)
     listing = Listing(workspace)
     hits, constants = listing.find(number), listing.constants(number)
@@ -55,12 +64,13 @@ def print_trace(
         return _print_derived(listing, number, json=json)
     lineage = _lineage(workspace)
     way = trace_number(lineage, number)
-    answer = None
+    answer = again = None
     if question:
         from orchestration.lineage.answer import trace_answer
+        from orchestration.lineage.reexecution import reexecute as computed
 
         answer = trace_answer(lineage, number, question)
-    again = _reexecute(lineage, answer) if answer and reexecute else None
+        again = computed(workspace, answer) if reexecute else None
     if prov:
         from orchestration.lineage.prov import write_prov
 
@@ -69,65 +79,16 @@ def print_trace(
         print_json({"trace": way, "answer": answer, "reexecution": again})
     else:
         _print(way, answer, again)
-    return (
-        not way.problems
-        and (answer is None or answer.log_intact)
-        and (again is None or (again.same_row and again.same_log))
-    )
+    fits = again is None or (again.same_row and again.same_log)
+    return fits and not way.problems and (answer is None or answer.log_intact)
 
 
 def print_list(profile: str | None, *, json: bool) -> None:
     """Print every number: what the paper prints of it, and what was measured here."""
-    _print_entries(Listing(open_workspace(profile)).entries(), json=json)
-
-
-_HITS = {
-    "name": "",
-    "cell": "a row or cell of a table",
-    "printed": "printed in the paper",
-    "measured": "measured here",
-    "rounded": "measured here, by rounding",
-}
-
-
-def _print_hits(listing: Listing, hits: Sequence[Hit], constants: Sequence[Constant], *, json: bool) -> None:
-    """Print what a figure may be: the paper's constants, and numbers with how the figure hits each."""
-    entries = [listing.entry(hit.name) for hit in hits]
-    if json:
-        records = [
-            {**msgspec.to_builtins(entry), "hit": hit.how} for entry, hit in zip(entries, hits, strict=True)
-        ]
-        records += [
-            {"name": None, "where": one.passage, "what": one.what, "hit": "constant"} for one in constants
-        ]
-        print_json(records)
-        return
-    for one in constants:
-        print_text(f"a constant of the paper, in {one.passage!r}: {one.what}\n")
-    if hits:
-        heads = ("name", "paper", "measured", "the figure is")
-        rows = [
-            (entry.name, entry.paper or "", _shown(entry), _HITS[hit.how])
-            for entry, hit in zip(entries, hits, strict=True)
-        ]
-        print_text(tabulate(rows, heads, tablefmt="github", disable_numparse=True) + "\n")
-
-
-def _shown(entry: Entry) -> str:
-    """The measured value, as tables print it; counts and p as they are."""
-    if entry.measured is None:
-        return ""
-    if entry.name.endswith("/p"):
-        return f"{entry.measured:.2g}"
-    whole = entry.interval is None and entry.measured.is_integer()
-    return f"{entry.measured:,.0f}" if whole else f"{entry.measured:.2f}"
-
-
-def _print_entries(entries: Sequence[Entry], *, json: bool) -> None:
+    entries = Listing(open_workspace(profile)).entries()
     if json:
         print_json(entries)
         return
-    heads = ("name", "where", "paper", "measured", "n", "interval", "data")
     rows = [
         (
             entry.name,
@@ -140,33 +101,60 @@ def _print_entries(entries: Sequence[Entry], *, json: bool) -> None:
         )
         for entry in entries
     ]
+    _print_table(("name", "where", "paper", "measured", "n", "interval", "data"), rows)
+
+
+def _print_hits(listing: Listing, hits: Sequence[Hit], constants: Sequence[Constant], *, json: bool) -> None:
+    """Print what a figure may be: the paper's constants, and numbers with how the figure hits each."""
+    found = [(listing.entry(hit.name), hit.how) for hit in hits]
+    if json:
+        records = [msgspec.to_builtins(entry) | {"hit": how} for entry, how in found]
+        records += [
+            {"name": None, "where": where, "what": what, "hit": "constant"} for where, what in constants
+        ]
+        print_json(records)
+        return
+    for one in constants:
+        print_text(f"a constant of the paper, in {one.passage!r}: {one.what}\n")
+    if found:
+        rows = [(entry.name, entry.paper or "", _shown(entry), _HITS[how]) for entry, how in found]
+        _print_table(("name", "paper", "measured", "the figure is"), rows)
+
+
+def _print_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     print_text(tabulate(rows, heads, tablefmt="github", disable_numparse=True) + "\n")
+
+
+def _shown(entry: Entry) -> str:
+    """The measured value, as tables print it; counts and p as they are."""
+    if entry.measured is None:
+        return ""
+    if entry.name.endswith("/p"):
+        return f"{entry.measured:.2g}"
+    whole = entry.interval is None and entry.measured.is_integer()
+    return f"{entry.measured:,.0f}" if whole else f"{entry.measured:.2f}"
 
 
 def _print_derived(listing: Listing, name: str, *, json: bool) -> bool:
     """Print a figure that is no count of right answers: what it is made of, down to the counts; says whether
-    their
-    files fit together.
+    their files fit together.
     """
     entry, made = listing.entry(name), listing.made(name)
     numbers = [count.number for count in made.counts if count.number in listing.numbers]
     lineage = _lineage(listing.workspace) if numbers else None
     ways = [trace_number(lineage, number) for number in numbers] if lineage else []
     if json:
-        record = {"number": entry, "how": made.how, "counts": made.counts, "traces": ways}
-        print_json(record)
+        print_json({"number": entry, "how": made.how, "counts": made.counts, "traces": ways})
     else:
         console().print(_derived_tree(listing, entry, made))
         for way in ways:
-            _print(way, None, None)
+            _print(way)
     return not any(way.problems for way in ways)
 
 
 def _derived_tree(listing: Listing, entry: Entry, made: Made) -> Tree:
-    here = made.how if entry.measured is None else _shown(entry)
-    tree = Tree(
-        f"[bold]{escape(entry.name)}[/] {escape(here)} (profile {listing.workspace.settings.profile})"
-    )
+    here, profile = made.how if entry.measured is None else _shown(entry), listing.workspace.settings.profile
+    tree = Tree(f"[bold]{escape(entry.name)}[/] {escape(here)} (profile {profile})")
     if entry.paper is not None:
         branch = tree.add(f"[bold]paper[/] {entry.paper}: {escape(entry.where)}")
         branch.add(escape(f"{FILE}: {entry.citation}"))
@@ -174,7 +162,7 @@ def _derived_tree(listing: Listing, entry: Entry, made: Made) -> Tree:
             figure = listing.figures.get(side)
             branch.add(escape(f"{side} {figure.printed if figure else 'not printed'}"))
     if entry.measured is None and not made.counts:
-        tree.add(escape(_going_on(entry.name, listing.workspace.settings.profile)))
+        tree.add(escape(_going_on(entry.name, profile)))
     if made.counts:
         branch = tree.add(f"[bold]made of[/] {escape(made.how)}")
         for count in made.counts:
@@ -192,25 +180,13 @@ def _going_on(number: str, profile: str) -> str:
     return f"{command}, where SUBSTRATE_MODEL_URL names a server (docs/how-to-compare-a-model.md)"
 
 
-_WIDE = 2_000
-
-
 def _lineage(workspace: Workspace) -> Lineage:
     from orchestration.pipeline.graph import STAGES  # with it comes Dagster, which a list can do without
 
     return Lineage(workspace, known=STAGES)
 
 
-def _reexecute(lineage: Lineage, answer: AnswerTrace) -> Reexecution:
-    from orchestration.lineage.answer import row_line
-    from orchestration.lineage.reexecution import reexecute
-
-    workspace = lineage.workspace
-    benchmark, _, name = answer.log_name.partition("/")
-    return reexecute(workspace, row_line(workspace, answer), workspace.logs(benchmark).patch(name))
-
-
-def _print(way: Trace, answer: AnswerTrace | None, again: Any) -> None:
+def _print(way: Trace, answer: AnswerTrace | None = None, again: Reexecution | None = None) -> None:
     out = console()
     out.print(_tree(way))
     if answer:
@@ -233,62 +209,44 @@ def console() -> Console:
 
 def _tree(way: Trace) -> Tree:
     """Top down: cells, score, rows, logs, sources; the stage that made each beneath it."""
-    steps = {step.stage: step for step in way.steps}
-    accuracy = "not measured" if way.score.accuracy is None else f"{way.score.correct / way.score.n:.2%}"
+    score, rows, steps = way.score, way.rows, {step.stage: step for step in way.steps}
+    accuracy = "not measured" if score.accuracy is None else f"{score.correct / score.n:.2%}"
     tree = Tree(f"[bold]{escape(way.number)}[/] {accuracy} (profile {way.profile})")
-    if way.score.accuracy is None:
+    if score.accuracy is None:
         tree.add(escape(_going_on(way.number, way.profile)))
-    _cells(tree, way, steps)
-    score = tree.add(
-        f"[bold]score[/] {_file(way.score_file.path, way.score_file.sha256)}: {way.score.correct:,} of "
-        f"{way.score.n:,}"
-    )
-    _step(score, steps[way.score_file.stage])
-    if way.rows:
-        rows = score.add(
-            f"[bold]rows[/] {_file(way.rows.file.path, way.rows.file.sha256)}: {way.rows.rows:,} rows, "
-            f"{way.rows.counted:,} count: {_rows(way)}"
-        )
-        if way.rows.wrong:
-            more = " …" if way.rows.n - way.rows.correct > len(way.rows.wrong) else ""
-            named = [f"{benchmark_of(way.number)}/{name}" for name in way.rows.wrong]
-            rows.add(f"not right: {escape(', '.join(named))}{more}")
-        _step(rows, steps[way.rows.file.stage])
-        score = rows
+    _add_cells(tree, way)
+    node = _add(tree, "score", way.score_file, f"{score.correct:,} of {score.n:,}")
+    _add_step(node, steps[way.score_file.stage])
+    if rows:
+        what = "questions" if rows.n == rows.counted else "parts"
+        right = f"{rows.correct:,} {what} right, {rows.n - rows.correct:,} not"
+        node = _add(node, "rows", rows.file, f"{rows.rows:,} rows, {rows.counted:,} count: {right}")
+        if rows.wrong:
+            more = " …" if rows.n - rows.correct > len(rows.wrong) else ""
+            named = [f"{benchmark_of(way.number)}/{name}" for name in rows.wrong]
+            node.add(f"not right: {escape(', '.join(named))}{more}")
+        _add_step(node, steps[rows.file.stage])
     for logs in way.logs:
-        folder = score.add(
-            f"[bold]logs[/] {_file(logs.file.path, logs.file.sha256)}: {logs.used:,} of {logs.logs:,} logs "
-            "are behind these rows"
-        )
-        _step(folder, steps[logs.file.stage])
-        score = folder
+        said = f"{logs.used:,} of {logs.logs:,} logs are behind these rows"
+        node = _add(node, "logs", logs.file, said)
+        _add_step(node, steps[logs.file.stage])
     for source in way.sources:
-        made = (
-            f"generated by {' and '.join(f'substrate/generators/{world}' for world in source.worlds)}"
-            if source.worlds
-            else source.kind
-        )
-        data = score.add(f"[bold]input[/] {_file(source.file.path, source.file.sha256)}: {escape(made)}")
+        worlds = " and ".join(f"substrate/generators/{world}" for world in source.worlds)
+        data = _add(node, "input", source.file, f"generated by {worlds}" if worlds else escape(source.kind))
         for official in source.official:
             data.add(escape(", ".join(f"{key} {value}" for key, value in official.items())))
-        _step(data, steps[source.file.stage])
+        _add_step(data, steps[source.file.stage])
     locks = way.environment
-    tree.add(
-        escape(
-            f"code {locks.commit or 'without a commit'}, requirements.lock "
-            f"{_short(locks.requirements_lock)}, dvc.lock {_short(locks.dvc_lock)}"
-        )
-    )
+    code = f"code {locks.commit or 'without a commit'}, requirements.lock {_short(locks.requirements_lock)}"
+    tree.add(escape(f"{code}, dvc.lock {_short(locks.dvc_lock)}"))
     return tree
 
 
-def _rows(way: Trace) -> str:
-    assert way.rows
-    what = "questions" if way.rows.n == way.rows.counted else "parts"
-    return f"{way.rows.correct:,} {what} right, {way.rows.n - way.rows.correct:,} not"
+def _add(branch: Tree, what: str, file: File, said: str) -> Tree:
+    return branch.add(f"[bold]{what}[/] {escape(file.path)} [dim]{_short(file.sha256)}[/]: {said}")
 
 
-def _cells(tree: Tree, way: Trace, steps: dict[str, Step]) -> None:
+def _add_cells(tree: Tree, way: Trace) -> None:
     by_table: dict[str, Tree] = {}
     for cell in way.cells:
         if cell.file not in by_table:
@@ -297,62 +255,48 @@ def _cells(tree: Tree, way: Trace, steps: dict[str, Step]) -> None:
         if cell.text != cell.row:
             by_table[cell.file].add(f"{escape(cell.column)}: {escape(cell.text or '(empty)')}{cited}")
     for file, branch in by_table.items():
-        stage = next((step for step in steps.values() if file in step.outs), None)
-        if stage:
-            _step(branch, stage)
+        for step in [step for step in way.steps if file in step.outs][:1]:
+            _add_step(branch, step)
     if not by_table:
         tree.add("in no table")
 
 
-def _step(branch: Tree, step: Step) -> None:
-    parameters = ", ".join(
-        f"{key}={msgspec.json.encode(value).decode()}"
-        for key, value in flattened(step.parameters).items()
-        if value is not None
+def _add_step(branch: Tree, step: Step) -> None:
+    given = {key: value for key, value in flattened(step.parameters).items() if value is not None}
+    parameters = "".join(
+        f", {escape(f'{key}={msgspec.json.encode(value).decode()}')}" for key, value in given.items()
     )
-    made = branch.add(
-        f"[cyan]stage {escape(step.stage)}[/], code {step.code_version} ({len(step.code)} "
-        f"files){f', {escape(parameters)}' if parameters else ''}"
-    )
+    code = f"code {step.code_version} ({len(step.code)} files)"
+    made = branch.add(f"[cyan]stage {escape(step.stage)}[/], {code}{parameters}")
     if step.changed_since:
         made.add(f"[yellow]other ones now: {escape(', '.join(step.changed_since))}[/]")
 
 
-def _answer_tree(answer: AnswerTrace, again: Any) -> Tree:
-    right, n = answer.adds
+def _answer_tree(answer: AnswerTrace, again: Reexecution | None) -> Tree:
+    (right, n), row = answer.adds, answer.row
     tree = Tree(f"[bold]{escape(answer.name)}[/] adds {right} of {n}")
-    row = answer.row
-    tree.add(
-        f"[bold]row[/] {escape(answer.file)}:{answer.line}: predicted “{escape(str(row['predicted']))}”, "
-        f"expected “{escape(str(row['expected']))}”"
-    )
-    intact = (
-        "reads back to this digest" if answer.log_intact else "[bold red]does not read back to this digest[/]"
-    )
-    log = tree.add(
-        f"[bold]log[/] {escape(answer.log_name)}: {answer.log} over {answer.log_deltas:,} deltas; {intact}"
-    )
-    for evidence in answer.evidence:
-        log.add(
-            escape(f"position {evidence.position}, tick {evidence.tick}: {evidence.op} {evidence.triple}")
-        )
-    tree.add(
-        f"[bold]input[/] {escape(answer.source_file or answer.source)} {_short(answer.source_sha256)}"
-        + (f" ({escape(answer.source)})" if answer.source != answer.source_file else "")
-    )
+    predicted, expected = (escape(str(row[key])) for key in ("predicted", "expected"))
+    at = f"{escape(answer.file)}:{answer.line}"
+    tree.add(f"[bold]row[/] {at}: predicted “{predicted}”, expected “{expected}”")
+    reads = "reads" if answer.log_intact else "[bold red]does not read"
+    intact = f"{reads} back to this digest{'' if answer.log_intact else '[/]'}"
+    over = f"{answer.log} over {answer.log_deltas:,} deltas"
+    log = tree.add(f"[bold]log[/] {escape(answer.log_name)}: {over}; {intact}")
+    for one in answer.evidence:
+        log.add(escape(f"position {one.position}, tick {one.tick}: {one.op} {one.triple}"))
+    item = f" ({escape(answer.source)})" if answer.source != answer.source_file else ""
+    source = escape(answer.source_file or answer.source)
+    tree.add(f"[bold]input[/] {source} {_short(answer.source_sha256)}{item}")
     if again:
-        said = {True: "[green]the same[/]", False: "[bold red]another one[/]"}
-        computed = tree.add(
-            f"[bold]computed again from the input[/] row: {said[again.same_row]}, log digest: "
-            f"{said[again.same_log]}, log file: {said[again.same_log_file]}"
+        row, log, file = (
+            "[green]the same[/]" if same else "[bold red]another one[/]"
+            for same in (again.same_row, again.same_log, again.same_log_file)
         )
+        said = f"row: {row}, log digest: {log}, log file: {file}"
+        computed = tree.add(f"[bold]computed again from the input[/] {said}")
         if not again.same_row:
             computed.add(escape(again.row or "no row"))
     return tree
-
-
-def _file(path: str, digest: str) -> str:
-    return f"{escape(path)} [dim]{_short(digest)}[/]"
 
 
 def _short(digest: str) -> str:

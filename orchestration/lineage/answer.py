@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import msgspec
 
 from orchestration.lineage.explain import Input, explain_answer
-from orchestration.lineage.number import (
-    Lineage,
-    benchmark_of,
-    counted_rows,
-    entry_of,
-    is_logs,
-    is_rows,
-    tallies,
-)
+from orchestration.lineage.number import LOGS, ROWS, Lineage, benchmark_of, counted_rows, tallies
 from orchestration.registry import BENCHMARKS, EXPLAINED
-from orchestration.workspace.folders import Workspace
 from orchestration.workspace.tables import LogEntry, read_index
 from substrate.base.errors import ParameterError
 from substrate.base.files import sha256
@@ -73,30 +63,29 @@ def trace_answer(lineage: Lineage, number: str, question: str) -> AnswerTrace:
     """
     workspace = lineage.workspace
     stage = lineage.makers[lineage.score_path(number)]
-    (path,) = lineage.inputs([stage], is_rows)
-    row = _find(workspace.path(path), number, question)
-    line, text = _line(workspace.path(path), row)
+    (path,) = lineage.inputs([stage], ROWS)
+    counted = tallies(number, counted_rows(workspace.path(path), number))
+    row = _find([row for tally in counted for row in tally.rows], number, question)
+    line = workspace.path(path).read_bytes().splitlines().index(encode(row)) + 1
     index, entry = _entry(lineage, path, line, row)
     benchmark = BENCHMARKS[row.benchmark]
     logged = index.split("/")[-3]
     log = workspace.logs(logged).read(entry.name)
     name, log_name = benchmark.answer_name(row), f"{logged}/{entry.name}"
-    explained = row.benchmark in EXPLAINED
-    why = explain_answer(name, Input(opened=workspace)) if explained else None
+    why = explain_answer(name, Input(opened=workspace)) if row.benchmark in EXPLAINED else None
     if why and why.logs[OWN].digest != log.digest:
         raise ParameterError(
             f"{name} is explained from a log of digest {why.logs[OWN].digest}, not from this one",
             where=(log_name,),
             hint="`substrate reproduce` makes logs and rows that fit together",
         )
-    datasets = lineage.inputs([lineage.makers[index]], lambda path: path.startswith("data/"))
+    datasets = lineage.inputs([lineage.makers[index]], "data/*")
     source = _source(lineage, datasets, entry.source)
-    counted = tallies(number, counted_rows(workspace.path(path), number))
     return AnswerTrace(
         name=name,
         file=path,
         line=line,
-        row=msgspec.json.decode(text),
+        row=msgspec.json.decode(encode(row)),
         adds=next((tally.right, tally.n) for tally in counted if row in tally.rows),
         log_name=log_name,
         index=index,
@@ -113,10 +102,16 @@ def trace_answer(lineage: Lineage, number: str, question: str) -> AnswerTrace:
 
 
 def _entry(lineage: Lineage, path: str, line: int, row: Row) -> tuple[str, LogEntry]:
-    """The index that names a row's log, and what it says of it."""
-    for index in lineage.inputs([lineage.makers[path]], is_logs):
-        if entry := entry_of(read_index(lineage.workspace.path(index)), row):
-            return index, entry
+    """The index that names a row's log, and its entry; of logs that are equal, the one of the row's scene."""
+
+    def fits(entry: LogEntry) -> tuple[bool, bool]:
+        parts = entry.name.split("/")
+        return str(row.scene).lstrip("0") in [part.lstrip("0") for part in parts], row.subset in parts
+
+    for index in lineage.inputs([lineage.makers[path]], LOGS):
+        entries = read_index(lineage.workspace.path(index))
+        if found := [entry for entry in entries if entry.log == row.log]:
+            return index, max(found, key=fits)
     raise ParameterError(
         f"no log has the digest {row.log} that the row names",
         where=(path, str(line)),
@@ -124,20 +119,18 @@ def _entry(lineage: Lineage, path: str, line: int, row: Row) -> tuple[str, LogEn
     )
 
 
-def row_line(workspace: Workspace, answer: AnswerTrace) -> bytes:
-    """The bytes of an answer's row, without the line's end."""
-    return workspace.path(answer.file).read_bytes().splitlines()[answer.line - 1]
-
-
-def _find(path: Path, number: str, question: str) -> Row:
-    parts = question.removeprefix(f"{benchmark_of(number)}/").split("/")
-    *subset, scene, asked = parts if len(parts) > 1 else ("", "")
+def _find(rows: Iterable[Row], number: str, question: str) -> Row:
+    """The one of a number's rows that a question names."""
     benchmark = BENCHMARKS[benchmark_of(number)]
-    found: list[Row] = []
-    for row in counted_rows(path, number):
-        names = (str(row.question), benchmark.asked(row))
-        if str(row.scene) == scene and asked in names and subset in ([], [row.subset]):
-            found.append(row)
+    parts = question.removeprefix(f"{benchmark.name}/").split("/")
+    *subset, scene, asked = parts if len(parts) > 1 else ("", "")
+    found = [
+        row
+        for row in rows
+        if str(row.scene) == scene
+        and asked in (str(row.question), benchmark.asked(row))
+        and subset in ([], [row.subset])
+    ]
     if len(found) != 1:
         names = ", ".join(f"{row.subset}/{row.scene}/{row.question}" for row in found)
         why = f"it may be {names}" if found else "no row that counts for it answers that"
@@ -147,15 +140,6 @@ def _find(path: Path, number: str, question: str) -> Row:
             hint="Write SCENE/QUESTION, or SUBSET/SCENE/QUESTION",
         )
     return found[0]
-
-
-def _line(path: Path, row: Row) -> tuple[int, bytes]:
-    wanted = encode(row)
-    return next(
-        (number, line)
-        for number, line in enumerate(path.read_bytes().splitlines(), start=1)
-        if line == wanted
-    )
 
 
 def _source(lineage: Lineage, datasets: list[str], source: str) -> str:

@@ -86,58 +86,53 @@ _MOST = 15
 
 
 def explain_answer(answer: str, given: Input) -> Explanation:
-    """Explain the answer of a name such as ``clevrer/10000/12``; errors as :func:`answered`."""
+    """Explain the answer of a name such as ``BENCHMARK/10000/12``; errors as :func:`answered`."""
     return answered(answer, given).explanation
 
 
 def answered(answer: str, given: Input) -> Answered:
-    """Explain the answer of a name such as ``clevrer/10000/12``, with its row.
+    """Explain the answer of a name such as ``BENCHMARK/10000/12``, with its row.
+
+    Lists under a number leave the benchmark out, so ``counterfactual/10004/12`` is the one answer of that
+    subset whose question is there.
 
     Raises:
         ParameterError: the name is not of its benchmark's form, or there is no such question.
     """
-    benchmark, answer = _benchmark_of(answer, given)
+    first = answer.partition("/")[0]
+    if benchmark := EXPLAINED.get(first):
+        if found := _answered(answer, benchmark, given):
+            return found
+        hint = f"Write {benchmark.form} of a question that is there"
+        raise ParameterError(f"no question is named {answer!r}", hint=hint)
+    named: dict[str, Answered] = {}
+    for benchmark in EXPLAINED.values():
+        if any(number.split("/")[1] == first for number in benchmark.numbers):
+            with suppress(ParameterError):  # this benchmark's names have another form, or it has no data
+                name = f"{benchmark.name}/{answer}"
+                if found := _answered(name, benchmark, given):
+                    named[name] = found
+    if len(named) == 1:
+        return next(iter(named.values()))
+    names = [f"substrate explain {name}" for name in named] or [one.form for one in EXPLAINED.values()]
+    why = "several answers are named" if named else "no answer is named"
+    raise ParameterError(f"{why} {answer!r}", hint=f"Write {', or '.join(names)}")
+
+
+def _answered(answer: str, benchmark: Explained, given: Input) -> Answered | None:
+    """The answer of a benchmark by its whole name; ``None`` where there is no such question."""
     subset, scene, question = benchmark.parse_answer(answer)
     case = case_of(benchmark.source, given, scene)
-    if case is not None and case.questions:
-        parameters = given.parameters(benchmark)
-        for found in _explanations(benchmark, case, parameters, [(subset, question)]):
-            if found is not None:
-                logs = [named.log for named in benchmark.logs(case, parameters)]
-                rows = benchmark.rows(case, logs, parameters, "")
-                fits = (
-                    row for row in rows if benchmark.asked(row) == question and subset in ("", row.subset)
-                )
-                return Answered(found, next(fits, None))
-    hint = f"Write {benchmark.form} of a question that is there"
-    raise ParameterError(f"no question is named {answer!r}", hint=hint)
-
-
-def _benchmark_of(answer: str, given: Input) -> tuple[Explained, str]:
-    """The benchmark of an answer, and the answer's name with it: lists under a number leave it out, so
-    ``counterfactual/10004/12`` is the one answer of that subset whose question is there.
-    """
-    if benchmark := EXPLAINED.get(answer.partition("/")[0]):
-        return benchmark, answer
-    found: list[tuple[Explained, str]] = []
-    for benchmark in EXPLAINED.values():
-        if any(number.split("/")[1] == answer.partition("/")[0] for number in benchmark.numbers):
-            name = f"{benchmark.name}/{answer}"
-            with suppress(ParameterError):  # this benchmark's names have another form, or it has no data
-                subset, scene, question = benchmark.parse_answer(name)
-                case = case_of(benchmark.source, given, scene)
-                parameters = given.parameters(benchmark)
-                asked = [(subset, question)]
-                if case is not None and case.questions:
-                    found += [
-                        (benchmark, name) for why in _explanations(benchmark, case, parameters, asked) if why
-                    ]
-    if len(found) == 1:
-        return found[0]
-    forms = [one.form for one in EXPLAINED.values()]
-    names = [f"substrate explain {name}" for _, name in found]
-    why = "several answers are named" if found else "no answer is named"
-    raise ParameterError(f"{why} {answer!r}", hint=f"Write {', or '.join(names or forms)}")
+    if case is None or not case.questions:
+        return None
+    parameters = given.parameters(benchmark)
+    logs = [named.log for named in benchmark.logs(case, parameters)]
+    why = benchmark.explain(case, logs, parameters, subset, question)
+    if why is None:
+        return None
+    rows = benchmark.rows(case, logs, parameters, "")
+    fits = (row for row in rows if benchmark.asked(row) == question and subset in ("", row.subset))
+    return Answered(why, next(fits, None))
 
 
 class ExplainedRow(NamedTuple):
@@ -164,43 +159,36 @@ def explain_rows(workspace: Workspace, benchmark: Explained, rows: Iterable[Row]
     parameters = benchmark.parameters.of(workspace.settings)
     scenes = {name for scene in asked for name in _names(scene)}
     for case in benchmark.source.cases(files, scenes, False).each:
-        of_case = asked[str(case.scene)]
-        questions = [(row.subset, benchmark.asked(row)) for row in of_case]
-        explanations = _explanations(benchmark, case, parameters, questions)
-        for row, why in zip(of_case, explanations, strict=True):
+        logs = [named.log for named in benchmark.logs(case, parameters)]
+        for row in asked[str(case.scene)]:
+            why = benchmark.explain(case, logs, parameters, row.subset, benchmark.asked(row))
             if why is not None:
                 yield ExplainedRow(benchmark.answer_name(row), row, case, why)
 
 
-def _explanations(
-    benchmark: Explained, case: Case, parameters: Any, questions: Iterable[tuple[str, str]]
-) -> Iterator[Explanation | None]:
-    """Why some subsets and questions of a case have the answers that they have."""
-    logs = [named.log for named in benchmark.logs(case, parameters)]
-    for subset, question in questions:
-        yield benchmark.explain(case, logs, parameters, subset, question)
-
-
 def case_of(source: Source, given: Input, scene: str) -> Case | None:
-    """The case of a scene, as an answer's name has it; ``None`` where there is none."""
-    files = given.files or _data(source, given.workspace)
+    """The case of a scene, as an answer's name has it; ``None`` where there is none.
+
+    Raises:
+        ParameterError: the profile has no data of the source.
+    """
+    files = given.files
+    if not files:
+        folder = given.workspace.data / source.name
+        if not folder.is_dir():
+            profile = given.workspace.settings.profile
+            made = f"substrate reproduce --profile {profile} --only {source.name}"
+            hint = f"Make it with {made}, or name files of your own"
+            raise ParameterError(
+                f"profile {profile} has no data of {source.name}", where=(folder,), hint=hint
+            )
+        files = source.files(folder)
     return next(source.cases(files, _names(scene), True).each, None) if files else None
 
 
 def _names(scene: str) -> set[str | int]:
     """The names that a benchmark may give a scene: some have numbers, others names of digits."""
     return {scene, int(scene)} if scene.isdecimal() else {scene}
-
-
-def _data(source: Source, workspace: Workspace) -> Files:
-    folder = workspace.data / source.name
-    if not folder.is_dir():
-        name, profile = source.name, workspace.settings.profile
-        hint = (
-            f"Make it with substrate reproduce --profile {profile} --only {name}, or name files of your own"
-        )
-        raise ParameterError(f"profile {profile} has no data of {name}", where=(folder,), hint=hint)
-    return source.files(folder)
 
 
 def files_given(options: Mapping[str, Path | None]) -> dict[str, Path]:

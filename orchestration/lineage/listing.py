@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -33,8 +33,7 @@ class Entry(msgspec.Struct, frozen=True):
     """A number: accuracies in percent, differences in percentage points, counts as they are.
 
     ``paper`` is the figure as printed; ``measured`` is ``None`` where nothing was, or where what was measured
-    may
-    not be set beside it. ``n`` is that of the measurement, else the paper's.
+    may not be set beside it. ``n`` is that of the measurement, else the paper's.
     """
 
     name: str
@@ -67,8 +66,7 @@ class Made(NamedTuple):
     data: Kind = "none"
 
 
-def _percent(score: Score) -> float:
-    return 100 * score.correct / score.n
+_NOT_MEASURED = Made(None, [], "not measured")
 
 
 class Hit(NamedTuple):
@@ -103,7 +101,6 @@ class Listing:
         path = workspace.path(COMPARISONS)
         read = msgspec.json.decode(path.read_bytes(), type=list[Comparison]) if path.is_file() else []
         self._comparisons = {(one.first, one.second): one for one in read}
-        self._comparisons_file = workspace.name_of(path)
         self._tables = read_tables(workspace)
 
     def entries(self) -> list[Entry]:
@@ -135,14 +132,15 @@ class Listing:
         text = text.strip()
         if text in self.numbers or text in self.figures or self._is_derived(text):
             return [Hit(text, "name")]
-        in_rows = [name for row, names in self._rows() if row[0] == text for name in names]
-        in_cells = [
-            name
-            for row, names in self._rows()
-            for cell, name in zip(row, names, strict=True)
-            if cell == text and name
+        rows = [
+            row
+            for table in self._tables.values()
+            for row in zip(table["rows"], table["numbers"], strict=True)
         ]
-        found = [Hit(name, "cell") for name in (*in_rows, *in_cells) if name]
+        in_rows = [name for row, names in rows if row[0] == text for name in names]
+        cells = [cell for row in rows for cell in zip(*row, strict=True)]
+        named = [*in_rows, *(name for cell, name in cells if cell == text)]
+        found = [Hit(name, "cell") for name in named if name]
         if _FIGURE.fullmatch(_plain(text)):
             found += sorted(self._of_figure(text), key=lambda hit: _RANKS.index(hit.how))
         return list({hit.name: hit for hit in reversed(found)}.values())[::-1]
@@ -191,7 +189,7 @@ class Listing:
             return self._of_perfect(number, what)
         score = self._scores.get(number)
         if score is None or score.accuracy is None or score.wilson is None:
-            return Made(None, [], "not measured")
+            return _NOT_MEASURED
         made = self._of_score(score)
         whose, _, edge = what.rpartition("/")
         if what == "n":
@@ -203,55 +201,54 @@ class Listing:
         return Made(None, [], "another system's figure: nothing here measures it")
 
     def _of_score(self, score: Score) -> Made:
-        if not score.n:
-            return Made(None, [], "not measured", data="none")
-        low, high = (100 * bound for bound in wilson(score.correct, score.n))
-        count = self._count(score)
-        how = f"{score.correct:,} of {score.n:,}"
-        return Made(_percent(score), [count], how, score.n, (low, high), score.data)
+        right, n = score.correct, score.n
+        if not n:
+            return _NOT_MEASURED
+        low, high = (100 * bound for bound in wilson(right, n))
+        return Made(100 * right / n, [self._count(score)], f"{right:,} of {n:,}", n, (low, high), score.data)
 
     def _of_difference(self, number: str, what: str) -> Made:
-        second = what.removeprefix(MINUS)
-        edge = ""
+        second, edge = what.removeprefix(MINUS), ""
         if second.rpartition("/")[2] in (*_EDGES, "p"):
             second, _, edge = second.rpartition("/")
         score = self._scores.get(number)
         if score is None or score.accuracy is None:
-            return Made(None, [], "not measured")
+            return _NOT_MEASURED
+        here = 100 * score.correct / score.n
         if second in published().systems:
             if reason := why_not(score, second):
                 return Made(None, [self._count(score)], f"not compared: {reason}", data=score.data)
             figure = published().accuracies(number)[second]
-            how = f"{_percent(score):.2f} here minus {figure.printed} published"
+            how = f"{here:.2f} here minus {figure.printed} published"
             return Made(difference(score, second), [self._count(score)], how, score.n, None, score.data)
         pair = number.partition("/")[0], second.partition("/")[0]
         if pair in self._comparisons:
             return self._of_pair(self._comparisons[pair], edge, score.data)
         other = self._scores.get(second)
         if other is None or other.accuracy is None or edge:
-            return Made(None, [], "not measured")
-        how = f"{_percent(score):.2f} minus {_percent(other):.2f}, on the same questions"
-        counts = [self._count(score), self._count(other)]
-        return Made(_percent(score) - _percent(other), counts, how, score.n, None, score.data)
+            return _NOT_MEASURED
+        there = 100 * other.correct / other.n
+        how = f"{here:.2f} minus {there:.2f}, on the same questions"
+        return Made(here - there, [self._count(score), self._count(other)], how, score.n, None, score.data)
 
     def _of_pair(self, pair: Comparison, edge: str, data: Kind) -> Made:
         if pair.difference is None or pair.newcombe is None or pair.mcnemar is None:
             return Made(None, [], f"{pair.second} was not asked")
         both = {pair.first: pair.both + pair.first_only, pair.second: pair.both + pair.second_only}
-        counts = [Count(name, right, pair.n, self._comparisons_file) for name, right in both.items()]
+        file = self.workspace.name_of(self.workspace.path(COMPARISONS))
+        counts = [Count(name, right, pair.n, file) for name, right in both.items()]
         cells = pair.both, pair.first_only, pair.second_only, pair.neither
         low, high = (100 * bound for bound in newcombe_paired(*cells))
         apart = (
             f"{pair.first_only:,} right by {pair.first} alone, {pair.second_only:,} by {pair.second} alone"
         )
-        how = {
-            "": f"paired difference: {apart}, of {pair.n:,}",
-            "low": f"low bound of Newcombe's interval, method 10: {apart}, of {pair.n:,}",
-            "high": f"high bound of Newcombe's interval, method 10: {apart}, of {pair.n:,}",
-            "p": f"McNemar's exact two-sided p: {apart}",
+        value, how = {
+            "": (100 * (pair.first_only - pair.second_only) / pair.n, "paired difference"),
+            "low": (low, "low bound of Newcombe's interval, method 10"),
+            "high": (high, "high bound of Newcombe's interval, method 10"),
+            "p": (pair.mcnemar, "McNemar's exact two-sided p"),
         }[edge]
-        difference = 100 * (pair.first_only - pair.second_only) / pair.n
-        value = {"": difference, "low": low, "high": high, "p": pair.mcnemar}[edge]
+        how = f"{how}: {apart}{'' if edge == 'p' else f', of {pair.n:,}'}"
         return Made(value, counts, how, pair.n, None if edge else (low, high), data)
 
     def _of_all(self, benchmark: str) -> Made:
@@ -261,7 +258,7 @@ class Listing:
             if name.endswith("/per_question") and (score := self._scores.get(name)) and score.n
         ]
         if not scores:
-            return Made(None, [], "not measured")
+            return _NOT_MEASURED
         counts, total = [self._count(score) for score in scores], sum(score.n for score in scores)
         return Made(total, counts, "questions of all subsets", total, None, scores[0].data)
 
@@ -270,14 +267,15 @@ class Listing:
         own_numbers = BENCHMARKS[number.partition("/")[0]].numbers
         every = (self._scores[name] for name in own_numbers if name in self._scores)
         scores = [one for one in every if one.metric == "accuracy" and one.subset != "mean" and one.n]
-        if not scores or what == "perfect/accuracy":
-            return Made(None, [], "not measured" if not scores else "the accuracy that makes a task count")
-        perfect = [score for score in scores if score.correct == score.n]
-        counted = perfect if what == "perfect" else scores
-        how = "tasks without a wrong answer" if what == "perfect" else "tasks"
-        return Made(
-            len(counted), [self._count(one) for one in counted], how, len(scores), None, scores[0].data
-        )
+        if not scores:
+            return _NOT_MEASURED
+        if what == "perfect/accuracy":
+            return Made(None, [], "the accuracy that makes a task count")
+        counted, how = scores, "tasks"
+        if what == "perfect":
+            counted, how = [one for one in scores if one.correct == one.n], "tasks without a wrong answer"
+        counts = [self._count(one) for one in counted]
+        return Made(len(counted), counts, how, len(scores), None, scores[0].data)
 
     def _count(self, score: Score) -> Count:
         return Count(score.name, score.correct, score.n, self.workspace.name_of(self._score_file(score.name)))
@@ -290,10 +288,6 @@ class Listing:
 
     def _table(self, number: str) -> str:
         return next((one.table[0].name for one in BENCHMARKS.values() if number in one.numbers), "numbers")
-
-    def _rows(self) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
-        for table in self._tables.values():
-            yield from zip(table["rows"], table["numbers"], strict=True)
 
     def _score_file(self, name: str) -> Path:
         return self.workspace.artifacts / "scores" / score_file(name)

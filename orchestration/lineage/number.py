@@ -2,14 +2,14 @@
 between them.
 
 Everything is read from what the runs left: tables, scores, rows, indexes of logs, and the stages' records.
-Every file on
-the way is hashed again, and whatever does not fit together is a problem of the trace.
+Every file on the way is hashed again, and whatever does not fit together is a problem of the trace.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from difflib import get_close_matches
+from fnmatch import filter as filter_names
 from functools import cached_property
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -30,7 +30,7 @@ from orchestration.scoring.scores import Score, score_file
 from orchestration.stage import Stages
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.named import NAMED
-from orchestration.workspace.tables import LogEntry, read_index
+from orchestration.workspace.tables import read_index
 from substrate.base.errors import ParameterError
 from substrate.base.files import sha256
 from substrate.domains.rows import Row
@@ -77,8 +77,7 @@ class Logs(msgspec.Struct, frozen=True):
 
 
 class Source(msgspec.Struct, frozen=True):
-    """The origin of a dataset: a generated world, official files, or files a user named; ``official``
-    names
+    """The origin of a dataset: a generated world, official files, or files a user named; ``official`` names
     the files, with their hashes.
     """
 
@@ -127,13 +126,15 @@ class Trace(msgspec.Struct, frozen=True):
 
 
 _SHOWN = 5
+ROWS, LOGS = "*/answers.jsonl", "*/logs/index.jsonl"
+"""The paths of files of answers, and of indexes of event logs."""
 
 
 def benchmark_of(number: str) -> str:
     """The benchmark a number belongs to.
 
-    >>> benchmark_of("babi/mean/accuracy")
-    'babi'
+    >>> all(benchmark_of(number) == name for name, one in BENCHMARKS.items() for number in one.numbers)
+    True
 
     Raises:
         ParameterError: there is no such number.
@@ -228,9 +229,9 @@ class Lineage:
             )
         return msgspec.json.decode(path.read_bytes(), type=Score)
 
-    def inputs(self, stages: Iterable[str], wanted: Callable[[str], bool]) -> list[str]:
-        """The paths that some stages read, of one kind."""
-        return sorted({path for stage in stages for path in self.records[stage].inputs if wanted(path)})
+    def inputs(self, stages: Iterable[str], kind: str) -> list[str]:
+        """The paths that some stages read, of one kind: those that a pattern fits."""
+        return filter_names(sorted({path for stage in stages for path in self.records[stage].inputs}), kind)
 
 
 def read_tables(workspace: Workspace) -> dict[str, dict[str, Any]]:
@@ -254,25 +255,19 @@ def trace_number(lineage: Lineage, number: str, *, rows: bool = True, shown: int
     score, score_path = lineage.score(number), lineage.score_path(number)
     cells = list(cells_of(lineage, score))
     way = lineage.upstream(lineage.makers[score_path])
-    tables = sorted(
-        {
-            lineage.makers[path]
-            for path in lineage.tables
-            if path in lineage.makers
-            and any(cell.file.startswith(path.removesuffix("json")) for cell in cells)
-        }
-    )
-    answers = lineage.inputs(way[:1], is_rows)
-    logs = lineage.inputs([lineage.makers[path] for path in answers], is_logs)
-    counting = (
-        counted_rows(lineage.workspace.path(answers[0]), number) if rows and len(answers) == 1 else None
-    )
+    standing = {f"{cell.file.removesuffix('md')}json" for cell in cells}
+    tables = sorted({lineage.makers[path] for path in standing if path in lineage.makers})
+    answers, counted, logs = lineage.inputs(way[:1], ROWS), None, list[Logs]()
     problems = [problem for stage in [*tables, *way] for problem in problems_of(lineage, stage)]
-    counted = _counted(lineage, answers[0], number, counting, shown) if counting is not None else None
-    if counted and (counted.correct, counted.n) != (score.correct, score.n):
-        problems.append(
-            f"{score_path} says {score.correct} of {score.n}, its rows say {counted.correct} of {counted.n}"
-        )
+    if rows and len(answers) == 1:
+        counting = counted_rows(lineage.workspace.path(answers[0]), number)
+        counted, digests = _counted(lineage, answers[0], number, counting, shown), {r.log for r in counting}
+        indexes = lineage.inputs([lineage.makers[answers[0]]], LOGS)
+        logs = [_logs(lineage, path, digests) for path in indexes]
+        if (counted.correct, counted.n) != (score.correct, score.n):
+            said = f"{score.correct} of {score.n}, its rows say {counted.correct} of {counted.n}"
+            problems.append(f"{score_path} says {said}")
+    made = ((stage, path) for stage in way for path in lineage.records[stage].outs)
     return Trace(
         number=number,
         profile=lineage.workspace.settings.profile,
@@ -280,45 +275,24 @@ def trace_number(lineage: Lineage, number: str, *, rows: bool = True, shown: int
         score=score,
         score_file=lineage.file(score_path),
         rows=counted,
-        logs=[_logs(lineage, path, {row.log for row in counting}) for path in logs]
-        if counting is not None
-        else [],
-        sources=[
-            source_of(lineage, stage, path)
-            for stage in way
-            for path in lineage.records[stage].outs
-            if path.startswith("data/")
-        ],
+        logs=logs,
+        sources=[source_of(lineage, *one) for one in made if one[1].startswith("data/")],
         steps=[step_of(lineage, stage) for stage in [*tables, *way]],
         environment=environment(lineage.workspace),
         problems=problems,
     )
 
 
-def is_rows(path: str) -> bool:
-    """Tell whether a path is a file of answers."""
-    return path.endswith("/answers.jsonl")
-
-
-def is_logs(path: str) -> bool:
-    """Tell whether a path is an index of event logs."""
-    return path.endswith("/logs/index.jsonl")
-
-
 def cells_of(lineage: Lineage, score: Score) -> Iterator[Cell]:
     """The cells that speak of a number, in the tables' Markdown."""
     for path, table in lineage.tables.items():
+        file = f"{path.removesuffix('json')}md"
         for row, numbers in zip(table["rows"], table["numbers"], strict=False):
             for column, (head, text, name) in enumerate(zip(table["heads"], row, numbers, strict=True)):
                 if name == score.name:
                     cited = table["cited"][column] if table["cited"] else {}
-                    yield Cell(
-                        f"{path.removesuffix('json')}md",
-                        row[0],
-                        head,
-                        text,
-                        {who: citation for who, citation in cited.items() if who in score.published},
-                    )
+                    citations = {who: said for who, said in cited.items() if who in score.published}
+                    yield Cell(file, row[0], head, text, citations)
 
 
 class Tally(msgspec.Struct, frozen=True):
@@ -341,35 +315,18 @@ def counted_rows(path: Path, number: str) -> list[Row]:
 
 
 def _counted(lineage: Lineage, path: str, number: str, rows: list[Row], shown: int) -> Counted:
-    added = tallies(number, rows)
-    asked = BENCHMARKS[benchmark_of(number)].asked
+    added, asked = tallies(number, rows), BENCHMARKS[benchmark_of(number)].asked
     first = [tally.rows[0] for tally in added if tally.right < tally.n][:shown]
     wrong = [f"{row.subset}/{row.scene}/{asked(row)}" for row in first]
-    return Counted(
-        lineage.file(path),
-        line_count(lineage.workspace.path(path)),
-        len(rows),
-        sum(tally.n for tally in added),
-        sum(tally.right for tally in added),
-        wrong,
-    )
+    n, right = sum(tally.n for tally in added), sum(tally.right for tally in added)
+    every = line_count(lineage.workspace.path(path))
+    return Counted(lineage.file(path), every, len(rows), n, right, wrong)
 
 
 def _logs(lineage: Lineage, path: str, digests: set[str]) -> Logs:
     entries = read_index(lineage.workspace.path(path))
     used = [entry for entry in entries if entry.log in digests]
     return Logs(lineage.file(path), len(entries), len(used), [entry.source for entry in used[:_SHOWN]])
-
-
-def entry_of(entries: Iterable[LogEntry], row: Row) -> LogEntry | None:
-    """The entry of a row's log; of logs that are equal, the one named after its scene."""
-    found = [entry for entry in entries if entry.log == row.log]
-
-    def fits(entry: LogEntry) -> tuple[bool, bool]:
-        parts = entry.name.split("/")
-        return str(row.scene).lstrip("0") in [part.lstrip("0") for part in parts], row.subset in parts
-
-    return max(found, key=fits, default=None)
 
 
 def source_of(lineage: Lineage, stage: str, path: str) -> Source:
@@ -406,26 +363,13 @@ def _official(workspace: Workspace, benchmark: str) -> Iterator[dict[str, str]]:
 
 def step_of(lineage: Lineage, stage: str) -> Step:
     """A stage's record as a step of a trace."""
-    record = lineage.records[stage]
-    return Step(
-        stage,
-        version_of(record.code),
-        record.code,
-        record.parameters,
-        record.inputs,
-        record.outs,
-        list(_changed_since(lineage, stage)),
-    )
-
-
-def _changed_since(lineage: Lineage, stage: str) -> Iterator[str]:
     record, now = lineage.records[stage], lineage.known[stage].code if stage in lineage.known else {}
-    for file, short in record.code.items():
-        if now.get(file) != short:
-            yield file
+    changed = [file for file, short in record.code.items() if now.get(file) != short]
     for key, value in record.parameters.items():
         if msgspec.json.decode(msgspec.json.encode(parameter(lineage.workspace, key))) != value:
-            yield key
+            changed.append(key)
+    version = version_of(record.code)
+    return Step(stage, version, record.code, record.parameters, record.inputs, record.outs, changed)
 
 
 def problems_of(lineage: Lineage, stage: str) -> Iterator[str]:
@@ -446,10 +390,7 @@ def problems_of(lineage: Lineage, stage: str) -> Iterator[str]:
 def environment(workspace: Workspace) -> Environment:
     """The code's commit and the locks in force."""
     dvc_lock = workspace.root / "dvc.lock"
-    return Environment(_commit(), lock_hash(), sha256(dvc_lock) if dvc_lock.is_file() else "")
-
-
-def _commit() -> str | None:
     head, code = git(ROOT, "rev-parse", "HEAD"), ("substrate", "orchestration", LOCK)
     changed = git(ROOT, "status", "--porcelain", "--untracked-files=no", "--", *code)
-    return head.decode().strip() + "+" * bool(changed) if head else None
+    commit = head.decode().strip() + "+" * bool(changed) if head else None
+    return Environment(commit, lock_hash(), sha256(dvc_lock) if dvc_lock.is_file() else "")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from orchestration.lineage.answer import AnswerTrace
 from orchestration.lineage.explain import Input, case_of
 from orchestration.registry import INTERPRETED
 from orchestration.workspace.folders import Workspace
@@ -22,17 +23,15 @@ class Reexecution(msgspec.Struct, frozen=True):
     same_log_file: bool
 
 
-def reexecute(workspace: Workspace, line: bytes, kept_patch: str) -> Reexecution:
-    """Compute the row of one answer and its log again.
-
-    Args:
-        line: the row as it is kept.
-        kept_patch: the RDF Patch of the log it was computed from, as it is kept.
+def reexecute(workspace: Workspace, answer: AnswerTrace) -> Reexecution:
+    """Compute the row of one answer and its log again, and hold them beside those that are kept.
 
     Raises:
         ParameterError: the row's benchmark cannot be computed apart.
     """
-    row = decode(line)
+    line = workspace.path(answer.file).read_bytes().splitlines()[answer.line - 1]
+    logged, _, name = answer.log_name.partition("/")
+    kept_patch, row = workspace.logs(logged).patch(name), decode(line)
     benchmark = INTERPRETED.get(row.benchmark)
     given = Input(opened=workspace)
     if benchmark is None:

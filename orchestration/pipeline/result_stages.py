@@ -117,6 +117,7 @@ def _said_by(benchmarks: Iterable[Benchmark]) -> Iterator[Callable[..., Any]]:
             yield benchmark.wordings
         if isinstance(benchmark, Explained):
             yield from (benchmark.explain, benchmark.picture)
+            yield from (given.shown for given in (*benchmark.exhibits, *benchmark.pages))
 
 
 def _pairs(benchmarks: Benchmarks) -> tuple[tuple[Benchmark, Benchmark], ...]:

@@ -8,8 +8,8 @@ opened.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -38,37 +38,17 @@ SHOWN = 60
 
 
 @dataclass
-class Count:
-    """Counts of answers, by what came of them, and of those that have their steps in the report."""
-
-    answers: int = 0
-    right: int = 0
-    wrong: int = 0
-    error: int = 0
-    ungraded: int = 0
-    explained: int = 0
-
-    def add(self, other: Count) -> None:
-        """Count others too."""
-        for name, value in vars(other).items():
-            setattr(self, name, getattr(self, name) + value)
-
-
-@dataclass
 class Answers:
-    """A benchmark's answers: what they are called, where their page lies, and their counts by subset."""
+    """A benchmark's answers: their page in the report, and by subset how many there are, what came of them
+    (:data:`RESULTS`), and how many are ``explained`` there.
+    """
 
     benchmark: Benchmark
-    subsets: dict[str, Count] = field(default_factory=dict)
-    limit: int | None = None
+    subsets: dict[str, Counter[str]]
+    limit: int | None
     """The number of wrong answers of a subset that have their steps in the report; all of them where
     ``None``.
     """
-
-    @property
-    def title(self) -> str:
-        """The benchmark's."""
-        return self.benchmark.title
 
     @property
     def page(self) -> str:
@@ -76,12 +56,9 @@ class Answers:
         return answers_page(self.benchmark.name)
 
     @property
-    def count(self) -> Count:
+    def count(self) -> Counter[str]:
         """The counts of all subsets together."""
-        whole = Count()
-        for count in self.subsets.values():
-            whole.add(count)
-        return whole
+        return sum(self.subsets.values(), Counter[str]())
 
 
 def write_answers(workspace: Workspace, jinja: jinja2.Environment, out: Path) -> list[Answers]:
@@ -110,14 +87,13 @@ def _write(
         call = f"explanations({number}, {_json(fragments)})\n"
         (folder / f"why-{number:04d}.js").write_text(call, "utf-8")
     for row in chosen:
-        answers.subsets[row.subset].explained += _key(benchmark, row) in shards
+        answers.subsets[row.subset]["explained"] += _key(benchmark, row) in shards
     places = {subset: place for place, subset in enumerate(answers.subsets)}
     words = _wordings(workspace, benchmark)
     lines = (_line(benchmark, row, places, words, shards) for row in rows_of(file))
     count = 0
-    for number, shard in enumerate(batched(lines, ROWS_A_SHARD)):
-        count = number + 1
-        (folder / f"rows-{number:04d}.js").write_text("rows([\n" + ",\n".join(shard) + "\n])\n", "utf-8")
+    for count, shard in enumerate(batched(lines, ROWS_A_SHARD), 1):
+        (folder / f"rows-{count - 1:04d}.js").write_text("rows([\n" + ",\n".join(shard) + "\n])\n", "utf-8")
     config = {
         "benchmark": benchmark.name,
         "subsets": [*answers.subsets],
@@ -146,18 +122,16 @@ def _key(benchmark: Benchmark, row: Row) -> str:
 def _result(row: Row) -> str:
     if row.error is not msgspec.UNSET:
         return "error"
-    if row.correct is None:
-        return "ungraded"
-    return "right" if row.correct else "wrong"
+    return {None: "ungraded", True: "right", False: "wrong"}[row.correct]
 
 
 def _counted(benchmark: Benchmark, file: Path) -> tuple[Answers, list[Row]]:
     """The counts of some rows, and those to explain: of each subset the first wrong ones and others."""
-    counts: dict[str, Count] = {}
+    counts: dict[str, Counter[str]] = {}
     for row in rows_of(file):
-        counts.setdefault(row.subset, Count()).add(Count(answers=1, **{_result(row): 1}))
+        counts.setdefault(row.subset, Counter()).update(("answers", _result(row)))
     most = benchmark.worked if isinstance(benchmark, Explained) else SHOWN * benchmark.by_model
-    limit = _limit([count.wrong + count.error for count in counts.values()], most)
+    limit = _limit([count["wrong"] + count["error"] for count in counts.values()], most)
     taken, chosen = Counter[tuple[str, bool]](), list[Row]()
     for row in rows_of(file):
         wrong = _result(row) in ("wrong", "error")
@@ -165,7 +139,9 @@ def _counted(benchmark: Benchmark, file: Path) -> tuple[Answers, list[Row]]:
         if wanted is None or taken[row.subset, wrong] < wanted:
             taken[row.subset, wrong] += 1
             chosen.append(row)
-    order = _subsets(benchmark, counts)
+    # Subsets stand in the order of the benchmark's numbers, others behind them by name.
+    named = dict.fromkeys(number.split("/")[1] for number in benchmark.numbers)
+    order = [*(subset for subset in named if subset in counts), *sorted(counts.keys() - named)]
     return Answers(benchmark, {subset: counts[subset] for subset in order}, limit), chosen
 
 
@@ -178,12 +154,6 @@ def _limit(wrong: Sequence[int], most: int) -> int | None:
     if sum(wrong) <= most:
         return None
     return max(n for n in range(most + 1) if sum(min(n, count) for count in wrong) <= most)
-
-
-def _subsets(benchmark: Benchmark, found: Iterable[str]) -> list[str]:
-    """Subsets in the order of the benchmark's numbers, others behind them by name."""
-    named = [number.split("/")[1] for number in benchmark.numbers]
-    return sorted(found, key=lambda subset: (named.index(subset) if subset in named else len(named), subset))
 
 
 def _explanations(
@@ -212,12 +182,10 @@ def _explanations(
 def _wordings(workspace: Workspace, benchmark: Benchmark) -> Mapping[tuple[str, str, str], Wording]:
     """The questions of a benchmark's answers in words, by subset, scene and question."""
     asked = benchmark.asks if isinstance(benchmark, LanguageModel) else INTERPRETED[benchmark.name]
-    found: dict[tuple[str, str, str], Wording] = {}
-    if files := files_of(workspace, asked.source):
-        for case in asked.source.cases(files, None, False).each:
-            for words in asked.wordings(case):
-                found[words.subset, str(case.scene), words.question] = words
-    return found
+    files = files_of(workspace, asked.source)
+    cases = asked.source.cases(files, None, False).each if files else ()
+    every = ((case, words) for case in cases for words in asked.wordings(case))
+    return {(words.subset, str(case.scene), words.question): words for case, words in every}
 
 
 def _line(
@@ -228,18 +196,16 @@ def _line(
     shards: Mapping[str, int],
 ) -> str:
     """A row as the page's script takes it."""
-    asked = benchmark.asked(row)
-    scene = str(row.scene)
+    asked, scene = benchmark.asked(row), str(row.scene)
     words = wordings.get(("", scene, asked)) or wordings.get((row.subset, scene, asked)) or Wording(asked, "")
     choices = None
     if row.choices is not msgspec.UNSET:
         texts = dict(enumerate(words.choices))
         choices = [(texts.get(n, ""), one.predicted, one.expected) for n, one in enumerate(row.choices)]
     error = None if row.error is msgspec.UNSET else row.error
-    predicted, expected = (None, None) if choices else (row.predicted, row.expected)
+    said = (None, None) if choices else (row.predicted, row.expected)
     result, shard = RESULTS.index(_result(row)), shards.get(_key(benchmark, row))
-    place = places[row.subset]
-    return _json((place, scene, asked, words.text, predicted, expected, result, shard, choices, error))
+    return _json((places[row.subset], scene, asked, words.text, *said, result, shard, choices, error))
 
 
 def _json(value: Any) -> str:

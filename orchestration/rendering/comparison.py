@@ -9,7 +9,7 @@ from tabulate import tabulate
 
 from orchestration.experiments.comparison import Compared
 from orchestration.experiments.record import Experiment
-from orchestration.ledger.moved import ComparedNumber, ComparedRow, Count
+from orchestration.ledger.moved import ComparedNumber, Count
 from orchestration.rendering.page import templates
 from orchestration.scoring.formatting import bounds, paired, share
 
@@ -17,7 +17,6 @@ _SHOWN = 20
 _ON_PAGE = 500
 """The most rows of one kind on the page; more would be a file that no browser likes."""
 HEADS = ("number", "before", "after", "difference", "won", "lost", "McNemar's p")
-
 WON = "won: wrong before and right after; lost: right before and wrong after"
 
 
@@ -27,13 +26,13 @@ def compared_text(compared: Compared) -> str:
     lines += [f"  {cause}" for cause in compared.causes[:_SHOWN]] or ["  nothing that they depend on differs"]
     if len(compared.causes) > _SHOWN:
         lines.append(f"  and {len(compared.causes) - _SHOWN} more")
-    changed = [number for number in compared.numbers if not number.same]
-    if changed:
-        table = tabulate([cells(number) for number in changed], HEADS, "simple", disable_numparse=True)
-        lines += ["", table]
+    if changed := _changed(compared):
+        lines += ["", tabulate(map(cells, changed), HEADS, "simple", disable_numparse=True)]
         lines += ["", WON, *(f"{name}: no p: {why}" for why, name in _unpaired(changed))]
     lines += ["", numbers_line(compared), rows_line(compared)]
-    lines += map(_row_line, compared.rows[:_SHOWN])
+    for row in compared.rows[:_SHOWN]:
+        before, after = ("no row" if of is None else f'"{of}"' for of in (row.before, row.after))
+        lines.append(f"{row.answer} ({row.subset}): {before} -> {after}, {row.change}")
     if len(compared.rows) > _SHOWN:
         lines.append(f"and {len(compared.rows) - _SHOWN} more; --json and --html have all")
     return "\n".join(lines) + "\n"
@@ -47,50 +46,37 @@ def experiment_text(experiment: Experiment, numbers: Mapping[str, Count]) -> str
     computed = [name for name, how in experiment.stages.items() if how == "computed"]
     taken = len(experiment.stages) - len(computed)
     lines += [f"  computed: {', '.join(computed)}; {taken} stages are the parent's, byte for byte", ""]
-    rows = [[name, count_text(count)] for name, count in numbers.items()]
+    rows = [[name, _counted(count)] for name, count in numbers.items()]
     return "\n".join([*lines, tabulate(rows, ("number", "here"), "simple", disable_numparse=True)]) + "\n"
 
 
 def cells(number: ComparedNumber) -> list[str]:
-    """A number's row under :data:`HEADS`."""
-    return [
-        number.name,
-        count_text(number.before),
-        count_text(number.after),
-        difference_text(number),
-        "" if number.won is None else str(number.won),
-        "" if number.lost is None else str(number.lost),
-        "" if number.mcnemar is None else f"{number.mcnemar:.2g}",
-    ]
+    """A number's row under :data:`HEADS`; its difference has an interval where questions are paired.
 
-
-def count_text(count: Count) -> str:
-    """Counts, accuracy and its interval.
-
-    >>> count_text(Count(153, 300, 0.51, (0.453664, 0.566083)))
-    '153 of 300, 51.00 % [45.37, 56.61]'
+    >>> counts = Count(153, 300, 0.51, (0.453664, 0.566083)), Count(0, 0, None, None)
+    >>> cells(ComparedNumber("meadow/joint", *counts, False, None))
+    ['meadow/joint', '153 of 300, 51.00 % [45.37, 56.61]', 'none', '', '', '', '']
     """
-    if not count.n:
-        return "none"
+    before, after, won, lost, apart = number.before, number.after, number.won, number.lost, ""
+    if number.difference is not None:
+        apart = f"{100 * (after.correct / after.n - before.correct / before.n):+.2f} pp"
+        if won is not None and lost is not None:
+            both = after.correct - won
+            apart = paired(both, won, lost, after.n - both - won - lost)
+    ways = ["" if of is None else str(of) for of in (won, lost)]
+    p = "" if number.mcnemar is None else f"{number.mcnemar:.2g}"
+    return [number.name, _counted(before), _counted(after), apart, *ways, p]
+
+
+def _counted(count: Count) -> str:
+    """Counts, accuracy and its interval."""
     right, n = count.correct, count.n
-    return f"{right:,} of {n:,}, {share(right, n)} {bounds(right, n)}"
-
-
-def difference_text(number: ComparedNumber) -> str:
-    """The difference in percentage points, with its interval where questions are paired."""
-    if number.difference is None:
-        return ""
-    before, after = number.before, number.after
-    if number.won is None or number.lost is None:
-        return f"{100 * (after.correct / after.n - before.correct / before.n):+.2f} pp"
-    both = after.correct - number.won
-    return paired(both, number.won, number.lost, after.n - both - number.won - number.lost)
+    return f"{right:,} of {n:,}, {share(right, n)} {bounds(right, n)}" if n else "none"
 
 
 def numbers_line(compared: Compared) -> str:
     """The number of numbers that differ, in a line."""
-    changed = sum(not number.same for number in compared.numbers)
-    return f"{changed} of {len(compared.numbers)} numbers differ."
+    return f"{len(_changed(compared))} of {len(compared.numbers)} numbers differ."
 
 
 def rows_line(compared: Compared) -> str:
@@ -101,18 +87,14 @@ def rows_line(compared: Compared) -> str:
     return f"{len(compared.rows):,} answers changed: {ways}."
 
 
+def _changed(compared: Compared) -> list[ComparedNumber]:
+    return [number for number in compared.numbers if not number.same]
+
+
 def _unpaired(numbers: Sequence[ComparedNumber]) -> list[tuple[str, str]]:
     """Each reason for which some numbers have no p, with their names."""
     without = sorted((number.unpaired, number.name) for number in numbers if number.unpaired)
     return [(why, ", ".join(name for _, name in of)) for why, of in groupby(without, key=lambda one: one[0])]
-
-
-def _row_line(row: ComparedRow) -> str:
-    return f"{row.answer} ({row.subset}): {_said(row.before)} -> {_said(row.after)}, {row.change}"
-
-
-def _said(answer: str | None) -> str:
-    return "no row" if answer is None else f'"{answer}"'
 
 
 def compared_page(compared: Compared) -> str:
@@ -122,18 +104,8 @@ def compared_page(compared: Compared) -> str:
         (f"{benchmark}: {change}", list(rows))
         for (change, benchmark), rows in groupby(by_kind, key=lambda row: (row.change, row.benchmark))
     ]
-    return (
-        templates()
-        .get_template("comparison.html.j2")
-        .render(
-            compared=compared,
-            heads=HEADS,
-            won=WON,
-            numbers=[(number, cells(number)) for number in compared.numbers if not number.same],
-            unpaired=_unpaired([number for number in compared.numbers if not number.same]),
-            numbers_line=numbers_line(compared),
-            rows_line=rows_line(compared),
-            groups=groups,
-            at_most=_ON_PAGE,
-        )
-    )
+    changed = _changed(compared)
+    said = {"numbers": [(one, cells(one)) for one in changed], "unpaired": _unpaired(changed)}
+    said |= {"numbers_line": numbers_line(compared), "rows_line": rows_line(compared), "groups": groups}
+    page = templates().get_template("comparison.html.j2")
+    return page.render(compared=compared, heads=HEADS, won=WON, at_most=_ON_PAGE, **said)

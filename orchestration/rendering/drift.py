@@ -1,6 +1,4 @@
-"""The drift, as text for a terminal and as Markdown for a comment on a change: numbers, then answers, then
-the rest.
-"""
+"""The words of a drift, for a terminal and as Markdown: numbers, then answers, then the rest."""
 
 from __future__ import annotations
 
@@ -86,7 +84,7 @@ def _others(report: Report) -> list[Difference]:
 
 
 def _sections(report: Report) -> list[tuple[str, list[str]]]:
-    """What else is to be said, under titles; those under which there is nothing are left out."""
+    """The other things to say, under titles; those under which there is nothing are left out."""
     unaccepted = {
         False: "changed since the results were pinned, and not computed with (`substrate reproduce` does)",
         True: "changed since the results were pinned, without a change of any byte",
@@ -100,8 +98,7 @@ def _sections(report: Report) -> list[tuple[str, list[str]]]:
 
 
 def _accepted(entry: Acceptance) -> str:
-    in_commit = f" in {entry.commit}" if entry.commit else ""
-    return f"accepted on {entry.date}{in_commit}: {entry.reason}"
+    return f"accepted on {entry.date}{f' in {entry.commit}' if entry.commit else ''}: {entry.reason}"
 
 
 def verdict(report: Report) -> str:
@@ -131,42 +128,32 @@ def render_markdown(report: Report) -> str:
         parts.append("\n".join(moved).rstrip())
     parts += _tables(_others(report))
     for heading, listed in _sections(report):
-        changes = "\n".join(f"- {_escape(line)}" for line in listed)
-        parts.append(f"**{heading.capitalize()}**\n\n{changes}")
+        parts.append("\n".join([f"**{heading.capitalize()}**\n", *(f"- {_escape(line)}" for line in listed)]))
     if report.differences or report.unrecorded:
         parts.append("If the new results are right, `substrate accept REASON` pins them and records why.")
     if report.accepted or report.accepted_differences:
-        parts += [
-            "### Accepted in this change",
-            "\n".join(f"- {_escape(_accepted(entry))}" for entry in report.accepted)
-            or "No reason is recorded.",
-        ]
+        reasons = [f"- {_escape(_accepted(entry))}" for entry in report.accepted]
+        parts += ["### Accepted in this change", "\n".join(reasons or ["No reason is recorded."])]
         parts += _tables(report.accepted_differences)
     return "\n\n".join(parts) + "\n"
 
 
+_TITLES = {"cell": "table cells", "score": "scores", "row": "rows", "input": "inputs", "file": "files"}
+
+
 def _tables(differences: Sequence[Difference]) -> list[str]:
     """Cells in the open, the rest folded."""
-    tables = []
-    for kind, of_kind in groupby(
-        sorted(differences, key=lambda d: list(_TITLES).index(d.kind)), key=lambda d: d.kind
-    ):
-        found = list(of_kind)
-        rows = _capped(
-            found, lambda d: f"| {d.stage} | {_escape(d.what)} | {_escape(d.old)} | {_escape(d.new)} |"
-        )
-        rows = [row if row.startswith("|") else f"| | {row} | | |" for row in rows]
-        listed = "\n".join(["| stage | which | was | is |", "|---|---|---|---|", *rows])
-        title = f"{len(found)} {_TITLES[kind]}"
-        tables.append(
-            f"**{title}**\n\n{listed}"
-            if kind == "cell"
-            else f"<details><summary>{title}</summary>\n\n{listed}\n\n</details>"
-        )
+    tables: list[str] = []
+    for kind, title in _TITLES.items():
+        if found := [one for one in differences if one.kind == kind]:
+            rows = _capped(
+                found, lambda d: f"| {d.stage} | {_escape(d.what)} | {_escape(d.old)} | {_escape(d.new)} |"
+            )
+            rows = [row if row.startswith("|") else f"| | {row} | | |" for row in rows]
+            listed = "\n".join(["| stage | which | was | is |", "|---|---|---|---|", *rows])
+            folded = f"<details><summary>{len(found)} {title}</summary>\n\n{listed}\n\n</details>"
+            tables.append(f"**{len(found)} {title}**\n\n{listed}" if kind == "cell" else folded)
     return tables
-
-
-_TITLES = {"cell": "table cells", "score": "scores", "row": "rows", "input": "inputs", "file": "files"}
 
 
 def _capped(differences: Sequence[Difference], line: Callable[[Difference], str]) -> list[str]:

@@ -1,5 +1,4 @@
-"""Matplotlib figures as inline SVG: the same bytes on every run, text that stays text, colours that the page
-sets.
+"""Matplotlib figures as inline SVG: equal bytes on every run, text that stays text, colours that a page sets.
 
 Colours are drawn as fixed hex values and then written as CSS variables, so that light and dark are the page's
 choice.
@@ -48,9 +47,15 @@ _STYLE = {
     "legend.frameon": False,
     "lines.color": INK,
 }
-
-
 _MARKED: dict[str, Any] = {"markersize": 4, "elinewidth": 1}
+_ABOVE: dict[str, Any] = {
+    "loc": "lower center",
+    "bbox_to_anchor": (0.4, 1.0),
+    "ncols": 2,
+    "fontsize": 9,
+    "handlelength": 1.2,
+}
+"""A legend above its figure."""
 
 
 def whiskers(counts: Sequence[tuple[int, int]], whole: float = 100) -> tuple[list[float], list[list[float]]]:
@@ -83,7 +88,7 @@ class Curve(msgspec.Struct, frozen=True):
     series: list[Series]
 
 
-def accuracy_by_subset(name: str, found: Sequence[Score]) -> str:
+def accuracy_by_subset(name: str, benchmark: str, found: Sequence[Score]) -> str:
     """Bars of each subset: NS-DR, ALOE and the substrate as published, and the substrate as measured here.
 
     Bars are in percent per question.
@@ -96,44 +101,23 @@ def accuracy_by_subset(name: str, found: Sequence[Score]) -> str:
 
     def draw(axes: Axes) -> None:
         for place, (label, who, colour) in enumerate(systems):
-            axes.bar(
-                [i + 0.2 * (place - 1.5) for i in range(len(found))],
-                [100 * score.published.get(who, 0) for score in found],
-                0.18,
-                color=colour,
-                label=label,
-            )
-        measured = [(i + 0.3, score) for i, score in enumerate(found) if score.n]
-        heights, errors = whiskers([(score.correct, score.n) for _, score in measured])
-        axes.bar(
-            [place for place, _ in measured],
-            heights,
-            0.18,
-            color=MEASURED,
-            label="substrate, measured here",
-            yerr=errors if measured else None,
-            error_kw={"ecolor": INK, "elinewidth": 1, "capsize": 2},
-        )
+            heights = [100 * score.published.get(who, 0) for score in found]
+            places = [i + 0.2 * (place - 1.5) for i in range(len(found))]
+            axes.bar(places, heights, 0.18, color=colour, label=label)
+        measured = {i + 0.3: (score.correct, score.n) for i, score in enumerate(found) if score.n}
+        heights, errors = whiskers([*measured.values()])
+        style = {"color": MEASURED, "label": "substrate, measured here", "yerr": errors if measured else None}
+        caps = {"ecolor": INK, "elinewidth": 1, "capsize": 2}
+        axes.bar([*measured], heights, 0.18, error_kw=caps, **style)
         axes.set_xticks(range(len(found)), [score.subset for score in found])
         axes.set_ylim(0, 103)  # room for the caps of an interval that ends at 100
         axes.set_yticks(range(0, 101, 20))
         axes.set_ylabel("accuracy per question, %")
         axes.grid(visible=False, axis="x")
-        axes.legend(
-            loc="lower center",
-            bbox_to_anchor=(0.45, 1.0),
-            ncols=2,
-            fontsize=9,
-            handlelength=1.2,
-            columnspacing=1.2,
-        )
+        axes.legend(**_ABOVE | {"bbox_to_anchor": (0.45, 1.0), "columnspacing": 1.2})
 
-    return _svg(
-        name,
-        "Accuracy per question on CLEVRER by subset: NS-DR, ALOE and the substrate as published, and the "
-        "substrate measured here with its interval.",
-        draw,
-    )
+    about = f"Accuracy per question on {benchmark} by subset: NS-DR, ALOE and the substrate as published"
+    return _svg(name, f"{about}, and the substrate measured here with its interval.", draw)
 
 
 def ablation_curve(name: str, curve: Curve) -> str:
@@ -142,25 +126,11 @@ def ablation_curve(name: str, curve: Curve) -> str:
     def draw(axes: Axes) -> None:
         for series, colour, marker in zip(curve.series, (MEASURED, NS_DR, ALOE, PAPER), "os^D", strict=False):
             points = sorted((x, correct, n) for x, correct, n in series.points if n)
-            bounds = [wilson(correct, n) for _, correct, n in points]
-            xs = [x for x, _, _ in points]
-            axes.fill_between(
-                xs,
-                [100 * low for low, _ in bounds],
-                [100 * high for _, high in bounds],
-                color=colour,
-                alpha=0.15,
-                linewidth=0,
-            )
-            axes.plot(
-                xs,
-                [100 * correct / n for _, correct, n in points],
-                color=colour,
-                marker=marker,
-                markersize=4,
-                linewidth=1.5,
-                label=series.name,
-            )
+            xs, shares = [x for x, _, _ in points], [100 * correct / n for _, correct, n in points]
+            low, high = ([100 * wilson(*point[1:])[edge] for point in points] for edge in (0, 1))
+            axes.fill_between(xs, low, high, color=colour, alpha=0.15, linewidth=0)
+            style = {"color": colour, "marker": marker, "markersize": 4, "linewidth": 1.5}
+            axes.plot(xs, shares, label=series.name, **style)
         axes.set_xlabel(curve.x_label)
         axes.set_ylabel(f"{curve.y_label}, %")
         if len(curve.series) > 1:
@@ -192,25 +162,24 @@ def fall(name: str, shown: Fall, *, alone: bool = False) -> str:
     Args:
         alone: whether the figure is a file of its own, and not an element of the report.
     """
-    conditions = list(dict.fromkeys(point.condition for point in shown.points))
-    settings = list(dict.fromkeys(point.setting for point in shown.points))
+    conditions, settings = (
+        list(dict.fromkeys(getattr(point, of) for point in shown.points)) for of in ("condition", "setting")
+    )
     colours = (MEASURED, NS_DR, ALOE, PAPER, INK)
 
     def draw(axes: Axes) -> None:
         for place, (setting, colour, marker) in enumerate(zip(settings, colours, "os^Dv", strict=False)):
             found = [point for point in shown.points if point.setting == setting and point.n]
             values, errors = whiskers([(point.correct, point.n) for point in found])
-            axes.errorbar(
-                values,
-                [conditions.index(p.condition) + 0.14 * (place - (len(settings) - 1) / 2) for p in found],
-                xerr=errors,
-                **_MARKED | {"color": colour, "marker": marker, "linewidth": 0, "label": setting},
-            )
+            apart = 0.14 * (place - (len(settings) - 1) / 2)
+            lines = [conditions.index(point.condition) + apart for point in found]
+            style = _MARKED | {"color": colour, "marker": marker, "linewidth": 0, "label": setting}
+            axes.errorbar(values, lines, xerr=errors, **style)
         axes.set_yticks(range(len(conditions)), conditions)
         axes.invert_yaxis()
         axes.set_xlabel("accuracy per question, %")
         axes.grid(visible=False, axis="y")
-        axes.legend(loc="lower center", bbox_to_anchor=(0.4, 1.0), ncols=2, fontsize=9, handlelength=1.2)
+        axes.legend(**_ABOVE)
 
     about = f"{shown.title}: accuracy per question where the input is not exact, with 95 % intervals."
     return _svg(name, about, draw, height=1.4 + 0.3 * len(conditions), alone=alone)
@@ -222,12 +191,11 @@ def reliability_diagram(name: str, series: Mapping[str, Sequence[Bin]], *, alone
     Args:
         alone: as for :func:`fall`.
     """
+    styles = zip((MEASURED, NS_DR, ALOE), "os^", strict=False)
 
     def draw(axes: Axes) -> None:
         axes.plot([0, 1], [0, 1], color=FAINT, linewidth=1)
-        for (title, bins), colour, marker in zip(
-            series.items(), (MEASURED, NS_DR, ALOE), "os^", strict=False
-        ):
+        for (title, bins), (colour, marker) in zip(series.items(), styles, strict=False):
             shares, errors = whiskers([(one.right, one.n) for one in bins], whole=1)
             style = _MARKED | {"color": colour, "marker": marker, "linewidth": 1, "label": title}
             axes.errorbar([one.said for one in bins], shares, yerr=errors, **style)

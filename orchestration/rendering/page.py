@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
 
 import jinja2
 from markupsafe import Markup, escape
@@ -13,11 +12,14 @@ from orchestration.registry import BENCHMARKS
 from orchestration.scoring.formatting import share
 from orchestration.scoring.likeness import marked, stated
 from orchestration.scoring.scores import Score
+from orchestration.settings import flattened
 from substrate.cause.pictures import STATES
 
 HERE = Path(__file__).parent
 SHARED = ("report.css", "answers.js", "report.js")
 """The files that the pages load: how they look, and what tables, the search and a table of answers do."""
+DRAWN = {"fork": "fork.html.j2", "video": "video.html.j2"}
+"""The templates of exhibits and of scenes, by the name that declarations have for them."""
 RIGHT = 3
 """Of how many answers of a subset that are not wrong the report has the steps: of the first."""
 NAMED = 100
@@ -33,10 +35,11 @@ def templates() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    jinja.filters |= {"breakable": breakable, "flat": flat, "number_page": number_page, "percent": percent}
+    jinja.filters |= {"breakable": breakable, "number_page": number_page, "percent": percent}
+    jinja.filters["flattened"] = flattened
     titles = {name: benchmark.title for name, benchmark in BENCHMARKS.items()}
     jinja.globals |= {"STATES": STATES, "TITLES": titles, "RIGHT": RIGHT, "NAMED": NAMED, "zip": zip}
-    jinja.globals |= {"marked": marked, "stated": stated, "up": ""}
+    jinja.globals |= {"DRAWN": DRAWN, "marked": marked, "stated": stated, "up": ""}
     jinja.globals["macros"] = jinja.get_template("macros.html.j2").module
     jinja.globals["layout"] = jinja.get_template("layout.html.j2")
     return jinja
@@ -50,8 +53,8 @@ def percent(score: Score) -> str:
 def number_page(number: str) -> str:
     """The place of a number's page in the report.
 
-    >>> number_page("clevrer/predictive/per_option")
-    'numbers/clevrer-predictive-per_option.html'
+    >>> number_page("meadow/predictive/per_option")
+    'numbers/meadow-predictive-per_option.html'
     """
     return f"numbers/{number.replace('/', '-')}.html"
 
@@ -59,8 +62,8 @@ def number_page(number: str) -> str:
 def answers_page(benchmark: str) -> str:
     """The place of the page of a benchmark's answers in the report.
 
-    >>> answers_page("babi")
-    'answers/babi.html'
+    >>> answers_page("meadow")
+    'answers/meadow.html'
     """
     return f"answers/{benchmark}.html"
 
@@ -68,21 +71,7 @@ def answers_page(benchmark: str) -> str:
 def breakable(text: str) -> Markup:
     """A number's name that may be broken after a slash, a dot or an underscore.
 
-    >>> str(breakable("babi/qa1"))
-    'babi/<wbr>qa1'
+    >>> str(breakable("meadow/joint"))
+    'meadow/<wbr>joint'
     """
     return Markup(re.sub(r"([/_.])", r"\1<wbr>", str(escape(text))))
-
-
-def flat(value: Any, prefix: str = "") -> list[tuple[str, str]]:
-    """Nested parameters as dotted keys; those that are not set are left out.
-
-    >>> flat({"clevrer": {"predictive": {"tau": None, "configuration": "C"}}, "seed": 20})
-    [('clevrer.predictive.configuration', 'C'), ('seed', '20')]
-    """
-    if isinstance(value, dict):
-        found: list[tuple[str, str]] = []
-        for key in sorted(value):
-            found += flat(value[key], f"{prefix}.{key}" if prefix else key)
-        return found
-    return [] if value is None else [(prefix, str(value).lower() if isinstance(value, bool) else str(value))]

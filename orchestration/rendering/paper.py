@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -68,17 +69,14 @@ def write_paper(source: Path, out: Path, known: Published, look: Look) -> list[P
     reader.blocks(document["blocks"], "abstract")
     notes = templates().get_template("paper.html.j2").render(figures=reader.figures)
     style = (Path(__file__).parent / "paper.css").read_text("utf-8")
-    document["meta"]["header-includes"] = _raw(f"<style>{style}</style>")
+    raw = {"t": "RawBlock", "c": ["html", f"<style>{style}</style>"]}
+    document["meta"]["header-includes"] = {"t": "MetaBlocks", "c": [raw]}
     document["meta"].pop("bibliography", None)
     document["meta"].setdefault("lang", {"t": "MetaInlines", "c": [{"t": "Str", "c": "en"}]})
     document["blocks"].append({"t": "RawBlock", "c": ["html", notes]})
-    pandoc = needed("pypandoc")
-    page = pandoc.convert_text(
-        json.dumps(document),
-        "html5",
-        format="json",
-        extra_args=["--standalone", "--mathml", "--number-sections"],
-    )
+    options = ["--standalone", "--mathml", "--number-sections"]
+    pandoc, text = needed("pypandoc"), json.dumps(document)
+    page = pandoc.convert_text(text, "html5", format="json", extra_args=options)
     out.mkdir(parents=True, exist_ok=True)
     (out / "index.html").write_text(page, "utf-8")
     return reader.figures
@@ -87,19 +85,11 @@ def write_paper(source: Path, out: Path, known: Published, look: Look) -> list[P
 def _read(source: Path) -> dict[str, Any]:
     try:
         # A comma in braces is one without a space behind it: part of a figure.
-        text = read_text(source).replace("{,}", ",")
-        return json.loads(
-            needed("pypandoc").convert_text(text, "json", format="latex", extra_args=["--quiet"])
-        )
+        text, pandoc = read_text(source).replace("{,}", ","), needed("pypandoc")
+        return json.loads(pandoc.convert_text(text, "json", format="latex", extra_args=["--quiet"]))
     except (OSError, RuntimeError) as error:
-        said = str(error).strip().splitlines()
-        raise FormatError(
-            said[-1] if said else "pandoc cannot read it", where=(source,), hint="Give a paper's TeX source"
-        ) from error
-
-
-def _raw(html: str) -> dict[str, Any]:
-    return {"t": "MetaBlocks", "c": [{"t": "RawBlock", "c": ["html", html]}]}
+        said = str(error).strip().splitlines() or ["pandoc cannot read it"]
+        raise FormatError(said[-1], where=(source,), hint="Give a paper's TeX source") from error
 
 
 class _Reader:
@@ -144,7 +134,8 @@ class _Reader:
         for leaf in leaves:
             end = start + len(leaf.text)
             if found := [one for one in FIGURE.finditer(text, start, end) if one.end() <= end]:
-                leaf.replace([(one.start() - start, one.end() - start) for one in found], self._link, place)
+                spans = [(one.start() - start, one.end() - start) for one in found]
+                leaf.replace(spans, partial(self._link, place))
             start = end
         for index, node in enumerate(nodes):
             if node["t"] == "Cite":
@@ -153,7 +144,7 @@ class _Reader:
             elif node["t"] == "Image" and not (self.folder / node["c"][2][0].strip()).is_file():
                 nodes[index] = {"t": "Str", "c": "[picture not at hand]"}
 
-    def _link(self, text: str, shown: dict[str, Any], place: str) -> dict[str, Any]:
+    def _link(self, place: str, text: str, shown: dict[str, Any]) -> dict[str, Any]:
         value = float(text.replace(",", "").replace("10^{", "1e").replace("}", ""))
         found = Printed(f"figure-{len(self.figures) + 1}", text, place)
         found.meanings = [self.look(name) for name in self.named.get((place, value), ())]
@@ -171,28 +162,20 @@ class _Leaf(NamedTuple):
     node: dict[str, Any]
     within: list[Any]
 
-    def replace(
-        self,
-        spans: list[tuple[int, int]],
-        link: Callable[[str, dict[str, Any], str], dict[str, Any]],
-        place: str,
-    ) -> None:
+    def replace(self, spans: list[tuple[int, int]], link: Callable[[str, dict[str, Any]], Any]) -> None:
         """Put links for spans of the text; a formula is one link, to its first figure."""
         here = next(index for index, node in enumerate(self.within) if node is self.node)
         if self.node["t"] == "Math":
-            self.within[here] = link(self.text[slice(*spans[0])], self.node, place)
+            self.within[here] = link(self.text[slice(*spans[0])], self.node)
             return
         pieces: list[dict[str, Any]] = []
         last = 0
         for start, end in spans:
-            pieces += _string(self.text[last:start])
-            pieces.append(link(self.text[start:end], {"t": "Str", "c": self.text[start:end]}, place))
+            found = {"t": "Str", "c": self.text[start:end]}
+            pieces += [{"t": "Str", "c": self.text[last:start]}, link(found["c"], found)]
             last = end
-        self.within[here : here + 1] = [*pieces, *_string(self.text[last:])]
-
-
-def _string(text: str) -> list[dict[str, Any]]:
-    return [{"t": "Str", "c": text}] if text else []
+        pieces.append({"t": "Str", "c": self.text[last:]})
+        self.within[here : here + 1] = [piece for piece in pieces if piece["c"]]
 
 
 def _leaves(nodes: list[Any]) -> Iterator[_Leaf]:
@@ -201,9 +184,8 @@ def _leaves(nodes: list[Any]) -> Iterator[_Leaf]:
         if kind == "Str":
             yield _Leaf(content, node, nodes)
         elif kind == "Math":
-            content[1] = re.sub(
-                r"\\(?:textsc|Call)\b", r"\\mathrm", content[1]
-            )  # what MathML has no word for
+            # MathML has no word for these.
+            content[1] = re.sub(r"\\(?:textsc|Call)\b", r"\\mathrm", content[1])
             yield _Leaf(content[1], node, nodes)
         elif kind in ("Space", "SoftBreak", "LineBreak") or kind in _SKIPPED:
             yield _Leaf(" ", {"t": ""}, nodes)
@@ -213,29 +195,25 @@ def _leaves(nodes: list[Any]) -> Iterator[_Leaf]:
 
 
 def macros(values: Mapping[str, str]) -> str:
-    r"""TeX by which a paper takes its figures from here: ``\num{clevrer/explanatory/per_question}``.
+    r"""TeX by which a paper takes its figures from here: ``\num{meadow/all/accuracy}``.
 
-    >>> print(macros({"babi/qa1/accuracy": "100.00"}).splitlines()[-1])
-    \expandafter\def\csname num:babi/qa1/accuracy\endcsname{100.00}
+    >>> print(macros({"meadow/all/accuracy": "100.00"}).splitlines()[-1])
+    \expandafter\def\csname num:meadow/all/accuracy\endcsname{100.00}
     """
-    head = [
+    head = (
         "% Made by `substrate paper`; a figure that was not measured stops the run of TeX.",
         r"\providecommand{\num}[1]{\ifcsname num:#1\endcsname\csname num:#1\endcsname"
         r"\else\errmessage{no figure #1}\fi}",
-    ]
-    return "\n".join(
-        [
-            *head,
-            *(rf"\expandafter\def\csname num:{name}\endcsname{{{text}}}" for name, text in values.items()),
-        ]
     )
+    lines = (rf"\expandafter\def\csname num:{name}\endcsname{{{text}}}" for name, text in values.items())
+    return "\n".join([*head, *lines])
 
 
 def stale(text: str, values: Mapping[str, str]) -> list[str]:
     r"""The figures of a file of macros that are no longer what was measured, or are not measured any more.
 
-    >>> stale(macros({"babi/qa1/accuracy": "99.00"}), {"babi/qa1/accuracy": "100.00"})
-    ['babi/qa1/accuracy: 99.00 there, 100.00 here']
+    >>> stale(macros({"meadow/all/accuracy": "99.00"}), {"meadow/all/accuracy": "100.00"})
+    ['meadow/all/accuracy: 99.00 there, 100.00 here']
     """
     there = dict(re.findall(r"\\csname num:(.+?)\\endcsname\{(.*)\}$", text, flags=re.MULTILINE))
     return [

@@ -28,7 +28,7 @@ def graded(workspace: Workspace, name: str) -> list[Row]:
 
 
 def constants(rows: Sequence[Row]) -> dict[str, int]:
-    """How many rows each constant answer gets right: yes, no, and the gold that is most often.
+    """The rows that each constant answer gets right: yes, no, and the gold that is most often.
 
     >>> asked = {"benchmark": "b", "split": "s", "subset": "", "predicted": "", "correct": False, "log": ""}
     >>> constants([Row(**asked, scene=0, question=0, expected=gold) for gold in ("3", "no", "3")])
@@ -42,7 +42,7 @@ def constants(rows: Sequence[Row]) -> dict[str, int]:
 
 
 def replies(workspace: Workspace, name: str) -> dict[str, str]:
-    """What became of a model's replies, in words; nothing where no model was asked."""
+    """The fate of a model's replies, in words; nothing where no model was asked."""
     told = read_told(workspace.data / name)
     if told is None:
         return {}

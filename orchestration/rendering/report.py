@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import shutil
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
@@ -17,9 +17,9 @@ import msgspec
 from markupsafe import Markup
 
 from orchestration.lineage.number import Lineage, environment, trace_number
-from orchestration.registry import BENCHMARKS, MAIN, SOURCES, STUDIES, TABLES
+from orchestration.registry import BENCHMARKS, EXPLAINED, MAIN, SOURCES, STUDIES, TABLES
 from orchestration.rendering.answers import Answers, write_answers
-from orchestration.rendering.experiments import cross_domain, twin_of
+from orchestration.rendering.domains import cross_domain
 from orchestration.rendering.figures import Curve, ablation_curve, accuracy_by_subset
 from orchestration.rendering.page import (
     HERE,
@@ -31,32 +31,41 @@ from orchestration.rendering.page import (
     templates,
 )
 from orchestration.rendering.robustness import reliability_figures, robustness_figures
+from orchestration.rendering.scenes import write_scenes
 from orchestration.rendering.shown import ShownTable, shown_table, write_files
 from orchestration.rendering.states import write_states
-from orchestration.rendering.tables import Table
-from orchestration.rendering.videos import write_videos
+from orchestration.rendering.tables import Table, read_list
 from orchestration.rendering.worked import worked_examples
-from orchestration.scoring.counting import line_count, split_name
+from orchestration.scoring.counting import line_count, rows_of, split_name
 from orchestration.scoring.likeness import stated
 from orchestration.scoring.published import published
 from orchestration.scoring.scores import Score, metrics_file, read_metrics
 from orchestration.stage import Stages
 from orchestration.studies.reliability import SURE
 from orchestration.workspace.folders import Workspace
-from orchestration.workspace.named import kind_of
+from orchestration.workspace.named import files_of, kind_of
 from substrate.domains.smallville.experiment import HORIZON
 
-TITLES = {name: table.title for name, table in TABLES.items()} | {
-    study.name: study.shares.title for study in STUDIES if study.shares
+_TABLES = {name: (table.title, f"artifacts/{{profile}}/tables/{name}") for name, table in TABLES.items()} | {
+    study.name: (study.shares.title, study.file("table")) for study in STUDIES if study.shares
 }
-"""The headings of the tables, by name."""
-_ELSEWHERE = {study.name: study.file("table.json") for study in STUDIES if study.shares}
+"""The tables by name, each with its heading and its place without the suffix."""
+_OF_STUDIES = {study.name for study in STUDIES}
+"""The tables that stand below those of benchmarks."""
 MARKED = ("substrate", "ns_dr", "aloe", "memn2n", "pcr", "llama_direct", "concordia")
 """The sources whose published numbers have a mark of their own."""
+_MEASURED_ON = {
+    "official": "the official validation split",
+    "generated": "a generated world, which may be easier or harder",
+    "local": "official files of the user",
+    "none": "nothing",
+}
+Scores = Mapping[str, Mapping[str, Score]]
+"""The scores of each benchmark that has some, by number."""
 
 
 class Measured(NamedTuple):
-    """The data that a benchmark's numbers were computed on."""
+    """The data that a benchmark's numbers were computed on: official, generated, local or none."""
 
     title: str
     kind: str
@@ -74,16 +83,15 @@ class ForestRow(NamedTuple):
 
 
 class Forest(NamedTuple):
-    """Numbers by benchmark, and the axis's labels with their places."""
+    """Numbers by benchmark, the axis's labels with their places, and the sources of published numbers."""
 
     groups: list[tuple[str, list[ForestRow]]]
     axis: list[tuple[float, str]]
     systems: list[str]
-    """The sources of published numbers."""
 
 
 def write_report(workspace: Workspace, out: Path, known: Stages | None = None) -> dict[str, int]:
-    """Write the report of a run to a new folder: its page, and one of each number, benchmark and video.
+    """Write the report of a run to a new folder: its page, and one of each number, benchmark and scene.
 
     Returns:
         How many of each there are.
@@ -92,100 +100,97 @@ def write_report(workspace: Workspace, out: Path, known: Stages | None = None) -
     out.mkdir()
     for name in SHARED:
         shutil.copyfile(HERE / name, out / name)
-    scores = _read(workspace)
+    # A baseline that was not run has no scores.
+    files = {name: workspace.artifacts / metrics_file(name) for name in BENCHMARKS}
+    scores = {
+        name: {one.name: one for one in read_metrics(file)} for name, file in files.items() if file.is_file()
+    }
     answered = write_answers(workspace, jinja, out)
-    pages = _write_numbers(jinja, lineage, scores, {answers.benchmark.name for answers in answered}, out)
-    videos = write_videos(workspace, jinja, out)
+    _write_numbers(jinja, lineage, scores, {answers.benchmark.name for answers in answered}, out)
+    videos = write_scenes(workspace, jinja, out)
     content = _content(workspace, scores, out)
     write_states(jinja, workspace.settings.profile, content["worked"], out)
     run = jinja.get_template("run.html.j2").render(profile=workspace.settings.profile)
     (out / "run.html").write_text(run, "utf-8")
-    (out / "search.js").write_text(f"found({_sought(scores, answered)})\n", "utf-8")
+    sought = msgspec.json.encode([*_sought(scores, answered)]).decode()
+    (out / "search.js").write_text(f"found({sought})\n", "utf-8")
     page = jinja.get_template("report.html.j2").render(answered=answered, videos=videos, **content)
     (out / "index.html").write_text(page, "utf-8")
-    explained = sum(answers.count.explained for answers in answered)
-    answers = sum(answers.count.answers for answers in answered)
-    return {"numbers": pages, "answers": answers, "answers with their steps": explained}
-
-
-def _read(workspace: Workspace) -> dict[str, dict[str, Score]]:
-    """The scores of each benchmark that has some: a baseline that was not run has none."""
-    files = {name: workspace.artifacts / metrics_file(name) for name in BENCHMARKS}
     return {
-        name: {one.name: one for one in read_metrics(file)} for name, file in files.items() if file.is_file()
+        "numbers": sum(map(len, scores.values())),
+        "answers": sum(one.count["answers"] for one in answered),
+        "answers with their steps": sum(one.count["explained"] for one in answered),
     }
 
 
 def _write_numbers(
-    jinja: jinja2.Environment,
-    lineage: Lineage,
-    scores: Mapping[str, Mapping[str, Score]],
-    answered: Collection[str],
-    out: Path,
-) -> int:
+    jinja: jinja2.Environment, lineage: Lineage, scores: Scores, answered: Collection[str], out: Path
+) -> None:
     """A page for each number, with its trace and the answers that are not right."""
-    template, written = jinja.get_template("number.html.j2"), 0
+    template = jinja.get_template("number.html.j2")
     (out / "numbers").mkdir()
-    for benchmark, found in scores.items():
-        for number in found:
-            trace = trace_number(lineage, number, shown=NAMED)
-            subset, metric = split_name(number)
-            of_subset = {} if subset in ("", "mean") else {"subset": subset}
+    for benchmark, number in ((name, number) for name, found in scores.items() for number in found):
+        subset, metric = split_name(number)
+        of_subset = {} if subset in ("", "mean") else {"subset": subset}
+        page = template.render(
+            profile=lineage.workspace.settings.profile,
+            title=BENCHMARKS[benchmark].title,
+            trace=trace_number(lineage, number, shown=NAMED),
+            answers=f"../{answers_page(benchmark)}" if benchmark in answered else "../index.html",
+            subset=of_subset.get("subset", ""),
             # What the metric of facts calls wrong may have been answered right.
-            wrong = urlencode({**of_subset, "result": "wrong"}) if metric != "supporting" else ""
-            page = template.render(
-                profile=lineage.workspace.settings.profile,
-                title=BENCHMARKS[benchmark].title,
-                trace=trace,
-                answers=f"../{answers_page(benchmark)}" if benchmark in answered else "../index.html",
-                subset=of_subset.get("subset", ""),
-                wrong_filter=wrong,
-                up="../",
-            )
-            (out / number_page(number)).write_text(page, "utf-8")
-            written += 1
-    return written
+            wrong_filter=urlencode({**of_subset, "result": "wrong"}) if metric != "supporting" else "",
+            up="../",
+        )
+        (out / number_page(number)).write_text(page, "utf-8")
 
 
-def _sought(scores: Mapping[str, Mapping[str, Score]], answered: Iterable[Answers]) -> str:
-    """The list that the search looks through, as JSON: words and page of each number and of each page of
-    answers, which is searched there.
+def _sought(scores: Scores, answered: Iterable[Answers]) -> Iterator[tuple[str, str, int]]:
+    """The list that the search looks through: words and page of each number and of each page of answers,
+    which is searched there.
     """
-    found: list[tuple[str, str, int]] = []
     for benchmark, numbers in scores.items():
         title = BENCHMARKS[benchmark].title
         for name, score in numbers.items():
-            found.append((f"{name} · {title}: {percent(score)}", number_page(name), 0))
-    found += [(f"{one.title}: {one.count.answers:,} answers", one.page, 1) for one in answered]
-    return msgspec.json.encode(found).decode()
+            yield f"{name} · {title}: {percent(score)}", number_page(name), 0
+    for one in answered:
+        yield f"{one.benchmark.title}: {one.count['answers']:,} answers", one.page, 1
 
 
-def _content(workspace: Workspace, scores: Mapping[str, Mapping[str, Score]], out: Path) -> dict[str, Any]:
-    every = [score for found in scores.values() for score in found.values()]
-    sources = data_sources(workspace)
+def _content(workspace: Workspace, scores: Scores, out: Path) -> dict[str, Any]:
+    every = {name: score for found in scores.values() for name, score in found.items()}
+    sources = [
+        Measured(
+            source.title,
+            kind_of(workspace, source),
+            source.size(data) if (data := workspace.settings.data(source.name)).source == "generated" else "",
+        )
+        for source in SOURCES.values()
+    ]
     per_question = [score for score in scores[MAIN.name].values() if score.metric == "per_question"]
-    curves = workspace.artifacts / "ablations" / "curves.json"
-    drawn = msgspec.json.decode(curves.read_bytes(), type=list[Curve]) if curves.is_file() else []
+    curves = read_list(workspace.artifacts / "ablations" / "curves.json", Curve)
+    tables = {table.name: table for table in _tables(workspace, every, out)}
+    kinds = {source.kind for source in sources}
     return {
         "profile": workspace.settings.profile,
         "seed": workspace.settings.seed,
+        "main": MAIN.title,
         "main_on": _MEASURED_ON[kind_of(workspace, MAIN.source)],
         "sources": sources,
-        "summary": _summary(workspace, every, sources),
-        "official": {source.kind for source in sources} == {"official"},
-        "generated": any(source.kind == "generated" for source in sources),
-        "tables": {table.name: table for table in _tables(workspace, scores, out)},
+        "summary": _summary(workspace, every.values(), sources),
+        "official": kinds == {"official"},
+        "generated": "generated" in kinds,
+        "tables": tables,
+        "in_order": sorted(tables, key=lambda name: name in _OF_STUDIES),
         "forest": forest(scores),
-        "accuracy": Markup(accuracy_by_subset("accuracy", per_question)),
-        "curves": [
-            (curve, Markup(ablation_curve(f"curve{number}", curve))) for number, curve in enumerate(drawn)
-        ],
+        "accuracy": Markup(accuracy_by_subset("accuracy", MAIN.title, per_question)),
+        "curves": [(one, Markup(ablation_curve(f"curve{at}", one))) for at, one in enumerate(curves)],
         "falls": robustness_figures(workspace),
         "reliability": reliability_figures(workspace),
         "measured_on": {name: _MEASURED_ON[kind_of(workspace, BENCHMARKS[name].source)] for name in SURE},
         "SURE": SURE,
         "domains": cross_domain(),
-        "twin": twin_of(workspace),
+        "exhibits": list(_exhibits(workspace)),
         "worked": list(worked_examples(workspace)),
         "environment": environment(workspace),
         "citations": {who: system.citation for who, system in published().systems.items()},
@@ -194,28 +199,18 @@ def _content(workspace: Workspace, scores: Mapping[str, Mapping[str, Score]], ou
     }
 
 
-_MEASURED_ON = {
-    "official": "the official validation split",
-    "generated": "a generated world, which may be easier or harder",
-    "local": "official files of the user",
-    "none": "nothing",
-}
-
-
-def data_sources(workspace: Workspace) -> list[Measured]:
-    """The data that each of the profile's benchmarks was computed on: ``official``, ``generated``, ``local``
-    or ``none``.
-    """
-    found: list[Measured] = []
-    for source in SOURCES.values():
-        data = workspace.settings.data(source.name)
-        size = source.size(data) if data.source == "generated" else ""
-        found.append(Measured(source.title, kind_of(workspace, source), size))
-    return found
+def _exhibits(workspace: Workspace) -> Iterator[tuple[Any, ...]]:
+    """The sections that benchmarks give: whose, the section, and what it shows."""
+    for benchmark in EXPLAINED.values():
+        file, files = workspace.artifacts / benchmark.name / "answers.jsonl", {}
+        for exhibit in benchmark.exhibits:
+            rows = rows_of(file) if file.is_file() else iter(())
+            files = files or files_of(workspace, benchmark.source)
+            yield benchmark, exhibit, exhibit.shown(rows, files)
 
 
 def _summary(
-    workspace: Workspace, scores: Sequence[Score], sources: Iterable[Measured]
+    workspace: Workspace, scores: Collection[Score], sources: Iterable[Measured]
 ) -> list[tuple[str, str]]:
     """The figures of the strip under the title, each with what it counts."""
     folders = [workspace.artifacts / benchmark for benchmark in BENCHMARKS]
@@ -224,31 +219,26 @@ def _summary(
     )
     measured = sum(score.accuracy is not None for score in scores)
     official = [source.title for source in sources if source.kind == "official"]
+    named = f": {', '.join(official)}" if official else ""
     return [
         (f"{answers:,}", "answers, each a row with the hash of its log"),
         (f"{logs:,}", "event logs"),
         (f"{measured}", f"numbers measured, {len(scores) - measured} not"),
-        (
-            f"{len(official)}",
-            "benchmarks on official data" + (f": {', '.join(official)}" if official else ""),
-        ),
+        (f"{len(official)}", f"benchmarks on official data{named}"),
     ]
 
 
-def _tables(workspace: Workspace, scores: Mapping[str, Mapping[str, Score]], out: Path) -> list[ShownTable]:
+def _tables(workspace: Workspace, scores: Mapping[str, Score], out: Path) -> Iterator[ShownTable]:
     """The run's tables, with every cell that the other formats have."""
-    made: list[ShownTable] = []
-    every = {key: score for found in scores.values() for key, score in found.items()}
-    for name, title in TITLES.items():
-        path = workspace.path(_ELSEWHERE.get(name, f"artifacts/{{profile}}/tables/{name}.json"))
+    for name, (title, place) in _TABLES.items():
+        path = workspace.path(f"{place}.json")
         if path.is_file():
             table = msgspec.json.decode(path.read_bytes(), type=Table)
             files = write_files(table, name, path.with_suffix(".tex"), out)
-            made.append(shown_table(name, title, table, every, files))
-    return made
+            yield shown_table(name, title, table, scores, files)
 
 
-def forest(scores: Mapping[str, Mapping[str, Score]]) -> Forest:
+def forest(scores: Scores) -> Forest:
     """The forest plot of every number: measured with its interval, and what was published of it."""
     every = [score for found in scores.values() for score in found.values()]
     values = [value for score in every for value in (*(score.wilson or ()), *score.published.values())]
@@ -257,22 +247,14 @@ def forest(scores: Mapping[str, Mapping[str, Score]]) -> Forest:
     def place(value: float) -> float:
         return round(100 * (value - low) / (1 - low), 2)
 
-    groups = [
-        (
-            BENCHMARKS[benchmark].title,
-            [
-                ForestRow(
-                    score,
-                    f"{score.subset} {score.metric}".replace("_", " ").strip(),
-                    None if score.accuracy is None else place(score.accuracy),
-                    score.wilson and (place(score.wilson[0]), place(score.wilson[1])),
-                    [(who, place(value), stated(score, who)) for who, value in score.published.items()],
-                )
-                for score in found.values()
-            ],
-        )
-        for benchmark, found in scores.items()
-    ]
+    def row(score: Score) -> ForestRow:
+        label = f"{score.subset} {score.metric}".replace("_", " ").strip()
+        x = None if score.accuracy is None else place(score.accuracy)
+        interval = score.wilson and (place(score.wilson[0]), place(score.wilson[1]))
+        marks = [(who, place(value), stated(score, who)) for who, value in score.published.items()]
+        return ForestRow(score, label, x, interval, marks)
+
+    groups = [(BENCHMARKS[name].title, [*map(row, found.values())]) for name, found in scores.items()]
     axis = [(place(tick / 100), f"{tick}") for tick in range(100, round(100 * low) - 1, -20)]
     there = {who for score in every for who in score.published}
     return Forest(groups, axis, [who for who in published().systems if who in there])

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-import msgspec
 from msgspec.structs import replace
 
 from orchestration.benchmarks.baselines import COMPARISONS, LanguageModel
-from orchestration.benchmarks.benchmark import Benchmark, Data, Source
+from orchestration.benchmarks.benchmark import Benchmark, Source
 from orchestration.benchmarks.benchmark import Table as Declared
 from orchestration.models.transcript import Told, read_told
 from orchestration.registry import BENCHMARKS, SOURCES
 from orchestration.rendering.replies import NO_MODEL, REPLIES, constants, graded, replies
-from orchestration.rendering.tables import Table
+from orchestration.rendering.tables import Table, read_list
 from orchestration.scoring.counting import Comparison
 from orchestration.scoring.formatting import bounds, paired, share
 from orchestration.scoring.likeness import (
@@ -44,36 +43,41 @@ REPEATED = "artifacts/{profile}/ablations/determinism.json"
 """The hashes of the same answers computed in several ways."""
 
 
-def by_subset(_: Declared, shown: Benchmarks, scores: Mapping[str, Score], workspace: Workspace) -> Table:
+def by_subset(table: Declared, shown: Benchmarks, scores: Mapping[str, Score], workspace: Workspace) -> Table:
     """Table 1 of the paper: what was measured, then what was published, each system with what it reads, and
-    the
-    differences between like and like; and the rows that go past the paper.
+    the differences between like and like; and the rows that go past the paper.
     """
     caption = (
         f"{'; '.join(_asked_of(one, scores, workspace) for one in shown)}. "
         "n counts questions, or options where the row says so; the paper's n counts questions in every row. "
-        "Intervals are Wilson, 95 %. "
-        "The rows of a dotted name are not the paper's: forks simulated by the calibrated law of motion, "
-        "counterfactual.simulated to the horizon of the official key (51 frames after the video), "
-        "counterfactual.video to the video's end. "
+        f"Intervals are Wilson, 95 %. {table.note} "
         f"Published on the official validation split: {_cited('substrate')}; on the validation or the test "
         f"split, as sources disagree: {_cited('ns_dr', 'aloe')}. "
         f"{READS} {NS_DR_EXECUTOR} {elsewhere(shown[0].name)}"
     )
-    rivals_shown = ("ns_dr", "aloe")
-    columns = _Columns("subset")
-    columns.add("n", "substrate", "95 % interval")
-    columns.add("paper's n", marked(PAPER), cited=(PAPER,))
+    rivals_shown, grid = ("ns_dr", "aloe"), _Grid("subset")
+    grid.add("n", "substrate", "95 % interval")
+    grid.add("paper's n", marked(PAPER), cited=(PAPER,))
     for who in rivals_shown:
-        columns.add(marked(who), cited=(who,))
-    columns.add("paper's gap", cited=(PAPER, *rivals_shown))
-    columns.add("substrate minus paper", cited=(PAPER,))
-    columns.add("gap (substrate vs. best)", cited=rivals_shown)
-    rows = [
-        [f"{s.subset} {s.metric.replace('_', '-')}{_from(s.name)}", *_subset_row(s, rivals_shown)]
-        for s in scores.values()
-    ]
-    return columns.table(caption, rows, [[name] * len(columns.heads) for name in scores])
+        grid.add(marked(who), cited=(who,))
+    grid.add("paper's gap", cited=(PAPER, *rivals_shown))
+    grid.add("substrate minus paper", cited=(PAPER,))
+    grid.add("gap (substrate vs. best)", cited=rivals_shown)
+    usual = reads(PAPER)
+    for name, score in scores.items():
+        other = "" if (read := reads(PAPER, name)) == usual else f", from {read}"
+        best = best_rival(name)
+        grid.row(
+            f"{score.subset} {score.metric.replace('_', '-')}{other}",
+            *_measured(score),
+            printed_n(name) if PAPER in published().accuracies(name) else "",
+            *(printed(name, who) for who in (PAPER, *rivals_shown)),
+            _printed_gap(name, best),
+            compared(score, PAPER),
+            compared(score, best, named=True) if best else NOT_REPORTED,
+            of=name,
+        )
+    return grid.table(caption)
 
 
 def _asked_of(one: Benchmark, scores: Mapping[str, Score], workspace: Workspace) -> str:
@@ -82,25 +86,6 @@ def _asked_of(one: Benchmark, scores: Mapping[str, Score], workspace: Workspace)
     asked = sum(s.n for name, s in scores.items() if name in one.numbers and s.metric == "per_question")
     of_user = asked and kind_of(workspace, one.source) == "local"
     return f"{told}, ours of {asked:,} of the official questions" if of_user else told
-
-
-def _from(name: str) -> str:
-    """The data that a number was read from, where that differs from the table's other numbers."""
-    usual, read = reads(PAPER), reads(PAPER, name)
-    return "" if read == usual else f", from {read}"
-
-
-def _subset_row(score: Score, shown: Sequence[str]) -> list[str]:
-    best = best_rival(score.name)
-    return [
-        *_measured(score),
-        printed_n(score.name) if PAPER in published().accuracies(score.name) else "",
-        printed(score.name, PAPER),
-        *(printed(score.name, who) for who in shown),
-        _printed_gap(score.name, best),
-        compared(score, PAPER),
-        compared(score, best, named=True) if best else NOT_REPORTED,
-    ]
 
 
 def _printed_gap(name: str, rival: str | None) -> str:
@@ -114,8 +99,7 @@ def _printed_gap(name: str, rival: str | None) -> str:
 
 def by_number(_: Declared, shown: Benchmarks, scores: Mapping[str, Score], workspace: Workspace) -> Table:
     """The other benchmarks: what was measured, of whom; what the paper printed of it; what others did; and
-    the
-    differences between like and like.
+    the differences between like and like.
     """
     asked = dict.fromkeys(one.source.name for one in shown if not one.by_model) or dict.fromkeys(
         one.asks.source.name for one in shown if isinstance(one, LanguageModel)
@@ -131,22 +115,18 @@ def by_number(_: Declared, shown: Benchmarks, scores: Mapping[str, Score], works
         + (f"A language model's number is its own, not the substrate's: {models}. " if models else "")
         + READS
     )
-    columns = _Columns("number")
-    columns.add("measured of", "n", "measured", "95 % interval")
-    columns.add("paper's n", "paper", "paper's 95 % interval", "measured minus paper", cited=(PAPER,))
+    grid = _Grid("number")
+    grid.add("measured of", "n", "measured", "95 % interval")
+    grid.add("paper's n", "paper", "paper's 95 % interval", "measured minus paper", cited=(PAPER,))
     systems = tuple(who for who in published().systems if who != PAPER)
-    columns.add("others", "paper's gap", "measured minus others", cited=systems)
-    rows: list[list[str]] = []
-    numbers: list[list[str]] = []
+    grid.add("others", "paper's gap", "measured minus others", cited=systems)
     for benchmark in sorted(shown, key=lambda benchmark: benchmark.table[1]):
+        model = told.get(benchmark.name)
         for name in benchmark.numbers:
-            rows.append([name, *_number_row(scores[name], benchmark, told.get(benchmark.name))])
-            numbers.append([name] * len(columns.heads))
-        beside = _beside(benchmark, workspace) if told.get(benchmark.name) else ()
-        for label, *cells in beside:
-            rows.append([f"{benchmark.name}: {label}", *cells, *[""] * (len(columns.heads) - 5)])
-            numbers.append([""] * len(columns.heads))
-    return columns.table(caption, rows, numbers)
+            grid.row(name, *_number_row(scores[name], benchmark, model), of=name)
+        for label, *cells in _beside(benchmark, workspace) if model else ():
+            grid.row(f"{benchmark.name}: {label}", *cells)
+    return grid.table(caption)
 
 
 def _beside(benchmark: Benchmark, workspace: Workspace) -> Iterator[list[str]]:
@@ -156,19 +136,14 @@ def _beside(benchmark: Benchmark, workspace: Workspace) -> Iterator[list[str]]:
     rows = graded(workspace, benchmark.name)
     for label, right in constants(rows).items():
         yield [label, "a constant", f"{len(rows):,}", share(right, len(rows)), bounds(right, len(rows))]
-    for one in _comparisons(workspace):
+    # A run of one baseline alone compares nothing.
+    for one in read_list(workspace.path(COMPARISONS), Comparison):
         if one.second == benchmark.name and one.mcnemar is not None:
             right = one.both + one.first_only
             p = f"the substrate on the same questions, McNemar's exact p {one.mcnemar:.2g}"
             yield [p, "substrate", f"{one.n:,}", share(right, one.n), bounds(right, one.n)]
     for label, cell in replies(workspace, benchmark.name).items():
-        yield [label, "", cell, "", ""]
-
-
-def _comparisons(workspace: Workspace) -> list[Comparison]:
-    """The comparisons with the substrate; none where a run was of one baseline alone."""
-    path = workspace.path(COMPARISONS)
-    return msgspec.json.decode(path.read_bytes(), type=list[Comparison]) if path.is_file() else []
+        yield [label, "", cell]
 
 
 def _number_row(score: Score, benchmark: Benchmark, told: Told | None) -> list[str]:
@@ -196,11 +171,9 @@ def by_variant(
     """Section 6 of the paper: each variant per question and per option, beside what was published; and hashes
     of answers computed in several ways.
     """
-    repeated = msgspec.json.decode(workspace.path(REPEATED).read_bytes(), type=list[Repetition])
-    hashes = len({one.sha256 for one in repeated})
-    ways = "; ".join(one.how for one in repeated)
-    same = NOT_MEASURED
+    same, repeated = NOT_MEASURED, read_list(workspace.path(REPEATED), Repetition)
     if repeated:
+        ways, hashes = "; ".join(one.how for one in repeated), len({one.sha256 for one in repeated})
         same = (
             f"{repeated[0].rows:,} answers, computed in {len(repeated)} ways ({ways}), have {hashes} "
             f"distinct {'hash' if hashes == 1 else 'hashes'}"
@@ -209,33 +182,24 @@ def by_variant(
         f"{shown[0].title}, {_source(shown[0].source, workspace)}. Intervals are Wilson, 95 %. "
         f"Published on the official validation split: {_cited(PAPER)}, section 6. Determinism: {same}."
     )
-    columns = _Columns("variant")
+    grid = _Grid("variant")
     for n, metric in (("n", "per question"), ("options", "per option")):
-        columns.add(n, metric, "95 % interval")
-        columns.add("paper's n", marked(PAPER), f"{metric} minus paper", cited=(PAPER,))
-    rows: list[list[str]] = []
-    numbers: list[list[str]] = []
+        grid.add(n, metric, "95 % interval")
+        grid.add("paper's n", marked(PAPER), f"{metric} minus paper", cited=(PAPER,))
     # A variant has two numbers, one after the other.
-    for question, option in zip(shown[0].numbers[::2], shown[0].numbers[1::2], strict=True):
-        rows.append(_variant_row(table, scores[question], scores[option]))
-        numbers.append([question] * 7 + [option] * 6)
-    return columns.table(caption, rows, numbers)
-
-
-def _variant_row(table: Declared, question: Score, option: Score) -> list[str]:
-    study, _, label = question.subset.partition(".")
-    cells = [f"{table.labels[study]}: {label}"]
-    for score in (question, option):
-        reported = PAPER in published().accuracies(score.name)
-        cells += [*_measured(score), printed_n(score.name) if reported else ""]
-        cells += [printed(score.name, PAPER), compared(score, PAPER)]
-    return cells
+    for pair in zip(shown[0].numbers[::2], shown[0].numbers[1::2], strict=True):
+        cells: list[str] = []
+        for name in pair:
+            n = printed_n(name) if PAPER in published().accuracies(name) else ""
+            cells += [*_measured(scores[name]), n, printed(name, PAPER), compared(scores[name], PAPER)]
+        study, _, label = scores[pair[0]].subset.partition(".")
+        grid.row(f"{table.labels[study]}: {label}", *cells, of=[pair[0]] * 7 + [pair[1]] * 6)
+    return grid.table(caption)
 
 
 def by_metric(table: Declared, shown: Benchmarks, scores: Mapping[str, Score], workspace: Workspace) -> Table:
     """Table 2 of the paper: the substrate and two language-model baselines, each measured and as published;
-    and on
-    joint accuracy the paired difference.
+    and on joint accuracy the paired difference.
     """
     settings, first, rivals = workspace.settings, shown[0].name, [one.name for one in shown[1:]]
     told = {rival: read_told(workspace.data / rival) for rival in rivals}
@@ -252,44 +216,33 @@ def by_metric(table: Declared, shown: Benchmarks, scores: Mapping[str, Score], w
         "is between systems that were asked the same specifications here; none is made to a published "
         f"figure, whose specifications are not public. Published: {_cited(PAPER, *systems)}."
     )
-    columns = _Columns("metric")
-    columns.add("substrate")
-    columns.add(marked(PAPER, measured.name), cited=(PAPER,))
+    grid = _Grid("metric")
+    grid.add("substrate")
+    grid.add(marked(PAPER, measured.name), cited=(PAPER,))
     for rival, who in zip(rivals, systems, strict=True):
         named = told[rival]
-        columns.add(f"{rival.removeprefix(f'{first}_')}, {named.answered[0].model if named else NO_MODEL}")
-        columns.add(f"{marked(who)}, published", cited=(who,))
+        grid.add(f"{rival.removeprefix(f'{first}_')}, {named.answered[0].model if named else NO_MODEL}")
+        grid.add(f"{marked(who)}, published", cited=(who,))
     names = (first, *rivals)
-    comparisons = msgspec.json.decode(workspace.path(COMPARISONS).read_bytes(), type=list[Comparison])
-    by_second = {comparison.second: comparison for comparison in comparisons}
-    rows: list[list[str]] = []
-    numbers: list[list[str]] = []
     for metric, label in table.labels.items():
-        row, of_row = [label], [f"{first}/{metric}"]
-        for name in names:
-            number = f"{name}/{metric}"
-            whose = own(number)
-            row += [
-                _with_interval(scores[number]),
-                " ".join((printed(number, whose), interval(number, whose))).strip(),
-            ]
-            of_row += [number] * 2
-        rows.append(row)
-        numbers.append(of_row)
+        cells, of = list[str](), [f"{first}/{metric}"]
+        for number in (f"{name}/{metric}" for name in names):
+            cells.append(" ".join(_measured(scores[number])[1:]).strip())
+            cells.append(" ".join((printed(number, own(number)), interval(number, own(number)))).strip())
+            of += [number] * 2
+        grid.row(label, *cells, of=of)
     joint = [f"{name}/joint" for name in names]
+    twice = [name for name in joint for _ in range(2)]
     counts = [cell for name in joint for cell in (f"{scores[name].n:,}", printed_n(name))]
-    rows.append(["specifications", *counts])
-    numbers.append(["", *(name for name in joint for _ in range(2))])
-    against = [cell for rival in rivals for cell in _difference(by_second[rival])]
-    rows.append(["joint: substrate minus this", "", "", *against])
-    chance = [cell for rival in rivals for cell in _p_value(by_second[rival])]
-    rows.append(["McNemar, exact, two-sided p", "", "", *chance])
-    numbers += [["", "", "", *(name for name in joint[1:] for _ in range(2))]] * 2
+    grid.row("specifications", *counts, of=["", *twice])
+    found = {pair.second: pair for pair in read_list(workspace.path(COMPARISONS), Comparison)}
+    for label, pair_of in (("joint: substrate minus this", _difference), ("McNemar, exact, two-sided p", _p)):
+        against = [cell for rival in rivals for cell in pair_of(found[rival])]
+        grid.row(label, "", "", *against, of=["", "", "", *twice[2:]])
     beside = {name: _judged_beside(workspace, name, table.labels) for name in names}
     for label in beside[first]:
-        rows.append([label, *(cell for name in names for cell in (beside[name][label], ""))])
-        numbers.append([""] * len(columns.heads))
-    return columns.table(caption, rows, numbers)
+        grid.row(label, *(cell for name in names for cell in (beside[name][label], "")))
+    return grid.table(caption)
 
 
 def _judged_beside(workspace: Workspace, name: str, labels: Mapping[str, str]) -> dict[str, str]:
@@ -305,10 +258,6 @@ def _judged_beside(workspace: Workspace, name: str, labels: Mapping[str, str]) -
     return cells | dict.fromkeys(REPLIES, "") | replies(workspace, name)
 
 
-def _with_interval(score: Score) -> str:
-    return " ".join(_measured(score)[1:]).strip()
-
-
 def _joint_figure(comparison: Comparison, edge: str = "") -> str | None:
     """The paper's figures for the paired difference on joint accuracy."""
     figures = published().numbers[f"{comparison.first}/joint"].figures
@@ -316,38 +265,43 @@ def _joint_figure(comparison: Comparison, edge: str = "") -> str | None:
     return found and found.printed
 
 
-def _difference(comparison: Comparison) -> list[str]:
+def _difference(one: Comparison) -> list[str]:
     """The paired difference as measured, and as published."""
     here = NOT_MEASURED
-    if comparison.difference is not None:
-        one = comparison
+    if one.difference is not None:
         here = paired(one.both, one.first_only, one.second_only, one.neither)
-    low, high = (_joint_figure(comparison, edge) for edge in ("/low", "/high"))
-    bounds = f" [{low}, {high}]" if low and high else ""
-    return [here, f"+{_joint_figure(comparison)} pp{bounds}"]
+    low, high = (_joint_figure(one, edge) for edge in ("/low", "/high"))
+    return [here, f"+{_joint_figure(one)} pp{f' [{low}, {high}]' if low and high else ''}"]
 
 
-def _p_value(comparison: Comparison) -> list[str]:
-    here = NOT_MEASURED if comparison.mcnemar is None else f"{comparison.mcnemar:.2g}"
-    return [here, _joint_figure(comparison, "/p") or NOT_REPORTED]
+def _p(one: Comparison) -> list[str]:
+    """The p of that difference as measured, and as published."""
+    here = NOT_MEASURED if one.mcnemar is None else f"{one.mcnemar:.2g}"
+    return [here, _joint_figure(one, "/p") or NOT_REPORTED]
 
 
-class _Columns:
-    """The heads of a table as it is laid out, each with whose published figures stand below it."""
+class _Grid:
+    """A table as it is laid out: columns, each with whose published figures stand below it, then rows."""
 
     def __init__(self, label: str) -> None:
         self.heads = [label]
         self.cited: list[dict[str, str]] = [{}]
+        self.lines: list[list[str]] = []
+        self.numbers: list[Sequence[str]] = []
 
     def add(self, *heads: str, cited: Sequence[str] = ()) -> None:
         """Further columns, all with the same citations."""
         self.heads += heads
-        sources = {who: published().systems[who].citation for who in cited}
-        self.cited += [sources] * len(heads)
+        self.cited += [{who: published().systems[who].citation for who in cited}] * len(heads)
 
-    def table(self, caption: str, rows: list[list[str]], numbers: list[list[str]]) -> Table:
-        """The table of these columns."""
-        return Table(caption, self.heads, rows, numbers, self.cited)
+    def row(self, *cells: str, of: str | Sequence[str] = "") -> None:
+        """A row, its end empty where cells are missing, and the number that it or each cell speaks of."""
+        self.lines.append([*cells, *[""] * (len(self.heads) - len(cells))])
+        self.numbers.append([of] * len(self.heads) if isinstance(of, str) else of)
+
+    def table(self, caption: str) -> Table:
+        """The table."""
+        return Table(caption, self.heads, self.lines, self.numbers, self.cited)
 
 
 def _cited(*systems: str) -> str:
@@ -356,25 +310,23 @@ def _cited(*systems: str) -> str:
 
 def _source(source: Source, workspace: Workspace) -> str:
     """A profile's data of a source, in words."""
-    settings, kind = workspace.settings, kind_of(workspace, source)
+    settings, kind, folder = workspace.settings, kind_of(workspace, source), workspace.data / source.name
+    profile = f"(profile {settings.profile})"
     if kind == "local":
-        named = read_named(workspace.data / source.name).items()
-        files = ", ".join(
-            f"{what} {file.name} sha256 {file.sha256.removeprefix('sha256:')[:12]}" for what, file in named
-        )
-        return f"official files of the user, {files} (profile {settings.profile})"
-    data: Data = settings.data(source.name)
+        named = [f"{what} {file.name} {_hash(file.sha256)}" for what, file in read_named(folder).items()]
+        return f"official files of the user, {', '.join(named)} {profile}"
     if kind == "official":
-        trusted = "".join(
-            f"; {file.name} trusted on first use, sha256 {file.sha256.removeprefix('sha256:')[:12]}"
-            for file in trusted_on_first_use(workspace.data / source.name)
-        )
-        return f"official {source.official.words} (profile {settings.profile}){trusted}"
+        firsts = trusted_on_first_use(folder)
+        trusted = [f"; {file.name} trusted on first use, {_hash(file.sha256)}" for file in firsts]
+        return f"official {source.official.words} {profile}{''.join(trusted)}"
     if kind == "generated":
-        size = source.size(data)
-        where = f"seed {settings.seed} (profile {settings.profile})"
-        return f"generated world, not the official data: {size}, {where}"
+        size = source.size(settings.data(source.name))
+        return f"generated world, not the official data: {size}, seed {settings.seed} {profile}"
     return NOT_MEASURED
+
+
+def _hash(digest: str) -> str:
+    return f"sha256 {digest.removeprefix('sha256:')[:12]}"
 
 
 def _measured(score: Score) -> list[str]:

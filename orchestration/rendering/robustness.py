@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import msgspec
 from markupsafe import Markup
 
 from orchestration.rendering.figures import Fall, fall, reliability_diagram
-from orchestration.rendering.tables import Table
+from orchestration.rendering.tables import Table, read_list
 from orchestration.scoring.formatting import bounds, share
 from orchestration.scoring.statistics import wilson
 from orchestration.studies.reliability import EVENTS, RELIABILITY, Reliability, bins_file
@@ -23,16 +22,12 @@ FALLS = ROBUSTNESS.file("falls.json")
 def table_of(falls: Sequence[Fall], caption: str, heads: Sequence[str]) -> Table:
     """A row for each setting and condition; what was not asked is not measured."""
     points = [(one.title, point) for one in falls for point in one.points]
-    rows = [
-        [title, point.setting, point.condition, *_share(point.correct, point.n)] for title, point in points
-    ]
+    rows: list[list[str]] = []
+    for title, point in points:
+        right, n = point.correct, point.n
+        said = [share(right, n), bounds(right, n)] if n else ["not measured", ""]
+        rows.append([title, point.setting, point.condition, f"{right:,}", f"{n:,}", *said])
     return Table(caption, heads, rows, [[""] * len(heads) for _ in rows], [{} for _ in heads])
-
-
-def _share(correct: int, n: int) -> list[str]:
-    if not n:
-        return ["0", "0", "not measured", ""]
-    return [f"{correct:,}", f"{n:,}", share(correct, n), bounds(correct, n)]
 
 
 def lines_of(falls: Sequence[Fall]) -> list[tuple[object, ...]]:
@@ -60,9 +55,7 @@ def reliability_figures(workspace: Workspace) -> dict[str, ReliabilityFigure]:
     """The agreement of probabilities with what is so, by the part of the study; of those that said some."""
     drawn: dict[str, ReliabilityFigure] = {}
     for part in RELIABILITY.parts:
-        path = workspace.path(bins_file(part.name))
-        found = msgspec.json.decode(path.read_bytes(), type=list[Reliability]) if path.is_file() else []
-        if found := [one for one in found if one.n]:
+        if found := [one for one in read_list(workspace.path(bins_file(part.name)), Reliability) if one.n]:
             series = {one.subset: one.bins for one in found}
             svg = Markup(reliability_diagram(f"reliability-{part.name}", series))
             drawn[part.name] = ReliabilityFigure(svg, [in_words(one) for one in found])
@@ -78,16 +71,10 @@ def in_words(one: Reliability) -> str:
     )
 
 
-def read_falls(workspace: Workspace) -> list[Fall]:
-    """The counts; nothing where the stage has not run."""
-    path = workspace.path(FALLS)
-    return msgspec.json.decode(path.read_bytes(), type=list[Fall]) if path.is_file() else []
-
-
 def robustness_figures(workspace: Workspace) -> list[tuple[str, Markup]]:
     """For the report: the title of each benchmark that was measured, with its figure."""
     return [
         (one.title, Markup(fall(f"fall-{one.name}", one)))
-        for one in read_falls(workspace)
+        for one in read_list(workspace.path(FALLS), Fall)
         if any(point.n for point in one.points)
     ]

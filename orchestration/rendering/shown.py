@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import csv
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 
-from orchestration.benchmarks.benchmark import Benchmark
 from orchestration.registry import BENCHMARKS
 from orchestration.rendering.page import percent
 from orchestration.rendering.tables import Table
@@ -89,42 +89,36 @@ def shown_table(
     for texts, numbers in zip(table.rows, table.numbers, strict=True):
         cells: list[Cell] = []
         for at in kept[1:]:
+            score, own = scores.get(numbers[at]), not table.cited[at]
+            measured = score and own and texts[at].partition(" [")[0] == percent(score)
             below = texts[at + 1] if table.heads[at + 1 : at + 2] and table.heads[at + 1] in _BESIDE else ""
-            cells.append(_cell(texts[at], numbers[at], bool(table.cited[at]), below, scores))
-        own = BENCHMARKS.get(numbers[0].partition("/")[0])
-        rows.append(Row(_label(texts[0], own), cells, own is not None and _is_part(numbers[0], own)))
+            cells.append(Cell(texts[at], numbers[at] if measured else None, below))
+        rows.append(_row(texts[0], numbers[0], cells))
     told = [scores[numbers[0]] for numbers in table.numbers if numbers[0] in scores]
     return ShownTable(name, title, heads, rows, table.caption, conclusion(told), files)
 
 
-def _label(text: str, benchmark: Benchmark | None) -> str:
-    """A number's name in words; what is no name as it is."""
-    if benchmark is None or text not in benchmark.numbers:
-        return text
-    subset, metric = split_name(text)
-    said = ", ".join(part for part in (subset, metric) if part).replace("_", " ")
-    return f"{benchmark.title}: {said}"
-
-
-def _is_part(number: str, benchmark: Benchmark) -> bool:
-    """Tell whether a number is a part of a mean that stands in the table, and one of many."""
-    means = [name for name in benchmark.numbers if split_name(name)[0] == "mean"]
-    return bool(means) and len(benchmark.numbers) > _MANY and number not in means
-
-
-def _cell(text: str, number: str, cited: bool, below: str, scores: Mapping[str, Score]) -> Cell:
-    """A cell, tied to its number where it shows what was measured."""
-    score = scores.get(number)
-    measured = score and not cited and text.partition(" [")[0] == percent(score)
-    return Cell(text, number if measured else None, below)
+def _row(label: str, number: str, cells: list[Cell]) -> Row:
+    """A row with a number's name in words as its label; on demand if it is a part of a mean that stands in
+    the table, and one of many.
+    """
+    own = BENCHMARKS.get(number.partition("/")[0])
+    if own is None:
+        return Row(label, cells)
+    if label in own.numbers:
+        said = ", ".join(part for part in split_name(label) if part).replace("_", " ")
+        label = f"{own.title}: {said}"
+    means = [name for name in own.numbers if split_name(name)[0] == "mean"]
+    return Row(label, cells, bool(means) and len(own.numbers) > _MANY and number not in means)
 
 
 def conclusion(scores: Sequence[Score]) -> str:
     """The outcome of some numbers in a sentence or two: how far from the paper's, or why nobody knows.
 
     >>> from orchestration.scoring.scores import score
-    >>> conclusion([score("twin/joint", 500, 500, "generated", "generated")])
-    "No number is compared with the paper's (generated data: 1 number). Here 100.00 % to 100.00 % are right."
+    >>> from orchestration.registry import MAIN
+    >>> conclusion([score(MAIN.numbers[0], 500, 500, "generated", "generated")]).partition(" Here")[0]
+    "No number is compared with the paper's (generated data: 1 number)."
     """
     measured = [one for one in {one.name: one for one in scores}.values() if one.n]
     paper = [one for one in measured if PAPER in one.published]
@@ -136,9 +130,7 @@ def conclusion(scores: Sequence[Score]) -> str:
         verb = "lies" if len(apart) == 1 else "lie"
         said = f"The {len(apart)} {of} compared with the paper's {verb} within {max(apart):.2f} points of it."
     else:
-        why: dict[str, int] = {}
-        for one in paper:
-            why[why_not(one, PAPER)] = why.get(why_not(one, PAPER), 0) + 1
+        why = Counter(why_not(one, PAPER) for one in paper)
         reasons = "; ".join(f"{reason}: {n} number{'' if n == 1 else 's'}" for reason, n in why.items())
         shares = sorted(one.correct / one.n for one in paper)
         said = (
@@ -155,16 +147,10 @@ def write_files(table: Table, name: str, tex: Path, out: Path) -> dict[str, str]
     folder.mkdir(exist_ok=True)
     with (folder / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
         csv.writer(file, lineterminator="\n").writerows([table.heads, *table.rows])
-    lines = [dict(zip(_unique(table.heads), row, strict=True)) for row in table.rows]
-    (folder / f"{name}.jsonl").write_bytes(b"".join(msgspec.json.encode(line) + b"\n" for line in lines))
+    # Of heads that are the same, a later one has its number.
+    heads = [f"{one} {at + 1}" if one in table.heads[:at] else one for at, one in enumerate(table.heads)]
+    lines = [msgspec.json.encode(dict(zip(heads, row, strict=True))) for row in table.rows]
+    (folder / f"{name}.jsonl").write_bytes(b"".join(line + b"\n" for line in lines))
     (folder / f"{name}.tex").write_bytes(tex.read_bytes())
-    return {
-        "CSV": f"tables/{name}.csv",
-        "JSON Lines": f"tables/{name}.jsonl",
-        "TeX": f"tables/{name}.tex",
-    }
-
-
-def _unique(heads: Sequence[str]) -> list[str]:
-    """Heads of which no two are the same: a later one has its number."""
-    return [head if head not in heads[:at] else f"{head} {at + 1}" for at, head in enumerate(heads)]
+    formats = {"CSV": "csv", "JSON Lines": "jsonl", "TeX": "tex"}
+    return {title: f"tables/{name}.{suffix}" for title, suffix in formats.items()}

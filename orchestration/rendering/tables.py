@@ -1,13 +1,22 @@
-"""Tables in Markdown, LaTeX, HTML and JSON."""
+"""Tables in Markdown, LaTeX, HTML and JSON; and records that a run left as JSON."""
 
 from __future__ import annotations
 
 import html
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 from tabulate import LATEX_ESCAPE_RULES, tabulate
+
+T = TypeVar("T")
+
+
+def read_list(path: Path, of: type[T]) -> list[T]:
+    """The records of a JSON file; none where a run did not make it."""
+    return msgspec.json.decode(path.read_bytes(), type=list[of]) if path.is_file() else []
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from orchestration.benchmarks.benchmark import Example, Explained
+from orchestration.benchmarks.benchmark import Explained
 from orchestration.lineage.explain import explain_rows
 from orchestration.registry import EXPLAINED
 from orchestration.scoring.counting import rows_of
@@ -45,16 +45,16 @@ class Worked(NamedTuple):
 def worked_examples(workspace: Workspace) -> Iterator[tuple[str, Worked]]:
     """An example of each kind that this run has answers of, behind the kind's title."""
     for benchmark in EXPLAINED.values():
+        file = workspace.artifacts / benchmark.name / "answers.jsonl"
         for shown in benchmark.examples:
-            example = _example(workspace, benchmark, shown)
-            if example:
+            if example := _example(workspace, benchmark, file, shown.subset):
                 yield shown.title, example
 
 
-def _example(workspace: Workspace, benchmark: Explained, shown: Example) -> Worked | None:
-    """Among the first rows of a kind the first that is telling, else the first."""
+def _example(workspace: Workspace, benchmark: Explained, file: Path, subset: str) -> Worked | None:
+    """Among the first answered rows of a subset the first that is telling, else the first."""
+    answered = (row for row in rows_of(file) if row.subset == subset and row.error is msgspec.UNSET)
     first: Worked | None = None
-    answered = _rows(workspace.artifacts / benchmark.name / "answers.jsonl", shown.subset)
     for example in work(workspace, benchmark, islice(answered, _LOOKED_AT)):
         if example.telling:
             return example
@@ -64,11 +64,5 @@ def _example(workspace: Workspace, benchmark: Explained, shown: Example) -> Work
 
 def work(workspace: Workspace, benchmark: Explained, rows: Iterable[Row]) -> Iterator[Worked]:
     """The answers of some rows explained and pictured, scene by scene."""
-    for found in explain_rows(workspace, benchmark, rows):
-        name, row, case, why = found
+    for name, row, case, why in explain_rows(workspace, benchmark, rows):
         yield Worked(name, why, row, *benchmark.picture(case, why, row))
-
-
-def _rows(answers: Path, subset: str) -> Iterator[Row]:
-    """The rows of a subset that have an answer, in the file's order."""
-    return (row for row in rows_of(answers) if row.subset == subset and row.error is msgspec.UNSET)

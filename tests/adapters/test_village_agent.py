@@ -37,7 +37,7 @@ def ticks(text: str, thing: str) -> list[Interval]:
 
 
 def scholar(spec: Spec, arm: Arm) -> Scripted:
-    """Who forks where the arm says so, and then reads the histories that the question is about."""
+    """An agent that forks where the arm says so, and then reads the histories that the question is about."""
     names, query, act = names_of(spec), spec.query, spec.acts[arm]
     span = range(spec.branch, spec.village.horizon + 1)
 

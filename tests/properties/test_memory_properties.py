@@ -29,7 +29,7 @@ CREATE INDEX by_known ON knows(fact);
 
 
 class Model:
-    """What is said by whom and because of what, as rows."""
+    """Records as rows: said by whom, and because of what."""
 
     def __init__(self) -> None:
         self.rows = sqlite3.connect(":memory:")

@@ -1,4 +1,4 @@
-"""What an index tells of one thing, held against the whole state, and against records read one by one."""
+"""An index's word on one thing, held against the whole state, and against records read one by one."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ class Opener:
 
 
 def grave(page: Page) -> list[Any]:
-    """What axe-core finds serious on a page: rule, how often, and the first place."""
+    """Faults that axe-core finds serious on a page: rule, how often, and the first place."""
     found = Axe().run(page).response["violations"]
     serious = [one for one in found if one["impact"] in ("serious", "critical")]
     return [(one["id"], len(one["nodes"]), one["nodes"][0]["html"]) for one in serious]

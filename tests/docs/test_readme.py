@@ -1,0 +1,28 @@
+"""README's first screen and its map: the program prints what stands below it, and every room is there."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+TEXT = (ROOT / "README.md").read_text("utf-8")
+
+
+def test_the_first_program_prints_what_stands_below_it() -> None:
+    program, said = (re.findall(rf"```{kind}\n(.*?)```", TEXT, re.DOTALL)[0] for kind in ("python", "text"))
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == said
+
+
+def test_each_room_of_the_map_is_there_and_each_room_is_on_it() -> None:
+    drawn = TEXT.partition("## Where things are")[2].partition("`params.yaml`")[0]
+    for top in ("substrate", "orchestration"):
+        part = drawn.partition(f"    {top}/")[2]
+        lines = re.match(r"[^\n]*\n((?: {6}.*\n)+)", part)
+        assert lines
+        named = set(re.findall(r"^ {6}(\w+)/", lines[1], re.MULTILINE))
+        rooms = {path.parent.name for path in (ROOT / top).glob("*/__init__.py")}
+        assert named == rooms, f"{top}: {named ^ rooms}"
