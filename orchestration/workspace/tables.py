@@ -1,22 +1,25 @@
 """Tables of cases and of event logs: Parquet shards under one storage that the driver and the workers reach.
 
 A table is never pinned: it can be made again from what is, and other versions of a library write other
-bytes. What was written here is known by its sums. The driver writes it, a shard at a time, and a shard is
-there whole or not at all, so that a run that was killed goes on with the next one.
+bytes. What was written here is known by its sums. The driver writes the cases, and the workers all that is
+computed from them, a shard at a time; a shard is there whole or not at all, so that a run that was killed
+goes on with the next one.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import uuid
+from bisect import bisect
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
-from itertools import groupby, islice
+from itertools import accumulate, groupby, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
@@ -98,6 +101,11 @@ class Manifest(msgspec.Struct, frozen=True):
         return sum(self.shards)
 
 
+def sealed(folder: str, shards: list[int], sums: list[str]) -> Manifest:
+    """The manifest of a table by its shards' numbers of rows and sums."""
+    return Manifest(folder, shards, sums, short_key(folder, shards, sums) if sums else "")
+
+
 @dataclass(frozen=True)
 class Storage:
     """A folder, by a URI that driver and workers reach; on this machine's disk unless another is given."""
@@ -137,6 +145,8 @@ class Storage:
         system, path = self._place(*parts)
         with naming(Path(path)):
             if not self.of_objects:  # where a folder is the beginning of a name
+                with suppress(FileNotFoundError):  # somebody else removed an empty one on the way
+                    system.makedirs(path.rpartition("/")[0], exist_ok=True)
                 system.makedirs(path.rpartition("/")[0], exist_ok=True)
             part = f"{path}.{uuid.uuid4()}.part"
             try:
@@ -178,24 +188,38 @@ class Storage:
         system, path = self._place(*parts)
         return pq.read_table(path, columns=columns, filters=filters, filesystem=system)
 
-    def groups(self, *parts: str) -> int:
-        """The number of row groups of a Parquet file."""
-        system, path = self._place(*parts)
-        with system.open(path, "rb") as file:
-            return pq.read_metadata(file).num_row_groups
-
-    def group(self, number: int, *parts: str) -> pa.Table:
-        """A row group of a Parquet file."""
-        system, path = self._place(*parts)
-        with system.open(path, "rb") as file:
-            return pq.ParquetFile(file).read_row_group(number)
-
-    def rows(self, *parts: str, columns: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
+    def batches(self, *parts: str, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
         """The rows of a Parquet file in order, a row group at a time in memory."""
         system, path = self._place(*parts)
         with system.open(path, "rb") as file:
-            for batch in pq.ParquetFile(file).iter_batches(ROWS_AT_ONCE, columns=columns):
-                yield from batch.to_pylist()
+            yield from pq.ParquetFile(file).iter_batches(ROWS_AT_ONCE, columns=columns)
+
+    def rows(self, *parts: str, columns: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
+        """The rows of :meth:`batches`, one by one."""
+        for batch in self.batches(*parts, columns=columns):
+            yield from batch.to_pylist()
+
+    def write_lines(self, lines: Iterable[str], *parts: str) -> None:
+        """Write lines of text as a file, whole or not at all; errors as :meth:`write_tables`."""
+        with self._replacing(*parts) as (system, part), system.open(part, "wb") as file:
+            for line in lines:
+                file.write(line.encode() + b"\n")  # pyright: ignore[reportArgumentType]
+
+    def copy(self, out: IO[bytes], *parts: str) -> None:
+        """Write the bytes of a file to another one that is open."""
+        system, path = self._place(*parts)
+        with system.open(path, "rb") as file:
+            shutil.copyfileobj(file, out, 1 << 20)  # pyright: ignore[reportArgumentType]
+
+    def sum(self, *parts: str) -> str:
+        """SHA-256 of a file."""
+        return _digest(*self._place(*parts))
+
+    def count(self, *parts: str) -> int:
+        """The number of rows of a Parquet file."""
+        system, path = self._place(*parts)
+        with system.open(path, "rb") as file:
+            return pq.read_metadata(file).num_rows
 
     def write_record(self, record: Any, *parts: str) -> None:
         """Write a record as JSON, whole or not at all."""
@@ -204,13 +228,9 @@ class Storage:
 
     def manifest_of(self, folder: str, count: int) -> Manifest:
         """The manifest of a table that was written as so many shards, read off their files."""
-        shards, found = list[int](), list[str]()
-        for number in range(count):
-            system, path = self._place(folder, shard_name(number))
-            with system.open(path, "rb") as file:
-                shards.append(pq.read_metadata(file).num_rows)
-            found.append(_digest(system, path))
-        return Manifest(folder, shards, found, short_key(folder, shards, found) if found else "")
+        names = [shard_name(number) for number in range(count)]
+        rows = [self.count(folder, name) for name in names]
+        return sealed(folder, rows, [self.sum(folder, name) for name in names])
 
     def shards(self, manifest: Manifest) -> tuple[AbstractFileSystem, list[str]]:
         """The file system of a table, and the paths of its shards there."""
@@ -238,10 +258,14 @@ class Storage:
         return bool(system.exists(path))
 
     def remove(self, folder: str) -> None:
-        """Remove a folder with all that is in it, if it is there."""
+        """Remove a folder with all that is in it, if it is there, and those around it that are empty then."""
         system, path = self._place(folder)
         if system.exists(path):
             system.rm(path, recursive=True)
+        if here := self.local:
+            with suppress(OSError):  # the first that is not empty
+                for around in islice((here / folder).parents, len(Path(folder).parts) - 1):
+                    around.rmdir()
 
     def keep_only(self, folder: str, kept: Iterable[str]) -> None:
         """Remove all of a folder but some of what is directly in it; the folder too where that is nothing."""
@@ -299,9 +323,9 @@ def short_key(*parts: Any) -> str:
     return hashlib.sha256(msgspec.json.encode(parts, order="sorted")).hexdigest()[:16]
 
 
-def shard_name(number: int) -> str:
+def shard_name(number: int, ending: str = "parquet") -> str:
     """The file name of a shard."""
-    return f"{number:05d}.parquet"
+    return f"{number:05d}.{ending}"
 
 
 def _manifest(text: bytes | str) -> Manifest | None:
@@ -341,7 +365,7 @@ def write_cases(
     folders: Sequence[str],
     key: str,
     read: Callable[[], Cases],
-    shard: int,
+    cut: Callable[[int], int],
     advance: Callable[[int, int], None],
 ) -> Manifest:
     """The table of some files' cases, written where it is not there yet.
@@ -350,7 +374,7 @@ def write_cases(
         folders: where the tables of this benchmark's cases lie; in the first one it is written.
         key: what the table is made from: the same key, the same table.
         read: reads the cases; called only where the table has to be written.
-        shard: how many cases a shard has.
+        cut: how many cases a shard has, by how many there are.
         advance: told how many cases are written, and how many there are.
     """
     for folder in folders:
@@ -359,6 +383,7 @@ def write_cases(
             return found
     folder = folders[0]
     cases, shards = read(), 0
+    shard = cut(cases.total)
     for number, of_shard in groupby(enumerate(cases.each), lambda numbered: numbered[0] // shard):
         name, shards = shard_name(number), number + 1
         if not storage.exists(folder, key, name):
@@ -399,14 +424,15 @@ def read_cases(storage: Storage, manifest: Manifest) -> Iterator[Case]:
         yield from map(case_of, storage.rows(manifest.folder, shard_name(number)))
 
 
-def read_index(path: Path) -> list[LogEntry]:
-    """An index of logs."""
-    return [_entries.decode(line) for line in path.read_bytes().splitlines()]
+def read_index(path: Path) -> Iterator[LogEntry]:
+    """The entries of an index of logs, in the order of their table, one at a time in memory."""
+    with path.open("rb") as file:
+        yield from map(_entries.decode, file)
 
 
 def index_key(path: Path) -> str:
     """The name under which the table of an index's logs is found."""
-    return f"{hashlib.sha256(path.read_bytes()).hexdigest()[:16]}.json"
+    return f"{sha256(path).removeprefix('sha256:')[:16]}.json"
 
 
 @dataclass(frozen=True)
@@ -445,11 +471,15 @@ class Logs:
                 where=(self.index,),
                 hint="`substrate reproduce` makes them",
             )
-        for number in range(len(manifest.shards)):
-            rows = self.storage.read(
-                manifest.folder, shard_name(number), columns=["patch"], filters=[("name", "==", name)]
-            )
-            if rows.num_rows:
+        ends = list(accumulate(manifest.shards))
+        for place, entry in enumerate(read_index(self.index)):
+            if entry.name == name:
+                rows = self.storage.read(
+                    manifest.folder,
+                    shard_name(bisect(ends, place)),
+                    columns=["patch"],
+                    filters=[("name", "==", name)],
+                )
                 return rows["patch"][0].as_py()
         raise ParameterError(
             f"no log is named {name}", where=(self.index,), hint="The index names every log that is there"
