@@ -11,11 +11,11 @@ model. Benchmarks that share data or logs name the same source or logger.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import NoneType
-from typing import Any, ClassVar, Literal, NamedTuple, Protocol
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeVar
 
 import msgspec
 
@@ -30,6 +30,7 @@ from substrate.domains.rows import Row
 from substrate.generators.world import World
 from substrate.log.event_log import EventLog
 
+T = TypeVar("T")
 Files = Mapping[str, Path]
 """Input files or folders by what they are, such as ``annotations`` and ``questions``."""
 Natural = msgspec.Meta(ge=0, le=10**9)
@@ -402,25 +403,21 @@ def per_choice(benchmark: str, *subsets: str) -> tuple[str, ...]:
     )
 
 
-def require_scenes(
-    asked: Iterable[Any], there: Iterable[Any], questions: object, input_: object
-) -> list[Any]:
-    """The scenes that questions ask about, ascending.
+def require_scenes(asked: Iterable[Any], there: Container[Any], questions: object, input_: object) -> None:
+    """Hold that the input has each scene that questions ask about.
 
     Raises:
-        FormatError: the input lacks one of them.
+        FormatError: it lacks one of them.
     """
-    asked = sorted(asked)
-    if missing := sorted(set(asked).difference(there)):
+    if missing := sorted(scene for scene in asked if scene not in there):
         more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
         raise FormatError(
             f"asks about scene {missing[0]}{more}, which {input_} lacks",
             where=(questions,),
             hint="Give the scenes that are asked about, or leave their questions out",
         )
-    return asked
 
 
-def chosen(scenes: Iterable[Any], only: Collection[Any] | None) -> list[Any]:
+def chosen(scenes: Collection[T], only: Collection[Any] | None) -> Collection[T]:
     """The scenes that are wanted, in order: all, where none are named."""
-    return [scene for scene in scenes if only is None or scene in only]
+    return scenes if only is None else [scene for scene in scenes if scene in only]

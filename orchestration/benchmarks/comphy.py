@@ -68,7 +68,7 @@ def cases(files: Files, only: Collection[Any] | None = None, unasked: bool = Fal
     asked = read_questions(files["questions"]).raw if "questions" in files else {}
     wanted = chosen(asked, only)
     require_scenes(wanted, names, files.get("questions", annotations), annotations)
-    scenes = chosen(names, only if unasked else set(wanted))
+    scenes = chosen(names, only) if unasked else wanted
 
     def each() -> Iterator[Case]:
         for scene in scenes:

@@ -87,7 +87,7 @@ def cases(files: Files, only: Collection[Any] | None = None, unasked: bool = Fal
     names = proposal_names(where)
     wanted = chosen(asked, only)
     require_scenes(wanted, names, files.get("questions", where), where)
-    videos = chosen(names, only if unasked or not asked else set(wanted))
+    videos = chosen(names, only) if unasked or not asked else wanted
 
     def each() -> Iterator[Case]:
         sources = proposal_sources(where, [names[video] for video in videos])
