@@ -10,7 +10,7 @@ The peak of a process is what the kernel kept of it (VmHWM); processor time is t
 are printed as they are measured, as JSON with --json; exponents are least squares of the logarithms. With
 --keep FOLDER the data and artifacts of each size stay there, as BENCHMARK-CASES. With --again FOLDER no scene
 is simulated: the cases are those of a generated release of CLEVRER, again and again under new numbers, given
-as a user's own files. `tiny` is a user's files too: event records with one object and one question each. Their
+as a user's own files. `tiny` is a user's files too: event records with one object and a question each. Their
 log has one delta, and their answer is known, so that what is left is what a case costs the platform itself.
 """
 

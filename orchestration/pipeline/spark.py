@@ -52,6 +52,7 @@ def spark_session(settings: Spark) -> SparkSession:
     from pyspark.sql import SparkSession
 
     require_endpoint(settings)
+    _forget_ended()
     # Workers must run this interpreter: another one has other packages, or none.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
@@ -113,6 +114,28 @@ def leave_session() -> None:
     with suppress(Exception):
         if (session := SparkSession.getActiveSession()) is not None:
             session.stop()
+
+
+def _ended() -> str:
+    """How this process's JVM ended; empty where it runs, or there is none."""
+    from pyspark import SparkContext
+
+    process = getattr(SparkContext._gateway, "proc", None)  # pyright: ignore[reportPrivateUsage]
+    if process is None or (code := process.poll()) is None:
+        return ""
+    how = f"was killed by signal {-code}" if code < 0 else f"ended with {code}"
+    return f"Spark's JVM (process {process.pid}) {how}"
+
+
+def _forget_ended() -> None:
+    """Let a session begin anew where the JVM of the last one has ended: PySpark would ask that one again."""
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+    if _ended():
+        SparkContext._gateway = SparkContext._jvm = None  # pyright: ignore[reportPrivateUsage]
+        SparkContext._active_spark_context = None  # pyright: ignore[reportPrivateUsage]
+        SparkSession._instantiatedSession = SparkSession._activeSession = None  # pyright: ignore[reportPrivateUsage]
 
 
 def _master(settings: Spark) -> str:
@@ -389,6 +412,9 @@ def plain_errors(stage: str) -> Iterator[None]:
             told = _told.decode(match[1])
             kind = getattr(errors, told.kind, SubstrateError)
             raise kind(told.what, where=told.where, hint=told.hint) from WorkerError(told.traceback)
+        if gone := _ended():
+            hint = "Free memory, or give it less by spark.config; finished shards are kept"
+            raise LostError(gone, where=(stage,), hint=hint) from error
         kind = LostError if is_lost(error) else SubstrateError
         raise kind(_cause(said), where=(stage,), hint="The run's log has all of it") from error
 
@@ -418,7 +444,10 @@ def watched(session: SparkSession, stage: str) -> Iterator[None]:
 
     def watch() -> None:
         while not done.wait(0.2):
-            infos = [i for number in tracker.getActiveStageIds() if (i := tracker.getStageInfo(number))]
+            try:
+                infos = [i for number in tracker.getActiveStageIds() if (i := tracker.getStageInfo(number))]
+            except Exception:
+                return  # Spark is gone, as the job's own error says
             if infos:
                 advance(stage, sum(i.numCompletedTasks for i in infos), sum(i.numTasks for i in infos))
 

@@ -133,7 +133,14 @@ class Storage:
             return _object_storage(self.base), uri.partition("://")[2]
         from fsspec.core import url_to_fs
 
-        system, path = url_to_fs(uri)
+        try:
+            system, path = url_to_fs(uri)
+        except (ImportError, ValueError, OSError) as error:
+            hint = (
+                "Install the package that it names, or give another URI; docs/deploy.md has what each needs"
+            )
+            scheme, (said, *_) = urlsplit(self.base).scheme, str(error).splitlines()
+            raise ParameterError(f"no client of {scheme}: {said}", where=(self.base,), hint=hint) from error
         return system, path
 
     @contextmanager
@@ -300,7 +307,7 @@ def _object_storage(base: str) -> AbstractFileSystem:
             return ArrowFSWrapper(client)
         client, _ = arrow_fs.FileSystem.from_uri(base.replace(scheme, _OBJECTS[scheme], 1))
     except (ImportError, NotImplementedError) as error:
-        hint = "Use s3, or install a pyarrow that has it"
+        hint = "The extra `platform` brings pyarrow from PyPI; another build may lack it. Use s3, or that one"
         raise ParameterError(f"pyarrow has no {scheme}", where=(base,), hint=hint) from error
     return ArrowFSWrapper(client)
 

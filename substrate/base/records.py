@@ -145,11 +145,12 @@ class Text:
             return found
 
         opened = find(_OPEN, 0)
-        after, closing = opened, b"]" if opened[1] == b"[" else b"}"
-        if (empty := find(_EMPTY, opened.end()))[1] == closing:
-            after = empty
-        while after[1] != closing:
-            before = find(_BEFORE[opened[1]], after.end())
+        closing = b"]" if opened[1] == b"[" else b"}"
+        empty = find(_EMPTY, opened.end())
+        closed = empty[1] == closing
+        end = empty.end() if closed else empty.start(1)
+        while not closed:
+            before = find(_BEFORE[opened[1]], end)
             at = place = before.end()
             depth = 0
             while True:
@@ -169,7 +170,8 @@ class Text:
             span = begin + at, len(text)
             yield key, span, text
             after = find(_AFTER[opened[1]], place)
-        end = begin + after.end()
+            closed, end = after[1] == closing, after.end()
+        end += begin
         while block := self.read(end, _BLOCK):
             if block.strip(b" \t\r\n"):
                 raise _OddError
