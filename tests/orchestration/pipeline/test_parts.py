@@ -1,4 +1,4 @@
-"""Tasks write a table's files: each case is in one, files that are there are kept, and nothing is left over."""
+"""Tasks write a table's files: each case is in one, a file that is there is kept, nothing is left over."""
 
 from __future__ import annotations
 
