@@ -117,7 +117,7 @@ def leave_session() -> None:
 
 
 def _ended() -> str:
-    """How this process's JVM ended; empty where it runs, or there is none."""
+    """The end of this process's JVM in words; empty where it runs, or there is none."""
     from pyspark import SparkContext
 
     process = getattr(SparkContext._gateway, "proc", None)  # pyright: ignore[reportPrivateUsage]

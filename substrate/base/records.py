@@ -41,7 +41,7 @@ _BEFORE = {
     b"[": re.compile(_GAP + rb"()(?=[\[{])"),
     b"{": re.compile(_GAP + rb"(" + _STRING + rb")" + _GAP + rb":" + _GAP + rb"(?=[\[{])", re.DOTALL),
 }
-"""What stands before an element: in an object its key."""
+"""The text before an element: in an object its key."""
 _AFTER = {b"[": re.compile(_GAP + rb"([,\]])"), b"{": re.compile(_GAP + rb"([,}])")}
 _EMPTY = re.compile(_GAP + rb"([^ \t\r\n])")
 _raw = msgspec.json.Decoder(msgspec.Raw)
