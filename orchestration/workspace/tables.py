@@ -93,7 +93,7 @@ class Manifest(msgspec.Struct, frozen=True):
     @property
     def whole(self) -> bool:
         """Tell whether none of it is damaged; a table that was written without sums cannot tell."""
-        return self.seal == (short_key(self.folder, self.shards, self.sums) if self.sums else "")
+        return self == sealed(self.folder, self.shards, self.sums)
 
     @property
     def rows(self) -> int:
@@ -220,7 +220,12 @@ class Storage:
 
     def sum(self, *parts: str) -> str:
         """SHA-256 of a file."""
-        return _digest(*self._place(*parts))
+        system, path = self._place(*parts)
+        digest = hashlib.sha256()
+        with system.open(path, "rb") as file:
+            while block := file.read(1 << 20):
+                digest.update(block)  # pyright: ignore[reportArgumentType]
+        return f"sha256:{digest.hexdigest()}"
 
     def count(self, *parts: str) -> int:
         """The number of rows of a Parquet file."""
@@ -246,10 +251,10 @@ class Storage:
 
     def holds(self, manifest: Manifest) -> bool:
         """Tell whether each shard of a table is there, and is what was written."""
-        system, paths = self.shards(manifest)
-        return len(paths) == len(manifest.sums) and all(
-            system.exists(path) and _digest(system, path) == digest
-            for path, digest in zip(paths, manifest.sums, strict=True)
+        names = [shard_name(number) for number in range(len(manifest.shards))]
+        return len(names) == len(manifest.sums) and all(
+            self.exists(manifest.folder, name) and self.sum(manifest.folder, name) == digest
+            for name, digest in zip(names, manifest.sums, strict=True)
         )
 
     def read_manifest(self, *parts: str) -> Manifest | None:
@@ -310,15 +315,6 @@ def _object_storage(base: str) -> AbstractFileSystem:
         hint = "The extra `platform` brings pyarrow from PyPI; another build may lack it. Use s3, or that one"
         raise ParameterError(f"pyarrow has no {scheme}", where=(base,), hint=hint) from error
     return ArrowFSWrapper(client)
-
-
-def _digest(system: AbstractFileSystem, path: str) -> str:
-    """SHA-256 of a file."""
-    digest = hashlib.sha256()
-    with system.open(path, "rb") as file:
-        while block := file.read(1 << 20):
-            digest.update(block)  # pyright: ignore[reportArgumentType]
-    return f"sha256:{digest.hexdigest()}"
 
 
 def short_key(*parts: Any) -> str:
