@@ -483,7 +483,8 @@ class Logs:
                     columns=["patch"],
                     filters=[("name", "==", name)],
                 )
-                return rows["patch"][0].as_py()
+                if rows.num_rows:
+                    return rows["patch"][0].as_py()
         raise ParameterError(
             f"no log is named {name}", where=(self.index,), hint="The index names every log that is there"
         )
