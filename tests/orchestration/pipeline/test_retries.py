@@ -121,9 +121,7 @@ def test_a_jvm_that_is_killed_is_named_and_the_stage_is_run_again_with_another(
     assert attempts == 2
     assert out.read_text("utf-8") == "9"
     (retried,) = [event for event in result.all_events if event.is_step_up_for_retry]
-    assert re.search(
-        r"a/stage: Spark's JVM \(process \d+\) was killed by signal 9", str(retried.event_specific_data)
-    )
+    assert re.search(r"s JVM \(process \d+\) was killed by signal 9", str(retried.event_specific_data))
 
 
 def test_a_worker_without_memory_says_so_and_the_next_run_gives_what_it_would_have(
