@@ -11,6 +11,7 @@ import io
 import os
 import re
 import socket
+import subprocess
 import sys
 import threading
 import traceback
@@ -116,12 +117,16 @@ def leave_session() -> None:
             session.stop()
 
 
-def _ended() -> str:
+def _ended(patience: float = 0) -> str:
     """The end of this process's JVM in words; empty where it runs, or there is none."""
     from pyspark import SparkContext
 
     process = getattr(SparkContext._gateway, "proc", None)  # pyright: ignore[reportPrivateUsage]
-    if process is None or (code := process.poll()) is None:
+    try:
+        code = process.wait(patience) if process else None
+    except subprocess.TimeoutExpired:
+        code = None
+    if process is None or code is None:
         return ""
     how = f"was killed by signal {-code}" if code < 0 else f"ended with {code}"
     return f"Spark's JVM (process {process.pid}) {how}"
@@ -412,7 +417,12 @@ def plain_errors(stage: str) -> Iterator[None]:
             told = _told.decode(match[1])
             kind = getattr(errors, told.kind, SubstrateError)
             raise kind(told.what, where=told.where, hint=told.hint) from WorkerError(told.traceback)
-        if gone := _ended():
+        # Its connections are closed some moments before it has ended.
+        cut = isinstance(error, (OSError, EOFError)) or type(error).__name__ in (
+            "Py4JError",
+            "Py4JNetworkError",
+        )
+        if gone := _ended(ANSWERING if cut else 0):
             hint = "Free memory, or give it less by spark.config; finished shards are kept"
             raise LostError(gone, where=(stage,), hint=hint) from error
         kind = LostError if is_lost(error) else SubstrateError
