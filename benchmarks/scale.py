@@ -3,13 +3,15 @@
     python benchmarks/scale.py gqa 200 1000 5000 10159 20000
     python benchmarks/scale.py clevrer 200 1000 5000
     python benchmarks/scale.py clevrer 200 1000 5000 20000 --again data/full/clevrer
+    python benchmarks/scale.py tiny 1000 10000 100000 1000000
 
 A size is one run of dataset, logs, answers and scores from nothing, in a project and processes of its own.
 The peak of a process is what the kernel kept of it (VmHWM); processor time is that of all processes. Sizes
 are printed as they are measured, as JSON with --json; exponents are least squares of the logarithms. With
 --keep FOLDER the data and artifacts of each size stay there, as BENCHMARK-CASES. With --again FOLDER no scene
 is simulated: the cases are those of a generated release of CLEVRER, again and again under new numbers, given
-as a user's own files.
+as a user's own files. `tiny` is a user's files too: event records with one object and a question each. Their
+log has one delta, and their answer is known, so that what is left is what a case costs the platform itself.
 """
 
 from __future__ import annotations
@@ -25,21 +27,32 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 from zipfile import ZipFile
 
 import msgspec
+from pyoxigraph import NamedNode
 
+from orchestration.benchmarks.benchmark import Case, NamedLog
+from orchestration.benchmarks.clevrer import CLEVRER
+from orchestration.stage import Stage
+from substrate import Delta, EventLog, Op
+from substrate.domains.clevrer.format import SceneQuestions
+from substrate.domains.rows import Row
 from substrate.generators.layout import QUESTIONS, encode_scene, write_release
 
 ROOT = Path(__file__).resolve().parents[1]
 STEPS = ("dataset", "logs", "answers", "scores")
-SIZES = {"clevrer": "scenes", "gqa": "scenes", "comphy": "targets", "babi": "questions"}
+SIZES = {"clevrer": "scenes", "gqa": "scenes", "comphy": "targets", "babi": "questions", "tiny": ""}
 """The key of `params.yaml` by which a benchmark's data grow; bAbI's counts questions of each of 20 tasks."""
 EVERY = 0.25
 """Seconds between two looks at the processes."""
 TICKS = os.sysconf("SC_CLK_TCK")
+HEADS = "cases | wall s | CPU s | driver MiB | JVM MiB | a worker MiB | tasks | busy % | files | MiB"
+FIGURES = "figures.json"
+"""The figures of each stage's tasks, beside the project's folders."""
 FIRST_SCENE = 10000
 """The number of the first scene that is given again."""
 
@@ -53,7 +66,9 @@ class Process(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """A run; seconds, MiB, and what lies on the disk afterwards."""
+    """A run; seconds, MiB, its tasks, the percentage of their job's core-seconds that they were at work, and
+    what lies on the disk afterwards.
+    """
 
     benchmark: str
     cases: int
@@ -62,6 +77,8 @@ class Measured(NamedTuple):
     driver: float
     jvm: float
     worker: float
+    tasks: int
+    busy: float
     files: int
     mib: float
 
@@ -103,19 +120,76 @@ def scenes_again(release: Path, count: int) -> Iterator[bytes]:
             yield encode_scene({f"annotation/annotation_{number:05d}.json": record, QUESTIONS: asked})
 
 
+def write_tiny(folder: Path, count: int) -> None:
+    """So many event records of one object, and a question about each."""
+    with (folder / "events.jsonl").open("wb") as events, (folder / "questions.json").open("wb") as asked:
+        for place in range(count):
+            scene = FIRST_SCENE + place
+            thing = {"color": "red", "material": "metal", "shape": "cube", "id": 0}
+            record = {
+                "scene_index": scene,
+                "n_frames": 1,
+                "objects": [thing],
+                "in_outs": [],
+                "collisions": [],
+            }
+            events.write(msgspec.json.encode(record) + b"\n")
+            question = {"question_id": 0, "question": "How many?", "question_type": "descriptive"}
+            questions = [question | {"program": ["objects", "count"], "answer": "1"}]
+            asked.write(b"," if place else b"[")
+            asked.write(msgspec.json.encode({"scene_index": scene, "questions": questions}))
+        asked.write(b"]")
+
+
+def tiny_log(case: Case, _: Any = None) -> list[NamedLog]:
+    """A log of one delta."""
+    log, scene = EventLog(), NamedNode(f"urn:tiny:{case.scene}")
+    log.append(Delta(tick=0, op=Op.INSERT, triple=(scene, scene, scene)))
+    return [NamedLog(f"{case.scene:05d}", log)]
+
+
+def tiny_rows(case: Case, logs: Sequence[EventLog], _: Any, split: str) -> Iterator[Row]:
+    """A row a question, each with the answer that the question has."""
+    for asked in msgspec.json.decode(case.questions, type=SceneQuestions).questions:
+        about = {"benchmark": "clevrer", "split": split, "subset": "descriptive", "scene": case.scene}
+        said = {"predicted": "1", "expected": asked.answer, "correct": True, "log": logs[0].digest}
+        yield Row(**about, question=asked.question_id, **said)
+
+
+def stages_of(benchmark: str) -> Iterator[Stage]:
+    """The stages from a benchmark's data to its scores."""
+    from orchestration.pipeline.benchmark_stages import answer_stage, log_stage
+    from orchestration.pipeline.graph import STAGES
+
+    name = "clevrer" if benchmark == "tiny" else benchmark
+    own: dict[str, Stage] = {}
+    if benchmark == "tiny":
+        logger = replace(CLEVRER.logger, logs=tiny_log)
+        own = {
+            "logs": log_stage(logger),
+            "answers": answer_stage(replace(CLEVRER, logger=logger, rows=tiny_rows)),
+        }
+    for step in STEPS:
+        yield own.get(step) or STAGES[f"{name}/{step}"]
+
+
 def measure(benchmark: str, cases: int, keep: Path | None, release: Path | None) -> Measured:
     """A run at a size; what it made is moved to a folder of `keep`."""
     with tempfile.TemporaryDirectory(prefix="substrate-scale-") as scratch, ExitStack() as stack:
         project = Path(scratch)
         for name in ("params.yaml", "workspace.yaml"):
             shutil.copy(ROOT / name, project)
-        profile, given = "sample", {SIZES[benchmark]: cases}
-        if release:
+        profile, source, given = "sample", benchmark, {SIZES[benchmark]: cases}
+        if release or benchmark == "tiny":
             files = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="substrate-files-")))
-            write_release(files, scenes_again(release, cases))
-            profile = "local"
-            given = {"annotations": files / "annotation.zip", "questions": files / "questions.json"}
-        overrides = [f"profiles.{profile}.{benchmark}.{key}={value}" for key, value in given.items()]
+            profile, source = "local", "clevrer"
+            if release:
+                write_release(files, scenes_again(release, cases))
+                given = {"annotations": files / "annotation.zip", "questions": files / "questions.json"}
+            else:
+                write_tiny(files, cases)
+                given = {"events": files / "events.jsonl", "questions": files / "questions.json"}
+        overrides = [f"profiles.{profile}.{source}.{key}={value}" for key, value in given.items()]
         began = time.monotonic()
         environment = os.environ | {"PYTHONPATH": str(ROOT), "DAGSTER_HOME": str(project)}
         stages = [benchmark, str(cases), "--stages", profile, *overrides]
@@ -140,27 +214,36 @@ def measure(benchmark: str, cases: int, keep: Path | None, release: Path | None)
             for kind in ("driver", "jvm", "worker")
         }
         size = sum(path.stat().st_size for path in files) / 2**20
+        jobs = msgspec.json.decode((project / FIGURES).read_bytes(), type=dict[str, dict[str, float]])
+        spans, room = (sum(job[key] for job in jobs.values()) for key in ("task seconds, all", "job seconds"))
+        busy = 100 * spans / (room * (os.cpu_count() or 1))
+        tasks = int(sum(job["tasks"] for job in jobs.values()))
         cpu = sum(process.cpu for process in seen.values())
         if keep:
             kept = keep / f"{benchmark}-{cases}"
             kept.mkdir(parents=True)
             for folder in ("data", "artifacts"):
                 shutil.move(project / folder, kept)
-        return Measured(benchmark, cases, wall, cpu, **peaks, files=len(files), mib=size)
+        return Measured(
+            benchmark, cases, wall, cpu, **peaks, tasks=tasks, busy=busy, files=len(files), mib=size
+        )
 
 
 def run_stages(benchmark: str, profile: str, *overrides: str) -> None:
     """The stages in the project around the current folder, in this process; it then ends without a wait."""
-    from orchestration.pipeline.graph import STAGES
+    from orchestration.pipeline.progress import task_figures
     from orchestration.project import open_workspace
     from substrate.base.files import replacing
 
-    workspace = open_workspace(profile, overrides)
-    for step in STEPS:
-        stage = STAGES[f"{benchmark}/{step}"]
+    workspace, jobs = open_workspace(profile, overrides), dict[str, dict[str, float]]()
+    for stage in stages_of(benchmark):
         with ExitStack() as stack:
+            figures = stack.enter_context(task_figures())
             paths = [workspace.path(out) for out in stage.outs]
             stage.run(workspace, *(stack.enter_context(replacing(path)) for path in paths))
+        if figures:
+            jobs[stage.name] = figures
+    Path(FIGURES).write_bytes(msgspec.json.encode(jobs))
     os._exit(0)
 
 
@@ -192,12 +275,12 @@ def main() -> None:
         parser.error("--again takes a release of clevrer")
     found = []
     if not given.json:
-        sys.stdout.write("| cases | wall s | CPU s | driver MiB | JVM MiB | a worker MiB | files | MiB |\n")
-        sys.stdout.write("|---|---|---|---|---|---|---|---|\n")
+        sys.stdout.write(f"| {HEADS} |\n")
+        sys.stdout.write(f"{'|---' * (1 + HEADS.count('|'))}|\n")
     for cases in given.cases:
         found.append(one := measure(given.benchmark, cases, given.keep, given.again))
         row = f"| {cases:,} | {one.wall:.0f} | {one.cpu:.0f} | {one.driver:.0f} | {one.jvm:.0f} "
-        row += f"| {one.worker:.0f} | {one.files} | {one.mib:.1f} |"
+        row += f"| {one.worker:.0f} | {one.tasks} | {one.busy:.0f} | {one.files} | {one.mib:.1f} |"
         sys.stdout.write(f"{json.dumps(one._asdict()) if given.json else row}\n")
         sys.stdout.flush()
     if len(found) > 1 and not given.json:

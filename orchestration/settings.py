@@ -22,10 +22,19 @@ class Spark(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     master: str = "local[*,4]"
     partitions: Annotated[int, msgspec.Meta(ge=1, le=10**6)] = 8
+    """The least number of shards that a table of more cases than that is cut into."""
     shard: Annotated[int, msgspec.Meta(ge=1, le=10**6)] = 1000
-    """The number of cases that are computed, and kept, at a time."""
+    """The largest number of cases of a shard, which a task computes and writes as a file that is kept."""
     config: dict[str, str | int | float | bool] = {}
     """Any keys of Spark's own configuration."""
+
+    def cut(self, cases: int) -> int:
+        """The number of cases of each shard of a table of so many.
+
+        >>> [Spark().cut(cases) for cases in (0, 3, 200, 20_000)]
+        [1, 1, 25, 1000]
+        """
+        return max(1, min(self.shard, -(-cases // self.partitions)))
 
 
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

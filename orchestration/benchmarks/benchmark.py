@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import NoneType
-from typing import Any, ClassVar, Literal, NamedTuple, Protocol
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeVar
 
 import msgspec
 
@@ -30,6 +30,7 @@ from substrate.domains.rows import Row
 from substrate.generators.world import World
 from substrate.log.event_log import EventLog
 
+T = TypeVar("T")
 Files = Mapping[str, Path]
 """Input files or folders by what they are, such as ``annotations`` and ``questions``."""
 Natural = msgspec.Meta(ge=0, le=10**9)
@@ -450,17 +451,17 @@ def per_choice(benchmark: str, *subsets: str) -> tuple[str, ...]:
 
 def asked_scenes(
     there: Collection[Any],
-    asked: Iterable[Any],
+    asked: Collection[Any],
     files: Files,
     input_: Path,
     only: Collection[Any] | None,
     unasked: bool,
-) -> list[Any]:
-    """The scenes of an input to read, in its order: those that are asked about, or all that are wanted.
+) -> Collection[Any]:
+    """The scenes of an input to read, in order: those that are asked about, or all that are wanted.
 
     Args:
         there: the scenes that the input has.
-        asked: those that questions ask about.
+        asked: those that questions ask about, ascending.
         files: the input files; the questions stand in ``questions``.
         input_: the file or folder of the scenes.
         only: scenes to take; all where ``None``.
@@ -469,17 +470,17 @@ def asked_scenes(
     Raises:
         FormatError: a scene that is asked about is not there.
     """
-    wanted = set(chosen(asked, only))
-    if missing := sorted(wanted.difference(there)):
+    wanted = chosen(asked, only)
+    if missing := sorted(scene for scene in wanted if scene not in there):
         more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
         raise FormatError(
             f"asks about scene {missing[0]}{more}, which {input_} lacks",
             where=(files.get("questions", input_),),
             hint="Give the scenes that are asked about, or leave their questions out",
         )
-    return chosen(there, only if unasked else wanted)
+    return chosen(there, only) if unasked else wanted
 
 
-def chosen(scenes: Iterable[Any], only: Collection[Any] | None) -> list[Any]:
+def chosen(scenes: Collection[T], only: Collection[Any] | None) -> Collection[T]:
     """The scenes that are wanted, in order: all, where none are named."""
-    return [scene for scene in scenes if only is None or scene in only]
+    return scenes if only is None else [scene for scene in scenes if scene in only]

@@ -12,8 +12,6 @@ from msgspec.structs import replace
 
 from orchestration.benchmarks import benchmark as bm
 from substrate.base.errors import FormatError, ParameterError
-from substrate.base.inputs import Source as Line
-from substrate.base.inputs import lines
 from substrate.cause.explanation import OWN, Explanation
 from substrate.cause.pictures import Pictured, pictured
 from substrate.domains.clevrer.deltas import annotation_log, events_log
@@ -27,6 +25,8 @@ from substrate.domains.clevrer.format import (
     annotation_sources,
     decode_annotation,
     decode_scene_events,
+    event_sources,
+    index_scene_events,
     read_questions,
 )
 from substrate.domains.clevrer.interpreter import answer_scene
@@ -60,12 +60,19 @@ class ClevrerData(bm.Data, frozen=True, forbid_unknown_fields=True, kw_only=True
         return replace(self, source="none", questions=None)
 
 
-def scene_sources(files: bm.Files) -> dict[int, Line | str]:
-    """By scene, ascending, a line of events with its bytes, or the name of an annotation.
+def scene_cases(
+    files: bm.Files, asked: Mapping[int, msgspec.Raw], only: Collection[Any] | None, unasked: bool
+) -> bm.Cases:
+    """The cases of scenes, with the questions that are asked about each.
+
+    Args:
+        asked: the questions by scene, ascending, as they stand in their file.
+        only: scenes to take; all where ``None``.
+        unasked: whether scenes that nothing is asked about count too.
 
     Raises:
         ParameterError: not exactly one of ``annotations`` and ``events`` is given.
-        FormatError: the input breaks its format.
+        FormatError: a scene that is asked about is not there, or the input breaks its format.
     """
     annotations, events = files.get("annotations"), files.get("events")
     if (annotations is None) == (events is None):
@@ -73,44 +80,18 @@ def scene_sources(files: bm.Files) -> dict[int, Line | str]:
             "give either --annotations or --events",
             hint="--annotations takes a folder or zip, --events a JSON-lines file",
         )
-    if annotations is not None:
-        return dict(annotation_names(annotations))
-    found: dict[int, Line | str] = {}
-    for source in lines(files["events"]):
-        scene = decode_scene_events(source).scene_index
-        if scene in found:
-            raise FormatError(
-                f"scene {scene} occurs twice", where=(source[0],), hint="Give every scene one record"
-            )
-        found[scene] = source
-    return dict(sorted(found.items()))
-
-
-def scene_cases(
-    files: bm.Files, asked: Mapping[int, msgspec.Raw], only: Collection[Any] | None, unasked: bool
-) -> bm.Cases:
-    """The cases of scenes, with the questions that are asked about each.
-
-    Args:
-        asked: the questions by scene, as they stand in their file.
-        only: scenes to take; all where ``None``.
-        unasked: whether scenes that nothing is asked about count too.
-
-    Raises:
-        FormatError: a scene that is asked about is not there, or as :func:`scene_sources`.
-    """
-    there = scene_sources(files)
-    input_ = files.get("annotations") or files["events"]
-    scenes = bm.asked_scenes(there, asked, files, input_, only, unasked)
+    names = annotation_names(annotations) if annotations else {}
+    index = index_scene_events(events) if events else None
+    input_ = annotations or files["events"]
+    scenes = bm.asked_scenes(names if index is None else index, asked, files, input_, only, unasked)
 
     def each() -> Iterator[bm.Case]:
-        names = [found for scene in scenes if isinstance(found := there[scene], str)]
-        opened = annotation_sources(input_, names) if names else iter(())
-        for scene in scenes:
-            found = there[scene]
-            name, record = next(opened) if isinstance(found, str) else found
-            kind = "" if isinstance(found, str) else EVENTS
-            yield bm.Case(scene, name, record, bytes(asked.get(scene, b"")), kind)
+        if events and index is not None:
+            sources = event_sources(events, index, scenes)
+        else:
+            sources = annotation_sources(files["annotations"], (names[scene] for scene in scenes))
+        for scene, (name, record) in zip(scenes, sources, strict=True):
+            yield bm.Case(scene, name, record, bytes(asked.get(scene, b"")), "" if annotations else EVENTS)
 
     return bm.Cases(len(scenes), each())
 

@@ -53,8 +53,10 @@ def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = 
     """GQA's cases: an image's scene graph, and the questions about it."""
     graphs = read_scene_graphs(files["scene_graphs"])
     asked = read_questions(files["questions"]) if "questions" in files else {}
-    require_scenes({image: asked[image] for image in bm.chosen(asked, only)}, graphs)
-    images = bm.chosen(sorted(graphs) if unasked else sorted(asked), only)
+    require_scenes(
+        {image: asked[image] for image in bm.chosen(asked, only)} if only is not None else asked, graphs
+    )
+    images = bm.chosen(graphs if unasked else asked, only)
 
     def each() -> Iterator[bm.Case]:
         for image in images:

@@ -324,9 +324,9 @@ def _counted(lineage: Lineage, path: str, number: str, rows: list[Row], shown: i
 
 
 def _logs(lineage: Lineage, path: str, digests: set[str]) -> Logs:
-    entries = read_index(lineage.workspace.path(path))
-    used = [entry for entry in entries if entry.log in digests]
-    return Logs(lineage.file(path), len(entries), len(used), [entry.source for entry in used[:_SHOWN]])
+    index = lineage.workspace.path(path)
+    used = [entry.source for entry in read_index(index) if entry.log in digests]
+    return Logs(lineage.file(path), line_count(index), len(used), used[:_SHOWN])
 
 
 def source_of(lineage: Lineage, stage: str, path: str) -> Source:

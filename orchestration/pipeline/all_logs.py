@@ -16,7 +16,7 @@ from orchestration.ledger.records import keep_tables
 from orchestration.pipeline.cases import cases_of, ensure_logs
 from orchestration.pipeline.spark import NUMBER, PLACE, Work, map_rows, shards_frame, spark_session
 from orchestration.workspace.folders import Workspace
-from orchestration.workspace.tables import LOGS, Manifest, shard_name
+from orchestration.workspace.tables import LOGS, Manifest, batched, shard_name
 from substrate.ask.functions import solutions
 from substrate.base.errors import SubstrateError
 from substrate.log.event_log import EventLog
@@ -25,6 +25,8 @@ from substrate.sparql.guard import QueryError, checked
 
 FOUND = pa.schema([(NUMBER, pa.int64()), (PLACE, pa.int64()), ("lines", pa.list_(pa.string()))])
 """A row a log: its solutions as JSON."""
+AT_ONCE = 256
+"""The number of shards, and so of tasks, whose answers the driver holds at once."""
 
 
 class Answered(NamedTuple):
@@ -85,13 +87,19 @@ def of_each(
     session, storage = spark_session(workspace.settings.spark), workspace.storage
     manifest, cases = tables_of(workspace, benchmark)
     with within(session.interruptAll, timeout):
-        for shard in range(len(manifest.shards)):
-            scenes = storage.read(cases.folder, shard_name(shard), columns=[NUMBER, "scene"]).to_pydict()
-            scene_of = dict(zip(scenes[NUMBER], map(msgspec.json.decode, scenes["scene"]), strict=True))
-            asked = storage.read(manifest.folder, shard_name(shard), columns=[NUMBER, PLACE, "name"])
-            names = {(row[NUMBER], row[PLACE]): row["name"] for row in asked.to_pylist()}
+        for shards in batched(map(shard_name, range(len(manifest.shards))), AT_ONCE):
+            scene_of = {
+                row[NUMBER]: msgspec.json.decode(row["scene"])
+                for shard in shards
+                for row in storage.rows(cases.folder, shard, columns=[NUMBER, "scene"])
+            }
+            names = {
+                (row[NUMBER], row[PLACE]): row["name"]
+                for shard in shards
+                for row in storage.rows(manifest.folder, shard, columns=[NUMBER, PLACE, "name"])
+            }
             of_case = {number: name for (number, _), name in names.items()}
-            frame = shards_frame(session, storage, manifest.folder, [shard_name(shard)], LOGS)
+            frame = shards_frame(session, storage, manifest.folder, shards, LOGS)
             found = map_rows(
                 frame, work, FOUND, list(of_case), stage="substrate logs", names=list(of_case.values())
             )

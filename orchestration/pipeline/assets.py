@@ -18,7 +18,7 @@ from orchestration.experiments.making import take, take_needs
 from orchestration.ledger.records import fingerprint, keep_record, read_records, version_of
 from orchestration.pipeline.costs import keep_cost, measuring
 from orchestration.pipeline.previews import preview
-from orchestration.pipeline.progress import advance, ended, logging_to
+from orchestration.pipeline.progress import advance, ended, logging_to, task_figures
 from orchestration.pipeline.resources import WorkspaceResource
 from orchestration.pipeline.spark import application, is_lost, leave_session
 from orchestration.registry import BENCHMARKS
@@ -147,9 +147,10 @@ def _asset(stages: Stages, stage: Stage) -> dg.AssetsDefinition:
                 stack.enter_context(logging_to(log))
                 stack.enter_context(_again_where_lost([path for path in inputs if not path.exists()]))
                 meter = stack.enter_context(measuring())
+                figures = stack.enter_context(task_figures())
                 made = stage.run(opened, *(stack.enter_context(replacing(path)) for path in paths))
             before = fingerprint(stages, stage, opened)
-            metadata |= made
+            metadata |= {**made, **figures}
             if "spark" in stage.kinds:
                 metadata |= _linked(application(opened.settings.spark))
             if meter.cost:

@@ -1,4 +1,4 @@
-"""A benchmark's tables on Spark: scenes made, cases read, logs built, answers given, a shard at a time.
+"""A benchmark's tables on Spark: scenes made, cases read, logs built, answers given, a task a shard.
 
 Each shard that is finished is kept under a key of what it was made from. A run that was killed goes on with
 the shards that are missing.
@@ -7,35 +7,26 @@ the shards that are missing.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
 from functools import partial
+from itertools import accumulate, groupby, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 import pyarrow as pa
 
 from orchestration.benchmarks.benchmark import Interpreted, Logger, NamedLog, Source, World
 from orchestration.code import code_of
-from orchestration.pipeline.progress import advance, say
-from orchestration.pipeline.spark import (
-    NUMBER,
-    map_rows,
-    numbers_frame,
-    shards_at_once,
-    shards_frame,
-    spark_session,
-)
+from orchestration.pipeline.parts import LINES, parts_of, write_parts
+from orchestration.pipeline.progress import advance
+from orchestration.pipeline.spark import NUMBER, PLACE
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.named import split_of
 from orchestration.workspace.tables import (
-    CASES,
     LOGS,
     LogEntry,
     Manifest,
     Storage,
-    batched,
     case_of,
     index_key,
     shard_name,
@@ -47,61 +38,16 @@ from substrate.base.files import replacing, sha256
 from substrate.domains.rows import encode
 from substrate.log.event_log import EventLog
 
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-
 MADE = pa.schema([(NUMBER, pa.int64()), ("scene", pa.binary())])
 """A row a generated scene."""
-ANSWERS = pa.schema([(NUMBER, pa.int64()), ("lines", pa.list_(pa.string()))])
-"""A row a case: its rows as lines of JSON."""
-
-
-def _shards(
-    workspace: Workspace,
-    folder: str,
-    key: str,
-    count: int,
-    compute: Callable[[int], pa.Table],
-    stage: str,
-    columns: Sequence[str] | None = None,
-) -> Iterator[Iterator[dict[str, Any]]]:
-    """The rows of each shard of a table in order, or some of their columns, a row group at a time in memory.
-
-    A shard is computed where none is kept from a run before: the first alone, while a cluster's workers come
-    up, then as many at once as fill their cores. Where there are several, the run's log says of each whether
-    it was kept, done or failed. A shard that fails ends the stage when those under way are done, and kept.
-    """
-    storage, names = workspace.storage, [shard_name(number) for number in range(count)]
-    kept = {number for number, name in enumerate(names) if storage.exists(folder, key, name)}
-
-    def make(number: int) -> None:
-        if number in kept:
-            return
-        try:
-            storage.write(compute(number), folder, key, names[number])
-        except Exception:
-            say(f"{stage}: shard {number + 1} of {count} failed")
-            raise
-
-    def made() -> Iterator[None]:
-        if not count:
-            return
-        yield make(0)
-        several = count - len(kept | {0}) > 1
-        with ThreadPoolExecutor(shards_at_once(workspace.settings.spark) if several else 1) as pool:
-            contexts = (copy_context() for _ in range(1, count))
-            yield from pool.map(lambda context, number: context.run(make, number), contexts, range(1, count))
-
-    for number, _ in enumerate(made()):
-        if count > 1:
-            how = "was kept" if number in kept else "is done"
-            say(f"{stage}: shard {number + 1} of {count} {how}")
-        yield storage.rows(folder, key, names[number], columns=columns)
-        advance(stage, number + 1, count)
 
 
 def _made(make: Callable[[int, int, Any], bytes], seed: int, data: Any, row: dict[str, Any]) -> Iterator[Any]:
     yield {NUMBER: row[NUMBER], "scene": make(row[NUMBER], seed, data)}
+
+
+def _numbered(numbers: Sequence[int], size: int, place: int) -> Iterator[dict[str, Any]]:
+    return ({NUMBER: number} for number in numbers[place * size : (place + 1) * size])
 
 
 def make_scenes(workspace: Workspace, source: Source, world: World, stage: str, out: Path) -> int:
@@ -110,34 +56,27 @@ def make_scenes(workspace: Workspace, source: Source, world: World, stage: str, 
     Returns:
         How many scenes there are.
     """
-    settings = workspace.settings
-    data, spark = settings.data(source.name), settings.spark
-    numbers = list(world.numbers(data))
-    cuts = list(batched(numbers, spark.shard))
-    storage, folder = workspace.storage, f"{workspace.shelves[0]}/made/{source.name}"
-    key = short_key(settings.seed, data, spark.shard, code_of(world.make))
+    settings, storage = workspace.settings, workspace.storage
+    data, numbers = settings.data(source.name), world.numbers(settings.data(source.name))
+    # Simulating takes long and varies: a task has a twentieth of what it has elsewhere.
+    size = min(settings.spark.cut(len(numbers)), max(1, settings.spark.shard // 20))
+    key = short_key(settings.seed, data, size, code_of(world.make))
+    folder = f"{workspace.shelves[0]}/made/{source.name}"
     work = partial(_made, world.make, settings.seed, data)
-
-    def compute(number: int) -> pa.Table:
-        asked = cuts[number]
-        # Simulating takes long and varies: more tasks than cores keep all of them busy to the end.
-        tasks = max(spark.partitions, len(asked) // 20)
-        frame = numbers_frame(spark_session(spark), asked, tasks)
-        progress = stage if len(cuts) == 1 else ""
-        return map_rows(frame, work, MADE, asked, stage=progress, names=[f"number {n}" for n in asked])
-
-    shards = _shards(workspace, folder, key, len(cuts), compute, stage)
-    scenes = (row["scene"] for rows in shards for row in rows)
-    world.write(out, scenes, settings.seed)
-    storage.keep_only(folder, [])
+    rows = partial(_numbered, numbers, size)
+    parts = parts_of(storage, f"{folder}/{key}", -(-len(numbers) // size), rows, work, MADE, stage)
+    write_parts(settings.spark, parts, stage)
+    files = (storage.rows(parts.folder, parts.name(place)) for place in range(parts.count))
+    world.write(out, (row["scene"] for rows in files for row in rows), settings.seed)
+    storage.remove(folder)
     return len(numbers)
 
 
 def cases_of(workspace: Workspace, source: Source, stage: str) -> Manifest:
     """The table of a source's cases, written where it is not there."""
-    data = workspace.data / source.name
+    data, spark = workspace.data / source.name, workspace.settings.spark
     files = source.files(data)
-    key = short_key(sha256(data), workspace.settings.spark.shard, code_of(source.cases))
+    key = short_key(sha256(data), spark.shard, spark.partitions, code_of(source.cases))
     root = f"{workspace.home}/"
 
     def read() -> Any:
@@ -147,8 +86,7 @@ def cases_of(workspace: Workspace, source: Source, stage: str) -> Manifest:
         return cases._replace(each=each)
 
     folders = [f"{shelf}/cases/{source.name}" for shelf in workspace.shelves]
-    shard = workspace.settings.spark.shard
-    return write_cases(workspace.storage, folders, key, read, shard, partial(advance, stage))
+    return write_cases(workspace.storage, folders, key, read, spark.cut, partial(advance, stage))
 
 
 def _log_rows(
@@ -157,7 +95,7 @@ def _log_rows(
     for place, named in enumerate(logs(case_of(row), parameters)):
         yield {
             NUMBER: row[NUMBER],
-            "place": place,
+            PLACE: place,
             "name": named.name,
             "digest": named.log.digest,
             "deltas": len(named.log),
@@ -172,48 +110,26 @@ def build_logs(workspace: Workspace, logger: Logger, stage: str, index: Path) ->
     Returns:
         How many logs there are.
     """
-    cases = cases_of(workspace, logger.source, stage)
-    storage, session = workspace.storage, spark_session(workspace.settings.spark)
+    cases, storage = cases_of(workspace, logger.source, stage), workspace.storage
     parameters = logger.parameters.of(workspace.settings)
     folder = f"{workspace.shelves[0]}/logs/{logger.name}"
     key = short_key(cases.folder, parameters, code_of(logger.logs))
-    work = partial(_log_rows, logger.logs, parameters)
+    work, rows = partial(_log_rows, logger.logs, parameters), partial(_rows_of_shard, storage, cases.folder)
+    parts = parts_of(storage, f"{folder}/{key}", len(cases.shards), rows, work, LOGS, stage)
+    manifest = write_parts(workspace.settings.spark, parts, stage)
+    columns = ("name", "digest", "deltas", "source")
     with index.open("wb") as file:
-
-        def compute(number: int) -> pa.Table:
-            progress = stage if len(cases.shards) == 1 else ""
-            return _mapped(session, storage, cases, number, work, LOGS, progress)
-
-        columns = ("name", "digest", "deltas", "source")
-        for rows in _shards(workspace, folder, key, len(cases.shards), compute, stage, columns):
-            for row in rows:
+        for place in range(parts.count):
+            for row in storage.rows(parts.folder, parts.name(place), columns=columns):
                 file.write(msgspec.json.encode(LogEntry(*row.values())) + b"\n")
-    manifest, pointer = storage.manifest_of(f"{folder}/{key}", len(cases.shards)), index_key(index)
+    pointer = index_key(index)
     storage.write_record(manifest, folder, pointer)
     storage.keep_only(folder, [key, pointer])
     return manifest.rows
 
 
-def _mapped(
-    session: SparkSession,
-    storage: Storage,
-    cases: Manifest,
-    number: int,
-    work: Any,
-    schema: pa.Schema,
-    stage: str,
-    join: Callable[[DataFrame], DataFrame] = lambda frame: frame,
-    first: int | None = None,
-) -> pa.Table:
-    """A function over one shard of cases, or over the first of them."""
-    from pyspark.sql import functions as sql
-
-    asked = storage.read(cases.folder, shard_name(number), columns=[NUMBER, "source"])
-    frame = join(shards_frame(session, storage, cases.folder, [shard_name(number)], CASES))
-    if first is not None:
-        asked, frame = asked.slice(0, first), frame.where(sql.col(NUMBER) < first)
-    numbers, names = asked[NUMBER].to_pylist(), asked["source"].to_pylist()
-    return map_rows(frame, work, schema, numbers, stage=stage, names=names)
+def _rows_of_shard(storage: Storage, folder: str, number: int) -> Iterator[dict[str, Any]]:
+    return storage.rows(folder, shard_name(number))
 
 
 def ensure_logs(workspace: Workspace, logger: Logger, stage: str) -> Manifest:
@@ -226,7 +142,7 @@ def ensure_logs(workspace: Workspace, logger: Logger, stage: str) -> Manifest:
     if (found := logs.manifest) is None:
         with replacing(logs.index.with_name("index.again.jsonl")) as again:
             build_logs(workspace, logger, stage, again)
-            if again.read_bytes() != logs.index.read_bytes():
+            if sha256(again) != sha256(logs.index):
                 raise SubstrateError(
                     "the logs that the data give are not those of the index",
                     where=(logs.index,),
@@ -238,13 +154,38 @@ def ensure_logs(workspace: Workspace, logger: Logger, stage: str) -> Manifest:
     return found
 
 
-def _with_logs(logs: DataFrame, cases: DataFrame) -> DataFrame:
-    """Cases with their logs, as a list in order; cases without one have none."""
-    from pyspark.sql import functions as sql
+def _cuts(cases: Manifest, first: int | None, tasks: int | None) -> list[int]:
+    """The bounds between the cases of tasks: those of shards, unless it is said how many tasks there are."""
+    count = cases.rows if first is None else min(first, cases.rows)
+    ends = (count * task // tasks for task in range(tasks)) if tasks else accumulate(cases.shards)
+    return sorted({0, count, *(end for end in ends if end < count)})
 
-    one = sql.struct("place", "name", "patch")
-    of_case = logs.groupBy(NUMBER).agg(sql.sort_array(sql.collect_list(one)).alias("logs"))
-    return cases.join(sql.broadcast(of_case), NUMBER)
+
+def _logged_cases(
+    storage: Storage, cases: Manifest, logs: str, cuts: Sequence[int], place: int
+) -> Iterator[dict[str, Any]]:
+    """The cases of a task in order, each with its logs; both tables are read a row group at a time."""
+    begin = 0
+    for shard, rows in enumerate(cases.shards):
+        start, stop = (min(max(cut - begin, 0), rows) for cut in cuts[place : place + 2])
+        begin += rows
+        if start < stop:
+            files = (storage.rows(folder, shard_name(shard)) for folder in (cases.folder, logs))
+            yield from _joined(islice(next(files), start, stop), next(files))
+
+
+def _joined(cases: Iterable[dict[str, Any]], logs: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Cases, each with its logs as a list; both come in the order of numbers.
+
+    >>> list(_joined([{"number": 1}], [{"number": 0, "name": "a"}, {"number": 1, "name": "b"}]))
+    [{'number': 1, 'logs': [{'number': 1, 'name': 'b'}]}]
+    """
+    of_cases = groupby(logs, lambda row: row[NUMBER])
+    number, found = next(of_cases, (None, iter(())))
+    for case in cases:
+        while number is not None and number < case[NUMBER]:
+            number, found = next(of_cases, (None, iter(())))
+        yield case | {"logs": list(found) if number == case[NUMBER] else []}
 
 
 def _answer_lines(rows: Any, parameters: Any, split: str, row: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -252,7 +193,7 @@ def _answer_lines(rows: Any, parameters: Any, split: str, row: dict[str, Any]) -
     if row["questions"]:
         logs = [EventLog.from_patch(log["patch"], log["name"]) for log in row["logs"]]
         lines = [encode(answer).decode() for answer in rows(case_of(row), logs, parameters, split)]
-    yield {NUMBER: row[NUMBER], "lines": list(lines)}
+    yield {NUMBER: row[NUMBER], LINES: list(lines)}
 
 
 def answer_cases(
@@ -263,7 +204,7 @@ def answer_cases(
     *,
     rows: Any = None,
     split: str = "",
-    partitions: int | None = None,
+    tasks: int | None = None,
     first: int | None = None,
 ) -> int:
     """Answer the questions of every case from its logs, and write the rows in order.
@@ -271,8 +212,8 @@ def answer_cases(
     Args:
         rows: what gives the rows of a case; the benchmark's own unless given.
         split: what the rows name as their split; that of the profile's data unless given.
-        partitions: how many tasks a shard is cut into; the settings' unless given.
-        first: how many cases of the first shard to answer; all of all shards unless given.
+        tasks: how many tasks they are cut into; one a shard unless given.
+        first: how many cases to answer; all unless given.
 
     Returns:
         How many cases were answered.
@@ -280,27 +221,17 @@ def answer_cases(
     rows = rows or benchmark.rows
     cases = cases_of(workspace, benchmark.source, stage)
     logs = ensure_logs(workspace, benchmark.logger, stage)
-    storage, session = workspace.storage, spark_session(workspace.settings.spark)
-    parameters = benchmark.parameters.of(workspace.settings)
+    storage, parameters = workspace.storage, benchmark.parameters.of(workspace.settings)
     split = split or split_of(workspace, benchmark.source)
-    work = partial(_answer_lines, rows, parameters, split)
     folder = f"{workspace.shelves[0]}/answers/{stage.replace('/', '.')}"
-    key = short_key(cases.folder, logs.folder, parameters, split, partitions, first, code_of(rows))
-
-    def compute(number: int) -> pa.Table:
-        of_shard = shards_frame(session, storage, logs.folder, [shard_name(number)], LOGS)
-
-        def join(frame: DataFrame) -> DataFrame:
-            joined = _with_logs(of_shard, frame)
-            return joined.repartition(partitions) if partitions else joined
-
-        progress = stage if len(cases.shards) == 1 else ""
-        return _mapped(session, storage, cases, number, work, ANSWERS, progress, join, first)
-
+    key = short_key(cases.folder, logs.folder, parameters, split, tasks, first, code_of(rows))
+    cuts = _cuts(cases, first, tasks)
+    given = partial(_logged_cases, storage, cases, logs.folder, cuts)
+    work = partial(_answer_lines, rows, parameters, split)
+    parts = parts_of(storage, f"{folder}/{key}", len(cuts) - 1, given, work, None, stage)
+    write_parts(workspace.settings.spark, parts, stage)
     with out.open("wb") as file:
-        shards = len(cases.shards) if first is None else 1
-        for answered in _shards(workspace, folder, key, shards, compute, stage):
-            for row in answered:
-                file.writelines(line.encode() + b"\n" for line in row["lines"])
-    storage.keep_only(folder, [])
-    return cases.rows if first is None else first
+        for place in range(parts.count):
+            storage.copy(file, parts.folder, parts.name(place))
+    storage.remove(folder)
+    return cuts[-1]

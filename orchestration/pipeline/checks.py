@@ -218,16 +218,17 @@ def _shapes(stage: Stage, logger: Logger) -> dg.AssetChecksDefinition:
 
     def judge(resource: WorkspaceResource) -> dg.AssetCheckResult:
         logs = resource.open().logs(logger.name)
-        names = [entry.name for entry in read_index(logs.index)]
-        step = max(1, len(names) / SAMPLE)
-        sample = [names[int(place * step)] for place in range(min(SAMPLE, len(names)))]
+        count = sum(1 for _ in read_index(logs.index))
+        step = max(1, count / SAMPLE)
+        places = {int(place * step) for place in range(min(SAMPLE, count))}
+        sample = [entry.name for place, entry in enumerate(read_index(logs.index)) if place in places]
         tbox, found = TBox.load(logger.shapes), dict[str, str]()
         for name in sample:
             log = logs.read(name)
             if violations := tbox.validate(log.state(), log):
                 more = f"; and {len(violations) - 1} more" if len(violations) > 1 else ""
                 found[name] = f"{violations[0]}{more}"
-        text = f"{len(sample)} of {len(names)} logs conform to tboxes/{logger.shapes}.ttl"
+        text = f"{len(sample)} of {count} logs conform to tboxes/{logger.shapes}.ttl"
         if found:
             text = "; ".join(f"{name}: {what}" for name, what in found.items())
         return dg.AssetCheckResult(passed=not found, description=text, metadata={"sample": sample})

@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -16,9 +17,10 @@ import pyarrow as pa
 from orchestration.benchmarks.benchmark import Interpreted
 from orchestration.code import code_of
 from orchestration.pipeline.all_logs import Answered, at_most, tables_of, within
+from orchestration.pipeline.parts import Parts, write_parts
 from orchestration.pipeline.spark import NUMBER, columns_of, is_local, shards_frame, spark_session
 from orchestration.workspace.folders import Workspace
-from orchestration.workspace.tables import LOGS, Manifest, shard_name, short_key
+from orchestration.workspace.tables import Manifest, Storage, shard_name, short_key
 from substrate.adapters.bridges import COLUMNS, to_arrow
 from substrate.base.errors import ParameterError
 from substrate.log.event_log import EventLog
@@ -102,7 +104,7 @@ def _by_spark(workspace: Workspace, benchmark: Interpreted, query: str, timeout:
     from pyspark.errors import PySparkException
 
     session = spark_session(workspace.settings.spark)
-    _frame_by_spark(workspace, benchmark).createOrReplaceTempView(NAME)
+    _frame(workspace, benchmark).createOrReplaceTempView(NAME)
     # A query may name no file; and what stands in a subquery can only read.
     session.conf.set("spark.sql.runSQLOnFiles", "false")
     # Spark would log a refused query with the stack of its parser; the error says it in a line.
@@ -124,40 +126,46 @@ def _place(workspace: Workspace, benchmark: Interpreted) -> tuple[Manifest, Mani
 
 
 def delta_table(workspace: Workspace, benchmark: Interpreted) -> Manifest:
-    """The table, written by this process where it is not there, or not what was written."""
-    storage, (logs, cases, folder, key) = workspace.storage, _place(workspace, benchmark)
+    """The table, written where it is not there, or not what was written: by this process, or by executors
+    where there is a cluster.
+    """
+    storage, spark = workspace.storage, workspace.settings.spark
+    logs, cases, folder, key = _place(workspace, benchmark)
     found = storage.read_manifest(folder, key, "table.json")
     if found and storage.holds(found):
         return found
-    for number in range(len(logs.shards)):
-        scenes = storage.read(cases.folder, shard_name(number), columns=[NUMBER, "scene"]).to_pydict()
-        scene_of = dict(zip(scenes[NUMBER], scenes["scene"], strict=True))
-        rows = storage.rows(logs.folder, shard_name(number), columns=[NUMBER, "name", "patch"])
-        tables = (_exploded(row | {"scene": scene_of[row[NUMBER]]}) for row in rows)
-        storage.write_tables(_joined(tables), DELTAS, folder, key, shard_name(number), rows=ROWS_AT_ONCE)
-    found = storage.manifest_of(f"{folder}/{key}", len(logs.shards))
+    table, count = f"{folder}/{key}", len(logs.shards)
+    write = partial(_write_deltas, storage, cases.folder, logs.folder, table)
+    if is_local(spark):
+        for number in range(count):
+            write(number, shard_name(number))
+        found = storage.manifest_of(table, count)
+    else:
+        storage.remove(table)
+        found = write_parts(spark, Parts(storage, table, count, write), NAME)
     storage.write_record(found, folder, key, "table.json")
     storage.keep_only(folder, [key])
     return found
 
 
-def _frame_by_spark(workspace: Workspace, benchmark: Interpreted) -> DataFrame:
-    """The table, written where it is not there whole: by the executors, or by this process to objects."""
+def _frame(workspace: Workspace, benchmark: Interpreted) -> DataFrame:
+    """The table for Spark: read by its own reader, or by tasks from an object storage."""
     session, storage = spark_session(workspace.settings.spark), workspace.storage
+    found = delta_table(workspace, benchmark)
+    names = [shard_name(number) for number in range(len(found.shards))]
     if storage.of_objects:
-        found = delta_table(workspace, benchmark)
-        names = [shard_name(number) for number in range(len(found.shards))]
         return shards_frame(session, storage, found.folder, names, DELTAS)
-    logs, cases, folder, key = _place(workspace, benchmark)
-    key = f"{key}-spark"
-    if not storage.exists(folder, key, "_SUCCESS"):
-        scenes = session.read.parquet(storage.uri(cases.folder) + "/*.parquet").select(NUMBER, "scene")
-        read = session.read.schema(columns_of(LOGS)).parquet(storage.uri(logs.folder) + "/*.parquet")
-        each = read.select(NUMBER, "name", "patch").join(scenes, NUMBER)
-        table = each.mapInArrow(_batches, columns_of(DELTAS))
-        table.write.mode("overwrite").parquet(storage.uri(folder, key), compression="zstd")
-        storage.keep_only(folder, [key])
-    return session.read.schema(columns_of(DELTAS)).parquet(storage.uri(folder, key))
+    uris = [storage.uri(found.folder, name) for name in names]
+    return session.read.schema(columns_of(DELTAS)).parquet(*uris)
+
+
+def _write_deltas(storage: Storage, cases: str, logs: str, table: str, number: int, name: str) -> None:
+    """Write the deltas of a shard of logs, each log with the scene of its case."""
+    scenes = storage.rows(cases, shard_name(number), columns=[NUMBER, "scene"])
+    scene_of = {row[NUMBER]: row["scene"] for row in scenes}
+    rows = storage.rows(logs, shard_name(number), columns=[NUMBER, "name", "patch"])
+    each = (_exploded(row | {"scene": scene_of[row[NUMBER]]}) for row in rows)
+    storage.write_tables(_joined(each), DELTAS, table, name, rows=ROWS_AT_ONCE)
 
 
 def exploded(log: EventLog, name: str, scene: str | None = None) -> pa.Table:
@@ -186,10 +194,3 @@ def _joined(tables: Iterator[pa.Table]) -> Iterator[pa.Table]:
             kept = []
     if kept:
         yield pa.concat_tables(kept)
-
-
-def _batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Logs as their deltas, a log at a time, in a worker."""
-    for batch in batches:
-        for row in batch.to_pylist():
-            yield from _exploded(row).to_batches()

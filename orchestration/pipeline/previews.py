@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import csv
 import io
+from array import array
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
@@ -112,14 +113,15 @@ _READ_FIRST = ("scene", "question", "predicted", "expected", "correct", "subset"
 
 def _of_logs(index: Path) -> Metadata:
     """Event logs: how many, how many deltas, the first of the index, the deltas of each."""
-    entries = read_index(index)
-    rows = [
-        {"name": entry.name, "deltas": entry.deltas, "source": entry.source, "log": entry.log}
-        for entry in entries[:_SHOWN]
-    ]
-    counts = [entry.deltas for entry in entries]
+    rows, counts = list[dict[str, Any]](), array("q")
+    for entry in read_index(index):
+        counts.append(entry.deltas)
+        if len(rows) < _SHOWN:
+            rows.append(
+                {"name": entry.name, "deltas": entry.deltas, "source": entry.source, "log": entry.log}
+            )
     return {
-        "dagster/row_count": len(entries),
+        "dagster/row_count": len(counts),
         "deltas": sum(counts),
         "preview": _table(rows),
         "plot": _histogram(counts, "deltas", "logs"),

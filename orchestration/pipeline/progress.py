@@ -16,6 +16,7 @@ _report: ContextVar[Report | None] = ContextVar("report", default=None)
 End = Callable[[str, str, int | None], None]
 """Takes the name of a stage that has ended, how it came to its outs, and how many rows they have."""
 _ended: ContextVar[End | None] = ContextVar("ended", default=None)
+_figures: ContextVar[dict[str, float] | None] = ContextVar("figures", default=None)
 _log: ContextVar[Callable[[str], None] | None] = ContextVar("log", default=None)
 
 
@@ -37,6 +38,20 @@ def advance(stage: str, done: int, total: int, unit: str = "tasks") -> None:
     """Say how far a stage is; nothing happens where nobody watches."""
     if report := _report.get():
         report(stage, done, total, unit)
+
+
+@contextmanager
+def task_figures() -> Iterator[dict[str, float]]:
+    """Figures of the tasks that run inside the block, by name, as :func:`measured` tells them."""
+    found: dict[str, float] = {}
+    with _setting(_figures, found):
+        yield found
+
+
+def measured(figures: Mapping[str, float]) -> None:
+    """Tell figures of a job's tasks; of several jobs of a stage the last one's stand."""
+    if (found := _figures.get()) is not None:
+        found.update(figures)
 
 
 @contextmanager

@@ -11,6 +11,7 @@ import io
 import os
 import re
 import socket
+import subprocess
 import sys
 import threading
 import traceback
@@ -52,6 +53,7 @@ def spark_session(settings: Spark) -> SparkSession:
     from pyspark.sql import SparkSession
 
     require_endpoint(settings)
+    _forget_ended()
     # Workers must run this interpreter: another one has other packages, or none.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
@@ -115,6 +117,32 @@ def leave_session() -> None:
             session.stop()
 
 
+def _ended(patience: float = 0) -> str:
+    """The end of this process's JVM in words; empty where it runs, or there is none."""
+    from pyspark import SparkContext
+
+    process = getattr(SparkContext._gateway, "proc", None)  # pyright: ignore[reportPrivateUsage]
+    try:
+        code = process.wait(patience) if process else None
+    except subprocess.TimeoutExpired:
+        code = None
+    if process is None or code is None:
+        return ""
+    how = f"was killed by signal {-code}" if code < 0 else f"ended with {code}"
+    return f"Spark's JVM (process {process.pid}) {how}"
+
+
+def _forget_ended() -> None:
+    """Let a session begin anew where the JVM of the last one has ended: PySpark would ask that one again."""
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+    if _ended():
+        SparkContext._gateway = SparkContext._jvm = None  # pyright: ignore[reportPrivateUsage]
+        SparkContext._active_spark_context = None  # pyright: ignore[reportPrivateUsage]
+        SparkSession._instantiatedSession = SparkSession._activeSession = None  # pyright: ignore[reportPrivateUsage]
+
+
 def _master(settings: Spark) -> str:
     return os.environ.get("SPARK_MASTER") or settings.master
 
@@ -132,9 +160,6 @@ def _configuration(settings: Spark, local: bool, remote: bool) -> dict[str, str]
         "spark.sql.shuffle.partitions": "4",
         # A batch is what a worker holds at once: some cases, not a partition.
         "spark.sql.execution.arrow.maxRecordsPerBatch": "16",
-        # A shard is one small file with a row group for some cases: these cut it into tasks.
-        "spark.sql.files.openCostInBytes": "1",
-        "spark.sql.files.minPartitionNum": str(settings.partitions),
     }
     if remote:
         return of_queries
@@ -150,6 +175,8 @@ def _configuration(settings: Spark, local: bool, remote: bool) -> dict[str, str]
         events = Path(os.environ.get("DAGSTER_HOME", ".dagster")).absolute() / "spark-events"
         events.mkdir(parents=True, exist_ok=True)
         own |= {"spark.eventLog.enabled": "true", "spark.eventLog.dir": events.as_uri()}
+        # A task is pure, and its file appears whole: of two attempts either one may win.
+        own |= {"spark.speculation": "true", "spark.speculation.quantile": "0.9"}
     return of_queries | own
 
 
@@ -202,35 +229,18 @@ def code_archive() -> bytes:
 
 
 def shards_frame(
-    session: SparkSession, storage: Storage, folder: str, names: Sequence[str], schema: pa.Schema
+    session: SparkSession, storage: Storage, folder: str, names: list[str], schema: pa.Schema
 ) -> DataFrame:
-    """The rows of some shards of a table: read by Spark, or by pyarrow in tasks from an object storage."""
-    # With its schema given Spark opens no file before the job, whose errors name the stage.
-    if not storage.of_objects:
-        uris = [storage.uri(folder, name) for name in names]
-        return session.read.schema(columns_of(schema)).parquet(*uris)
-    groups = [(name, group) for name in names for group in range(storage.groups(folder, name))]
-    tasks = min(len(groups), int(session.conf.get("spark.sql.files.minPartitionNum") or 1))
-    cut = session.range(0, len(groups), 1, max(1, tasks))
+    """The rows of some shards of a table, a task a shard, which reads it out of the storage."""
 
     def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for place in batch.column(0).to_pylist():
-                name, group = groups[place]
-                yield from storage.group(group, folder, name).select(schema.names).cast(schema).to_batches()
+                for found in storage.batches(folder, names[place]):
+                    yield found.select(schema.names).cast(schema)
 
-    return cut.mapInArrow(read, columns_of(schema))
-
-
-def shards_at_once(settings: Spark) -> int:
-    """The number of shards that keep all cores busy, each cut into ``partitions`` tasks, and one whose rows
-    the driver writes meanwhile.
-    """
-    from pyspark.sql import functions as sql
-
-    # A range is cut into as many parts as there are cores; a Connect server tells of them in no other way.
-    parts = spark_session(settings).range(2**20).select(sql.spark_partition_id())
-    return -(-parts.distinct().count() // settings.partitions) + 1
+    tasks = session.range(0, len(names), 1, max(1, len(names)))
+    return tasks.mapInArrow(read, columns_of(schema))
 
 
 def numbers_frame(session: SparkSession, numbers: Sequence[int], partitions: int) -> DataFrame:
@@ -258,19 +268,14 @@ def map_rows(
 
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            found = [row for given in batch.to_pylist() for row in _guarded(work, given)]
+            found = [row for given in batch.to_pylist() for row in guarded(work, given)]
             yield pa.RecordBatch.from_pylist(found, schema=schema)
 
-    with _watched(frame.sparkSession, stage), _plain_errors(stage):
+    with watched(frame.sparkSession, stage), plain_errors(stage):
         back = frame.mapInArrow(run, columns_of(schema)).toArrow()
-    _nothing_lost(back, asked, names, stage)
-    order = [(key, "ascending") for key in _keys(back)]
-    return back.sort_by(order).cast(schema)
-
-
-def _keys(table: pa.Table) -> list[str]:
-    """The columns that tell the rows apart."""
-    return [name for name in (NUMBER, PLACE) if name in table.column_names]
+    keys = [name for name in (NUMBER, PLACE) if name in back.column_names]
+    nothing_lost(list(zip(*(back[key].to_pylist() for key in keys), strict=True)), asked, names, stage)
+    return back.sort_by([(key, "ascending") for key in keys]).cast(schema)
 
 
 _SPARK_TYPES = {
@@ -304,16 +309,28 @@ _TOLD = "the error as JSON: "
 _told = msgspec.json.Decoder(_Told)
 
 
-def _guarded(work: Work, row: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def guarded(work: Work, row: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """The rows of one input; an error that is not ours says which input it came from."""
-    try:
+    with telling(row.get("source") or f"number {row[NUMBER]}"):
         yield from work(row)
+
+
+@contextmanager
+def telling(where: str) -> Iterator[None]:
+    """Let an error of the block, in a worker, reach the driver in its own words.
+
+    Args:
+        where: what an error that is not ours says it came from.
+    """
+    try:
+        yield
     except Exception as error:
+        if any(note.startswith(_TOLD) for note in getattr(error, "__notes__", ())):
+            raise
         lines = traceback.format_exc().splitlines()[-TRACEBACK_LINES:]
         if isinstance(error, SubstrateError):
             ours = error
         else:
-            where = row.get("source") or f"number {row[NUMBER]}"
             starved = isinstance(error, MemoryError)
             what = "a worker has not enough memory" if starved else f"{type(error).__name__}: {error}"
             hint = "Free some, or let fewer work at once by spark.master in params.yaml" if starved else ""
@@ -326,10 +343,20 @@ def _guarded(work: Work, row: dict[str, Any]) -> Iterator[dict[str, Any]]:
         raise ours from error
 
 
-def _nothing_lost(back: pa.Table, asked: Sequence[int], names: Sequence[str], stage: str) -> None:
-    """Hold what came back against what was asked for."""
+def nothing_lost(
+    keys: Sequence[tuple[int, ...]], asked: Sequence[int], names: Sequence[str], stage: str
+) -> None:
+    """Hold what came back against what was asked for.
+
+    Args:
+        keys: what tells apart the rows that came back, their number first.
+        asked: the numbers that were given.
+        names: what errors call each of ``asked``.
+
+    Raises:
+        SubstrateError: a number is missing, came twice, or was never asked for.
+    """
     wanted = dict(zip(asked, names, strict=True))
-    keys = list(zip(*(back[key].to_pylist() for key in _keys(back)), strict=True))
     came = {key[0] for key in keys}
     faults = {
         "did not come back": [name for number, name in wanted.items() if number not in came],
@@ -373,7 +400,7 @@ class WorkerError(Exception):
 
 
 @contextmanager
-def _plain_errors(stage: str) -> Iterator[None]:
+def plain_errors(stage: str) -> Iterator[None]:
     """Give an error that a worker raised its own words back, without the stack of the JVM around it.
 
     Raises:
@@ -390,6 +417,14 @@ def _plain_errors(stage: str) -> Iterator[None]:
             told = _told.decode(match[1])
             kind = getattr(errors, told.kind, SubstrateError)
             raise kind(told.what, where=told.where, hint=told.hint) from WorkerError(told.traceback)
+        # Its connections are closed some moments before it has ended.
+        cut = isinstance(error, (OSError, EOFError)) or type(error).__name__ in (
+            "Py4JError",
+            "Py4JNetworkError",
+        )
+        if gone := _ended(ANSWERING if cut else 0):
+            hint = "Free memory, or give it less by spark.config; finished shards are kept"
+            raise LostError(gone, where=(stage,), hint=hint) from error
         kind = LostError if is_lost(error) else SubstrateError
         raise kind(_cause(said), where=(stage,), hint="The run's log has all of it") from error
 
@@ -409,7 +444,7 @@ TRACEBACK_LINES = 60
 
 
 @contextmanager
-def _watched(session: SparkSession, stage: str) -> Iterator[None]:
+def watched(session: SparkSession, stage: str) -> Iterator[None]:
     """Reports the done and total tasks of the running job, from a thread, where the session can tell."""
     if type(session).__module__ != "pyspark.sql.session":
         yield
@@ -419,7 +454,10 @@ def _watched(session: SparkSession, stage: str) -> Iterator[None]:
 
     def watch() -> None:
         while not done.wait(0.2):
-            infos = [i for number in tracker.getActiveStageIds() if (i := tracker.getStageInfo(number))]
+            try:
+                infos = [i for number in tracker.getActiveStageIds() if (i := tracker.getStageInfo(number))]
+            except Exception:
+                return  # Spark is gone, as the job's own error says
             if infos:
                 advance(stage, sum(i.numCompletedTasks for i in infos), sum(i.numTasks for i in infos))
 

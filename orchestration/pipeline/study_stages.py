@@ -135,10 +135,8 @@ def repetitions(workspace: Workspace) -> Iterator[Repetition]:
     base, stage, first = determinism.BASE, "ablations/determinism", determinism.SCENES
     with tempfile.TemporaryDirectory(prefix="substrate-") as folder:
         out = Path(folder) / "answers.jsonl"
-        for how, partitions in determinism.WAYS.items():
-            answer_cases(
-                workspace, base, stage, out, split=determinism.SPLIT, partitions=partitions, first=first
-            )
+        for how, tasks in determinism.WAYS.items():
+            answer_cases(workspace, base, stage, out, split=determinism.SPLIT, tasks=tasks, first=first)
             yield Repetition(how, len(out.read_bytes().splitlines()), sha256(out))
     cases = read_cases(workspace.storage, cases_of(workspace, base.source, stage))
     logs = workspace.logs(base.logger.name)

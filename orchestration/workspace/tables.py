@@ -1,22 +1,25 @@
 """Tables of cases and of event logs: Parquet shards under one storage that the driver and the workers reach.
 
 A table is never pinned: it can be made again from what is, and other versions of a library write other
-bytes. What was written here is known by its sums. The driver writes it, a shard at a time, and a shard is
-there whole or not at all, so that a run that was killed goes on with the next one.
+bytes. What was written here is known by its sums. The driver writes the cases, and the workers all that is
+computed from them, a shard at a time; a shard is there whole or not at all, so that a run that was killed
+goes on with the next one.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import uuid
+from bisect import bisect
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
-from itertools import groupby, islice
+from itertools import accumulate, groupby, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
@@ -90,12 +93,17 @@ class Manifest(msgspec.Struct, frozen=True):
     @property
     def whole(self) -> bool:
         """Tell whether none of it is damaged; a table that was written without sums cannot tell."""
-        return self.seal == (short_key(self.folder, self.shards, self.sums) if self.sums else "")
+        return self == sealed(self.folder, self.shards, self.sums)
 
     @property
     def rows(self) -> int:
         """The number of rows of the table."""
         return sum(self.shards)
+
+
+def sealed(folder: str, shards: list[int], sums: list[str]) -> Manifest:
+    """The manifest of a table by its shards' numbers of rows and sums."""
+    return Manifest(folder, shards, sums, short_key(folder, shards, sums) if sums else "")
 
 
 @dataclass(frozen=True)
@@ -125,7 +133,14 @@ class Storage:
             return _object_storage(self.base), uri.partition("://")[2]
         from fsspec.core import url_to_fs
 
-        system, path = url_to_fs(uri)
+        try:
+            system, path = url_to_fs(uri)
+        except (ImportError, ValueError, OSError) as error:
+            hint = (
+                "Install the package that it names, or give another URI; docs/deploy.md has what each needs"
+            )
+            scheme, (said, *_) = urlsplit(self.base).scheme, str(error).splitlines()
+            raise ParameterError(f"no client of {scheme}: {said}", where=(self.base,), hint=hint) from error
         return system, path
 
     @contextmanager
@@ -137,6 +152,8 @@ class Storage:
         system, path = self._place(*parts)
         with naming(Path(path)):
             if not self.of_objects:  # where a folder is the beginning of a name
+                with suppress(FileNotFoundError):  # somebody else removed an empty one on the way
+                    system.makedirs(path.rpartition("/")[0], exist_ok=True)
                 system.makedirs(path.rpartition("/")[0], exist_ok=True)
             part = f"{path}.{uuid.uuid4()}.part"
             try:
@@ -178,24 +195,43 @@ class Storage:
         system, path = self._place(*parts)
         return pq.read_table(path, columns=columns, filters=filters, filesystem=system)
 
-    def groups(self, *parts: str) -> int:
-        """The number of row groups of a Parquet file."""
-        system, path = self._place(*parts)
-        with system.open(path, "rb") as file:
-            return pq.read_metadata(file).num_row_groups
-
-    def group(self, number: int, *parts: str) -> pa.Table:
-        """A row group of a Parquet file."""
-        system, path = self._place(*parts)
-        with system.open(path, "rb") as file:
-            return pq.ParquetFile(file).read_row_group(number)
-
-    def rows(self, *parts: str, columns: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
+    def batches(self, *parts: str, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
         """The rows of a Parquet file in order, a row group at a time in memory."""
         system, path = self._place(*parts)
         with system.open(path, "rb") as file:
-            for batch in pq.ParquetFile(file).iter_batches(ROWS_AT_ONCE, columns=columns):
-                yield from batch.to_pylist()
+            yield from pq.ParquetFile(file).iter_batches(ROWS_AT_ONCE, columns=columns)
+
+    def rows(self, *parts: str, columns: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
+        """The rows of :meth:`batches`, one by one."""
+        for batch in self.batches(*parts, columns=columns):
+            yield from batch.to_pylist()
+
+    def write_lines(self, lines: Iterable[str], *parts: str) -> None:
+        """Write lines of text as a file, whole or not at all; errors as :meth:`write_tables`."""
+        with self._replacing(*parts) as (system, part), system.open(part, "wb") as file:
+            for line in lines:
+                file.write(line.encode() + b"\n")  # pyright: ignore[reportArgumentType]
+
+    def copy(self, out: IO[bytes], *parts: str) -> None:
+        """Write the bytes of a file to another one that is open."""
+        system, path = self._place(*parts)
+        with system.open(path, "rb") as file:
+            shutil.copyfileobj(file, out, 1 << 20)  # pyright: ignore[reportArgumentType]
+
+    def sum(self, *parts: str) -> str:
+        """SHA-256 of a file."""
+        system, path = self._place(*parts)
+        digest = hashlib.sha256()
+        with system.open(path, "rb") as file:
+            while block := file.read(1 << 20):
+                digest.update(block)  # pyright: ignore[reportArgumentType]
+        return f"sha256:{digest.hexdigest()}"
+
+    def count(self, *parts: str) -> int:
+        """The number of rows of a Parquet file."""
+        system, path = self._place(*parts)
+        with system.open(path, "rb") as file:
+            return pq.read_metadata(file).num_rows
 
     def write_record(self, record: Any, *parts: str) -> None:
         """Write a record as JSON, whole or not at all."""
@@ -204,13 +240,9 @@ class Storage:
 
     def manifest_of(self, folder: str, count: int) -> Manifest:
         """The manifest of a table that was written as so many shards, read off their files."""
-        shards, found = list[int](), list[str]()
-        for number in range(count):
-            system, path = self._place(folder, shard_name(number))
-            with system.open(path, "rb") as file:
-                shards.append(pq.read_metadata(file).num_rows)
-            found.append(_digest(system, path))
-        return Manifest(folder, shards, found, short_key(folder, shards, found) if found else "")
+        names = [shard_name(number) for number in range(count)]
+        rows = [self.count(folder, name) for name in names]
+        return sealed(folder, rows, [self.sum(folder, name) for name in names])
 
     def shards(self, manifest: Manifest) -> tuple[AbstractFileSystem, list[str]]:
         """The file system of a table, and the paths of its shards there."""
@@ -219,10 +251,10 @@ class Storage:
 
     def holds(self, manifest: Manifest) -> bool:
         """Tell whether each shard of a table is there, and is what was written."""
-        system, paths = self.shards(manifest)
-        return len(paths) == len(manifest.sums) and all(
-            system.exists(path) and _digest(system, path) == digest
-            for path, digest in zip(paths, manifest.sums, strict=True)
+        names = [shard_name(number) for number in range(len(manifest.shards))]
+        return len(names) == len(manifest.sums) and all(
+            self.exists(manifest.folder, name) and self.sum(manifest.folder, name) == digest
+            for name, digest in zip(names, manifest.sums, strict=True)
         )
 
     def read_manifest(self, *parts: str) -> Manifest | None:
@@ -238,10 +270,14 @@ class Storage:
         return bool(system.exists(path))
 
     def remove(self, folder: str) -> None:
-        """Remove a folder with all that is in it, if it is there."""
+        """Remove a folder with all that is in it, if it is there, and those around it that are empty then."""
         system, path = self._place(folder)
         if system.exists(path):
             system.rm(path, recursive=True)
+        if here := self.local:
+            with suppress(OSError):  # the first that is not empty
+                for around in islice((here / folder).parents, len(Path(folder).parts) - 1):
+                    around.rmdir()
 
     def keep_only(self, folder: str, kept: Iterable[str]) -> None:
         """Remove all of a folder but some of what is directly in it; the folder too where that is nothing."""
@@ -276,18 +312,9 @@ def _object_storage(base: str) -> AbstractFileSystem:
             return ArrowFSWrapper(client)
         client, _ = arrow_fs.FileSystem.from_uri(base.replace(scheme, _OBJECTS[scheme], 1))
     except (ImportError, NotImplementedError) as error:
-        hint = "Use s3, or install a pyarrow that has it"
+        hint = "The extra `platform` brings pyarrow from PyPI; another build may lack it. Use s3, or that one"
         raise ParameterError(f"pyarrow has no {scheme}", where=(base,), hint=hint) from error
     return ArrowFSWrapper(client)
-
-
-def _digest(system: AbstractFileSystem, path: str) -> str:
-    """SHA-256 of a file."""
-    digest = hashlib.sha256()
-    with system.open(path, "rb") as file:
-        while block := file.read(1 << 20):
-            digest.update(block)  # pyright: ignore[reportArgumentType]
-    return f"sha256:{digest.hexdigest()}"
 
 
 def short_key(*parts: Any) -> str:
@@ -299,9 +326,9 @@ def short_key(*parts: Any) -> str:
     return hashlib.sha256(msgspec.json.encode(parts, order="sorted")).hexdigest()[:16]
 
 
-def shard_name(number: int) -> str:
+def shard_name(number: int, ending: str = "parquet") -> str:
     """The file name of a shard."""
-    return f"{number:05d}.parquet"
+    return f"{number:05d}.{ending}"
 
 
 def _manifest(text: bytes | str) -> Manifest | None:
@@ -341,7 +368,7 @@ def write_cases(
     folders: Sequence[str],
     key: str,
     read: Callable[[], Cases],
-    shard: int,
+    cut: Callable[[int], int],
     advance: Callable[[int, int], None],
 ) -> Manifest:
     """The table of some files' cases, written where it is not there yet.
@@ -350,7 +377,7 @@ def write_cases(
         folders: where the tables of this benchmark's cases lie; in the first one it is written.
         key: what the table is made from: the same key, the same table.
         read: reads the cases; called only where the table has to be written.
-        shard: how many cases a shard has.
+        cut: how many cases a shard has, by how many there are.
         advance: told how many cases are written, and how many there are.
     """
     for folder in folders:
@@ -359,6 +386,7 @@ def write_cases(
             return found
     folder = folders[0]
     cases, shards = read(), 0
+    shard = cut(cases.total)
     for number, of_shard in groupby(enumerate(cases.each), lambda numbered: numbered[0] // shard):
         name, shards = shard_name(number), number + 1
         if not storage.exists(folder, key, name):
@@ -399,14 +427,15 @@ def read_cases(storage: Storage, manifest: Manifest) -> Iterator[Case]:
         yield from map(case_of, storage.rows(manifest.folder, shard_name(number)))
 
 
-def read_index(path: Path) -> list[LogEntry]:
-    """An index of logs."""
-    return [_entries.decode(line) for line in path.read_bytes().splitlines()]
+def read_index(path: Path) -> Iterator[LogEntry]:
+    """The entries of an index of logs, in the order of their table, one at a time in memory."""
+    with path.open("rb") as file:
+        yield from map(_entries.decode, file)
 
 
 def index_key(path: Path) -> str:
     """The name under which the table of an index's logs is found."""
-    return f"{hashlib.sha256(path.read_bytes()).hexdigest()[:16]}.json"
+    return f"{sha256(path).removeprefix('sha256:')[:16]}.json"
 
 
 @dataclass(frozen=True)
@@ -445,12 +474,17 @@ class Logs:
                 where=(self.index,),
                 hint="`substrate reproduce` makes them",
             )
-        for number in range(len(manifest.shards)):
-            rows = self.storage.read(
-                manifest.folder, shard_name(number), columns=["patch"], filters=[("name", "==", name)]
-            )
-            if rows.num_rows:
-                return rows["patch"][0].as_py()
+        ends = list(accumulate(manifest.shards))
+        for place, entry in enumerate(read_index(self.index)):
+            if entry.name == name:
+                rows = self.storage.read(
+                    manifest.folder,
+                    shard_name(bisect(ends, place)),
+                    columns=["patch"],
+                    filters=[("name", "==", name)],
+                )
+                if rows.num_rows:
+                    return rows["patch"][0].as_py()
         raise ParameterError(
             f"no log is named {name}", where=(self.index,), hint="The index names every log that is there"
         )

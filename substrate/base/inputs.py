@@ -9,7 +9,7 @@ import os
 import stat
 import struct
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import IO, Annotated, Any, TypeVar
 from zipfile import BadZipFile, ZipFile, ZipInfo
@@ -22,7 +22,6 @@ from substrate.base.limits import LIMITS, SMALL
 NOT_JSON = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 """The errors of a decoder on what is no JSON, not of the type that is read, or nested past its depth."""
 
-K = TypeVar("K")
 T = TypeVar("T")
 Source = tuple[str, bytes]
 """A record's name (file, and member or line inside it) and its bytes."""
@@ -121,11 +120,16 @@ def _gunzip(file: IO[bytes], size: int, path: Path) -> bytes:
     with gzip.open(file) as stream:
         while part := stream.read(1 << 22):
             data += part
-            _allow_unpacked(len(data), size, (path,))
+            allow_unpacked(len(data), size, (path,))
     return bytes(data)
 
 
-def _allow_unpacked(size: int, packed: int, where: tuple[object, ...]) -> None:
+def allow_unpacked(size: int, packed: int, where: tuple[object, ...]) -> None:
+    """Hold the size of what is unpacked against the limits.
+
+    Raises:
+        FormatError: it is too large, or far larger than it was packed.
+    """
     _allow(size, LIMITS.unpacked, "unpacked", " unpacked", where)
     if size > SMALL and size > LIMITS.ratio * packed:
         raise FormatError(
@@ -154,7 +158,7 @@ def members(archive: ZipFile, where: Path) -> list[ZipInfo]:
     found = [info for info in archive.infolist() if not info.filename.endswith("/")]
     require_members([info.filename for info in found], where)
     for info in found:
-        _allow_unpacked(info.file_size, info.compress_size, (where, info.filename))
+        allow_unpacked(info.file_size, info.compress_size, (where, info.filename))
     return found
 
 
@@ -196,7 +200,7 @@ def read_member(archive: ZipFile, where: Path, name: str) -> bytes:
     """
     try:
         info = archive.getinfo(name)
-        _allow_unpacked(info.file_size, info.compress_size, (where, name))
+        allow_unpacked(info.file_size, info.compress_size, (where, name))
         return archive.read(info)
     except (*ZIP_ERRORS, KeyError) as error:
         raise FormatError(
@@ -265,50 +269,6 @@ def decode(
     if not distinct:
         require_distinct_keys(text, *where)
     return record
-
-
-def listed(data: bytes, path: Path) -> Iterator[tuple[tuple[object, ...], msgspec.Raw]]:
-    """The records of a JSON list or of JSON lines, as they stand, each with what names it.
-
-    >>> [name for name, _ in listed(b'[{"a": 1}, {"a": 2}]', Path("a.json"))]
-    [(PosixPath('a.json'), '$[0]'), (PosixPath('a.json'), '$[1]')]
-
-    Raises:
-        FormatError: the list is not JSON.
-    """
-    if data.lstrip()[:1] == b"[":
-        for index, record in enumerate(decode(_raws, data, path)):
-            yield (path, f"$[{index}]"), record
-        return
-    for number, line in enumerate(data.split(b"\n"), start=1):
-        if line.strip():
-            yield (f"{path}:{number}",), msgspec.Raw(line)
-
-
-_raws = msgspec.json.Decoder(list[msgspec.Raw])
-
-
-class Records(Mapping[K, T]):
-    """Records of a file by key, as bytes: each is decoded, and checked, when it is asked for.
-
-    A file of ten thousand scenes stays bytes; only the scenes in use are objects.
-    """
-
-    def __init__(
-        self, name: str, raw: Mapping[K, msgspec.Raw], read: Callable[[str, K, msgspec.Raw], T]
-    ) -> None:
-        self.name = name
-        self.raw = raw
-        self._read = read
-
-    def __getitem__(self, key: K) -> T:
-        return self._read(self.name, key, self.raw[key])
-
-    def __iter__(self) -> Iterator[K]:
-        return iter(self.raw)
-
-    def __len__(self) -> int:
-        return len(self.raw)
 
 
 def _is_raw(record: dict[Any, Any] | list[Any]) -> bool:

@@ -332,7 +332,7 @@ def _table(root: Path) -> Manifest:
     """The table of one case, with its manifest."""
     cases = Cases(1, iter([Case(3, "a.json", b"{}")]))
     return write_cases(
-        Storage(root.as_uri()), ["sample/cases/b"], "key", lambda: cases, 10, lambda done, of: None
+        Storage(root.as_uri()), ["sample/cases/b"], "key", lambda: cases, lambda of: 10, lambda done, of: None
     )
 
 

@@ -19,18 +19,16 @@ from substrate.base.errors import FormatError
 from substrate.base.inputs import (
     ZIP_ERRORS,
     Measure,
-    Records,
     Source,
     Whole,
     decode,
-    lines,
-    listed,
     members,
     open_zip,
     read_bytes,
     read_member,
 )
 from substrate.base.limits import LIMITS
+from substrate.base.records import Index, Records, Text, listed
 
 FRAMES = 128
 SECONDS_PER_FRAME = 0.028
@@ -336,14 +334,29 @@ def _check_event(
 
 def read_scene_events(path: Path) -> dict[int, SceneEvents]:
     """A whole compact event file, by scene index."""
-    found: dict[int, SceneEvents] = {}
-    for source in lines(path):
-        record = decode_scene_events(source)
-        if record.scene_index in found:
-            what, hint = f"scene {record.scene_index} occurs twice", "Give every scene one record"
-            raise FormatError(what, where=(source[0],), hint=hint)
-        found[record.scene_index] = record
-    return dict(sorted(found.items()))
+    index = index_scene_events(path)
+    return dict(zip(index, map(decode_scene_events, event_sources(path, index, index)), strict=True))
+
+
+def index_scene_events(path: Path) -> Index[int]:
+    """The lines of a compact event file by scene index, by number of line; each is looked at."""
+    text = Text(path)
+    found = Index[int](text)
+    for number, span, line in text.lines():
+        name = f"{path}:{number}"
+        scene = decode_scene_events((name, line)).scene_index
+        if scene in found:
+            what, hint = f"scene {scene} occurs twice", "Give every scene one record"
+            raise FormatError(what, where=(name,), hint=hint)
+        found.add(scene, span, number)
+    return found
+
+
+def event_sources(path: Path, index: Index[int], scenes: Iterable[int]) -> Iterator[Source]:
+    """The lines of scenes in a compact event file, each by its name."""
+    for scene in scenes:
+        for number, raw in index.parts(scene).items():
+            yield f"{path}:{number}", bytes(raw)
 
 
 def read_questions(path: Path) -> Records[int, SceneQuestions]:
@@ -376,21 +389,21 @@ def read_by_scene(path: Path, kind: type[Q], check: Callable[[str, Q], None]) ->
     Raises:
         FormatError: as ``check``; a scene occurs twice, or there is no question at all.
     """
-    decoder, found = msgspec.json.Decoder(kind), dict[int, msgspec.Raw]()
-    seen = set[int]()
-    for where, raw in listed(read_bytes(path), path):
+    decoder, text = msgspec.json.Decoder(kind), Text(path)
+    found, empty = Index[int](text), set[int]()
+    for where, span, raw in listed(text):
         record = decode(decoder, raw, *where)
         scene = record.scene_index
-        if scene in seen:
+        asked = bool(record.questions)
+        if scene in empty or (asked and not found.add(scene, span)) or (not asked and scene in found):
             hint = "Give every scene one record"
             raise FormatError(f"scene {scene} occurs twice", where=where[:1], hint=hint)
-        seen.add(scene)
+        if not asked:
+            empty.add(scene)
         check(str(where[0]), record)
-        if record.questions:
-            found[scene] = raw
     if not found:
         raise FormatError("holds no question", where=(path,), hint="Give a file with at least one question")
-    return Records(str(path), dict(sorted(found.items())), lambda _, __, raw: decoder.decode(raw))
+    return Records(str(path), found, lambda _, __, raw: decoder.decode(raw))
 
 
 def _check_questions(name: str, record: SceneQuestions) -> None:

@@ -26,8 +26,9 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from substrate.base.errors import FormatError
-from substrate.base.inputs import ZIP_ERRORS, Records, Source, Whole, members, open_zip
+from substrate.base.inputs import ZIP_ERRORS, Source, Whole, members, open_zip
 from substrate.base.limits import LIMITS
+from substrate.base.records import Records
 from substrate.domains.clevrer.format import (
     MOVING_SPEED,
     Annotation,

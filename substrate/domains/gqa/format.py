@@ -14,11 +14,14 @@ from pathlib import Path
 import msgspec
 
 from substrate.base.errors import FormatError
-from substrate.base.inputs import NOT_JSON, Records, Whole, decode, listed, read_bytes
+from substrate.base.inputs import NOT_JSON, Whole, decode, read_bytes
 from substrate.base.limits import LIMITS
+from substrate.base.records import Index, Records, Span, Text, listed
 
 SCENE_GRAPHS_FILE = "sceneGraphs.json"
 QUESTIONS_FILE = "questions.json"
+LONGEST_LINE = 1 << 20
+"""The longest first line that may be a question of JSON lines, in bytes; a longer one is the whole file."""
 
 VERBS: Mapping[str, frozenset[int]] = {
     "select": frozenset({0}),
@@ -95,10 +98,18 @@ def read_scene_graphs(path: Path) -> Records[str, SceneGraph]:
         FormatError: the file is absent, empty, cut off or not a JSON object; a scene that breaks the
             format is named, with file, image and path, when it is asked for.
     """
-    records = decode(_raw_by_id, read_bytes(path), path)
-    if not records:
+    text = Text(path)
+    found = Index[str](text)
+    if text.first != b"{":
+        decode(_raw_by_id, read_bytes(path), path)  # says what it is
+    for image, span, raw in text.elements():
+        if span is None:
+            decode_scene_graph(str(path), image, raw)  # no object: says so
+        else:
+            found.add(image, span)
+    if not found:
         raise FormatError("holds no scene graph", where=(path,), hint="Give a file with at least one image")
-    return Records(str(path), dict(sorted(records.items())), decode_scene_graph)
+    return Records(str(path), found, decode_scene_graph)
 
 
 def decode_scene_graph(name: str, image_id: str, data: bytes | msgspec.Raw) -> SceneGraph:
@@ -143,7 +154,7 @@ def decode_scene_graph(name: str, image_id: str, data: bytes | msgspec.Raw) -> S
     return graph
 
 
-def read_questions(path: Path) -> dict[str, Records[str, Question]]:
+def read_questions(path: Path) -> Records[str, Records[str, Question]]:
     """A question file by image id, then by question id; both sorted. Each question has been looked at.
 
     Takes the official object of ``{id: record}``, a list, or JSON lines of records that carry
@@ -153,23 +164,23 @@ def read_questions(path: Path) -> dict[str, Records[str, Question]]:
         FormatError: names file, question and path: the file is absent, empty or cut off, a field is
             missing or mistyped, an operation is unknown, or its dependencies dangle or form a cycle.
     """
-    found: dict[str, dict[str, msgspec.Raw]] = {}
-    for question_id, data in _question_records(path):
+    text = Text(path)
+    found = Index[str](text)
+    for question_id, span, data in _question_records(text):
         image = decode_question(str(path), question_id, data).image_id
-        questions = found.setdefault(image, {})
-        if question_id in questions:
+        if not found.add(image, span, question_id):
             raise FormatError(
                 "the question occurs twice",
                 where=(path, f"question {question_id}"),
                 hint="Give every question one record",
             )
-        questions[question_id] = data
     if not found:
         raise FormatError("holds no question", where=(path,), hint="Give a file with at least one question")
-    return {
-        image: Records(str(path), dict(sorted(questions.items())), decode_question)
-        for image, questions in sorted(found.items())
-    }
+
+    def about(name: str, image: str, _: msgspec.Raw) -> Records[str, Question]:
+        return Records(name, found.parts(image), decode_question)
+
+    return Records(str(path), found, about)
 
 
 class _Identified(msgspec.Struct, frozen=True):
@@ -177,25 +188,22 @@ class _Identified(msgspec.Struct, frozen=True):
     camel_case: str | int | None = msgspec.field(default=None, name="questionId")
 
 
-def _question_records(path: Path) -> Iterator[tuple[str, msgspec.Raw]]:
-    data = read_bytes(path)
-    if data.lstrip()[:1] != b"[" and not _first_line_is_a_record(data):
+def _question_records(text: Text) -> Iterator[tuple[str, Span | None, msgspec.Raw]]:
+    if text.first != b"[" and not _first_line_is_a_record(text):
         # An object of records, as the official files have it.
-        yield from decode(_raw_by_id, data, path).items()
+        yield from text.elements()
         return
     decoder = msgspec.json.Decoder(_Identified)
-    for where, record in listed(data, path):
+    for where, span, record in listed(text):
         identified = decode(decoder, record, *where)
         number = identified.question_id if identified.question_id is not None else identified.camel_case
         if number is None:
             raise FormatError("the record has no question_id", where=where, hint="Number every question")
-        yield str(number), record
+        yield str(number), span, record
 
 
-def _first_line_is_a_record(data: bytes) -> bool:
-    start = data.lstrip()
-    end = start.find(b"\n")
-    line = memoryview(start)[: end if end > 0 else None]
+def _first_line_is_a_record(text: Text) -> bool:
+    line = text.read(0, LONGEST_LINE).lstrip().partition(b"\n")[0]
     try:
         return "imageId" in msgspec.json.decode(line, type=dict[str, msgspec.Raw])
     except NOT_JSON:

@@ -63,13 +63,13 @@ def test_answers_that_depend_on_how_they_are_computed_would_show(
     reproduced: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert len({run.sha256 for run in study_stages.repetitions(open_workspace())}) == 1
-    # Rows that depend on the number of partitions, as an unsorted set in a worker would make them.
+    # Rows that depend on the number of tasks, as an unsorted set in a worker would make them.
     answer = study_stages.answer_cases
 
-    def unsorted(*given: Any, partitions: int, **more: Any) -> None:
-        answer(*given, partitions=partitions, **more)
+    def unsorted(*given: Any, tasks: int, **more: Any) -> None:
+        answer(*given, tasks=tasks, **more)
         with given[3].open("a") as out:
-            out.write(str(partitions))
+            out.write(str(tasks))
 
     monkeypatch.setattr(study_stages, "answer_cases", unsorted)
     assert len({run.sha256 for run in study_stages.repetitions(open_workspace())}) == 3

@@ -91,7 +91,7 @@ def test_the_effect_of_an_object_is_that_of_the_fork_without_it(reproduced: Path
         ask_effects(workspace, benchmark, 5, Constructed(), collisions, LONG)
     with pytest.raises(QueryError, match="SERVICE would reach the network"):
         ask_effects(workspace, benchmark, 5, gone, "ASK { SERVICE <urn:x> { ?s ?p ?o } }", LONG)
-    with pytest.raises(ParameterError, match=f"{names[0]}: the outcome is not one number"):
+    with pytest.raises(ParameterError, match=r"^1000\d: the outcome is not one number"):
         ask_effects(workspace, benchmark, 5, gone, "SELECT ?s { ?s ?p ?o }", LONG)
     nothing = ask_effects(
         workspace, benchmark, 5, Constructed("CONSTRUCT { <urn:x> a ?k } { ?s a ?k }"), "ASK {}", LONG
@@ -149,7 +149,7 @@ def test_a_damaged_table_of_deltas_is_written_anew(reproduced: Path) -> None:
     manifest = tables.delta_table(workspace, benchmark)
     local = workspace.storage.local
     assert local
-    (shard,) = sorted((local / manifest.folder).glob("*.parquet"))
+    shard, *_ = sorted((local / manifest.folder).glob("*.parquet"))
     whole = shard.read_bytes()
     for damaged in (whole[:100] + bytes([whole[100] ^ 1]) + whole[101:], whole[: len(whole) // 2]):
         shard.unlink()

@@ -63,6 +63,7 @@ def test_shards_that_are_computed_at_once_change_no_byte(reproduced: Path) -> No
     run_stages(["gqa/dataset", "gqa/logs", "gqa/answers"], resource)
     assert (snapshot(reproduced / "artifacts"), snapshot(reproduced / "data")) == first
     assert len(list((reproduced / "storage/sample/logs/gqa").rglob("0*.parquet"))) == 3
+    assert all(any(path.iterdir()) for path in (reproduced / "storage").rglob("*") if path.is_dir())
 
 
 def test_a_stage_runs_again_only_where_something_changed(reproduced: Path) -> None:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
 import resource
+import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import dagster as dg
+import psutil
 import pyarrow as pa
 import pytest
 
@@ -43,6 +47,12 @@ def starves() -> None:
         resource.setrlimit(resource.RLIMIT_AS, before)
 
 
+def ends_sparks_jvm() -> None:
+    for process in psutil.Process().children():
+        if process.name() == "java":
+            process.kill()
+
+
 def materialized(
     fault: Fault, faulty: int, monkeypatch: pytest.MonkeyPatch, *, driver: bool = False
 ) -> tuple[dg.ExecuteInProcessResult, int]:
@@ -54,12 +64,16 @@ def materialized(
         fails = len(attempts) <= faulty
 
         def work(row: dict[str, Any]) -> list[dict[str, Any]]:
-            if fails and not driver and row[NUMBER] == 4:
+            if fault is ends_sparks_jvm:
+                time.sleep(2)
+            elif fails and not driver and row[NUMBER] == 4:
                 fault()
             return [{NUMBER: row[NUMBER]}]
 
         frame = numbers_frame(spark_session(Spark()), range(9), 2)
         names = [f"scene {number}" for number in range(9)]
+        if fails and fault is ends_sparks_jvm:
+            threading.Timer(1, fault).start()
         back = map_rows(frame, work, SCHEMA, range(9), stage="a/stage", names=names)
         out.write_text(str(back.num_rows), "utf-8")
         if fails and driver:
@@ -95,6 +109,19 @@ def test_a_stage_that_loses_workers_each_time_fails(
     assert not result.success
     assert attempts == 2
     assert not (root / "artifacts/sample/a.txt").exists()
+
+
+@pytest.mark.long
+def test_a_jvm_that_is_killed_is_named_and_the_stage_is_run_again_with_another(
+    make_project: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = make_project() / "artifacts/sample/a.txt"
+    result, attempts = materialized(ends_sparks_jvm, 1, monkeypatch)
+    assert result.success
+    assert attempts == 2
+    assert out.read_text("utf-8") == "9"
+    (retried,) = [event for event in result.all_events if event.is_step_up_for_retry]
+    assert re.search(r"s JVM \(process \d+\) was killed by signal 9", str(retried.event_specific_data))
 
 
 def test_a_worker_without_memory_says_so_and_the_next_run_gives_what_it_would_have(

@@ -18,7 +18,7 @@ def table(root: Path, text: bytes) -> tuple[Storage, Manifest]:
     def read() -> Cases:
         return Cases(1, iter([Case(3, "a.json", text)]))
 
-    return storage, write_cases(storage, ["cases"], "key", read, 10, lambda done, total: None)
+    return storage, write_cases(storage, ["cases"], "key", read, lambda cases: 10, lambda done, total: None)
 
 
 def sealed(**said: object) -> bytes:

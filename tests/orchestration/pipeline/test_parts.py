@@ -1,0 +1,109 @@
+"""Tasks write a table's files: each case is in one, a file that is there is kept, nothing is left over."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from orchestration.pipeline.parts import Parts, parts_of, write_parts
+from orchestration.pipeline.progress import task_figures
+from orchestration.pipeline.spark import NUMBER
+from orchestration.settings import Spark
+from orchestration.workspace.tables import Storage
+from substrate.base.errors import FormatError, ParameterError, SubstrateError
+from substrate.base.files import sha256
+
+SCHEMA = pa.schema([(NUMBER, pa.int64()), ("text", pa.string())])
+Work = Callable[[dict[str, Any]], list[dict[str, Any]]]
+
+
+def numbers(place: int) -> Iterator[dict[str, Any]]:
+    return ({NUMBER: number} for number in range(place * 20, place * 20 + 20))
+
+
+def table(root: Path, work: Work, schema: pa.Schema | None = SCHEMA) -> Parts:
+    """A table of two files with twenty cases each."""
+    return parts_of(Storage(root.as_uri()), "sample/a", 2, numbers, work, schema, "a/stage")
+
+
+def told(row: dict[str, Any]) -> list[dict[str, Any]]:
+    return [{NUMBER: row[NUMBER], "text": str(row[NUMBER]), "lines": [f"line {row[NUMBER]}"]}]
+
+
+def test_the_receipts_of_tasks_are_the_manifest_of_what_they_wrote(tmp_path: Path) -> None:
+    parts = table(tmp_path, told)
+    with task_figures() as figures:
+        manifest = write_parts(Spark(), parts, "a/stage")
+    files = sorted((tmp_path / "sample/a").iterdir())
+    assert [file.name for file in files] == ["00000.parquet", "00001.parquet"]
+    assert manifest == parts.storage.manifest_of("sample/a", 2)
+    assert (manifest.shards, manifest.sums) == ([20, 20], [sha256(file) for file in files])
+    assert list(parts.storage.rows("sample/a", "00001.parquet"))[3] == {NUMBER: 23, "text": "23"}
+    assert (figures["tasks"], figures["shards kept"], figures["hosts"]) == (2, 0, 1)
+    assert figures["task seconds, all"] >= figures["task seconds, longest"] > 0
+
+
+def test_a_file_that_is_there_is_kept_and_one_that_was_never_finished_is_not(tmp_path: Path) -> None:
+    lines = table(tmp_path, told, None)
+    write_parts(Spark(), lines, "a/stage")
+    first, second = sorted((tmp_path / "sample/a").iterdir())
+    before = first.stat().st_mtime_ns
+    whole = second.read_bytes()
+    second.rename(second.with_name(f"{second.name}.0.part"))
+    with task_figures() as figures:
+        write_parts(Spark(), lines, "a/stage")
+    assert figures["shards kept"] == 1
+    assert sorted((tmp_path / "sample/a").iterdir()) == [first, second]
+    assert first.stat().st_mtime_ns == before
+    assert second.read_bytes() == whole == b"".join(b"line %d\n" % number for number in range(20, 40))
+
+
+def test_a_case_that_a_task_drops_is_named_and_its_file_is_not_there(tmp_path: Path) -> None:
+    def drops(row: dict[str, Any]) -> list[dict[str, Any]]:
+        return [] if row[NUMBER] == 24 else told(row)
+
+    with pytest.raises(SubstrateError, match=r"^a/stage: 1 of 20 did not come back, number 24 first"):
+        write_parts(Spark(), table(tmp_path, drops), "a/stage")
+    assert "00001.parquet" not in [file.name for file in (tmp_path / "sample/a").iterdir()]
+
+
+def test_an_error_of_the_data_is_the_error_it_was(tmp_path: Path) -> None:
+    def fails(row: dict[str, Any]) -> list[dict[str, Any]]:
+        raise FormatError("names object 9", where=(f"scene {row[NUMBER] // 20}",), hint="Declare it")
+
+    with pytest.raises(FormatError, match=r"^scene [01]: names object 9\. Declare it\.$"):
+        write_parts(Spark(), table(tmp_path, fails), "a/stage")
+
+
+def missing(storage: Storage, place: int) -> Iterator[dict[str, Any]]:
+    return storage.rows("sample", "cases", f"{place}.parquet")
+
+
+def test_a_storage_that_workers_do_not_reach_is_named(tmp_path: Path) -> None:
+    storage = Storage(tmp_path.as_uri())
+    parts = parts_of(storage, "sample/a", 1, partial(missing, storage), told, SCHEMA, "a/stage")
+    with pytest.raises(SubstrateError, match=f"^a/stage: a worker cannot read the storage {storage.base} "):
+        write_parts(Spark(), parts, "a/stage")
+
+
+def test_a_removed_folder_takes_the_empty_ones_around_it_along(tmp_path: Path) -> None:
+    storage = Storage((tmp_path / "storage").as_uri())
+    for name in ("sample/answers/a/key", "sample/logs/b"):
+        storage.write(pa.table({NUMBER: [1]}), name, "00000.parquet")
+    storage.remove("sample/answers/a")
+    assert [path.name for path in (tmp_path / "storage/sample").iterdir()] == ["logs"]
+    storage.remove("sample/logs/b")
+    assert not list((tmp_path / "storage").iterdir())
+
+
+@pytest.mark.parametrize("uri", ["nowhere://bucket/work", "gcs://bucket/work"])
+def test_a_storage_without_its_client_is_named(uri: str) -> None:
+    with pytest.raises(
+        ParameterError, match=f"^{uri}: no client of {uri.partition(':')[0]}: .*docs/deploy.md"
+    ):
+        Storage(uri).exists("a")
