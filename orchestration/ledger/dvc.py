@@ -50,7 +50,9 @@ def render_dvc_yaml(stages: Stages) -> str:
     """The text of `dvc.yaml`: a stage for each asset but the datasets, which `data.dvc` pins."""
     pinned = (stage for stage in stages.values() if stage.pinned_by == "dvc.yaml")
     described = {"code": _CODE_STAGE} | {_dvc_name(stage.name): _dvc_stage(stages, stage) for stage in pinned}
-    return _HEADER + yaml.safe_dump({"stages": described, "plots": _PLOTS}, sort_keys=False, width=120)
+    whole = {"stages": described, "plots": _PLOTS}
+    # A list stands in its line: DVC reads both, and nobody edits this file.
+    return _HEADER + yaml.safe_dump(whole, sort_keys=False, width=110, default_flow_style=None)
 
 
 _CODE_STAGE = {

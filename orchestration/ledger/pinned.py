@@ -1,7 +1,7 @@
 """The pins: what git holds of a profile's results, enough to say what drifted where no file is at hand.
 
 `pins/PROFILE.json` has of each stage the hashes of its outs, its parameters, the counts behind its scores and
-the cells of its tables; `pins/PROFILE/` has the rows of answers in short, a line a scene. Both name results,
+the cells of its tables; `pins/PROFILE/` has the rows of answers in short, a few scenes a line. Both name results,
 never code: a commit that changes no result changes no pin. DVC holds the bytes.
 
 The first line of `pins/PROFILE.json` is a hash of the others, and these seal what lies beside, so a pin that
@@ -270,19 +270,26 @@ def pinned_outs(root: Path, profile: str) -> dict[str, str]:
     return {out: digest for made in read_pins(root, profile).values() for out, digest in made.outs.items()}
 
 
+_SCENES = 5
+"""The number of scenes whose rows stand in a line."""
+
+
 def encode_rows(rows: Rows) -> bytes:
-    """Rows in short, a line a scene: the rows of each subset and log together, a right answer once."""
+    """Rows in short, a few scenes a line, each scene before its rows: those of each subset and log together,
+    a right answer once.
+    """
 
     def place(row: PinnedRow) -> tuple[str, str]:
         return row.subset, row.log
 
-    lines: list[bytes] = []
+    scenes: list[Any] = []
     for scene, of_scene in groupby(rows.values(), key=lambda row: row.scene):
         groups = []
         for (subset, log), found in groupby(sorted(of_scene, key=place), key=place):
             groups.append((subset, log, [_brief(row) for row in found]))
-        lines.append(msgspec.json.encode((scene, groups)) + b"\n")
-    return b"".join(lines)
+        scenes += scene, groups
+    lines = (scenes[place : place + 2 * _SCENES] for place in range(0, len(scenes), 2 * _SCENES))
+    return b"".join(msgspec.json.encode(line) + b"\n" for line in lines)
 
 
 def _brief(row: PinnedRow) -> list[Any]:
@@ -295,7 +302,9 @@ def decode_rows(data: bytes) -> Rows:
     found: Rows = {}
     for line in data.splitlines():
         with suppress(ValueError, TypeError, LookupError, RecursionError):
-            found |= {row.name: row for row in _rows_of(*msgspec.json.decode(line))}
+            scenes = msgspec.json.decode(line)
+            for scene, groups in zip(scenes[::2], scenes[1::2], strict=True):
+                found |= {row.name: row for row in _rows_of(scene, groups)}
     return found
 
 
