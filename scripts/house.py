@@ -18,6 +18,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+PINS = ("pins", "dvc.lock", "dvc.yaml", "data.dvc", ".dvc")
+"""All that git holds of results."""
 CODE = """
 import json
 from orchestration.pipeline.graph import STAGES
@@ -84,6 +86,7 @@ def exported() -> int:
 
 def _run(program: str, root: Path) -> str:
     environment = {**os.environ, "PYTHONPATH": str(root)}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # else each process compiles all modules anew
     done = subprocess.run(
         [sys.executable, "-P", "-c", program],
         cwd=root,
@@ -144,7 +147,7 @@ def main() -> None:
             say(f"Python files flat in {room}", count)
     say("lines of Python in orchestration", lines("orchestration/*.py"))
     say("lines of Python in orchestration/ledger", lines("orchestration/ledger/*.py"))
-    say("lines of pins, locks and DVC files", lines("pins", "dvc.lock", "dvc.yaml", "data.dvc", ".dvc"))
+    say("lines of pins, locks and DVC files", lines(*PINS))
     say("names that substrate exports", exported())
     files = [len(found) for found in code(ROOT).values()]
     say("files of a stage's code, median and largest", f"{statistics.median(files):g}, {max(files)}")

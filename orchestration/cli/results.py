@@ -163,8 +163,7 @@ def verify(
             report = verify_files(root, profile, STAGES, error)
         else:
             if repair:
-                from orchestration.ledger.repair import repair as bring_back
-                from orchestration.ledger.repair import told
+                from orchestration.ledger.damage import repair as bring_back
                 from orchestration.pipeline.resources import WorkspaceResource
                 from orchestration.pipeline.run import instance, run_stages
 
@@ -172,7 +171,7 @@ def verify(
                 done = bring_back(
                     workspace, STAGES, lambda names: run_stages(names, resource, instance(root))
                 )
-                mended += told(done)
+                mended += done.lines()
 
             def computing(names: list[str], profile: str, folder: Path) -> None:
                 with stages_told(names):

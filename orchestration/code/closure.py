@@ -22,6 +22,7 @@ from orchestration.code.sources import ROOT, is_ours, keep, path_of, short_of, s
 
 _ITSELF = "orchestration.code."
 """This room: it says what counts of a file, and is no part of what a stage computes."""
+_PLAIN = (str, int, float, bytes)
 _WORD = re.compile(r"[A-Za-z_][\w.]*")
 
 
@@ -99,9 +100,9 @@ class Closure:
             named = _naming(part)
             self._walk(named or _of_function(type(part)))
             if not named:
-                self._given.setdefault(type(part).__module__, []).append(_plain(part, set()))
+                self._given.setdefault(type(part).__module__, []).append(_plain(part, frozenset()))
         elif not callable(part):
-            self._given.setdefault(where, []).append(_plain(part, set()))
+            self._given.setdefault(where, []).append(_plain(part, frozenset()))
 
     def _walk(self, start: Iterable[Node]) -> None:
         todo = list(start)
@@ -110,22 +111,21 @@ class Closure:
             if node in self.nodes or node.module.startswith(_ITSELF):
                 continue
             self.nodes.add(node)
-            step, values = _step(node), _declared_in(node)
-            ran = {node.module} if values else {node.module, *step.modules}
-            for module in ran - self._ran:
-                self._ran.add(module)
-                todo += _run_with(module)
+            nodes, modules, values = _led_to(node)
+            if not modules <= self._ran:
+                for module in modules - self._ran:
+                    self._ran.add(module)
+                    todo += _run_with(module)
+            todo += nodes
             if values:
                 self._declare(values)
-            else:
-                todo += step.nodes
 
     def _declare(self, values: Iterable[Declared]) -> None:
         """Add values: their classes, and what their data are."""
         for value in values:
             if id(value) not in self._declared:
                 self._declared[id(value)] = value
-                self._walk([node for kind in (type(value), *_types(value)) for node in _of_function(kind)])
+                self._walk(_kinds(_Same(value)))
 
     @property
     def definitions(self) -> set[tuple[str, str]]:
@@ -138,28 +138,37 @@ class Closure:
 
     def lines(self) -> dict[str, list[str]]:
         """The lines that stand for each file: a hash for each part of it that counts."""
-        attributes, strings = set[str](), dict[str, set[str]]()
         by_module: dict[str, list[int]] = {}
         for node in self.nodes:
             by_module.setdefault(node.module, []).append(node.place)
-        found: dict[str, list[str]] = {}
-        for module, places in by_module.items():
-            definitions = source_of(module).definitions
-            names: set[str] = set()
-            for place in sorted(places):
-                one = definitions[place]
-                attributes.update(one.attributes)
-                strings.setdefault(module, set()).update(one.strings)
-                names.update(_step(Node(module, place)).named)
-                found.setdefault(_file(module), []).append(one.short)
-            found[_file(module)] += sorted(names)
+        parts = {module: _part(module, frozenset(places)) for module, places in by_module.items()}
+        found = {_file(module): [*part.lines] for module, part in parts.items()}
         for module, given in self._given.items():
             found.setdefault(_file(module), []).extend(given)
-        for path in {path for module, texts in strings.items() for path in _data_files(module, texts)}:
+        for path in {path for part in parts.values() for path in part.files}:
             found[path.relative_to(ROOT).as_posix()] = [short_of(path)]
+        attributes = frozenset[str]().union(*(part.attributes for part in parts.values()))
         for module, line in sorted(_plain_lines(self._declared.values(), attributes)):
             found.setdefault(_file(module), []).append(line)
         return found
+
+
+class _Part(NamedTuple):
+    """Some definitions of a module: the lines that stand for them, and what they ask for."""
+
+    lines: tuple[str, ...]
+    attributes: frozenset[str]
+    files: frozenset[Path]
+
+
+@cache
+def _part(module: str, places: frozenset[int]) -> _Part:
+    there = [source_of(module).definitions[place] for place in sorted(places)]
+    names = {name for place in places for name in _step(Node(module, place)).named}
+    attributes = frozenset[str]().union(*(one.attributes for one in there))
+    strings = {text for one in there for text in one.strings}
+    lines = (*(one.short for one in there), *sorted(names))
+    return _Part(lines, attributes, frozenset(_data_files(module, strings)))
 
 
 def _parts(given: Iterable[Any], where: str) -> Iterator[tuple[Any, str]]:
@@ -300,10 +309,15 @@ def _run_with(module: str) -> tuple[Node, ...]:
         name = waiting.pop()
         if name not in seen:
             seen.add(name)
-            of_it = enumerate(source_of(name).definitions)
-            found |= {Node(name, place): None for place, one in of_it if one.runs}
+            found |= dict.fromkeys(_running(name))
             waiting += _imported_by(name)
     return tuple(found)
+
+
+@cache
+def _running(module: str) -> tuple[Node, ...]:
+    """The statements of a module that do more than to bind names."""
+    return tuple(Node(module, place) for place, one in enumerate(source_of(module).definitions) if one.runs)
 
 
 @cache
@@ -347,6 +361,16 @@ def _data_files(module: str, texts: Iterable[str]) -> set[Path]:
 
 
 @cache
+def _led_to(node: Node) -> tuple[tuple[Node, ...], frozenset[str], tuple[Declared, ...]]:
+    """The definitions that one leads to, the modules that it runs, and the values that it declares: these
+    are looked at instead of its text.
+    """
+    step, values = _step(node), _declared_in(node)
+    if values:
+        return (), frozenset({node.module}), values
+    return step.nodes, frozenset({node.module, *step.modules}), ()
+
+
 def _declared_in(node: Node) -> tuple[Declared, ...]:
     """The values that a statement of the platform binds, where they only declare."""
     one = source_of(node.module).definitions[node.place]
@@ -362,38 +386,53 @@ def _declared_in(node: Node) -> tuple[Declared, ...]:
     return tuple(found) if all(isinstance(value, Declared) for value in found) else ()
 
 
-def _plain_lines(values: Iterable[Declared], attributes: set[str]) -> Iterator[tuple[str, str]]:
-    """The plain data of values as far as some attributes ask for them, each with its module."""
+def _plain_lines(values: Iterable[Declared], attributes: frozenset[str]) -> Iterator[tuple[str, str]]:
+    """The plain data of values as far as some attributes ask for them, each with its module: of a value that
+    nothing keeps under a name that of its class.
+    """
     for value in values:
-        yield _home(value), _plain(value, attributes)
+        named = _naming(value)
+        yield named[0].module if named else type(value).__module__, _plain(value, attributes)
 
 
-def _home(value: Declared) -> str:
-    """The module that declares a value; that of its class, where none keeps it under a name."""
-    named = _naming(value)
-    return named[0].module if named else type(value).__module__
+class _Same:
+    """A value as a key: another one that equals it is not the same."""
+
+    def __init__(self, value: Declared) -> None:
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.value is self.value
+
+    def __hash__(self) -> int:
+        return id(self.value)
 
 
-def _types(value: Any) -> Iterator[type[Any]]:
-    """The types of this project that a declaration holds: what it says is made of them."""
-    if isinstance(value, type):
-        if is_ours(value.__module__):
-            yield value
-    elif isinstance(value, Mapping):
-        yield from (kind for one in value.values() for kind in _types(one))
-    elif isinstance(value, tuple):
-        yield from (kind for one in value for kind in _types(one))
-    elif dataclasses.is_dataclass(value):
-        yield from (
-            kind for field in dataclasses.fields(value) for kind in _types(getattr(value, field.name))
-        )
+@cache
+def _kinds(key: _Same) -> tuple[Node, ...]:
+    """The definitions of a value's class, and of the types that it holds: what it says is made of them."""
+    types = (part for part in _inside(key.value) if isinstance(part, type) and is_ours(part.__module__))
+    return tuple(dict.fromkeys(node for kind in (type(key.value), *types) for node in _of_function(kind)))
 
 
-def _plain(value: Any, attributes: set[str]) -> str:
-    if value is None or isinstance(value, str | int | float | bytes):
+def _inside(value: Any) -> Iterator[Any]:
+    """A value, and all that it holds."""
+    todo = [value]
+    while todo:
+        yield (part := todo.pop())
+        if isinstance(part, tuple | list):
+            todo += part
+        elif dataclasses.is_dataclass(part) and not isinstance(part, type):
+            todo += (getattr(part, field.name) for field in dataclasses.fields(part))
+        elif isinstance(part, Mapping):
+            todo += (*part.keys(), *part.values())
+
+
+def _plain(value: Any, attributes: frozenset[str]) -> str:
+    if value is None or isinstance(value, _PLAIN):
         return repr(value)
-    if isinstance(value, Mapping):
-        return f"{{{','.join(f'{_plain(k, attributes)}:{_plain(v, attributes)}' for k, v in value.items())}}}"
+    if isinstance(value, tuple | list):
+        return f"[{','.join(_plain(one, attributes) for one in value)}]"
     if isinstance(value, type):
         return value.__qualname__
     if dataclasses.is_dataclass(value):
@@ -401,8 +440,8 @@ def _plain(value: Any, attributes: set[str]) -> str:
         asked = fields if not isinstance(value, Declared) else [name for name in fields if name in attributes]
         said = ",".join(f"{name}={_plain(getattr(value, name), attributes)}" for name in asked)
         return f"{type(value).__qualname__}({said})"
-    if isinstance(value, tuple | list):
-        return f"[{','.join(_plain(one, attributes) for one in value)}]"
+    if isinstance(value, Mapping):
+        return f"{{{','.join(f'{_plain(k, attributes)}:{_plain(v, attributes)}' for k, v in value.items())}}}"
     if is_ours(type(value).__module__) and hasattr(value, "__dict__"):
         return f"{type(value).__qualname__}{_plain(vars(value), attributes)}"
     return ""

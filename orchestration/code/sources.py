@@ -46,14 +46,21 @@ def is_ours(module: str) -> bool:
     return module.partition(".")[0] in PACKAGES
 
 
-@cache
 def path_of(module: str) -> Path | None:
     """The file of a module; ``None`` where there is no such module, as for a name that a module binds."""
-    path = ROOT / module.replace(".", "/")
-    if path.is_dir():
-        return path / "__init__.py"
-    path = path.with_suffix(".py")
-    return path if path.is_file() else None
+    return _paths().get(module)
+
+
+@cache
+def _paths() -> dict[str, Path]:
+    """The file of each module of the project; of a folder, that of its package."""
+    found: dict[str, Path] = {}
+    for package in PACKAGES:
+        for folder, _, files in os.walk(ROOT / package):
+            name = os.path.relpath(folder, ROOT).replace(os.sep, ".")
+            found |= {f"{name}.{file[:-3]}": Path(folder, file) for file in files if file.endswith(".py")}
+            found[name] = Path(folder, "__init__.py")
+    return found
 
 
 @cache

@@ -15,11 +15,12 @@ import msgspec
 from orchestration.experiments.record import open_experiment, read_experiment
 from orchestration.ledger.drift import Cause, causes, explained, unaccepted
 from orchestration.ledger.manifest import Pins
-from orchestration.ledger.moved import ComparedNumber, ComparedRow, Count, count_of, numbers_of, rows_of
+from orchestration.ledger.moved import ComparedNumber, ComparedRow, numbers_of, rows_of
 from orchestration.ledger.pinned import measured, read_pins
 from orchestration.ledger.records import Digests, read_records
 from orchestration.project import open_workspace
 from orchestration.registry import BENCHMARKS
+from orchestration.scoring.scores import Count, count_of
 from orchestration.workspace.folders import Workspace
 from substrate.base.errors import ParameterError
 

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from orchestration.base.git import git
-from orchestration.ledger.manifest import Pins
-from orchestration.ledger.pinned import ACCEPTED, decode_pins, row_change
+from orchestration.ledger.manifest import Pins, changed
+from orchestration.ledger.pinned import ACCEPTED, decode_pins, pin_name, row_change
 from orchestration.ledger.records import version_of
 from orchestration.scoring.formatting import counted
 from substrate.base.errors import ParameterError
@@ -63,14 +63,10 @@ def changes(old: Pins, new: Pins) -> Acceptance:
         if all(is_.outs.get(out, digest) == digest for out, digest in was.outs.items()):
             continue
         stages[name] = version_of(was.outs)[:_SHORT], version_of(is_.outs)[:_SHORT]
-        for number in sorted(was.scores.keys() & is_.scores.keys()):
-            if was.scores[number] != is_.scores[number]:
-                numbers[number] = was.scores[number], is_.scores[number]
-        keys = {**was.rows, **is_.rows}
-        changed = Counter(row_change(was.rows.get(key), is_.rows.get(key)) for key in keys)
-        changed.pop("", None)
-        if changed:
-            rows[name] = dict(changed.most_common())
+        pairs = sorted(changed(was.scores, is_.scores).items())
+        numbers |= {number: (old_, new_) for number, (old_, new_) in pairs if old_ and new_}
+        if ways := Counter(row_change(*pair) for pair in changed(was.rows, is_.rows).values()):
+            rows[name] = dict(ways.most_common())
     return Acceptance("", "", "", numbers=numbers, rows=rows, stages=stages)
 
 
@@ -143,7 +139,7 @@ def since(root: Path, profile: str, pinned: Pins, commit: str) -> Since:
         ParameterError: there is no such commit, or its pins have a form that is read no more.
     """
     names = _git(root, "ls-tree", "-r", "--name-only", commit, "--", "pins").decode().splitlines()
-    ours = (f"pins/{profile}/", f"pins/{profile}.json", ACCEPTED)
+    ours = (f"pins/{profile}/", pin_name(profile), ACCEPTED)
     files = {name: _git(root, "show", f"{commit}:{name}") for name in names if name.startswith(ours)}
     if any(name.startswith(ours[0]) for name in files) and ours[1] not in files:
         hint = f"Name a commit that has {ours[1]}; an older program can read that one"

@@ -5,15 +5,15 @@ they come from.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
 
 from orchestration.base.git import git
-from orchestration.ledger.manifest import Made, PinnedRow, Pins
-from orchestration.ledger.pinned import NOTHING, pin_path
+from orchestration.ledger.manifest import Made, PinnedRow, Pins, changed
+from orchestration.ledger.pinned import NOTHING, pin_name
 from orchestration.ledger.records import LOCK, lines_apart
 from orchestration.scoring.formatting import counted
 from orchestration.settings import flattened
@@ -35,9 +35,8 @@ class Difference(msgspec.Struct, frozen=True, omit_defaults=True):
     """
 
     def __str__(self) -> str:
-        return f"{self.stage}: {self.what}: {self.old} -> {self.new}" + (
-            " (here -> recomputed)" if self.here else ""
-        )
+        here = " (here -> recomputed)" if self.here else ""
+        return f"{self.stage}: {self.what}: {self.old} -> {self.new}{here}"
 
 
 class Cause(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -74,28 +73,28 @@ def differences(old: Pins, new: Pins, *, here: bool = False) -> list[Difference]
     """
     found: list[Difference] = []
     for stage in (name for name in new if name in old):
-        was, is_ = _parts(old[stage]), _parts(new[stage])
-        apart = [name for name in {**was, **is_} if was.get(name) != is_.get(name)]
-        details = [
-            Difference(stage, kind, what, *_told(kind, was.get((kind, what)), is_.get((kind, what))), here)
-            for kind, what in sorted(apart, key=lambda name: _KINDS.index(name[0]))
-        ]
+        details: list[Difference] = []
+        for kind, parts in _PARTS.items():
+            for what, pair in changed(parts(old[stage]), parts(new[stage])).items():
+                details.append(Difference(stage, kind, what, *_told(kind, *pair), here))
         found += details or file_differences(stage, old[stage], new[stage], here)
     return found
 
 
 _Kind = Literal["cell", "score", "row"]
-_KINDS = ("cell", "score", "row")
 
 
-def _parts(one: Made) -> dict[tuple[_Kind, str], Any]:
-    """The cells, scores and rows of a stage, by kind and name."""
-    found: dict[tuple[_Kind, str], Any] = {}
-    for table in one.cells.values():
-        found |= {("cell", f"{row}, {head}"): text for row, of in table.items() for head, text in of.items()}
-    found |= {("score", name): counts for name, counts in one.scores.items()}
-    found |= {("row", name): row for name, row in one.rows.items()}
-    return found
+def _cells(one: Made) -> dict[str, str]:
+    rows = ((row, of) for table in one.cells.values() for row, of in table.items())
+    return {f"{row}, {head}": text for row, of in rows for head, text in of.items()}
+
+
+_PARTS: Mapping[_Kind, Callable[[Made], Mapping[str, Any]]] = {
+    "cell": _cells,
+    "score": lambda one: one.scores,
+    "row": lambda one: one.rows,
+}
+"""The parts that can be read in the outs of a stage, by their kind."""
 
 
 def _told(kind: _Kind, was: Any, is_: Any) -> tuple[str, str]:
@@ -114,7 +113,11 @@ def _alone(row: PinnedRow) -> str:
     return f'"{row.predicted}" {_GRADES[row.correct]}'
 
 
-_SAID: Mapping[str, Callable[[Any], str]] = {"cell": str, "score": lambda of: counted(*of), "row": _alone}
+_SAID: Mapping[_Kind, Callable[[Any], str]] = {
+    "cell": str,
+    "score": lambda of: counted(*of),
+    "row": _alone,
+}
 
 
 def _beside(row: PinnedRow, other: PinnedRow) -> str:
@@ -132,10 +135,10 @@ def _beside(row: PinnedRow, other: PinnedRow) -> str:
 def file_differences(stage: str, old: Made, new: Made, here: bool = False) -> list[Difference]:
     """The files of a stage's outs that differ, each with its lines that do."""
     found: list[Difference] = []
-    for out in (out for out in {**old.outs, **new.outs} if old.outs.get(out) != new.outs.get(out)):
+    inner = sorted(changed(old.files, new.files))
+    for out, pair in changed(old.outs, new.outs).items():
         kind = "input" if out.startswith("data/") else "file"
-        inner = [name for name in _keys(old.files, new.files) if name.startswith(f"{out}/")]
-        for name in (out in old.outs and out in new.outs and inner) or [out]:
+        for name in (None not in pair and [name for name in inner if name.startswith(f"{out}/")]) or [out]:
             was, is_ = ({**made.outs, **made.files}.get(name, NOTHING) for made in (old, new))
             at = apart_at(old.lines.get(name), new.lines.get(name))
             found.append(Difference(stage, kind, name + at, short(was), short(is_), here))
@@ -179,34 +182,38 @@ def unaccepted(old: Pins, new: Pins) -> list[Cause]:
 
 
 def _changes(old: Pins, new: Pins, differ: bool) -> list[Cause]:
-    shared: dict[tuple[Any, ...], list[str]] = defaultdict(list)
+    shared: dict[Cause, list[str]] = defaultdict(list)
     for stage in (name for name in new if name in old):
         if (old[stage].outs != new[stage].outs) == differ:
             for cause in _changes_of(old[stage], new[stage], differ):
                 shared[cause].append(stage)
-    return [
-        Cause(kind, what, tuple(stages), before, after)
-        for (kind, what, before, after), stages in shared.items()
-    ]
+    return [msgspec.structs.replace(cause, stages=tuple(stages)) for cause, stages in shared.items()]
 
 
-def _changes_of(was: Made, is_: Made, differ: bool) -> list[tuple[Any, ...]]:
+def _changes_of(was: Made, is_: Made, differ: bool) -> Iterator[Cause]:
+    """The causes of a stage, without its name."""
     recorded = was.code and is_.code
-    direct = [("code", file, "", "") for file in _keys(was.code, is_.code) if recorded]
-    flat = flattened(was.parameters), flattened(is_.parameters)
-    direct += [("parameter", key, _text(flat[0], key), _text(flat[1], key)) for key in _keys(*flat)]
-    changed = _keys(was.inputs, is_.inputs)
-    data = [("input", path, "", "") for path in changed if path.startswith("data/")]
+    direct = [Cause("code", file, ()) for file in sorted(changed(was.code, is_.code)) if recorded]
+    for key, pair in sorted(changed(_values(was), _values(is_)).items()):
+        direct.append(Cause("parameter", key, (), *(text or "not set" for text in pair)))
+    inputs = sorted(changed(was.inputs, is_.inputs))
     locked = recorded and was.environment != is_.environment
-    environment: tuple[Any, ...] = ("environment", LOCK, "", "")
+    environment = [Cause("environment", LOCK, ())] if locked else []
     if not differ:
         # The stage that makes a changed input is named for it already.
-        return direct + [environment] * bool(locked)
-    if not (direct or changed):
-        direct = [("input", path, "", "") for path in is_.outs if path.startswith("data/")]
-        unknown = "unknown", "code that it does not declare, or a result that does not repeat", "", ""
-        direct = direct or [environment if locked else unknown]
-    return direct + data
+        yield from [*direct, *environment]
+        return
+    if not (direct or inputs):
+        unknown = "code that it does not declare, or a result that does not repeat"
+        direct = [Cause("input", path, ()) for path in is_.outs if path.startswith("data/")]
+        direct = direct or environment or [Cause("unknown", unknown, ())]
+    yield from direct
+    yield from (Cause("input", path, ()) for path in inputs if path.startswith("data/"))
+
+
+def _values(one: Made) -> dict[str, str]:
+    """The parameters as text, by dotted key."""
+    return {key: msgspec.json.encode(value).decode() for key, value in flattened(one.parameters).items()}
 
 
 def explained(root: Path, profile: str, pins: Pins, now: Pins) -> Pins:
@@ -214,28 +221,13 @@ def explained(root: Path, profile: str, pins: Pins, now: Pins) -> Pins:
     that changed the pins last: what git says has changed since then is another there.
     """
     unknown = {name: now[name] for name in pins if name in now and now[name].code and not pins[name].code}
-    changed = _changed_since_pinned(root, profile) if unknown else None
-    if changed is None:
+    base = git(root, "log", "-1", "--format=%H", "--", pin_name(profile)) if unknown else None
+    since = git(root, "diff", "--name-only", "-z", base.decode().strip()) if base else None
+    if since is None:
         return pins
-    found = dict(pins)
+    files, found = set(since.decode().split("\0")), dict(pins)
     for name, made in unknown.items():
-        code = {file: "" if file in changed else digest for file, digest in made.code.items()}
-        lock = "" if LOCK in changed else made.environment
+        code = {file: "" if file in files else digest for file, digest in made.code.items()}
+        lock = "" if LOCK in files else made.environment
         found[name] = msgspec.structs.replace(pins[name], code=code, environment=lock)
     return found
-
-
-def _changed_since_pinned(root: Path, profile: str) -> set[str] | None:
-    """The files that changed since the commit that changed the pins last; ``None`` where git does not say."""
-    path = pin_path(root, profile).relative_to(root).as_posix()
-    base = git(root, "log", "-1", "--format=%H", "--", path)
-    changed = git(root, "diff", "--name-only", "-z", base.decode().strip()) if base else None
-    return set(changed.decode().split("\0")) if changed is not None else None
-
-
-def _keys(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
-    return [key for key in sorted({**old, **new}) if key not in old or key not in new or old[key] != new[key]]
-
-
-def _text(flat: Mapping[str, Any], key: str) -> str:
-    return msgspec.json.encode(flat[key]).decode() if key in flat else "not set"

@@ -20,17 +20,17 @@ from typing import Any
 import yaml
 
 from orchestration.base.yaml_text import LOADER
-from orchestration.ledger.manifest import changing, read_manifest
+from orchestration.ledger.manifest import changed, changing, read_manifest
 from orchestration.ledger.pinned import (
     PinError,
     broken,
     measure,
-    pin_path,
+    pin_name,
     pinned_outs,
     read_pins,
     write_pins,
 )
-from orchestration.ledger.records import ledger_of, read_records
+from orchestration.ledger.records import Digests, ledger_of, read_records
 from orchestration.settings import PARAMETERS_FILE
 from orchestration.stage import Stage, Stages, inputs_of
 from orchestration.workspace.folders import Workspace
@@ -40,7 +40,7 @@ _NUMBERS = "artifacts/${profile}/tables/numbers.csv"
 """The file of a run whose lines DVC draws."""
 _METRICS = "artifacts/{profile}/metrics/"
 """The folder of the files that DVC shows as metrics: one of each benchmark, and so a row."""
-DVC_YAML = "dvc.yaml"
+DVC_YAML, PINNING = "dvc.yaml", ("data.dvc", "dvc.lock")
 _CODE = "artifacts/{profile}/.code"
 """The folder of the files that say of each stage what of its code changed since it ran."""
 _HEADER = "# Generated from the asset graph by `substrate dvc sync`; a test holds the two equal.\n"
@@ -50,7 +50,9 @@ def render_dvc_yaml(stages: Stages) -> str:
     """The text of `dvc.yaml`: a stage for each asset but the datasets, which `data.dvc` pins."""
     pinned = (stage for stage in stages.values() if stage.pinned_by == "dvc.yaml")
     described = {"code": _CODE_STAGE} | {_dvc_name(stage.name): _dvc_stage(stages, stage) for stage in pinned}
-    return _HEADER + yaml.safe_dump({"stages": described, "plots": _PLOTS}, sort_keys=False, width=120)
+    whole = {"stages": described, "plots": _PLOTS}
+    # A list stands in its line: DVC reads both, and nobody edits this file.
+    return _HEADER + yaml.safe_dump(whole, sort_keys=False, width=110, default_flow_style=None)
 
 
 _CODE_STAGE = {
@@ -96,7 +98,7 @@ def _dvc_path(template: str) -> str:
 
 def sync(root: Path, stages: Stages) -> bool:
     """Write `dvc.yaml`; says whether it changed."""
-    path, text = root / "dvc.yaml", render_dvc_yaml(stages)
+    path, text = root / DVC_YAML, render_dvc_yaml(stages)
     if path.is_file() and path.read_text("utf-8") == text:
         return False
     path.write_text(text, "utf-8")
@@ -114,9 +116,8 @@ def keep_code(workspace: Workspace, stages: Stages) -> None:
         record, made = records.get(stage.name), any(workspace.path(out).exists() for out in stage.outs)
         said = "" if record or not made else "no run is recorded here\n"
         if record and record.code != stage.code:
-            now, was = stage.code, record.code
-            changed = sorted(file for file in {**now, **was} if now.get(file) != was.get(file))
-            said = "".join(f"{file} {now.get(file, 'gone')}\n" for file in changed)
+            apart = sorted(changed(record.code, stage.code).items())
+            said = "".join(f"{file} {now or 'gone'}\n" for file, (_, now) in apart)
         path = workspace.path(_CODE) / _dvc_name(stage.name)
         if not path.is_file() or path.read_text("utf-8") != said:
             with replacing(path) as fresh:
@@ -127,12 +128,9 @@ def drift(workspace: Workspace) -> dict[str, str]:
     """The pinned paths that are not what was pinned, with how: ``modified`` or ``deleted``; what was never
     pinned does not drift.
     """
-    found: dict[str, str] = {}
-    for out, digest in sorted(pinned_outs(workspace.root, workspace.settings.profile).items()):
-        path = workspace.root / out
-        if not path.exists() or sha256(path) != digest:
-            found[out] = "modified" if path.exists() else "deleted"
-    return found
+    pinned = pinned_outs(workspace.root, workspace.settings.profile)
+    now = Digests().of({out: workspace.root / out for out in pinned})
+    return {out: "modified" if out in now else "deleted" for out in sorted(changed(pinned, now))}
 
 
 def exported(path: str, profile: str) -> bool:
@@ -180,19 +178,26 @@ def commit(root: Path, *targets: str) -> None:
     Raises:
         PinError: DVC fails.
     """
-    command = [sys.executable, "-P", str(Path(__file__).with_name("dvc_commit.py")), *targets]
-    environment = os.environ | {"DVC_NO_ANALYTICS": "1"}
-    done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False)
+    command = ("-P", str(Path(__file__).with_name("dvc_commit.py")), *targets)
+    done = _run(root, *command)
     if done.returncode:
-        hint = f"Run it by hand to see more: {shlex.join(command)}"
+        hint = f"Run it by hand to see more: {shlex.join([sys.executable, *command])}"
         raise PinError(f"DVC failed: {done.stderr.strip()}", where=(root,), hint=hint)
 
 
 def fetch_cached(root: Path, outs: Iterable[str]) -> None:
     """Fetch what is pinned of some outs into DVC's cache, as far as a remote has it."""
-    command = [sys.executable, "-m", "dvc", "fetch", "--quiet", *outs]
-    environment = os.environ | {"DVC_NO_ANALYTICS": "1"}
-    subprocess.run(command, cwd=root, env=environment, capture_output=True, check=False)
+    _run(root, "-m", "dvc", "fetch", "--quiet", *outs)
+
+
+def cached(root: Path, name: str) -> Path:
+    """The place in DVC's cache of what has an MD5."""
+    return root / ".dvc/cache/files/md5" / name[:2] / name[2:]
+
+
+def _run(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command, environment = (sys.executable, *arguments), os.environ | {"DVC_NO_ANALYTICS": "1"}
+    return subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False)
 
 
 def settle(
@@ -212,7 +217,7 @@ def settle(
     root, profile = workspace.root, workspace.settings.profile
     bad = broken(root, profile)
     keep_code(workspace, stages)
-    if pin_path(root, profile).relative_to(root).as_posix() in bad:
+    if pin_name(profile) in bad:
         return {}
     drifted = drift(workspace)
     manifest, locked = read_manifest(ledger_of(workspace)), pinned_md5(root, "dvc.lock") or {}

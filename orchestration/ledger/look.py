@@ -37,7 +37,7 @@ _ELSEWHERE = ("SUBSTRATE_MODEL_URL", "DVC_EXP_BASELINE_REV")
 
 
 def sources() -> list[str]:
-    """What no run writes: the code and the parameters."""
+    """The paths that no run writes: the code and the parameters."""
     return [*(f"{_OF_CODE}{room}" for room in ("orchestration", "substrate", "tboxes")), "params.yaml"]
 
 
@@ -63,7 +63,7 @@ def _seen(state: os.stat_result, digest: str, begun: int) -> File:
 
 
 def stands(root: Path, profile: str, only: str | None) -> Reproduction | None:
-    """What a run would say, where nothing that it reads or wrote has changed since the last one."""
+    """The outcome of a run, where nothing that it reads or wrote has changed since the last one."""
     folder, begun = ledger_at(root, profile), time.time_ns()
     kept = read_manifest(folder)
     run = kept.runs.get(only or "")

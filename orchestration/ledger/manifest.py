@@ -13,7 +13,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from typing import Any, TypeVar, get_args, get_type_hints
 
 import msgspec
 
@@ -24,6 +24,20 @@ LEDGER = "artifacts/{profile}/.ledger"
 HEAD = "HEAD"
 """The file that names the manifest."""
 _LINES = ".jsonl"
+_Value = TypeVar("_Value")
+
+
+def changed(
+    old: Mapping[str, _Value], new: Mapping[str, _Value]
+) -> dict[str, tuple[_Value | None, _Value | None]]:
+    """The keys at which two mappings differ, in their order, each with both values; ``None`` where one lacks
+    it.
+
+    >>> changed({"a": 1, "b": 2}, {"a": 1, "b": 3, "c": 4})
+    {'b': (2, 3), 'c': (None, 4)}
+    """
+    both = ((key, (old.get(key), new.get(key))) for key in {**old, **new})
+    return {key: (was, is_) for key, (was, is_) in both if was != is_}
 
 
 class PinnedRow(msgspec.Struct, frozen=True, array_like=True):
@@ -82,7 +96,7 @@ class Made(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def basis(self) -> tuple[object, ...]:
-        """What the outs were made from; where it is equal, so are they."""
+        """All that the outs were made from; where it is equal, so are they."""
         return self.code, self.parameters, self.inputs
 
     def repeats(self, other: Made | None) -> bool:

@@ -12,22 +12,11 @@ from typing import Any
 import msgspec
 
 from orchestration.benchmarks.benchmark import Benchmark
-from orchestration.ledger.manifest import Made, PinnedRow, Pins
+from orchestration.ledger.manifest import Made, PinnedRow, Pins, changed
 from orchestration.ledger.pinned import row_change
 from orchestration.registry import BENCHMARKS
 from orchestration.scoring.counting import RIGHT, compared, counts_for, outcomes, split_name
-from orchestration.scoring.statistics import wilson
-
-_DIGITS = 6
-
-
-class Count(msgspec.Struct, frozen=True):
-    """The number of right answers; accuracy and its 95 % interval (Wilson) are proportions."""
-
-    correct: int
-    n: int
-    accuracy: float | None
-    wilson: tuple[float, float] | None
+from orchestration.scoring.scores import DIGITS, Count, count_of
 
 
 class ComparedNumber(msgspec.Struct, frozen=True):
@@ -117,64 +106,48 @@ def numbers_of(before: Pins, after: Pins) -> list[ComparedNumber]:
     """Every number that two measurements have, in the order of the tables."""
     found: list[ComparedNumber] = []
     for benchmark in BENCHMARKS.values():
-        scores, answers = f"{benchmark.name}/scores", f"{benchmark.name}/answers"
-        if scores not in before or scores not in after:
-            continue
-        old, new = before[scores].scores, after[scores].scores
-        both = [side.get(answers) for side in (before, after)]
-        measured = [name for name in benchmark.numbers if name in old and name in new and old[name][1]]
-        found += (_number(benchmark, name, old[name], new[name], *both) for name in measured)
+        scores, answers = (f"{benchmark.name}/{step}" for step in ("scores", "answers"))
+        if scores in before and scores in after:
+            old, new = before[scores].scores, after[scores].scores
+            both = [side.get(answers) for side in (before, after)]
+            measured = (name for name in benchmark.numbers if name in old and name in new and old[name][1])
+            found += (_number(benchmark, name, [old[name], new[name]], both) for name in measured)
     return found
 
 
 def _number(
-    benchmark: Benchmark,
-    name: str,
-    old: tuple[int, int],
-    new: tuple[int, int],
-    before: Made | None,
-    after: Made | None,
+    benchmark: Benchmark, name: str, counts: Sequence[tuple[int, int]], answers: Sequence[Made | None]
 ) -> ComparedNumber:
-    counts = count_of(*old), count_of(*new)
-    one, other = (count.accuracy for count in counts)
-    apart = round(other - one, _DIGITS) if one is not None and other is not None else None
-    sides = [_outcomes(benchmark, name, side.rows) if side else None for side in (before, after)]
-    if unpaired := _unpaired(name, before, after, sides, (old, new)):
-        return ComparedNumber(name, *counts, old == new, apart, unpaired=unpaired)
-    was, is_ = (side or {} for side in sides)
-    found = compared("", "", is_, was)
+    """A number by its counts and answers on both sides."""
+    was, is_ = (count_of(*one) for one in counts)
+    apart = None
+    if was.accuracy is not None and is_.accuracy is not None:
+        apart = round(is_.accuracy - was.accuracy, DIGITS)
+    units = [_outcomes(benchmark, name, one.rows) if one else None for one in answers]
+    if unpaired := _unpaired(name, counts, answers, units):
+        return ComparedNumber(name, was, is_, counts[0] == counts[1], apart, unpaired=unpaired)
+    found = compared("", "", *(one or {} for one in reversed(units)))
     won, lost = found.first_only, found.second_only
-    return ComparedNumber(name, *counts, won == lost == 0, apart, found.newcombe, won, lost, found.mcnemar)
-
-
-def count_of(correct: int, n: int) -> Count:
-    """The proportion of some counts, with its interval; neither for none, nor for more right ones than there
-    are: such counts were edited.
-    """
-    if not n or not 0 <= correct <= n:
-        return Count(correct, n, None, None)
-    low, high = wilson(correct, n)
-    return Count(correct, n, round(correct / n, _DIGITS), (round(low, _DIGITS), round(high, _DIGITS)))
+    return ComparedNumber(name, was, is_, won == lost == 0, apart, found.newcombe, won, lost, found.mcnemar)
 
 
 def _unpaired(
     name: str,
-    before: Made | None,
-    after: Made | None,
-    sides: Sequence[Mapping[Any, bool] | None],
     counts: Sequence[tuple[int, int]],
+    answers: Sequence[Made | None],
+    units: Sequence[Mapping[Any, bool] | None],
 ) -> str:
     """Why two sides of a number are not paired; empty where they are."""
     if name.endswith("/per_option"):
         return "options of one question hang together: its per_question is tested"
-    if before is None or after is None or sides[0] is None or sides[1] is None:
+    known = [(made, found) for made, found in zip(answers, units, strict=True) if made and found is not None]
+    if len(known) < len(units):
         return "not counted from right and wrong rows"
-    if _data(before) != _data(after) or sides[0].keys() != sides[1].keys():
+    one, other = ((_data(made), found.keys()) for made, found in known)
+    if one != other:
         return "not asked of the same data"
-    for side, count in zip(sides, counts, strict=True):
-        if side is not None and (sum(side.values()), len(side)) != count:
-            return "its rows do not give its counts"
-    return ""
+    counted = ((sum(found.values()), len(found)) for _, found in known)
+    return "" if list(counted) == list(counts) else "its rows do not give its counts"
 
 
 def _data(pinned: Made) -> dict[str, str]:
@@ -197,28 +170,18 @@ def rows_of(before: Pins, after: Pins) -> list[ComparedRow]:
     found: list[ComparedRow] = []
     for benchmark in BENCHMARKS.values():
         name = f"{benchmark.name}/answers"
-        if name not in before or name not in after:
-            continue
-        old, new = before[name].rows, after[name].rows
-        for key in {**old, **new}:
-            was, is_ = old.get(key), new.get(key)
-            if was is None or is_ is None or _told(was) != _told(is_):
-                found.append(_row(benchmark, was, is_))
+        if name in before and name in after:
+            pairs = changed(before[name].rows, after[name].rows).values()
+            found += (_row(benchmark, *pair) for pair in pairs if _told(pair[0]) != _told(pair[1]))
     return found
 
 
-def _told(row: PinnedRow) -> tuple[object, ...]:
-    return row.predicted, row.expected, row.correct
+def _told(row: PinnedRow | None) -> tuple[object, ...]:
+    return (row.predicted, row.expected, row.correct) if row else ()
 
 
 def _row(benchmark: Benchmark, was: PinnedRow | None, is_: PinnedRow | None) -> ComparedRow:
     row: Any = is_ or was
-    return ComparedRow(
-        benchmark.name,
-        row.subset,
-        benchmark.answer_name(row),
-        row_change(was, is_),
-        row.expected,
-        was.predicted if was else None,
-        is_.predicted if is_ else None,
-    )
+    said = was and was.predicted, is_ and is_.predicted
+    change = row_change(was, is_)
+    return ComparedRow(benchmark.name, row.subset, benchmark.answer_name(row), change, row.expected, *said)

@@ -1,8 +1,8 @@
 """The pins: what git holds of a profile's results, enough to say what drifted where no file is at hand.
 
 `pins/PROFILE.json` has of each stage the hashes of its outs, its parameters, the counts behind its scores and
-the cells of its tables; `pins/PROFILE/` has the rows of answers in short, a line a scene. Both name results,
-never code: a commit that changes no result changes no pin. DVC holds the bytes.
+the cells of its tables; `pins/PROFILE/` has the rows of answers in short, a few scenes a line. Both name
+results, never code: a commit that changes no result changes no pin. DVC holds the bytes.
 
 The first line of `pins/PROFILE.json` is a hash of the others, and these seal what lies beside, so a pin that
 was damaged is told from a result that changed. That guards against accident: who edits a pin can seal it too.
@@ -19,10 +19,18 @@ from typing import Any
 
 import msgspec
 
-from orchestration.ledger.manifest import Made, PinnedRow, Pins, Rows, changing, ledger_at, read_manifest
+from orchestration.ledger.manifest import (
+    Made,
+    PinnedRow,
+    Pins,
+    Rows,
+    changed,
+    changing,
+    ledger_at,
+    read_manifest,
+)
 from orchestration.ledger.records import (
     OF_LINES,
-    Digest,
     Digests,
     fingerprint,
     ledger_of,
@@ -54,7 +62,7 @@ class PinError(SubstrateError):
 
 
 def row_change(was: PinnedRow | None, is_: PinnedRow | None) -> str:
-    """In which way a row changed, in words; empty where it did not.
+    """In which way a row changed, in words.
 
     >>> row = PinnedRow("by_id", 1, "2", "yes", "no", False, "", "")
     >>> row_change(row, msgspec.structs.replace(row, predicted="no", correct=True)), row_change(None, row)
@@ -62,8 +70,6 @@ def row_change(was: PinnedRow | None, is_: PinnedRow | None) -> str:
     """
     if was is None or is_ is None:
         return "new" if was is None else "gone"
-    if was == is_:
-        return ""
     before, after = _GRADES[was.correct], _GRADES[is_.correct]
     return f"{before} to {after}" if before != after else f"otherwise {after}"
 
@@ -76,7 +82,7 @@ def measure(
     stages: Stages,
     wanted: Iterable[Stage] | None = None,
     known: Pins | None = None,
-    digest: Digest | None = None,
+    digest: Digests | None = None,
 ) -> Pins:
     """The stages' outs in a workspace as they are now; a stage with none of its outs there is left out.
 
@@ -87,7 +93,7 @@ def measure(
         stages: every stage there is.
         wanted: those that are measured; all unless given.
         known: an earlier measurement; what it says of outs that are the same is taken from it.
-        digest: gives the SHA-256 of a path.
+        digest: those that are known; all are read anew unless given.
     """
     found: Pins = {}
     digest = digest or Digests()
@@ -109,7 +115,7 @@ _OF_OUTS = ("files", "lines", "scores", "cells", "rows", "unsafe")
 """The parts that depend on the outs' bytes alone."""
 
 
-def measured(made: Made, paths: Mapping[str, Path], digest: Digest) -> Made:
+def measured(made: Made, paths: Mapping[str, Path], digest: Digests) -> Made:
     """A record with all that can be read in its outs, which lie at some paths."""
     scores, cells, rows = dict[str, tuple[int, int]](), dict[str, Any](), Rows()
     for out, path in paths.items():
@@ -193,9 +199,14 @@ def _laid_out(value: Any, depth: int) -> str:
     return "{\n" + ",\n".join(pairs) + "}"
 
 
+def pin_name(profile: str) -> str:
+    """The path of a profile's pins in the project."""
+    return f"pins/{profile}.json"
+
+
 def pin_path(root: Path, profile: str) -> Path:
     """The place of a profile's pins."""
-    return root / "pins" / f"{profile}.json"
+    return root / pin_name(profile)
 
 
 def rows_name(profile: str, stage: str) -> str:
@@ -254,7 +265,7 @@ def read_pins(root: Path, profile: str) -> Pins:
 
 def decode_pins(files: Mapping[str, bytes], profile: str) -> Pins:
     """Pins from the bytes of their files, by path in the project."""
-    whole = files.get(f"pins/{profile}.json")
+    whole = files.get(pin_name(profile))
     stages = msgspec.json.decode(whole, type=PinFile).stages if whole else {}
     found: Pins = {}
     for stage, pin in stages.items():
@@ -270,19 +281,26 @@ def pinned_outs(root: Path, profile: str) -> dict[str, str]:
     return {out: digest for made in read_pins(root, profile).values() for out, digest in made.outs.items()}
 
 
+_SCENES = 5
+"""The number of scenes whose rows stand in a line."""
+
+
 def encode_rows(rows: Rows) -> bytes:
-    """Rows in short, a line a scene: the rows of each subset and log together, a right answer once."""
+    """Rows in short, a few scenes a line, each scene before its rows: those of each subset and log together,
+    a right answer once.
+    """
 
     def place(row: PinnedRow) -> tuple[str, str]:
         return row.subset, row.log
 
-    lines: list[bytes] = []
+    scenes: list[Any] = []
     for scene, of_scene in groupby(rows.values(), key=lambda row: row.scene):
         groups = []
         for (subset, log), found in groupby(sorted(of_scene, key=place), key=place):
             groups.append((subset, log, [_brief(row) for row in found]))
-        lines.append(msgspec.json.encode((scene, groups)) + b"\n")
-    return b"".join(lines)
+        scenes += scene, groups
+    lines = (scenes[place : place + 2 * _SCENES] for place in range(0, len(scenes), 2 * _SCENES))
+    return b"".join(msgspec.json.encode(line) + b"\n" for line in lines)
 
 
 def _brief(row: PinnedRow) -> list[Any]:
@@ -295,7 +313,9 @@ def decode_rows(data: bytes) -> Rows:
     found: Rows = {}
     for line in data.splitlines():
         with suppress(ValueError, TypeError, LookupError, RecursionError):
-            found |= {row.name: row for row in _rows_of(*msgspec.json.decode(line))}
+            scenes = msgspec.json.decode(line)
+            for scene, groups in zip(scenes[::2], scenes[1::2], strict=True):
+                found |= {row.name: row for row in _rows_of(scene, groups)}
     return found
 
 
@@ -326,14 +346,13 @@ def write_pins(workspace: Workspace, measured: Pins, kept: Mapping[str, str] | N
         else:
             (root / name).unlink(missing_ok=True)
     names = [*BESIDE, *(rows_name(profile, stage) for stage in file.stages)]
-    there = {name: root / name for name in names if (root / name).is_file()}
-    file.sealed = {name: sha256(path).removeprefix("sha256:") for name, path in there.items()} | dict(
-        kept or {}
-    )
+    there, kept = {name: root / name for name in names if (root / name).is_file()}, kept or {}
+    sealed = {name: sha256(path) for name, path in there.items()} | dict(kept)
+    file.sealed = {name: digest.removeprefix("sha256:") for name, digest in sealed.items()}
     file.lines |= {
         name: line_digests(path.read_bytes())
         for name, path in there.items()
-        if path.suffix in OF_LINES and name not in (kept or {})
+        if path.suffix in OF_LINES and name not in kept
     }
     path = pin_path(root, profile)
     if not path.is_file() or path.read_bytes() != file.text():
@@ -349,15 +368,8 @@ def broken(root: Path, profile: str) -> dict[str, tuple[str, str]]:
     """The files of the pins that are not as they were sealed: what they were, and what they are."""
     file = read_pin_file(root, profile)
     if file is None:
-        return {pin_path(root, profile).relative_to(root).as_posix(): ("as it was written", "damaged")}
-    found: dict[str, tuple[str, str]] = {}
-    folder = sorted((root / "pins" / profile).glob("*.jsonl"))
-    for name in sorted({*file.sealed, *(path.relative_to(root).as_posix() for path in folder)}):
-        was = file.sealed.get(name, NOTHING)
-        try:
-            is_ = sha256(root / name).removeprefix("sha256:") if (root / name).is_file() else NOTHING
-        except OSError as error:
-            is_ = f"not readable ({error.strerror})"
-        if was != is_:
-            found[name] = (was, is_)
-    return found
+        return {pin_name(profile): ("as it was written", "damaged")}
+    sealed = {name: f"sha256:{digest}" for name, digest in file.sealed.items()}
+    folder = {path.relative_to(root).as_posix() for path in (root / "pins" / profile).glob("*.jsonl")}
+    now = Digests().of({name: root / name for name in sorted({*sealed, *folder})})
+    return {name: (was or NOTHING, is_ or NOTHING) for name, (was, is_) in changed(sealed, now).items()}

@@ -5,7 +5,7 @@ were made from.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -23,9 +23,6 @@ LOCK = "requirements.lock"
 OF_LINES = frozenset({".jsonl", ".csv", ".txt"})
 """The endings of files whose lines are told apart."""
 _SHORT, _SHORT_LINE = 8, 4
-
-Digest = Callable[[Path], str]
-"""SHA-256 of a file or folder."""
 
 
 class Digests:
@@ -45,8 +42,12 @@ class Digests:
                 self._known[path] = f"not readable ({error.strerror})"
         return self._known[path]
 
+    def of(self, paths: Mapping[str, Path]) -> dict[str, str]:
+        """The digests of those of some paths that are there."""
+        return {name: self(path) for name, path in paths.items() if path.exists()}
 
-def with_details(made: Made, paths: Mapping[str, Path], digest: Digest) -> Made:
+
+def with_details(made: Made, paths: Mapping[str, Path], digest: Digests) -> Made:
     """Outs with the names of their files and lines, of those that are at some paths."""
     files, lines = dict[str, str](), dict[str, str]()
     for out, path in paths.items():
@@ -83,7 +84,7 @@ def lines_apart(old: str, new: str) -> list[int]:
 
 
 def version_of(files: Mapping[str, str]) -> str:
-    """One short hash of files' hashes.
+    """A short hash of files' hashes.
 
     >>> version_of({"a.py": "00"}) == version_of({"b.py": "00"})
     False
@@ -105,28 +106,24 @@ def parameter(workspace: Workspace, key: str) -> Any:
     return value
 
 
-def fingerprint(stages: Stages, stage: Stage, workspace: Workspace, digest: Digest = sha256) -> Made:
-    """What a stage's outs would be made from now, and what those that are there are.
+def fingerprint(stages: Stages, stage: Stage, workspace: Workspace, digest: Digests | None = None) -> Made:
+    """The record that a stage would leave now: what its outs would be made from, and those that are there.
 
     Args:
         stages: every stage there is.
         stage: the one that is looked at.
         workspace: where its files lie.
-        digest: gives the SHA-256 of a path.
+        digest: those that are known; all are read anew unless given.
     """
-
-    def there(paths: Mapping[str, Path]) -> dict[str, str]:
-        return {name: digest(path) for name, path in paths.items() if path.exists()}
-
-    profile = workspace.settings.profile
+    profile, digest = workspace.settings.profile, digest or Digests()
     values = {key.format(profile=profile): parameter(workspace, key) for key in stage.parameters}
     outside = stage.outside(workspace).values() if stage.outside else ()
     return Made(
-        outs=there(workspace.paths(stage.outs)),
+        outs=digest.of(workspace.paths(stage.outs)),
         code=dict(stage.code),
         # As JSON gives them back, so that a record that was read equals one that was computed.
         parameters=msgspec.json.decode(msgspec.json.encode(values, order="sorted")),
-        inputs=there(workspace.paths(inputs_of(stages, stage)) | {str(path): path for path in outside}),
+        inputs=digest.of(workspace.paths(inputs_of(stages, stage)) | {str(path): path for path in outside}),
         environment=lock_hash(),
         needs=list(stage.needs),
     )
@@ -138,7 +135,7 @@ def ledger_of(workspace: Workspace) -> Path:
 
 
 def read_records(workspace: Workspace) -> dict[str, Made]:
-    """What each stage of a profile was made from last and what it made, as the ledger has it."""
+    """The record of each stage of a profile, as the ledger has it."""
     return read_manifest(ledger_of(workspace)).stages
 
 

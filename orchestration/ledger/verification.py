@@ -17,7 +17,7 @@ from orchestration.ledger.damage import find_damage
 from orchestration.ledger.drift import Cause, Difference, causes, differences, explained, unaccepted
 from orchestration.ledger.manifest import Pins, changing
 from orchestration.ledger.moved import Moved, moved
-from orchestration.ledger.pinned import ACCEPTED, NOTHING, measure, pin_path, read_pins, write_pins
+from orchestration.ledger.pinned import ACCEPTED, NOTHING, measure, pin_name, pin_path, read_pins, write_pins
 from orchestration.ledger.records import Digests, ledger_of, read_records
 from orchestration.settings import PARAMETERS_FILE
 from orchestration.stage import Stage, Stages
@@ -73,20 +73,18 @@ def verify_profile(
     Raises:
         ParameterError: the profile has not been reproduced here, or there is no such commit.
     """
-    profile, digest = workspace.settings.profile, Digests()
-    damage = find_damage(
-        workspace.root, profile, stages, digest, storage=workspace.storage.local, results=recompute is None
-    )
+    root, profile, digest = workspace.root, workspace.settings.profile, Digests()
+    tables, whole = workspace.storage.local, recompute is None
+    damage = find_damage(root, profile, stages, digest, storage=tables, results=whole)
     there = [stage for stage in stages.values() if stage.pinned_by == "data.dvc" or not recompute]
     _require(workspace, there, {difference.what for difference in damage.found})
     pinned, found = damage.pins, list(damage.found)
     here = now = measure(workspace, stages, known=pinned, digest=digest)
     if recompute:
         with passing_folder() as folder:
+            results = [name for name, one in stages.items() if one.pinned_by == "dvc.yaml"]
             try:
-                recompute(
-                    [name for name, one in stages.items() if one.pinned_by == "dvc.yaml"], profile, folder
-                )
+                recompute(results, profile, folder)
                 now = measure(replace(workspace, scratch=folder), stages)
             except SubstrateError as error:
                 if not found:
@@ -99,20 +97,15 @@ def verify_profile(
         profile,
         recompute is not None,
         found,
-        causes(explained(workspace.root, profile, pinned, now), now),
+        causes(explained(root, profile, pinned, now), now),
         unaccepted(pinned, now),
         moved=moved(pinned, now),
     )
     if not since:
         return report
-    accepted, before, unrecorded = changes_since(workspace.root, profile, pinned, since)
-    return msgspec.structs.replace(
-        report,
-        accepted=accepted,
-        accepted_differences=differences(before, pinned),
-        since=since,
-        unrecorded=unrecorded,
-    )
+    accepted, before, unrecorded = changes_since(root, profile, pinned, since)
+    of_pins = {"accepted_differences": differences(before, pinned), "unrecorded": unrecorded}
+    return msgspec.structs.replace(report, since=since, accepted=accepted, **of_pins)
 
 
 def verify_files(root: Path, profile: str | None, stages: Stages, error: SubstrateError) -> Report:
@@ -125,8 +118,7 @@ def verify_files(root: Path, profile: str | None, stages: Stages, error: Substra
     names = sorted(path.parent.name for path in root.glob("artifacts/*/.ledger"))
     if str(root / PARAMETERS_FILE) not in error.where or (profile and profile not in names):
         raise error
-    digest = Digests()
-    names = [profile] if profile else names
+    digest, names = Digests(), [profile] if profile else names
     found = [Difference("pins", "file", PARAMETERS_FILE, "parameters", str(error))]
     for name in names:
         damage = find_damage(root, name, stages, digest, storage=root / "storage")
@@ -136,12 +128,12 @@ def verify_files(root: Path, profile: str | None, stages: Stages, error: Substra
 
 def held_against(report: Report, root: Path, head: Head) -> Report:
     """The report, with a difference more where the pins are not those of a head that somebody signed."""
-    path = pin_path(root, report.profile)
+    name, path = pin_name(report.profile), pin_path(root, report.profile)
     now = Head(f"results {report.profile}", sha256(path) if path.is_file() else NOTHING)
     if now == head:
         return report
     was, is_ = (one.digest if head.of == now.of else one.of for one in (head, now))
-    apart = Difference("pins", "file", path.relative_to(root).as_posix(), f"signed as {was}", is_)
+    apart = Difference("pins", "file", name, f"signed as {was}", is_)
     return msgspec.structs.replace(report, differences=[*report.differences, apart])
 
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-import textwrap
+import sys
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -100,16 +100,37 @@ def _entry(text: str, field: str) -> str:
 @cache
 def _documented(class_: type) -> dict[str, str]:
     """The strings below the fields of a class, which Python itself forgets; none where it has no text."""
-    try:
-        (tree,) = ast.parse(textwrap.dedent(inspect.getsource(class_))).body
-    except (OSError, TypeError):
-        return {}
+    tree = _classes(class_.__module__).get(class_.__qualname__)
     found: dict[str, str] = {}
-    for statement, below in pairwise(tree.body if isinstance(tree, ast.ClassDef) else []):
+    for statement, below in pairwise(tree.body if tree else []):
         match statement, below:
             case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text))):
                 found[name] = inspect.cleandoc(text)
     return found
+
+
+@cache
+def _classes(module: str) -> dict[str, ast.ClassDef]:
+    """The classes of a module as they are written; none where it has no text."""
+    try:
+        tree = ast.parse(inspect.getsource(sys.modules[module]))
+    except (OSError, TypeError, LookupError):
+        return {}
+    return {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
+
+
+def _known(path: Path) -> tuple[Mapping[str, Any], Mapping[str, Key]]:
+    """The parameters of a file and their keys, which every job of the definitions asks for."""
+    try:
+        return _parsed(path, path.read_bytes())
+    except OSError:
+        return _parsed.__wrapped__(path, b"")  # says why it cannot be read
+
+
+@lru_cache(maxsize=1)
+def _parsed(path: Path, _: bytes) -> tuple[Mapping[str, Any], Mapping[str, Key]]:
+    raw = read_parameters(path)
+    return raw, keys_of(raw)
 
 
 def form_of(path: Path, takes: Iterable[str] | None = None) -> dict[str, dg.Field]:
@@ -122,9 +143,7 @@ def form_of(path: Path, takes: Iterable[str] | None = None) -> dict[str, dg.Fiel
     Raises:
         ParameterError: the file cannot be read as parameters.
     """
-    raw = read_parameters(path)
-    keys = {name: key for name, key in keys_of(raw).items() if takes is None or _is_taken(name, takes, raw)}
-    short = {name: key for name, template in SHORT.items() if (key := _first(keys, template, raw))}
+    raw, keys, short = _offered(path, takes)
     about = {
         name: f"{SHORT[name]}; null: as in {PARAMETERS_FILE}. {_limits(key)}{key.about}"
         for name, key in short.items()
@@ -146,10 +165,16 @@ def form_of(path: Path, takes: Iterable[str] | None = None) -> dict[str, dg.Fiel
     }
 
 
-def _is_taken(name: str, takes: Iterable[str], raw: Mapping[str, Any]) -> bool:
-    """Tell whether a key is among those that stages take, or says where they run."""
-    named = {key.format(profile=profile) for key in (*_OF_ALL, *takes) for profile in raw["profiles"]}
-    return any(f"{name}.".startswith(f"{key}.") for key in named)
+def _offered(
+    path: Path, takes: Iterable[str] | None
+) -> tuple[Mapping[str, Any], Mapping[str, Key], Mapping[str, Key]]:
+    """The parameters of a file, their keys that a run's stages take, and those with a place of their own."""
+    raw, known = _known(path)
+    taken = tuple(
+        f"{key.format(profile=one)}." for key in (*_OF_ALL, *(takes or ())) for one in raw["profiles"]
+    )
+    keys = {name: key for name, key in known.items() if takes is None or f"{name}.".startswith(taken)}
+    return raw, keys, {name: key for name, template in SHORT.items() if (key := _first(keys, template, raw))}
 
 
 _OF_ALL = ("spark", "storage")
@@ -165,8 +190,9 @@ def form_of_job(profile: str, takes: Iterable[str] | None = None) -> dict[str, A
         profile: the one that stands in it.
         takes: the keys that its stages take; all unless given.
     """
-    fields = form_of(find_root() / PARAMETERS_FILE, takes)
-    filled = {name: value for name, value in {"profile": profile, **EMPTY}.items() if name in fields}
+    *_, short = _offered(find_root() / PARAMETERS_FILE, takes)
+    empty = {name: value for name, value in EMPTY.items() if name in short or name not in SHORT}
+    filled = {"profile": profile, **empty}
     return {"resources": {"workspace": {"config": filled}}}
 
 

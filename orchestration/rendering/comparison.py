@@ -9,9 +9,10 @@ from tabulate import tabulate
 
 from orchestration.experiments.comparison import Compared
 from orchestration.experiments.record import Experiment
-from orchestration.ledger.moved import ComparedNumber, Count
+from orchestration.ledger.moved import ComparedNumber
 from orchestration.rendering.page import templates
 from orchestration.scoring.formatting import bounds, paired, share
+from orchestration.scoring.scores import Count
 
 _SHOWN = 20
 _ON_PAGE = 500

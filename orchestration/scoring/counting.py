@@ -101,9 +101,7 @@ def count(answers: Path, names: Iterable[str], metrics: Mapping[str, Metric]) ->
     counts: dict[str, tuple[int, int]] = {}
     for name in names:
         wanted, metric = split_name(name)
-        cells = [
-            cell for (subset, of), cell in found.items() if of == metric and wanted in ("", "mean", subset)
-        ]
+        cells = [found[one] for one in found if one[1] == metric and wanted in ("", "mean", one[0])]
         counts[name] = sum(right for right, _ in cells), sum(n for _, n in cells)
     return counts
 
@@ -143,11 +141,8 @@ class Comparison(msgspec.Struct, frozen=True):
 
 def compare(first: Path, second: Path, metric: Metric) -> Comparison:
     """Compare two answers files on the questions, or the scenes, that both were asked."""
-    names, (one, other) = (
-        (first.parent.name, second.parent.name),
-        (outcomes(graded_rows(path), metric) for path in (first, second)),
-    )
-    return compared(*names, one, other)
+    one, other = (outcomes(graded_rows(path), metric) for path in (first, second))
+    return compared(first.parent.name, second.parent.name, one, other)
 
 
 def compared(first: str, second: str, one: Mapping[Any, bool], other: Mapping[Any, bool]) -> Comparison:

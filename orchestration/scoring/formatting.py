@@ -1,9 +1,8 @@
-"""Numbers as they are printed: formatted once, from counts, so that every place prints the same digits.
-
-Intervals need SciPy, which takes long to load: it is imported where one is printed.
-"""
+"""Numbers as they are printed: formatted once, from counts, so that every place prints the same digits."""
 
 from __future__ import annotations
+
+from orchestration.scoring.statistics import newcombe_paired, wilson
 
 
 def share(correct: int, n: int) -> str:
@@ -21,8 +20,6 @@ def bounds(correct: int, n: int) -> str:
     >>> bounds(153, 300)
     '[45.37, 56.61]'
     """
-    from orchestration.scoring.statistics import wilson
-
     return bracketed(*wilson(correct, n))
 
 
@@ -41,8 +38,6 @@ def paired(both: int, first_only: int, second_only: int, neither: int) -> str:
     >>> paired(406, 94, 0, 0)
     '+18.80 pp [15.53, 22.46]'
     """
-    from orchestration.scoring.statistics import newcombe_paired
-
     n = both + first_only + second_only + neither
     interval = bracketed(*newcombe_paired(both, first_only, second_only, neither))
     return f"{100 * (first_only - second_only) / n:+.2f} pp {interval}"

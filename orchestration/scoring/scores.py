@@ -12,7 +12,27 @@ from orchestration.scoring.published import Kind, published
 from orchestration.scoring.statistics import wilson
 from substrate.base.files import write_json
 
-_DIGITS = 6
+DIGITS = 6
+"""The digits of a proportion that is kept."""
+
+
+class Count(msgspec.Struct, frozen=True):
+    """The number of right answers; accuracy and its 95 % interval (Wilson) are proportions."""
+
+    correct: int
+    n: int
+    accuracy: float | None
+    wilson: tuple[float, float] | None
+
+
+def count_of(correct: int, n: int) -> Count:
+    """The proportion of some counts, with its interval; neither for none, nor for more right ones than there
+    are: such counts were edited.
+    """
+    if not n or not 0 <= correct <= n:
+        return Count(correct, n, None, None)
+    low, high = wilson(correct, n)
+    return Count(correct, n, round(correct / n, DIGITS), (round(low, DIGITS), round(high, DIGITS)))
 
 
 class Score(msgspec.Struct, frozen=True):
@@ -46,18 +66,16 @@ def score(
     (0.453664, 0.566083)
     """
     subset, metric = split_name(name)
-    accuracy = round(correct / n, _DIGITS) if n else None
-    interval = tuple(round(bound, _DIGITS) for bound in wilson(correct, n)) if n else None
-    known = published().accuracies(name)
+    one, known = count_of(correct, n), published().accuracies(name)
     return Score(
         name,
         subset,
         metric,
         n,
         correct,
-        accuracy,
-        interval,  # pyright: ignore[reportArgumentType]
-        {who: round(figure.value / 100, _DIGITS) for who, figure in known.items()},
+        one.accuracy,
+        one.wilson,
+        {who: round(figure.value / 100, DIGITS) for who, figure in known.items()},
         data,
         split,
         n if questions is None else questions,

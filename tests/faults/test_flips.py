@@ -106,14 +106,14 @@ def test_a_parameter_that_nobody_accepted_is_named_though_no_result_is_another(r
 
 
 def test_a_pin_that_was_edited_is_told_from_a_result_that_changed(reproduced: Path) -> None:
-    pin = reproduced / "pins/sample/gqa.answers.jsonl"
+    pin = reproduced / "pins/sample/twin.answers.jsonl"
     lines = pin.read_bytes().splitlines(keepends=True)
-    lines[2] = lines[2].replace(b'","', b'","another ', 1)
+    lines[1] = lines[1].replace(b'","', b'","another ', 1)
     pin.write_bytes(b"".join(lines))
     code, said = verify("--json")
     assert code == 1
     (one,) = msgspec.json.decode(said)["differences"]
-    assert (one["stage"], one["what"]) == ("pins", "pins/sample/gqa.answers.jsonl, line 3")
+    assert (one["stage"], one["what"]) == ("pins", "pins/sample/twin.answers.jsonl, line 2")
 
 
 def test_a_table_is_held_against_the_ledger_though_its_manifest_is_gone(reproduced: Path) -> None:

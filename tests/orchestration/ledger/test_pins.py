@@ -7,6 +7,8 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
@@ -15,12 +17,14 @@ from typer.testing import CliRunner
 
 from orchestration.cli.main import app
 from orchestration.ledger import dvc as pins
+from orchestration.ledger.pinned import decode_rows, encode_rows
 from orchestration.ledger.records import fingerprint, keep_record
 from orchestration.pipeline.graph import STAGES
 from orchestration.project import open_workspace
 from orchestration.registry import BENCHMARKS
 
 ROOT = Path(__file__).resolve().parents[3]
+by_scene = attrgetter("scene")
 
 
 def dvc(root: Path, *arguments: str) -> str:
@@ -57,6 +61,17 @@ def test_a_run_that_gives_the_same_bytes_leaves_the_pins(pinned: Path) -> None:
     result = CliRunner().invoke(app, ["verify", "--no-recompute"])
     assert result.exit_code == 1
     assert "is not there" in result.stderr
+
+
+def test_rows_stand_a_few_scenes_in_a_line_and_a_line_of_one_scene_is_still_read() -> None:
+    pinned = ROOT / "pins/sample/gqa.answers.jsonl"
+    rows = decode_rows(pinned.read_bytes())
+    scenes = len({row.scene for row in rows.values()})
+    assert len(pinned.read_bytes().splitlines()) <= scenes / 4
+    assert encode_rows(rows) == pinned.read_bytes()
+    before = [encode_rows({row.name: row for row in of}) for _, of in groupby(rows.values(), by_scene)]
+    assert len(before) == scenes
+    assert decode_rows(b"".join(before)) == rows
 
 
 def test_a_benchmark_that_shares_its_table_shows_its_own_rows(make_project: Callable[..., Path]) -> None:

@@ -39,7 +39,7 @@ def test_what_is_damaged_comes_back_from_the_cache_or_is_computed_again(reproduc
 
 
 def test_a_damaged_cache_is_not_believed(reproduced: Path) -> None:
-    from orchestration.ledger.repair import repair
+    from orchestration.ledger.damage import repair
     from orchestration.pipeline.graph import STAGES
     from orchestration.project import open_workspace
 
@@ -57,8 +57,8 @@ def test_a_damaged_cache_is_not_believed(reproduced: Path) -> None:
 
 
 def test_a_cache_writes_nothing_outside_of_an_output(reproduced: Path) -> None:
+    from orchestration.ledger.damage import repair
     from orchestration.ledger.dvc import pinned_md5
-    from orchestration.ledger.repair import repair
     from orchestration.pipeline.graph import STAGES
     from orchestration.project import open_workspace
 
