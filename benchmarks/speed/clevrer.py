@@ -23,7 +23,7 @@ from substrate.domains.clevrer.format import (
     Question,
     annotation_names,
     annotation_sources,
-    decode_annotation,
+    decode_film,
     read_questions,
 )
 from substrate.domains.clevrer.interpreter import answer_scene
@@ -72,7 +72,7 @@ def _cases(size: int) -> list[_Case]:
 
 def _answered(cases: Sequence[_Case], parameters: Parameters) -> None:
     for scene, source, questions in cases:
-        log = annotation_log(decode_annotation(source))
+        log = annotation_log(decode_film(source))
         for row in answer_scene(log, scene, questions, parameters, "bench"):
             encode(row)
 
@@ -131,7 +131,7 @@ def programs(size: int) -> Iterator[Pair]:
             if left > 0:
                 taken.append(question)
                 left -= len(_programs(question))
-        worlds.append((World(Scene(annotation_log(decode_annotation(case.source))), Parameters()), taken))
+        worlds.append((World(Scene(annotation_log(decode_film(case.source))), Parameters()), taken))
         executors.append((Executor(case.source[1]), taken))
     shares = size / max(1, size - left)
 
@@ -168,7 +168,7 @@ def simulated_questions(size: int) -> Iterator[Pair]:
         (case, [q for q in case.questions if q.question_type in asked])
         for case in _made(min(max(size, 4), _MADE))
     ]
-    logs = [(annotation_log(decode_annotation(case.source)), case.scene, some) for case, some in cases]
+    logs = [(annotation_log(decode_film(case.source)), case.scene, some) for case, some in cases]
     work: list[tuple[Any, int, list[Question]]] = []
     while size > 0:
         for log, scene, questions in logs:

@@ -43,7 +43,7 @@ from substrate.domains.clevrer.format import (
     SceneQuestions,
     annotation_names,
     annotation_sources,
-    decode_annotation,
+    decode_film,
     decode_scene_events,
     read_questions,
 )
@@ -147,14 +147,14 @@ def scene_logs(case: Case, _: Any = None) -> list[NamedLog]:
     if case.kind == EVENTS:
         log = events_log(decode_scene_events(source))
     else:
-        annotation = decode_annotation(source)
-        if annotation.scene_index != case.scene:
+        film = decode_film(source)
+        if film.scene_index != case.scene:
             raise FormatError(
-                f"scene_index is {annotation.scene_index}",
+                f"scene_index is {film.scene_index}",
                 where=(case.source, "$.scene_index"),
                 hint=f"The file's name says {case.scene}",
             )
-        log = annotation_log(annotation)
+        log = annotation_log(film)
     return [NamedLog(f"{case.scene:05d}", log)]
 
 
