@@ -78,7 +78,7 @@ class MotionState(msgspec.Struct, frozen=True):
 
 
 class FilmedState(msgspec.Struct, frozen=True, gc=False):
-    """A :class:`MotionState` of which no more is decoded than every frame is read for: the rest stays JSON."""
+    """A :class:`MotionState` of which no more is decoded than every frame is read for; the rest is JSON."""
 
     object_id: Whole
     location: msgspec.Raw

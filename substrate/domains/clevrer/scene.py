@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from itertools import combinations, product
 from typing import TYPE_CHECKING, NamedTuple
@@ -39,8 +39,8 @@ QUERIES = {
     "simulated": _PREFIX + "SELECT ?number WHERE { ?object :number ?number ; :simulated true }",
     "poses": _PREFIX + "SELECT ?number ?pose WHERE { ?object :number ?number ; :pose ?pose }",
 }
-"""The SPARQL that says what is behind every answer; ``motion`` on the state of the frame asked for, the others
-on the last.
+"""What is behind every answer, in SPARQL; ``motion`` on the state of the frame asked for, the others on the
+last.
 """
 Holding = Mapping[str, Mapping[str, None]]
 """The objects that a predicate has by subject, as in N-Triples, in the order in which they came."""
@@ -92,11 +92,11 @@ class Scene:
     """A scene's log, opened for questions.
 
     Args:
-        log: a log of :mod:`substrate.domains.clevrer.deltas`.
+        log: a log of :mod:`substrate.domains.clevrer.deltas`, or what makes it once it is looked at.
     """
 
-    def __init__(self, log: EventLog) -> None:
-        self.log = log
+    def __init__(self, log: EventLog | Callable[[], EventLog]) -> None:
+        self._given = log
         self._motion: dict[int, dict[int, bool]] = {}
         self._ancestry: dict[str, dict[str, Ancestry]] = {}
         self.shown_masses: Mapping[int, float] | None = None
@@ -107,6 +107,11 @@ class Scene:
         """
         self.draw: Draw | None = None
         """The poses, masses and law that simulated forks take; as they were recorded unless given."""
+
+    @cached_property
+    def log(self) -> EventLog:
+        """The scene's log."""
+        return self._given() if callable(self._given) else self._given
 
     @property
     def end(self) -> int:
@@ -217,7 +222,7 @@ class Scene:
         """Tell whether the log records motion at all."""
         return f"<{NAMESPACE}motion>" in self._said
 
-    @property
+    @cached_property
     def iri(self) -> str:
         """The scene's IRI; those of its objects and events lie under it."""
         return self.events[0].iri.rpartition(":event:")[0]

@@ -23,8 +23,8 @@ QUERIES = {
     + "SELECT ?number ?direction WHERE { ?object :number ?number ; c:direction ?direction }",
     "strength": _PREFIX + "SELECT ?value WHERE { ?scene a :Scene ; c:strength ?value }",
 }
-"""The SPARQL that says what is behind every answer; ``motion`` and ``direction`` on the state of the frame asked
-for, the others on the last.
+"""What is behind every answer, in SPARQL; ``motion`` and ``direction`` on the state of the frame asked, the
+others on the last.
 """
 
 
