@@ -162,8 +162,8 @@ class Scene:
         names = (f"{NAMESPACE}{name}" for name in ("color", "material", "shape"))
         return dict(
             sorted(
-                (number, Thing(*map(local, looks), number in moved))
-                for number, (kind, *looks) in self.numbered(RDF_TYPE.value, *names)
+                (number, Thing(local(color), local(material), local(shape), number in moved))
+                for number, (kind, color, material, shape) in self.numbered(RDF_TYPE.value, *names)
                 if kind == _OBJECT
             )
         )
