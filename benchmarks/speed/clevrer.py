@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 from unittest.mock import patch
@@ -90,9 +90,12 @@ def scenes(size: int) -> Iterator[Pair]:
 
 
 @contextmanager
-def scenes_beside_executor(size: int) -> Iterator[Pair]:
-    """Evaluating scenes beside NS-DR's algorithm on the same annotations and questions."""
-    cases = _cases(size)
+def scenes_beside_executor(size: int, only: str = "") -> Iterator[Pair]:
+    """Evaluating scenes beside NS-DR's algorithm on the same annotations and questions, of one type or all."""
+    cases = [
+        case._replace(questions=[q for q in case.questions if q.question_type == (only or q.question_type)])
+        for case in _cases(size)
+    ]
 
     def execute() -> None:
         for case in cases:
@@ -230,9 +233,16 @@ def world(size: int) -> Iterator[Pair]:
 
 
 CLEVRER = {
-    "clevrer": Bench("annotations to rows", "only parsing", 3, (200,), scenes),
+    "clevrer": Bench("annotations to rows", "only parsing", 4, (200,), scenes),
     "clevrer-executor": Bench(
-        "annotations to rows", "NS-DR's algorithm", 0.7, (200,), scenes_beside_executor
+        "annotations to rows", "NS-DR's algorithm", None, (200,), scenes_beside_executor
+    ),
+    "clevrer-descriptive": Bench(
+        "annotations to rows of descriptive questions",
+        "NS-DR's algorithm",
+        1,
+        (200,),
+        partial(scenes_beside_executor, only="descriptive"),
     ),
     "program": Bench("programs", "NS-DR's algorithm", None, (1_000,), programs),
     "simulated": Bench("questions by configuration S", "motion alone", None, (100,), simulated_questions),
