@@ -91,7 +91,7 @@ def scenes(size: int) -> Iterator[Pair]:
 
 @contextmanager
 def scenes_beside_executor(size: int, only: str = "") -> Iterator[Pair]:
-    """Evaluating scenes beside NS-DR's algorithm on the same annotations, for questions of one type or all."""
+    """Evaluating scenes beside NS-DR's algorithm on the same annotations, all questions or one type's."""
     cases = [
         case._replace(questions=[q for q in case.questions if q.question_type == (only or q.question_type)])
         for case in _cases(size)
