@@ -48,6 +48,7 @@ class Insertions:
         self.log = log
         self.unread: int | None = None
         self._positions: dict[str, list[int]] = {}
+        self._stops: dict[int, int] = {}
         self._facts, self._followed = Facts(), 0
         standing: set[str] = set()
         position = 0
@@ -70,7 +71,10 @@ class Insertions:
     def latest_of(self, text: str, tick: int) -> int | None:
         """The same of a triple as spelled."""
         positions = self._positions.get(text, [])
-        index = bisect_left(positions, self.log.position(tick))
+        stop = self._stops.get(tick)
+        if stop is None:
+            stop = self._stops[tick] = self.log.position(tick)
+        index = bisect_left(positions, stop)
         return positions[index - 1] if index else None
 
     def since(self, triple: Triple, tick: int) -> int:

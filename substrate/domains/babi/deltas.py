@@ -16,7 +16,6 @@ from urllib.parse import quote
 
 import pyoxigraph as ox
 
-from substrate.base.delta import Op, Spelled
 from substrate.base.errors import FormatError
 from substrate.base.vocabulary import RDF_TYPE
 from substrate.domains._facts import Facts, literal, text_of_term
@@ -137,12 +136,12 @@ def story_log(story: Story) -> EventLog:
     >>> tick, reason.partition(". ")[0]
     (1, "unknown sentence 'Mary sings loudly.': 'sings loudly' cannot be read")
     """
-    facts, deltas, told = Facts(), list[Spelled](), list[str]()
+    facts, deltas, told = Facts(), list[tuple[int, str]](), list[str]()
 
     def tell(tick: int, lines: Iterable[str]) -> None:
         for line in lines:
             facts.change(line[0], line[2:-2])
-            deltas.append(Spelled(tick, _OPS[line[0]], line[2:-2]))
+            deltas.append((tick, line))
 
     tell(0, common_knowledge())
     for statement in story.statements:
@@ -163,11 +162,8 @@ def story_log(story: Story) -> EventLog:
             tell(statement.id, lines)
             break
     log = EventLog()
-    log.extend_spelled(deltas)
+    log.extend_lines(deltas)  # parsed at once, because a question's SPARQL needs the quads
     return log
-
-
-_OPS = {op.value: op for op in Op}
 
 
 def unread(state: State) -> tuple[int, str] | None:
