@@ -1,4 +1,4 @@
-"""What a log says up to a tick, found by subject and by object, in its spellings and without a store."""
+"""A log up to a tick, to be looked up by subject and by object, in its spellings and without a store."""
 
 from __future__ import annotations
 

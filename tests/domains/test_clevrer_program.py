@@ -222,7 +222,7 @@ def test_an_object_out_of_view_at_the_end_is_not_projected() -> None:
 
 
 def test_a_scene_reads_what_its_queries_find(busy: World) -> None:
-    """What an explanation shows as the query behind a step gives what the step had."""
+    """The query that an explanation shows behind a step gives what the step had."""
     scene, log = busy.scene, busy.scene.log
 
     def found(query: str, frame: int) -> set[tuple[str, ...]]:

@@ -83,7 +83,7 @@ class Insertions:
         return 0 if position is None else self.log.when(position)[0]
 
     def facts(self, tick: int) -> Facts:
-        """What stands at a tick; the same facts are moved on when a later tick is asked for."""
+        """The facts that stand at a tick; they are moved on when a later tick is asked for."""
         position = self.log.position(tick)
         if position < self._followed:
             self._facts, self._followed = Facts(), 0

@@ -39,8 +39,8 @@ QUERIES = {
     "simulated": _PREFIX + "SELECT ?number WHERE { ?object :number ?number ; :simulated true }",
     "poses": _PREFIX + "SELECT ?number ?pose WHERE { ?object :number ?number ; :pose ?pose }",
 }
-"""What is behind every answer, in SPARQL; ``motion`` on the state of the frame asked for, the others on the
-last.
+"""The reading behind every answer, in SPARQL; ``motion`` on the state of the frame asked for, the others on
+the last.
 """
 Holding = Mapping[str, Mapping[str, None]]
 """The objects that a predicate has by subject, as in N-Triples, in the order in which they came."""
@@ -129,7 +129,7 @@ class Scene:
         return found
 
     def holding(self, predicate: str, tick: int | None = None) -> Holding:
-        """What holds by a predicate, by its IRI, after a tick; after the last one unless it is given."""
+        """The triples of a predicate, given by its IRI, after a tick; after the last one unless it is given."""
         found: dict[str, dict[str, None]] = {}
         for when, came, subject, object_ in self._said.get(f"<{predicate}>", ()):
             if tick is not None and when > tick:

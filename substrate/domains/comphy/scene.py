@@ -23,8 +23,8 @@ QUERIES = {
     + "SELECT ?number ?direction WHERE { ?object :number ?number ; c:direction ?direction }",
     "strength": _PREFIX + "SELECT ?value WHERE { ?scene a :Scene ; c:strength ?value }",
 }
-"""What is behind every answer, in SPARQL; ``motion`` and ``direction`` on the state of the frame asked, the
-others on the last.
+"""The reading behind every answer, in SPARQL; ``motion`` and ``direction`` on the state of the frame asked
+for, the others on the last.
 """
 
 
