@@ -129,7 +129,7 @@ class Scene:
         return found
 
     def holding(self, predicate: str, tick: int | None = None) -> Holding:
-        """The triples of a predicate, given by its IRI, after a tick; after the last one unless it is given."""
+        """The triples of a predicate, by its IRI, after a tick; after the last one unless it is given."""
         found: dict[str, dict[str, None]] = {}
         for when, came, subject, object_ in self._said.get(f"<{predicate}>", ()):
             if tick is not None and when > tick:
