@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 from unittest.mock import patch
@@ -23,7 +23,7 @@ from substrate.domains.clevrer.format import (
     Question,
     annotation_names,
     annotation_sources,
-    decode_annotation,
+    decode_film,
     read_questions,
 )
 from substrate.domains.clevrer.interpreter import answer_scene
@@ -72,7 +72,7 @@ def _cases(size: int) -> list[_Case]:
 
 def _answered(cases: Sequence[_Case], parameters: Parameters) -> None:
     for scene, source, questions in cases:
-        log = annotation_log(decode_annotation(source))
+        log = annotation_log(decode_film(source))
         for row in answer_scene(log, scene, questions, parameters, "bench"):
             encode(row)
 
@@ -90,9 +90,12 @@ def scenes(size: int) -> Iterator[Pair]:
 
 
 @contextmanager
-def scenes_beside_executor(size: int) -> Iterator[Pair]:
-    """Evaluating scenes beside NS-DR's algorithm on the same annotations and questions."""
-    cases = _cases(size)
+def scenes_beside_executor(size: int, only: str = "") -> Iterator[Pair]:
+    """Evaluating scenes beside NS-DR's algorithm on the same annotations, all questions or one type's."""
+    cases = [
+        case._replace(questions=[q for q in case.questions if q.question_type == (only or q.question_type)])
+        for case in _cases(size)
+    ]
 
     def execute() -> None:
         for case in cases:
@@ -131,7 +134,7 @@ def programs(size: int) -> Iterator[Pair]:
             if left > 0:
                 taken.append(question)
                 left -= len(_programs(question))
-        worlds.append((World(Scene(annotation_log(decode_annotation(case.source))), Parameters()), taken))
+        worlds.append((World(Scene(annotation_log(decode_film(case.source))), Parameters()), taken))
         executors.append((Executor(case.source[1]), taken))
     shares = size / max(1, size - left)
 
@@ -168,7 +171,7 @@ def simulated_questions(size: int) -> Iterator[Pair]:
         (case, [q for q in case.questions if q.question_type in asked])
         for case in _made(min(max(size, 4), _MADE))
     ]
-    logs = [(annotation_log(decode_annotation(case.source)), case.scene, some) for case, some in cases]
+    logs = [(annotation_log(decode_film(case.source)), case.scene, some) for case, some in cases]
     work: list[tuple[Any, int, list[Question]]] = []
     while size > 0:
         for log, scene, questions in logs:
@@ -230,9 +233,16 @@ def world(size: int) -> Iterator[Pair]:
 
 
 CLEVRER = {
-    "clevrer": Bench("annotations to rows", "only parsing", 3, (200,), scenes),
+    "clevrer": Bench("annotations to rows", "only parsing", 4, (200,), scenes),
     "clevrer-executor": Bench(
-        "annotations to rows", "NS-DR's algorithm", 0.7, (200,), scenes_beside_executor
+        "annotations to rows", "NS-DR's algorithm", None, (200,), scenes_beside_executor
+    ),
+    "clevrer-descriptive": Bench(
+        "annotations to rows of descriptive questions",
+        "NS-DR's algorithm",
+        1,
+        (200,),
+        partial(scenes_beside_executor, only="descriptive"),
     ),
     "program": Bench("programs", "NS-DR's algorithm", None, (1_000,), programs),
     "simulated": Bench("questions by configuration S", "motion alone", None, (100,), simulated_questions),

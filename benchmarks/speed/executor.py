@@ -7,10 +7,11 @@ annotation in place of its perception, and nothing in place of its dynamics, so 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from itertools import combinations
 from typing import Any
+
+import msgspec
 
 Thing = dict[str, Any]
 _MOVING = 0.02
@@ -26,7 +27,7 @@ class Executor:
     """
 
     def __init__(self, annotation: bytes) -> None:
-        said = json.loads(annotation)
+        said = msgspec.json.decode(annotation)
         frames = [{one["object_id"]: one for one in frame["objects"]} for frame in said["motion_trajectory"]]
         self.objects: list[Thing] = said["object_property"]
         self.moving: list[dict[int, bool]] = [

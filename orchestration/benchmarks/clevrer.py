@@ -23,7 +23,7 @@ from substrate.domains.clevrer.format import (
     SceneQuestions,
     annotation_names,
     annotation_sources,
-    decode_annotation,
+    decode_film,
     decode_scene_events,
     event_sources,
     index_scene_events,
@@ -108,14 +108,14 @@ def scene_logs(case: bm.Case, _: Any = None) -> list[bm.NamedLog]:
     if case.kind == EVENTS:
         log = events_log(decode_scene_events(source))
     else:
-        annotation = decode_annotation(source)
-        if annotation.scene_index != case.scene:
+        film = decode_film(source)
+        if film.scene_index != case.scene:
             raise FormatError(
-                f"scene_index is {annotation.scene_index}",
+                f"scene_index is {film.scene_index}",
                 where=(case.source, "$.scene_index"),
                 hint=f"The file's name says {case.scene}",
             )
-        log = annotation_log(annotation)
+        log = annotation_log(film)
     return [bm.NamedLog(f"{case.scene:05d}", log)]
 
 

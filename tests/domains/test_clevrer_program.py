@@ -8,12 +8,12 @@ from typing import Literal
 import pytest
 from clevrer_scenes import annotation
 
-from substrate import ProgramError
+from substrate import FormatError, ProgramError
 from substrate.domains.clevrer.deltas import annotation_log
-from substrate.domains.clevrer.format import decode_annotation
+from substrate.domains.clevrer.format import decode_annotation, decode_film
 from substrate.domains.clevrer.parameters import Counterfactual, Explanatory, Parameters, Predictive
 from substrate.domains.clevrer.program import OPCODES, World, run
-from substrate.domains.clevrer.scene import Scene
+from substrate.domains.clevrer.scene import QUERIES, Scene
 
 RED_CUBE = "objects cube filter_shape unique"
 BLUE = "objects blue filter_color unique"
@@ -219,3 +219,43 @@ def test_an_object_out_of_view_at_the_end_is_not_projected() -> None:
     }
     scene = world(ends=ends, views={0: range(127)})
     assert run(f"{pair(RED_CUBE, BLUE)} unseen_events belong_to".split(), scene) == "no"
+
+
+def test_a_scene_reads_what_its_queries_find(busy: World) -> None:
+    """The query that an explanation shows behind a step gives what the step had."""
+    scene, log = busy.scene, busy.scene.log
+
+    def found(query: str, frame: int) -> set[tuple[str, ...]]:
+        rows = log.state(frame).query(QUERIES[query])
+        return {
+            tuple("" if term is None else term.value.rpartition("clevrer:")[2] for term in row)  # pyright: ignore
+            for row in rows  # pyright: ignore[reportGeneralTypeIssues]
+        }
+
+    assert found("objects", scene.end) == {
+        (str(n), thing.color, thing.material, thing.shape, "true" if thing.moved else "")
+        for n, thing in scene.objects.items()
+    }
+    assert found("events", scene.end) == {
+        (e.iri.rpartition("clevrer:")[2], e.kind, str(e.frame), str(number) if e.objects else "")
+        for e in scene.events
+        for number in e.objects or (0,)
+    }
+    for frame in (0, 10, 29, 30, 79, 80, 90, 127):
+        moves = {(str(n), "moving" if moves else "stationary") for n, moves in scene.motion(frame).items()}
+        assert found("motion", frame) == moves
+    assert {(number, pose.partition(" ")[0]) for number, pose in found("poses", scene.end)} == {
+        (str(number), str(frame)) for frame, poses in scene.poses.items() for number in poses
+    }
+
+
+def test_a_film_gives_the_log_of_its_annotation_and_refuses_what_that_would_hold() -> None:
+    record = annotation(collisions=[(0, 1, 30)])
+    source = ("film.json", json.dumps(record).encode())
+    whole = annotation_log(decode_annotation(source))
+    assert annotation_log(decode_film(source)).to_patch() == whole.to_patch()
+    record["motion_trajectory"][29]["objects"][1]["orientation"][2] = "north"
+    source = ("film.json", json.dumps(record).encode())
+    place = r"film.json: \$.motion_trajectory\[29\].objects\[1\].orientation\[2\]: Expected `float`"
+    with pytest.raises(FormatError, match=place):
+        annotation_log(decode_film(source))

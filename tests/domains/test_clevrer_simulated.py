@@ -283,12 +283,24 @@ def test_the_branch_is_a_log_that_can_be_kept_checked_and_asked(blocked: Scene, 
     assert without(blocked, CUBE).motion(127) == {SPHERE: False}
 
 
+@pytest.mark.parametrize("horizon", [0, 51])
+def test_a_branch_tells_of_what_its_log_tells_of(blocked: Scene, horizon: int) -> None:
+    """Events are read off a course before there is a log; the log has the same, also of who departs later."""
+    branches = [without(blocked, number, horizon=horizon) for number in blocked.objects]
+    assert {event.objects for branch in branches for event in branch.events} > {frozenset((BALL, CAN))}
+    late = scene({}, [(CUBE, BALL, 30)], views={CUBE: range(5, 128)})  # who is taken out had come in
+    for branch in (*branches, future(blocked, horizon), without(late, CUBE)):
+        read = Scene(branch.log)
+        assert (branch.events, branch.simulated) == (read.events, read.simulated)
+
+
 def test_a_fork_can_be_forked_again(blocked: Scene) -> None:
     branch = without(blocked, CUBE)
     again = without(branch, CAN)
     assert again.log.parent_digest == branch.log.digest
     assert not [event for event in again.events if event.kind == "Collision"]
     assert sorted(again.objects) == [BALL, SPHERE]
+    assert without(branch, SPHERE).simulated == {BALL, CAN}, "the first fork simulated them"
     assert TBox.load("clevrer").validate(again.log.state(), again.log) == []
 
 

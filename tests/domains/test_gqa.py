@@ -32,6 +32,7 @@ from substrate.domains.gqa.format import (
 from substrate.domains.gqa.interpreter import OPERATIONS, Resolve, Scene, answer_scene
 from substrate.domains.gqa.ontology import Ontology, default, local, phrase_of
 from substrate.domains.gqa.program import SIGNATURES, compile_program
+from substrate.log.event_log import EventLog
 from substrate.rules.tbox import TBox
 
 
@@ -364,6 +365,18 @@ def test_equal_scenes_have_equal_logs_whatever_their_order() -> None:
     turned = SceneGraph(200, 100, dict(reversed(KITCHEN.objects.items())), "kitchen")
     assert scene_log("1", turned).digest == scene_log("1", KITCHEN).digest
     assert scene_log("2", KITCHEN).digest != scene_log("1", KITCHEN).digest
+
+
+@pytest.mark.parametrize(
+    "said", ['"red"', "back\\slash", "new\nline", "\x7f", "caf\u00e9\u00a0noir", "\u2028"]
+)
+def test_whatever_a_graph_says_is_spelled_as_a_log_spells_it(said: str, tmp_path: Path) -> None:
+    cup = SceneObject(name="cup", x=0, y=0, w=2, h=2, attributes=[said])
+    log = scene_log("1", SceneGraph(9, 9, {"1": cup}))
+    log.save(tmp_path / "scene.rdfp")
+    read = EventLog.read(tmp_path / "scene.rdfp")  # refuses any other spelling
+    assert read.digest == log.digest
+    assert Scene("1", read).has_value("<urn:gqa:1:1>", "", said)
 
 
 def test_a_shape_is_broken_by_a_box_without_width() -> None:

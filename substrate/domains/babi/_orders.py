@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import pyoxigraph as ox
@@ -125,14 +125,12 @@ def _chain(
     """The shortest chain of relations from a node to a node, first by name among equals; ``None`` where there
     is none.
     """
-    among = " ".join(map(str, relations))
-    steps = f"""SELECT ?relation ?next {{ VALUES ?relation {{ {among} }} ?node ?relation ?next }}
-        ORDER BY ?relation ?next"""
+    among = sorted(relations, key=_value)
     reached: dict[Any, Triple | None] = {start: None}
     queue = deque([start])
     while queue and goal not in reached:
         node = queue.popleft()
-        for relation, following in list(reader.look(steps, node=node)):
+        for relation, following in _steps(reader, node, among):
             if following not in reached:
                 reached[following] = (node, relation, following)
                 queue.append(following)
@@ -144,3 +142,17 @@ def _chain(
         chain.append(step)
         step = reached[step[0]]
     return chain[::-1]
+
+
+def _steps(
+    reader: Reader, node: ox.NamedNode, relations: Iterable[ox.NamedNode]
+) -> Iterator[tuple[ox.NamedNode, ox.NamedNode]]:
+    """Relations of a node, in the order given, each with the nodes that it leads to, by name."""
+    for relation in relations:
+        ends = reader.facts.objects(str(node), str(relation))
+        for end in sorted((ox.NamedNode(end[1:-1]) for end in ends), key=_value):
+            yield relation, end
+
+
+def _value(node: ox.NamedNode) -> str:
+    return node.value

@@ -6,6 +6,7 @@ A noun ends where a function word or a verb begins, so that "the kitchen with Jo
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import NamedTuple, NoReturn
 
 from substrate.base.errors import FormatError
@@ -23,24 +24,31 @@ class Complement(NamedTuple):
     joined: str = "and"
 
 
+@cache
+def _parts(phrase: str) -> list[str]:
+    return phrase.split()
+
+
 class Phrases:
     """A sentence being read: its words, and how many of them are read."""
 
     def __init__(self, text: str, kinds: Kinds) -> None:
         self.text, self.kinds = text, kinds
         self.words = _TOKEN.findall(text.strip().removesuffix("."))
+        self._lower = [word.lower() for word in self.words]
         self.read_so_far = 0
 
     def next(self, ahead: int = 0) -> str:
         """The word that many ahead, in lower case; empty at the end."""
         place = self.read_so_far + ahead
-        return self.words[place].lower() if place < len(self.words) else ""
+        return self._lower[place] if place < len(self._lower) else ""
 
     def take(self, *phrases: str) -> str:
         """The first of some phrases that comes next, which is then read; empty where none does."""
+        start = self.read_so_far
         for phrase in phrases:
-            parts = phrase.split()
-            if [self.next(ahead) for ahead in range(len(parts))] == parts:
+            parts = _parts(phrase)
+            if self._lower[start : start + len(parts)] == parts:
                 self.read_so_far += len(parts)
                 return phrase
         return ""

@@ -13,10 +13,17 @@ from typing import Any
 
 import pyoxigraph as ox
 
-from substrate.domains.babi.deltas import AT, PREFIXES
-from substrate.log.event_log import EventLog, Op, Triple
-from substrate.log.replay import State
+from substrate.base.delta import text_of
+from substrate.base.vocabulary import RDF_TYPE
+from substrate.domains._facts import Facts, text_of_term
+from substrate.domains.babi.deltas import AT, PREFIXES, UNREAD, term
+from substrate.log.event_log import EventLog, Triple
+from substrate.log.state import State
 
+_AGENT, _RECEIVER, _THING, _TICK, _ANTECEDENT, _CARRIES = (
+    str(term(name)) for name in ("agent", "receiver", "thing", "tick", "antecedent", "carries")
+)
+_IS_UNREAD = f" {RDF_TYPE} {UNREAD}"
 _VARIABLE = re.compile(r"\?(\w+)")
 
 
@@ -30,29 +37,59 @@ UNKNOWN = "unknown"
 
 
 class Insertions:
-    """Find when each triple of a log became true: the positions at which an insertion changed the state."""
+    """Find when each triple of a log became true: the positions at which an insertion changed the state.
+
+    Attributes:
+        log: the log.
+        unread: the tick of the first sentence that could not be read; ``None`` where all were.
+    """
 
     def __init__(self, log: EventLog) -> None:
         self.log = log
-        self._positions: dict[Triple, list[int]] = {}
-        standing: set[Triple] = set()
-        for position, (_, op, triple) in enumerate(log):
-            if op is Op.RETRACT:
-                standing.discard(triple)
-            elif triple not in standing:
-                standing.add(triple)
-                self._positions.setdefault(triple, []).append(position)
+        self.unread: int | None = None
+        self._positions: dict[str, list[int]] = {}
+        self._stops: dict[int, int] = {}
+        self._facts, self._followed = Facts(), 0
+        standing: set[str] = set()
+        position = 0
+        for tick, lines in log.lines():
+            for line in lines:
+                text = line[2:-2]
+                if line[0] == "D":
+                    standing.discard(text)
+                elif text not in standing:
+                    standing.add(text)
+                    self._positions.setdefault(text, []).append(position)
+                    if self.unread is None and text.endswith(_IS_UNREAD):
+                        self.unread = tick
+                position += 1
 
     def latest(self, triple: Triple, tick: int) -> int | None:
         """The position of the delta that last made a triple true by a tick; ``None`` where none did."""
-        positions = self._positions.get(triple, [])
-        index = bisect_left(positions, self.log.position(tick))
+        return self.latest_of(text_of(triple), tick)
+
+    def latest_of(self, text: str, tick: int) -> int | None:
+        """The same of a triple as spelled."""
+        positions = self._positions.get(text, [])
+        stop = self._stops.get(tick)
+        if stop is None:
+            stop = self._stops[tick] = self.log.position(tick)
+        index = bisect_left(positions, stop)
         return positions[index - 1] if index else None
 
     def since(self, triple: Triple, tick: int) -> int:
         """The last tick <= ``tick`` at which a triple became true; 0 where it never did."""
         position = self.latest(triple, tick)
-        return 0 if position is None else self.log[position].tick
+        return 0 if position is None else self.log.when(position)[0]
+
+    def facts(self, tick: int) -> Facts:
+        """The facts that stand at a tick; they are moved on when a later tick is asked for."""
+        position = self.log.position(tick)
+        if position < self._followed:
+            self._facts, self._followed = Facts(), 0
+        self._facts.follow(self.log, self._followed, position)
+        self._followed = position
+        return self._facts
 
 
 def _bound(sparql: str, given: dict[str, Any]) -> str:
@@ -71,6 +108,7 @@ class Reader:
 
     def __init__(self, state: State, insertions: Insertions, tick: int) -> None:
         self.state, self.insertions, self.tick = state, insertions, tick
+        self.facts = insertions.facts(tick)
         self.positions: list[int] = []
         self.queries: list[str] = []
         self.missed: list[str] = []
@@ -78,7 +116,7 @@ class Reader:
     @property
     def supporting(self) -> tuple[int, ...]:
         """The ticks of the facts that the answer rests on, ascending."""
-        ticks = {self.insertions.log[position].tick for position in self.positions}
+        ticks = {self.insertions.log.when(position)[0] for position in self.positions}
         return tuple(sorted(ticks - {0}))
 
     def unknown(self, missed: str) -> str:
@@ -111,66 +149,70 @@ class Reader:
 
     def rest_on(self, subject: Any, predicate: Any, object: Any, *, at: int | None = None) -> None:
         """Take a triple, as it stood at a tick (the question's unless given), as evidence."""
-        position = self.insertions.latest((subject, predicate, object), self.tick if at is None else at)
+        self._rest_on(text_of((subject, predicate, object)), self.tick if at is None else at)
+
+    def _rest_on(self, text: str, at: int) -> None:
+        position = self.insertions.latest_of(text, at)
         if position is not None and position not in self.positions:
             self.positions.append(position)
 
     def rest_on_event(self, event: ox.NamedNode) -> None:
         """Take an event as evidence, and the one whose agents it takes up by a pronoun."""
-        antecedents = "SELECT ?antecedent { ?event :antecedent ?antecedent }"
-        for antecedent in [found for (found,) in self.look(antecedents, event=event)]:
-            self._rest_on_all_of(antecedent)
-        self._rest_on_all_of(event)
+        self._rest_on_event(str(event))
 
-    def _rest_on_all_of(self, event: ox.NamedNode) -> None:
-        triples = self.state.match(event)
-        for triple in sorted(triples, key=lambda triple: self.insertions.latest(triple, self.tick) or 0):
-            self.rest_on(*triple)
+    def _rest_on_event(self, event: str) -> None:
+        for one in (*self.facts.objects(event, _ANTECEDENT), event):
+            for fact in self.facts.about(one):
+                self._rest_on(" ".join(fact), self.tick)
 
     def rest_on_presence(self, agent: Any, place: Any, *, at: int | None = None) -> None:
         """Take as evidence that an agent was at a place at a tick: the sentence that brought it there."""
         at = self.tick if at is None else at
         when = ox.Literal(self.insertions.since((agent, AT, place), at))
-        events = self.look("SELECT ?event { ?event :agent ?agent ; :tick ?tick }", agent=agent, tick=when)
-        if found := next(events, None):
-            self.rest_on_event(found[0])
+        there = self.facts.subjects(_TICK, str(when))
+        events = [event for event in there if str(agent) in self.facts.objects(event, _AGENT)]
+        if len(events) > 1:  # two parts of a sentence: SPARQL says which comes first
+            asked = "SELECT ?event { ?event :agent ?agent ; :tick ?tick }"
+            events = [str(next(self.look(asked, agent=agent, tick=when))[0])]
+        for event in events:
+            self._rest_on_event(event)
             self.rest_on(agent, AT, place, at=at)
 
     def rest_on_place(self, node: ox.NamedNode, place: Any) -> None:
         """Take as evidence where something is now: who handled it last and how they came there, or its own
         move.
         """
-        handlings = self.look(
-            """SELECT ?event ?agent { ?event :thing ?node ; :agent ?agent ; :tick ?tick }
-               ORDER BY DESC(?tick) LIMIT 1""",
-            node=node,
-        )
-        handled = next(handlings, None)
-        if not handled:
+        event = self._last_handling(node)
+        agents = self.facts.objects(event, _AGENT) if event else ()
+        if not event or not agents:
             self.rest_on_presence(node, place)
             return
-        event, agent = handled
-        self.rest_on_event(event)
+        self._rest_on_event(event)
         since = self.insertions.since((node, AT, place), self.tick)
-        holders = list(self.look("SELECT ?holder { ?holder :carries ?node } ORDER BY ?holder", node=node))
-        for (holder,) in holders or [(agent,)]:
-            self.rest_on_presence(holder, place, at=since)
+        for holder in self.facts.subjects(_CARRIES, str(node)) or agents:
+            self.rest_on_presence(ox.NamedNode(holder[1:-1]), place, at=since)
 
     def rest_on_handling(self, node: ox.NamedNode) -> None:
         """Take the last handling of a thing as evidence, where there is one."""
-        handlings = self.look(
-            "SELECT ?event { ?event :thing ?node ; :tick ?tick } ORDER BY DESC(?tick) LIMIT 1",
-            node=node,
-        )
-        if handled := next(handlings, None):
-            self.rest_on_event(*handled)
+        if event := self._last_handling(node):
+            self._rest_on_event(event)
+
+    def _last_handling(self, node: ox.NamedNode) -> str:
+        """The last event in which a thing was handled; empty where there is none."""
+        events = {
+            event: max(int(text_of_term(tick)) for tick in ticks)
+            for event in self.facts.subjects(_THING, str(node))
+            if (ticks := self.facts.objects(event, _TICK))
+        }
+        last = [event for event, tick in events.items() if tick == max(events.values())]
+        if len(last) > 1:  # two parts of a sentence: SPARQL says which comes first
+            asked = "SELECT ?event { ?event :thing ?node ; :tick ?tick } ORDER BY DESC(?tick) LIMIT 1"
+            return str(next(self.look(asked, node=node))[0])
+        return "".join(last)
 
     def rest_on_hands(self, agent: ox.NamedNode) -> None:
         """Take everything that went through an agent's hands as evidence of what the agent carries."""
-        handlings = self.look(
-            """SELECT ?event { ?event :thing ?thing ; (:agent|:receiver) ?agent ; :tick ?tick }
-               ORDER BY ?tick""",
-            agent=agent,
-        )
-        for (event,) in list(handlings):
-            self.rest_on_event(event)
+        for role in (_AGENT, _RECEIVER):
+            for event in self.facts.subjects(role, str(agent)):
+                if self.facts.objects(event, _THING) and self.facts.objects(event, _TICK):
+                    self._rest_on_event(event)

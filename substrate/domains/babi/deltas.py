@@ -2,14 +2,14 @@
 
 At tick 0 stands the TBox's common knowledge (motives and where they lead, inverse relations, the order
 of the times of day). Each sentence adds an event node, and changes what holds: who is where, who
-carries what. What a sentence changes is read from the state its predecessors left, by the triples and
-by SPARQL; there is no other memory of the story.
+carries what. What a sentence changes is read from the triples that its predecessors left; there is no other
+memory of the story.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from functools import cache
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache, lru_cache
 from itertools import product
 from typing import NoReturn
 from urllib.parse import quote
@@ -18,6 +18,7 @@ import pyoxigraph as ox
 
 from substrate.base.errors import FormatError
 from substrate.base.vocabulary import RDF_TYPE
+from substrate.domains._facts import Facts, literal, text_of_term
 from substrate.domains.babi._lexicon import lexicon
 from substrate.domains.babi.facts import (
     Absent,
@@ -37,7 +38,7 @@ from substrate.domains.babi.facts import (
 from substrate.domains.babi.format import Statement, Story
 from substrate.domains.babi.sentences import parse_sentence
 from substrate.log.event_log import EventLog
-from substrate.log.replay import Replay, State
+from substrate.log.state import State
 from substrate.rules.tbox import TBox
 
 NAMESPACE = "urn:substrate:babi:"
@@ -72,11 +73,24 @@ def event(tick: int, order: int = 1) -> ox.NamedNode:
     return ox.NamedNode(f"{ENTITY}event:{tick}" + (f":{order}" if order > 1 else ""))
 
 
+@lru_cache(maxsize=1 << 12)
+def _entity(name: str) -> str:
+    return str(entity(name))
+
+
+@lru_cache(maxsize=1 << 10)
+def _term(name: str) -> str:
+    return str(term(name))
+
+
 _CLASSES = ("Agent", "Place", "Thing", "Kind")
 """Kinds of which no two can be the same entity."""
 
 AT, NOT_AT, MAY_BE_AT, CARRIES, GENDER, UNREAD, REASON = map(
     term, ("at", "notAt", "mayBeAt", "carries", "gender", "Unread", "reason")
+)
+_TYPE, _LABEL, _AT, _NOT_AT, _MAY_BE_AT, _CARRIES, _GENDER = map(
+    str, (RDF_TYPE, LABEL, AT, NOT_AT, MAY_BE_AT, CARRIES, GENDER)
 )
 
 
@@ -122,26 +136,33 @@ def story_log(story: Story) -> EventLog:
     >>> tick, reason.partition(". ")[0]
     (1, "unknown sentence 'Mary sings loudly.': 'sings loudly' cannot be read")
     """
-    log = EventLog()
-    log.extend_lines((0, line) for line in common_knowledge())
-    replay = Replay(log)
+    facts, deltas, told = Facts(), list[tuple[int, str]](), list[str]()
+
+    def tell(tick: int, lines: Iterable[str]) -> None:
+        for line in lines:
+            facts.change(line[0], line[2:-2])
+            deltas.append((tick, line))
+
+    tell(0, common_knowledge())
     for statement in story.statements:
         try:
-            facts = parse_sentence(statement.text, _kinds(replay.seek(statement.id - 1)))
-            for order, fact in enumerate(facts, start=1):
+            for order, fact in enumerate(parse_sentence(statement.text, _kinds(facts)), start=1):
                 # What a sentence tells second is told of the state that its first part left.
-                teller = _Teller(statement, replay.seek(statement.id - (order == 1)), order)
-                lines = list(_DELTAS[type(fact)](teller, fact))
-                log.extend_lines((statement.id, line) for line in lines)
+                teller = _Teller(statement, facts, order, told)
+                tell(statement.id, list(_DELTAS[type(fact)](teller, fact)))
+                if facts.objects(teller.event, _term("tick")):
+                    told.append(teller.event)
         except FormatError as error:
-            node, reason = event(statement.id), ox.Literal(str(error))
+            node = event(statement.id)
             lines = (
                 f"A {node} {RDF_TYPE} {UNREAD} .",
-                f"A {node} {term('tick')} {ox.Literal(statement.id)} .",
-                f"A {node} {REASON} {reason} .",
+                f"A {node} {_term('tick')} {ox.Literal(statement.id)} .",
+                f"A {node} {REASON} {ox.Literal(str(error))} .",
             )
-            log.extend_lines((statement.id, line) for line in lines)
+            tell(statement.id, lines)
             break
+    log = EventLog()
+    log.extend_lines(deltas)  # parsed at once, because a question's SPARQL needs the quads
     return log
 
 
@@ -154,26 +175,25 @@ def unread(state: State) -> tuple[int, str] | None:
     return None
 
 
-def _kinds(state: State) -> Callable[[str], frozenset[str]]:
-    """The classes of nouns: those that a state gives them, and the TBox's where it gives none."""
+def _kinds(facts: Facts) -> Callable[[str], frozenset[str]]:
+    """The classes of nouns: those that were given them, and the TBox's where none were."""
 
     def kinds(noun: str) -> frozenset[str]:
-        types = (
-            found.value.removeprefix(NAMESPACE)
-            for _, _, found in state.match(entity(noun), RDF_TYPE)
-            if isinstance(found, ox.NamedNode)
-        )
-        return frozenset(types) or lexicon().kinds(noun)
+        types = facts.objects(_entity(noun), _TYPE)
+        return frozenset(kind[1:-1].removeprefix(NAMESPACE) for kind in types) or lexicon().kinds(noun)
 
     return kinds
 
 
 class _Teller:
-    """A fact of a sentence being told: its tick, its event, and the state before it."""
+    """A fact of a sentence being told: its tick, its event, what holds before it, and the events before it.
 
-    def __init__(self, statement: Statement, state: State, order: int) -> None:
-        self.tick, self.text, self.state, self.order = statement.id, statement.text, state, order
-        self.event = event(statement.id, order)
+    Terms are spelled as in N-Triples.
+    """
+
+    def __init__(self, statement: Statement, facts: Facts, order: int, told: Sequence[str]) -> None:
+        self.tick, self.text, self.facts, self.order = statement.id, statement.text, facts, order
+        self.event, self.told = str(event(statement.id, order)), told
 
     def fail(self, what: str, hint: str) -> NoReturn:
         """Refuse the sentence."""
@@ -181,147 +201,151 @@ class _Teller:
 
     def mention(self, name: str, *classes: str) -> Lines:
         """Type and label of an entity, where the state lacks them."""
-        node = entity(name)
+        node = _entity(name)
         for known, kind in product(_CLASSES, classes):
-            if kind in _CLASSES and known != kind and (node, RDF_TYPE, term(known)) in self.state:
+            if kind in _CLASSES and known != kind and (node, _TYPE, _term(known)) in self.facts:
                 self.fail(f"{name!r} is both {known} and {kind}", "Give each of the two a name of its own")
-        if not any(True for _ in self.state.match(node, LABEL)):
-            yield f"A {node} {LABEL} {ox.Literal(name)} ."
+        if not self.facts.objects(node, _LABEL):
+            yield f"A {node} {_LABEL} {literal(name)} ."
         yield from (
-            f"A {node} {RDF_TYPE} {term(kind)} ."
+            f"A {node} {_TYPE} {_term(kind)} ."
             for kind in classes
-            if (node, RDF_TYPE, term(kind)) not in self.state
+            if (node, _TYPE, _term(kind)) not in self.facts
         )
 
-    def happens(self, kind: str, **roles: ox.NamedNode | Iterable[ox.NamedNode]) -> Lines:
+    def happens(self, kind: str, **roles: str | Iterable[str]) -> Lines:
         """The sentence's event with its roles."""
-        yield f"A {self.event} {RDF_TYPE} {term(kind)} ."
-        yield f"A {self.event} {term('tick')} {ox.Literal(self.tick)} ."
+        yield f"A {self.event} {_TYPE} {_term(kind)} ."
+        yield f"A {self.event} {_term('tick')} {_integer(self.tick)} ."
         if self.order > 1:
-            yield f"A {self.event} {term('order')} {ox.Literal(self.order)} ."
+            yield f"A {self.event} {_term('order')} {_integer(self.order)} ."
         for role, filler in roles.items():
-            for node in (filler,) if isinstance(filler, ox.NamedNode) else filler:
-                yield f"A {self.event} {term(role)} {node} ."
+            for node in (filler,) if isinstance(filler, str) else filler:
+                yield f"A {self.event} {_term(role)} {node} ."
 
-    def people(self, who: Who) -> tuple[list[ox.NamedNode], list[str]]:
+    def people(self, who: Who) -> tuple[list[str], list[str]]:
         """Whom a subject means, and the lines that its mention adds."""
         if isinstance(who, Pronoun):
             return self._antecedent(who.word)
-        return [entity(name) for name in who], [line for name in who for line in self.mention(name, "Agent")]
+        return [_entity(name) for name in who], [line for name in who for line in self.mention(name, "Agent")]
 
-    def _antecedent(self, pronoun: str) -> tuple[list[ox.NamedNode], list[str]]:
+    def _antecedent(self, pronoun: str) -> tuple[list[str], list[str]]:
         """The people of the latest event that names as many as the pronoun asks for, and no other gender."""
         hint = "Name the people before taking them up by a pronoun, and one only where it means one"
         for antecedent, people in self._latest_people():
             fitting = [person for person in people if self._may_be(person, pronoun)]
             if pronoun == "they":
                 if len(people) > 1:
-                    return people, [f"A {self.event} {term('antecedent')} {antecedent} ."]
+                    return people, [f"A {self.event} {_term('antecedent')} {antecedent} ."]
             elif len(fitting) > 1:
-                names = " or ".join(person.value.removeprefix(ENTITY) for person in fitting)
+                names = " or ".join(_bare(person).removeprefix(ENTITY) for person in fitting)
                 self.fail(f"{pronoun!r} may be {names}", hint)
             elif fitting:
-                lines = [f"A {self.event} {term('antecedent')} {antecedent} ."]
-                if (fitting[0], GENDER, ox.Literal(pronoun)) not in self.state:
-                    lines.append(f"A {fitting[0]} {GENDER} {ox.Literal(pronoun)} .")
+                lines = [f"A {self.event} {_term('antecedent')} {antecedent} ."]
+                if (fitting[0], _GENDER, literal(pronoun)) not in self.facts:
+                    lines.append(f"A {fitting[0]} {_GENDER} {literal(pronoun)} .")
                 return fitting, lines
         return self.fail(f"{pronoun!r} has no antecedent", hint)
 
-    def _latest_people(self) -> list[tuple[ox.NamedNode, list[ox.NamedNode]]]:
+    def _latest_people(self) -> list[tuple[str, list[str]]]:
         """The events that name people, latest first, each with its people, sorted."""
-        found = self.state.query(
-            """SELECT ?event ?tick ?order ?person {
-                ?event :tick ?tick ; (:agent|:receiver|:described) ?person . OPTIONAL { ?event :order ?later }
-                BIND(COALESCE(?later, 1) AS ?order)
-            } ORDER BY DESC(?tick) DESC(?order) ?person""",
-            prefixes=PREFIXES,
-        )
-        people: dict[ox.NamedNode, list[ox.NamedNode]] = {}
-        for node, _, _, person in found:  # pyright: ignore[reportGeneralTypeIssues]
-            people.setdefault(node, []).append(person)
-        return list(people.items())
+        found = {
+            node: [
+                person
+                for role in ("agent", "receiver", "described")
+                for person in self.facts.objects(node, _term(role))
+            ]
+            for node in reversed(self.told)
+        }
+        return [(node, sorted(people, key=_bare)) for node, people in found.items() if people]
 
-    def _may_be(self, person: ox.NamedNode, pronoun: str) -> bool:
+    def _may_be(self, person: str, pronoun: str) -> bool:
         """Tell whether nothing says that a person is taken up by another pronoun."""
-        genders = {gender for _, _, gender in self.state.match(person, GENDER)}
-        return genders <= {ox.Literal(pronoun)}
+        return set(self.facts.objects(person, _GENDER)) <= {literal(pronoun)}
 
-    def objects(self, node: ox.NamedNode, predicate: ox.NamedNode) -> list[ox.NamedNode]:
+    def objects(self, node: str, predicate: str) -> list[str]:
         """A node's objects by a predicate, sorted."""
-        return sorted(
-            (found for _, _, found in self.state.match(node, predicate) if isinstance(found, ox.NamedNode)),
-            key=str,
-        )
+        return sorted(found for found in self.facts.objects(node, predicate) if found[0] == "<")
 
-    def holders(self, thing: str) -> list[ox.NamedNode]:
+    def holders(self, thing: str) -> list[str]:
         """Those who are known to hold a thing."""
-        found = self.state.match(None, CARRIES, entity(thing))
-        return [holder for holder, _, _ in found if isinstance(holder, ox.NamedNode)]
+        return list(self.facts.subjects(_CARRIES, _entity(thing)))
 
-    def relocate(
-        self, node: ox.NamedNode, places: Iterable[ox.NamedNode], predicate: ox.NamedNode = AT
-    ) -> Lines:
+    def relocate(self, node: str, places: Iterable[str], predicate: str = _AT) -> Lines:
         """Put something at a place, at one of several (``mayBeAt``), or nowhere known; what was known before
         is retracted.
         """
-        for known in (AT, NOT_AT, MAY_BE_AT):
+        for known in (_AT, _NOT_AT, _MAY_BE_AT):
             yield from (f"D {node} {known} {place} ." for place in self.objects(node, known))
         yield from (f"A {node} {predicate} {place} ." for place in places)
 
-    def is_latest(self, agent: ox.NamedNode, period: str) -> bool:
+    def is_latest(self, agent: str, period: str) -> bool:
         """Tell whether nothing is told of an agent's later periods."""
-        return period == "now" or not self.state.query(
-            f"""ASK {{ ?event :agent {agent} ; :period/:rank ?later . {term(period)} :rank ?rank
-                FILTER(?later > ?rank) }}""",
-            prefixes=PREFIXES,
-        )
+        if period == "now":
+            return True
+        events = self.facts.subjects(_term("agent"), agent)
+        periods = {one for node in events for one in self.facts.objects(node, _term("period"))}
+        ranks, told = self._ranks(_term(period)), [later for one in periods for later in self._ranks(one)]
+        return all(later <= rank for rank in ranks for later in told)
+
+    def _ranks(self, period: str) -> list[int]:
+        return [int(text_of_term(rank)) for rank in self.facts.objects(period, _term("rank"))]
+
+
+def _bare(node: str) -> str:
+    """An IRI without its brackets, by which SPARQL sorts."""
+    return node[1:-1]
+
+
+def _integer(value: int) -> str:
+    return f'"{value}"^^<http://www.w3.org/2001/XMLSchema#integer>'
 
 
 def _moved(teller: _Teller, fact: Moved) -> Lines:
     agents, mention = teller.people(fact.who)
-    place, period = entity(fact.place), fact.period or "now"
+    place, period = _entity(fact.place), fact.period or "now"
     movers = [agent for agent in agents if teller.is_latest(agent, period)]
-    brought = [thing for agent in movers for thing in teller.objects(agent, CARRIES)]
+    brought = [thing for agent in movers for thing in teller.objects(agent, _CARRIES)]
     yield from mention
     yield from teller.mention(fact.place, "Place")
-    yield from teller.happens("Move", agent=agents, brought=brought, place=place, period=term(period))
+    yield from teller.happens("Move", agent=agents, brought=brought, place=place, period=_term(period))
     for node in (*movers, *brought):
         yield from teller.relocate(node, [place])
 
 
 def _departed(teller: _Teller, fact: Departed) -> Lines:
     agents, mention = teller.people(fact.who)
-    place = entity(fact.place)
+    place = _entity(fact.place)
     yield from mention
     yield from teller.mention(fact.place, "Place")
-    yield from teller.happens("Departure", agent=agents, place=place, period=term("now"))
+    yield from teller.happens("Departure", agent=agents, place=place, period=_term("now"))
     for agent in agents:
-        yield from teller.relocate(agent, [place], NOT_AT)
-        for thing in teller.objects(agent, CARRIES):
+        yield from teller.relocate(agent, [place], _NOT_AT)
+        for thing in teller.objects(agent, _CARRIES):
             yield from teller.relocate(thing, [])
 
 
 def _absent(teller: _Teller, fact: Absent) -> Lines:
     agents, mention = teller.people(fact.who)
-    place = entity(fact.place)
+    place = _entity(fact.place)
     yield from mention
     yield from teller.mention(fact.place, "Place")
     yield from teller.happens("Absence", agent=agents)
     for agent in agents:
-        alternatives = teller.objects(agent, MAY_BE_AT)
+        alternatives = teller.objects(agent, _MAY_BE_AT)
         left = [other for other in alternatives if other != place]
         if left and left != alternatives:
-            for node in (agent, *teller.objects(agent, CARRIES)):
-                yield from teller.relocate(node, left, AT if len(left) == 1 else MAY_BE_AT)
+            for node in (agent, *teller.objects(agent, _CARRIES)):
+                yield from teller.relocate(node, left, _AT if len(left) == 1 else _MAY_BE_AT)
         elif alternatives and not left:
-            yield from teller.relocate(agent, [place], NOT_AT)
-            for thing in teller.objects(agent, CARRIES):
+            yield from teller.relocate(agent, [place], _NOT_AT)
+            for thing in teller.objects(agent, _CARRIES):
                 yield from teller.relocate(thing, [])
-        elif not alternatives and (place in (known := teller.objects(agent, AT)) or not known):
-            for node in (agent, *teller.objects(agent, CARRIES)):
-                yield from (f"D {node} {AT} {place} ." for _ in known)
-            yield f"D {agent} {NOT_AT} {place} ."
-            yield f"A {agent} {NOT_AT} {place} ."
+        elif not alternatives and (place in (known := teller.objects(agent, _AT)) or not known):
+            for node in (agent, *teller.objects(agent, _CARRIES)):
+                yield from (f"D {node} {_AT} {place} ." for _ in known)
+            yield f"D {agent} {_NOT_AT} {place} ."
+            yield f"A {agent} {_NOT_AT} {place} ."
 
 
 def _either(teller: _Teller, fact: Either) -> Lines:
@@ -332,16 +356,14 @@ def _either(teller: _Teller, fact: Either) -> Lines:
         yield from teller.mention(name, "Place")
     yield from teller.happens("Alternative", agent=agents)
     for agent in agents:
-        for node in (agent, *teller.objects(agent, CARRIES)):
-            yield from teller.relocate(
-                node, sorted({entity(name) for name in fact.places}, key=str), MAY_BE_AT
-            )
+        for node in (agent, *teller.objects(agent, _CARRIES)):
+            yield from teller.relocate(node, sorted({_entity(name) for name in fact.places}), _MAY_BE_AT)
 
 
 def _took(teller: _Teller, fact: Took) -> Lines:
     (agent, *_), mention = teller.people(fact.who)
     holders = teller.holders(fact.thing)
-    if fact.source and holders and holders != [entity(fact.source)]:
+    if fact.source and holders and holders != [_entity(fact.source)]:
         teller.fail(
             f"{fact.source!r} is said to hold the {fact.thing}", "Someone else was told to have taken it"
         )
@@ -362,7 +384,7 @@ def _dropped(teller: _Teller, fact: Dropped) -> Lines:
 
 def _gave(teller: _Teller, fact: Gave) -> Lines:
     (agent, *_), mention = teller.people(fact.who)
-    receiver = entity(fact.receiver)
+    receiver = _entity(fact.receiver)
     yield from mention
     yield from teller.mention(fact.receiver, "Agent")
     if agent in (teller.holders(fact.thing) or [agent]):
@@ -371,91 +393,90 @@ def _gave(teller: _Teller, fact: Gave) -> Lines:
         yield from _claimed(teller, agent, fact.thing, None, receiver=receiver)
 
 
-def _claimed(
-    teller: _Teller, agent: ox.NamedNode, thing: str, place: str | None, **roles: ox.NamedNode
-) -> Lines:
+def _claimed(teller: _Teller, agent: str, thing: str, place: str | None, **roles: str) -> Lines:
     """Someone is told to let go of a thing that another holds: the thing stays with its holder.
 
     Where the sentence names the place, the agent is there, with all that the agent carries.
     """
-    if place and teller.objects(agent, AT) != [entity(place)]:
+    if place and teller.objects(agent, _AT) != [_entity(place)]:
         yield from teller.mention(place, "Place")
-        for node in (agent, *teller.objects(agent, CARRIES)):
-            yield from teller.relocate(node, [entity(place)])
+        for node in (agent, *teller.objects(agent, _CARRIES)):
+            yield from teller.relocate(node, [_entity(place)])
     yield from teller.happens(
-        "Claim", agent=agent, claimed=entity(thing), place=teller.objects(agent, AT), **roles
+        "Claim", agent=agent, claimed=_entity(thing), place=teller.objects(agent, _AT), **roles
     )
 
 
 def _handled(
     teller: _Teller,
     kind: str,
-    agent: ox.NamedNode,
+    agent: str,
     name: str,
-    holder: ox.NamedNode | None,
+    holder: str | None,
     told_place: str | None = None,
-    **roles: ox.NamedNode,
+    **roles: str,
 ) -> Lines:
     """A thing changes hands: it is where its holder is, or the agent, and the holder, if any, carries it.
 
     Where the sentence names the place, the agent is there too, with all that the agent carries.
     """
-    thing, places = entity(name), (teller.objects(holder, AT) if holder else []) or teller.objects(agent, AT)
+    thing, places = (
+        _entity(name),
+        (teller.objects(holder, _AT) if holder else []) or teller.objects(agent, _AT),
+    )
     if told_place:
         yield from teller.mention(told_place, "Place")
-        if places != [entity(told_place)]:
-            places = [entity(told_place)]
-            for node in (agent, *teller.objects(agent, CARRIES)):
+        if places != [_entity(told_place)]:
+            places = [_entity(told_place)]
+            for node in (agent, *teller.objects(agent, _CARRIES)):
                 if node != thing:
                     yield from teller.relocate(node, places)
     yield from teller.mention(name, "Thing")
-    yield from teller.happens(kind, agent=agent, thing=thing, place=places, period=term("now"), **roles)
-    yield from sorted(
-        f"D {other} {CARRIES} {thing} ." for other, _, _ in teller.state.match(None, CARRIES, thing)
-    )
+    yield from teller.happens(kind, agent=agent, thing=thing, place=places, period=_term("now"), **roles)
+    yield from sorted(f"D {other} {_CARRIES} {thing} ." for other in teller.facts.subjects(_CARRIES, thing))
     if holder:
-        yield f"A {holder} {CARRIES} {thing} ."
+        yield f"A {holder} {_CARRIES} {thing} ."
     yield from teller.relocate(thing, places)
 
 
 def _related(teller: _Teller, fact: Related) -> Lines:
-    subject, other = entity(fact.subject), entity(fact.object)
+    subject, other = _entity(fact.subject), _entity(fact.object)
     kind = "Place" if fact.relation in ("northOf", "southOf", "eastOf", "westOf") else "Thing"
     for name in (fact.subject, fact.object):
-        is_place = (entity(name), RDF_TYPE, term("Place")) in teller.state
+        is_place = (_entity(name), _TYPE, _term("Place")) in teller.facts
         yield from teller.mention(name, "Place" if is_place else kind)
-    yield f"A {subject} {term(fact.relation)} {other} ."
-    yield f"A {other} {term(_inverses()[fact.relation])} {subject} ."
+    yield f"A {subject} {_term(fact.relation)} {other} ."
+    yield f"A {other} {_term(_inverses()[fact.relation])} {subject} ."
 
 
 def _fears(teller: _Teller, fact: Fears) -> Lines:
     for name in fact:
         yield from teller.mention(name, "Kind")
-    yield f"A {entity(fact.kind)} {term('fears')} {entity(fact.feared)} ."
+    yield f"A {_entity(fact.kind)} {_term('fears')} {_entity(fact.feared)} ."
 
 
 def _belongs(teller: _Teller, fact: Belongs) -> Lines:
-    individual, kind = entity(fact.individual), entity(fact.kind)
+    individual, kind = _entity(fact.individual), _entity(fact.kind)
     yield from teller.mention(fact.individual, "Animal")
     yield from teller.mention(fact.kind, "Kind")
     yield from teller.happens("Description", described=individual, **{"as": kind})
-    yield f"A {individual} {term('isA')} {kind} ."
+    yield f"A {individual} {_term('isA')} {kind} ."
 
 
 def _quality(teller: _Teller, fact: Quality) -> Lines:
-    individual, quality = entity(fact.individual), ox.NamedNode(NAMESPACE + quote(fact.quality))
-    kinds = [kind for kind in ("Color", "Motive") if (quality, RDF_TYPE, term(kind)) in teller.state]
+    individual, quality = _entity(fact.individual), f"<{NAMESPACE}{quote(fact.quality)}>"
+    kinds = [kind for kind in ("Color", "Motive") if (quality, _TYPE, _term(kind)) in teller.facts]
     if not kinds:
         raise FormatError(
             f"unknown adjective {fact.quality!r} in {teller.text!r}",
             hint="Add it to the TBox as a Color or a Motive",
         )
     yield from teller.mention(fact.individual, *(["Agent"] if kinds == ["Motive"] else []))
-    for old in teller.objects(individual, term("quality")):
-        if (old, RDF_TYPE, term(kinds[0])) in teller.state:
-            yield f"D {individual} {term('quality')} {old} ."
+    for old in teller.objects(individual, _term("quality")):
+        if (old, _TYPE, _term(kinds[0])) in teller.facts:
+            yield f"D {individual} {_term('quality')} {old} ."
     yield from teller.happens("Description", described=individual, **{"as": quality})
-    yield f"A {individual} {term('quality')} {quality} ."
+    yield f"A {individual} {_term('quality')} {quality} ."
 
 
 _DELTAS: dict[type, Callable[..., Lines]] = {

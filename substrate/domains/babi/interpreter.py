@@ -128,7 +128,8 @@ def require_read(reader: Reader, story: Story) -> None:
     Raises:
         FormatError: names file, line and text of the sentence.
     """
-    failed = unread(reader.state)
+    first = reader.insertions.unread
+    failed = None if first is None or first > reader.tick else unread(reader.state)
     if failed is None:
         return
     tick, reason = failed

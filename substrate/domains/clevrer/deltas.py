@@ -10,14 +10,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from operator import attrgetter, itemgetter
 
+import msgspec
+
+from substrate.base.delta import Op, Spelled
 from substrate.domains.clevrer.format import (
     MOVING_SPEED,
     Annotation,
     CompactObject,
+    Film,
+    FilmedState,
     MotionState,
     ObjectProperty,
     SceneEvents,
+    decode_annotation,
     in_out_objects,
     tracks,
 )
@@ -29,13 +36,12 @@ SAMPLED_FRAMES = 5
 BEFORE, AFTER = 1, 2
 """Frames before and after a recorded collision between which its whole impulse passes."""
 _MOVING = MOVING_SPEED**2
+_in_view, _velocity = attrgetter("inside_camera_view"), attrgetter("velocity")
 
 _TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
 _XSD = "http://www.w3.org/2001/XMLSchema#"
 _TRUE = f'"true"^^<{_XSD}boolean>'
 
-Line = tuple[int, str]
-"""A tick and an RDF Patch line."""
 Occurrence = tuple[int, str, tuple[int, ...]]
 """Frame, class and participants of an event."""
 
@@ -45,25 +51,28 @@ def scene_iri(scene: int) -> str:
     return f"urn:clevrer:{scene}"
 
 
-def annotation_log(annotation: Annotation) -> EventLog:
+def annotation_log(annotation: Annotation | Film) -> EventLog:
     """The event log of an official annotation, a tick a frame.
 
     An object enters when ``inside_camera_view`` flips to true after frame 0 and exits when it flips to
     false; it moves while its ground-plane speed is above :data:`MOVING_SPEED` units a second.
 
-    >>> from substrate.domains.clevrer.format import MotionState, Frame, ObjectProperty
+    >>> from substrate.domains.clevrer.format import Frame, MotionState, ObjectProperty
     >>> at = lambda x, seen: MotionState(0, (x, 0.0, 0.2), (0.0,) * 3, (1.0, 0.0, 0.0), (0.0,) * 3, seen)
     >>> frames = [Frame(0, [at(9.0, False)]), Frame(1, [at(8.0, True)])]
     >>> cube = ObjectProperty(0, "red", "metal", "cube")
     >>> log = annotation_log(Annotation(7, "video_00007.mp4", [cube], frames, []))
     >>> bool(log.state(1).query("PREFIX : <urn:substrate:clevrer:> ASK { ?event a :Entry ; :frame 1 }"))
     True
+
+    Raises:
+        FormatError: a pose of a film cannot be read.
     """
     frames = len(annotation.motion_trajectory)
     scene = scene_iri(annotation.scene_index)
     lines = _opening(scene, frames, [(o.object_id, o) for o in annotation.object_property])
     motion = tracks(annotation)
-    visible = {number: [state.inside_camera_view for state in track] for number, track in motion.items()}
+    visible = {number: list(map(_in_view, track)) for number, track in motion.items()}
     occurrences: list[Occurrence] = [
         (frame, "Entry" if seen[frame] else "Exit", (number,))
         for number, seen in visible.items()
@@ -76,9 +85,14 @@ def annotation_log(annotation: Annotation) -> EventLog:
     )
     for number, track in motion.items():
         subject = f"<{scene}:object:{number}>"
-        velocities = [state.velocity for state in track]
-        lines += _flips(subject, visible[number], [x * x + y * y > _MOVING for x, y, _ in velocities])
-        lines += _poses(subject, track, posed)
+        moving = [x * x + y * y > _MOVING for x, y, _ in map(_velocity, track)]
+        lines += _flips(subject, visible[number], moving)
+        try:
+            lines += _poses(subject, track, posed)
+        except msgspec.ValidationError:
+            if isinstance(annotation, Film):
+                decode_annotation(annotation.source)  # names the frame and what is wrong with it
+            raise
     occurrences.sort()
     occurrences += ((c.frame_id, "Collision", c.object_ids) for c in annotation.collision)
     return _log(scene, frames, lines, occurrences)
@@ -99,40 +113,41 @@ def events_log(scene_events: SceneEvents) -> EventLog:
 
 def _opening(
     scene: str, frames: int, objects: Iterable[tuple[int, ObjectProperty | CompactObject]]
-) -> list[Line]:
+) -> list[Spelled]:
     """Tick 0: the scene and its objects."""
-    lines = [
-        (0, f"A <{scene}> {_TYPE} <{NAMESPACE}Scene> ."),
-        (0, f"A <{scene}> <{NAMESPACE}frames> {_integer(frames)} ."),
+    said = [
+        f"<{scene}> {_TYPE} <{NAMESPACE}Scene>",
+        f"<{scene}> <{NAMESPACE}frames> {_integer(frames)}",
     ]
     for number, thing in objects:
-        subject = f"A <{scene}:object:{number}>"
-        lines += (
-            (0, f"{subject} {_TYPE} <{NAMESPACE}Object> ."),
-            (0, f"{subject} <{NAMESPACE}number> {_integer(number)} ."),
-            (0, f"{subject} <{NAMESPACE}color> <{NAMESPACE}{thing.color}> ."),
-            (0, f"{subject} <{NAMESPACE}material> <{NAMESPACE}{thing.material}> ."),
-            (0, f"{subject} <{NAMESPACE}shape> <{NAMESPACE}{thing.shape}> ."),
+        subject = f"<{scene}:object:{number}>"
+        said += (
+            f"{subject} {_TYPE} <{NAMESPACE}Object>",
+            f"{subject} <{NAMESPACE}number> {_integer(number)}",
+            f"{subject} <{NAMESPACE}color> <{NAMESPACE}{thing.color}>",
+            f"{subject} <{NAMESPACE}material> <{NAMESPACE}{thing.material}>",
+            f"{subject} <{NAMESPACE}shape> <{NAMESPACE}{thing.shape}>",
         )
-    return lines
+    return [Spelled(0, Op.INSERT, text) for text in said]
 
 
-def _flips(subject: str, visible: list[bool], moving: list[bool]) -> Iterator[Line]:
+def _flips(subject: str, visible: list[bool], moving: list[bool]) -> Iterator[Spelled]:
     """In view or not, moving or stationary, and whether it has been seen moving: each where it changes."""
-    in_view = f"{subject} <{NAMESPACE}inView> {_TRUE} ."
+    in_view = f"{subject} <{NAMESPACE}inView> {_TRUE}"
     for frame in _changes(visible, first=True):
         if frame or visible[0]:
-            yield frame, f"{'A' if visible[frame] else 'D'} {in_view}"
+            yield Spelled(frame, Op.INSERT if visible[frame] else Op.RETRACT, in_view)
+    motion = f"{subject} <{NAMESPACE}motion> <{NAMESPACE}"
     for frame in _changes(moving, first=True):
         now, before = ("moving", "stationary") if moving[frame] else ("stationary", "moving")
         if frame:
-            yield frame, f"D {subject} <{NAMESPACE}motion> <{NAMESPACE}{before}> ."
-        yield frame, f"A {subject} <{NAMESPACE}motion> <{NAMESPACE}{now}> ."
+            yield Spelled(frame, Op.RETRACT, f"{motion}{before}>")
+        yield Spelled(frame, Op.INSERT, f"{motion}{now}>")
     seen_moving = next(
         (frame for frame, both in enumerate(zip(visible, moving, strict=True)) if all(both)), None
     )
     if seen_moving is not None:
-        yield seen_moving, f"A {subject} <{NAMESPACE}moved> {_TRUE} ."
+        yield Spelled(seen_moving, Op.INSERT, f"{subject} <{NAMESPACE}moved> {_TRUE}")
 
 
 def _changes(values: list[bool], *, first: bool = False) -> list[int]:
@@ -167,27 +182,28 @@ def pose_frames(frames: int, entries: Iterable[int], collisions: Iterable[int]) 
     return sorted({0, *entries, *around, *range(max(0, last - SAMPLED_FRAMES + 1), last + 1)})
 
 
-def pose(frame: int, *numbers: float) -> str:
+def pose(frame: int, x: float, y: float, yaw: float, vx: float, vy: float, spin: float) -> str:
     """A pose as the lexical form of ``:Pose``: frame; x, y (units); yaw (radians); vx, vy (units/s); spin
     (radians/s).
 
     >>> pose(127, 0.5, -1.0, 0.0, 2.5, 0.0, 0.0)
     '127 0.5 -1.0 0.0 2.5 0.0 0.0'
     """
-    return " ".join(map(repr, (frame, *numbers)))
+    return f"{frame} {x!r} {y!r} {yaw!r} {vx!r} {vy!r} {spin!r}"
 
 
-def _poses(subject: str, track: Sequence[MotionState], frames: Iterable[int]) -> Iterator[Line]:
+def _poses(
+    subject: str, track: Sequence[MotionState | FilmedState], frames: Iterable[int]
+) -> Iterator[Spelled]:
     """A pose is a single literal: as six triples of their own, poses would be most of the log."""
     for frame in frames:
         state = track[frame]
         if state.inside_camera_view:
-            (x, y, _), (vx, vy, _) = state.location, state.velocity
-            value = pose(frame, x, y, state.orientation[2], vx, vy, state.angular_velocity[2])
-            yield frame, f'A {subject} <{NAMESPACE}pose> "{value}"^^<{NAMESPACE}Pose> .'
+            value = pose(frame, *state.ground)
+            yield Spelled(frame, Op.INSERT, f'{subject} <{NAMESPACE}pose> "{value}"^^<{NAMESPACE}Pose>')
 
 
-def _log(scene: str, frames: int, lines: list[Line], occurrences: Iterable[Occurrence]) -> EventLog:
+def _log(scene: str, frames: int, lines: list[Spelled], occurrences: Iterable[Occurrence]) -> EventLog:
     """All lines in tick order; events are numbered in time, the video's start first and its end last."""
     ordered = [
         (0, "Start", ()),
@@ -195,15 +211,16 @@ def _log(scene: str, frames: int, lines: list[Line], occurrences: Iterable[Occur
         (frames - 1, "End", ()),
     ]
     for serial, (frame, kind, participants) in enumerate(ordered):
-        subject = f"A <{scene}:event:{serial}>"
-        lines.append((frame, f"{subject} {_TYPE} <{NAMESPACE}{kind}> ."))
-        lines.append((frame, f"{subject} <{NAMESPACE}frame> {_integer(frame)} ."))
+        subject = f"<{scene}:event:{serial}>"
+        lines.append(Spelled(frame, Op.INSERT, f"{subject} {_TYPE} <{NAMESPACE}{kind}>"))
+        lines.append(Spelled(frame, Op.INSERT, f"{subject} <{NAMESPACE}frame> {_integer(frame)}"))
         lines += (
-            (frame, f"{subject} <{NAMESPACE}participant> <{scene}:object:{number}> .")
+            Spelled(frame, Op.INSERT, f"{subject} <{NAMESPACE}participant> <{scene}:object:{number}>")
             for number in participants
         )
     log = EventLog()
-    log.extend_lines(sorted(lines, key=lambda line: line[0]))
+    # What is spelled here is IRIs and literals of checked numbers and names: no parser has to look at it
+    log.extend_spelled(sorted(lines, key=itemgetter(0)))
     return log
 
 

@@ -1,19 +1,22 @@
 """Simulated forks of a scene's log: the future that was not filmed, and the video without one of its objects.
 
 A branch is an event log like any other: what holds as observed is taken over, the rest is simulated by the
-calibrated law of motion (:mod:`substrate.domains.clevrer.motion`) from the poses that the log records.
+calibrated law of motion (:mod:`substrate.domains.clevrer.motion`) from the poses that the log records. A
+question that asks which events happen reads them off the course that the bodies take; the log of it is made
+when it is looked at.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import partial
+from operator import itemgetter
 from typing import cast
 
 import pyoxigraph as ox
 
-from substrate.base.delta import Spelled, quads_of, text_of
+from substrate.base.delta import Spelled, quads_of
 from substrate.base.errors import LogError, ProgramError
 from substrate.base.vocabulary import RDF_TYPE
 from substrate.branch.fork import fork
@@ -25,22 +28,13 @@ from substrate.domains.clevrer.motion.draws import Draw
 from substrate.domains.clevrer.motion.engine import Body, Contact, Motion, simulate
 from substrate.domains.clevrer.motion.observe import relative_masses
 from substrate.domains.clevrer.parameters import Engine
-from substrate.domains.clevrer.scene import Scene
+from substrate.domains.clevrer.scene import Event, Scene
 from substrate.log.event_log import Delta, EventLog, Op, triple_of
 
-_OBJECT, _COLLISION, _FRAME, _PARTICIPANT, _SIMULATED, _POSE, _POSE_TYPE = (
-    ox.NamedNode(NAMESPACE + name)
-    for name in (
-        "Object",
-        "Collision",
-        "frame",
-        "participant",
-        "simulated",
-        "pose",
-        "Pose",
-    )
+_TYPE, _TRUE = str(RDF_TYPE), str(ox.Literal(True))
+_OBJECT, _COLLISION, _FRAME, _PARTICIPANT, _SIMULATED, _POSE = (
+    f"<{NAMESPACE}{name}>" for name in ("Object", "Collision", "frame", "participant", "simulated", "pose")
 )
-_TRUE = ox.Literal(True)
 _OPS = {op.value: op for op in Op}
 _DIGITS = 4  # of a simulated pose, as many as annotations have
 
@@ -80,47 +74,38 @@ class MotionEmitter:
         if not scene.poses:
             raise LogError("the log records no pose to simulate from", hint="Fork the log of an annotation")
         end = parent.last_tick if self.until is None else self.until
-        gone = {
-            number for number in scene.objects if (_object(scene, number), RDF_TYPE, _OBJECT) not in state
-        }
+        names, standing = _names(scene), state.texts()
+        gone = {number for number, name in names.items() if f"{name} {_TYPE} {_OBJECT}" not in standing}
         found = _course(scene, at, end, gone, self.engine)
-        leaving = {str(_object(scene, n)) for n in gone} | {
-            f"<{e.iri}>" for e in scene.events if e.objects & gone
-        }
-        left = map(triple_of, quads_of(t for t in state.texts() if t.partition(" ")[0] in leaving))
-        deltas = [Spelled(at, Op.RETRACT, text_of(triple)) for triple in sorted(left, key=str)]
-        deltas += _as_observed(scene, parent, at, found)
-        for number, frame in sorted(found.departed.items()):
-            if number not in gone:
-                tick, thing = max(at, frame), _object(scene, number)
-                deltas += (Spelled(tick, Op.RETRACT, text) for text in _camera(scene, thing, tick))
-                deltas.append(Spelled(tick, Op.INSERT, f"{thing} {_SIMULATED} {_TRUE}"))
-        for serial, (frame, *pair) in enumerate(found.contacts, start=len(scene.events)):
-            event, tick = ox.NamedNode(f"{scene.iri}:event:{serial}"), max(at, frame)
+        leaving = {names[n] for n in gone} | {f"<{e.iri}>" for e in scene.events if e.objects & gone}
+        left = sorted(text for text in standing if text.partition(" ")[0] in leaving)
+        deltas = [Spelled(at, Op.RETRACT, text) for text in left]
+        deltas += _as_observed(scene, parent, at, gone, found)
+        for number, tick in _departures(at, gone, found).items():
+            thing = names[number]
+            deltas += (Spelled(tick, Op.RETRACT, text) for text in _camera(scene, thing, tick))
+            deltas.append(Spelled(tick, Op.INSERT, f"{thing} {_SIMULATED} {_TRUE}"))
+        for event in _contacts(scene, at, found):
+            tick = event.frame or 0
             facts = [
-                (RDF_TYPE, _COLLISION),
-                (_FRAME, ox.Literal(tick)),
+                (_TYPE, _COLLISION),
+                (_FRAME, f'"{tick}"^^<http://www.w3.org/2001/XMLSchema#integer>'),
                 (_SIMULATED, _TRUE),
-                *((_PARTICIPANT, _object(scene, number)) for number in pair),
+                *((_PARTICIPANT, names[number]) for number in sorted(event.objects)),
             ]
-            deltas += (Spelled(tick, Op.INSERT, f"{event} {word} {what}") for word, what in facts)
-        names = {number: str(_object(scene, number)) for number in scene.objects}
+            deltas += (Spelled(tick, Op.INSERT, f"<{event.iri}> {word} {what}") for word, what in facts)
         for frame, bodies in found.states.items():
             deltas += (
                 Spelled(frame, Op.INSERT, f"{names[body.id]} {_POSE} {_pose(frame, body)}")
                 for body in bodies
                 if found.departed[body.id] <= frame
             )
-        return (delta for delta in sorted(deltas, key=lambda delta: delta[0]) if delta[0] <= end)
+        return (delta for delta in sorted(deltas, key=itemgetter(0)) if delta[0] <= end)
 
 
 def future(scene: Scene, horizon: int, engine: Engine = "calibrated") -> Scene:
     """The fork that goes on for ``horizon`` frames after the video."""
-    return _branch(
-        scene,
-        ("future", 0, horizon, engine),
-        lambda: fork(scene.log, scene.end + 1, emitter=MotionEmitter(scene.end + horizon, engine, scene)),
-    )
+    return _branch(scene, ("future", 0, horizon, engine), scene.end + 1, None)
 
 
 def without(scene: Scene, removed: int, engine: Engine = "calibrated", horizon: int = 0) -> Scene:
@@ -134,24 +119,61 @@ def without(scene: Scene, removed: int, engine: Engine = "calibrated", horizon: 
         (e.frame or 0 for e in scene.events if e.kind == "Collision" and removed in e.objects),
         default=scene.end,
     )
-    retracted = Retract((_object(scene, removed), RDF_TYPE, _OBJECT))
-    return _branch(
-        scene,
-        ("without", removed, horizon, engine),
-        lambda: fork(scene.log, max(1, first), retracted, MotionEmitter(scene.end + horizon, engine, scene)),
-    )
+    return _branch(scene, ("without", removed, horizon, engine), max(1, first), removed)
 
 
-def _branch(scene: Scene, name: tuple[str, int, int, Engine], make: Callable[[], EventLog]) -> Scene:
-    """A scene's branch, made once."""
-    if name not in scene.branches:
-        if not scene.poses:
-            raise ProgramError(
-                "asks for a simulation, which a compact event file has no motion for",
-                hint="Answer it from the official annotation",
-            )
-        scene.branches[name] = Scene(make())
-    return scene.branches[name]
+def _branch(scene: Scene, name: tuple[str, int, int, Engine], at: int, removed: int | None) -> Scene:
+    """A scene's branch, made once. Its events are known from its course; its log is a fork of the scene's,
+    made by the same course when it is asked for.
+    """
+    if name in scene.branches:
+        return scene.branches[name]
+    if not scene.poses:
+        raise ProgramError(
+            "asks for a simulation, which a compact event file has no motion for",
+            hint="Answer it from the official annotation",
+        )
+    *_, horizon, engine = name
+    end, gone = scene.end + horizon, set() if removed is None else {removed}
+
+    def make() -> EventLog:
+        change = None
+        if removed is not None:
+            thing = ox.NamedNode(_names(scene)[removed][1:-1])
+            change = Retract((thing, RDF_TYPE, ox.NamedNode(_OBJECT[1:-1])))
+        return fork(scene.log, at, change, MotionEmitter(end, engine, scene))
+
+    branch = scene.branches[name] = Scene(make)
+    if not scene.simulated:  # a fork of a fork says of more than its own course that it was simulated
+        found = _course(scene, at, end, gone, engine)
+        contacts = [event for event in _contacts(scene, at, found) if (event.frame or 0) <= end]
+        standing = [event for event in scene.events if _stands(event, at, gone, found)]
+        branch.events = tuple(sorted((*standing, *contacts), key=lambda event: event.frame or 0))
+        branch.simulated = frozenset(
+            number for number, tick in _departures(at, gone, found).items() if tick <= end
+        )
+    return branch
+
+
+def _stands(event: Event, at: int, gone: Set[int], found: Course) -> bool:
+    """Tell whether an observed event happens in a branch as well."""
+    frame = event.frame or 0
+    if frame < at:
+        return event.objects.isdisjoint(gone)
+    if event.kind == "Collision":
+        return (frame, *sorted(event.objects)) in found.standing
+    return all(frame < found.departed.get(number, frame + 1) for number in event.objects)
+
+
+def _contacts(scene: Scene, at: int, found: Course) -> Iterator[Event]:
+    """The collisions that come of a course."""
+    for serial, (frame, *pair) in enumerate(found.contacts, start=len(scene.events)):
+        yield Event("Collision", max(at, frame), frozenset(pair), f"{scene.iri}:event:{serial}")
+
+
+def _departures(at: int, gone: Set[int], found: Course) -> dict[int, int]:
+    """The ticks from which those who are there no longer move as observed."""
+    return {number: max(at, frame) for number, frame in sorted(found.departed.items()) if number not in gone}
 
 
 def recorded_bodies(scene: Scene, masses: Mapping[int, float]) -> dict[int, dict[int, Body]]:
@@ -218,22 +240,17 @@ def _advance(engine: Engine, draw: Draw | None) -> Callable[[Sequence[Body], int
     return bullet.simulate
 
 
-def _object(scene: Scene, number: int) -> ox.NamedNode:
-    return ox.NamedNode(f"{scene.iri}:object:{number}")
+def _names(scene: Scene) -> dict[int, str]:
+    """The IRIs of the objects, as in N-Triples."""
+    start = f"<{scene.iri}:object:"
+    return {number: f"{start}{number}>" for number in scene.objects}
 
 
-def _as_observed(scene: Scene, parent: EventLog, at: int, found: Course) -> Iterator[Spelled]:
+def _as_observed(scene: Scene, parent: EventLog, at: int, gone: Set[int], found: Course) -> Iterator[Spelled]:
     """The parent's deltas from ``at`` on that hold in the branch."""
-    ends = {str(_object(scene, number)): frame for number, frame in found.departed.items()}
-    for event in scene.events:
-        frame = event.frame or 0
-        standing = (frame, *sorted(event.objects)) in found.standing
-        if frame >= at and not (
-            standing
-            if event.kind == "Collision"
-            else all(frame < found.departed.get(number, frame + 1) for number in event.objects)
-        ):
-            ends[f"<{event.iri}>"] = at
+    names = _names(scene)
+    ends = {names[number]: frame for number, frame in found.departed.items()}
+    ends |= {f"<{event.iri}>": at for event in scene.events if not _stands(event, at, gone, found)}
     for tick, lines in parent.lines(parent.position(at - 1)):
         for line in lines:
             text = line[2:-2]
@@ -242,10 +259,10 @@ def _as_observed(scene: Scene, parent: EventLog, at: int, found: Course) -> Iter
                 yield Spelled(tick, _OPS[line[0]], text)
 
 
-def _camera(scene: Scene, thing: ox.NamedNode, tick: int) -> Iterable[str]:
+def _camera(scene: Scene, thing: str, tick: int) -> Iterable[str]:
     """The parent's last statements before a tick on an object's being in view and moving."""
     said: dict[str, None] = {}
-    for when, op, text in scene.camera.get(str(thing), ()):
+    for when, op, text in scene.camera.get(thing, ()):
         if when >= tick:
             break
         if op == "A":
@@ -255,8 +272,8 @@ def _camera(scene: Scene, thing: ox.NamedNode, tick: int) -> Iterable[str]:
     return said
 
 
-def _pose(frame: int, body: Body) -> ox.Literal:
+def _pose(frame: int, body: Body) -> str:
     numbers = (
         round(number, _DIGITS) + 0.0 for number in (body.x, body.y, body.yaw, body.vx, body.vy, body.spin)
     )
-    return ox.Literal(pose(frame, *numbers), datatype=_POSE_TYPE)
+    return f'"{pose(frame, *numbers)}"^^<{NAMESPACE}Pose>'

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter
 from pathlib import Path
-from typing import Literal, Protocol, TypeVar
+from typing import Literal, NamedTuple, Protocol, TypeVar, overload
 
 import msgspec
 
@@ -44,6 +45,8 @@ Material = Literal["metal", "rubber"]
 Shape = Literal["cube", "sphere", "cylinder"]
 Subset = Literal["descriptive", "explanatory", "predictive", "counterfactual"]
 Vector = tuple[Measure, Measure, Measure]
+Ground = tuple[float, float, float, float, float, float]
+"""x, y (units); yaw (radians); vx, vy (units/s); spin (radians/s)."""
 
 
 class ObjectProperty(msgspec.Struct, frozen=True):
@@ -64,6 +67,35 @@ class MotionState(msgspec.Struct, frozen=True):
     velocity: Vector
     angular_velocity: Vector
     inside_camera_view: bool
+
+    @property
+    def ground(self) -> Ground:
+        """Its place and motion on the ground."""
+        (x, y, _), (vx, vy, _) = self.location, self.velocity
+        return x, y, self.orientation[2], vx, vy, self.angular_velocity[2]
+
+
+class FilmedState(msgspec.Struct, frozen=True, gc=False):
+    """A :class:`MotionState` of which no more is decoded than every frame is read for; the rest is JSON."""
+
+    object_id: Whole
+    location: msgspec.Raw
+    orientation: msgspec.Raw
+    velocity: Vector
+    angular_velocity: msgspec.Raw
+    inside_camera_view: bool
+
+    @property
+    def ground(self) -> Ground:
+        """Its place and motion on the ground, decoded now.
+
+        Raises:
+            ValidationError: a vector is none.
+        """
+        x, y, _ = _vector.decode(self.location)
+        _, _, yaw = _vector.decode(self.orientation)
+        _, _, spin = _vector.decode(self.angular_velocity)
+        return x, y, yaw, *self.velocity[:2], spin
 
 
 class Frame(msgspec.Struct, frozen=True):
@@ -88,6 +120,33 @@ class Annotation(msgspec.Struct, frozen=True):
     video_filename: str
     object_property: list[ObjectProperty]
     motion_trajectory: list[Frame]
+    collision: list[Collision]
+
+
+class FilmedFrame(msgspec.Struct, frozen=True):
+    """All objects at one frame of a :class:`Film`."""
+
+    frame_id: Whole
+    objects: list[FilmedState]
+
+
+class Film(NamedTuple):
+    """An annotation of which no more is decoded than its event log needs, and where it was read."""
+
+    scene_index: int
+    object_property: list[ObjectProperty]
+    motion_trajectory: list[FilmedFrame]
+    collision: list[Collision]
+    source: Source
+
+
+class _Filmed(msgspec.Struct, frozen=True):
+    """The JSON of a :class:`Film`, which has the keys of an :class:`Annotation`."""
+
+    scene_index: Whole
+    video_filename: str
+    object_property: list[ObjectProperty]
+    motion_trajectory: list[FilmedFrame]
     collision: list[Collision]
 
 
@@ -156,6 +215,9 @@ class SceneQuestions(msgspec.Struct, frozen=True):
 
 _ANNOTATION = re.compile(r"annotation_([0-9]{1,9})\.json(\.gz)?$")
 _annotations = msgspec.json.Decoder(Annotation)
+_films = msgspec.json.Decoder(_Filmed)
+_vector = msgspec.json.Decoder(Vector)
+_object_id, _frame_id = attrgetter("object_id"), attrgetter("frame_id")
 _scene_events = msgspec.json.Decoder(SceneEvents)
 
 
@@ -213,29 +275,38 @@ def decode_annotation(source: Source) -> Annotation:
         FormatError: the record breaks the format; the message names file, path and fault.
     """
     annotation = decode(_annotations, source[1], source[0], keys=_keys)
-    declared = _declared(source[0], "$.object_property", [o.object_id for o in annotation.object_property])
-    if not annotation.motion_trajectory:
-        raise FormatError(
-            "no frames", where=(source[0], "$.motion_trajectory"), hint="An annotation has 128 frames"
-        )
-    numbers = [o.object_id for o in annotation.object_property]
-    for index, frame in enumerate(annotation.motion_trajectory):
-        found = [state.object_id for state in frame.objects]
-        if frame.frame_id != index or (found != numbers and sorted(found) != sorted(numbers)):
-            raise _bad_frame(source[0], frame, index)
-    for index, collision in enumerate(annotation.collision):
-        _check_event(
-            source[0],
-            f"$.collision[{index}]",
-            collision.object_ids,
-            collision.frame_id,
-            declared,
-            len(annotation.motion_trajectory),
-        )
+    _check_annotation(source[0], annotation)
     return annotation
 
 
-def _keys(annotation: Annotation) -> int:
+def decode_film(source: Source) -> Film:
+    """An annotation as far as its event log needs it: of places and turns it is checked here that they are
+    there, and what they say when it is asked for. Errors as :func:`decode_annotation`.
+    """
+    said = decode(_films, source[1], source[0], keys=_keys)
+    _check_annotation(source[0], said)
+    return Film(said.scene_index, said.object_property, said.motion_trajectory, said.collision, source)
+
+
+def _check_annotation(name: str, annotation: Annotation | _Filmed) -> None:
+    numbers = [o.object_id for o in annotation.object_property]
+    declared = _declared(name, "$.object_property", numbers)
+    frames = annotation.motion_trajectory
+    if not frames:
+        raise FormatError(
+            "no frames", where=(name, "$.motion_trajectory"), hint="An annotation has 128 frames"
+        )
+    if _columns(annotation, numbers) is None or list(map(_frame_id, frames)) != list(range(len(frames))):
+        for index, frame in enumerate(frames):
+            found = map(_object_id, frame.objects)
+            if frame.frame_id != index or sorted(found) != sorted(numbers):
+                raise _bad_frame(name, frame, index)
+    for index, collision in enumerate(annotation.collision):
+        path = f"$.collision[{index}]"
+        _check_event(name, path, collision.object_ids, collision.frame_id, declared, len(frames))
+
+
+def _keys(annotation: Annotation | _Filmed) -> int:
     """The number of keys in the JSON of an annotation."""
     states = sum(len(frame.objects) for frame in annotation.motion_trajectory)
     return (
@@ -247,7 +318,7 @@ def _keys(annotation: Annotation) -> int:
     )
 
 
-def _bad_frame(name: str, frame: Frame, index: int) -> FormatError:
+def _bad_frame(name: str, frame: Frame | FilmedFrame, index: int) -> FormatError:
     path = f"$.motion_trajectory[{index}]"
     if frame.frame_id != index:
         return FormatError(
@@ -262,18 +333,39 @@ def _bad_frame(name: str, frame: Frame, index: int) -> FormatError:
     )
 
 
-def tracks(annotation: Annotation) -> dict[int, tuple[MotionState, ...]]:
+@overload
+def tracks(annotation: Film) -> dict[int, tuple[FilmedState, ...]]: ...
+
+
+@overload
+def tracks(annotation: Annotation) -> dict[int, tuple[MotionState, ...]]: ...
+
+
+def tracks(annotation: Annotation | Film) -> Mapping[int, tuple[MotionState | FilmedState, ...]]:
     """Each object's motion states, frame by frame, by object number."""
     numbers = [o.object_id for o in annotation.object_property]
-    columns = list(zip(*[frame.objects for frame in annotation.motion_trajectory], strict=True))
-    listed = [{state.object_id for state in column} for column in columns]
-    if listed != [{number} for number in numbers]:
+    columns = _columns(annotation, numbers)
+    if columns is None:
         # Official files list objects in one order; any other is sorted into it.
         frames = [
             {state.object_id: state for state in frame.objects} for frame in annotation.motion_trajectory
         ]
         columns = [tuple(frame[number] for frame in frames) for number in numbers]
     return dict(zip(numbers, columns, strict=True))
+
+
+def _columns(
+    annotation: Annotation | Film | _Filmed, numbers: Sequence[int]
+) -> list[tuple[MotionState | FilmedState, ...]] | None:
+    """The states of each object, where every frame lists the objects in the order of their numbers."""
+    states = [frame.objects for frame in annotation.motion_trajectory]
+    if set(map(len, states)) != {len(numbers)}:
+        return None
+    columns = list(zip(*states, strict=True))
+    in_order = all(
+        set(map(_object_id, column)) == {number} for number, column in zip(numbers, columns, strict=True)
+    )
+    return columns if in_order else None
 
 
 def decode_scene_events(source: Source) -> SceneEvents:

@@ -15,7 +15,7 @@ from substrate.domains.clevrer.emitter import future
 from substrate.domains.clevrer.format import COLORS, MATERIALS, SHAPES
 from substrate.domains.clevrer.kinematics import predict_collisions
 from substrate.domains.clevrer.parameters import RECORDED_AFTER, Parameters
-from substrate.domains.clevrer.scene import Event, Scene
+from substrate.domains.clevrer.scene import Event, Scene, Thing
 
 
 class Kind(enum.Flag):
@@ -223,9 +223,13 @@ def _unique(world: World, elements: Sequence[Any]) -> Any:
 
 
 def _attribute(name: str) -> Callable[[World, Sequence[int], str], list[int]]:
-    return lambda world, objects, value: [
-        o for o in objects if getattr(world.scene.objects[o], name) == value
-    ]
+    place = Thing._fields.index(name)
+
+    def keep(world: World, objects: Sequence[int], value: str) -> list[int]:
+        things = world.scene.objects
+        return [o for o in objects if things[o][place] == value]
+
+    return keep
 
 
 def _query(name: str) -> Callable[[World, int], str]:
@@ -235,8 +239,9 @@ def _query(name: str) -> Callable[[World, int], str]:
 def _motion(moving: bool) -> Callable[[World, Sequence[int], Any], list[int]]:
     def keep(world: World, objects: Sequence[int], frame: Any) -> list[int]:
         if frame == "null":
-            world.scene.motion(world.scene.end)
-            return [o for o in objects if world.scene.objects[o].moved is moving]
+            scene, things = world.scene, world.scene.objects
+            scene.motion(scene.end)
+            return [o for o in objects if things[o].moved is moving]
         motion = world.scene.motion(frame)
         return [o for o in objects if motion.get(o) is moving]
 

@@ -1,20 +1,21 @@
-"""The interpreter's view of a scene: objects, events and motion, read from the state with SPARQL."""
+"""The interpreter's view of a scene: objects, events and motion, read in one pass from the log's lines.
+
+:data:`QUERIES` says in SPARQL what each of them is; an explanation shows it. No store is filled for them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
-from itertools import combinations
-from typing import TYPE_CHECKING, NamedTuple, cast
-
-import pyoxigraph as ox
+from itertools import combinations, product
+from typing import TYPE_CHECKING, NamedTuple
 
 from substrate.base.errors import ProgramError
+from substrate.base.vocabulary import RDF_TYPE
 from substrate.cause.ancestry import VARIANTS, Ancestry
 from substrate.cause.ancestry import Event as AncestryEvent
 from substrate.domains.clevrer.deltas import NAMESPACE, SAMPLED_FRAMES
 from substrate.log.event_log import EventLog
-from substrate.log.replay import Replay
 
 if TYPE_CHECKING:
     from substrate.domains.clevrer.motion.draws import Draw
@@ -38,9 +39,14 @@ QUERIES = {
     "simulated": _PREFIX + "SELECT ?number WHERE { ?object :number ?number ; :simulated true }",
     "poses": _PREFIX + "SELECT ?number ?pose WHERE { ?object :number ?number ; :pose ?pose }",
 }
-"""The SPARQL behind every answer; ``motion`` runs on the state of the frame asked for, the others on the
-last.
+"""The reading behind every answer, in SPARQL; ``motion`` on the state of the frame asked for, the others on
+the last.
 """
+Holding = Mapping[str, Mapping[str, None]]
+"""The objects that a predicate has by subject, as in N-Triples, in the order in which they came."""
+_OBJECT = f"<{NAMESPACE}Object>"
+_TRUE = '"true"^^<http://www.w3.org/2001/XMLSchema#boolean>'
+_NONE: Mapping[str, None] = {}
 
 
 class Thing(NamedTuple):
@@ -86,12 +92,11 @@ class Scene:
     """A scene's log, opened for questions.
 
     Args:
-        log: a log of :mod:`substrate.domains.clevrer.deltas`.
+        log: a log of :mod:`substrate.domains.clevrer.deltas`, or what makes it once it is looked at.
     """
 
-    def __init__(self, log: EventLog) -> None:
-        self.log = log
-        self._replay = Replay(log)
+    def __init__(self, log: EventLog | Callable[[], EventLog]) -> None:
+        self._given = log
         self._motion: dict[int, dict[int, bool]] = {}
         self._ancestry: dict[str, dict[str, Ancestry]] = {}
         self.shown_masses: Mapping[int, float] | None = None
@@ -103,37 +108,79 @@ class Scene:
         self.draw: Draw | None = None
         """The poses, masses and law that simulated forks take; as they were recorded unless given."""
 
+    @cached_property
+    def log(self) -> EventLog:
+        """The scene's log."""
+        return self._given() if callable(self._given) else self._given
+
     @property
     def end(self) -> int:
         """The last frame of the video."""
         return self.log.last_tick
 
-    def _rows(self, query: str, frame: int) -> ox.QuerySolutions:
-        return cast("ox.QuerySolutions", self._replay.seek(frame).query(QUERIES[query]))
+    @cached_property
+    def _said(self) -> dict[str, list[tuple[int, bool, str, str]]]:
+        """The log by predicate: tick, true for an insertion, subject and object."""
+        found: dict[str, list[tuple[int, bool, str, str]]] = {}
+        for tick, lines in self.log.lines():
+            for line in lines:
+                subject, predicate, object_ = line[2:-2].split(" ", 2)
+                found.setdefault(predicate, []).append((tick, line[0] == "A", subject, object_))
+        return found
+
+    def holding(self, predicate: str, tick: int | None = None) -> Holding:
+        """The triples of a predicate, by its IRI, after a tick; after the last one unless it is given."""
+        found: dict[str, dict[str, None]] = {}
+        for when, came, subject, object_ in self._said.get(f"<{predicate}>", ()):
+            if tick is not None and when > tick:
+                break
+            if came:
+                found.setdefault(subject, {})[object_] = None
+            else:
+                found.get(subject, {}).pop(object_, None)
+        return found
+
+    def numbered(self, *predicates: str, tick: int | None = None) -> Iterator[tuple[int, tuple[str, ...]]]:
+        """The numbers of objects of which some predicates say something, each with what they say."""
+        values = [self.holding(predicate, tick) for predicate in predicates]
+        for subject, numbers in self._numbers.items():
+            said = [held.get(subject, _NONE) for held in values]
+            if all(said):
+                for number in numbers:
+                    for one in product(*said):
+                        yield number, one
+
+    @cached_property
+    def _numbers(self) -> dict[str, list[int]]:
+        numbers = self.holding(f"{NAMESPACE}number")
+        return {subject: [int(lexical(one)) for one in said] for subject, said in numbers.items()}
 
     @cached_property
     def objects(self) -> dict[int, Thing]:
         """The objects by number, ascending."""
-        rows = self._rows("objects", self.end)
-        cut = len(NAMESPACE)
+        moved = {number for number, _ in self.numbered(f"{NAMESPACE}moved")}
+        names = (f"{NAMESPACE}{name}" for name in ("color", "material", "shape"))
         return dict(
             sorted(
-                (int(n.value), Thing(c.value[cut:], m.value[cut:], s.value[cut:], moved is not None))
-                for n, c, m, s, moved in rows
+                (number, Thing(local(color), local(material), local(shape), number in moved))
+                for number, (kind, color, material, shape) in self.numbered(RDF_TYPE.value, *names)
+                if kind == _OBJECT
             )
         )
 
     @cached_property
     def events(self) -> tuple[Event, ...]:
         """The observed events in time order, the video's start and end among them."""
-        found: dict[str, tuple[str, int, list[int]]] = {}
-        cut = len(NAMESPACE)
-        for event, kind, frame, number in self._rows("events", self.end):
-            record = found.setdefault(event.value, (kind.value[cut:], int(frame.value), []))
-            if number is not None:
-                record[2].append(int(number.value))
+        kinds, takes_part = self.holding(RDF_TYPE.value), self.holding(f"{NAMESPACE}participant")
         events = [
-            Event(kind, frame, frozenset(numbers), iri) for iri, (kind, frame, numbers) in found.items()
+            Event(
+                local(next(iter(kinds[subject]))),
+                int(lexical(next(iter(frames)))),
+                frozenset(n for one in takes_part.get(subject, ()) for n in self._numbers.get(one, ())),
+                subject[1:-1],
+            )
+            for subject, frames in self.holding(f"{NAMESPACE}frame").items()
+            if frames and kinds.get(subject)
         ]
         return tuple(sorted(events, key=lambda e: (e.frame, int(e.iri.rpartition(":")[2]))))
 
@@ -157,8 +204,12 @@ class Scene:
             ProgramError: the log was made from events alone and has no motion.
         """
         if frame not in self._motion:
-            rows = self._rows("motion", frame)
-            self._motion[frame] = {int(n.value): motion.value == f"{NAMESPACE}moving" for n, motion in rows}
+            predicates = (f"{NAMESPACE}inView", f"{NAMESPACE}motion")
+            self._motion[frame] = {
+                number: moves == f"<{NAMESPACE}moving>"
+                for number, (seen, moves) in self.numbered(*predicates, tick=frame)
+                if seen == _TRUE
+            }
         if not self._motion[frame] and not self.has_motion:
             raise ProgramError(
                 "asks for motion, which a compact event file does not have",
@@ -169,9 +220,9 @@ class Scene:
     @cached_property
     def has_motion(self) -> bool:
         """Tell whether the log records motion at all."""
-        return any(delta.triple[1].value == f"{NAMESPACE}motion" for delta in self.log)
+        return f"<{NAMESPACE}motion>" in self._said
 
-    @property
+    @cached_property
     def iri(self) -> str:
         """The scene's IRI; those of its objects and events lie under it."""
         return self.events[0].iri.rpartition(":event:")[0]
@@ -179,7 +230,8 @@ class Scene:
     @cached_property
     def simulated(self) -> frozenset[int]:
         """Of a fork: the objects that do not move as observed to its end."""
-        return frozenset(int(number.value) for (number,) in self._rows("simulated", self.end))
+        found = self.numbered(f"{NAMESPACE}simulated")
+        return frozenset(number for number, (truth,) in found if truth == _TRUE)
 
     @cached_property
     def poses(self) -> dict[int, dict[int, Pose]]:
@@ -187,9 +239,9 @@ class Scene:
         :func:`substrate.domains.clevrer.deltas.pose_frames` says of which frames.
         """
         found: dict[int, dict[int, Pose]] = {}
-        for number, pose in self._rows("poses", self.end):
-            frame, *numbers = pose.value.split()
-            found.setdefault(int(frame), {})[int(number.value)] = Pose(*map(float, numbers))
+        for number, (pose,) in self.numbered(f"{NAMESPACE}pose"):
+            frame, *numbers = lexical(pose).split()
+            found.setdefault(int(frame), {})[number] = Pose(*map(float, numbers))
         return {frame: dict(sorted(found[frame].items())) for frame in sorted(found)}
 
     @cached_property
@@ -223,3 +275,21 @@ class Scene:
             # Ids are IRIs here
             self._ancestry[variant] = VARIANTS[variant](events)  # pyright: ignore[reportArgumentType]
         return self._ancestry[variant]
+
+
+def lexical(literal: str) -> str:
+    """The text of a literal that has no escapes, from its spelling in N-Triples.
+
+    >>> lexical('"7"^^<http://www.w3.org/2001/XMLSchema#integer>')
+    '7'
+    """
+    return literal[1 : literal.rindex('"')]
+
+
+def local(iri: str) -> str:
+    """The name of a class, predicate or individual of the TBox, from its IRI in N-Triples.
+
+    >>> local("<urn:substrate:clevrer:red>")
+    'red'
+    """
+    return iri[len(NAMESPACE) + 1 : -1]

@@ -9,8 +9,10 @@ reference videos are seen before the target. Classes and predicates are those of
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from operator import itemgetter
 
-from substrate.domains.clevrer.deltas import Line, annotation_log
+from substrate.base.delta import Op, Spelled
+from substrate.domains.clevrer.deltas import annotation_log
 from substrate.domains.clevrer.format import MotionState, tracks
 from substrate.domains.comphy.format import Target, direction
 from substrate.domains.comphy.inference import Inferred, infer
@@ -41,63 +43,68 @@ def target_log(target: Target, *, infer_properties: bool) -> EventLog:
     """
     scene = target_iri(target.scene)
     lines = [
-        (tick, f"{op.value} {s} {p} {o} .".replace("<urn:clevrer:", "<urn:comphy:"))
-        for tick, op, (s, p, o) in annotation_log(target.annotation)
+        Spelled(tick, Op(line[0]), line[2:-2].replace("<urn:clevrer:", "<urn:comphy:"))
+        for tick, some in annotation_log(target.annotation).lines()
+        for line in some
     ]
     for number, track in tracks(target.annotation).items():
         lines += _directions(f"<{scene}:object:{number}>", track)
     if infer_properties:
         lines += _hidden(scene, infer(target))
     log = EventLog()
-    log.extend_lines(sorted(lines, key=lambda line: line[0]))
+    log.extend_spelled(sorted(lines, key=itemgetter(0)))
     return log
 
 
-def _directions(subject: str, track: Sequence[MotionState]) -> Iterator[Line]:
+def _directions(subject: str, track: Sequence[MotionState]) -> Iterator[Spelled]:
     before = None
     for frame, state in enumerate(track):
         now = direction(*state.velocity[:2]) if state.inside_camera_view else None
         if now != before:
             if before:
-                yield frame, f"D {subject} <{NAMESPACE}direction> <{NAMESPACE}{before}> ."
+                yield Spelled(frame, Op.RETRACT, f"{subject} <{NAMESPACE}direction> <{NAMESPACE}{before}>")
             if now:
-                yield frame, f"A {subject} <{NAMESPACE}direction> <{NAMESPACE}{now}> ."
+                yield Spelled(frame, Op.INSERT, f"{subject} <{NAMESPACE}direction> <{NAMESPACE}{now}>")
         before = now
 
 
-def _hidden(scene: str, inferred: Inferred) -> Iterator[Line]:
+def _hidden(scene: str, inferred: Inferred) -> Iterator[Spelled]:
     yield from _property(scene, "mass", inferred.masses)
     yield from _property(scene, "charge", inferred.charges)
     yield from _probability(scene, "massProbability", inferred.mass_probability)
     yield from _probability(scene, "chargeProbability", inferred.charge_probability)
     if inferred.strength:
-        yield 0, f"A <{scene}> <{NAMESPACE}strength> {_double(inferred.strength)} ."
+        yield _fact(f"<{scene}> <{NAMESPACE}strength> {_double(inferred.strength)}")
     for number, evidence in enumerate(inferred.evidence):
         name = f"<{scene}:evidence:{number}>"
-        yield 0, f"A {name} {_TYPE} <{NAMESPACE}{evidence.kind}> ."
+        yield _fact(f"{name} {_TYPE} <{NAMESPACE}{evidence.kind}>")
         for key, value in (("video", evidence.video), ("since", evidence.since), ("until", evidence.until)):
-            yield 0, f"A {name} <{NAMESPACE}{key}> {_integer(value)} ."
+            yield _fact(f"{name} <{NAMESPACE}{key}> {_integer(value)}")
         for key, value in (("first", evidence.first), ("second", evidence.second)):
-            yield 0, f"A {name} <{NAMESPACE}{key}> <{scene}:object:{value}> ."
-            yield 0, f"A <{scene}:object:{value}> <{NAMESPACE}evidence> {name} ."
+            yield _fact(f"{name} <{NAMESPACE}{key}> <{scene}:object:{value}>")
+            yield _fact(f"<{scene}:object:{value}> <{NAMESPACE}evidence> {name}")
         for key, value in (
             ("weight", evidence.weight),
             ("ratio", evidence.ratio),
             ("strength", evidence.strength),
         ):
             if value is not None:
-                yield 0, f"A {name} <{NAMESPACE}{key}> {_double(value)} ."
+                yield _fact(f"{name} <{NAMESPACE}{key}> {_double(value)}")
 
 
-def _property(scene: str, name: str, values: Mapping[int, int]) -> Iterator[Line]:
+def _fact(text: str) -> Spelled:
+    return Spelled(0, Op.INSERT, text)
+
+
+def _property(scene: str, name: str, values: Mapping[int, int]) -> Iterator[Spelled]:
     for number, value in sorted(values.items()):
-        yield 0, f"A <{scene}:object:{number}> <{NAMESPACE}{name}> {_integer(value)} ."
+        yield _fact(f"<{scene}:object:{number}> <{NAMESPACE}{name}> {_integer(value)}")
 
 
-def _probability(scene: str, name: str, values: Mapping[int, float]) -> Iterator[Line]:
+def _probability(scene: str, name: str, values: Mapping[int, float]) -> Iterator[Spelled]:
     # Four digits: a probability is no better known than that.
     for number, value in sorted(values.items()):
-        yield 0, f"A <{scene}:object:{number}> <{NAMESPACE}{name}> {_double(round(value, 4))} ."
+        yield _fact(f"<{scene}:object:{number}> <{NAMESPACE}{name}> {_double(round(value, 4))}")
 
 
 def _integer(value: int) -> str:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Literal, cast
-
-import pyoxigraph as ox
+from typing import Literal
 
 from substrate.base.errors import ProgramError
 from substrate.domains.clevrer import scene as clevrer
 from substrate.domains.comphy.deltas import NAMESPACE
 from substrate.log.event_log import EventLog
-from substrate.log.replay import Replay
 
 _PREFIX = f"PREFIX : <{clevrer.NAMESPACE}>\nPREFIX c: <{NAMESPACE}>\n"
 QUERIES = {
@@ -26,8 +23,8 @@ QUERIES = {
     + "SELECT ?number ?direction WHERE { ?object :number ?number ; c:direction ?direction }",
     "strength": _PREFIX + "SELECT ?value WHERE { ?scene a :Scene ; c:strength ?value }",
 }
-"""The SPARQL behind every answer; ``motion`` and ``direction`` run on the state of the frame asked for, the
-others on the last.
+"""The reading behind every answer, in SPARQL; ``motion`` and ``direction`` on the state of the frame asked
+for, the others on the last.
 """
 
 
@@ -40,11 +37,7 @@ class TargetScene(clevrer.Scene):
 
     def __init__(self, log: EventLog) -> None:
         super().__init__(log)
-        self._states = Replay(log)
         self._directions: dict[int, dict[int, str]] = {}
-
-    def _ask(self, query: str, frame: int) -> ox.QuerySolutions:
-        return cast("ox.QuerySolutions", self._states.seek(frame).query(QUERIES[query]))
 
     @cached_property
     def masses(self) -> dict[int, int]:
@@ -60,8 +53,10 @@ class TargetScene(clevrer.Scene):
     def _inferred(self) -> dict[str, dict[int, tuple[int, float]]]:
         return {
             name: {
-                int(number.value): (int(value.value), float(probability.value))
-                for number, value, probability in self._ask(name, self.end)
+                number: (int(clevrer.lexical(value)), float(clevrer.lexical(probability)))
+                for number, (value, probability) in self.numbered(
+                    f"{NAMESPACE}{name}", f"{NAMESPACE}{name}Probability"
+                )
             }
             for name in ("mass", "charge")
         }
@@ -88,13 +83,14 @@ class TargetScene(clevrer.Scene):
     @cached_property
     def strength(self) -> float:
         """Of the force between two unit charges (units³/s²); 0 where none is known."""
-        return next((float(value.value) for (value,) in self._ask("strength", self.end)), 0.0)
+        said = self.holding(f"{NAMESPACE}strength").values()
+        return next((float(clevrer.lexical(value)) for values in said for value in values), 0.0)
 
     def direction(self, frame: int) -> dict[int, str]:
         """The direction of each object in view at a frame that moves in one of the four directions."""
         if frame not in self._directions:
             self._directions[frame] = {
-                int(number.value): way.value[len(NAMESPACE) :]
-                for number, way in self._ask("direction", frame)
+                number: way[len(NAMESPACE) + 1 : -1]
+                for number, (way,) in self.numbered(f"{NAMESPACE}direction", tick=frame)
             }
         return self._directions[frame]

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import lru_cache
 from urllib.parse import quote
 
+from substrate.base.delta import Op, Spelled
 from substrate.domains.gqa.format import SceneGraph, SceneObject
 from substrate.domains.gqa.ontology import NAMESPACE, Ontology, default, local
 from substrate.log.event_log import EventLog
@@ -28,12 +30,17 @@ def scene_iri(image_id: str) -> str:
     >>> scene_iri("2375429")
     'urn:gqa:2375429'
     """
-    return f"urn:gqa:{quote(image_id, safe='')}"
+    return f"urn:gqa:{_quoted(image_id)}"
+
+
+@lru_cache(maxsize=1 << 14)
+def _quoted(name: str) -> str:
+    return quote(name, safe="")
 
 
 def object_iri(image_id: str, object_id: str) -> str:
     """The IRI of an object of an image."""
-    return f"{scene_iri(image_id)}:{quote(object_id, safe='')}"
+    return f"{scene_iri(image_id)}:{_quoted(object_id)}"
 
 
 def scene_log(image_id: str, graph: SceneGraph, ontology: Ontology | None = None) -> EventLog:
@@ -48,7 +55,13 @@ def scene_log(image_id: str, graph: SceneGraph, ontology: Ontology | None = None
     log = EventLog()
     annotated = sorted(set(_annotated(image_id, graph)))
     entailed = sorted(set(_entailed(image_id, graph, ontology)) - set(annotated))
-    log.extend_lines([(ANNOTATED, line) for line in annotated] + [(ENTAILED, line) for line in entailed])
+    lines = [(ANNOTATED, line) for line in annotated] + [(ENTAILED, line) for line in entailed]
+    whole = "".join(annotated + entailed)
+    if whole.isprintable() and "\\" not in whole:
+        # Spelled as N-Triples spells it
+        log.extend_spelled([Spelled(tick, Op.INSERT, line[2:-2]) for tick, line in lines])
+    else:
+        log.extend_lines(lines)
     return log
 
 
@@ -111,5 +124,10 @@ def _integer(subject: str, name: str, value: int) -> str:
 
 
 def _text(subject: str, name: str, text: str) -> str:
+    return f"A {subject} <{NAMESPACE}{name}> {_literal(text)} ."
+
+
+@lru_cache(maxsize=1 << 14)
+def _literal(text: str) -> str:
     # JSON's escapes are N-Triples' escapes, as long as characters beyond ASCII stay as they are.
-    return f"A {subject} <{NAMESPACE}{name}> {json.dumps(text, ensure_ascii=False)} ."
+    return json.dumps(text, ensure_ascii=False)

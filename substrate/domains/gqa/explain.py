@@ -5,12 +5,13 @@ from __future__ import annotations
 from substrate.base.errors import SubstrateError
 from substrate.base.vocabulary import RDF_TYPE
 from substrate.cause.explanation import ERROR, OWN, Evidence, ExplainedPart, ExplainedStep, Explanation, short
+from substrate.domains._facts import Fact, term_of
 from substrate.domains.gqa.format import Question
 from substrate.domains.gqa.interpreter import Resolve, Result, Said, Truth, answer_of, run_step, said
 from substrate.domains.gqa.ontology import NAMESPACE
 from substrate.domains.gqa.program import Instruction, Named, Related, compile_program
-from substrate.domains.gqa.scene import Look, Scene
-from substrate.log.event_log import Op, Triple
+from substrate.domains.gqa.scene import Look, Pattern, Scene
+from substrate.log.event_log import Op
 
 _NAMES = {
     f"{NAMESPACE}class:": "class:",
@@ -47,10 +48,11 @@ def explain(scene: Scene, question: Question, *, resolve: Resolve = "name") -> E
     <BLANKLINE>
     <BLANKLINE>
     """
-    positions: dict[Triple, int] = {}
-    for position, delta in enumerate(scene.log):
-        if delta.op is Op.INSERT:
-            positions.setdefault(delta.triple, position)
+    positions: dict[Fact, int] = {}
+    for position, line in enumerate(line for _, lines in scene.log.lines() for line in lines):
+        if line[0] == Op.INSERT.value:
+            subject, predicate, value = line[2:-2].split(" ", 2)
+            positions.setdefault((subject, predicate, value), position)
     explained: list[ExplainedStep] = []
     try:
         program = compile_program(question.semantic)
@@ -73,7 +75,7 @@ def _run(
     step: Instruction,
     results: dict[int, Result],
     resolve: Resolve,
-    positions: dict[Triple, int],
+    positions: dict[Fact, int],
 ) -> tuple[ExplainedStep, SubstrateError | None]:
     """Run a step and keep its result; what it rests on, and why it could not run, if it could not."""
     failure: SubstrateError | None = None
@@ -99,7 +101,7 @@ def _run(
         tuple(filter(None, took)),
         evidence=_evidence(look, result, positions),
         missed=missed,
-        about=tuple((node.value,) for node in scene.ranked(result)) if isinstance(result, dict) else (),
+        about=tuple((node[1:-1],) for node in scene.ranked(result)) if isinstance(result, dict) else (),
     )
     return explained, failure
 
@@ -110,7 +112,7 @@ def _carries_no_id(step: Instruction) -> bool:
     return isinstance(target, Named) and target.ids == ()
 
 
-def _evidence(look: Look, result: Result | None, positions: dict[Triple, int]) -> tuple[Evidence, ...]:
+def _evidence(look: Look, result: Result | None, positions: dict[Fact, int]) -> tuple[Evidence, ...]:
     """The triples found, without those about objects that the step then left out."""
     kept = _objects(result)
     found = {positions[triple] for triple in look.found if kept is None or {triple[0], triple[2]} & kept}
@@ -131,9 +133,9 @@ def _shown(scene: Scene, result: Result) -> str:
     return said(result)
 
 
-def _pattern(pattern: tuple[object, ...]) -> str:
+def _pattern(pattern: Pattern) -> str:
     variables = ("?subject", "?predicate", "?object")
     return " ".join(
-        variable if term is None else short(term, _NAMES)  # pyright: ignore[reportArgumentType]
+        variable if term is None else short(term_of(term), _NAMES)
         for term, variable in zip(pattern, variables, strict=True)
     )

@@ -218,8 +218,8 @@ def decode_question(name: str, question_id: str, data: bytes | msgspec.Raw) -> Q
     return question
 
 
-def check_program(steps: list[Step], where: tuple[object, ...] = ()) -> None:
-    """Refuse a program whose shape is wrong, whatever its scene.
+def check_program(steps: list[Step], where: tuple[object, ...] = ()) -> list[int]:
+    """Refuse a program whose shape is wrong, whatever its scene; else its steps as :func:`order` has them.
 
     >>> check_program([Step("select", "cup", []), Step("query", "color", [3])])
     Traceback (most recent call last):
@@ -263,7 +263,7 @@ def check_program(steps: list[Step], where: tuple[object, ...] = ()) -> None:
                 where=(*where, f"{path}.dependencies"),
                 hint="Give as many as it takes",
             )
-    order(steps, where)
+    return order(steps, where)
 
 
 def order(steps: list[Step], where: tuple[object, ...] = ()) -> list[int]:
@@ -275,6 +275,8 @@ def order(steps: list[Step], where: tuple[object, ...] = ()) -> list[int]:
     Raises:
         FormatError: steps depend on one another; the cycle is written out.
     """
+    if all(dependency < index for index, step in enumerate(steps) for dependency in step.dependencies):
+        return list(range(len(steps)))
     rounds: dict[int, int] = {}
     for first in range(len(steps)):
         path = [first]

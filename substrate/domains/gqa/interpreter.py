@@ -10,7 +10,7 @@ never read before the prediction is made.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import product
 from typing import Literal, NamedTuple, cast
 
@@ -347,8 +347,11 @@ def predict(scene: Scene, question: Question, *, resolve: Resolve = "name") -> s
         ProgramError: the program cannot run on this scene.
         FormatError: the program is malformed.
     """
+    return _run(scene, question, compile_program(question.semantic), resolve)
+
+
+def _run(scene: Scene, question: Question, steps: Sequence[Instruction], resolve: Resolve) -> str:
     results: dict[int, Result] = {}
-    steps = compile_program(question.semantic)
     for step in steps:
         results[step.position] = run_step(scene, step, results, resolve=resolve)
     return answer_of(scene, question, steps[-1], results[len(steps) - 1])
@@ -404,8 +407,12 @@ def answer_scene(
     ways: Iterable[Resolve] = SUBSETS if resolve is None else (resolve,)
     rows: list[Row] = []
     for number, question in questions.items():
+        try:
+            program = compile_program(question.semantic)
+        except SubstrateError as fault:
+            program = fault
         for way in ways:
-            predicted, error = _outcome(scene, question, way)
+            predicted, error = _outcome(scene, question, program, way)
             failed = error is not msgspec.UNSET
             expected = question.answer
             row = Row(
@@ -424,8 +431,12 @@ def answer_scene(
     return sorted(rows, key=lambda row: (str(row.question), row.subset))
 
 
-def _outcome(scene: Scene, question: Question, resolve: Resolve) -> tuple[str, str | msgspec.UnsetType]:
+def _outcome(
+    scene: Scene, question: Question, program: Sequence[Instruction] | SubstrateError, resolve: Resolve
+) -> tuple[str, str | msgspec.UnsetType]:
+    if isinstance(program, SubstrateError):
+        return "error", str(program)
     try:
-        return predict(scene, question, resolve=resolve), msgspec.UNSET
+        return _run(scene, question, program, resolve), msgspec.UNSET
     except SubstrateError as error:
         return "error", str(error)

@@ -6,7 +6,7 @@ Nothing of the domain is written here: another TBox file gives another hierarchy
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, lru_cache
 from typing import Literal, NamedTuple
 from urllib.parse import quote, unquote
 
@@ -28,6 +28,7 @@ Axis = tuple[Literal["x", "y"], Literal[1, -1]]
 """A box axis and whether the subject's centre lies higher (1) or lower (-1) on it."""
 
 
+@lru_cache(maxsize=1 << 14)
 def local(phrase: str) -> str:
     """A phrase as the last part of an IRI; :func:`phrase_of` is its inverse.
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from substrate.base.errors import ProgramError
-from substrate.domains.gqa.format import Step, check_program, order
+from substrate.domains.gqa.format import Step, check_program
 
 SCENE = "scene"
 ANYTHING = "_"
@@ -207,9 +207,8 @@ def compile_program(steps: Sequence[Step]) -> list[Instruction]:
             the program does not end in an answer.
         FormatError: as :func:`substrate.domains.gqa.format.check_program`.
     """
-    check_program(list(steps))
     done: dict[int, Instruction] = {}
-    for index in order(list(steps)):
+    for index in check_program(list(steps)):
         step = steps[index]
         operation, family = _operation(step)
         signature = SIGNATURES[operation]

@@ -1,33 +1,36 @@
-"""A scene as the interpreter sees it: pattern look-ups on the RDF state at its last tick.
+"""A scene as the interpreter sees it: look-ups of patterns among the triples of its last tick.
 
-Every look-up can be written down, so that an answer can say which triples it stands on and which it
-looked for in vain.
+Terms are spelled as in N-Triples, and no store is filled. Every look-up can be written down, so that an
+answer can say which triples it stands on and which it looked for in vain.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import NamedTuple
 
-import pyoxigraph as ox
-
 from substrate.base.vocabulary import RDF_TYPE
+from substrate.domains._facts import Fact, Facts, literal, text_of_term
 from substrate.domains.gqa.deltas import ENTAILED, object_iri, scene_iri, scene_log
 from substrate.domains.gqa.format import SceneGraph
 from substrate.domains.gqa.ontology import NAMESPACE, THING, Axis, Ontology, default, local
 from substrate.domains.gqa.program import ANYTHING, SCENE, Named
-from substrate.log.event_log import EventLog, Term, Triple
+from substrate.log.event_log import EventLog
+from substrate.log.state import State
 
-Node = ox.NamedNode
+Node = str
+"""An IRI as in N-Triples."""
 Objects = dict[Node, int]
 """Candidates, each with a penalty: how far it is from what the program literally says."""
 
-_OBJECT = Node(NAMESPACE + "Object")
-_SCENE = Node(NAMESPACE + "Scene")
-_NAME = Node(NAMESPACE + "name")
-_ATTRIBUTE = Node(NAMESPACE + "attribute")
-_SIDES = tuple(Node(NAMESPACE + side) for side in "xywh")
-_WHOLE = (*_SIDES[:2], Node(NAMESPACE + "width"), Node(NAMESPACE + "height"))
+_TYPE = str(RDF_TYPE)
+_OBJECT, _SCENE, _NAME, _ATTRIBUTE, *_BOUNDS = (
+    f"<{NAMESPACE}{name}>"
+    for name in ("Object", "Scene", "name", "attribute", "x", "y", "w", "h", "width", "height")
+)
+_SIDES = tuple(_BOUNDS[:4])
+_WHOLE = (*_BOUNDS[:2], *_BOUNDS[4:])
 
 EXACT, KIND, SPELLING = 0, 1, 2
 """Penalties: of this very name; of a kind of it; of another spelling (singular, plural, synonym)."""
@@ -38,14 +41,14 @@ class Pattern(NamedTuple):
 
     subject: Node | None
     predicate: Node
-    object: Term | None
+    object: str | None
 
 
 class Look:
     """A step's look-ups: the triples it found, and the patterns it looked for in vain."""
 
     def __init__(self) -> None:
-        self.found: dict[Triple, None] = {}
+        self.found: dict[Fact, None] = {}
         self.missed: dict[Pattern, None] = {}
 
 
@@ -63,12 +66,18 @@ class Scene:
         self.image_id = image_id
         self.log = log
         self.digest = self.log.digest
-        self.state = self.log.state(ENTAILED)
-        self.node = Node(scene_iri(image_id))
+        self.node: Node = f"<{scene_iri(image_id)}>"
         self.look: Look | None = None
-        self._prefix = len(scene_iri(image_id)) + 1
+        self._facts = Facts()
+        self._facts.follow(log, 0, log.position(ENTAILED))
+        self._prefix = len(self.node)
         self._names: dict[Node, str] = {}
         self._boxes: dict[Node, tuple[int, int, int, int]] = {}
+
+    @property
+    def state(self) -> State:
+        """The state at its last tick."""
+        return self.log.state(ENTAILED)
 
     # Look-ups
 
@@ -78,9 +87,9 @@ class Scene:
         ontology = ontology or default()
         return cls(image_id, scene_log(image_id, graph, ontology), ontology)
 
-    def has(self, subject: Node, predicate: Node, value: Term) -> bool:
+    def has(self, subject: Node, predicate: Node, value: str) -> bool:
         """Tell whether a triple stands in the state."""
-        found = (subject, predicate, value) in self.state
+        found = (subject, predicate, value) in self._facts
         if self.look is not None:
             if found:
                 self.look.found[subject, predicate, value] = None
@@ -88,26 +97,35 @@ class Scene:
                 self.look.missed[Pattern(subject, predicate, value)] = None
         return found
 
-    def match(self, subject: Node | None, predicate: Node, value: Term | None) -> list[Triple]:
-        """The triples that fit a pattern; their order is the store's, so whoever depends on one sorts."""
-        found = list(self.state.match(subject, predicate, value))
-        if self.look is not None:
-            self.look.found |= dict.fromkeys(sorted(found, key=str))
-            if not found:
-                self.look.missed[Pattern(subject, predicate, value)] = None
+    def values_of(self, subject: Node, predicate: Node) -> list[str]:
+        """The objects that a subject has by a predicate, in no order."""
+        found = list(self._facts.objects(subject, predicate))
+        self._looked(Pattern(subject, predicate, None), [(subject, predicate, value) for value in found])
         return found
+
+    def nodes_with(self, predicate: Node, value: str) -> list[Node]:
+        """The subjects that have an object by a predicate, in no order."""
+        found = [node for node in self._facts.subjects(predicate, value) if node[0] == "<"]
+        self._looked(Pattern(None, predicate, value), [(node, predicate, value) for node in found])
+        return found
+
+    def _looked(self, pattern: Pattern, found: list[Fact]) -> None:
+        if self.look is not None:
+            self.look.found |= dict.fromkeys(sorted(found))
+            if not found:
+                self.look.missed[pattern] = None
 
     # Objects
 
     def object_id(self, node: Node) -> str:
         """The id of an object in the scene-graph file."""
-        return node.value[self._prefix :]
+        return node[self._prefix : -1]
 
     def name(self, node: Node) -> str:
         """The class name an object was annotated with."""
         found = self._names.get(node)
         if found is None or self.look is not None:
-            found = self._names[node] = "".join(_text(value) for _, _, value in self.match(node, _NAME, None))
+            found = self._names[node] = "".join(map(text_of_term, self.values_of(node, _NAME)))
         return found
 
     def label(self, node: Node) -> str:
@@ -119,7 +137,7 @@ class Scene:
         found = self._boxes.get(node)
         if found is None:
             x, y, w, h = (
-                next((int(_text(value)) for _, _, value in self.state.match(node, side, None)), 0)
+                next((int(text_of_term(value)) for value in self._facts.objects(node, side)), 0)
                 for side in _sides(whole=node == self.node)
             )
             found = self._boxes[node] = (x, y, w, h)
@@ -148,32 +166,32 @@ class Scene:
         By name: of that name or of a kind of it; where the scene has none, of another spelling of it.
         """
         if by_id and target.ids is not None:
-            nodes = [Node(object_iri(self.image_id, object_id)) for object_id in target.ids]
-            return {node: EXACT for node in nodes if self.has(node, RDF_TYPE, _OBJECT)}
+            nodes = [f"<{object_iri(self.image_id, object_id)}>" for object_id in target.ids]
+            return {node: EXACT for node in nodes if self.has(node, _TYPE, _OBJECT)}
         name = self.ontology.pronouns.get(target.name, target.name)
         if name in (ANYTHING, THING):
             return dict.fromkeys(self._of_type(_OBJECT), EXACT)
         found = {node: EXACT if self.name(node) == name else KIND for node in self._of_class(name)}
         if not found and name == SCENE:
-            return {self.node: EXACT} if self.has(self.node, RDF_TYPE, _SCENE) else {}
+            return {self.node: EXACT} if self.has(self.node, _TYPE, _SCENE) else {}
         for other in () if found else self.ontology.foldings(name):
             found |= dict.fromkeys(self._of_class(other), SPELLING)
         return found
 
     def _of_class(self, name: str) -> list[Node]:
-        return self._of_type(Node(f"{NAMESPACE}class:{local(name)}"))
+        return self._of_type(_class(name))
 
     def _of_type(self, kind: Node) -> list[Node]:
-        return [subject for subject, _, _ in self.match(None, RDF_TYPE, kind) if isinstance(subject, Node)]
+        return self.nodes_with(_TYPE, kind)
 
     def is_kind(self, node: Node, name: str) -> int | None:
         """The penalty for calling an object by a name; ``None`` where it is not of that kind."""
         if self.name(node) == name:
             return EXACT
-        if self.has(node, RDF_TYPE, Node(f"{NAMESPACE}class:{local(name)}")):
+        if self.has(node, _TYPE, _class(name)):
             return KIND
         for other in self.ontology.foldings(name):
-            if self.has(node, RDF_TYPE, Node(f"{NAMESPACE}class:{local(other)}")):
+            if self.has(node, _TYPE, _class(other)):
                 return SPELLING
         return None
 
@@ -182,17 +200,17 @@ class Scene:
     def has_value(self, node: Node, family: str, value: str) -> bool:
         """Tell whether an object, or the scene, has an attribute value (of a family, where one is named)."""
         value = self.ontology.canonical(value)
-        literal = ox.Literal(value)
+        said = literal(value)
         if node == self.node:
             return (
                 value in self.values(node, family)
                 if family
-                else any(self.has(node, _family(f), literal) for f in self.ontology.families_of(value))
+                else any(self.has(node, _family(f), said) for f in self.ontology.families_of(value))
             )
-        if family and self.has(node, _family(family), literal):
+        if family and self.has(node, _family(family), said):
             return True
-        return self.has(node, _ATTRIBUTE, literal) or (
-            not family and any(self.has(node, _family(f), literal) for f in self.ontology.families_of(value))
+        return self.has(node, _ATTRIBUTE, said) or (
+            not family and any(self.has(node, _family(f), said) for f in self.ontology.families_of(value))
         )
 
     def values(self, node: Node, family: str) -> list[str]:
@@ -222,7 +240,7 @@ class Scene:
         """Every value the state holds for an object or scene and a family, sorted; also those the TBox does
         not list.
         """
-        return sorted(_text(value) for _, _, value in self.match(node, _family(family), None))
+        return sorted(map(text_of_term, self.values_of(node, _family(family))))
 
     # Relations
 
@@ -243,7 +261,7 @@ class Scene:
             return self._alike(sources, wanted, family, same=verb == "same")
         for extra, (name, reverse) in enumerate(self.ontology.readings(relation)):
             found: Objects = {}
-            predicate = Node(f"{NAMESPACE}relation:{local(name)}")
+            predicate = f"<{NAMESPACE}relation:{local(name)}>"
             for source, penalty in sources.items():
                 for end in self._ends(source, predicate, incoming=subject is not reverse):
                     if end in wanted and end != source:
@@ -254,8 +272,9 @@ class Scene:
         return {}
 
     def _ends(self, source: Node, predicate: Node, *, incoming: bool) -> Iterable[Node]:
-        triples = self.match(None, predicate, source) if incoming else self.match(source, predicate, None)
-        return [end for s, _, o in triples if isinstance(end := s if incoming else o, Node)]
+        if incoming:
+            return self.nodes_with(predicate, source)
+        return [end for end in self.values_of(source, predicate) if end[0] == "<"]
 
     def _alike(self, sources: Objects, wanted: Objects, family: str, *, same: bool) -> Objects:
         found: Objects = {}
@@ -276,7 +295,7 @@ class Scene:
         if self.look is not None:
             for node in (subject, other):
                 for predicate in _sides(whole=node == self.node)[position::2]:
-                    self.match(node, predicate, None)
+                    self.values_of(node, predicate)
         one, two = (2 * box[position] + box[position + 2] for box in (self.box(subject), self.box(other)))
         return sign * (one - two)
 
@@ -286,9 +305,11 @@ def _sides(*, whole: bool) -> tuple[Node, ...]:
     return _WHOLE if whole else _SIDES
 
 
+@lru_cache(maxsize=1 << 10)
 def _family(family: str) -> Node:
-    return Node(f"{NAMESPACE}family:{local(family)}")
+    return f"<{NAMESPACE}family:{local(family)}>"
 
 
-def _text(term: Term) -> str:
-    return term.value if isinstance(term, ox.Literal) else str(term)
+@lru_cache(maxsize=1 << 12)
+def _class(name: str) -> Node:
+    return f"<{NAMESPACE}class:{local(name)}>"

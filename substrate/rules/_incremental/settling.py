@@ -18,7 +18,7 @@ from substrate.base.delta import Op
 from substrate.base.errors import TBoxError
 from substrate.base.vocabulary import RDF_TYPE
 from substrate.log.state import State
-from substrate.rules._incremental.facts import BeyondError, Facts, is_plain
+from substrate.rules._incremental.facts import BeyondError, Fact, Facts, is_plain
 from substrate.rules._incremental.joins import Join, Solution, Step
 from substrate.rules._incremental.premises import read_query
 from substrate.rules._incremental.queries import constructed
@@ -73,11 +73,15 @@ class Settler:
     def apply(self, op: Op, text: str) -> bool:
         """Change the state by one operation; returns True if it made a difference."""
         came = op is Op.INSERT
-        if (text in self._standing) is came:
+        standing = self._standing
+        if (text in standing) is came:
             return False
-        (self._standing.add if came else self._standing.remove)(text)
+        (standing.add if came else standing.remove)(text)
         self._behind.append((op, text))
-        self._note(text, came=came)
+        subject, predicate, object_ = text.split(" ", 2)
+        watching = self._watching.get(predicate)
+        if watching is not None:
+            self._note((subject, predicate, object_), watching, text, came=came)
         return True
 
     def catch_up(self) -> State:
@@ -87,20 +91,24 @@ class Settler:
         self._behind.clear()
         return self._state
 
-    def _note(self, text: str, *, came: bool) -> None:
+    def _note(
+        self,
+        fact: Fact,
+        watching: Iterable[tuple[_Applied, frozenset[str] | None, bool]],
+        text: str,
+        *,
+        came: bool,
+    ) -> None:
         """Tell the rules of a change that they watch."""
-        subject, predicate, object_ = text.split(" ", 2)
-        watching = self._watching.get(predicate)
-        if watching is None:
-            return
+        subject, _, object_ = fact
         if subject[0] != "<" or not is_plain(object_):
             (self._odd.add if came else self._odd.discard)(text)
             return
-        fact = subject, predicate, object_
         (self._facts.add if came else self._facts.remove)(fact)
+        step = came, fact
         for rule, objects, aims in watching:
             if (aims or rule.awake) and (objects is None or object_ in objects):
-                rule.changes.append((came, fact))
+                rule.changes.append(step)
 
     def settle(self, tick: int, rounds: int) -> list[RuleChange]:
         """The rules' changes at a tick, in order; errors as :func:`substrate.rules.fixpoint.settle`."""

@@ -15,6 +15,8 @@ Pose = Sequence[float]
 
 _CORNERS = ((1.0, 1.0), (1.0, -1.0), (-1.0, -1.0), (-1.0, 1.0))
 _FACES = ((1.0, 0.0), (-1.0, 0.0), (0.0, 1.0), (0.0, -1.0))
+_TIE = 1e-9
+"""Units: of two faces that keep the squares as far apart the first is taken."""
 
 
 def _disc_disc(a: Pose, b: Pose, reach: float, radius: float) -> list[Point]:
@@ -60,10 +62,13 @@ def _square_square(a: Pose, b: Pose, reach: float, radius: float) -> list[Point]
         turn = other[2] - base[2]
         ct, st = radius * cos(turn), radius * sin(turn)
         corners = [(x + ct * u - st * v, y + st * u + ct * v) for u, v in _CORNERS]
-        for nx, ny in _FACES:
-            separation = min(nx * u + ny * v for u, v in corners) - radius
-            if separation > best + 1e-9:
-                best, found = separation, (base, sign, c, s, nx, ny, corners)
+        us, vs = [u for u, _ in corners], [v for _, v in corners]
+        apart = (min(us), -max(us), min(vs), -max(vs))
+        if max(apart) - radius > reach + 2 * _TIE:
+            return []
+        for (nx, ny), separation in zip(_FACES, apart, strict=True):
+            if separation - radius > best + _TIE:
+                best, found = separation - radius, (base, sign, c, s, nx, ny, corners)
     if best > reach or found is None:
         return []
     base, sign, c, s, nx, ny, corners = found

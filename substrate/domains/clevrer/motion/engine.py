@@ -5,7 +5,8 @@ Plain Python floats in a fixed order: equal bodies give equal bits. It shares no
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from itertools import combinations
 from math import hypot
 
@@ -103,20 +104,14 @@ class _World:
         self.contacts: dict[tuple[int, int], int] = {}
         self.friction = [0.0 if shape == "sphere" else law.friction for shape in shapes]
         self.turning = [0.0 if shape == "sphere" else law.turning for shape in shapes]
-        self.pairs: list[_Pair] = []
+        self.pairs = _pairs(tuple(shapes), law)
         self.quiet = 0  # frames ahead in which no pair can come near
-        for i, j in combinations(range(len(rows)), 2):
-            wide = (shapes[i] == "cube") + (shapes[j] == "cube")
-            flat = "sphere" not in (shapes[i], shapes[j])
-            self.pairs.append(
-                _Pair(i, j, meeting(shapes[i], shapes[j]), law.radius * (2 + 0.4143 * wide) + law.reach, flat)
-            )
 
     def advance(self, frame: int, end: int) -> int:
         """From one frame to the next, ``substeps`` times: find contacts, slow bodies down, exchange impulses,
         move. Where no pair can come near, several frames at once, up to ``end``; how many.
         """
-        rows, law = self.rows, self.law
+        rows = self.rows
         if self.quiet:
             ahead = min(self.quiet, end - frame)
             self.quiet -= ahead
@@ -124,30 +119,33 @@ class _World:
                 self._glide(k, ahead)
             return ahead
         near = self._near()
-        busy = sorted({k for pair in near for k in (pair.i, pair.j)})
+        busy = {k for pair in near for k in (pair.i, pair.j)}
         for k in range(len(rows)):
             if k not in busy:
                 self._glide(k, 1)
-        if not near:
-            return 1
+        if near:
+            self._step_by_step(frame, near, sorted(busy))
+        return 1
+
+    def _step_by_step(self, frame: int, near: list[_Pair], busy: list[int]) -> None:
+        rows, law = self.rows, self.law
+        length, reach, radius = law.step, law.reach, law.radius
+        closing = [(pair, rows[pair.i], rows[pair.j], pair.meet, pair.reach) for pair in near]
+        moving = [(rows[k], self.friction[k], self.turning[k]) for k in busy]
         for step in range(law.substeps):
             touching: list[tuple[_Pair, Point]] = []
-            for pair in near:
-                a, b = rows[pair.i], rows[pair.j]
-                if hypot(a[_X] - b[_X], a[_Y] - b[_Y]) < pair.reach:
-                    touching.extend((pair, point) for point in pair.meet(a, b, law.reach, law.radius))
-            for k in busy:
-                self._brake(k)
+            for pair, a, b, meet, within in closing:
+                if hypot(a[_X] - b[_X], a[_Y] - b[_Y]) < within:
+                    touching += [(pair, point) for point in meet(a, b, reach, radius)]
+            _brake(moving, law)
             if touching:
                 stamp = frame if step < law.stamp else frame + 1
                 for pair in self._exchange(touching):
                     self.contacts.setdefault((pair.i, pair.j), stamp)
-            for k in busy:
-                row = rows[k]
-                row[_X] += law.step * row[_VX]
-                row[_Y] += law.step * row[_VY]
-                row[_YAW] += law.step * row[_SPIN]
-        return 1
+            for row, _, _ in moving:
+                row[_X] += length * row[_VX]
+                row[_Y] += length * row[_VY]
+                row[_YAW] += length * row[_SPIN]
 
     def _near(self) -> list[_Pair]:
         """Pairs that can come into reach of each other within a frame: one of them moves, or is about to be
@@ -155,47 +153,29 @@ class _World:
         """
         rows = self.rows
         speeds = [hypot(row[_VX], row[_VY]) for row in rows]
-        fastest = max(speeds, default=0.0)
         awake = [bool(speed or row[_SPIN]) for speed, row in zip(speeds, rows, strict=True)]
         if not any(awake):
             self.quiet = _FOREVER
             return []
-        way = 2 * fastest * self.law.frame
+        way = 2 * max(speeds) * self.law.frame
         margin = max(0.1, way)  # a push passes on at most the speed of the fastest
         close: list[_Pair] = []
         room = _FOREVER * way
+        pushed: set[int] = set()
         for pair in self.pairs:
-            a, b = rows[pair.i], rows[pair.j]
+            i, j = pair.i, pair.j
+            a, b = rows[i], rows[j]
             gap = hypot(a[_X] - b[_X], a[_Y] - b[_Y])
+            moves = awake[i] or awake[j]
             if gap < pair.reach + margin:
                 close.append(pair)
-            elif awake[pair.i] or awake[pair.j]:
-                room = min(room, gap - pair.reach - margin)
-        pushed = {k for pair in close if awake[pair.i] or awake[pair.j] for k in (pair.i, pair.j)}
+                if moves:
+                    pushed |= {i, j}
+            elif moves and gap - pair.reach - margin < room:
+                room = gap - pair.reach - margin
         if not pushed and way:
             self.quiet = int(room / way * _CAREFUL)  # bodies that glide come no nearer than this
         return [pair for pair in close if pair.i in pushed or pair.j in pushed]
-
-    def _brake(self, k: int) -> None:
-        row, law = self.rows[k], self.law
-        vx, vy, spin = row[_VX], row[_VY], row[_SPIN]
-        if not spin:
-            if vx or vy:
-                speed = hypot(vx, vy)
-                keep = max(0.0, 1 - law.step * (self.friction[k] / speed + law.drag * (1 + speed)))
-                row[_VX] = vx * keep
-                row[_VY] = vy * keep
-            return
-        speed = hypot(vx, vy)
-        rim = 1.4142 * law.radius * spin
-        total = hypot(speed, rim)
-        if speed:
-            keep = max(0.0, 1 - law.step * (self.friction[k] / total + law.drag * (1 + speed)))
-            row[_VX] = vx * keep
-            row[_VY] = vy * keep
-        rate = abs(spin)
-        torque = self.turning[k] + self.friction[k] * 1.4142 * law.radius * abs(rim) / (total * law.inertia)
-        row[_SPIN] = spin * max(0.0, 1 - law.step * (torque / rate + law.drag * (1 + rate)))
 
     def _glide(self, k: int, frames: int) -> None:
         """The effect of some frames on a body that touches no other."""
@@ -204,8 +184,9 @@ class _World:
         for _ in range(frames):
             vx, vy = row[_VX], row[_VY]
             if row[_SPIN]:
+                alone = [(row, friction, self.turning[k])]
                 for _ in steps:
-                    self._brake(k)
+                    _brake(alone, law)
                     row[_X] += step * row[_VX]
                     row[_Y] += step * row[_VY]
                     row[_YAW] += step * row[_SPIN]
@@ -240,6 +221,27 @@ class _World:
         return [row.pair for row in rows if row.total > 0]
 
 
+def _brake(moving: Iterable[tuple[list[float], float, float]], law: Law) -> None:
+    """The effect of the ground in one step on bodies, each with its friction and its turning."""
+    step, drag, inertia, rim_of_spin = law.step, law.drag, law.inertia, 1.4142 * law.radius
+    for row, friction, turning in moving:
+        vx, vy, spin = row[_VX], row[_VY], row[_SPIN]
+        if vx or vy or spin:
+            speed = total = hypot(vx, vy)
+            if spin:
+                rate, rim = abs(spin), rim_of_spin * spin
+                total = hypot(speed, rim)
+                torque = turning + friction * 1.4142 * law.radius * abs(rim) / (total * inertia)
+                keep = 1 - step * (torque / rate + drag * (1 + rate))
+                row[_SPIN] = spin * (keep if keep > 0 else 0.0)
+            if speed:
+                keep = 1 - step * (friction / total + drag * (1 + speed))
+                if keep < 0:
+                    keep = 0.0
+                row[_VX] = vx * keep
+                row[_VY] = vy * keep
+
+
 class _Pair:
     """Two bodies by their places among the rows, how their footprints meet, and the distance of centres from
     which they can.
@@ -256,6 +258,18 @@ class _Pair:
         flat: bool,
     ) -> None:
         self.i, self.j, self.meet, self.reach, self.flat = i, j, meet, reach, flat
+
+
+@lru_cache(maxsize=1 << 10)
+def _pairs(shapes: tuple[Shape, ...], law: Law) -> tuple[_Pair, ...]:
+    """All pairs of so many bodies."""
+    found: list[_Pair] = []
+    for i, j in combinations(range(len(shapes)), 2):
+        wide = (shapes[i] == "cube") + (shapes[j] == "cube")
+        reach = law.radius * (2 + 0.4143 * wide) + law.reach
+        flat = "sphere" not in (shapes[i], shapes[j])
+        found.append(_Pair(i, j, meeting(shapes[i], shapes[j]), reach, flat))
+    return tuple(found)
 
 
 class _Impulse:
