@@ -15,11 +15,12 @@ help: ## this list
 
 setup: $(STAMP) ## .venv from requirements.lock with what the pipeline needs, and a Java runtime
 
-$(STAMP): requirements.lock pyproject.toml scripts/java.sh scripts/environment.py
+$(STAMP): requirements.lock pyproject.toml scripts/java.sh scripts/environment.py scripts/spark_classes.py
 	sh scripts/java.sh
 	$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed, this is " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/python scripts/environment.py platform
+	$(VENV)/bin/python scripts/spark_classes.py
 	touch $(STAMP)
 
 tools: $(TOOLS) ## what tests, checks and documentation need beside that

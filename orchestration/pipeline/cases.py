@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from functools import partial
 from pathlib import Path
+from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -133,6 +134,10 @@ def make_scenes(workspace: Workspace, source: Source, world: World, stage: str, 
     return len(numbers)
 
 
+_MAKING = RLock()
+"""Held while a table is made that several stages read: two at a time would write one another's files."""
+
+
 def cases_of(workspace: Workspace, source: Source, stage: str) -> Manifest:
     """The table of a source's cases, written where it is not there."""
     data = workspace.data / source.name
@@ -148,7 +153,8 @@ def cases_of(workspace: Workspace, source: Source, stage: str) -> Manifest:
 
     folders = [f"{shelf}/cases/{source.name}" for shelf in workspace.shelves]
     shard = workspace.settings.spark.shard
-    return write_cases(workspace.storage, folders, key, read, shard, partial(advance, stage))
+    with _MAKING:
+        return write_cases(workspace.storage, folders, key, read, shard, partial(advance, stage))
 
 
 def _log_rows(
@@ -223,17 +229,18 @@ def ensure_logs(workspace: Workspace, logger: Logger, stage: str) -> Manifest:
         SubstrateError: what is built is not what the index says.
     """
     logs = workspace.logs(logger.name)
-    if (found := logs.manifest) is None:
-        with replacing(logs.index.with_name("index.again.jsonl")) as again:
-            build_logs(workspace, logger, stage, again)
-            if again.read_bytes() != logs.index.read_bytes():
-                raise SubstrateError(
-                    "the logs that the data give are not those of the index",
-                    where=(logs.index,),
-                    hint=f"`substrate materialize {logger.name}/logs` builds them anew",
-                )
-        logs.index.with_name("index.again.jsonl").unlink()
-        found = logs.manifest
+    with _MAKING:
+        if (found := logs.manifest) is None:
+            with replacing(logs.index.with_name("index.again.jsonl")) as again:
+                build_logs(workspace, logger, stage, again)
+                if again.read_bytes() != logs.index.read_bytes():
+                    raise SubstrateError(
+                        "the logs that the data give are not those of the index",
+                        where=(logs.index,),
+                        hint=f"`substrate materialize {logger.name}/logs` builds them anew",
+                    )
+            logs.index.with_name("index.again.jsonl").unlink()
+            found = logs.manifest
     assert found
     return found
 

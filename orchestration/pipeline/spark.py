@@ -111,8 +111,15 @@ def leave_session() -> None:
 
     # What is lost already cannot be told to end.
     with suppress(Exception):
-        if (session := SparkSession.getActiveSession()) is not None:
-            session.stop()
+        SparkSession.active().stop()  # that of another thread too
+
+
+def stop_jobs() -> None:
+    """End what Spark is at, so that the stages that wait for it end."""
+    from pyspark.sql import SparkSession
+
+    with suppress(Exception):  # there is no session, or it is gone
+        SparkSession.active().sparkContext.cancelAllJobs()
 
 
 def _master(settings: Spark) -> str:
@@ -138,9 +145,8 @@ def _configuration(settings: Spark, local: bool, remote: bool) -> dict[str, str]
     }
     if remote:
         return of_queries
-    log4j = Path(__file__).with_name("log4j2.properties").as_uri()
     own = {
-        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={log4j}",
+        "spark.driver.extraJavaOptions": " ".join([LOGGING, *java_options(local)]),
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
     }
@@ -151,6 +157,26 @@ def _configuration(settings: Spark, local: bool, remote: bool) -> dict[str, str]
         events.mkdir(parents=True, exist_ok=True)
         own |= {"spark.eventLog.enabled": "true", "spark.eventLog.dir": events.as_uri()}
     return of_queries | own
+
+
+LOGGING = f"-Dlog4j2.configurationFile={Path(__file__).with_name('log4j2.properties').as_uri()}"
+"""The option that keeps Java's log to errors."""
+CLASSES = Path(sys.prefix) / "spark-classes.jsa"
+"""Spark's classes as Java keeps them parsed, made by ``make setup``: a JVM that maps them starts on half the
+processor time. Java holds the file against its own version and the jars, and does without where one differs.
+"""
+
+
+def java_options(local: bool) -> list[str]:
+    """The options of a JVM that starts often and does little; what a cluster's driver does is not little."""
+    if not local:
+        return []
+    # The second compiler never earns back what it costs here: the work is done by Python's workers.
+    options = ["-XX:+IgnoreUnrecognizedVMOptions", "-XX:TieredStopAtLevel=1"]
+    if CLASSES.is_file():
+        # Without the log: Java says on standard output that an archive does not fit.
+        options += [f"-XX:SharedArchiveFile={CLASSES}", "-Xlog:disable"]
+    return options
 
 
 def application(settings: Spark) -> dict[str, str]:
@@ -410,16 +436,21 @@ TRACEBACK_LINES = 60
 
 @contextmanager
 def _watched(session: SparkSession, stage: str) -> Iterator[None]:
-    """Reports the done and total tasks of the running job, from a thread, where the session can tell."""
+    """Reports the done and total tasks of the stage's own running jobs, from a thread, where the session can
+    tell.
+    """
     if type(session).__module__ != "pyspark.sql.session":
         yield
         return
+    session.sparkContext.setJobGroup(stage, stage)  # of this thread's jobs alone
     tracker: Any = session.sparkContext.statusTracker()
     done, context = threading.Event(), contextvars.copy_context()
 
     def watch() -> None:
         while not done.wait(0.2):
-            infos = [i for number in tracker.getActiveStageIds() if (i := tracker.getStageInfo(number))]
+            jobs = [job for number in tracker.getJobIdsForGroup(stage) if (job := tracker.getJobInfo(number))]
+            running = [number for job in jobs if job.status == "RUNNING" for number in job.stageIds]
+            infos = [info for number in running if (info := tracker.getStageInfo(number))]
             if infos:
                 advance(stage, sum(i.numCompletedTasks for i in infos), sum(i.numTasks for i in infos))
 
