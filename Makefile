@@ -50,12 +50,13 @@ fuzz: tools ## strange inputs at every door, for a while: make fuzz MINUTES=10
 audit: tools ## known faults of the packages in requirements.lock, where the service that knows them can be reached
 	sh scripts/audit.sh $(VENV)/bin
 
-check: tools ## ruff, pyright, import-linter, openers and long sentences
+check: tools ## ruff, pyright, import-linter, openers and long sentences, ratios of small benches
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/pyright
 	$(VENV)/bin/lint-imports
 	$(VENV)/bin/python scripts/english.py
+	$(VENV)/bin/python -m benchmarks.speed.kept
 
 wheel: tools ## the wheel alone, tried on each Python that is here
 	sh scripts/wheel.sh
