@@ -8,7 +8,7 @@ Connect server, a JVM: 3 to 20 s of processor time, where most stages take less.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from contextvars import copy_context
@@ -16,6 +16,7 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 import dagster as dg
+from dagster._core.definitions.job_base import InMemoryJob
 from dagster._core.errors import DagsterExecutionInterruptedError
 from dagster._core.events import DagsterEvent, EngineEventData
 from dagster._core.execution.api import ExecuteRunWithPlanIterable
@@ -26,6 +27,7 @@ from dagster._core.execution.context.system import (
     StepExecutionContext,
 )
 from dagster._core.execution.context_creation_job import PlanExecutionContextManager
+from dagster._core.execution.execute_in_process import core_execute_in_process
 from dagster._core.execution.plan.execute_plan import dagster_event_sequence_for_step
 from dagster._core.execution.plan.instance_concurrency_context import InstanceConcurrencyContext
 from dagster._core.execution.plan.plan import ExecutionPlan
@@ -39,8 +41,8 @@ AT_ONCE = 2
 _LOOK = 1.0
 """The seconds between two looks for an interrupt, and for steps that wait to be tried again."""
 
-Told = tuple[str, DagsterEvent | BaseException | None]
-"""The key of a step, and an event of it, the error that broke it off, or nothing after its last event."""
+Told = tuple[str, DagsterEvent | BaseException, bool]
+"""The key of a step, an event of it or the error that broke it off, and true where nothing follows."""
 
 
 class Threads(InProcessExecutor):
@@ -78,6 +80,22 @@ def threads(_: Any) -> Threads:
     return Threads(retries=RetryMode.ENABLED)
 
 
+def execute(
+    job: dg.JobDefinition, where: dg.DagsterInstance | None, run_config: Mapping[str, Any]
+) -> dg.ExecuteInProcessResult:
+    """Run a job in this process with the executor that it names; errors of stages are in the result.
+
+    `JobDefinition.execute_in_process` does this with an executor of its own, which runs a step at a time.
+    """
+    return core_execute_in_process(
+        job=InMemoryJob(job),
+        instance=where,
+        raise_on_error=False,
+        run_config=run_config,
+        output_capturing_enabled=False,
+    )
+
+
 def _events(job_context: PlanExecutionContext, execution_plan: ExecutionPlan) -> Iterator[DagsterEvent]:
     told: SimpleQueue[Told] = SimpleQueue()
     running: set[str] = set()
@@ -107,13 +125,12 @@ def _events(job_context: PlanExecutionContext, execution_plan: ExecutionPlan) ->
                 pool.submit(copy_context().run, _follow, context, told)
             yield from active.concurrency_event_iterator(job_context)
             with suppress(Empty):
-                key, event = told.get(timeout=_LOOK if running else max(0.0, active.sleep_interval()))
+                key, event, last = told.get(timeout=_LOOK if running else max(0.0, active.sleep_interval()))
                 if isinstance(event, BaseException):
                     raise event
-                if event:
-                    yield event
-                    active.handle_event(event)
-                else:
+                yield event
+                active.handle_event(event)
+                if last:
                     running.remove(key)
                     active.verify_complete(job_context, key)
                     # Steps that are skipped or given up, because of what failed before them.
@@ -121,12 +138,18 @@ def _events(job_context: PlanExecutionContext, execution_plan: ExecutionPlan) ->
 
 
 def _follow(context: StepExecutionContext, told: SimpleQueue[Told]) -> None:
-    """Run a step, and tell of its events."""
+    """Run a step, and tell of its events.
+
+    The last one is told when the step is over: it may be that the step is to be tried again.
+    """
     key = context.step.key
     try:
-        for event in dagster_event_sequence_for_step(context):
-            told.put((key, event))
+        events = dagster_event_sequence_for_step(context)
+        before = next(events)
+        for event in events:
+            told.put((key, before, False))
+            before = event
     except BaseException as error:  # raised again where the run is
-        told.put((key, error))
+        told.put((key, error, True))
     else:
-        told.put((key, None))
+        told.put((key, before, True))

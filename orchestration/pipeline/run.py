@@ -8,12 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import dagster as dg
-from dagster._core.definitions.job_base import InMemoryJob
-from dagster._core.execution.execute_in_process import core_execute_in_process
 
 from orchestration.pipeline.assets import asset_key, assets_of
 from orchestration.pipeline.checks import checks_of
-from orchestration.pipeline.executor import threads
+from orchestration.pipeline.executor import execute, threads
 from orchestration.pipeline.graph import STAGES
 from orchestration.pipeline.interrupted import close_interrupted
 from orchestration.pipeline.project_lock import open_lock, project_lock
@@ -96,14 +94,7 @@ def _run(
         resources={"workspace": workspace},
     )
     quiet = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
-    # `JobDefinition.execute_in_process` is this with an executor of its own, which runs a step at a time.
-    result = core_execute_in_process(
-        job=InMemoryJob(definitions.resolve_job_def("reproduce")),
-        instance=where,
-        raise_on_error=False,
-        run_config=quiet,
-        output_capturing_enabled=False,
-    )
+    result = execute(definitions.resolve_job_def("reproduce"), where, quiet)
     failed = [evaluation for evaluation in result.get_asset_check_evaluations() if not evaluation.passed]
     if result.success:
         return failed
