@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -47,7 +48,7 @@ def use(settings: Spark) -> None:
         frame = numbers_frame(session, numbers, 2).join(sql.broadcast(lists), NUMBER)
         names = [str(number) for number in numbers]
         map_rows(frame, lambda row: [row], ROWS, numbers, stage="", names=names)
-    gateway = session.sparkContext._gateway  # pyright: ignore[reportPrivateUsage]
+    gateway: Any = session.sparkContext._gateway  # pyright: ignore[reportPrivateUsage]
     session.stop()
     gateway.proc.stdin.close()
     gateway.proc.wait()

@@ -82,11 +82,10 @@ def compare() -> list[str]:
     before = msgspec.json.decode(f"[{','.join(read_text(FILE).splitlines())}]", type=list[Kept])
     found: list[str] = []
     for name in SIZES:
-        for _ in range(TRIES):
-            if not (said := fallen(before, taken(name))):
-                break
-        else:
-            found += said
+        said = fallen(before, taken(name))
+        for _ in range(TRIES - 1):
+            said = said and fallen(before, taken(name))
+        found += said
     return found
 
 
