@@ -15,11 +15,12 @@ help: ## this list
 
 setup: $(STAMP) ## .venv from requirements.lock with what the pipeline needs, and a Java runtime
 
-$(STAMP): requirements.lock pyproject.toml scripts/java.sh scripts/environment.py
+$(STAMP): requirements.lock pyproject.toml scripts/java.sh scripts/environment.py scripts/spark_classes.py
 	sh scripts/java.sh
 	$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed, this is " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/python scripts/environment.py platform
+	$(VENV)/bin/python scripts/spark_classes.py
 	touch $(STAMP)
 
 tools: $(TOOLS) ## what tests, checks and documentation need beside that
@@ -49,12 +50,13 @@ fuzz: tools ## strange inputs at every door, for a while: make fuzz MINUTES=10
 audit: tools ## known faults of the packages in requirements.lock, where the service that knows them can be reached
 	sh scripts/audit.sh $(VENV)/bin
 
-check: tools ## ruff, pyright, import-linter, openers and long sentences
+check: tools ## ruff, pyright, import-linter, openers and long sentences, ratios of small benches
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/pyright
 	$(VENV)/bin/lint-imports
 	$(VENV)/bin/python scripts/english.py
+	$(VENV)/bin/python -m benchmarks.speed.kept
 
 wheel: tools ## the wheel alone, tried on each Python that is here
 	sh scripts/wheel.sh

@@ -8,9 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
-from rich import markup
-from rich.console import Console
-from rich.tree import Tree
 from tabulate import tabulate
 
 from orchestration.lineage.listing import Constant, Entry, Hit, Listing, Made
@@ -23,6 +20,9 @@ from substrate.base.errors import ParameterError
 from substrate.cli.printing import print_json, print_text, shown
 
 if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.tree import Tree
+
     from orchestration.lineage.answer import AnswerTrace
     from orchestration.lineage.reexecution import Reexecution
     from orchestration.workspace.folders import Workspace
@@ -153,6 +153,8 @@ def _print_derived(listing: Listing, name: str, *, json: bool) -> bool:
 
 
 def _derived_tree(listing: Listing, entry: Entry, made: Made) -> Tree:
+    from rich.tree import Tree
+
     here, profile = made.how if entry.measured is None else _shown(entry), listing.workspace.settings.profile
     tree = Tree(f"[bold]{escape(entry.name)}[/] {escape(here)} (profile {profile})")
     if entry.paper is not None:
@@ -198,17 +200,23 @@ def _print(way: Trace, answer: AnswerTrace | None = None, again: Reexecution | N
 
 def escape(text: str) -> str:
     """A text that neither rich nor a terminal takes for an order."""
+    from rich import markup
+
     return markup.escape(shown(text))
 
 
 def console() -> Console:
     """A terminal, or a file without a width."""
+    from rich.console import Console
+
     # IRIs have parts that rich takes for emoji; and a file has no width to fit into.
     return Console(highlight=False, emoji=False, width=None if sys.stdout.isatty() else _WIDE)
 
 
 def _tree(way: Trace) -> Tree:
     """Top down: cells, score, rows, logs, sources; the stage that made each beneath it."""
+    from rich.tree import Tree
+
     score, rows, steps = way.score, way.rows, {step.stage: step for step in way.steps}
     accuracy = "not measured" if score.accuracy is None else f"{score.correct / score.n:.2%}"
     tree = Tree(f"[bold]{escape(way.number)}[/] {accuracy} (profile {way.profile})")
@@ -270,6 +278,8 @@ def _add_step(branch: Tree, step: Step) -> None:
     made = branch.add(f"[cyan]stage {escape(step.stage)}[/], {code}{parameters}")
     if step.changed_since:
         made.add(f"[yellow]other ones now: {escape(', '.join(step.changed_since))}[/]")
+
+    from rich.tree import Tree
 
 
 def _answer_tree(answer: AnswerTrace, again: Reexecution | None) -> Tree:

@@ -17,6 +17,7 @@ import dagster as dg
 from orchestration.experiments.making import take, take_needs
 from orchestration.ledger.records import fingerprint, keep_record, read_records, version_of
 from orchestration.pipeline.costs import keep_cost, measuring
+from orchestration.pipeline.executor import threads
 from orchestration.pipeline.previews import preview
 from orchestration.pipeline.progress import advance, ended, logging_to, task_figures
 from orchestration.pipeline.resources import WorkspaceResource
@@ -32,7 +33,7 @@ EXECUTOR = (
     dg.multiprocess_executor
     if os.environ.get("SUBSTRATE_EXECUTOR") == "multiprocess"
     # One process, so that one Spark session serves the whole run.
-    else dg.in_process_executor
+    else threads
 )
 """The executor of steps: a process a step pays where Spark is a server (``SPARK_REMOTE``) that all share."""
 _CHANGED: Any = (

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import accumulate, groupby, islice
 from pathlib import Path
+from threading import RLock
 from typing import Any
 
 import msgspec
@@ -72,6 +73,10 @@ def make_scenes(workspace: Workspace, source: Source, world: World, stage: str, 
     return len(numbers)
 
 
+_MAKING = RLock()
+"""Held while a table is made that several stages read: two at a time would write one another's files."""
+
+
 def cases_of(workspace: Workspace, source: Source, stage: str) -> Manifest:
     """The table of a source's cases, written where it is not there."""
     data, spark = workspace.data / source.name, workspace.settings.spark
@@ -86,7 +91,8 @@ def cases_of(workspace: Workspace, source: Source, stage: str) -> Manifest:
         return cases._replace(each=each)
 
     folders = [f"{shelf}/cases/{source.name}" for shelf in workspace.shelves]
-    return write_cases(workspace.storage, folders, key, read, spark.cut, partial(advance, stage))
+    with _MAKING:
+        return write_cases(workspace.storage, folders, key, read, spark.cut, partial(advance, stage))
 
 
 def _log_rows(
@@ -139,17 +145,18 @@ def ensure_logs(workspace: Workspace, logger: Logger, stage: str) -> Manifest:
         SubstrateError: what is built is not what the index says.
     """
     logs = workspace.logs(logger.name)
-    if (found := logs.manifest) is None:
-        with replacing(logs.index.with_name("index.again.jsonl")) as again:
-            build_logs(workspace, logger, stage, again)
-            if sha256(again) != sha256(logs.index):
-                raise SubstrateError(
-                    "the logs that the data give are not those of the index",
-                    where=(logs.index,),
-                    hint=f"`substrate materialize {logger.name}/logs` builds them anew",
-                )
-        logs.index.with_name("index.again.jsonl").unlink()
-        found = logs.manifest
+    with _MAKING:
+        if (found := logs.manifest) is None:
+            with replacing(logs.index.with_name("index.again.jsonl")) as again:
+                build_logs(workspace, logger, stage, again)
+                if sha256(again) != sha256(logs.index):
+                    raise SubstrateError(
+                        "the logs that the data give are not those of the index",
+                        where=(logs.index,),
+                        hint=f"`substrate materialize {logger.name}/logs` builds them anew",
+                    )
+            logs.index.with_name("index.again.jsonl").unlink()
+            found = logs.manifest
     assert found
     return found
 

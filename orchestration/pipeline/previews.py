@@ -18,7 +18,7 @@ from typing import Any
 import dagster as dg
 import msgspec
 
-from orchestration.rendering.figures import whiskers
+from orchestration.rendering.figures import DRAWING, whiskers
 from orchestration.scoring.counting import line_count
 from orchestration.scoring.likeness import beside, marked
 from orchestration.scoring.scores import Score, read_metrics
@@ -240,10 +240,11 @@ def _plot(draw: Callable[[Any], None], height: float) -> dg.MarkdownMetadataValu
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(6, height), layout="constrained")
-    draw(figure.subplots())
     picture = io.BytesIO()
-    FigureCanvasAgg(figure).print_png(picture)
+    with DRAWING:
+        figure = Figure(figsize=(6, height), layout="constrained")
+        draw(figure.subplots())
+        FigureCanvasAgg(figure).print_png(picture)
     return _picture(picture.getvalue())
 
 

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import dagster as dg
 
-from orchestration.pipeline.assets import EXECUTOR, asset_key, assets_of
+from orchestration.pipeline.assets import asset_key, assets_of
 from orchestration.pipeline.checks import checks_of
+from orchestration.pipeline.executor import execute, threads
 from orchestration.pipeline.graph import STAGES
 from orchestration.pipeline.interrupted import close_interrupted
-from orchestration.pipeline.progress import ended
 from orchestration.pipeline.project_lock import open_lock, project_lock
 from orchestration.pipeline.resources import WorkspaceResource
 from orchestration.pipeline.stopping import ends_when_told
@@ -85,7 +85,7 @@ def _run(
     job = dg.define_asset_job(
         "reproduce",
         selection=selection.without_checks() if workspace.scratch else selection,
-        executor_def=EXECUTOR,
+        executor_def=threads,
     )
     definitions = dg.Definitions(
         assets=assets_of(STAGES),
@@ -94,13 +94,7 @@ def _run(
         resources={"workspace": workspace},
     )
     quiet = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
-    result = definitions.resolve_job_def("reproduce").execute_in_process(
-        instance=where, raise_on_error=False, run_config=quiet
-    )
-    for event in result.all_events:
-        if event.is_step_materialization and event.asset_key:  # of a step in a process of its own
-            shown = event.step_materialization_data.materialization.metadata
-            ended(event.asset_key.to_user_string(), shown)
+    result = execute(definitions.resolve_job_def("reproduce"), where, quiet)
     failed = [evaluation for evaluation in result.get_asset_check_evaluations() if not evaluation.passed]
     if result.success:
         return failed

@@ -113,8 +113,15 @@ def leave_session() -> None:
 
     # What is lost already cannot be told to end.
     with suppress(Exception):
-        if (session := SparkSession.getActiveSession()) is not None:
-            session.stop()
+        SparkSession.active().stop()  # that of another thread too
+
+
+def stop_jobs() -> None:
+    """End what Spark is at, so that the stages that wait for it end."""
+    from pyspark.sql import SparkSession
+
+    with suppress(Exception):  # there is no session, or it is gone
+        SparkSession.active().sparkContext.cancelAllJobs()
 
 
 def _ended(patience: float = 0) -> str:
@@ -163,9 +170,8 @@ def _configuration(settings: Spark, local: bool, remote: bool) -> dict[str, str]
     }
     if remote:
         return of_queries
-    log4j = Path(__file__).with_name("log4j2.properties").as_uri()
     own = {
-        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={log4j}",
+        "spark.driver.extraJavaOptions": " ".join([LOGGING, *java_options(local)]),
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
     }
@@ -178,6 +184,26 @@ def _configuration(settings: Spark, local: bool, remote: bool) -> dict[str, str]
         # A task is pure, and its file appears whole: of two attempts either one may win.
         own |= {"spark.speculation": "true", "spark.speculation.quantile": "0.9"}
     return of_queries | own
+
+
+LOGGING = f"-Dlog4j2.configurationFile={Path(__file__).with_name('log4j2.properties').as_uri()}"
+"""The option that keeps Java's log to errors."""
+CLASSES = Path(sys.prefix) / "spark-classes.jsa"
+"""Spark's classes as Java keeps them parsed, made by ``make setup``: a JVM that maps them starts on half the
+processor time. Java holds the file against its own version and the jars, and does without where one differs.
+"""
+
+
+def java_options(local: bool) -> list[str]:
+    """The options of a JVM that starts often and does little; what a cluster's driver does is not little."""
+    if not local:
+        return []
+    # The second compiler never earns back what it costs here: the work is done by Python's workers.
+    options = ["-XX:+IgnoreUnrecognizedVMOptions", "-XX:TieredStopAtLevel=1"]
+    if CLASSES.is_file():
+        # Without the log: Java says on standard output that an archive does not fit.
+        options += [f"-XX:SharedArchiveFile={CLASSES}", "-Xlog:disable"]
+    return options
 
 
 def application(settings: Spark) -> dict[str, str]:
@@ -445,17 +471,22 @@ TRACEBACK_LINES = 60
 
 @contextmanager
 def watched(session: SparkSession, stage: str) -> Iterator[None]:
-    """Reports the done and total tasks of the running job, from a thread, where the session can tell."""
+    """Reports the done and total tasks of the stage's own running jobs, from a thread, where the session can
+    tell.
+    """
     if type(session).__module__ != "pyspark.sql.session":
         yield
         return
+    session.sparkContext.setJobGroup(stage, stage)  # of this thread's jobs alone
     tracker: Any = session.sparkContext.statusTracker()
     done, context = threading.Event(), contextvars.copy_context()
 
     def watch() -> None:
         while not done.wait(0.2):
             try:
-                infos = [i for number in tracker.getActiveStageIds() if (i := tracker.getStageInfo(number))]
+                jobs = [job for at in tracker.getJobIdsForGroup(stage) if (job := tracker.getJobInfo(at))]
+                running = [number for job in jobs if job.status == "RUNNING" for number in job.stageIds]
+                infos = [info for number in running if (info := tracker.getStageInfo(number))]
             except Exception:
                 return  # Spark is gone, as the job's own error says
             if infos:

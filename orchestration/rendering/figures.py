@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Callable, Mapping, Sequence
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -207,6 +208,10 @@ def reliability_diagram(name: str, series: Mapping[str, Sequence[Bin]], *, alone
     return _svg(name, about, draw, height=4.2, alone=alone)
 
 
+DRAWING = Lock()
+"""Held while matplotlib draws: its settings and fonts are the process's, and stages run in threads."""
+
+
 def _svg(
     name: str, description: str, draw: Callable[[Axes], None], *, height: float = 3.3, alone: bool = False
 ) -> str:
@@ -220,7 +225,7 @@ def _svg(
     from matplotlib.figure import Figure
 
     text = io.StringIO()
-    with rc_context({**_STYLE, "svg.hashsalt": name}):  # pyright: ignore[reportArgumentType]
+    with DRAWING, rc_context({**_STYLE, "svg.hashsalt": name}):  # pyright: ignore[reportArgumentType]
         figure = Figure(figsize=(5, height), layout="constrained")
         draw(figure.add_subplot())
         none: dict[str, Any] = {"Date": None, "Creator": None, "Format": None, "Type": None}

@@ -30,7 +30,7 @@ import pyarrow.parquet as pq
 
 from orchestration.benchmarks.benchmark import Case, Cases
 from substrate.base.errors import ParameterError
-from substrate.base.files import naming, sha256
+from substrate.base.files import naming
 from substrate.base.inputs import NOT_JSON
 from substrate.log.event_log import EventLog
 
@@ -345,8 +345,13 @@ def table_sums(storage: Path, profile: str) -> dict[str, str]:
     found: dict[str, str] = {}
     folder = storage / profile
     for path in sorted([*folder.glob("cases/*/*/table.json"), *folder.glob("logs/*/*.json")]):
-        manifest = _manifest(path.read_bytes())
-        found[path.relative_to(storage).as_posix()] = sha256(path) if manifest else "a table's manifest"
+        try:
+            data = path.read_bytes()
+        except FileNotFoundError:  # another stage is replacing the table
+            continue
+        manifest = _manifest(data)
+        whole = f"sha256:{hashlib.sha256(data).hexdigest()}"
+        found[path.relative_to(storage).as_posix()] = whole if manifest else "a table's manifest"
         if manifest:
             found |= {f"{manifest.folder}/{shard_name(n)}": digest for n, digest in enumerate(manifest.sums)}
     return found

@@ -7,20 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache, lru_cache
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 from urllib.parse import quote, unquote
-
-import rdflib
-from rdflib.namespace import OWL, RDF, RDFS, SKOS
 
 from substrate.base.errors import TBoxError
 from substrate.rules.tbox import TBox
+
+if TYPE_CHECKING:
+    import rdflib
 
 NAMESPACE = "urn:substrate:gqa:"
 THING = "object"
 """The name of what every object is, :data:`NAMESPACE` ``Object``."""
 
-_GQA = rdflib.Namespace(NAMESPACE)
 _CLASS, _FAMILY, _RELATION = f"{NAMESPACE}class:", f"{NAMESPACE}family:", f"{NAMESPACE}relation:"
 _COMPARISON, _VALUE = f"{NAMESPACE}comparison:", f"{NAMESPACE}value:"
 
@@ -70,7 +69,11 @@ class Ontology:
     """
 
     def __init__(self, tbox: TBox) -> None:
-        graph = tbox.graph
+        # Imported where a TBox is read: it takes as long as a command may that reads none.
+        import rdflib
+        from rdflib.namespace import OWL, RDF, RDFS, SKOS
+
+        graph, gqa = tbox.graph, rdflib.Namespace(NAMESPACE)
         self._parents: dict[str, tuple[str, ...]] = {}
         self._restrictions: dict[str, list[tuple[str, str]]] = {}
         self._equivalent = _equivalents(graph)
@@ -87,8 +90,7 @@ class Ontology:
                 else:
                     parents.setdefault(phrase_of(str(child)), set()).add(_name(str(parent)))
         self._plurals = {
-            phrase_of(str(plural)): phrase_of(str(one))
-            for plural, one in graph.subject_objects(_GQA.pluralOf)
+            phrase_of(str(plural)): phrase_of(str(one)) for plural, one in graph.subject_objects(gqa.pluralOf)
         }
         for plural, one in self._plurals.items():
             parents.setdefault(plural, set()).add(one)
@@ -97,10 +99,10 @@ class Ontology:
             parents.setdefault(one, set())
             parents.setdefault(other, set())
         self._parents = {name: tuple(sorted(found - {THING})) for name, found in parents.items()}
-        ranks = {phrase_of(str(f)): int(str(rank)) for f, rank in graph.subject_objects(_GQA.commonRank)}
+        ranks = {phrase_of(str(f)): int(str(rank)) for f, rank in graph.subject_objects(gqa.commonRank)}
         self.families: dict[str, frozenset[str]] = {
-            phrase_of(str(family)): frozenset(str(v) for v in graph.objects(family, _GQA.value))
-            for family in graph.subjects(RDF.type, _GQA.Family)
+            phrase_of(str(family)): frozenset(str(v) for v in graph.objects(family, gqa.value))
+            for family in graph.subjects(RDF.type, gqa.Family)
         }
         """Attribute family to the values it may answer with."""
         self.comparable = tuple(sorted(ranks, key=lambda family: (ranks[family], family)))
@@ -122,10 +124,10 @@ class Ontology:
             if str(value).startswith(_VALUE)
         }
         self._spellings = _grouped((value, label) for label, value in self._canonical.items())
-        self.pronouns = {phrase_of(str(p)): _name(str(c)) for p, c in graph.subject_objects(_GQA.refersTo)}
+        self.pronouns = {phrase_of(str(p)): _name(str(c)) for p, c in graph.subject_objects(gqa.refersTo)}
         """Pronoun to the class it stands for."""
         self.tellers: dict[str, tuple[str, ...]] = _grouped(
-            (phrase_of(str(f)), phrase_of(str(c))) for c, f in graph.subject_objects(_GQA.tells)
+            (phrase_of(str(f)), phrase_of(str(c))) for c, f in graph.subject_objects(gqa.tells)
         )
         """Family of a whole scene to the classes of objects that speak for it."""
         self._narrower = _grouped(
@@ -134,17 +136,15 @@ class Ontology:
             if str(narrow).startswith(_RELATION)
         )
         self._inverse = _inverses(graph)
-        self._answers = {phrase_of(str(r)): str(answer) for r, answer in graph.subject_objects(_GQA.answer)}
+        self._answers = {phrase_of(str(r)): str(answer) for r, answer in graph.subject_objects(gqa.answer)}
         self._axes: dict[str, Axis] = {}
-        for r, axis in graph.subject_objects(_GQA.higherOn):
+        for r, axis in graph.subject_objects(gqa.higherOn):
             self._axes[phrase_of(str(r))] = ("x" if str(axis).endswith("x") else "y", 1)
-        for r, axis in graph.subject_objects(_GQA.lowerOn):
+        for r, axis in graph.subject_objects(gqa.lowerOn):
             self._axes[phrase_of(str(r))] = ("x" if str(axis).endswith("x") else "y", -1)
         self.comparisons = {
-            phrase_of(str(c)): Comparison(
-                str(graph.value(c, _GQA.favours)), str(graph.value(c, _GQA.against))
-            )
-            for c in graph.subjects(RDF.type, _GQA.Comparison)
+            phrase_of(str(c)): Comparison(str(graph.value(c, gqa.favours)), str(graph.value(c, gqa.against)))
+            for c in graph.subjects(RDF.type, gqa.Comparison)
             if str(c).startswith(_COMPARISON)
         }
         """Comparative to what it looks for."""
@@ -258,7 +258,7 @@ class Ontology:
 
 
 def _name(iri: str) -> str:
-    return THING if iri == str(_GQA.Object) else phrase_of(iri)
+    return THING if iri == f"{NAMESPACE}Object" else phrase_of(iri)
 
 
 def _singulars(name: str) -> tuple[str, ...]:
@@ -278,11 +278,15 @@ def _grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
 
 
 def _equivalents(graph: rdflib.Graph) -> dict[str, str]:
+    from rdflib.namespace import OWL
+
     pairs = [(phrase_of(str(a)), phrase_of(str(b))) for a, b in graph.subject_objects(OWL.equivalentClass)]
     return dict(sorted([*pairs, *((b, a) for a, b in pairs)]))
 
 
 def _inverses(graph: rdflib.Graph) -> dict[str, tuple[str, ...]]:
+    from rdflib.namespace import OWL, RDF
+
     pairs = [(phrase_of(str(a)), phrase_of(str(b))) for a, b in graph.subject_objects(OWL.inverseOf)]
     symmetric = [
         (name, name) for r in graph.subjects(RDF.type, OWL.SymmetricProperty) if (name := phrase_of(str(r)))

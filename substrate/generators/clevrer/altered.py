@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
-from unittest.mock import patch
+from contextlib import contextmanager
 
 from substrate.generators.clevrer import physics
 
@@ -31,8 +30,11 @@ def altered(friction: float = 1.0, restitution: float = 1.0) -> Iterator[None]:
         (physics._FRICTION, friction),  # pyright: ignore[reportPrivateUsage]
         (physics._RESTITUTION, math.sqrt(restitution)),  # pyright: ignore[reportPrivateUsage]
     )
-    with ExitStack() as stack:
+    before = [dict(constants) for constants, _ in scaled]
+    try:
         for constants, factor in scaled:
-            values = {shape: value * factor for shape, value in constants.items()}
-            stack.enter_context(patch.dict(constants, values))
+            constants.update({shape: value * factor for shape, value in constants.items()})
         yield
+    finally:
+        for (constants, _), values in zip(scaled, before, strict=True):
+            constants.update(values)

@@ -1,0 +1,107 @@
+"""A few small benches held against the figures that were kept: a fall beyond noise is seen with the commit.
+
+    .venv/bin/python -m benchmarks.speed.kept             compare; `make check` does
+    .venv/bin/python -m benchmarks.speed.kept --record    keep what is measured now, in kept.jsonl
+
+Only ratios and exponents are compared, never seconds: work and peer run in turn, so a loaded or a slower
+machine slows both. What seems to have fallen is measured again, and counts where it did each time.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from benchmarks.speed.benches import BENCHES
+from benchmarks.speed.measure import Figure, measure
+from substrate.base.inputs import read_text
+
+FILE = Path(__file__).with_name("kept.jsonl")
+SIZES: Mapping[str, tuple[int, ...]] = {
+    "read": (300, 3_000),
+    "worlds": (1_000,),
+    "ancestry-sets": (300, 1_200),
+    "state": (1_000, 10_000),
+    "history": (1_000,),
+    "head": (1_000,),
+    "gqa": (10,),
+}
+"""The benches that are kept, with sizes that take a second or two in all."""
+WORSE = 2.0
+"""The growth of a ratio that noise does not reach: between four recordings under load the most was 1.21."""
+STEEPER = 0.4
+"""The growth of an exponent that noise does not reach: there the most was 0.06; constant to linear is 1."""
+TRIES = 3
+
+
+class Kept(msgspec.Struct, frozen=True):
+    """A figure of a commit: git says when, and who kept it."""
+
+    bench: str
+    size: int
+    ratio: float
+    exponent: float | None
+
+
+def taken(name: str) -> list[Kept]:
+    """Measure a bench at the sizes that are kept."""
+    return [_kept(figure) for figure in measure(name, BENCHES[name], SIZES[name])]
+
+
+def _kept(figure: Figure) -> Kept:
+    exponent = None if figure.exponent is None else round(figure.exponent, 2)
+    return Kept(figure.bench, figure.size, float(f"{figure.ratio:.3g}"), exponent)
+
+
+def fallen(before: Sequence[Kept], now: Sequence[Kept]) -> list[str]:
+    """Say which figures are worse than what was kept, beyond noise; what is better is no matter.
+
+    >>> fallen([Kept("read", 300, 4.0, 0.9)], [Kept("read", 300, 9.0, 0.9)])
+    ['read at 300: 9 times its peer, 4 when it was kept']
+    >>> fallen([Kept("read", 300, 4.0, 0.9)], [Kept("read", 300, 6.0, 1.9)])
+    ['read: its exponent is 1.9, 0.9 when it was kept']
+    """
+    known, said = {(one.bench, one.size): one for one in before}, dict[str, None]()
+    for one in now:
+        if (then := known.get((one.bench, one.size))) is None:
+            said[f"{one.bench} at {one.size}: nothing was kept"] = None
+        elif one.ratio > WORSE * then.ratio:
+            was = f"{then.ratio:g} when it was kept"
+            said[f"{one.bench} at {one.size}: {one.ratio:g} times its peer, {was}"] = None
+        elif one.exponent is not None and one.exponent > (then.exponent or 0) + STEEPER:
+            was = f"{then.exponent or 0:g} when it was kept"
+            said[f"{one.bench}: its exponent is {one.exponent:g}, {was}"] = None
+    return list(said)
+
+
+def compare() -> list[str]:
+    """Measure each bench that is kept, and say what has fallen."""
+    before = msgspec.json.decode(f"[{','.join(read_text(FILE).splitlines())}]", type=list[Kept])
+    found: list[str] = []
+    for name in SIZES:
+        said = fallen(before, taken(name))
+        for _ in range(TRIES - 1):
+            said = said and fallen(before, taken(name))
+        found += said
+    return found
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Compare, or with ``--record`` keep."""
+    if list(arguments) == ["--record"]:
+        lines = [msgspec.json.encode(one) + b"\n" for name in SIZES for one in taken(name)]
+        FILE.write_bytes(b"".join(lines))
+        return 0
+    for line in (found := compare()):
+        sys.stderr.write(f"{line}\n")
+    if found:
+        hint = f"python -m benchmarks.speed.kept --record, and commit {FILE.name}"
+        sys.stderr.write(f"Where that is meant: {hint}\n")
+    return int(bool(found))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

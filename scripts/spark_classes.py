@@ -1,0 +1,58 @@
+"""Keep Spark's classes as Java maps them, for a JVM that starts on half the processor time.
+
+    .venv/bin/python scripts/spark_classes.py     a part of `make setup`; once for an environment and its Java
+
+A session does a little of each thing that stages ask of Spark, and Java writes the classes that it loaded
+when it ends (class-data sharing, https://openjdk.org/jeps/350).
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from orchestration.pipeline.spark import CLASSES, LOGGING, NUMBER, map_rows, numbers_frame, spark_session
+from orchestration.settings import Spark
+from substrate.base.files import clear_leftovers, replacing
+
+ROWS = pa.schema([(NUMBER, pa.int64()), ("lines", pa.list_(pa.string()))])
+
+
+def main() -> None:
+    """Write the archive of classes anew."""
+    for name in ("SPARK_REMOTE", "SPARK_MASTER"):
+        os.environ.pop(name, None)
+    clear_leftovers(CLASSES)
+    CLASSES.unlink(missing_ok=True)
+    with replacing(CLASSES) as archive:
+        options = f"-XX:+IgnoreUnrecognizedVMOptions -XX:ArchiveClassesAtExit={archive} -Xlog:disable"
+        use(Spark(config={"spark.driver.extraJavaOptions": f"{LOGGING} {options}"}))
+        archive.touch()  # a Java that keeps no classes leaves none; it parses the jars
+
+
+def use(settings: Spark) -> None:
+    """Ask of Spark what stages ask, on a few rows, and end the session with its JVM."""
+    from pyspark.sql import functions as sql
+
+    session, numbers = spark_session(settings), range(8)
+    with TemporaryDirectory(prefix="substrate-") as folder:
+        file = Path(folder) / "rows.parquet"
+        pq.write_table(pa.table({NUMBER: numbers, "text": ["a"] * len(numbers)}), file)
+        rows = session.read.schema(f"{NUMBER} long, text string").parquet(str(file))
+        lists = rows.groupBy(NUMBER).agg(sql.sort_array(sql.collect_list("text")).alias("lines"))
+        frame = numbers_frame(session, numbers, 2).join(sql.broadcast(lists), NUMBER)
+        names = [str(number) for number in numbers]
+        map_rows(frame, lambda row: [row], ROWS, numbers, stage="", names=names)
+    gateway: Any = session.sparkContext._gateway  # pyright: ignore[reportPrivateUsage]
+    session.stop()
+    gateway.proc.stdin.close()
+    gateway.proc.wait()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,24 @@
+"""Spark's classes, kept: an archive that does not fit this Java is passed over."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from orchestration.pipeline import spark
+
+
+def test_an_archive_of_another_java_is_passed_over_and_says_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    archive = tmp_path / "spark-classes.jsa"
+    archive.write_bytes(b"of another Java" * 1000)
+    monkeypatch.setattr(spark, "CLASSES", archive)
+    options = spark.java_options(True)
+    assert any(str(archive) in option for option in options)
+    done = subprocess.run(["java", *options, "-version"], capture_output=True, text=True, check=True)
+    # Spark's launcher and its shell share these outputs with the command.
+    assert not done.stdout
+    assert "warning" not in done.stderr
