@@ -279,10 +279,10 @@ def _add_step(branch: Tree, step: Step) -> None:
     if step.changed_since:
         made.add(f"[yellow]other ones now: {escape(', '.join(step.changed_since))}[/]")
 
-    from rich.tree import Tree
-
 
 def _answer_tree(answer: AnswerTrace, again: Reexecution | None) -> Tree:
+    from rich.tree import Tree
+
     (right, n), row = answer.adds, answer.row
     tree = Tree(f"[bold]{escape(answer.name)}[/] adds {right} of {n}")
     predicted, expected = (escape(str(row[key])) for key in ("predicted", "expected"))

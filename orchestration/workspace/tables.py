@@ -30,7 +30,7 @@ import pyarrow.parquet as pq
 
 from orchestration.benchmarks.benchmark import Case, Cases
 from substrate.base.errors import ParameterError
-from substrate.base.files import naming
+from substrate.base.files import naming, sha256
 from substrate.base.inputs import NOT_JSON
 from substrate.log.event_log import EventLog
 

@@ -8,6 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from benchmarks.speed.benches import BENCHES
+from benchmarks.worlds import rows
 from orchestration.cli.main import app
 
 TINY = {"world": ("1",)} | dict.fromkeys(("clevrer", "clevrer-executor", "simulated", "twin"), ("2", "3"))
@@ -31,3 +32,15 @@ def test_an_unknown_bench_is_refused() -> None:
     done = CliRunner().invoke(app, ["bench", "nothing"])
     assert done.exit_code == 1
     assert "no benchmark 'nothing'" in done.output
+
+
+def test_branches_are_measured_one_by_one() -> None:
+    found = list(rows((200,), branches=(1, 120)))
+    assert [(row.branches, row.triples, row.query) for row in found[:4]] == [
+        (1, 1, "ASK"),
+        (1, 1, "path"),
+        (1, 1, "count"),
+        (1, 100, "ASK"),
+    ]
+    assert all(0 < row.median <= row.p99 for row in found)
+    assert [row.branches for row in found if row.kept is not None] == [120] * 3
