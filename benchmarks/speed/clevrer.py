@@ -17,7 +17,7 @@ from benchmarks.speed.executor import Executor
 from benchmarks.speed.measure import Bench, Pair
 from substrate.base.errors import ProgramError
 from substrate.domains.clevrer import emitter
-from substrate.domains.clevrer.deltas import annotation_log
+from substrate.domains.clevrer.deltas import film_log
 from substrate.domains.clevrer.format import (
     Annotation,
     Question,
@@ -72,7 +72,7 @@ def _cases(size: int) -> list[_Case]:
 
 def _answered(cases: Sequence[_Case], parameters: Parameters) -> None:
     for scene, source, questions in cases:
-        log = annotation_log(decode_film(source))
+        log = film_log(decode_film(source))
         for row in answer_scene(log, scene, questions, parameters, "bench"):
             encode(row)
 
@@ -134,7 +134,7 @@ def programs(size: int) -> Iterator[Pair]:
             if left > 0:
                 taken.append(question)
                 left -= len(_programs(question))
-        worlds.append((World(Scene(annotation_log(decode_film(case.source))), Parameters()), taken))
+        worlds.append((World(Scene(film_log(decode_film(case.source))), Parameters()), taken))
         executors.append((Executor(case.source[1]), taken))
     shares = size / max(1, size - left)
 
@@ -171,7 +171,7 @@ def simulated_questions(size: int) -> Iterator[Pair]:
         (case, [q for q in case.questions if q.question_type in asked])
         for case in _made(min(max(size, 4), _MADE))
     ]
-    logs = [(annotation_log(decode_film(case.source)), case.scene, some) for case, some in cases]
+    logs = [(film_log(decode_film(case.source)), case.scene, some) for case, some in cases]
     work: list[tuple[Any, int, list[Question]]] = []
     while size > 0:
         for log, scene, questions in logs:

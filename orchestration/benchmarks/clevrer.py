@@ -14,7 +14,7 @@ from orchestration.benchmarks import benchmark as bm
 from substrate.base.errors import FormatError, ParameterError
 from substrate.cause.explanation import OWN, Explanation
 from substrate.cause.pictures import Pictured, pictured
-from substrate.domains.clevrer.deltas import annotation_log, events_log
+from substrate.domains.clevrer.deltas import events_log, film_log
 from substrate.domains.clevrer.emitter import MotionEmitter
 from substrate.domains.clevrer.evidence import rests_on
 from substrate.domains.clevrer.explain import explain as explain_question
@@ -115,7 +115,7 @@ def scene_logs(case: bm.Case, _: Any = None) -> list[bm.NamedLog]:
                 where=(case.source, "$.scene_index"),
                 hint=f"The file's name says {case.scene}",
             )
-        log = annotation_log(film)
+        log = film_log(film)
     return [bm.NamedLog(f"{case.scene:05d}", log)]
 
 

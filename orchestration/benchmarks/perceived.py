@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from typing import Annotated, Any
 
 import msgspec
@@ -114,8 +114,11 @@ def truth_of(case: bm.Case) -> EventLog | None:
     return None
 
 
+@lru_cache(maxsize=1)
 def look(case: bm.Case, parameters: Perception) -> tuple[Video, Perceived]:
-    """A case's video with all that perception made of it, and its record."""
+    """A case's video with all that perception made of it, and its record; the last one is kept, since a page
+    of the report shows the video whose log it has just asked for.
+    """
     proposed = decode_proposals((case.source, case.record))
     video = examined(proposed, case.source, camera=parameters.camera)
     return video, recorded(video, belief=parameters.belief)

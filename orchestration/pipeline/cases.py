@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from itertools import accumulate, groupby, islice
+from itertools import accumulate, chain, groupby, islice
 from pathlib import Path
 from threading import RLock
 from typing import Any
@@ -30,6 +30,7 @@ from orchestration.workspace.tables import (
     Storage,
     case_of,
     index_key,
+    sealed,
     shard_name,
     short_key,
     write_cases,
@@ -122,7 +123,8 @@ def build_logs(workspace: Workspace, logger: Logger, stage: str, index: Path) ->
     key = short_key(cases.folder, parameters, code_of(logger.logs))
     work, rows = partial(_log_rows, logger.logs, parameters), partial(_rows_of_shard, storage, cases.folder)
     parts = parts_of(storage, f"{folder}/{key}", len(cases.shards), rows, work, LOGS, stage)
-    manifest = write_parts(workspace.settings.spark, parts, stage)
+    made = write_parts(workspace.settings.spark, parts, stage)
+    manifest = sealed(made.folder, made.shards, made.sums, cases.shards)
     columns = ("name", "digest", "deltas", "source")
     with index.open("wb") as file:
         for place in range(parts.count):
@@ -139,14 +141,15 @@ def _rows_of_shard(storage: Storage, folder: str, number: int) -> Iterator[dict[
 
 
 def ensure_logs(workspace: Workspace, logger: Logger, stage: str) -> Manifest:
-    """The table of a logger's logs, built again where only its index is there.
+    """The table of a logger's logs, built again where only its index is there, or where it does not say how
+    many cases each shard is of.
 
     Raises:
         SubstrateError: what is built is not what the index says.
     """
     logs = workspace.logs(logger.name)
     with _MAKING:
-        if (found := logs.manifest) is None:
+        if (found := logs.manifest) is None or not found.cases:
             with replacing(logs.index.with_name("index.again.jsonl")) as again:
                 build_logs(workspace, logger, stage, again)
                 if sha256(again) != sha256(logs.index):
@@ -169,16 +172,33 @@ def _cuts(cases: Manifest, first: int | None, tasks: int | None) -> list[int]:
 
 
 def _logged_cases(
-    storage: Storage, cases: Manifest, logs: str, cuts: Sequence[int], place: int
+    storage: Storage, cases: Manifest, logs: Manifest, cuts: Sequence[int], place: int
 ) -> Iterator[dict[str, Any]]:
-    """The cases of a task in order, each with its logs; both tables are read a row group at a time."""
+    """The cases of a task in order, each with its logs; both tables are read a row group at a time.
+
+    The two may be cut differently: a table of logs stays when the number of partitions changes.
+    """
+    first, end = cuts[place : place + 2]
+    of_cases = (
+        islice(storage.rows(cases.folder, shard_name(shard)), start, stop)
+        for shard, start, stop in _within(cases.shards, first, end)
+    )
+    of_logs = (storage.rows(logs.folder, shard_name(shard)) for shard, *_ in _within(logs.cases, first, end))
+    yield from _joined(chain.from_iterable(of_cases), chain.from_iterable(of_logs))
+
+
+def _within(shards: Iterable[int], first: int, end: int) -> Iterator[tuple[int, int, int]]:
+    """The shards that hold some cases, each with the bounds of these inside it.
+
+    >>> list(_within([3, 3, 3], 2, 6))
+    [(0, 2, 3), (1, 0, 3)]
+    """
     begin = 0
-    for shard, rows in enumerate(cases.shards):
-        start, stop = (min(max(cut - begin, 0), rows) for cut in cuts[place : place + 2])
-        begin += rows
+    for shard, count in enumerate(shards):
+        start, stop = (min(max(bound - begin, 0), count) for bound in (first, end))
+        begin += count
         if start < stop:
-            files = (storage.rows(folder, shard_name(shard)) for folder in (cases.folder, logs))
-            yield from _joined(islice(next(files), start, stop), next(files))
+            yield shard, start, stop
 
 
 def _joined(cases: Iterable[dict[str, Any]], logs: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -233,7 +253,7 @@ def answer_cases(
     folder = f"{workspace.shelves[0]}/answers/{stage.replace('/', '.')}"
     key = short_key(cases.folder, logs.folder, parameters, split, tasks, first, code_of(rows))
     cuts = _cuts(cases, first, tasks)
-    given = partial(_logged_cases, storage, cases, logs.folder, cuts)
+    given = partial(_logged_cases, storage, cases, logs, cuts)
     work = partial(_answer_lines, rows, parameters, split)
     parts = parts_of(storage, f"{folder}/{key}", len(cuts) - 1, given, work, None, stage)
     write_parts(workspace.settings.spark, parts, stage)

@@ -89,11 +89,13 @@ class Manifest(msgspec.Struct, frozen=True):
     """SHA-256 of each shard's file, as it was written here."""
     seal: str = ""
     """A hash of the rest, by which a damaged manifest is known."""
+    cases: list[int] = []
+    """The number of cases that each shard was computed from, in a table of logs."""
 
     @property
     def whole(self) -> bool:
         """Tell whether none of it is damaged; a table that was written without sums cannot tell."""
-        return self == sealed(self.folder, self.shards, self.sums)
+        return self == sealed(self.folder, self.shards, self.sums, self.cases)
 
     @property
     def rows(self) -> int:
@@ -101,9 +103,10 @@ class Manifest(msgspec.Struct, frozen=True):
         return sum(self.shards)
 
 
-def sealed(folder: str, shards: list[int], sums: list[str]) -> Manifest:
+def sealed(folder: str, shards: list[int], sums: list[str], cases: Sequence[int] = ()) -> Manifest:
     """The manifest of a table by its shards' numbers of rows and sums."""
-    return Manifest(folder, shards, sums, short_key(folder, shards, sums) if sums else "")
+    parts = [folder, shards, sums, *([cases] if cases else [])]
+    return Manifest(folder, shards, sums, short_key(*parts) if sums else "", [*cases])
 
 
 @dataclass(frozen=True)

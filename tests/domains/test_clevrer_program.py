@@ -9,7 +9,7 @@ import pytest
 from clevrer_scenes import annotation
 
 from substrate import FormatError, ProgramError
-from substrate.domains.clevrer.deltas import annotation_log
+from substrate.domains.clevrer.deltas import annotation_log, film_log
 from substrate.domains.clevrer.format import decode_annotation, decode_film
 from substrate.domains.clevrer.parameters import Counterfactual, Explanatory, Parameters, Predictive
 from substrate.domains.clevrer.program import OPCODES, World, run
@@ -253,9 +253,9 @@ def test_a_film_gives_the_log_of_its_annotation_and_refuses_what_that_would_hold
     record = annotation(collisions=[(0, 1, 30)])
     source = ("film.json", json.dumps(record).encode())
     whole = annotation_log(decode_annotation(source))
-    assert annotation_log(decode_film(source)).to_patch() == whole.to_patch()
+    assert film_log(decode_film(source)).to_patch() == whole.to_patch()
     record["motion_trajectory"][29]["objects"][1]["orientation"][2] = "north"
     source = ("film.json", json.dumps(record).encode())
     place = r"film.json: \$.motion_trajectory\[29\].objects\[1\].orientation\[2\]: Expected `float`"
     with pytest.raises(FormatError, match=place):
-        annotation_log(decode_film(source))
+        film_log(decode_film(source))

@@ -73,7 +73,8 @@ def test_the_order_of_imports_changes_no_stage() -> None:
         (
             "substrate.generators",
             {"format"},
-            {"base.errors", "base.extras", "base.files", "base.inputs", "base.limits", "log.journal"},
+            {f"base.{name}" for name in ("errors", "extras", "files", "inputs", "limits", "records")}
+            | {"log.journal"},
         ),
         ("substrate.baselines", {"format", "deltas", "rows"}, None),
     ],

@@ -64,9 +64,6 @@ def annotation_log(annotation: Annotation | Film) -> EventLog:
     >>> log = annotation_log(Annotation(7, "video_00007.mp4", [cube], frames, []))
     >>> bool(log.state(1).query("PREFIX : <urn:substrate:clevrer:> ASK { ?event a :Entry ; :frame 1 }"))
     True
-
-    Raises:
-        FormatError: a pose of a film cannot be read.
     """
     frames = len(annotation.motion_trajectory)
     scene = scene_iri(annotation.scene_index)
@@ -87,15 +84,23 @@ def annotation_log(annotation: Annotation | Film) -> EventLog:
         subject = f"<{scene}:object:{number}>"
         moving = [x * x + y * y > _MOVING for x, y, _ in map(_velocity, track)]
         lines += _flips(subject, visible[number], moving)
-        try:
-            lines += _poses(subject, track, posed)
-        except msgspec.ValidationError:
-            if isinstance(annotation, Film):
-                decode_annotation(annotation.source)  # names the frame and what is wrong with it
-            raise
+        lines += _poses(subject, track, posed)
     occurrences.sort()
     occurrences += ((c.frame_id, "Collision", c.object_ids) for c in annotation.collision)
     return _log(scene, frames, lines, occurrences)
+
+
+def film_log(film: Film) -> EventLog:
+    """The event log of an official annotation that was decoded as far as the log needs it.
+
+    Raises:
+        FormatError: a pose cannot be read.
+    """
+    try:
+        return annotation_log(film)
+    except msgspec.ValidationError:
+        decode_annotation(film.source)  # names the frame and what is wrong with it
+        raise
 
 
 def events_log(scene_events: SceneEvents) -> EventLog:
