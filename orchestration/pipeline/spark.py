@@ -145,9 +145,12 @@ def _forget_ended() -> None:
     from pyspark.sql import SparkSession
 
     if _ended():
-        SparkContext._gateway = SparkContext._jvm = None  # pyright: ignore[reportPrivateUsage]
-        SparkContext._active_spark_context = None  # pyright: ignore[reportPrivateUsage]
-        SparkSession._instantiatedSession = SparkSession._activeSession = None  # pyright: ignore[reportPrivateUsage]
+        for holder, names in (
+            (SparkContext, ("_gateway", "_jvm", "_active_spark_context")),
+            (SparkSession, ("_instantiatedSession", "_activeSession")),
+        ):
+            for name in names:
+                setattr(holder, name, None)
 
 
 def _master(settings: Spark) -> str:
@@ -186,7 +189,7 @@ def _configuration(settings: Spark, local: bool, remote: bool) -> dict[str, str]
     return of_queries | own
 
 
-LOGGING = f"-Dlog4j2.configurationFile={Path(__file__).with_name('log4j2.properties').as_uri()}"
+LOGGING = f"-Dlog4j2.configurationFile={Path(__file__).absolute().with_name('log4j2.properties').as_uri()}"
 """The option that keeps Java's log to errors."""
 CLASSES = Path(sys.prefix) / "spark-classes.jsa"
 """Spark's classes as Java keeps them parsed, made by ``make setup``: a JVM that maps them starts on half the

@@ -156,7 +156,7 @@ def test_a_disk_that_is_full_in_the_middle_of_a_stage_is_named(make_project: Cal
     """Tables lie on a disk of their own, which has room for the cases and not for the logs."""
     root = make_project()
     assert substrate("materialize", "babi/dataset").wait() == 0
-    small = 'mount -t tmpfs -o size=16k tmpfs "$0/storage"'
+    small = 'mount -t tmpfs -o size=32k tmpfs "$0/storage"'
     run = substrate("materialize", "babi/logs", before=mounting(root, small, "find storage -type f"))
     files, said = run.communicate()
     assert run.returncode == 1
