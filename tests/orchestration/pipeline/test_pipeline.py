@@ -51,8 +51,7 @@ def test_a_run_ends_in_a_table_and_neither_repetition_nor_partitions_change_a_by
     total = json.loads(first[0]["sample/scores/clevrer.descriptive.per_question.json"])
     graded = [row for row in rows if row.subset == "descriptive"]
     assert (total["n"], total["correct"]) == (len(graded), sum(bool(row.correct) for row in graded))
-    run(3, "clevrer", force=True)
-    run(3, "twin", force=True)
+    run(3, force=True)
     assert (snapshot(reproduced / "artifacts"), snapshot(reproduced / "data")) == first
 
 
