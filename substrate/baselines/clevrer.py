@@ -29,9 +29,6 @@ What enters, exits and collides, only the numbered events say; \
 before and after an event mean at an earlier and at a later frame.
 Reply with JSON only, {{"answer": "..."}} with one of: {", ".join(VOCABULARY)}."""
 
-Values = Mapping[str, str]
-"""The values of one subject's deltas at a tick, by predicate; ``-`` before the predicate of a retraction."""
-
 
 def log_text(log: EventLog, *, poses: bool = True) -> str:
     """Every delta of a CLEVRER log as English, in log order: a line for each subject and tick.

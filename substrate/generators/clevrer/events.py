@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -10,7 +10,7 @@ from typing import Literal
 
 import msgspec
 
-from substrate.domains.clevrer.format import MOVING_SPEED, Annotation, Collision, Frame
+from substrate.domains.clevrer.format import MOVING_SPEED, Annotation, Frame
 
 EventType = Literal["in", "out", "collision"]
 
@@ -42,11 +42,6 @@ def observed_events(annotation: Annotation) -> list[Event]:
         if then.inside_camera_view != now.inside_camera_view
     ]
     return sorted([*collisions, *flips], key=lambda event: (event.frame, event.type, event.objects))
-
-
-def collision_events(collisions: Iterable[Collision]) -> list[Event]:
-    """Collisions as events, in the given order."""
-    return [Event("collision", _sorted(c.object_ids), c.frame_id) for c in collisions]
 
 
 def _sorted(objects: Sequence[int]) -> tuple[int, ...]:
