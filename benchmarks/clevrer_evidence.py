@@ -14,6 +14,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+from substrate.base.numbered import sources_in
 from substrate.cause.evidence import RECORDED
 from substrate.domains.clevrer.deltas import events_log
 from substrate.domains.clevrer.evidence import frames_off, rests_on
@@ -22,7 +23,7 @@ from substrate.domains.clevrer.format import read_questions, read_scene_events
 from substrate.domains.clevrer.interpreter import answer_scene
 from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.clevrer.perception.calibrate import is_aside
-from substrate.domains.clevrer.perception.format import decode_proposals, proposal_names, proposal_sources
+from substrate.domains.clevrer.perception.format import decode_proposals, proposal_names
 from substrate.domains.clevrer.perception.log import perceived_log
 from substrate.domains.clevrer.perception.perceive import examined
 from substrate.domains.clevrer.scene import Scene
@@ -45,7 +46,7 @@ def main() -> int:
     rests: Counter[str] = Counter()
     off: list[int | None] = []
     for video, source in zip(
-        videos, proposal_sources(data / "proposals.zip", [names[video] for video in videos]), strict=True
+        videos, sources_in(data / "proposals.zip", [names[video] for video in videos]), strict=True
     ):
         log = perceived_log(examined(decode_proposals(source), source[0]))
         questions = {question.question_id: question for question in asked[video].questions}

@@ -22,6 +22,7 @@ from msgspec import Struct
 from msgspec.json import Decoder
 
 from substrate.base.inputs import decode
+from substrate.base.numbered import sources_in
 from substrate.domains.clevrer.counterfactual import judge
 from substrate.domains.clevrer.deltas import annotation_log
 from substrate.domains.clevrer.emitter import future
@@ -31,7 +32,6 @@ from substrate.domains.clevrer.format import (
     Collision,
     SceneQuestions,
     annotation_names,
-    annotation_sources,
     decode_annotation,
     read_questions,
 )
@@ -81,7 +81,7 @@ def read_worlds(data: Path) -> list[World]:
         Decoder(Truth),
     )
     found: list[World] = []
-    for scene, source in zip(names, annotation_sources(data / "annotation", names.values()), strict=True):
+    for scene, source in zip(names, sources_in(data / "annotation", names.values()), strict=True):
         film, path = decode_annotation(source), data / "truth" / f"truth_{scene:05d}.json"
         found.append(
             World(film, annotation_log(film), asked[scene], decode(decoder, path.read_bytes(), path))

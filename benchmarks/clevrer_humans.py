@@ -18,6 +18,7 @@ from random import Random
 from typing import NamedTuple
 
 from substrate.base.errors import ProgramError
+from substrate.base.numbered import sources_in
 from substrate.domains.clevrer.deltas import events_log
 from substrate.domains.clevrer.format import read_scene_events
 from substrate.domains.clevrer.humans import (
@@ -29,7 +30,7 @@ from substrate.domains.clevrer.humans import (
     responsible,
 )
 from substrate.domains.clevrer.parameters import Parameters
-from substrate.domains.clevrer.perception.format import decode_proposals, proposal_names, proposal_sources
+from substrate.domains.clevrer.perception.format import decode_proposals, proposal_names
 from substrate.domains.clevrer.perception.log import perceived_log
 from substrate.domains.clevrer.perception.perceive import examined
 from substrate.domains.clevrer.scene import Scene
@@ -118,7 +119,7 @@ def filmed(data: Path, records: Mapping[int, HumanScene]) -> Iterator[tuple[bool
     where = data / "proposals.zip"
     names = proposal_names(where)
     for number in sorted(names.keys() & records.keys()):
-        (source,) = proposal_sources(where, [names[number]])
+        (source,) = sources_in(where, [names[number]])
         scene = Scene(perceived_log(examined(decode_proposals(source), source[0])))
         for one in asked_of(number, records[number], scene):
             forks: Rule = lambda cause, effect, at: responsible(cause, effect, at, Parameters())  # noqa: E731

@@ -25,6 +25,7 @@ import msgspec
 import numpy as np
 
 from orchestration.scoring.statistics import wilson
+from substrate.base.numbered import sources_in
 from substrate.domains.clevrer.deltas import events_log
 from substrate.domains.clevrer.format import (
     FRAMES,
@@ -34,7 +35,6 @@ from substrate.domains.clevrer.format import (
     SceneEvents,
     SceneQuestions,
     annotation_names,
-    annotation_sources,
     decode_annotation,
     in_out_objects,
     read_questions,
@@ -54,7 +54,7 @@ from substrate.domains.clevrer.perception.calibrate import (
     touched,
 )
 from substrate.domains.clevrer.perception.ensemble import answer_perceived, compact
-from substrate.domains.clevrer.perception.format import decode_proposals, proposal_names, proposal_sources
+from substrate.domains.clevrer.perception.format import decode_proposals, proposal_names
 from substrate.domains.clevrer.perception.future import PERCEIVED, estimates, met, straight
 from substrate.domains.clevrer.perception.judge import Gold, lost, read_gold, said
 from substrate.domains.clevrer.perception.masks import sightings
@@ -91,7 +91,7 @@ def examine(
     names = {n: name for n, name in proposal_names(where).items() if part(n)}
     return [
         examined(decode_proposals(source), source[0], mended=mended, bridged=bridged)
-        for source in proposal_sources(where, names.values())
+        for source in sources_in(where, names.values())
     ]
 
 
@@ -210,7 +210,7 @@ def place_errors(data: Path, judged: Judged) -> Iterator[str]:
     where = data / "annotations"
     films = {
         film.scene_index: film
-        for film in map(decode_annotation, annotation_sources(where, annotation_names(where).values()))
+        for film in map(decode_annotation, sources_in(where, annotation_names(where).values()))
     }
     off: dict[str, list[float]] = {}
     for _, video, _ in judged:
@@ -288,7 +288,7 @@ def report(title: str, judged: Judged, asked: Mapping[int, SceneQuestions]) -> N
 def speed(data: Path, videos: int = 60) -> None:
     """Seconds of processor time a video, beside decoding alone."""
     where = data / "proposals.zip"
-    sources = list(proposal_sources(where, list(proposal_names(where).values())[:videos]))
+    sources = list(sources_in(where, list(proposal_names(where).values())[:videos]))
     start = time.process_time()
     decoded = [(decode_proposals(source), source[0]) for source in sources]
     looked = [sightings(*one) for one in decoded]

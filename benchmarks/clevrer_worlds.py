@@ -28,9 +28,9 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from substrate.base.errors import SubstrateError
+from substrate.base.numbered import sources_in
 from substrate.domains.clevrer.format import (
     annotation_names,
-    annotation_sources,
     decode_annotation,
     read_scene_events,
 )
@@ -76,9 +76,7 @@ def fitted(folder: Path, real: Real) -> Measured:
     """Properties that real scenes alone show."""
     annotations = [
         decode_annotation(source)
-        for source in annotation_sources(
-            folder / "annotations", annotation_names(folder / "annotations").values()
-        )
+        for source in sources_in(folder / "annotations", annotation_names(folder / "annotations").values())
     ]
     return measure(real.fitted, real.fitted_motion, annotations)
 

@@ -16,13 +16,13 @@ import pybullet as bullet
 from benchmarks.speed.executor import Executor
 from benchmarks.speed.measure import Bench, Pair
 from substrate.base.errors import ProgramError
+from substrate.base.numbered import sources_in
 from substrate.domains.clevrer import emitter
 from substrate.domains.clevrer.deltas import film_log
 from substrate.domains.clevrer.format import (
     Annotation,
     Question,
     annotation_names,
-    annotation_sources,
     decode_film,
     read_questions,
 )
@@ -58,7 +58,7 @@ def _made(count: int) -> tuple[_Case, ...]:
         write_release(folder, (encode_scene(scene_files(10000 + n, 1)) for n in range(count)))
         annotations = folder / "annotation.zip"
         names = annotation_names(annotations)
-        sources = list(annotation_sources(annotations, list(names.values())))
+        sources = list(sources_in(annotations, list(names.values())))
         asked = read_questions(folder / "questions.json")
     return tuple(
         _Case(scene, source, asked[scene].questions) for scene, source in zip(names, sources, strict=True)

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from orchestration.benchmarks import benchmark as bm
 from substrate.base.errors import FormatError, ParameterError
+from substrate.base.numbered import sources_in
 from substrate.cause.explanation import OWN, Explanation
 from substrate.cause.pictures import Pictured, pictured
 from substrate.domains.clevrer.deltas import events_log, film_log
@@ -22,7 +23,6 @@ from substrate.domains.clevrer.format import (
     SUBSETS,
     SceneQuestions,
     annotation_names,
-    annotation_sources,
     decode_film,
     decode_scene_events,
     event_sources,
@@ -89,7 +89,7 @@ def scene_cases(
         if events and index is not None:
             sources = event_sources(events, index, scenes)
         else:
-            sources = annotation_sources(files["annotations"], (names[scene] for scene in scenes))
+            sources = sources_in(files["annotations"], (names[scene] for scene in scenes))
         for scene, (name, record) in zip(scenes, sources, strict=True):
             yield bm.Case(scene, name, record, bytes(asked.get(scene, b"")), "" if annotations else EVENTS)
 

@@ -16,11 +16,11 @@ from pyoxigraph import NamedNode
 from orchestration.benchmarks import benchmark as bm
 from orchestration.benchmarks.clevrer import explain_asked, wordings_of
 from orchestration.benchmarks.transfer import TRANSFER
+from substrate.base.numbered import sources_in
 from substrate.cause.evidence import IMAGINED, RULED
 from substrate.cause.explanation import OWN, Explanation
 from substrate.cause.pictures import Pictured
 from substrate.domains.clevrer.evidence import rests_on
-from substrate.domains.clevrer.format import annotation_sources
 from substrate.domains.clevrer.picture import scene_timeline
 from substrate.domains.comphy.deltas import NAMESPACE, target_log
 from substrate.domains.comphy.explain import explain as explain_question
@@ -54,7 +54,7 @@ def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = 
 
     def each() -> Iterator[bm.Case]:
         for scene in scenes:
-            videos = annotation_sources(annotations, [names[scene].target, *names[scene].references])
+            videos = sources_in(annotations, [names[scene].target, *names[scene].references])
             record = msgspec.json.encode({name: msgspec.Raw(data) for name, data in videos})
             questions = bytes(asked.get(scene, b""))
             yield bm.Case(scene, f"{annotations}:{names[scene].target}", record, questions)

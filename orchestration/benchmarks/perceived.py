@@ -19,12 +19,13 @@ from orchestration.benchmarks.clevrer import (
     scene_logs,
     wordings,
 )
+from substrate.base.numbered import sources_in
 from substrate.domains.clevrer.evidence import rests_on
 from substrate.domains.clevrer.format import SceneQuestions, read_questions
 from substrate.domains.clevrer.interpreter import answer_scene
 from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.clevrer.perception.explain import explain_perceived
-from substrate.domains.clevrer.perception.format import decode_proposals, proposal_names, proposal_sources
+from substrate.domains.clevrer.perception.format import decode_proposals, proposal_names
 from substrate.domains.clevrer.perception.judge import gold_of, happenings, lost
 from substrate.domains.clevrer.perception.log import perceived_log
 from substrate.domains.clevrer.perception.parameters import Perception
@@ -73,7 +74,7 @@ def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = 
     videos = bm.asked_scenes(names, asked, files, where, only, unasked or not asked)
 
     def each() -> Iterator[bm.Case]:
-        sources = proposal_sources(where, [names[video] for video in videos])
+        sources = sources_in(where, [names[video] for video in videos])
         truths = _truths(files, videos)
         truth = next(truths, None)
         for video, (name, record) in zip(videos, sources, strict=True):

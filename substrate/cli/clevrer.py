@@ -13,13 +13,14 @@ import typer
 
 from substrate.base.errors import FormatError
 from substrate.base.files import replacing
+from substrate.base.numbered import sources_in
 from substrate.cli.console import JsonOption, failing, give, say, speaking_as
 from substrate.cli.events import speaking
 from substrate.cli.notices import others_apart
 from substrate.domains.clevrer.format import read_scene_events
 from substrate.domains.clevrer.motion.predict import predict_collisions
 from substrate.domains.clevrer.motion.trajectories import read_trajectories
-from substrate.domains.clevrer.perception.format import decode_proposals, proposal_names, proposal_sources
+from substrate.domains.clevrer.perception.format import decode_proposals, proposal_names
 from substrate.domains.clevrer.perception.log import perceived_log
 from substrate.domains.clevrer.perception.perceive import examined, recorded
 
@@ -167,7 +168,7 @@ def _perceive(
         if folder:
             folder.mkdir()
         with fresh.open("wb") as file:
-            for done, source in enumerate(proposal_sources(proposals, names.values()), start=1):
+            for done, source in enumerate(sources_in(proposals, names.values()), start=1):
                 video = examined(decode_proposals(source), source[0], until=until)
                 found = recorded(video)
                 objects, collisions = objects + len(found.objects), collisions + len(found.collisions)

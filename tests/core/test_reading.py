@@ -16,10 +16,10 @@ import pytest
 
 from substrate.base.errors import FormatError
 from substrate.base.inputs import read_bytes, require_members
+from substrate.base.numbered import sources_in
 from substrate.domains.babi.format import parse_stories
 from substrate.domains.clevrer.format import (
     annotation_names,
-    annotation_sources,
     decode_annotation,
     decode_scene_events,
     read_questions,
@@ -250,7 +250,7 @@ def test_a_member_that_occurs_twice_or_is_damaged(tmp_path: Path) -> None:
     raw[200] ^= 1
     archive.write_bytes(raw)
     with pytest.raises(FormatError, match="cannot be read from the zip"):
-        list(annotation_sources(archive, annotation_names(archive).values()))
+        list(sources_in(archive, annotation_names(archive).values()))
     with pytest.raises(FormatError, match="more than 200000 members"):
         require_members((f"{n}.json" for n in range(200_001)), archive)
 

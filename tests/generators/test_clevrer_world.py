@@ -17,6 +17,7 @@ import msgspec
 import pytest
 
 from substrate.base.errors import ParameterError
+from substrate.base.numbered import sources_in
 from substrate.domains.clevrer.format import (
     FRAMES,
     Annotation,
@@ -25,7 +26,6 @@ from substrate.domains.clevrer.format import (
     ObjectProperty,
     Shape,
     annotation_names,
-    annotation_sources,
     decode_annotation,
     read_questions,
 )
@@ -228,7 +228,7 @@ def test_files_read_back_as_official_ones(tmp_path: Path, scenes: list[WorldScen
     assert list(names.values()) == [
         f"annotation_10000-11000/annotation_{index}.json" for index in (10_000, 10_001)
     ]
-    for source, scene in zip(annotation_sources(annotations, names.values()), scenes[:2], strict=True):
+    for source, scene in zip(sources_in(annotations, names.values()), scenes[:2], strict=True):
         assert decode_annotation(source) == scene.annotation
         raw = json.loads(source[1])
         assert list(raw) == ANNOTATION_KEYS

@@ -10,10 +10,10 @@ from typer.testing import CliRunner
 
 from orchestration.cli.main import app
 from substrate import TBox
+from substrate.base.numbered import sources_in
 from substrate.domains.clevrer.deltas import annotation_log, events_log
 from substrate.domains.clevrer.format import (
     annotation_names,
-    annotation_sources,
     decode_annotation,
     read_scene_events,
 )
@@ -82,7 +82,7 @@ def test_official_annotations_convert_without_loss(real_data: Path) -> None:
     names = annotation_names(folder)
     assert len(names) == 8
     shapes = TBox.load("clevrer")
-    for source in annotation_sources(folder, names.values()):
+    for source in sources_in(folder, names.values()):
         raw = json.loads(source[1])
         log = annotation_log(decode_annotation(source))
         scene = Scene(log)

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from substrate.domains.clevrer.format import annotation_names, annotation_sources, decode_annotation
+from substrate.base.numbered import sources_in
+from substrate.domains.clevrer.format import annotation_names, decode_annotation
 from substrate.domains.comphy.format import Target
 from substrate.domains.comphy.inference import infer
 
@@ -16,7 +17,7 @@ from substrate.domains.comphy.inference import infer
 def test_real_scenes_have_neither_heavy_nor_charged_objects(real_data: Path) -> None:
     folder = real_data / "clevrer" / "annotations"
     ratios: list[float] = []
-    for source in annotation_sources(folder, annotation_names(folder).values()):
+    for source in sources_in(folder, annotation_names(folder).values()):
         film = decode_annotation(source)
         found = infer(Target(film.scene_index, film, (film,)))
         assert set(found.masses.values()) == {1}

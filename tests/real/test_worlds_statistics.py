@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from msgspec.structs import asdict
 
+from substrate.base.numbered import sources_in
 from substrate.domains.clevrer.format import (
     annotation_names,
-    annotation_sources,
     decode_annotation,
     read_scene_events,
 )
@@ -71,7 +71,7 @@ def test_constants_in_force_are_what_real_scenes_show(
         measure(
             train,
             tracked[::2],
-            [decode_annotation(source) for source in annotation_sources(clevrer / "annotations", names)],
+            [decode_annotation(source) for source in sources_in(clevrer / "annotations", names)],
         )
     )
     kept = {name: value for name, value in shown.items() if not name.startswith("kept")}

@@ -31,11 +31,11 @@ from orchestration.settings import load_settings
 from orchestration.workspace.tables import Manifest, Storage, short_key, table_sums, write_cases
 from substrate import EventLog, TBox, unfold
 from substrate.adapters.memory_tools import READING, WRITING, Desk
+from substrate.base.numbered import sources_in
 from substrate.domains.babi.format import parse_stories
 from substrate.domains.clevrer.deltas import annotation_log, events_log
 from substrate.domains.clevrer.format import (
     annotation_names,
-    annotation_sources,
     decode_annotation,
     read_questions,
     read_scene_events,
@@ -204,7 +204,7 @@ def _tbox(path: Path) -> None:
 
 def _annotations(path: Path) -> None:
     names = annotation_names(path)
-    for source in annotation_sources(path, names.values()):
+    for source in sources_in(path, names.values()):
         annotation_log(decode_annotation(source))
 
 

@@ -8,7 +8,6 @@ units a second, a frame is :data:`SECONDS_PER_FRAME` of motion.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from pathlib import Path
@@ -18,17 +17,13 @@ import msgspec
 
 from substrate.base.errors import FormatError
 from substrate.base.inputs import (
-    ZIP_ERRORS,
     Measure,
     Source,
     Whole,
     decode,
-    members,
-    open_zip,
-    read_bytes,
-    read_member,
 )
 from substrate.base.limits import LIMITS
+from substrate.base.numbered import numbered
 from substrate.base.records import Index, Records, Text, listed
 
 FRAMES = 128
@@ -213,7 +208,6 @@ class SceneQuestions(msgspec.Struct, frozen=True):
     video_filename: str = ""
 
 
-_ANNOTATION = re.compile(r"annotation_([0-9]{1,9})\.json(\.gz)?$")
 _annotations = msgspec.json.Decoder(Annotation)
 _films = msgspec.json.Decoder(_Filmed)
 _vector = msgspec.json.Decoder(Vector)
@@ -222,50 +216,10 @@ _scene_events = msgspec.json.Decoder(SceneEvents)
 
 
 def annotation_names(where: Path) -> dict[int, str]:
-    """Scene index to file or zip-member name of every annotation under a folder or in a zip, by index."""
-    try:
-        if where.is_dir():
-            names: Iterable[str] = (
-                path.relative_to(where).as_posix() for path in where.rglob("annotation_*.json*")
-            )
-        else:
-            with open_zip(where) as archive:
-                names = [info.filename for info in members(archive, where)]
-    except ZIP_ERRORS as error:
-        raise FormatError(
-            f"neither a folder nor a readable zip ({error})",
-            where=(where,),
-            hint="Give a folder or zip of annotation_NNNNN.json",
-        ) from error
-    found: dict[int, str] = {}
-    for name in sorted(names):
-        if match := _ANNOTATION.search(name):
-            scene = int(match[1])
-            if scene in found:
-                raise FormatError(
-                    f"scene {scene} occurs twice: {found[scene]} and {name}",
-                    where=(where,),
-                    hint="Keep one of them",
-                )
-            found[scene] = name
-    if not found:
-        raise FormatError(
-            "holds no annotation_NNNNN.json",
-            where=(where,),
-            hint="Give the folder or zip of official annotations",
-        )
-    return dict(sorted(found.items()))
-
-
-def annotation_sources(where: Path, names: Iterable[str]) -> Iterator[Source]:
-    """Name and bytes of the given annotations of a folder or zip, the zip opened once."""
-    if where.is_dir():
-        for name in names:
-            yield str(where / name), read_bytes(where / name)
-        return
-    with open_zip(where) as archive:
-        for name in names:
-            yield f"{where}:{name}", read_member(archive, where, name)
+    """Scene index to file or zip-member name of every annotation under a folder or in a zip, by index; errors
+    as :func:`~substrate.base.numbered.numbered`.
+    """
+    return numbered(where, "annotation", "scene", "official annotations")
 
 
 def decode_annotation(source: Source) -> Annotation:

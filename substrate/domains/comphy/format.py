@@ -26,15 +26,15 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from substrate.base.errors import FormatError
-from substrate.base.inputs import ZIP_ERRORS, Source, Whole, members, open_zip
+from substrate.base.inputs import Source, Whole
 from substrate.base.limits import LIMITS
+from substrate.base.numbered import names_in, sources_in
 from substrate.base.records import Records
 from substrate.domains.clevrer.format import (
     MOVING_SPEED,
     Annotation,
     Choice,
     ObjectProperty,
-    annotation_sources,
     decode_annotation,
     read_by_scene,
 )
@@ -138,7 +138,7 @@ def target_names(where: Path) -> dict[int, TargetNames]:
         FormatError: it cannot be read, holds none, has one twice, or an example lacks one of its videos.
     """
     found: dict[int, dict[int, str]] = {}
-    for name in sorted(_names(where)):
+    for name in names_in(where, "annotation"):
         if match := _NAME.search(name):
             videos, video = found.setdefault(int(match[1]), {}), int(match[2] or -1)
             if video in videos:
@@ -169,20 +169,6 @@ def target_names(where: Path) -> dict[int, TargetNames]:
     }
 
 
-def _names(where: Path) -> list[str]:
-    try:
-        if where.is_dir():
-            return [path.relative_to(where).as_posix() for path in where.rglob("annotation_*.json*")]
-        with open_zip(where) as archive:
-            return [info.filename for info in members(archive, where)]
-    except ZIP_ERRORS as error:
-        raise FormatError(
-            f"neither a folder nor a readable zip ({error})",
-            where=(where,),
-            hint="Give a folder or zip of annotations",
-        ) from error
-
-
 def read_target(where: Path, scene: int, names: TargetNames) -> Target:
     """An example, checked: CLEVRER's rules for every annotation, and no two objects of a video that look
     alike.
@@ -190,7 +176,7 @@ def read_target(where: Path, scene: int, names: TargetNames) -> Target:
     Raises:
         FormatError: as CLEVRER's; the message names file and path.
     """
-    return decode_target(scene, list(annotation_sources(where, [names.target, *names.references])))
+    return decode_target(scene, list(sources_in(where, [names.target, *names.references])))
 
 
 def decode_target(scene: int, sources: Iterable[Source]) -> Target:

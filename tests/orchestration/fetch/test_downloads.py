@@ -36,7 +36,8 @@ from orchestration.fetch.transfer import DownloadError, RefusedError, Transfer, 
 from orchestration.scoring.published import published
 from substrate.base.errors import FormatError, ParameterError
 from substrate.base.files import OutputError
-from substrate.domains.clevrer.format import annotation_names, annotation_sources, read_questions
+from substrate.base.numbered import sources_in
+from substrate.domains.clevrer.format import annotation_names, read_questions
 
 SCENES = (10000, 10001, 10999, 11000, 14999)
 QUICK = Patience(connect=2.0, read=0.3, attempts=3, backoff=0.01, longest=0.02)
@@ -238,7 +239,7 @@ def test_the_official_layout_arrives_whole_and_the_readers_take_it(
     names = annotation_names(out / "annotation_validation.zip")
     assert names[14999] == "annotation_14000-15000/annotation_14999.json"
     assert tuple(names) == SCENES == tuple(read_questions(out / "validation.json"))
-    assert len(list(annotation_sources(out / "annotation_validation.zip", names.values()))) == len(SCENES)
+    assert len(list(sources_in(out / "annotation_validation.zip", names.values()))) == len(SCENES)
 
 
 def test_the_first_download_of_an_archive_is_pinned_with_hash_size_and_address(

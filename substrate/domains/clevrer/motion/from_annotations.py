@@ -13,12 +13,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from substrate.base.errors import FormatError
+from substrate.base.numbered import sources_in
 from substrate.domains.clevrer.format import (
     Annotation,
     Collision,
     Shape,
     annotation_names,
-    annotation_sources,
     decode_annotation,
     tracks,
 )
@@ -87,9 +87,7 @@ class Impact(Struct, frozen=True):
 
 def read_annotations(where: Path) -> list[Annotation]:
     """Every annotation of a folder or zip, by scene."""
-    return [
-        decode_annotation(source) for source in annotation_sources(where, annotation_names(where).values())
-    ]
+    return [decode_annotation(source) for source in sources_in(where, annotation_names(where).values())]
 
 
 def free_flight(annotation: Annotation) -> Iterator[Free]:

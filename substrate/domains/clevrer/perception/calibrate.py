@@ -24,11 +24,11 @@ import numpy as np
 from substrate.base.errors import FormatError, SubstrateError
 from substrate.base.extras import needed
 from substrate.base.inputs import read_text
+from substrate.base.numbered import sources_in
 from substrate.domains.clevrer.format import (
     SHAPES,
     Annotation,
     annotation_names,
-    annotation_sources,
     decode_annotation,
 )
 from substrate.domains.clevrer.perception.belief import Belief, contact_terms, crossing_terms, fit
@@ -216,7 +216,7 @@ def main(arguments: list[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     try:
         names = annotation_names(given.annotations).values()
-        films = [decode_annotation(source) for source in annotation_sources(given.annotations, names)]
+        films = [decode_annotation(source) for source in sources_in(given.annotations, names)]
         known = poses(given.proposals, films)
         if not known:
             raise FormatError(

@@ -6,7 +6,6 @@ A ``ground_truth`` key that a file may hold has no field here, so nothing can re
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -14,15 +13,11 @@ import msgspec
 
 from substrate.base.errors import FormatError
 from substrate.base.inputs import (
-    ZIP_ERRORS,
     Source,
     Whole,
     decode,
-    members,
-    open_zip,
-    read_bytes,
-    read_member,
 )
+from substrate.base.numbered import numbered
 from substrate.domains.clevrer.format import Color, Material, Shape
 
 _FILE = re.compile(r"(?:^|/)sim_([0-9]{1,9})\.json(\.gz)?$")
@@ -65,52 +60,8 @@ _videos = msgspec.json.Decoder(ProposedVideo)
 
 
 def proposal_names(where: Path) -> dict[int, str]:
-    """Video number to file or zip-member name of every ``sim_NNNNN.json`` of a folder or zip, by number.
-
-    Raises:
-        FormatError: ``where`` is neither, two files have one number, or there is none.
-    """
-    try:
-        if where.is_dir():
-            names: Iterable[str] = (path.relative_to(where).as_posix() for path in where.rglob("sim_*.json*"))
-        else:
-            with open_zip(where) as archive:
-                names = [info.filename for info in members(archive, where)]
-    except ZIP_ERRORS as error:
-        raise FormatError(
-            f"neither a folder nor a readable zip ({error})",
-            where=(where,),
-            hint="Give a folder or zip of sim_NNNNN.json",
-        ) from error
-    found: dict[int, str] = {}
-    for name in sorted(names):
-        if match := _FILE.search(name):
-            video = int(match[1])
-            if video in found:
-                raise FormatError(
-                    f"video {video} occurs twice: {found[video]} and {name}",
-                    where=(where,),
-                    hint="Keep one of them",
-                )
-            found[video] = name
-    if not found:
-        raise FormatError(
-            "holds no sim_NNNNN.json",
-            where=(where,),
-            hint="Give the folder or zip of NS-DR's processed proposals",
-        )
-    return dict(sorted(found.items()))
-
-
-def proposal_sources(where: Path, names: Iterable[str]) -> Iterator[Source]:
-    """Name and bytes of the given files of a folder or zip, the zip opened once."""
-    if where.is_dir():
-        for name in names:
-            yield str(where / name), read_bytes(where / name)
-        return
-    with open_zip(where) as archive:
-        for name in names:
-            yield f"{where}:{name}", read_member(archive, where, name)
+    """Video number to name of every ``sim_NNNNN.json``; as :func:`~substrate.base.numbered.numbered`."""
+    return numbered(where, "sim", "video", "NS-DR's processed proposals")
 
 
 def decode_proposals(source: Source) -> ProposedVideo:

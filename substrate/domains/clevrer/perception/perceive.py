@@ -9,6 +9,7 @@ from typing import Literal
 import msgspec
 
 from substrate.base.errors import FormatError
+from substrate.base.numbered import sources_in
 from substrate.domains.clevrer.format import CompactObject
 from substrate.domains.clevrer.perception.belief import BELIEF, Belief
 from substrate.domains.clevrer.perception.borders import Crossing, crossings
@@ -18,7 +19,6 @@ from substrate.domains.clevrer.perception.format import (
     ProposedVideo,
     decode_proposals,
     proposal_names,
-    proposal_sources,
 )
 from substrate.domains.clevrer.perception.masks import Look, Sightings, sightings
 from substrate.domains.clevrer.perception.paths import Path, paths
@@ -104,7 +104,7 @@ def read_videos(where: FilePath, only: Collection[int] | None = None) -> Iterato
         FormatError: as :func:`~substrate.domains.clevrer.perception.format.decode_proposals`.
     """
     names = {n: name for n, name in proposal_names(where).items() if only is None or n in only}
-    for source in proposal_sources(where, names.values()):
+    for source in sources_in(where, names.values()):
         yield source[0], decode_proposals(source)
 
 

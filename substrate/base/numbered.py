@@ -1,0 +1,80 @@
+"""Files that their names number, in a folder or a zip: annotation_00012.json, sim_00012.json.gz."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from substrate.base.errors import FormatError
+from substrate.base.inputs import ZIP_ERRORS, Source, members, open_zip, read_bytes, read_member
+
+
+def names_in(where: Path, stem: str) -> list[str]:
+    """The files under a folder that begin with a stem and an underscore, or all members of a zip, sorted.
+
+    Raises:
+        FormatError: it is neither a folder nor a readable zip.
+    """
+    try:
+        if where.is_dir():
+            return sorted(path.relative_to(where).as_posix() for path in where.rglob(f"{stem}_*.json*"))
+        with open_zip(where) as archive:
+            return sorted(info.filename for info in members(archive, where))
+    except ZIP_ERRORS as error:
+        raise FormatError(
+            f"neither a folder nor a readable zip ({error})",
+            where=(where,),
+            hint=f"Give a folder or zip of {stem}_NNNNN.json",
+        ) from error
+
+
+def numbered(where: Path, stem: str, thing: str, files: str) -> dict[int, str]:
+    """The name of every ``STEM_NNNNN.json`` of a folder or zip by its number, ascending.
+
+    Args:
+        where: a folder, or a zip.
+        stem: the beginning of each name.
+        thing: the name of what a number stands for, for messages.
+        files: the name of all of them, for messages.
+
+    Raises:
+        FormatError: ``where`` is neither, two files have one number, or there is none.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     for number in (12, 7):
+    ...         _ = Path(folder, f"sim_{number:05d}.json").write_text("{}")
+    ...     numbered(Path(folder), "sim", "video", "proposals")
+    {7: 'sim_00007.json', 12: 'sim_00012.json'}
+    """
+    pattern, found = re.compile(stem + r"_([0-9]{1,9})\.json(\.gz)?$"), dict[int, str]()
+    for name in names_in(where, stem):
+        if match := pattern.search(name):
+            number = int(match[1])
+            if number in found:
+                raise FormatError(
+                    f"{thing} {number} occurs twice: {found[number]} and {name}",
+                    where=(where,),
+                    hint="Keep one of them",
+                )
+            found[number] = name
+    if not found:
+        hint = f"Give the folder or zip of {files}"
+        raise FormatError(f"holds no {stem}_NNNNN.json", where=(where,), hint=hint)
+    return dict(sorted(found.items()))
+
+
+def sources_in(where: Path, names: Iterable[str]) -> Iterator[Source]:
+    """Name and bytes of the given files of a folder or zip, the zip opened once.
+
+    Raises:
+        FormatError: a file cannot be read.
+    """
+    if where.is_dir():
+        for name in names:
+            yield str(where / name), read_bytes(where / name)
+        return
+    with open_zip(where) as archive:
+        for name in names:
+            yield f"{where}:{name}", read_member(archive, where, name)
