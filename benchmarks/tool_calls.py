@@ -75,7 +75,7 @@ def requests(each: int, seed: int = 5) -> Iterator[Wanted]:
 
 
 def shown(side: str) -> tuple[str, dict[str, dict[str, Any]]]:
-    """What a server says of itself and of its tools, and the schemas of their arguments."""
+    """A server's words on itself and on its tools, and the schemas of their arguments."""
     if side == "before":
         tools = {name: (tool["description"], tool["schema"]) for name, tool in BEFORE["tools"].items()}
     else:

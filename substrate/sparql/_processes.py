@@ -104,7 +104,7 @@ class Pool:
         self._inherited: list[object] = []
 
     def take(self, key: object, mark: str | None) -> Process | None:
-        """One that runs within these limits, best one that holds this state; ``None`` where none waits."""
+        """A process that waits within these limits, best one that holds this state; else ``None``."""
         with self._lock:
             fitting = [pair for pair in self._waiting if pair[0] == key]
             found = next((pair for pair in fitting if pair[1].mark == mark), fitting[-1] if fitting else None)

@@ -246,7 +246,7 @@ class Scene:
 
     @cached_property
     def camera(self) -> dict[str, list[tuple[int, str, str]]]:
-        """What is said of each object's being in view and moving: tick, ``A`` or ``D``, and the triple as
+        """The deltas of each object's being in view and moving: tick, ``A`` or ``D``, and the triple as
         spelled in N-Triples, in the log's order.
         """
         words = (f"<{NAMESPACE}inView> ", f"<{NAMESPACE}motion> ")

@@ -50,7 +50,7 @@ class Truth:
         return *self._slot(number), self._steps[number].value
 
     def value(self, person: str, relation: str, at: int) -> str:
-        """What is known after step ``at``; ``unknown`` where nothing is."""
+        """The value that is known after step ``at``; ``unknown`` where none is."""
         found = {self._steps[i].value for i in self._standing[at] if self._slot(i) == (person, relation)}
         return found.pop() if found else UNKNOWN
 
