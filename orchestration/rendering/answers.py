@@ -8,11 +8,11 @@ opened.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +36,8 @@ RESULTS = ("right", "wrong", "error", "ungraded")
 ROWS_A_SHARD = 5_000
 BYTES_A_SHARD = 250_000
 """The number of bytes of explanations that makes a shard full."""
+Wordings = Mapping[tuple[str, str, str], Wording]
+"""Questions in words, by subset, scene and question."""
 SHOWN = 60
 """The most wrong answers of a language model whose prompts are on its page."""
 
@@ -72,9 +74,10 @@ def write_answers(workspace: Workspace, each: Each, out: Path) -> list[Answers]:
             one's page is written.
         out: the report's folder.
     """
+    wordings = cache(partial(_wordings, workspace))  # models are asked what the substrate is
     with ThreadPoolExecutor(2) as pool:
         writing = [
-            pool.submit(copy_context().run, _write, workspace, each, benchmark, file, out)
+            pool.submit(copy_context().run, _write, workspace, each, wordings, benchmark, file, out)
             for benchmark in BENCHMARKS.values()
             if (file := workspace.artifacts / benchmark.name / "answers.jsonl").is_file()
             and file.stat().st_size
@@ -82,7 +85,14 @@ def write_answers(workspace: Workspace, each: Each, out: Path) -> list[Answers]:
         return [written.result() for written in writing]
 
 
-def _write(workspace: Workspace, each: Each, benchmark: Benchmark, file: Path, out: Path) -> Answers:
+def _write(
+    workspace: Workspace,
+    each: Each,
+    wordings: Callable[[str], Wordings],
+    benchmark: Benchmark,
+    file: Path,
+    out: Path,
+) -> Answers:
     folder = out / "answers" / benchmark.name
     folder.mkdir(parents=True)
     answers, chosen = _counted(benchmark, file)
@@ -94,7 +104,8 @@ def _write(workspace: Workspace, each: Each, benchmark: Benchmark, file: Path, o
     for row in chosen:
         answers.subsets[row.subset]["explained"] += _key(benchmark, row) in shards
     places = {subset: place for place, subset in enumerate(answers.subsets)}
-    words = _wordings(workspace, benchmark)
+    asked = benchmark.asks if isinstance(benchmark, LanguageModel) else benchmark
+    words = wordings(asked.name)
     lines = (_line(benchmark, row, places, words, shards) for row in rows_of(file))
     count = 0
     for count, shard in enumerate(batched(lines, ROWS_A_SHARD), 1):
@@ -198,9 +209,9 @@ def reasons(
         yield _key(benchmark, example.row), str(macros.reasons(example))
 
 
-def _wordings(workspace: Workspace, benchmark: Benchmark) -> Mapping[tuple[str, str, str], Wording]:
-    """The questions of a benchmark's answers in words, by subset, scene and question."""
-    asked = benchmark.asks if isinstance(benchmark, LanguageModel) else INTERPRETED[benchmark.name]
+def _wordings(workspace: Workspace, name: str) -> Wordings:
+    """The questions of a benchmark's answers in words."""
+    asked = INTERPRETED[name]
     files = files_of(workspace, asked.source)
     cases = asked.source.cases(files, None, False).each if files else ()
     every = ((case, words) for case in cases for words in asked.wordings(case))
@@ -211,7 +222,7 @@ def _line(
     benchmark: Benchmark,
     row: Row,
     places: Mapping[str, int],
-    wordings: Mapping[tuple[str, str, str], Wording],
+    wordings: Wordings,
     shards: Mapping[str, int],
 ) -> str:
     """A row as the page's script takes it."""
