@@ -7,8 +7,8 @@ import gc
 import math
 import os
 import time
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean, median
@@ -93,7 +93,7 @@ def measure(name: str, bench: Bench, sizes: Sequence[int] = ()) -> list[Figure]:
     """Run a bench at its sizes, or at others."""
     figures: list[Figure] = []
     for size in sizes or bench.sizes:
-        with bench.prepare(size) as pair:
+        with bench.prepare(size) as pair, _alone():
             clock = time.process_time if bench.clock == "cpu" else time.perf_counter
             if bench.asked:
                 peak, times = None, [(_timed(pair.work, 1, clock), _timed(pair.peer, 1, clock))]
@@ -106,20 +106,25 @@ def measure(name: str, bench: Bench, sizes: Sequence[int] = ()) -> list[Figure]:
     return [msgspec.structs.replace(figure, exponent=exponent) for figure in figures]
 
 
-def _paired(pair: Pair, clock: Callable[[], float]) -> list[tuple[float, float]]:
-    """Seconds of the work and of its peer, run in turn."""
-    # What is in memory before is not looked at again by each collection, whoever calls this.
+@contextmanager
+def _alone() -> Iterator[None]:
+    """Inside, no collection looks at what was in memory before, whoever calls this."""
     gc.freeze()
     try:
-        loops = [_loops(side, clock) for side in pair]
-        times: list[tuple[float, float]] = []
-        for _ in range(ROUNDS):
-            gc.collect()
-            work, peer = (_timed(side, n, clock) for side, n in zip(pair, loops, strict=True))
-            times.append((work, peer))
-        return times
+        yield
     finally:
         gc.unfreeze()
+
+
+def _paired(pair: Pair, clock: Callable[[], float]) -> list[tuple[float, float]]:
+    """Seconds of the work and of its peer, run in turn."""
+    loops = [_loops(side, clock) for side in pair]
+    times: list[tuple[float, float]] = []
+    for _ in range(ROUNDS):
+        gc.collect()
+        work, peer = (_timed(side, n, clock) for side, n in zip(pair, loops, strict=True))
+        times.append((work, peer))
+    return times
 
 
 def _loops(work: Work, clock: Callable[[], float]) -> int:

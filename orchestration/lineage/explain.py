@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -17,6 +18,12 @@ from orchestration.workspace.named import files_of
 from substrate.base.errors import ParameterError
 from substrate.cause.explanation import OWN, Explanation
 from substrate.domains.rows import Row
+from substrate.log.event_log import EventLog
+
+Work = Callable[[Case, Sequence[EventLog], Any, str], Iterable[Any]]
+"""Makes something of a case, given its logs, its benchmark's parameters and a split; picklable."""
+Each = Callable[[Explained, Collection[str], Work], Iterator[Any]]
+"""Gives what is made of the cases of some scenes of a benchmark, in order; a tuple may come as a list."""
 
 
 class Input(NamedTuple):
@@ -147,23 +154,47 @@ class ExplainedRow(NamedTuple):
 def explain_rows(workspace: Workspace, benchmark: Explained, rows: Iterable[Row]) -> Iterator[ExplainedRow]:
     """Explain the answers of some rows of a profile, scene by scene.
 
-    The input is read once for all of them, and the logs of a scene are built once. A row that has no
-    explanation is left out.
+    A row that has no explanation is left out.
     """
-    asked: dict[str, list[Row]] = {}
+    asked = by_scene(rows)
+    yield from each_here(workspace, benchmark, asked, partial(explain_case, benchmark, asked))
+
+
+def by_scene(rows: Iterable[Row]) -> dict[str, list[Row]]:
+    """Rows by the scene that they are about."""
+    found: dict[str, list[Row]] = {}
     for row in rows:
-        asked.setdefault(str(row.scene), []).append(row)
+        found.setdefault(str(row.scene), []).append(row)
+    return found
+
+
+def explain_case(
+    benchmark: Explained,
+    asked: Mapping[str, Sequence[Row]],
+    case: Case,
+    logs: Sequence[EventLog],
+    parameters: Any,
+    _: str = "",
+) -> Iterator[ExplainedRow]:
+    """Explain the answers of a case's rows, of those that are asked for by scene."""
+    for row in asked[str(case.scene)]:
+        why = benchmark.explain(case, logs, parameters, row.subset, benchmark.asked(row))
+        if why is not None:
+            yield ExplainedRow(benchmark.answer_name(row), row, case, why)
+
+
+def each_here(
+    workspace: Workspace, benchmark: Explained, scenes: Collection[str], work: Work
+) -> Iterator[Any]:
+    """:data:`Each` in this process: the input is read once, and the logs of a scene are built once."""
     files = files_of(workspace, benchmark.source)
-    if not (asked and files):
+    if not (scenes and files):
         return
     parameters = benchmark.parameters.of(workspace.settings)
-    scenes = {name for scene in asked for name in _names(scene)}
-    for case in benchmark.source.cases(files, scenes, False).each:
+    names = {name for scene in scenes for name in _names(scene)}
+    for case in benchmark.source.cases(files, names, False).each:
         logs = [named.log for named in benchmark.logs(case, parameters)]
-        for row in asked[str(case.scene)]:
-            why = benchmark.explain(case, logs, parameters, row.subset, benchmark.asked(row))
-            if why is not None:
-                yield ExplainedRow(benchmark.answer_name(row), row, case, why)
+        yield from work(case, logs, parameters, "")
 
 
 def case_of(source: Source, given: Input, scene: str) -> Case | None:

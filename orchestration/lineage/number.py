@@ -210,6 +210,11 @@ class Lineage:
         """Every table that was made, by its path."""
         return read_tables(self.workspace)
 
+    @cached_property
+    def environment(self) -> Environment:
+        """The code's commit and the locks in force."""
+        return environment(self.workspace)
+
     def score_path(self, number: str) -> str:
         """The place of a number's score."""
         return self.workspace.name_of(self.workspace.artifacts / "scores" / score_file(number))
@@ -278,7 +283,7 @@ def trace_number(lineage: Lineage, number: str, *, rows: bool = True, shown: int
         logs=logs,
         sources=[source_of(lineage, *one) for one in made if one[1].startswith("data/")],
         steps=[step_of(lineage, stage) for stage in [*tables, *way]],
-        environment=environment(lineage.workspace),
+        environment=lineage.environment,
         problems=problems,
     )
 

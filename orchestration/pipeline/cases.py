@@ -6,23 +6,24 @@ the shards that are missing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import accumulate, chain, groupby, islice
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import RLock
 from typing import Any
 
 import msgspec
 import pyarrow as pa
 
-from orchestration.benchmarks.benchmark import Interpreted, Logger, NamedLog, Source, World
+from orchestration.benchmarks.benchmark import Explained, Interpreted, Logger, NamedLog, Source, World
 from orchestration.code import code_of
 from orchestration.pipeline.parts import LINES, parts_of, write_parts
 from orchestration.pipeline.progress import advance
 from orchestration.pipeline.spark import NUMBER, PLACE
 from orchestration.workspace.folders import Workspace
-from orchestration.workspace.named import split_of
+from orchestration.workspace.named import files_of, split_of
 from orchestration.workspace.tables import (
     LOGS,
     LogEntry,
@@ -215,11 +216,14 @@ def _joined(cases: Iterable[dict[str, Any]], logs: Iterable[dict[str, Any]]) -> 
         yield case | {"logs": list(found) if number == case[NUMBER] else []}
 
 
-def _answer_lines(rows: Any, parameters: Any, split: str, row: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _answer_lines(
+    rows: Any, parameters: Any, split: str, only: Collection[str] | None, row: dict[str, Any]
+) -> Iterator[dict[str, Any]]:
     lines: Iterable[str] = ()
-    if row["questions"]:
+    case = case_of(row)
+    if case.questions and (only is None or str(case.scene) in only):
         logs = [EventLog.from_patch(log["patch"], log["name"]) for log in row["logs"]]
-        lines = [encode(answer).decode() for answer in rows(case_of(row), logs, parameters, split)]
+        lines = [encode(answer).decode() for answer in rows(case, logs, parameters, split)]
     yield {NUMBER: row[NUMBER], LINES: list(lines)}
 
 
@@ -233,6 +237,7 @@ def answer_cases(
     split: str = "",
     tasks: int | None = None,
     first: int | None = None,
+    only: Collection[str] | None = None,
 ) -> int:
     """Answer the questions of every case from its logs, and write the rows in order.
 
@@ -241,9 +246,10 @@ def answer_cases(
         split: what the rows name as their split; that of the profile's data unless given.
         tasks: how many tasks they are cut into; one a shard unless given.
         first: how many cases to answer; all unless given.
+        only: the scenes to answer; all unless given. Shards of some scenes are not kept for the next run.
 
     Returns:
-        How many cases were answered.
+        How many cases were looked at.
     """
     rows = rows or benchmark.rows
     cases = cases_of(workspace, benchmark.source, stage)
@@ -253,8 +259,10 @@ def answer_cases(
     folder = f"{workspace.shelves[0]}/answers/{stage.replace('/', '.')}"
     key = short_key(cases.folder, logs.folder, parameters, split, tasks, first, code_of(rows))
     cuts = _cuts(cases, first, tasks)
+    if only is not None:
+        storage.remove(folder)
     given = partial(_logged_cases, storage, cases, logs, cuts)
-    work = partial(_answer_lines, rows, parameters, split)
+    work = partial(_answer_lines, rows, parameters, split, only)
     parts = parts_of(storage, f"{folder}/{key}", len(cuts) - 1, given, work, None, stage)
     write_parts(workspace.settings.spark, parts, stage)
     with out.open("wb") as file:
@@ -262,3 +270,17 @@ def answer_cases(
             storage.copy(file, parts.folder, parts.name(place))
     storage.remove(folder)
     return cuts[-1]
+
+
+def each_case(
+    workspace: Workspace, stage: str, benchmark: Explained, scenes: Collection[str], work: Any
+) -> Iterator[Any]:
+    """:data:`orchestration.lineage.explain.Each` on Spark, with the logs of the table."""
+    if not (scenes and files_of(workspace, benchmark.source)):
+        return
+    with TemporaryDirectory(prefix="substrate-") as folder:
+        out = Path(folder) / "made.jsonl"
+        told = f"{stage}/{benchmark.name}"
+        answer_cases(workspace, benchmark, told, out, rows=work, only=frozenset(scenes))
+        with out.open("rb") as file:
+            yield from map(msgspec.json.decode, file)

@@ -196,17 +196,14 @@ def _asked_again(stage: Stage, study: Study, part: Part) -> dg.AssetChecksDefini
         workspace, source = resource.open(), part.base.source
         files = files_of(workspace, source)
         each = source.cases(files, None, True).each if files else iter(())
-        asked = [
-            case
-            for case in islice(each, asked_of(study, part, workspace))
-            if any(part.expected(case).values())
-        ]
+        asked = [case for case in islice(each, asked_of(study, part, workspace)) if case.questions]
+        wanted = part.wanted(asked)
         found = totals(counted(workspace.path(study.rows_file(part))))
-        wrong = part.missing(asked, found)
-        there = sum(found.values())
+        wrong = part.missing(wanted, found)
+        there, some = sum(found.values()), bool(wanted.total())
         text = "; ".join(wrong) or f"{there:,} rows of {len(asked)} cases, under each condition"
         # No rows are right only where nothing is to be asked, or nothing was promised.
-        passed = not wrong and (bool(there) == bool(asked) or (part.free is None and not asked))
+        passed = not wrong and (bool(there) == some or (part.free is None and not some))
         return dg.AssetCheckResult(passed=passed, description=text, metadata={"rows": there})
 
     about = "Under each condition there are as many rows as questions."

@@ -14,6 +14,7 @@ from orchestration.benchmarks.baselines import COMPARED, COMPARISONS, LanguageMo
 from orchestration.benchmarks.benchmark import Benchmark, Explained, Interpreted, Table
 from orchestration.lineage.number import Lineage, trace_number
 from orchestration.lineage.prov import write_prov
+from orchestration.pipeline.cases import each_case
 from orchestration.registry import TABLES
 from orchestration.rendering.report import write_report
 from orchestration.rendering.results import LAYOUTS
@@ -86,6 +87,7 @@ def describing_stages(benchmarks: Benchmarks, stages: Iterable[Stage]) -> Iterat
         parameters=("profiles.{profile}", *keys),
         functions=tuple(_said_by(benchmarks)),
         describes=described,
+        kinds=("spark",),
         pinned_by="nothing",
     )
     yield Stage(
@@ -168,7 +170,7 @@ def make_numbers(benchmarks: Benchmarks, workspace: Workspace, out: Path) -> dic
 
 def make_report(described: Sequence[Stage], workspace: Workspace, out: Path) -> dict[str, Any]:
     """Pages for a reader of the whole run."""
-    written = write_report(workspace, out, _named(described))
+    written = write_report(workspace, out, _named(described), partial(each_case, workspace, "report/html"))
     place = workspace.path(REPORT) / "index.html"
     return {
         "page": dg.MetadataValue.path(place),

@@ -8,21 +8,24 @@ opened.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-import jinja2
 import msgspec
 
 from orchestration.benchmarks.baselines import LanguageModel
 from orchestration.benchmarks.benchmark import Benchmark, Explained, Wording
+from orchestration.lineage.explain import Each, by_scene
 from orchestration.models.transcript import read_told
 from orchestration.registry import BENCHMARKS, EXPLAINED, INTERPRETED
-from orchestration.rendering.page import RIGHT, answers_page
+from orchestration.rendering.page import RIGHT, answers_page, templates
 from orchestration.rendering.replies import conversations
-from orchestration.rendering.worked import work
+from orchestration.rendering.worked import work_case
 from orchestration.scoring.counting import rows_of
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.named import files_of
@@ -33,6 +36,8 @@ RESULTS = ("right", "wrong", "error", "ungraded")
 ROWS_A_SHARD = 5_000
 BYTES_A_SHARD = 250_000
 """The number of bytes of explanations that makes a shard full."""
+Wordings = Mapping[tuple[str, str, str], Wording]
+"""Questions in words, by subset, scene and question."""
 SHOWN = 60
 """The most wrong answers of a language model whose prompts are on its page."""
 
@@ -61,35 +66,46 @@ class Answers:
         return sum(self.subsets.values(), Counter[str]())
 
 
-def write_answers(workspace: Workspace, jinja: jinja2.Environment, out: Path) -> list[Answers]:
+def write_answers(workspace: Workspace, each: Each, out: Path) -> list[Answers]:
     """Write the pages of all benchmarks that have answers, and the scripts beside them.
 
     Args:
+        each: explains the answers, which takes most of the time: while one benchmark's are explained, another
+            one's page is written.
         out: the report's folder.
     """
-    found: list[Answers] = []
-    for benchmark in BENCHMARKS.values():
-        file = workspace.artifacts / benchmark.name / "answers.jsonl"
-        if file.is_file() and file.stat().st_size:
-            found.append(_write(workspace, jinja, benchmark, file, out))
-    return found
+    wordings = cache(partial(_wordings, workspace))  # models are asked what the substrate is
+    with ThreadPoolExecutor(2) as pool:
+        writing = [
+            pool.submit(copy_context().run, _write, workspace, each, wordings, benchmark, file, out)
+            for benchmark in BENCHMARKS.values()
+            if (file := workspace.artifacts / benchmark.name / "answers.jsonl").is_file()
+            and file.stat().st_size
+        ]
+        return [written.result() for written in writing]
 
 
 def _write(
-    workspace: Workspace, jinja: jinja2.Environment, benchmark: Benchmark, file: Path, out: Path
+    workspace: Workspace,
+    each: Each,
+    wordings: Callable[[str], Wordings],
+    benchmark: Benchmark,
+    file: Path,
+    out: Path,
 ) -> Answers:
     folder = out / "answers" / benchmark.name
     folder.mkdir(parents=True)
     answers, chosen = _counted(benchmark, file)
     shards: dict[str, int] = {}
-    for number, fragments in enumerate(_explanations(workspace, jinja, benchmark, chosen)):
+    for number, fragments in enumerate(_explanations(workspace, each, benchmark, chosen)):
         shards |= dict.fromkeys(fragments, number)
         call = f"explanations({number}, {_json(fragments)})\n"
         (folder / f"why-{number:04d}.js").write_text(call, "utf-8")
     for row in chosen:
         answers.subsets[row.subset]["explained"] += _key(benchmark, row) in shards
     places = {subset: place for place, subset in enumerate(answers.subsets)}
-    words = _wordings(workspace, benchmark)
+    asked = benchmark.asks if isinstance(benchmark, LanguageModel) else benchmark
+    words = wordings(asked.name)
     lines = (_line(benchmark, row, places, words, shards) for row in rows_of(file))
     count = 0
     for count, shard in enumerate(batched(lines, ROWS_A_SHARD), 1):
@@ -102,13 +118,17 @@ def _write(
         "command": benchmark.name in EXPLAINED,
         "subset_in_name": benchmark.subset_in_name,
     }
-    page = jinja.get_template("answers.html.j2").render(
-        profile=workspace.settings.profile,
-        answers=answers,
-        config=config,
-        by_model=told.name if (told := read_told(workspace.data / benchmark.name)) else "",
-        file=f"artifacts/{workspace.settings.profile}/{benchmark.name}/answers.jsonl",
-        up="../",
+    page = (
+        templates()
+        .get_template("answers.html.j2")
+        .render(
+            profile=workspace.settings.profile,
+            answers=answers,
+            config=config,
+            by_model=told.name if (told := read_told(workspace.data / benchmark.name)) else "",
+            file=f"artifacts/{workspace.settings.profile}/{benchmark.name}/answers.jsonl",
+            up="../",
+        )
     )
     (out / answers.page).write_text(page, "utf-8")
     return answers
@@ -157,7 +177,7 @@ def _limit(wrong: Sequence[int], most: int) -> int | None:
 
 
 def _explanations(
-    workspace: Workspace, jinja: jinja2.Environment, benchmark: Benchmark, rows: list[Row]
+    workspace: Workspace, each: Each, benchmark: Benchmark, rows: list[Row]
 ) -> Iterator[dict[str, str]]:
     """The explanations of some rows as markup by the rows' keys, so many bytes at a time."""
     if isinstance(benchmark, LanguageModel):
@@ -166,11 +186,10 @@ def _explanations(
         yield {key: text for row, text in said if (key := _key(benchmark, row)) in wanted}
     if not isinstance(benchmark, Explained):
         return
-    macros: Any = jinja.globals["macros"]
+    asked = by_scene(rows)
     full, shard = 0, dict[str, str]()
-    for example in work(workspace, benchmark, rows):
-        fragment = str(macros.reasons(example))
-        shard[_key(benchmark, example.row)] = fragment
+    for key, fragment in each(benchmark, asked, partial(reasons, benchmark, asked)):
+        shard[key] = fragment
         full += len(fragment)
         if full >= BYTES_A_SHARD:
             yield shard
@@ -179,9 +198,20 @@ def _explanations(
         yield shard
 
 
-def _wordings(workspace: Workspace, benchmark: Benchmark) -> Mapping[tuple[str, str, str], Wording]:
-    """The questions of a benchmark's answers in words, by subset, scene and question."""
-    asked = benchmark.asks if isinstance(benchmark, LanguageModel) else INTERPRETED[benchmark.name]
+def reasons(
+    benchmark: Explained, asked: Mapping[str, Sequence[Row]], *case: Any
+) -> Iterator[tuple[str, str]]:
+    """The explanations of a case's rows as markup, each behind its row's key; arguments as of
+    :func:`orchestration.lineage.explain.explain_case`.
+    """
+    macros: Any = templates().globals["macros"]
+    for example in work_case(benchmark, asked, *case):
+        yield _key(benchmark, example.row), str(macros.reasons(example))
+
+
+def _wordings(workspace: Workspace, name: str) -> Wordings:
+    """The questions of a benchmark's answers in words."""
+    asked = INTERPRETED[name]
     files = files_of(workspace, asked.source)
     cases = asked.source.cases(files, None, False).each if files else ()
     every = ((case, words) for case in cases for words in asked.wordings(case))
@@ -192,7 +222,7 @@ def _line(
     benchmark: Benchmark,
     row: Row,
     places: Mapping[str, int],
-    wordings: Mapping[tuple[str, str, str], Wording],
+    wordings: Wordings,
     shards: Mapping[str, int],
 ) -> str:
     """A row as the page's script takes it."""

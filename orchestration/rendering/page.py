@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import Path
 
 import jinja2
@@ -26,10 +27,11 @@ NAMED = 100
 """The number of wrong answers that the page of a number names."""
 
 
+@cache
 def templates() -> jinja2.Environment:
-    """The templates of pages; whatever they are given is text, and markup in it is shown."""
+    """The templates of pages, parsed once a process; they are given text, and markup in it is shown."""
     jinja = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(HERE),
+        loader=jinja2.PackageLoader("orchestration.rendering", ""),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,

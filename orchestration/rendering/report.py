@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import shutil
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
@@ -16,6 +17,7 @@ import jinja2
 import msgspec
 from markupsafe import Markup
 
+from orchestration.lineage.explain import Each, each_here
 from orchestration.lineage.number import Lineage, environment, trace_number
 from orchestration.registry import BENCHMARKS, EXPLAINED, MAIN, SOURCES, STUDIES, TABLES
 from orchestration.rendering.answers import Answers, write_answers
@@ -90,13 +92,19 @@ class Forest(NamedTuple):
     systems: list[str]
 
 
-def write_report(workspace: Workspace, out: Path, known: Stages | None = None) -> dict[str, int]:
+def write_report(
+    workspace: Workspace, out: Path, known: Stages | None = None, each: Each | None = None
+) -> dict[str, int]:
     """Write the report of a run to a new folder: its page, and one of each number, benchmark and scene.
+
+    Args:
+        each: makes what is shown of a case; in this process unless given.
 
     Returns:
         How many of each there are.
     """
     jinja, lineage = templates(), Lineage(workspace, known=known)
+    each = each or partial(each_here, workspace)
     out.mkdir()
     for name in SHARED:
         shutil.copyfile(HERE / name, out / name)
@@ -105,9 +113,9 @@ def write_report(workspace: Workspace, out: Path, known: Stages | None = None) -
     scores = {
         name: {one.name: one for one in read_metrics(file)} for name, file in files.items() if file.is_file()
     }
-    answered = write_answers(workspace, jinja, out)
+    answered = write_answers(workspace, each, out)
     _write_numbers(jinja, lineage, scores, {answers.benchmark.name for answers in answered}, out)
-    videos = write_scenes(workspace, jinja, out)
+    videos = write_scenes(workspace, each, out)
     content = _content(workspace, scores, out)
     write_states(jinja, workspace.settings.profile, content["worked"], out)
     run = jinja.get_template("run.html.j2").render(profile=workspace.settings.profile)

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from itertools import groupby, islice
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-import jinja2
-
-from orchestration.benchmarks.benchmark import Explained, ScenePages
-from orchestration.lineage.explain import explain_rows
+from orchestration.benchmarks.benchmark import Case, Explained, ScenePages
+from orchestration.lineage.explain import Each, by_scene, explain_case
 from orchestration.registry import EXPLAINED
-from orchestration.rendering.page import DRAWN, RIGHT, answers_page
+from orchestration.rendering.page import DRAWN, RIGHT, answers_page, templates
 from orchestration.rendering.worked import Worked
 from orchestration.scoring.counting import rows_of
 from orchestration.workspace.folders import Workspace
 from substrate.domains.rows import Row
+from substrate.log.event_log import EventLog
 
 
 class ScenePage(NamedTuple):
@@ -29,39 +29,48 @@ class ScenePage(NamedTuple):
     stages: Counter[str]
 
 
-def write_scenes(workspace: Workspace, jinja: jinja2.Environment, out: Path) -> list[ScenePage]:
+def write_scenes(workspace: Workspace, each: Each, out: Path) -> list[ScenePage]:
     """Write the pages of all benchmarks that give some and have answers, into the report's folder."""
+    profile = workspace.settings.profile
     written: list[ScenePage] = []
     for benchmark in EXPLAINED.values():
         file = workspace.artifacts / benchmark.name / "answers.jsonl"
         for pages in benchmark.pages if file.is_file() and file.stat().st_size else ():
             (out / pages.folder).mkdir()
-            for page, text in _pages(
-                workspace, jinja.get_template(DRAWN[pages.drawn]), benchmark, pages, file
+            asked = by_scene(_chosen(file, pages.most))
+            for (scene, place, wrong, stages), text in each(
+                benchmark, asked, partial(scene_page, benchmark, pages, profile, asked)
             ):
-                (out / page.place).write_text(text, "utf-8")
-                written.append(page)
+                (out / place).write_text(text, "utf-8")
+                written.append(ScenePage(scene, place, wrong, Counter(stages)))
     return written
 
 
-def _pages(
-    workspace: Workspace, template: jinja2.Template, benchmark: Explained, pages: ScenePages, file: Path
+def scene_page(
+    benchmark: Explained,
+    pages: ScenePages,
+    profile: str,
+    rows: Mapping[str, Sequence[Row]],
+    case: Case,
+    logs: Sequence[EventLog],
+    parameters: Any,
+    _: str,
 ) -> Iterator[tuple[ScenePage, str]]:
-    parameters = benchmark.parameters.of(workspace.settings)
-    explained = explain_rows(workspace, benchmark, _chosen(file, pages.most))
-    for scene, of_scene in groupby(explained, key=lambda one: int(one.row.scene)):
-        found = list(of_scene)
-        shown = pages.shown(found[0].case, parameters, [one.row for one in found])
-        asked = [
-            (text, loss, Worked(one.name, one.explanation, one.row, shown.picture, (), telling=False))
-            for one, (text, loss) in zip(found, shown.asked, strict=True)
-        ]
-        stages = Counter(loss[0] for _, loss in shown.asked if loss)
-        wrong = sum(one.row.correct is False for one in found)
-        said = {"profile": workspace.settings.profile, "answers": answers_page(benchmark.name)}
-        said |= {"scene": scene, "timeline": shown.picture, "asked": asked, "up": "../", **shown.content}
-        place = f"{pages.folder}/{scene:05d}.html"
-        yield ScenePage(scene, place, wrong, stages), template.render(said)
+    """A case's page and its text; none where no row of it has an explanation."""
+    found = list(explain_case(benchmark, rows, case, logs, parameters))
+    if not found:
+        return
+    scene, shown = int(case.scene), pages.shown(case, parameters, [one.row for one in found])
+    asked = [
+        (text, loss, Worked(one.name, one.explanation, one.row, shown.picture, (), telling=False))
+        for one, (text, loss) in zip(found, shown.asked, strict=True)
+    ]
+    stages = Counter(loss[0] for _, loss in shown.asked if loss)
+    wrong = sum(one.row.correct is False for one in found)
+    said = {"profile": profile, "answers": answers_page(benchmark.name)}
+    said |= {"scene": scene, "timeline": shown.picture, "asked": asked, "up": "../", **shown.content}
+    page = ScenePage(scene, f"{pages.folder}/{scene:05d}.html", wrong, stages)
+    yield page, templates().get_template(DRAWN[pages.drawn]).render(said)
 
 
 def _chosen(file: Path, most: int) -> list[Row]:

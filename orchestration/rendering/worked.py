@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
 from orchestration.benchmarks.benchmark import Explained
-from orchestration.lineage.explain import explain_rows
+from orchestration.lineage.explain import ExplainedRow, explain_case, explain_rows
 from orchestration.registry import EXPLAINED
 from orchestration.scoring.counting import rows_of
 from orchestration.workspace.folders import Workspace
@@ -64,5 +65,13 @@ def _example(workspace: Workspace, benchmark: Explained, file: Path, subset: str
 
 def work(workspace: Workspace, benchmark: Explained, rows: Iterable[Row]) -> Iterator[Worked]:
     """The answers of some rows explained and pictured, scene by scene."""
-    for name, row, case, why in explain_rows(workspace, benchmark, rows):
-        yield Worked(name, why, row, *benchmark.picture(case, why, row))
+    yield from map(partial(_pictured, benchmark), explain_rows(workspace, benchmark, rows))
+
+
+def work_case(benchmark: Explained, asked: Mapping[str, Sequence[Row]], *case: Any) -> Iterator[Worked]:
+    """The answers of a case's rows explained and pictured; arguments as of :func:`explain_case`."""
+    yield from map(partial(_pictured, benchmark), explain_case(benchmark, asked, *case))
+
+
+def _pictured(benchmark: Explained, one: ExplainedRow) -> Worked:
+    return Worked(one.name, one.explanation, one.row, *benchmark.picture(one.case, one.explanation, one.row))

@@ -15,11 +15,9 @@ from orchestration.studies.robustness import EVERYTHING, ROBUSTNESS
 from orchestration.studies.study import Part, Shares, Study, Weighed, named
 from substrate.cause.evidence import ABSENT, FACTS, IMAGINED, RECORDED, RULED, Rest
 from substrate.cause.explanation import OWN, Explanation
-from substrate.domains.clevrer.deltas import annotation_log
 from substrate.domains.clevrer.evidence import frames_off
 from substrate.domains.clevrer.scene import Scene
 from substrate.domains.rows import Row
-from substrate.generators.clevrer import generate_annotation
 from substrate.log.event_log import EventLog
 
 KEY = "evidence"
@@ -36,8 +34,7 @@ record than the log's own.
 def rows(
     base: Explained,
     setting: Callable[[Row], str],
-    truth: Callable[[Case, int, str], Scene | None],
-    seed: int,
+    truth: Callable[[Case, str], Scene | None],
     case: Case,
     logs: Sequence[EventLog],
     parameters: Any,
@@ -47,10 +44,9 @@ def rows(
 
     Args:
         setting: what a row counts for.
-        truth: the true record of a case, given the seed and the split; ``None`` where it is the log's own.
-        seed: the seed of a generated world.
+        truth: the true record of a case, given the split; ``None`` where it is the log's own.
     """
-    true = truth(case, seed, split)
+    true = truth(case, split)
     counts: Counter[tuple[str, str]] = Counter()
     for row in base.rows(case, logs, parameters, split):
         chosen = () if row.choices is msgspec.UNSET else row.choices
@@ -73,11 +69,10 @@ def _placed(rest: Rest, why: Explanation, true: Scene | None) -> str:
     return UNTRUE if off is None else OFF[0 if off == 0 else 1 if off <= NEAR else 2]
 
 
-def _as_filmed(case: Case, seed: int, split: str) -> Scene | None:
-    """The true record of a generated video: its scene without a detector."""
-    if split != "generated":
-        return None
-    return Scene(annotation_log(generate_annotation(int(case.scene), seed)))
+def _as_filmed(case: Case, split: str) -> Scene | None:
+    """The true record of a generated video: its annotation, which the detector never saw."""
+    true = perceived.truth_of(case) if split == "generated" else None
+    return Scene(true) if true else None
 
 
 def _expected(case: Case) -> Mapping[str, int]:
@@ -87,7 +82,7 @@ def _expected(case: Case) -> Mapping[str, int]:
 def _part(
     base: Explained,
     setting: Callable[[Row], str] = lambda row: row.subset,
-    truth: Callable[[Case, int, str], Scene | None] = lambda *_: None,
+    truth: Callable[[Case, str], Scene | None] = lambda *_: None,
 ) -> Part:
     return Part(
         name=base.name,
@@ -97,7 +92,6 @@ def _part(
         rows=partial(rows, base, setting, truth),
         expected=_expected,
         calls=(base.rows, base.explain, base.rests, base.asked),
-        seeded=True,
         first=KEY,
         free=None,
     )

@@ -77,21 +77,29 @@ class Part(Declared):
     calls: tuple[Callable[..., Any], ...] = ()
     pairs: tuple[tuple[str, str], ...] = ()
 
-    def missing(self, asked: Iterable[Case], found: Mapping[str, int]) -> list[str]:
+    def wanted(self, cases: Iterable[Case]) -> Counter[str]:
+        """The rows that some cases should have by subset; where all subsets are free, no more cases are
+        looked at than show that each has some.
+        """
+        found: Counter[str] = Counter()
+        for case in cases:
+            found.update(self.expected(case))
+            if self.free and +found and set(+found) == set(self.free):
+                break
+        return found
+
+    def missing(self, wanted: Mapping[str, int], found: Mapping[str, int]) -> list[str]:
         """The subsets that have not as many rows as they should, each with both numbers.
 
         Args:
-            asked: the cases that were asked.
-            found: rows by subset.
+            wanted: rows by subset, as :meth:`wanted` counts them.
+            found: those that there are.
         """
         if self.free is None:
             return []
-        wanted: Counter[str] = Counter()
-        for case in asked:
-            wanted.update(self.expected(case))
         wrong: list[str] = []
         for subset in dict.fromkeys([*wanted, *found]):
-            there, expected = found.get(subset, 0), wanted[subset]
+            there, expected = found.get(subset, 0), wanted.get(subset, 0)
             some = subset in self.free and bool(there) == bool(expected)
             if there != expected and not some:
                 wrong.append(f"{subset}: {there} rows of {expected} questions")

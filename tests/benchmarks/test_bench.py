@@ -7,16 +7,21 @@ import json
 import pytest
 from typer.testing import CliRunner
 
+from benchmarks.speed import measure
 from benchmarks.speed.benches import BENCHES
 from benchmarks.worlds import rows
 from orchestration.cli.main import app
 
-TINY = {"world": ("1",)} | dict.fromkeys(("clevrer", "clevrer-executor", "simulated", "twin"), ("2", "3"))
+SIZES = {"fork": ("40", "80"), "world": ("1",)}
+SIZES |= dict.fromkeys(("clevrer", "clevrer-executor", "simulated", "twin"), ("2",))
+"""One size shows that a bench runs; of two an exponent is made, in the same way for each."""
 
 
 @pytest.mark.parametrize("name", [name for name, bench in BENCHES.items() if not bench.asked])
-def test_a_bench_runs_beside_its_peer(name: str) -> None:
-    sizes = TINY.get(name, ("40", "80"))
+def test_a_bench_runs_beside_its_peer(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(measure, "ROUNDS", 1)
+    monkeypatch.setattr(measure, "_ENOUGH", 0.0)
+    sizes = SIZES.get(name, ("40",))
     options = [part for size in sizes for part in ("--size", size)]
     done = CliRunner().invoke(app, ["bench", name, "--json", *options])
     assert done.exit_code == 0, done.output

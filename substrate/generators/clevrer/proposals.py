@@ -82,7 +82,7 @@ def _seen(
 ) -> list[dict[str, Any]]:
     """The proposals in a frame."""
     coco: Any = needed("pycocotools.mask")
-    covered = np.zeros((_HEIGHT, _WIDTH), dtype=bool)
+    covered = np.zeros((_HEIGHT, _WIDTH), dtype=bool, order="F")  # as masks are decoded
     found: list[dict[str, Any]] = []
     for state in sorted(states, key=_distance):
         color, material, shape = looks[state.object_id]
@@ -97,8 +97,8 @@ def _seen(
             pixels[: int(outline[0][1])] = False
         if pixels.sum() < _LEAST or random.random() < _MISS:
             continue
-        down, across = np.nonzero(pixels)
-        if across.min() < 2 or across.max() > _WIDTH - 3 or down.min() < 2 or down.max() > _HEIGHT - 3:
+        down, across = np.flatnonzero(pixels.any(axis=1)), np.flatnonzero(pixels.any(axis=0))
+        if across[0] < 2 or across[-1] > _WIDTH - 3 or down[0] < 2 or down[-1] > _HEIGHT - 3:
             material = _slip(material, MATERIALS, _SLIP_MATERIAL, random)
             shape = _slip(shape, SHAPES, _SLIP_SHAPE, random)
         code = coco.encode(np.asfortranarray(pixels.astype(np.uint8)))
@@ -123,30 +123,46 @@ def _slip(value: str, among: tuple[str, ...], share: float, random: Random) -> s
 
 def _outline(state: MotionState, shape: str) -> list[tuple[float, float]]:
     """The corners of a silhouette (pixels), in order."""
-    half, (x, y, z) = _HALF[shape], state.location
-    if shape == "sphere":
-        points = [
-            (x + half * cos(a) * cos(b), y + half * sin(a) * cos(b), z + half * sin(b))
+    x, y, z = state.location
+    if shape == "cube":
+        half, c, s = _HALF[shape], cos(state.orientation[2]), sin(state.orientation[2])
+        across, along, up = np.array(
+            [
+                (half * (c * i - s * j), half * (s * i + c * j), half * k)
+                for i in (-1, 1)
+                for j in (-1, 1)
+                for k in (-1, 1)
+            ]
+        ).T
+    else:
+        across, along, up = _SURFACES[shape]
+    return _hull(_pixels(x + across, y + along, z + up))
+
+
+_SURFACES = {
+    "sphere": np.array(
+        [
+            (_HALF["sphere"] * cos(a) * cos(b), _HALF["sphere"] * sin(a) * cos(b), _HALF["sphere"] * sin(b))
             for a in _ROUND
             for b in _ROUND[:: len(_ROUND) // 14]
         ]
-    elif shape == "cylinder":
-        points = [(x + half * cos(a), y + half * sin(a), z + end * half) for a in _ROUND for end in (-1, 1)]
-    else:
-        c, s = cos(state.orientation[2]), sin(state.orientation[2])
-        points = [
-            (x + half * (c * i - s * j), y + half * (s * i + c * j), z + half * k)
-            for i in (-1, 1)
-            for j in (-1, 1)
-            for k in (-1, 1)
+    ).T,
+    "cylinder": np.array(
+        [
+            (_HALF["cylinder"] * cos(a), _HALF["cylinder"] * sin(a), end * _HALF["cylinder"])
+            for a in _ROUND
+            for end in (-1, 1)
         ]
-    return _hull([pixel for point in points if (pixel := _pixel(*point)) is not None])
+    ).T,
+}
+"""Points on the bodies that look the same however they are turned, from their centres (3, n)."""
 
 
-def _pixel(x: float, y: float, z: float) -> tuple[float, float] | None:
-    """A point in the picture; ``None`` where it is behind the camera."""
+def _pixels(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> list[tuple[float, float]]:
+    """Points in the picture, but for those behind the camera."""
     u, v, w = (row[0] * x + row[1] * y + row[2] * z + row[3] for row in _MATRIX)
-    return (u / w, v / w) if w > 0.5 else None
+    before = w > 0.5
+    return list(zip((u[before] / w[before]).tolist(), (v[before] / w[before]).tolist(), strict=True))
 
 
 def _hull(points: list[tuple[float, float]]) -> list[tuple[float, float]]:

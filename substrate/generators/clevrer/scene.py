@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -63,9 +64,8 @@ def generate_scene(scene_index: int, seed: int, *, wrong: Wrong = "any") -> Worl
     >>> len(scene.annotation.motion_trajectory), scene.annotation.video_filename
     (128, 'video_10000.mp4')
     """
-    shot = _shot(scene_index, seed)
+    shot, without = _imagined(scene_index, seed)
     annotation, contacts = _annotation(scene_index, shot), shot.run.contacts
-    without = {body.object_id: _contacts_without(shot, body.object_id) for body in shot.bodies}
     events = observed_events(annotation)
     masses = {body.object_id: body.mass for body in shot.bodies}
     truth = Truth(
@@ -88,6 +88,15 @@ def generate_annotation(scene_index: int, seed: int) -> Annotation:
         ParameterError: ``scene_index`` is negative.
     """
     return _annotation(scene_index, _shot(scene_index, seed))
+
+
+@lru_cache(maxsize=1)
+def _imagined(scene_index: int, seed: int) -> tuple[Shot, dict[int, list[Collision]]]:
+    """A scene's shot, and the contacts without each of its objects; the last one is kept, since a scene may
+    be asked for with other wrong choices.
+    """
+    shot = _shot(scene_index, seed)
+    return shot, {body.object_id: _contacts_without(shot, body.object_id) for body in shot.bodies}
 
 
 def _shot(scene_index: int, seed: int) -> Shot:

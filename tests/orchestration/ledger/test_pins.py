@@ -127,6 +127,7 @@ def results(root: Path) -> list[Path]:
     return [path for path in found if path.is_file()]
 
 
+@pytest.mark.long
 def test_dvc_makes_the_same_bytes_from_clean_and_can_push_draw_and_count_them(
     pinned: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

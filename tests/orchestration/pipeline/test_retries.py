@@ -101,6 +101,7 @@ def test_a_stage_that_lost_a_worker_is_run_again(
     assert (root / "artifacts/sample/a.txt").read_text("utf-8") == "9"
 
 
+@pytest.mark.long
 def test_a_stage_that_loses_workers_each_time_fails(
     make_project: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -124,6 +125,7 @@ def test_a_jvm_that_is_killed_is_named_and_the_stage_is_run_again_with_another(
     assert re.search(r"s JVM \(process \d+\) was killed by signal 9", str(retried.event_specific_data))
 
 
+@pytest.mark.long
 def test_a_worker_without_memory_says_so_and_the_next_run_gives_what_it_would_have(
     make_project: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
