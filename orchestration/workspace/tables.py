@@ -480,7 +480,7 @@ def read_index(path: Path) -> Iterator[LogEntry]:
 
 def index_key(path: Path) -> str:
     """The name under which the table of an index's logs is found."""
-    return f"{sha256(path).removeprefix('sha256:')[:16]}.json"
+    return f"{sha256(path).rpartition(':')[2][:16]}.json"
 
 
 @dataclass(frozen=True)
