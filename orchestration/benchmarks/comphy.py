@@ -54,8 +54,10 @@ def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = 
 
     def each() -> Iterator[bm.Case]:
         for scene in scenes:
-            videos = sources_in(annotations, [names[scene].target, *names[scene].references])
-            record = msgspec.json.encode({name: msgspec.Raw(data) for name, data in videos})
+            videos = [names[scene].target, *names[scene].references]
+            # By the names in the archive: what is kept must not depend on where it lies.
+            found = zip(videos, sources_in(annotations, videos), strict=True)
+            record = msgspec.json.encode({video: msgspec.Raw(data) for video, (_, data) in found})
             questions = bytes(asked.get(scene, b""))
             yield bm.Case(scene, f"{annotations}:{names[scene].target}", record, questions)
 
@@ -64,7 +66,8 @@ def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = 
 
 def logs(case: bm.Case, parameters: Parameters) -> list[bm.NamedLog]:
     """A target's log, with or without what the reference videos show."""
-    videos = [(name, bytes(data)) for name, data in _record.decode(case.record).items()]
+    file = case.source.rpartition(":")[0]
+    videos = [(f"{file}:{name}", bytes(data)) for name, data in _record.decode(case.record).items()]
     target = decode_target(int(case.scene), videos)
     return [
         bm.NamedLog(f"{case.scene:05d}", target_log(target, infer_properties=parameters.infer_properties))

@@ -55,7 +55,7 @@ def with_details(made: Made, paths: Mapping[str, Path], digest: Digests) -> Made
             if file.is_file():
                 name = f"{out}/{file.relative_to(path).as_posix()}" if file != path else out
                 if name != out:
-                    files[name] = digest(file).removeprefix("sha256:")[:_SHORT]
+                    files[name] = digest(file).rpartition(":")[2][:_SHORT]
                 if file.suffix in OF_LINES:
                     with suppress(OSError):  # what cannot be read says so by its digest
                         lines[name] = line_digests(file.read_bytes())

@@ -32,7 +32,9 @@ def source_stage(source: Source) -> Stage:
     """The stage of a source's data."""
     official = (source.official.unpack,) if isinstance(source.official, Release) else ()
     made_by = tuple(
-        function for world in source.world for function in (world.numbers, world.make, world.write)
+        function
+        for world in source.world
+        for function in (world.numbers, world.make, world.write, world.join)
     )
     profile = f"profiles.{{profile}}.{source.name}"
     return Stage(

@@ -15,13 +15,22 @@ from threading import RLock
 from typing import Any
 
 import msgspec
-import pyarrow as pa
 
-from orchestration.benchmarks.benchmark import Explained, Interpreted, Logger, NamedLog, Source, World
+from orchestration.benchmarks.benchmark import (
+    Cases,
+    Explained,
+    Files,
+    Interpreted,
+    Logger,
+    NamedLog,
+    ReadCases,
+    Source,
+    World,
+)
 from orchestration.code import code_of
-from orchestration.pipeline.parts import LINES, parts_of, write_parts
+from orchestration.pipeline.parts import LINES, Parts, parts_of, write_parts
 from orchestration.pipeline.progress import advance
-from orchestration.pipeline.spark import NUMBER, PLACE
+from orchestration.pipeline.spark import NUMBER, PLACE, telling
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.named import files_of, split_of
 from orchestration.workspace.tables import (
@@ -34,45 +43,73 @@ from orchestration.workspace.tables import (
     sealed,
     shard_name,
     short_key,
+    table_of_cases,
     write_cases,
+    write_shard,
 )
 from substrate.base.errors import SubstrateError
-from substrate.base.files import replacing, sha256
+from substrate.base.files import passing_folder, replacing, sha256
 from substrate.domains.rows import encode
 from substrate.log.event_log import EventLog
-
-MADE = pa.schema([(NUMBER, pa.int64()), ("scene", pa.binary())])
-"""A row a generated scene."""
-
-
-def _made(make: Callable[[int, int, Any], bytes], seed: int, data: Any, row: dict[str, Any]) -> Iterator[Any]:
-    yield {NUMBER: row[NUMBER], "scene": make(row[NUMBER], seed, data)}
-
-
-def _numbered(numbers: Sequence[int], size: int, place: int) -> Iterator[dict[str, Any]]:
-    return ({NUMBER: number} for number in numbers[place * size : (place + 1) * size])
 
 
 def make_scenes(workspace: Workspace, source: Source, world: World, stage: str, out: Path) -> int:
     """Generate a profile's scenes of a world, and write them in the official layout.
 
+    A task makes some scenes, and writes a release of them into the storage. The driver joins these without
+    looking at a record; they stay until :func:`cases_of` has made a table of them.
+
     Returns:
         How many scenes there are.
     """
     settings, storage = workspace.settings, workspace.storage
-    data, numbers = settings.data(source.name), world.numbers(settings.data(source.name))
+    data = settings.data(source.name)
+    numbers = world.numbers(data)
     # Simulating takes long and varies: a task has a twentieth of what it has elsewhere.
     size = min(settings.spark.cut(len(numbers)), max(1, settings.spark.shard // 20))
     key = short_key(settings.seed, data, size, code_of(world.make))
     folder = f"{workspace.shelves[0]}/made/{source.name}"
-    work = partial(_made, world.make, settings.seed, data)
-    rows = partial(_numbered, numbers, size)
-    parts = parts_of(storage, f"{folder}/{key}", -(-len(numbers) // size), rows, work, MADE, stage)
-    write_parts(settings.spark, parts, stage)
-    files = (storage.rows(parts.folder, parts.name(place)) for place in range(parts.count))
-    world.write(out, (row["scene"] for rows in files for row in rows), settings.seed)
-    storage.remove(folder)
+    write = partial(_make_part, storage, f"{folder}/{key}", world, settings.seed, data, numbers, size)
+    # Without a scene too there is a release.
+    parts = Parts(storage, f"{folder}/{key}", -(-len(numbers) // size) or 1, write, "tar")
+    made = write_parts(settings.spark, parts, stage)
+    world.join(out, _packed(storage, made.folder, range(parts.count)), settings.seed)
+    if not world.apart:
+        storage.remove(folder)
+        return len(numbers)
+    shards = [len(numbers[place * size : (place + 1) * size]) for place in range(parts.count)]
+    pointer = index_key(out)
+    storage.write_record(sealed(made.folder, shards, made.sums), folder, pointer)
+    storage.keep_only(folder, [key, pointer])
     return len(numbers)
+
+
+def _make_part(
+    storage: Storage,
+    folder: str,
+    world: World,
+    seed: int,
+    data: Any,
+    numbers: Sequence[int],
+    size: int,
+    place: int,
+    name: str,
+) -> None:
+    """Make the scenes of a part, and write the release of them."""
+
+    def scenes() -> Iterator[bytes]:
+        for number in numbers[place * size : (place + 1) * size]:
+            with telling(f"number {number}"):
+                scene = world.make(number, seed, data)
+            yield scene
+
+    with passing_folder() as scratch:
+        world.write(scratch, scenes(), seed)
+        storage.pack(scratch, folder, name)
+
+
+def _packed(storage: Storage, folder: str, places: Iterable[int]) -> Iterator[Iterator[tuple[str, Any]]]:
+    return (storage.packed(folder, shard_name(place, "tar")) for place in places)
 
 
 _MAKING = RLock()
@@ -80,21 +117,56 @@ _MAKING = RLock()
 
 
 def cases_of(workspace: Workspace, source: Source, stage: str) -> Manifest:
-    """The table of a source's cases, written where it is not there."""
-    data, spark = workspace.data / source.name, workspace.settings.spark
-    files = source.files(data)
+    """The table of a source's cases, written where it is not there: by tasks from the parts that a world was
+    made in, else by the driver from the files on its disk.
+    """
+    data, spark, storage = workspace.data / source.name, workspace.settings.spark, workspace.storage
     key = short_key(sha256(data), spark.shard, spark.partitions, code_of(source.cases))
-    root = f"{workspace.home}/"
+    made_in = [f"{shelf}/made/{source.name}" for shelf in workspace.shelves]
 
-    def read() -> Any:
-        cases = source.cases(files, None, True)
-        # What a table says must not depend on where the project lies.
-        each = (case._replace(source=case.source.removeprefix(root)) for case in cases.each)
-        return cases._replace(each=each)
+    def write(folder: str) -> Manifest:
+        made = [found for place in made_in if (found := storage.read_manifest(place, index_key(data)))]
+        if not made:
+            cases = _read_cases(source.cases, source.files(data), workspace.home)
+            return write_cases(storage, cases, spark.cut, partial(advance, stage), folder)
+        parts, size = made[0], made[0].shards[0]
+        together = max(1, spark.cut(parts.rows) // max(1, size))
+        name = data.relative_to(workspace.home).as_posix()
+        read = partial(_cases_of_parts, storage, parts, folder, source, name, together)
+        return write_parts(spark, Parts(storage, folder, -(-len(parts.shards) // together), read), stage)
 
-    folders = [f"{shelf}/cases/{source.name}" for shelf in workspace.shelves]
     with _MAKING:
-        return write_cases(workspace.storage, folders, key, read, spark.cut, partial(advance, stage))
+        found = table_of_cases(
+            storage, [f"{shelf}/cases/{source.name}" for shelf in workspace.shelves], key, write
+        )
+        storage.remove(made_in[0])
+        return found
+
+
+def _read_cases(read: ReadCases, files: Files, root: Path) -> Cases:
+    """All cases of some files. What a table says must not depend on where the project lies."""
+    cases = read(files, None, True)
+    each = (case._replace(source=case.source.removeprefix(f"{root}/")) for case in cases.each)
+    return cases._replace(each=each)
+
+
+def _cases_of_parts(
+    storage: Storage,
+    parts: Manifest,
+    folder: str,
+    source: Source,
+    data: str,
+    together: int,
+    place: int,
+    name: str,
+) -> None:
+    """Write the cases of some parts of a world: those of the release that they are together."""
+    first, end = place * together, min((place + 1) * together, len(parts.shards))
+    with passing_folder() as scratch:
+        release = scratch / data
+        source.world[0].join(release, _packed(storage, parts.folder, range(first, end)), 0)
+        cases = _read_cases(source.cases, source.files(release), scratch)
+        write_shard(storage, enumerate(cases.each, sum(parts.shards[:first])), folder, name)
 
 
 def _log_rows(

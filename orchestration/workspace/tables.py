@@ -1,9 +1,9 @@
 """Tables of cases and of event logs: Parquet shards under one storage that the driver and the workers reach.
 
 A table is never pinned: it can be made again from what is, and other versions of a library write other
-bytes. What was written here is known by its sums. The driver writes the cases, and the workers all that is
-computed from them, a shard at a time; a shard is there whole or not at all, so that a run that was killed
-goes on with the next one.
+bytes. What was written here is known by its sums. Workers write it, a shard at a time; the driver writes
+the cases of files that lie on its own disk. A shard is there whole or not at all, so that a run that was
+killed goes on with the next one.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+import tarfile
 import uuid
 from bisect import bisect
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -215,6 +216,29 @@ class Storage:
             for line in lines:
                 file.write(line.encode() + b"\n")  # pyright: ignore[reportArgumentType]
 
+    def pack(self, folder: Path, *parts: str) -> None:
+        """Write the files of a folder of this machine as one, for :meth:`packed`; errors as
+        :meth:`write_tables`.
+        """
+        with (
+            self._replacing(*parts) as (system, part),
+            system.open(part, "wb") as file,
+            tarfile.open(fileobj=file, mode="w|") as archive,  # pyright: ignore[reportCallIssue, reportArgumentType]
+        ):
+            for path in sorted(folder.iterdir()):
+                archive.add(path, path.name)
+
+    def packed(self, *parts: str) -> Iterator[tuple[str, IO[bytes]]]:
+        """The files of a folder that was packed, by name, each open until the next one is asked for."""
+        system, path = self._place(*parts)
+        with (
+            system.open(path, "rb") as file,
+            tarfile.open(fileobj=file) as archive,  # pyright: ignore[reportArgumentType]
+        ):
+            for member in archive:
+                if found := archive.extractfile(member):
+                    yield member.name, found
+
     def copy(self, out: IO[bytes], *parts: str) -> None:
         """Write the bytes of a file to another one that is open."""
         system, path = self._place(*parts)
@@ -371,39 +395,52 @@ def batched(items: Iterable[Any], size: int) -> Iterator[list[Any]]:
         yield found
 
 
-def write_cases(
-    storage: Storage,
-    folders: Sequence[str],
-    key: str,
-    read: Callable[[], Cases],
-    cut: Callable[[int], int],
-    advance: Callable[[int, int], None],
+def table_of_cases(
+    storage: Storage, folders: Sequence[str], key: str, write: Callable[[str], Manifest]
 ) -> Manifest:
     """The table of some files' cases, written where it is not there yet.
 
     Args:
         folders: where the tables of this benchmark's cases lie; in the first one it is written.
         key: what the table is made from: the same key, the same table.
-        read: reads the cases; called only where the table has to be written.
-        cut: how many cases a shard has, by how many there are.
-        advance: told how many cases are written, and how many there are.
+        write: writes the shards into a folder of the storage; called only where they have to be written.
     """
     for folder in folders:
         found = storage.read_manifest(folder, key, "table.json")
         if found and found.sums and found.folder == f"{folder}/{key}":
             return found
     folder = folders[0]
-    cases, shards = read(), 0
-    shard = cut(cases.total)
-    for number, of_shard in groupby(enumerate(cases.each), lambda numbered: numbered[0] // shard):
-        name, shards = shard_name(number), number + 1
-        if not storage.exists(folder, key, name):
-            storage.write_tables(_case_tables(of_shard), CASES, folder, key, name)
-        advance(min(shards * shard, cases.total), cases.total)
-    manifest = storage.manifest_of(f"{folder}/{key}", shards)
+    manifest = write(f"{folder}/{key}")
     storage.write_record(manifest, folder, key, "table.json")
     storage.keep_only(folder, [key])
     return manifest
+
+
+def write_cases(
+    storage: Storage,
+    cases: Cases,
+    cut: Callable[[int], int],
+    advance: Callable[[int, int], None],
+    folder: str,
+) -> Manifest:
+    """The shards of some cases, of which those that are there are kept.
+
+    Args:
+        cut: how many cases a shard has, by how many there are.
+        advance: told how many cases are written, and how many there are.
+    """
+    shard, shards = cut(cases.total), 0
+    for number, of_shard in groupby(enumerate(cases.each), lambda numbered: numbered[0] // shard):
+        name, shards = shard_name(number), number + 1
+        if not storage.exists(folder, name):
+            write_shard(storage, of_shard, folder, name)
+        advance(min(shards * shard, cases.total), cases.total)
+    return storage.manifest_of(folder, shards)
+
+
+def write_shard(storage: Storage, numbered: Iterable[tuple[int, Case]], *parts: str) -> None:
+    """Write some cases, each with its place in the order, as a file of the storage."""
+    storage.write_tables(_case_tables(numbered), CASES, *parts)
 
 
 def _case_tables(numbered: Iterable[tuple[int, Case]]) -> Iterator[pa.Table]:
@@ -443,7 +480,7 @@ def read_index(path: Path) -> Iterator[LogEntry]:
 
 def index_key(path: Path) -> str:
     """The name under which the table of an index's logs is found."""
-    return f"{sha256(path).removeprefix('sha256:')[:16]}.json"
+    return f"{sha256(path).rpartition(':')[2][:16]}.json"
 
 
 @dataclass(frozen=True)

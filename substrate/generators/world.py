@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
+
+from substrate.generators.layout import join_parts
+
+Parts = Iterable[Iterable[tuple[str, IO[bytes]]]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,7 +20,10 @@ class World:
         numbers: the scenes that some data ask for; ``data`` has the count by the name that :attr:`counted`
             gives it, and ``first_scene`` where :attr:`first` does.
         make: a scene of a number and a seed, with its gold, as bytes; runs in workers.
-        write: writes all scenes, given in order, to a folder in the official layout.
+        write: writes scenes, given in order, to a folder in the official layout.
+        join: writes the release of which each part is a release of some scenes, in order; see
+            :func:`~substrate.generators.layout.join_parts`.
+        apart: whether each scene is a case, in the order of numbers, so that a part has cases of its own.
         counted: what its scenes are called, and how many are made unless told.
         unit: what is counted, in words.
         about: what is generated.
@@ -27,6 +34,8 @@ class World:
     numbers: Callable[[Any], Sequence[int]]
     make: Callable[[int, int, Any], bytes]
     write: Callable[[Path, Iterable[bytes], int], object]
+    join: Callable[[Path, Parts, int], object] = join_parts
+    apart: bool = True
     counted: tuple[str, int] = ("scenes", 100)
     unit: str = "scenes"
     about: str

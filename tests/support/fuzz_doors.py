@@ -12,7 +12,7 @@ import tempfile
 import zipfile
 from collections.abc import Callable
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,7 +28,14 @@ from orchestration.ledger.pinned import PinFile, broken, pin_path, read_pins
 from orchestration.models.transcript import Reply, address, make_record, read_transcript
 from orchestration.project import SETTINGS
 from orchestration.settings import load_settings
-from orchestration.workspace.tables import Manifest, Storage, short_key, table_sums, write_cases
+from orchestration.workspace.tables import (
+    Manifest,
+    Storage,
+    short_key,
+    table_of_cases,
+    table_sums,
+    write_cases,
+)
 from substrate import EventLog, TBox, unfold
 from substrate.adapters.memory_tools import READING, WRITING, Desk
 from substrate.base.numbered import sources_in
@@ -330,10 +337,9 @@ def _manifest(path: Path) -> None:
 
 def _table(root: Path) -> Manifest:
     """The table of one case, with its manifest."""
-    cases = Cases(1, iter([Case(3, "a.json", b"{}")]))
-    return write_cases(
-        Storage(root.as_uri()), ["sample/cases/b"], "key", lambda: cases, lambda of: 10, lambda done, of: None
-    )
+    cases, storage = Cases(1, iter([Case(3, "a.json", b"{}")])), Storage(root.as_uri())
+    write = partial(write_cases, storage, cases, lambda of: 10, lambda done, of: None)
+    return table_of_cases(storage, ["sample/cases/b"], "key", write)
 
 
 def _manifests() -> list[bytes]:

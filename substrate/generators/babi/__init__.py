@@ -85,15 +85,15 @@ def write_tasks(out: Path, *, questions: int = 1000, seed: int = 0, split: str =
         seed: same seed, same bytes.
         split: ``train``, ``valid`` or ``test``, for the name.
     """
-    texts = (tell_task(subset, questions=questions, seed=seed) for subset in TASKS)
+    texts = ((subset, tell_task(subset, questions=questions, seed=seed)) for subset in TASKS)
     return write_texts(out, texts, split)
 
 
-def write_texts(out: Path, texts: Iterable[str], split: str = "test") -> list[Path]:
-    """Write the tasks' texts, in the order of :data:`TASKS`, into a folder; their paths."""
+def write_texts(out: Path, texts: Iterable[tuple[str, str]], split: str = "test") -> list[Path]:
+    """Write tasks, each given by its key in :data:`TASKS` and its text, into a folder; their paths."""
     out.mkdir(parents=True, exist_ok=True)
     paths: list[Path] = []
-    for (subset, task), text in zip(TASKS.items(), texts, strict=True):
-        paths.append(out / f"{subset}_{task.name}_{split}.txt")
+    for subset, text in texts:
+        paths.append(out / f"{subset}_{TASKS[subset].name}_{split}.txt")
         write_atomically(paths[-1], text)
     return paths

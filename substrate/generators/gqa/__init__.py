@@ -7,6 +7,7 @@ answers are read off those things. Nothing of the interpreter or of the TBox is 
 from substrate.generators.gqa.sampling import (
     AMBIGUOUS,
     QUESTIONS_PER_SCENE,
+    RECORDS,
     generate,
     sample,
     scene_records,
@@ -17,6 +18,7 @@ from substrate.generators.gqa.sampling import (
 __all__ = [
     "AMBIGUOUS",
     "QUESTIONS_PER_SCENE",
+    "RECORDS",
     "generate",
     "sample",
     "scene_records",

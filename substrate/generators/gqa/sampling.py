@@ -16,11 +16,15 @@ from substrate.domains.gqa.format import QUESTIONS_FILE, SCENE_GRAPHS_FILE, Ques
 from substrate.generators.gqa._phrases import Phrase, Speaker
 from substrate.generators.gqa._questions import TEMPLATES, Draft
 from substrate.generators.gqa._things import Thing, sample_room, scene_graph
+from substrate.generators.layout import Listing
 
 QUESTIONS_PER_SCENE = 13
 """The size of the official balanced validation split: 132,062 questions on 10,234 images."""
 AMBIGUOUS = 0.1
 """Share of the templates' draws that name things only by words that fit others as well."""
+
+RECORDS = Listing(b"{", b",\n", b"}\n")
+"""The layout of the official files: an object with a record a line."""
 
 
 class Sample(NamedTuple):
@@ -131,11 +135,13 @@ def write_records(out: Path, scenes: Iterable[bytes]) -> int:
         (out / SCENE_GRAPHS_FILE).open("w", encoding="utf-8") as graphs,
         (out / QUESTIONS_FILE).open("w", encoding="utf-8") as questions,
     ):
+        graphs.write("{")
+        questions.write("{")
         for place, scene in enumerate(scenes):
             graph, asked = _records.decode(scene)
-            graphs.write((",\n" if place else "{") + graph)
+            graphs.write((",\n" if place else "") + graph)
             for question in asked:
-                questions.write((",\n" if number else "{") + question)
+                questions.write((",\n" if number else "") + question)
                 number += 1
         graphs.write("}\n")
         questions.write("}\n")

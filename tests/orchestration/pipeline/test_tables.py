@@ -8,17 +8,25 @@ import msgspec
 import pytest
 
 from orchestration.benchmarks.benchmark import Case, Cases
-from orchestration.workspace.tables import Manifest, Storage, read_cases, short_key, write_cases
+from orchestration.workspace.tables import (
+    Manifest,
+    Storage,
+    read_cases,
+    short_key,
+    table_of_cases,
+    write_cases,
+)
 
 
 def table(root: Path, text: bytes) -> tuple[Storage, Manifest]:
     """The table of one case, by a storage where ``other`` lies beside it."""
     storage = Storage(root.as_uri())
 
-    def read() -> Cases:
-        return Cases(1, iter([Case(3, "a.json", text)]))
+    def write(folder: str) -> Manifest:
+        cases = Cases(1, iter([Case(3, "a.json", text)]))
+        return write_cases(storage, cases, lambda of: 10, lambda done, of: None, folder)
 
-    return storage, write_cases(storage, ["cases"], "key", read, lambda cases: 10, lambda done, total: None)
+    return storage, table_of_cases(storage, ["cases"], "key", write)
 
 
 def sealed(**said: object) -> bytes:

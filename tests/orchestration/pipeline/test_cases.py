@@ -1,0 +1,50 @@
+"""Tasks write scenes, their official files and their cases, with the bytes that one process gives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from orchestration.benchmarks.benchmark import Source
+from orchestration.pipeline.benchmark_stages import make_dataset
+from orchestration.pipeline.cases import cases_of
+from orchestration.pipeline.progress import task_figures
+from orchestration.project import open_workspace
+from orchestration.registry import INTERPRETED
+from orchestration.workspace.tables import read_cases
+
+WORLDS = {one.source.name: one.source for one in INTERPRETED.values() if one.source.world}
+
+
+@pytest.mark.parametrize("name", WORLDS)
+def test_what_tasks_write_is_what_one_process_writes(
+    name: str, make_project: Callable[..., Path], tmp_path: Path
+) -> None:
+    root = make_project(scenes=3)
+    source, workspace = WORLDS[name], open_workspace("sample")
+    out = workspace.data / name
+    out.parent.mkdir(parents=True)
+    make_dataset(source, workspace, out)
+
+    (world,) = source.world
+    data, seed = workspace.settings.data(name), workspace.settings.seed
+    world.write(tmp_path / "one", (world.make(number, seed, data) for number in world.numbers(data)), seed)
+    files = {path.name: path.read_bytes() for path in out.iterdir()}
+    assert files == {path.name: path.read_bytes() for path in (tmp_path / "one").iterdir()}
+
+    with task_figures() as figures:
+        by_tasks = cases_of(workspace, source, f"{name}/logs")
+    assert bool(figures) == world.apart
+    assert {path.name for path in (root / "storage/sample").iterdir()} == {"cases"}
+    found = [*read_cases(workspace.storage, by_tasks)]
+    assert found == _as_it_is_read(source, out, root)
+    # Without what the world left the driver makes the same table.
+    workspace.storage.remove("sample/cases")
+    assert cases_of(workspace, source, f"{name}/logs").sums == by_tasks.sums
+
+
+def _as_it_is_read(source: Source, out: Path, root: Path) -> list[object]:
+    each = source.cases(source.files(out), None, True).each
+    return [case._replace(source=case.source.removeprefix(f"{root}/")) for case in each]
