@@ -126,9 +126,8 @@ def test_bodies_differ_in_mass_and_impulses_balance_with_it(clevrer: Path) -> No
 # Real trajectories; odd scenes are kept out of every fit
 
 
-@pytest.mark.parametrize(
-    ("at", "reached"), [pytest.param(80, 0.83, marks=pytest.mark.long), pytest.param(100, 0.935)]
-)
+@pytest.mark.long
+@pytest.mark.parametrize(("at", "reached"), [(80, 0.83), (100, 0.935)])
 def test_collisions_foretold_in_scenes_kept_out_of_the_fit(
     watched: list[Watched], at: int, reached: float
 ) -> None:
