@@ -41,8 +41,8 @@ from orchestration.pipeline.spark import stop_jobs
 AT_ONCE = 2
 """The number of stages under way: one keeps Spark's workers busy while the other is at work in the driver."""
 ON_SPARK = {"engine": "spark"}
-"""The tag of a step whose work is Spark's. While one runs, the driver's own steps come first; while none does,
-one of Spark's.
+"""The tag of a step whose work is Spark's. While one runs, the driver's own steps come first; while none
+does, one of Spark's.
 """
 _LOOK = 1.0
 """The seconds between two looks for an interrupt, and for steps that wait to be tried again."""
