@@ -251,8 +251,7 @@ def read_pins(root: Path, profile: str) -> Pins:
     Raises:
         PinError: the file of pins is damaged.
     """
-    if read_pin_file(root, profile) is None:
-        raise PinError("is damaged", where=(pin_path(root, profile),), hint=_FIRST)
+    _whole(root, profile)
     paths = [pin_path(root, profile), *(root / "pins" / profile).glob("*.jsonl")]
     files = {path.relative_to(root).as_posix(): path.read_bytes() for path in paths if path.is_file()}
     pins, entries = decode_pins(files, profile), read_manifest(ledger_at(root, profile)).pinned
@@ -278,7 +277,15 @@ def decode_pins(files: Mapping[str, bytes], profile: str) -> Pins:
 
 def pinned_outs(root: Path, profile: str) -> dict[str, str]:
     """The SHA-256 at which each path of a profile is pinned; errors as :func:`read_pins`."""
-    return {out: digest for made in read_pins(root, profile).values() for out, digest in made.outs.items()}
+    stages = _whole(root, profile).stages.values()
+    return {out: digest for made in stages for out, digest in made.outs.items()}
+
+
+def _whole(root: Path, profile: str) -> PinFile:
+    found = read_pin_file(root, profile)
+    if found is None:
+        raise PinError("is damaged", where=(pin_path(root, profile),), hint=_FIRST)
+    return found
 
 
 _SCENES = 5

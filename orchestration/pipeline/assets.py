@@ -17,7 +17,7 @@ import dagster as dg
 from orchestration.experiments.making import take, take_needs
 from orchestration.ledger.records import fingerprint, keep_record, read_records, version_of
 from orchestration.pipeline.costs import keep_cost, measuring
-from orchestration.pipeline.executor import threads
+from orchestration.pipeline.executor import ON_SPARK, threads
 from orchestration.pipeline.previews import preview
 from orchestration.pipeline.progress import advance, ended, logging_to, task_figures
 from orchestration.pipeline.resources import WorkspaceResource
@@ -114,6 +114,7 @@ def _asset(stages: Stages, stage: Stage) -> dg.AssetsDefinition:
         deps=[asset_key(need) for need in lines_to(stages, stage)],
         group_name=group_of(stage),
         tags=tags_of(stage),
+        op_tags=ON_SPARK if "spark" in stage.kinds else None,
         # The graph names a node by the last part of its key alone; a kind below it says whose it is.
         kinds={stage.benchmark, *stage.kinds},
         metadata={"reads": list(stage.needs), **code_references((stage.run, *stage.functions))},

@@ -28,9 +28,11 @@ from dagster._core.execution.context.system import (
 )
 from dagster._core.execution.context_creation_job import PlanExecutionContextManager
 from dagster._core.execution.execute_in_process import core_execute_in_process
+from dagster._core.execution.plan.active import _default_sort_key
 from dagster._core.execution.plan.execute_plan import dagster_event_sequence_for_step
 from dagster._core.execution.plan.instance_concurrency_context import InstanceConcurrencyContext
 from dagster._core.execution.plan.plan import ExecutionPlan
+from dagster._core.execution.plan.step import ExecutionStep
 from dagster._core.execution.retries import RetryMode
 from dagster._core.executor.in_process import InProcessExecutor
 
@@ -38,6 +40,10 @@ from orchestration.pipeline.spark import stop_jobs
 
 AT_ONCE = 2
 """The number of stages under way: one keeps Spark's workers busy while the other is at work in the driver."""
+ON_SPARK = {"engine": "spark"}
+"""The tag of a step whose work is Spark's. While one runs, the driver's own steps come first; while none
+does, one of Spark's.
+"""
 _LOOK = 1.0
 """The seconds between two looks for an interrupt, and for steps that wait to be tried again."""
 
@@ -98,13 +104,19 @@ def execute(
 
 def _events(job_context: PlanExecutionContext, execution_plan: ExecutionPlan) -> Iterator[DagsterEvent]:
     told: SimpleQueue[Told] = SimpleQueue()
-    running: set[str] = set()
+    running: dict[str, bool] = {}  # with whether it is Spark's
+
+    def turn(step: ExecutionStep) -> float:
+        # Else what is short, and gathers at the end of the graph, would be left to one core there.
+        return 2 * _default_sort_key(step) + (_is_sparks(step) == any(running.values()))
+
     logs = job_context.instance.compute_log_manager
     log_key = logs.build_log_key_for_run(job_context.run_id, create_compute_log_file_key())
     with (
         InstanceConcurrencyContext(job_context.instance, job_context.dagster_run) as slots,
         execution_plan.start(
             retry_mode=job_context.retry_mode,
+            sort_key_fn=turn,
             max_concurrent=AT_ONCE,
             instance_concurrency_context=slots,
             step_dependency_config=job_context.step_dependency_config,
@@ -119,8 +131,9 @@ def _events(job_context: PlanExecutionContext, execution_plan: ExecutionPlan) ->
                 active.mark_interrupted()
                 stop_jobs()
                 raise DagsterExecutionInterruptedError
-            for step in active.get_steps_to_execute():
-                running.add(step.key)
+            while steps := active.get_steps_to_execute(limit=1):
+                (step,) = steps
+                running[step.key] = _is_sparks(step)
                 context = job_context.for_step(step, active.get_known_state())
                 pool.submit(copy_context().run, _follow, context, told)
             yield from active.concurrency_event_iterator(job_context)
@@ -131,10 +144,14 @@ def _events(job_context: PlanExecutionContext, execution_plan: ExecutionPlan) ->
                 yield event
                 active.handle_event(event)
                 if last:
-                    running.remove(key)
+                    del running[key]
                     active.verify_complete(job_context, key)
                     # Steps that are skipped or given up, because of what failed before them.
                     yield from active.plan_events_iterator(job_context)
+
+
+def _is_sparks(step: ExecutionStep) -> bool:
+    return ON_SPARK.items() <= step.tags.items()
 
 
 def _follow(context: StepExecutionContext, told: SimpleQueue[Told]) -> None:

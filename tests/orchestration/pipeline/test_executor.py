@@ -11,7 +11,7 @@ import dagster as dg
 import pytest
 from dagster._core.events import JobFailureData, RunFailureReason
 
-from orchestration.pipeline.executor import execute, threads
+from orchestration.pipeline.executor import ON_SPARK, execute, threads
 from orchestration.pipeline.progress import advance, watching
 
 PATIENCE = 60
@@ -50,6 +50,30 @@ def test_what_needs_no_other_runs_at_once_and_is_told_to_who_watches() -> None:
     assert result.success
     assert sorted(_steps(result, "STEP_SUCCESS")) == ["first", "last", "second"]
     assert _steps(result, "STEP_SUCCESS")[-1] == "last"
+
+
+def test_beside_sparks_work_the_drivers_own_goes_on() -> None:
+    """The driver's steps are not left to the end: they run while the first of Spark's does."""
+    started = list[str]()
+    ended = Event()
+
+    def step(name: str, tags: dict[str, str] | None, after: list[dg.AssetsDefinition]) -> dg.AssetsDefinition:
+        @dg.asset(name=name, op_tags=tags, deps=after)
+        def made() -> None:
+            started.append(name)
+            if name == "a_spark":
+                assert ended.wait(PATIENCE)
+            if name == "z_score":
+                ended.set()
+
+        return made
+
+    first = step("a_spark", ON_SPARK, [])
+    others = [step(f"b_spark_{number}", ON_SPARK, []) for number in range(3)]
+    data = step("y_data", None, [])
+    result = _run(first, *others, data, step("z_score", None, [data]))
+    assert result.success
+    assert started[:3] == ["a_spark", "y_data", "z_score"]
 
 
 def test_what_fails_takes_along_what_needs_it_and_no_more() -> None:
