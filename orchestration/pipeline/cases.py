@@ -34,18 +34,19 @@ from orchestration.pipeline.spark import NUMBER, PLACE, telling
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.named import files_of, split_of
 from orchestration.workspace.tables import (
+    CASES,
     LOGS,
     LogEntry,
     Manifest,
     Storage,
     case_of,
+    case_tables,
     index_key,
     sealed,
     shard_name,
     short_key,
     table_of_cases,
     write_cases,
-    write_shard,
 )
 from substrate.base.errors import SubstrateError
 from substrate.base.files import passing_folder, replacing, sha256
@@ -67,7 +68,7 @@ def make_scenes(workspace: Workspace, source: Source, world: World, stage: str, 
     numbers = world.numbers(data)
     # Simulating takes long and varies: a task has a twentieth of what it has elsewhere.
     size = min(settings.spark.cut(len(numbers)), max(1, settings.spark.shard // 20))
-    key = short_key(settings.seed, data, size, code_of(world.make))
+    key = short_key(settings.seed, data, size, code_of(world.make), code_of(world.write))
     folder = f"{workspace.shelves[0]}/made/{source.name}"
     write = partial(_make_part, storage, f"{folder}/{key}", world, settings.seed, data, numbers, size)
     # Without a scene too there is a release.
@@ -78,7 +79,7 @@ def make_scenes(workspace: Workspace, source: Source, world: World, stage: str, 
         storage.remove(folder)
         return len(numbers)
     shards = [len(numbers[place * size : (place + 1) * size]) for place in range(parts.count)]
-    pointer = index_key(out)
+    pointer = _pointer(sha256(out))
     storage.write_record(sealed(made.folder, shards, made.sums), folder, pointer)
     storage.keep_only(folder, [key, pointer])
     return len(numbers)
@@ -108,6 +109,11 @@ def _make_part(
         storage.pack(scratch, folder, name)
 
 
+def _pointer(digest: str) -> str:
+    """The file that says where the parts of a dataset lie."""
+    return f"{short_key(digest)}.json"
+
+
 def _packed(storage: Storage, folder: str, places: Iterable[int]) -> Iterator[Iterator[tuple[str, Any]]]:
     return (storage.packed(folder, shard_name(place, "tar")) for place in places)
 
@@ -121,11 +127,14 @@ def cases_of(workspace: Workspace, source: Source, stage: str) -> Manifest:
     made in, else by the driver from the files on its disk.
     """
     data, spark, storage = workspace.data / source.name, workspace.settings.spark, workspace.storage
-    key = short_key(sha256(data), spark.shard, spark.partitions, code_of(source.cases))
-    made_in = [f"{shelf}/made/{source.name}" for shelf in workspace.shelves]
+    digest = sha256(data)
+    key = short_key(digest, spark.shard, spark.partitions, code_of(source.cases))
+    folders, made_in = (
+        [f"{shelf}/{of}/{source.name}" for shelf in workspace.shelves] for of in ("cases", "made")
+    )
 
     def write(folder: str) -> Manifest:
-        made = [found for place in made_in if (found := storage.read_manifest(place, index_key(data)))]
+        made = [found for place in made_in if (found := storage.read_manifest(place, _pointer(digest)))]
         if not made:
             cases = _read_cases(source.cases, source.files(data), workspace.home)
             return write_cases(storage, cases, spark.cut, partial(advance, stage), folder)
@@ -136,9 +145,7 @@ def cases_of(workspace: Workspace, source: Source, stage: str) -> Manifest:
         return write_parts(spark, Parts(storage, folder, -(-len(parts.shards) // together), read), stage)
 
     with _MAKING:
-        found = table_of_cases(
-            storage, [f"{shelf}/cases/{source.name}" for shelf in workspace.shelves], key, write
-        )
+        found = table_of_cases(storage, folders, key, write)
         storage.remove(made_in[0])
         return found
 
@@ -166,7 +173,8 @@ def _cases_of_parts(
         release = scratch / data
         source.world[0].join(release, _packed(storage, parts.folder, range(first, end)), 0)
         cases = _read_cases(source.cases, source.files(release), scratch)
-        write_shard(storage, enumerate(cases.each, sum(parts.shards[:first])), folder, name)
+        numbered = enumerate(cases.each, sum(parts.shards[:first]))
+        storage.write_tables(case_tables(numbered), CASES, folder, name)
 
 
 def _log_rows(

@@ -12,6 +12,7 @@ import hashlib
 import os
 import shutil
 import tarfile
+import tempfile
 import uuid
 from bisect import bisect
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -230,14 +231,15 @@ class Storage:
 
     def packed(self, *parts: str) -> Iterator[tuple[str, IO[bytes]]]:
         """The files of a folder that was packed, by name, each open until the next one is asked for."""
-        system, path = self._place(*parts)
-        with (
-            system.open(path, "rb") as file,
-            tarfile.open(fileobj=file) as archive,  # pyright: ignore[reportArgumentType]
-        ):
-            for member in archive:
-                if found := archive.extractfile(member):
-                    yield member.name, found
+        here = self.local
+        with here.joinpath(*parts).open("rb") if here else tempfile.TemporaryFile() as file:
+            if not here:  # it is read here and there, which is a request each
+                self.copy(file, *parts)
+                file.seek(0)
+            with tarfile.open(fileobj=file) as archive:
+                for member in archive:
+                    if found := archive.extractfile(member):
+                        yield member.name, found
 
     def copy(self, out: IO[bytes], *parts: str) -> None:
         """Write the bytes of a file to another one that is open."""
@@ -433,17 +435,12 @@ def write_cases(
     for number, of_shard in groupby(enumerate(cases.each), lambda numbered: numbered[0] // shard):
         name, shards = shard_name(number), number + 1
         if not storage.exists(folder, name):
-            write_shard(storage, of_shard, folder, name)
+            storage.write_tables(case_tables(of_shard), CASES, folder, name)
         advance(min(shards * shard, cases.total), cases.total)
     return storage.manifest_of(folder, shards)
 
 
-def write_shard(storage: Storage, numbered: Iterable[tuple[int, Case]], *parts: str) -> None:
-    """Write some cases, each with its place in the order, as a file of the storage."""
-    storage.write_tables(_case_tables(numbered), CASES, *parts)
-
-
-def _case_tables(numbered: Iterable[tuple[int, Case]]) -> Iterator[pa.Table]:
+def case_tables(numbered: Iterable[tuple[int, Case]]) -> Iterator[pa.Table]:
     """Some cases, each with its place in the order, as tables of a row group."""
     for batch in batched(numbered, ROWS_AT_ONCE):
         rows = [

@@ -158,7 +158,7 @@ class _JoinedZip:
         self._directory.seek(0)
         with self._directory:
             shutil.copyfileobj(self._directory, self._file, _BLOCK)
-        if count > 0xFFFF or start > FAR or size > FAR:
+        if count > MANY or start > FAR or size > FAR:
             end = b"PK\6\6", 44, _ZIP64, _ZIP64, 0, 0, count, count, size, start
             self._file.write(struct.pack("<4sQ2H2L4Q", *end))
             self._file.write(struct.pack("<4sLQL", b"PK\6\7", 0, start + size, 1))
@@ -169,6 +169,8 @@ class _JoinedZip:
 
 FAR = (1 << 31) - 1
 """The last place in an archive that :mod:`zipfile` writes without a field of Zip64's."""
+MANY = (1 << 16) - 1
+"""The largest number of members of an archive without Zip64's end."""
 _BLOCK = 1 << 20
 _MEMBER = struct.Struct("<4s4B4HL2L5H2L")
 """An entry of a zip's directory, without its name, extra fields and comment."""
