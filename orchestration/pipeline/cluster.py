@@ -5,17 +5,20 @@ from __future__ import annotations
 import os
 import platform
 import re
+import shutil
 import socket
 import subprocess
+import time
 import uuid
 from collections.abc import Callable, Iterator
-from importlib.metadata import version
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import msgspec
 import pyarrow as pa
 
-from orchestration.pipeline.spark import endpoints, map_rows, numbers_frame, require_endpoint, spark_session
+from orchestration.pipeline.spark import NUMBER, endpoints, map_rows, require_endpoint, spark_session
 from orchestration.workspace.folders import Workspace
 from substrate.base.errors import SubstrateError
 
@@ -23,7 +26,26 @@ TASKS = 4
 """The tasks that ask workers what they have."""
 MODULES = ("msgspec", "pyarrow", "pyoxigraph")
 """Packages of third parties without which no task runs."""
-_SAID = pa.schema([("number", pa.int64()), ("host", pa.string()), ("said", pa.list_(pa.string()))])
+ASTRAY = 60
+"""The seconds that a worker's clock may be off; S3 refuses what is signed 15 minutes off."""
+ROOM = 256
+"""The MiB that a worker's disk must have free, for the code that is sent and what Spark puts there."""
+_SAID = pa.schema([("number", pa.int64()), ("said", pa.string())])
+
+
+class _Worker(NamedTuple):
+    """A worker's account of itself: versions, its clock in seconds, the MiB free where it works, and the
+    packages that it lacks.
+    """
+
+    host: str
+    python: str
+    pyspark: str
+    java: str
+    clock: float
+    folder: str
+    free: int
+    missing: list[str]
 
 
 class Finding(NamedTuple):
@@ -41,16 +63,18 @@ def findings(workspace: Workspace) -> Iterator[Finding]:
     Args:
         workspace: its settings and the environment's ``SPARK_MASTER`` or ``SPARK_REMOTE`` name the cluster.
     """
-    settings = workspace.settings.spark
+    settings, began = workspace.settings.spark, time.time()
     where = ", ".join(f"{host}:{port}" for host, port in endpoints(settings)) or "this machine alone"
     yield from _tried("endpoint", lambda: (require_endpoint(settings), f"{where} answers")[1])
-    python, pyspark = platform.python_version(), version("pyspark")
+    python, pyspark = platform.python_version(), _pyspark()
     yield Finding("driver", f"Python {python}, PySpark {pyspark}, Java {_java()}", fits=True)
     yield from _tried("storage", lambda: _storage(workspace))
     try:
         require_endpoint(settings)
         session = spark_session(settings)
-        frame = numbers_frame(session, range(TASKS), TASKS)
+        same = _same(session.version, pyspark)
+        yield Finding("Spark", f"{session.version} on the cluster, {pyspark} here", *same)
+        frame = session.range(0, TASKS, 1, TASKS).withColumnRenamed("id", NUMBER)
         back = map_rows(
             frame,
             _look,
@@ -62,26 +86,81 @@ def findings(workspace: Workspace) -> Iterator[Finding]:
     except SubstrateError as error:
         yield _failed("workers", error)
         return
-    yield Finding(
-        "Spark", f"{session.version} on the cluster, {pyspark} here", *_same(session.version, pyspark)
-    )
-    for host, said in sorted({(row["host"], tuple(row["said"])) for row in back.to_pylist()}):
-        theirs, *missing = said
-        fits, hint = _same(theirs.rpartition(".")[0], python.rpartition(".")[0])
-        if missing:
-            fits, hint = False, "`make cluster-env` packs what workers need; docs/how-to-ask-all-logs.md"
-        lacks = f", lacks {', '.join(missing)}" if missing else ", has every package"
-        yield Finding(f"worker {host}", f"Python {theirs}{lacks}", fits, hint)
+    ended = time.time()
+    workers = [msgspec.json.decode(said, type=_Worker) for said in back["said"].to_pylist()]
+    # A machine may have several, each with a folder of its own.
+    for worker in {(one.host, one.folder): one for one in sorted(workers)}.values():
+        yield _of_worker(worker, max(worker.clock - ended, min(worker.clock - began, 0)))
 
 
 def _look(row: dict[str, Any]) -> list[dict[str, Any]]:
-    """A worker's own account of itself: its host, its Python, and the packages that it lacks."""
+    """A worker's own account of itself."""
     from importlib.util import find_spec
 
-    missing = [name for name in MODULES if find_spec(name) is None]
-    return [
-        {"number": row["number"], "host": socket.gethostname(), "said": [platform.python_version(), *missing]}
-    ]
+    said = _Worker(
+        socket.gethostname(),
+        platform.python_version(),
+        _pyspark(),
+        _java_around(),
+        time.time(),
+        os.getcwd(),
+        shutil.disk_usage(".").free >> 20,
+        [name for name in MODULES if find_spec(name) is None],
+    )
+    return [{"number": row["number"], "said": msgspec.json.encode(said).decode()}]
+
+
+def _pyspark() -> str:
+    """The PySpark that this process has, which in a worker came with Spark and not with a package."""
+    import pyspark
+
+    return pyspark.__version__
+
+
+def _of_worker(worker: _Worker, off: float) -> Finding:
+    """What a worker said of itself, held against this process.
+
+    Args:
+        off: the seconds that its clock is ahead.
+    """
+    faults: list[tuple[str, str]] = []
+    if worker.missing:
+        faults.append((f"lacks {', '.join(worker.missing)}", "`make cluster-env` packs what workers need"))
+    if abs(off) > ASTRAY:
+        way = "ahead" if off > 0 else "behind"
+        faults.append((f"its clock is {abs(off):.0f} s {way}", "Set it by NTP: S3 refuses what is signed so"))
+    if worker.free < ROOM:
+        faults.append(("its disk is full", "Free some there, or give it another SPARK_LOCAL_DIRS"))
+    for name, theirs, ours in (
+        ("Python", worker.python.rpartition(".")[0], platform.python_version().rpartition(".")[0]),
+        ("PySpark", worker.pyspark, _pyspark()),
+    ):
+        if theirs != ours:
+            faults.append((f"{name} is {ours} here", _same(theirs, ours)[1]))
+    said = f"Python {worker.python}, PySpark {worker.pyspark}, Java {worker.java}"
+    said = f"{said}, {worker.free:,} MiB free at {worker.folder}"
+    found = [what for what, _ in faults] or ["has every package"]
+    return Finding(
+        f"worker {worker.host}", ", ".join([said, *found]), not faults, "; ".join(h for _, h in faults)
+    )
+
+
+def _java_around() -> str:
+    """The version of the Java that this worker was started by; ``unknown`` where the system does not say."""
+    process: str | None = "self"
+    with suppress(OSError):
+        while process:
+            program = Path(f"/proc/{process}/exe").resolve()
+            if program.name == "java":
+                release = (program.parents[1] / "release").read_text("utf-8")
+                return _found(r'JAVA_VERSION="([^"]+)"', release) or "unknown"
+            process = _found(r"PPid:\s*([1-9]\d*)", Path(f"/proc/{process}/status").read_text("utf-8"))
+    return "unknown"
+
+
+def _found(pattern: str, text: str) -> str | None:
+    match = re.search(pattern, text)
+    return match[1] if match else None
 
 
 def _same(theirs: str, ours: str) -> tuple[bool, str]:
@@ -124,5 +203,4 @@ def _java() -> str:
         said = subprocess.run([program, "-version"], capture_output=True, text=True, check=False, timeout=30)
     except OSError:
         return "not found"
-    found = re.search(r'version "([^"]+)"', said.stderr)
-    return found[1] if found else "unknown"
+    return _found(r'version "([^"]+)"', said.stderr) or "unknown"
