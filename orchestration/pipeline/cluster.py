@@ -13,17 +13,31 @@ import uuid
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 import pyarrow as pa
 
-from orchestration.pipeline.spark import NUMBER, endpoints, map_rows, require_endpoint, spark_session
+from orchestration.pipeline.spark import (
+    NUMBER,
+    endpoints,
+    is_local,
+    map_rows,
+    require_endpoint,
+    spark_session,
+)
 from orchestration.workspace.folders import Workspace
 from substrate.base.errors import SubstrateError
 
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
 TASKS = 4
 """The tasks that ask workers what they have."""
+ROUNDS = 4
+"""The times that a cluster's workers are asked, as long as new ones come up."""
+PAUSE = 2.0
+"""The seconds between two rounds."""
 MODULES = ("msgspec", "pyarrow", "pyoxigraph")
 """Packages of third parties without which no task runs."""
 ASTRAY = 60
@@ -57,6 +71,9 @@ class Finding(NamedTuple):
     hint: str = ""
 
 
+_worker = msgspec.json.Decoder(_Worker)
+
+
 def findings(workspace: Workspace) -> Iterator[Finding]:
     """Look at the endpoint, the driver, the storage and the workers, and stop where nothing can follow.
 
@@ -74,28 +91,37 @@ def findings(workspace: Workspace) -> Iterator[Finding]:
         session = spark_session(settings)
         same = _same(session.version, pyspark)
         yield Finding("Spark", f"{session.version} on the cluster, {pyspark} here", *same)
-        frame = session.range(0, TASKS, 1, TASKS).withColumnRenamed("id", NUMBER)
-        back = map_rows(
-            frame,
-            _look,
-            _SAID,
-            range(TASKS),
-            stage="cluster check",
-            names=[f"task {n}" for n in range(TASKS)],
-        )
+        workers = _workers(session, 1 if is_local(settings) else ROUNDS)
     except SubstrateError as error:
         yield _failed("workers", error)
         return
     ended = time.time()
-    workers = [msgspec.json.decode(said, type=_Worker) for said in back["said"].to_pylist()]
-    # A machine may have several, each with a folder of its own.
-    for worker in {(one.host, one.folder): one for one in sorted(workers)}.values():
+    for worker in workers:
         yield _of_worker(worker, max(worker.clock - ended, min(worker.clock - began, 0)))
+
+
+def _workers(session: SparkSession, rounds: int) -> list[_Worker]:
+    """The workers that answer, in order; they are asked again while others come up."""
+    found: dict[tuple[str, str], _Worker] = {}  # a machine may have several, each with a folder of its own
+    frame = session.range(0, TASKS, 1, TASKS).withColumnRenamed("id", NUMBER)
+    names = [f"task {number}" for number in range(TASKS)]
+    for number in range(rounds):
+        known = len(found)
+        back = map_rows(frame, _look, _SAID, range(TASKS), stage="cluster check", names=names)
+        for one in map(_worker.decode, back["said"].to_pylist()):
+            found[one.host, one.folder] = one
+        if number and len(found) == known:
+            break
+        if number < rounds - 1:
+            time.sleep(PAUSE)
+    return sorted(found.values())
 
 
 def _look(row: dict[str, Any]) -> list[dict[str, Any]]:
     """A worker's own account of itself."""
     from importlib.util import find_spec
+
+    time.sleep(0.2)  # so that no worker takes all tasks
 
     said = _Worker(
         socket.gethostname(),

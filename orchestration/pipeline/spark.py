@@ -226,7 +226,7 @@ def _configuration(settings: Spark, local: bool, remote: bool) -> dict[str, str]
         excluding = {
             "enabled": "true",
             "task.maxTaskAttemptsPerExecutor": "2",
-            "task.maxTaskAttemptsPerNode": "4",
+            "task.maxTaskAttemptsPerNode": "3",
         }
         own |= {f"spark.excludeOnFailure.{key}": value for key, value in excluding.items()}
     return of_queries | own
@@ -506,7 +506,7 @@ def _cause(said: str) -> str:
     lines = [line.strip() for line in said.splitlines() if line.strip()]
     if program := re.search(r'Cannot run program "([^"]+)"', said):
         return f"a worker has no program {program[1]}; `make cluster-env` packs an environment that has it"
-    if full := re.search(r"(/\S+)?[^\n]*No space left on device", said):
+    if full := re.search(r"(?:(/\S+)[^\n]*?)?No space left on device", said):
         host = re.search(r"\(TID \d+\) \((\S+) executor", said)
         worker = f"worker {host[1]}" if host else "a worker"
         at = f" at {full[1]}" if full[1] else ""
