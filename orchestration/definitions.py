@@ -5,6 +5,7 @@ from __future__ import annotations
 import dagster as dg
 
 from orchestration.pipeline.assets import EXECUTOR, assets_of
+from orchestration.pipeline.backfill import backfill_shards
 from orchestration.pipeline.checks import checks_of
 from orchestration.pipeline.code_links import linked
 from orchestration.pipeline.compared import compared
@@ -27,7 +28,7 @@ def build_definitions(workspace: WorkspaceResource | None = None) -> dg.Definiti
     return dg.Definitions(
         assets=linked([*assets_of(STAGES), compared]),
         asset_checks=checks_of(STAGES),
-        jobs=[*reproductions(), compare_experiments, verify],
+        jobs=[*reproductions(), backfill_shards, compare_experiments, verify],
         sensors=[new_official_data, settled_pins, stale_stages],
         schedules=[nightly_drift],
         resources={"workspace": workspace or form_resource()},

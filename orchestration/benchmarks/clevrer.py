@@ -120,8 +120,11 @@ def scene_logs(case: bm.Case, _: Any = None) -> list[bm.NamedLog]:
 
 
 def motion(parameters: Parameters) -> MotionEmitter:
-    """The emitter of a scene's log: what is no object any more is gone, the others move on."""
-    return MotionEmitter(engine=parameters.engine)
+    """The emitter of a scene's log: what is no object any more is gone, the others move on.
+
+    Of a log of events alone, those that rest on such an object do not happen.
+    """
+    return MotionEmitter(engine=parameters.engine, by_ancestry=True)
 
 
 def rows(case: bm.Case, logs: Sequence[EventLog], parameters: Parameters, split: str) -> Iterable[Row]:

@@ -16,10 +16,11 @@ import dagster as dg
 
 from orchestration.experiments.making import take, take_needs
 from orchestration.ledger.records import fingerprint, keep_record, read_records, version_of
+from orchestration.pipeline.backfill import keep_shards
 from orchestration.pipeline.costs import keep_cost, measuring
 from orchestration.pipeline.executor import ON_SPARK, threads
 from orchestration.pipeline.previews import preview
-from orchestration.pipeline.progress import advance, ended, logging_to, task_figures
+from orchestration.pipeline.progress import advance, ended, hearing_cuts, logging_to, task_figures
 from orchestration.pipeline.resources import WorkspaceResource
 from orchestration.pipeline.spark import application, is_lost, leave_session
 from orchestration.registry import BENCHMARKS
@@ -150,6 +151,10 @@ def _asset(stages: Stages, stage: Stage) -> dg.AssetsDefinition:
                 stack.enter_context(_again_where_lost([path for path in inputs if not path.exists()]))
                 meter = stack.enter_context(measuring())
                 figures = stack.enter_context(task_figures())
+                if not (opened.experiment or opened.scratch):  # their shards are in no profile's tables
+                    instance = dg.AssetExecutionContext.get().instance
+                    known = partial(keep_shards, instance, opened.settings.profile)
+                    stack.enter_context(hearing_cuts(known))
                 made = stage.run(opened, *(stack.enter_context(replacing(path)) for path in paths))
             before = fingerprint(stages, stage, opened)
             metadata |= {**made, **figures}

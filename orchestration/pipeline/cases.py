@@ -192,18 +192,24 @@ def _log_rows(
         }
 
 
+def log_parts(workspace: Workspace, logger: Logger, stage: str) -> tuple[Manifest, Parts]:
+    """The table of cases, and the files of the logs that are built from it, a file a shard."""
+    cases, storage = cases_of(workspace, logger.source, stage), workspace.storage
+    parameters = logger.parameters.of(workspace.settings)
+    key = short_key(cases.folder, parameters, code_of(logger.logs))
+    folder = f"{workspace.shelves[0]}/logs/{logger.name}/{key}"
+    work, rows = partial(_log_rows, logger.logs, parameters), partial(_rows_of_shard, storage, cases.folder)
+    return cases, parts_of(storage, folder, len(cases.shards), rows, work, LOGS, stage)
+
+
 def build_logs(workspace: Workspace, logger: Logger, stage: str, index: Path) -> int:
     """Build the logs of every case, and write their index.
 
     Returns:
         How many logs there are.
     """
-    cases, storage = cases_of(workspace, logger.source, stage), workspace.storage
-    parameters = logger.parameters.of(workspace.settings)
-    folder = f"{workspace.shelves[0]}/logs/{logger.name}"
-    key = short_key(cases.folder, parameters, code_of(logger.logs))
-    work, rows = partial(_log_rows, logger.logs, parameters), partial(_rows_of_shard, storage, cases.folder)
-    parts = parts_of(storage, f"{folder}/{key}", len(cases.shards), rows, work, LOGS, stage)
+    cases, parts = log_parts(workspace, logger, stage)
+    storage, (folder, _, key) = workspace.storage, parts.folder.rpartition("/")
     made = write_parts(workspace.settings.spark, parts, stage)
     manifest = sealed(made.folder, made.shards, made.sums, cases.shards)
     columns = ("name", "digest", "deltas", "source")
@@ -307,19 +313,18 @@ def _answer_lines(
     yield {NUMBER: row[NUMBER], LINES: list(lines)}
 
 
-def answer_cases(
+def answer_parts(
     workspace: Workspace,
     benchmark: Interpreted,
     stage: str,
-    out: Path,
     *,
     rows: Any = None,
     split: str = "",
     tasks: int | None = None,
     first: int | None = None,
     only: Collection[str] | None = None,
-) -> int:
-    """Answer the questions of every case from its logs, and write the rows in order.
+) -> tuple[int, Parts]:
+    """How many cases are looked at, and the files of their rows.
 
     Args:
         rows: what gives the rows of a case; the benchmark's own unless given.
@@ -327,9 +332,6 @@ def answer_cases(
         tasks: how many tasks they are cut into; one a shard unless given.
         first: how many cases to answer; all unless given.
         only: the scenes to answer; all unless given. Shards of some scenes are not kept for the next run.
-
-    Returns:
-        How many cases were looked at.
     """
     rows = rows or benchmark.rows
     cases = cases_of(workspace, benchmark.source, stage)
@@ -343,13 +345,27 @@ def answer_cases(
         storage.remove(folder)
     given = partial(_logged_cases, storage, cases, logs, cuts)
     work = partial(_answer_lines, rows, parameters, split, only)
-    parts = parts_of(storage, f"{folder}/{key}", len(cuts) - 1, given, work, None, stage)
+    return cuts[-1], parts_of(storage, f"{folder}/{key}", len(cuts) - 1, given, work, None, stage)
+
+
+def answer_cases(
+    workspace: Workspace, benchmark: Interpreted, stage: str, out: Path, **condition: Any
+) -> int:
+    """Answer the questions of every case from its logs, and write the rows in order.
+
+    Args:
+        condition: as :func:`answer_parts` takes it.
+
+    Returns:
+        How many cases were looked at.
+    """
+    count, parts = answer_parts(workspace, benchmark, stage, **condition)
     write_parts(workspace.settings.spark, parts, stage)
     with out.open("wb") as file:
         for place in range(parts.count):
-            storage.copy(file, parts.folder, parts.name(place))
-    storage.remove(folder)
-    return cuts[-1]
+            workspace.storage.copy(file, parts.folder, parts.name(place))
+    workspace.storage.remove(parts.folder.rpartition("/")[0])
+    return count
 
 
 def each_case(

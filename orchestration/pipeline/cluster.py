@@ -5,25 +5,61 @@ from __future__ import annotations
 import os
 import platform
 import re
+import shutil
 import socket
 import subprocess
+import time
 import uuid
 from collections.abc import Callable, Iterator
-from importlib.metadata import version
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import msgspec
 import pyarrow as pa
 
-from orchestration.pipeline.spark import endpoints, map_rows, numbers_frame, require_endpoint, spark_session
+from orchestration.pipeline.spark import (
+    NUMBER,
+    endpoints,
+    is_local,
+    map_rows,
+    require_endpoint,
+    spark_session,
+)
 from orchestration.workspace.folders import Workspace
 from substrate.base.errors import SubstrateError
 
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
 TASKS = 4
 """The tasks that ask workers what they have."""
+ROUNDS = 4
+"""The times that a cluster's workers are asked, as long as new ones come up."""
+PAUSE = 2.0
+"""The seconds between two rounds."""
 MODULES = ("msgspec", "pyarrow", "pyoxigraph")
 """Packages of third parties without which no task runs."""
-_SAID = pa.schema([("number", pa.int64()), ("host", pa.string()), ("said", pa.list_(pa.string()))])
+ASTRAY = 60
+"""The seconds that a worker's clock may be off; S3 refuses what is signed 15 minutes off."""
+ROOM = 256
+"""The MiB that a worker's disk must have free, for the code that is sent and what Spark puts there."""
+_SAID = pa.schema([("number", pa.int64()), ("said", pa.string())])
+
+
+class _Worker(NamedTuple):
+    """A worker's account of itself: versions, its clock in seconds, the MiB free where it works, and the
+    packages that it lacks.
+    """
+
+    host: str
+    python: str
+    pyspark: str
+    java: str
+    clock: float
+    folder: str
+    free: int
+    missing: list[str]
 
 
 class Finding(NamedTuple):
@@ -35,53 +71,122 @@ class Finding(NamedTuple):
     hint: str = ""
 
 
+_worker = msgspec.json.Decoder(_Worker)
+
+
 def findings(workspace: Workspace) -> Iterator[Finding]:
     """Look at the endpoint, the driver, the storage and the workers, and stop where nothing can follow.
 
     Args:
         workspace: its settings and the environment's ``SPARK_MASTER`` or ``SPARK_REMOTE`` name the cluster.
     """
-    settings = workspace.settings.spark
+    settings, began = workspace.settings.spark, time.time()
     where = ", ".join(f"{host}:{port}" for host, port in endpoints(settings)) or "this machine alone"
     yield from _tried("endpoint", lambda: (require_endpoint(settings), f"{where} answers")[1])
-    python, pyspark = platform.python_version(), version("pyspark")
+    python, pyspark = platform.python_version(), _pyspark()
     yield Finding("driver", f"Python {python}, PySpark {pyspark}, Java {_java()}", fits=True)
     yield from _tried("storage", lambda: _storage(workspace))
     try:
         require_endpoint(settings)
         session = spark_session(settings)
-        frame = numbers_frame(session, range(TASKS), TASKS)
-        back = map_rows(
-            frame,
-            _look,
-            _SAID,
-            range(TASKS),
-            stage="cluster check",
-            names=[f"task {n}" for n in range(TASKS)],
-        )
+        same = _same(session.version, pyspark)
+        yield Finding("Spark", f"{session.version} on the cluster, {pyspark} here", *same)
+        workers = _workers(session, 1 if is_local(settings) else ROUNDS)
     except SubstrateError as error:
         yield _failed("workers", error)
         return
-    yield Finding(
-        "Spark", f"{session.version} on the cluster, {pyspark} here", *_same(session.version, pyspark)
-    )
-    for host, said in sorted({(row["host"], tuple(row["said"])) for row in back.to_pylist()}):
-        theirs, *missing = said
-        fits, hint = _same(theirs.rpartition(".")[0], python.rpartition(".")[0])
-        if missing:
-            fits, hint = False, "`make cluster-env` packs what workers need; docs/how-to-ask-all-logs.md"
-        lacks = f", lacks {', '.join(missing)}" if missing else ", has every package"
-        yield Finding(f"worker {host}", f"Python {theirs}{lacks}", fits, hint)
+    ended = time.time()
+    for worker in workers:
+        yield _of_worker(worker, max(worker.clock - ended, min(worker.clock - began, 0)))
+
+
+def _workers(session: SparkSession, rounds: int) -> list[_Worker]:
+    """The workers that answer, in order; they are asked again while others come up."""
+    found: dict[tuple[str, str], _Worker] = {}  # a machine may have several, each with a folder of its own
+    frame = session.range(0, TASKS, 1, TASKS).withColumnRenamed("id", NUMBER)
+    names = [f"task {number}" for number in range(TASKS)]
+    for number in range(rounds):
+        known = len(found)
+        back = map_rows(frame, _look, _SAID, range(TASKS), stage="cluster check", names=names)
+        for one in map(_worker.decode, back["said"].to_pylist()):
+            found[one.host, one.folder] = one
+        if number and len(found) == known:
+            break
+        if number < rounds - 1:
+            time.sleep(PAUSE)
+    return sorted(found.values())
 
 
 def _look(row: dict[str, Any]) -> list[dict[str, Any]]:
-    """A worker's own account of itself: its host, its Python, and the packages that it lacks."""
+    """A worker's own account of itself."""
     from importlib.util import find_spec
 
-    missing = [name for name in MODULES if find_spec(name) is None]
-    return [
-        {"number": row["number"], "host": socket.gethostname(), "said": [platform.python_version(), *missing]}
-    ]
+    time.sleep(0.2)  # so that no worker takes all tasks
+
+    said = _Worker(
+        socket.gethostname(),
+        platform.python_version(),
+        _pyspark(),
+        _java_around(),
+        time.time(),
+        os.getcwd(),
+        shutil.disk_usage(".").free >> 20,
+        [name for name in MODULES if find_spec(name) is None],
+    )
+    return [{"number": row["number"], "said": msgspec.json.encode(said).decode()}]
+
+
+def _pyspark() -> str:
+    """The PySpark that this process has, which in a worker came with Spark and not with a package."""
+    import pyspark
+
+    return pyspark.__version__
+
+
+def _of_worker(worker: _Worker, off: float) -> Finding:
+    """What a worker said of itself, held against this process.
+
+    Args:
+        off: the seconds that its clock is ahead.
+    """
+    faults: list[tuple[str, str]] = []
+    if worker.missing:
+        faults.append((f"lacks {', '.join(worker.missing)}", "`make cluster-env` packs what workers need"))
+    if abs(off) > ASTRAY:
+        way = "ahead" if off > 0 else "behind"
+        faults.append((f"its clock is {abs(off):.0f} s {way}", "Set it by NTP: S3 refuses what is signed so"))
+    if worker.free < ROOM:
+        faults.append(("its disk is full", "Free some there, or give it another SPARK_LOCAL_DIRS"))
+    for name, theirs, ours in (
+        ("Python", worker.python.rpartition(".")[0], platform.python_version().rpartition(".")[0]),
+        ("PySpark", worker.pyspark, _pyspark()),
+    ):
+        if theirs != ours:
+            faults.append((f"{name} is {ours} here", _same(theirs, ours)[1]))
+    said = f"Python {worker.python}, PySpark {worker.pyspark}, Java {worker.java}"
+    said = f"{said}, {worker.free:,} MiB free at {worker.folder}"
+    found = [what for what, _ in faults] or ["has every package"]
+    return Finding(
+        f"worker {worker.host}", ", ".join([said, *found]), not faults, "; ".join(h for _, h in faults)
+    )
+
+
+def _java_around() -> str:
+    """The version of the Java that this worker was started by; ``unknown`` where the system does not say."""
+    process: str | None = "self"
+    with suppress(OSError):
+        while process:
+            program = Path(f"/proc/{process}/exe").resolve()
+            if program.name == "java":
+                release = (program.parents[1] / "release").read_text("utf-8")
+                return _found(r'JAVA_VERSION="([^"]+)"', release) or "unknown"
+            process = _found(r"PPid:\s*([1-9]\d*)", Path(f"/proc/{process}/status").read_text("utf-8"))
+    return "unknown"
+
+
+def _found(pattern: str, text: str) -> str | None:
+    match = re.search(pattern, text)
+    return match[1] if match else None
 
 
 def _same(theirs: str, ours: str) -> tuple[bool, str]:
@@ -124,5 +229,4 @@ def _java() -> str:
         said = subprocess.run([program, "-version"], capture_output=True, text=True, check=False, timeout=30)
     except OSError:
         return "not found"
-    found = re.search(r'version "([^"]+)"', said.stderr)
-    return found[1] if found else "unknown"
+    return _found(r'version "([^"]+)"', said.stderr) or "unknown"

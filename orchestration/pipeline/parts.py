@@ -19,7 +19,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from orchestration.pipeline.progress import measured, say
+from orchestration.pipeline.progress import cut_into, measured, say
 from orchestration.pipeline.spark import (
     NUMBER,
     PLACE,
@@ -82,6 +82,15 @@ def parts_of(
     return Parts(storage, folder, count, write, "parquet" if schema else "jsonl")
 
 
+def write_part(settings: Spark, parts: Parts, place: int, stage: str) -> None:
+    """Compute and write one file of a table, if it is not there yet; the others are left as they are.
+
+    Raises:
+        SubstrateError: as :func:`write_parts`.
+    """
+    _tell(stage, _receipts(settings, parts, range(place, place + 1), stage))
+
+
 def write_parts(settings: Spark, parts: Parts, stage: str) -> Manifest:
     """Compute and write those files of a table that are not there yet, in one job.
 
@@ -91,6 +100,23 @@ def write_parts(settings: Spark, parts: Parts, stage: str) -> Manifest:
     Raises:
         SubstrateError: one that was raised in a worker; or a case or a file did not come back.
     """
+    if not parts.count:
+        return sealed(parts.folder, [], [])
+    cut_into(stage, parts.count)
+    try:
+        back = _receipts(settings, parts, range(parts.count), stage)
+    except Exception:
+        there = sum(parts.storage.exists(parts.folder, parts.name(place)) for place in range(parts.count))
+        say(f"{stage}: failed; {there} of {parts.count} shards are done, and kept for the next run")
+        raise
+    # Of a task that was ended in the middle a part of a file may lie there.
+    parts.storage.keep_only(parts.folder, map(parts.name, range(parts.count)))
+    _tell(stage, back)
+    return sealed(parts.folder, back["rows"].to_pylist(), back["sum"].to_pylist())
+
+
+def _receipts(settings: Spark, parts: Parts, places: range, stage: str) -> pa.Table:
+    """The receipts of some files, which tasks compute and write where they are not there yet."""
 
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
@@ -99,19 +125,12 @@ def write_parts(settings: Spark, parts: Parts, stage: str) -> Manifest:
                     receipt = _written(parts, place)
                 yield pa.RecordBatch.from_pylist([receipt], schema=_RECEIPT)
 
-    if not parts.count:
-        return sealed(parts.folder, [], [])
     session = spark_session(settings)
-    tasks = session.range(0, parts.count, 1, parts.count)
-    try:
-        with watched(session, stage), plain_errors(stage):
-            back = tasks.mapInArrow(run, columns_of(_RECEIPT)).toArrow().sort_by(NUMBER)
-    except Exception:
-        there = sum(parts.storage.exists(parts.folder, parts.name(place)) for place in range(parts.count))
-        say(f"{stage}: failed; {there} of {parts.count} shards are done, and kept for the next run")
-        raise
-    names = [parts.name(place) for place in range(parts.count)]
-    nothing_lost([(place,) for place in back[NUMBER].to_pylist()], range(parts.count), names, stage)
+    tasks = session.range(places.start, places.stop, 1, len(places))
+    with watched(session, stage), plain_errors(stage):
+        back = tasks.mapInArrow(run, columns_of(_RECEIPT)).toArrow().sort_by(NUMBER)
+    names = [parts.name(place) for place in places]
+    nothing_lost([(place,) for place in back[NUMBER].to_pylist()], places, names, stage)
     if lost := [name for name in names if not parts.storage.exists(parts.folder, name)]:
         raise SubstrateError(
             f"{len(lost)} of {len(names)} files that workers wrote are not in {parts.storage.base}, "
@@ -119,10 +138,7 @@ def write_parts(settings: Spark, parts: Parts, stage: str) -> Manifest:
             where=(stage,),
             hint="Give `storage` a URI that the driver and all workers reach",
         )
-    # Of a task that was ended in the middle a part of a file may lie there.
-    parts.storage.keep_only(parts.folder, names)
-    _tell(stage, back)
-    return sealed(parts.folder, back["rows"].to_pylist(), back["sum"].to_pylist())
+    return back
 
 
 def _written(parts: Parts, place: int) -> dict[str, Any]:

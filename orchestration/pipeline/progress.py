@@ -16,6 +16,9 @@ _report: ContextVar[Report | None] = ContextVar("report", default=None)
 End = Callable[[str, str, int | None], None]
 """Takes the name of a stage that has ended, how it came to its outs, and how many rows they have."""
 _ended: ContextVar[End | None] = ContextVar("ended", default=None)
+Cut = Callable[[str, int], None]
+"""Takes a stage's name, and how many shards one of its tables has."""
+_cut: ContextVar[Cut | None] = ContextVar("cut", default=None)
 _figures: ContextVar[dict[str, float] | None] = ContextVar("figures", default=None)
 _log: ContextVar[Callable[[str], None] | None] = ContextVar("log", default=None)
 
@@ -52,6 +55,17 @@ def measured(figures: Mapping[str, float]) -> None:
     """Tell figures of a job's tasks; of several jobs of a stage the last one's stand."""
     if (found := _figures.get()) is not None:
         found.update(figures)
+
+
+def hearing_cuts(tell: Cut) -> AbstractContextManager[None]:
+    """Send the cut of tables that are computed inside the block to ``tell``, before their tasks begin."""
+    return _setting(_cut, tell)
+
+
+def cut_into(stage: str, count: int) -> None:
+    """Say how many shards a table of a stage has; nothing happens where nobody watches."""
+    if tell := _cut.get():
+        tell(stage, count)
 
 
 @contextmanager

@@ -22,6 +22,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
+from urllib.request import urlopen
 
 import msgspec
 import pyarrow as pa
@@ -65,7 +66,12 @@ def spark_session(settings: Spark) -> SparkSession:
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     for key, value in (_configuration(settings, local, bool(remote)) | settings.config).items():
         builder = builder.config(key, str(value).lower() if isinstance(value, bool) else str(value))
-    session = builder.getOrCreate()
+    try:
+        session = builder.getOrCreate()
+    except Exception as error:
+        if local:
+            raise
+        raise _refused(settings, error) from error
     if not remote:
         session.sparkContext.setLogLevel("FATAL")
     if not local:
@@ -105,6 +111,36 @@ def require_endpoint(settings: Spark) -> None:
         setting = "SPARK_REMOTE" if os.environ.get("SPARK_REMOTE") else "SPARK_MASTER or spark.master"
         hint = f"Start it, or correct {setting}; `substrate cluster check` looks at all of a cluster"
         raise SubstrateError("no Spark answers", where=tuple(refused), hint=hint)
+
+
+def _refused(settings: Spark, error: Exception) -> SubstrateError:
+    """The error of a cluster that answers and gives no session; it names the versions of both, if it can."""
+    from pyspark import __version__ as ours
+
+    where = tuple(f"{host}:{port}" for host, port in endpoints(settings))
+    versions = (_version_of_master(host) for host, _ in endpoints(settings))
+    if theirs := next((one for one in versions if one not in (None, ours)), None):
+        hint = f"Give the cluster Spark {ours}, or this environment PySpark {theirs}"
+        return SubstrateError(f"Spark {theirs} is there, PySpark {ours} is here", where=where, hint=hint)
+    what = f"no session for PySpark {ours} ({_cause(str(error))})"
+    hint = f"Look whether the cluster is of Spark {ours}: its master's page and log say it"
+    return (LostError if is_lost(error) else SubstrateError)(what, where=where, hint=hint)
+
+
+def _version_of_master(host: str) -> str | None:
+    """The version that a standalone master's page says; ``None`` where no page is to be had."""
+    page = f"http://{host}:{os.environ.get('SPARK_MASTER_WEBUI_PORT', '8080')}/"
+    try:
+        with urlopen(page, timeout=ANSWERING) as answer:
+            said = answer.read(_PAGE).decode("utf-8", "replace")
+    except OSError:
+        return None
+    match = re.search(r'class="version"[^>]*>\s*([\d.]+)', said) if "Spark Master" in said else None
+    return match[1] if match else None
+
+
+_PAGE = 1 << 16
+"""The bytes of a master's page that are read: its head."""
 
 
 def leave_session() -> None:
@@ -186,6 +222,13 @@ def _configuration(settings: Spark, local: bool, remote: bool) -> dict[str, str]
         own |= {"spark.eventLog.enabled": "true", "spark.eventLog.dir": events.as_uri()}
         # A task is pure, and its file appears whole: of two attempts either one may win.
         own |= {"spark.speculation": "true", "spark.speculation.quantile": "0.9"}
+        # A task that failed twice at one executor, whose disk is full, is tried elsewhere before it fails.
+        excluding = {
+            "enabled": "true",
+            "task.maxTaskAttemptsPerExecutor": "2",
+            "task.maxTaskAttemptsPerNode": "3",
+        }
+        own |= {f"spark.excludeOnFailure.{key}": value for key, value in excluding.items()}
     return of_queries | own
 
 
@@ -463,6 +506,11 @@ def _cause(said: str) -> str:
     lines = [line.strip() for line in said.splitlines() if line.strip()]
     if program := re.search(r'Cannot run program "([^"]+)"', said):
         return f"a worker has no program {program[1]}; `make cluster-env` packs an environment that has it"
+    if full := re.search(r"(?:(/\S+)[^\n]*?)?No space left on device", said):
+        host = re.search(r"\(TID \d+\) \((\S+) executor", said)
+        worker = f"worker {host[1]}" if host else "a worker"
+        at = f" at {full[1]}" if full[1] else ""
+        return f"the disk of {worker} is full{at}; free some there, or set SPARK_LOCAL_DIRS"
     causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]
     told = [line.removeprefix(": ") for line in lines if not line.startswith("An error occurred while")]
     return causes[-1] if causes else " ".join(told[:1]) or "Spark gave no reason"

@@ -17,7 +17,8 @@ import pytest
 from clevrer_scenes import annotation
 from pyoxigraph import NamedNode
 
-from substrate import EventLog, LogError, ProgramError, TBox, fork
+from substrate import EventLog, LogError, ProgramError, Retract, TBox, fork
+from substrate.base.vocabulary import RDF_TYPE
 from substrate.domains.clevrer.counterfactual import Verdict, judge
 from substrate.domains.clevrer.deltas import NAMESPACE, annotation_log, events_log
 from substrate.domains.clevrer.emitter import MotionEmitter, future, without
@@ -321,6 +322,29 @@ def test_a_log_without_motion_cannot_be_simulated() -> None:
         judge(Scene(log), Event("Collision", None, frozenset((1, 2))), 0, SIMULATED)
     with pytest.raises(LogError, match="no pose"):
         fork(log, 3, emitter=MotionEmitter())
+
+
+@pytest.mark.parametrize(
+    ("removed", "at", "left"),
+    [
+        (0, 30, [60]),  # what it hit goes on to hit nobody
+        (0, 31, [50, 60]),  # it has been there
+        (4, 1, [30, 50]),
+        (2, 1, [30, 60]),
+    ],
+)
+def test_of_a_log_without_motion_what_rests_on_a_missing_object_does_not_happen(
+    removed: int, at: int, left: list[int]
+) -> None:
+    things = [CompactObject("red", "metal", "cube", number) for number in range(5)]
+    pairs = {30: (0, 1), 50: (1, 2), 60: (3, 4)}
+    log = events_log(SceneEvents(7, 128, things, [], [CompactCollision(p, f) for f, p in pairs.items()]))
+    thing = NamedNode(f"{Scene(log).iri}:object:{removed}")
+    gone = Retract((thing, RDF_TYPE, NamedNode(f"{NAMESPACE}Object")))
+    branch = Scene(fork(log, at, gone, MotionEmitter(by_ancestry=True)))
+    assert [event.frame for event in branch.events if event.kind == "Collision"] == left
+    assert sorted(branch.objects) == [number for number in range(5) if number != removed]
+    assert TBox.load("clevrer").validate(branch.log.state(), branch.log) == []
 
 
 # The future

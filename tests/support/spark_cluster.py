@@ -42,16 +42,20 @@ def free_port() -> int:
         return probe.getsockname()[1]
 
 
-def isolated(command: Sequence[str], hidden: Iterable[Path], scratch: Path) -> list[str]:
+def isolated(command: Sequence[str], hidden: Iterable[Path], scratch: Path, room: str = "") -> list[str]:
     """A command in a mount namespace where some folders are empty, but for the Python environment in them.
 
     Args:
         hidden: the folders.
         scratch: an empty folder of this command's own.
+        room: the size of the disk that holds Spark's local files, such as ``1m``; the machine's own unless
+            given.
     """
     environment, kept = Path(sys.prefix), scratch / "environment"
     kept.mkdir(parents=True, exist_ok=True)
     lines = ["set -e", "mount --make-rprivate /"]
+    if room:
+        lines.append(f"mount -t tmpfs -o size={room} none {shlex.quote(str(scratch / 'local'))}")
     for folder in hidden:
         inside = environment.is_relative_to(folder)
         if inside:
@@ -97,7 +101,9 @@ class Cluster:
     workers: list[Machine] = field(default_factory=list)
     stack: ExitStack = field(default_factory=ExitStack)
 
-    def start(self, name: str, command: Sequence[str], environment: dict[str, str] | None = None) -> Machine:
+    def start(
+        self, name: str, command: Sequence[str], environment: dict[str, str] | None = None, room: str = ""
+    ) -> Machine:
         """A machine that runs a command of Spark's."""
         scratch = self.folder / name
         (scratch / "local").mkdir(parents=True)
@@ -114,7 +120,7 @@ class Cluster:
         inherited = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
         with log.open("wb") as out:
             process = subprocess.Popen(
-                isolated(command, self.hidden, scratch),
+                isolated(command, self.hidden, scratch, room),
                 stdout=out,
                 stderr=subprocess.STDOUT,
                 env=inherited | own | (environment or {}),
@@ -132,13 +138,13 @@ class Cluster:
         self.start("master", [*daemon, *where]).wait_for("I have been elected leader")
         self.master = f"spark://127.0.0.1:{port}"
 
-    def start_worker(self, environment: dict[str, str] | None = None) -> Machine:
-        """A further worker."""
+    def start_worker(self, environment: dict[str, str] | None = None, room: str = "") -> Machine:
+        """A further worker; ``room`` as :func:`isolated` takes it."""
         name = f"worker{len(self.workers)}"
         daemon = [str(SPARK / "bin/spark-class"), "org.apache.spark.deploy.worker.Worker", self.master]
         has = ["--host", "127.0.0.1", "--webui-port", "0", "--cores", "2", "--memory", "2g"]
         work = ["--work-dir", str(self.folder / name / "work")]
-        worker = self.start(name, [*daemon, *has, *work], environment)
+        worker = self.start(name, [*daemon, *has, *work], environment, room)
         worker.wait_for("Successfully registered with master")
         self.workers.append(worker)
         return worker

@@ -53,11 +53,15 @@ class MotionEmitter:
         until: last tick; the parent's last one unless given.
         engine: what moves the bodies.
         scene: the parent as it was read already, which saves reading it again.
+        by_ancestry: true if a log that records no pose is asked too. There an observed event from the branch
+            tick on happens unless it rests on an object that is gone (paper, Proposition 1): unless such an
+            object takes part in it, or in one of its ancestors from that tick on. No event is new.
     """
 
     until: int | None = None
     engine: Engine = "calibrated"
     scene: Scene | None = None
+    by_ancestry: bool = False
 
     def emit(self, branch: EventLog, parent: EventLog, at: int) -> Iterator[Delta]:
         """The deltas from tick ``at`` on; the parent is a scene's log with motion."""
@@ -71,15 +75,18 @@ class MotionEmitter:
         if scene is None or scene.log is not parent:
             scene = Scene(parent)
         state = branch.state(at)
-        if not scene.poses:
+        if not scene.poses and not self.by_ancestry:
             raise LogError("the log records no pose to simulate from", hint="Fork the log of an annotation")
         end = parent.last_tick if self.until is None else self.until
         names, standing = _names(scene), state.texts()
         gone = {number for number, name in names.items() if f"{name} {_TYPE} {_OBJECT}" not in standing}
-        found = _course(scene, at, end, gone, self.engine)
         leaving = {names[n] for n in gone} | {f"<{e.iri}>" for e in scene.events if e.objects & gone}
         left = sorted(text for text in standing if text.partition(" ")[0] in leaving)
         deltas = [Spelled(at, Op.RETRACT, text) for text in left]
+        if not scene.poses:
+            ends = dict.fromkeys([*leaving, *(f"<{iri}>" for iri in _prevented(scene, at, gone))], at)
+            return iter([*deltas, *_until(parent, at, ends)])
+        found = _course(scene, at, end, gone, self.engine)
         deltas += _as_observed(scene, parent, at, gone, found)
         for number, tick in _departures(at, gone, found).items():
             thing = names[number]
@@ -163,6 +170,14 @@ def _stands(event: Event, at: int, gone: Set[int], found: Course) -> bool:
     if event.kind == "Collision":
         return (frame, *sorted(event.objects)) in found.standing
     return all(frame < found.departed.get(number, frame + 1) for number in event.objects)
+
+
+def _prevented(scene: Scene, at: int, gone: Set[int]) -> Iterator[str]:
+    """The events from a tick on that rest on others there in which an object that is gone takes part."""
+    ancestry = scene.ancestry("event")
+    after = [event for event in scene.events if event.objects and (event.frame or 0) >= at]
+    missing = {event.iri for event in after if event.objects & gone}
+    return (event.iri for event in after if ancestry[event.iri].events & missing)
 
 
 def _contacts(scene: Scene, at: int, found: Course) -> Iterator[Event]:
@@ -251,6 +266,11 @@ def _as_observed(scene: Scene, parent: EventLog, at: int, gone: Set[int], found:
     names = _names(scene)
     ends = {names[number]: frame for number, frame in found.departed.items()}
     ends |= {f"<{event.iri}>": at for event in scene.events if not _stands(event, at, gone, found)}
+    return _until(parent, at, ends)
+
+
+def _until(parent: EventLog, at: int, ends: Mapping[str, int]) -> Iterator[Spelled]:
+    """The parent's deltas from ``at`` on, those of some subjects up to a tick of theirs."""
     for tick, lines in parent.lines(parent.position(at - 1)):
         for line in lines:
             text = line[2:-2]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -17,7 +18,7 @@ import pytest
 from projects import QUICK_JAVA, ROOT
 from spark_cluster import Cluster, cluster, why_not
 
-from orchestration.pipeline.spark import NUMBER, PLACE, map_rows, numbers_frame, spark_session
+from orchestration.pipeline.spark import NUMBER, PLACE, map_rows, numbers_frame, plain_errors, spark_session
 from orchestration.settings import Spark
 from substrate.base.errors import FormatError, SubstrateError
 
@@ -203,6 +204,71 @@ def test_a_worker_that_is_killed_in_the_middle_changes_no_byte(
     assert found.results == expected
 
 
+@pytest.mark.long
+def test_a_worker_whose_disk_is_full_changes_no_byte(
+    field: Field, small_project: Callable[..., Path]
+) -> None:
+    root = field.new("full", small_project)
+    sick = field.machines.start_worker(room="1m")  # less than the code that a session sends
+    try:
+        driver = start(
+            root, field.shared / "full", "spark.shard=1", "twin", SPARK_MASTER=field.machines.master
+        )
+        found = end(root, driver)
+        assert list(sick.log.parent.glob("work/app-*")), "the worker has no part in it"
+    finally:
+        sick.kill()
+    assert found.code == 0, found.said
+    assert found.results == {name: value for name, value in field.local.results.items() if "twin" in name}
+
+
+FAKETIME = Path("/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1")
+"""Debian's libfaketime, which gives a process another time."""
+
+
+def other_java() -> Path | None:
+    """A Java on this machine that is not the one on the path."""
+    own = Path(shutil.which("java") or "/").resolve().parents[1]
+    homes = (java.parents[1] for java in Path("/usr/lib/jvm").glob("*/bin/java"))
+    return next((home for home in homes if home.resolve() != own), None)
+
+
+@pytest.mark.long
+def test_a_worker_of_another_java_whose_clock_is_off_changes_no_byte(
+    field: Field, small_project: Callable[..., Path]
+) -> None:
+    java = other_java()
+    if not (FAKETIME.is_file() and java):
+        pytest.skip("there is no libfaketime, or no second Java")
+    root = field.new("odd", small_project)
+    clock = {"LD_PRELOAD": str(FAKETIME), "FAKETIME": "+2h", "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
+    odd = field.machines.start_worker({"JAVA_HOME": str(java), **clock})
+    try:
+        command = [sys.executable, "-m", "orchestration.cli.main", "cluster", "check", "--json"]
+        all_three = "RegisteredResourcesRatio: 1.0, spark.scheduler.maxRegisteredResourcesWaitingTime: 300s}"
+        small = f"{SMALL.removesuffix('}')}, spark.scheduler.min{all_three}"
+        given = ["--set", small, "--set", f"storage={field.shared.as_uri()}"]
+        environment = inherited() | {"PYTHONPATH": str(ROOT), "SPARK_MASTER": field.machines.master}
+        said = subprocess.run(
+            [*command, *given], cwd=root, env=environment, capture_output=True, text=True, check=False
+        )
+        driver = start(
+            root, field.shared / "odd", "spark.shard=1", "twin", SPARK_MASTER=field.machines.master
+        )
+        found = end(root, driver)
+        assert len(list(odd.log.parent.glob("work/app-*"))) == 2, "the worker has no part in it"
+    finally:
+        odd.kill()
+    faults = [one["said"] for one in json.loads(said.stdout) if not one["fits"]]
+    assert len(faults) == 1, said.stderr
+    assert "its clock is 72" in faults[0]
+    version = re.search('JAVA_VERSION="(.+)"', (java / "release").read_text("utf-8"))
+    assert version
+    assert f"Java {version[1]}" in faults[0]
+    assert found.code == 0, found.said
+    assert found.results == {name: value for name, value in field.local.results.items() if "twin" in name}
+
+
 def local_rows(work: Callable[[dict[str, Any]], Any], schema: pa.Schema = MADE, count: int = 9) -> pa.Table:
     """A function over some numbers on this machine."""
     numbers = range(count)
@@ -257,6 +323,19 @@ def test_any_other_error_says_its_type_its_case_and_where_it_was_raised() -> Non
     told = str(caught.value.__cause__)
     assert "in breaks" in told
     assert "org.apache.spark" not in told
+
+
+def test_a_full_disk_is_named_with_its_worker() -> None:
+    told = (
+        "Job aborted due to stage failure: Task 0 in stage 0.0 failed 4 times, most recent failure: "
+        "Lost task 0.3 in stage 0.0 (TID 3) (10.0.0.7 executor 0): java.nio.file.FileSystemException: "
+        "/scratch/a/b_cache -> ./substrate-code.zip: No space left on device\n\tat java.base/sun.nio"
+    )
+    with pytest.raises(SubstrateError) as caught, plain_errors("a/stage"):
+        raise RuntimeError(told)
+    assert str(caught.value).startswith(
+        "a/stage: the disk of worker 10.0.0.7 is full at /scratch/a/b_cache; "
+    )
 
 
 def test_a_worker_that_dies_ends_the_stage_by_name() -> None:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+from pyspark import __version__
+from pyspark.sql import SparkSession
 from spark_cluster import free_port
 from typer.testing import CliRunner
 
 from orchestration.cli.main import app
-from orchestration.pipeline.spark import endpoints, require_endpoint
+from orchestration.pipeline.spark import endpoints, require_endpoint, spark_session
 from orchestration.settings import Spark
 from substrate.base.errors import SubstrateError
 
@@ -37,6 +41,33 @@ def test_a_master_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setenv("SPARK_MASTER", f"spark://127.0.0.1:{port}")
     with pytest.raises(SubstrateError, match=rf"127\.0\.0\.1:{port}.*SPARK_MASTER"):
         require_endpoint(Spark())
+
+
+def test_a_master_of_another_spark_is_named_with_its_version(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Page(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(b'<title>Spark Master at spark://a:7077</title><span class="version" ')
+            self.wfile.write(b'style="margin-right: 15px;">4.1.4</span>')
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Say nothing."""
+
+    def refuses(_: object) -> None:
+        raise RuntimeError("Cannot invoke TaskScheduler.postStartHook()")
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Page) as page:
+        threading.Thread(target=page.serve_forever, daemon=True).start()
+        monkeypatch.setenv("SPARK_MASTER", f"spark://127.0.0.1:{page.server_port}")
+        monkeypatch.setenv("SPARK_MASTER_WEBUI_PORT", str(page.server_port))
+        monkeypatch.setattr(SparkSession.Builder, "getOrCreate", refuses)
+        with pytest.raises(SubstrateError, match=rf"Spark 4\.1\.4 is there, PySpark {__version__} is here"):
+            spark_session(Spark())
+        monkeypatch.setenv("SPARK_MASTER_WEBUI_PORT", str(free_port()))
+        with pytest.raises(SubstrateError, match=rf"no session for PySpark {__version__} \(Cannot invoke"):
+            spark_session(Spark())
+        page.shutdown()
 
 
 def test_the_command_fails_where_a_part_does_and_says_which(monkeypatch: pytest.MonkeyPatch) -> None:
