@@ -18,6 +18,8 @@ _KNOWS = ox.NamedNode("urn:village:knows")
 _ASK = "ASK { <urn:village:agent1> <urn:village:knows> ?thing }"
 _PATH = "ASK { <urn:village:agent1> (<urn:village:knows>|^<urn:village:knows>)+ <urn:village:thing7> }"
 _COUNT = "SELECT (COUNT(?word) AS ?n) { <urn:village:agent1> <urn:village:heard> ?word }"
+_PLACES = "SELECT ?place (COUNT(?agent) AS ?n) { ?agent <urn:village:at> ?place } GROUP BY ?place"
+_ANY = "ASK { ?agent ?does ?thing . ?thing ?does ?agent }"
 _TICKS = 40
 QUERIES = {"ASK": _ASK, "path": _PATH, "count": _COUNT}
 """Questions of a branch by name."""
@@ -75,22 +77,30 @@ def _beside_a_copy(triples: int, query: str) -> Callable[[int], AbstractContextM
     return prepare
 
 
-@contextmanager
-def _random_ticks(size: int) -> Iterator[Pair]:
+def _random_ticks(query: str) -> Callable[[int], AbstractContextManager[Pair]]:
     """Forty ticks drawn at random, each asked by SPARQL, beside one store filled and asked."""
-    log, _ = _prepared(size)
-    chance, last = random.Random(7), log.last_tick
-    quads = [ox.Quad(*triple) for triple in log.state()]
 
-    def ours() -> int:
-        return sum(bool(log.state(chance.randrange(last)).query(_ASK)) for _ in range(_TICKS))
+    @contextmanager
+    def prepare(size: int) -> Iterator[Pair]:
+        log, _ = _prepared(size)
+        chance, last = random.Random(7), log.last_tick
+        quads = [ox.Quad(*triple) for triple in log.state()]
 
-    def copy() -> object:
-        store = ox.Store()
-        store.extend(quads)
-        return store.query(_ASK)
+        def ours() -> list[object]:
+            return [_read(log.state(chance.randrange(last)).query(query)) for _ in range(_TICKS)]
 
-    yield Pair(ours, copy)
+        def copy() -> object:
+            store = ox.Store()
+            store.extend(quads)
+            return _read(store.query(query))
+
+        yield Pair(ours, copy)
+
+    return prepare
+
+
+def _read(found: ox.QuerySolutions | ox.QueryBoolean | ox.QueryTriples) -> object:
+    return bool(found) if isinstance(found, ox.QueryBoolean) else sum(1 for _ in found)
 
 
 @contextmanager
@@ -172,7 +182,13 @@ WORLDS = {
     "worlds-sqlite": Bench(
         "100 worlds forked and asked", "100 savepoints of SQLite", None, _SIZES[:2], _beside_sqlite
     ),
-    "as-of": Bench("40 random ticks asked", "one store filled and asked", None, _SIZES, _random_ticks),
+    "as-of": Bench("40 random ticks asked", "one store filled and asked", None, _SIZES, _random_ticks(_ASK)),
+    "as-of-count": Bench(
+        "40 ticks asked for all places", "one store filled and asked", None, _SIZES, _random_ticks(_PLACES)
+    ),
+    "as-of-all": Bench(
+        "40 ticks asked for any triple", "one store filled and asked", None, _SIZES, _random_ticks(_ANY)
+    ),
     "as-of-set": Bench("40 random ticks as sets", "the last state", None, _SIZES, _random_sets),
     "worlds-rdflib": Bench(
         "100 worlds forked and asked", "an rdflib graph", None, _SIZES[:2], _beside_rdflib

@@ -1,7 +1,8 @@
 """The stores of a log and its branches: shared, and moved from state to state by what differs.
 
 Filling a store costs every triple of a state; moving one costs the deltas that two states do not have
-in common, which for two branches of one parent are their interventions. A query and its open results
+in common, which for two branches of one parent are their interventions. A query that tells what it looks at,
+and looks at less than that, gets a small store of its own. A query and its open results
 read the store as it stood when they were asked: Oxigraph's stores keep versions, so that moving one on
 takes nothing from a result that is still being read.
 """
@@ -9,7 +10,7 @@ takes nothing from a result that is still being read.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from threading import Lock
 from typing import Any, NoReturn
@@ -20,13 +21,17 @@ import pyoxigraph as ox
 from substrate.base.delta import Term
 from substrate.base.errors import LogError
 from substrate.log._columns import Columns, DeltaSequence
+from substrate.log._locking import MEMORY
 from substrate.log._triples import Triples
+from substrate.sparql.patterns import Pattern
 
 Segment = tuple[Columns, int, int]
 """Columns, and the stretch of them from a first place to before a last."""
 
 _MOST = 4
 """Stores that a log and its branches keep between queries."""
+_FEWER = 8
+"""The triples that are looked at in the time in which a store is moved by one."""
 _NEAR = 512
 """Deltas between two states that are always walked: a store of its own would not pay."""
 
@@ -112,6 +117,7 @@ class Stores:
         """Begin anew, in a process that was forked."""
         self._free: list[_Moved] = []
         self._lock = Lock()
+        self._worked = 0
 
     @contextmanager
     def at(
@@ -124,11 +130,47 @@ class Stores:
         """
         taken = self._taken(record, position)
         try:
-            yield taken.moved(record, position, standing)
+            store = taken.moved(record, position, standing)
+            self._worked += taken.cost
+            yield store
         finally:
             with self._lock:
                 if taken.store is not None and len(self._free) < _MOST:
                     self._free.append(taken)
+
+    def part(
+        self,
+        record: DeltaSequence,
+        position: int,
+        looked_at: Iterable[Pattern] | None,
+        standing: Callable[[], Sequence[int]],
+    ) -> ox.Store | None:
+        """A store with what fits some patterns after some deltas; ``None`` where moving one costs less.
+
+        The triples are put in order once filling and moving stores have cost as much as that costs.
+        """
+        if looked_at is None or self._worked < len(record.triples) // 2:
+            return None
+        with self._lock:
+            way = min((store.distance(record, position) for store in self._free), default=position)
+        if way <= _NEAR:
+            return None
+        with MEMORY:
+            fitting = [some for pattern in looked_at for some in record.triples.fitting(pattern)]
+        ever = sum(map(len, fitting))
+        if ever > _FEWER * way:
+            return None
+        if ever > way // 2:
+            stands = set(standing())
+            found = set().union(*map(stands.intersection, fitting))
+        else:
+            found = {number for number in set().union(*fitting) if record.stood(number, position)}
+        if len(found) > way:
+            return None
+        store = ox.Store()
+        store.extend(record.triples.quads(sorted(found), _QUADS))
+        # Where the store takes two triples for one, the whole state is asked as well as a part
+        return store if len(store) == len(found) else None
 
     def _taken(self, record: DeltaSequence, position: int) -> _Moved:
         """The nearest store that is free, or an empty one where that is far and there is room.
@@ -166,6 +208,8 @@ class _Moved:
         self._record = DeltaSequence()
         self._position = 0
         self._changes = 0
+        self.cost = 0
+        """The number of triples that the last way to a state has changed."""
         self.size = 0
         """The number of triples that it holds; a store counts them one by one."""
 
@@ -184,6 +228,7 @@ class _Moved:
         self, record: DeltaSequence, position: int, standing: Callable[[], Sequence[int]]
     ) -> ox.Store | None:
         """The store at another place, moved there or filled anew; ``None`` where it cannot hold the state."""
+        self.cost = 0
         if self.store is not None:
             if record is self._record and position == self._position:
                 return self.store
@@ -200,7 +245,7 @@ class _Moved:
     def _fill(self, record: DeltaSequence, standing: Sequence[int]) -> None:
         store = ox.Store()
         store.extend(record.triples.quads(standing, _QUADS))
-        self._changes, self.size = 0, len(standing)
+        self._changes, self.cost, self.size = 0, len(standing), len(standing)
         # The store keeps values: where it tells fewer triples apart it cannot be changed one at a time
         self.store = store if len(store) == len(standing) else None
 
@@ -224,7 +269,8 @@ class _Moved:
             if quad in store:
                 return False
             store.add(quad)
-        self._changes += len(gone) + len(added)
+        self.cost = len(gone) + len(added)
+        self._changes += self.cost
         self.size += len(added) - len(gone)
         self._record, self._position = record, position
         return True

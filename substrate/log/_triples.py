@@ -8,6 +8,8 @@ from itertools import islice
 import pyoxigraph as ox
 
 from substrate.base.delta import Term, quads_of, spelled
+from substrate.log._fitting import Orders
+from substrate.sparql.patterns import Pattern
 
 KEPT = 1 << 13
 """The number of quads that are kept beside their spellings: those of small logs, where they are asked for
@@ -35,7 +37,7 @@ class Triples:
     (0, None)
     """
 
-    __slots__ = ("_base", "_floor", "_numbers", "_quads", "_texts", "depth")
+    __slots__ = ("_base", "_floor", "_numbers", "_orders", "_quads", "_texts", "depth")
 
     def __init__(self, base: Triples | None = None) -> None:
         self._base = base
@@ -44,6 +46,7 @@ class Triples:
         self._numbers: dict[str, int] = {}
         self._texts: list[str] = []
         self._quads: dict[int, ox.Quad] = {}
+        self._orders: Orders | None = None
 
     def __len__(self) -> int:
         return self._floor + len(self._texts)
@@ -122,6 +125,19 @@ class Triples:
                 found.update(zip(lacking, made, strict=True))
             # All that were lacking have been made
             yield from [found[number] for number in chunk]  # pyright: ignore[reportReturnType]
+
+    def fitting(self, pattern: Pattern) -> Iterator[Sequence[int]]:
+        """The numbers of the triples that fit a pattern, in some sequences: all that do, perhaps others."""
+        for table, limit in self._below():
+            if table._orders is None:
+                table._orders = Orders(table._texts)
+            floor = table._floor
+            for found in table._orders.fitting(pattern):
+                yield (
+                    found
+                    if limit == len(table) and not floor
+                    else [number + floor for number in found if number + floor < limit]
+                )
 
     def items(self) -> Iterator[tuple[int, str]]:
         """Every triple with its number."""

@@ -19,7 +19,7 @@ from substrate.log.state import Head, State
 __all__ = ["SPACING", "Checkpoints", "Head", "Replay", "State", "Timeline", "fold"]
 
 SPACING = 1024
-"""Fewest deltas between two checkpoints; there are never fewer than half the state's triples."""
+"""Fewest deltas between two checkpoints; there are never fewer than an eighth of the state's triples."""
 
 
 class Checkpoints:
@@ -27,7 +27,8 @@ class Checkpoints:
 
     A checkpoint is left where :data:`SPACING` deltas, and twice the state's triples, lie behind
     the one before: together they take less room than the log. A state that was asked for is one as well
-    where half its triples of deltas lie behind the one before, so that random ticks come to be near one.
+    where an eighth of its triples of deltas lie behind the one before, so that random ticks come to be near
+    one: that takes at most 32 bytes a delta.
 
     Args:
         log: the log.
@@ -74,7 +75,7 @@ class Checkpoints:
                 if start < position and start > (self._positions[-1] if self._positions else self._shared):
                     self._keep(start, standing)
                     kept = start
-            if position < len(self._log) and position - kept > max(SPACING, len(standing) // 2):
+            if position < len(self._log) and position - kept > max(SPACING, len(standing) // 8):
                 # Who asks for what lies behind asks for its neighbours as well
                 self._keep(position, standing)
             return standing

@@ -12,13 +12,14 @@ from contextlib import contextmanager
 
 import pyoxigraph as ox
 
-from substrate.base.delta import Op, Term, Triple, quads_of, text_of, triple_of
+from substrate.base.delta import Op, Term, Triple, quads_of, spelled, text_of, triple_of
 from substrate.base.display import ROWS, Listing, as_html, as_rich, counted, line
 from substrate.base.errors import LogError
 from substrate.log._columns import DeltaSequence
 from substrate.log._locking import MEMORY
 from substrate.log._stores import ReadOnlyStore, Stores
 from substrate.log._triples import Triples, fitting
+from substrate.sparql.patterns import Pattern, looked_at
 
 _ROOM = 1024
 """The number of changes, beyond its triples, that a state keeps before it makes its store anew."""
@@ -108,10 +109,18 @@ class State:
         return self._handed[1]
 
     @contextmanager
-    def _asked(self) -> Iterator[ox.Store]:
-        """A store to ask: a shared one moved here, while this is the log's state and nothing else."""
+    def _asked(self, looked_at: Iterable[Pattern] | None) -> Iterator[ox.Store]:
+        """A store to ask: a shared one moved here, while this is the log's state and nothing else.
+
+        Args:
+            looked_at: patterns of all triples that count; ``None`` where any may.
+        """
         if self._shared is None or self._store is not None:
             yield self._own_store()
+            return
+        part = self._shared.part(self._log, self._position, looked_at, self._numbers)
+        if part is not None:
+            yield part
             return
         with self._shared.at(self._log, self._position, self._numbers) as store:
             yield self._own_store() if store is None else store
@@ -214,7 +223,7 @@ class State:
             SyntaxError: the query is not SPARQL.
         """
         names = {**self.prefixes, **(prefixes or {})}
-        with self._asked() as store:
+        with self._asked(looked_at(sparql, tuple(names.items()))) as store:
             return store.query(
                 sparql,
                 prefixes=names,
@@ -281,7 +290,10 @@ class State:
         object: Term | None = None,  # RDF calls it so
     ) -> Iterator[Triple]:
         """The triples that fit a pattern, in no order; ``None`` fits any term."""
-        with self._asked() as store:
+        wanted = (
+            spelled(one) if isinstance(one, ox.NamedNode) else None for one in (subject, predicate, object)
+        )
+        with self._asked([Pattern(*wanted)]) as store:
             found = [triple_of(quad) for quad in store.quads_for_pattern(subject, predicate, object)]
         if self._distinct and all(map(self._is_own, found)):
             return (triple for triple in found if object is None or triple[2] == object)

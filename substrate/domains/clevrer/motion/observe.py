@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-import numpy as np
-
 from substrate.domains.clevrer.deltas import AFTER, BEFORE
 from substrate.domains.clevrer.format import Annotation, MotionState, Shape, tracks
 from substrate.domains.clevrer.motion.engine import Body, Contact, simulate
@@ -81,6 +79,8 @@ def relative_masses(
             nothing.
         last: the video's last frame.
     """
+    import numpy as np  # answers that simulate nothing need none
+
     ids = sorted(names)
     column = {name: k for k, name in enumerate(ids)}
     rows: list[list[float]] = []
@@ -94,17 +94,11 @@ def relative_masses(
     momentum = np.array(rows).reshape(len(rows), len(ids))
     doubt = _DOUBT**2 * np.eye(len(ids))
     found = np.linalg.solve(momentum.T @ momentum + doubt, doubt @ np.ones(len(ids)))
-    # Least squares may differ in the last bits from one processor to another.
-    return {
-        name: max(0.2, round(float(value), _DIGITS))
-        for name, value in zip(ids, _centred(found, momentum), strict=True)
-    }
-
-
-def _centred(found: np.ndarray, momentum: np.ndarray) -> np.ndarray:
-    """Scale is free: the doubt's pull towards 1 shrinks all masses alike, which this undoes."""
+    # Scale is free: the doubt's pull towards 1 shrinks all masses alike, which this undoes
     met = np.abs(momentum).sum(axis=0) > 0
-    return np.where(met, found / found[met].mean(), 1.0) if met.any() else np.ones(len(found))
+    centred = np.where(met, found / found[met].mean(), 1.0) if met.any() else np.ones(len(found))
+    # Least squares may differ in the last bits from one processor to another.
+    return {name: max(0.2, round(float(value), _DIGITS)) for name, value in zip(ids, centred, strict=True)}
 
 
 def _groups(contacts: Iterable[Contact]) -> list[list[Contact]]:

@@ -1,0 +1,229 @@
+"""The triples that a query may look at, told by its text: enough for many queries, and never too few.
+
+A query's answer follows from the triples that fit one of its patterns. Who has these alone need not have the
+rest of a state. What is not read here (paths of length zero, subqueries, other graphs, DESCRIBE) may look at
+anything: :func:`looked_at` gives ``None`` for it, and for what is no SPARQL at all.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+from substrate.base.vocabulary import RDF_TYPE
+from substrate.sparql.tokens import tokens
+
+_PLAIN = re.compile(r"\"[ !#-\[\]-~]*\"|'[ -!#-&(-\[\]-~]*'")
+"""Strings whose spelling in a query is that in a log."""
+
+
+class Pattern(NamedTuple):
+    """Triples to look for: each of the three a term as in N-Triples, or ``None``, which fits any term."""
+
+    subject: str | None
+    predicate: str | None
+    object: str | None
+
+
+class _Beyond(Exception):  # noqa: N818  # no error: the whole state is asked
+    pass
+
+
+@lru_cache(256)
+def looked_at(sparql: str, prefixes: tuple[tuple[str, str], ...] = ()) -> frozenset[Pattern] | None:
+    """Patterns that every triple fits on which a query's answer depends; ``None`` where any may count.
+
+    Args:
+        sparql: the query.
+        prefixes: prefix names with their IRIs, beside those that it declares.
+
+    >>> for pattern in looked_at("ASK { v:ann v:at ?place }", (("v", "urn:v:"),)):
+    ...     print(pattern)
+    Pattern(subject='<urn:v:ann>', predicate='<urn:v:at>', object=None)
+    >>> looked_at("ASK { <urn:ann> <urn:at>* ?place }") is None
+    True
+    """
+    try:
+        return _Reader(sparql, dict(prefixes)).query()
+    except _Beyond:
+        return None
+
+
+class _Reader:
+    """Reads one query, token by token, and gives up where it meets what it does not know."""
+
+    def __init__(self, sparql: str, prefixes: dict[str, str]) -> None:
+        self._prefixes = prefixes
+        self._found: set[Pattern] = set()
+        self._tokens: list[tuple[str, str]] = []
+        for kind, text, _ in tokens(sparql):
+            name = text.rstrip(".") if kind == "name" else text
+            self._tokens.append((kind, name))
+            # A name does not end in a full stop: the triple does
+            self._tokens += [("mark", ".")] * (len(text) - len(name))
+        self._tokens.append(("end", ""))
+        self._place = 0
+
+    def query(self) -> frozenset[Pattern]:
+        while self._takes("PREFIX"):
+            name, iri = self._next()[1], self._next()[1]
+            self._prefixes[name.removesuffix(":")] = iri[1:-1]
+        if self._takes("CONSTRUCT"):
+            if self._now == ("mark", "{"):
+                self._skip("}")
+        elif self._takes("SELECT"):
+            while self._now != ("mark", "{") and not self._is("WHERE"):
+                self._require_plain()
+        elif not self._takes("ASK"):
+            raise _Beyond
+        self._takes("WHERE")
+        self._group()
+        while self._now[0] != "end":
+            self._require_plain()
+        return frozenset(self._found)
+
+    def _require_plain(self) -> None:
+        """Pass over a token outside of the group, unless a group or another graph begins there."""
+        if self._is("FROM") or self._next()[1] in ("{", "}"):
+            raise _Beyond
+
+    # Groups
+
+    def _group(self) -> None:
+        self._mark("{")
+        while not self._takes("}"):
+            if self._takes("FILTER") or self._takes("BIND"):
+                self._expression()
+            elif any(map(self._takes, ("OPTIONAL", "MINUS", "UNION"))) or self._now == ("mark", "{"):
+                self._group()
+            elif self._takes("VALUES"):
+                self._skip("}")
+            elif not self._takes("."):
+                self._triples()
+
+    def _expression(self) -> None:
+        """Pass over an expression up to its last bracket; a group in it is one that is to exist or not."""
+        depth = 0
+        while True:
+            if self._now == ("mark", "{"):
+                self._group()
+            else:
+                kind, text = self._next()
+                if kind == "end" or (kind == "mark" and text == "}"):
+                    raise _Beyond
+                if kind == "mark" and text in "()":
+                    depth += 1 if text == "(" else -1
+                elif depth or kind in ("word", "name", "iri"):
+                    continue
+                else:
+                    raise _Beyond
+            if depth == 0:
+                return
+
+    # Triples
+
+    def _triples(self) -> None:
+        subject = self._term()
+        while True:
+            predicates, plain = self._path()
+            while True:
+                object_ = self._term()
+                if plain:
+                    self._found.add(Pattern(subject, predicates[0], object_))
+                else:
+                    self._found |= {Pattern(None, predicate, None) for predicate in predicates}
+                if not self._takes(","):
+                    break
+            if not self._takes(";"):
+                return
+            while self._takes(";"):
+                pass
+            if self._now in (("mark", "."), ("mark", "}")):
+                return
+
+    def _path(self) -> tuple[list[str | None], bool]:
+        """The predicates of a path, and whether it is one predicate alone."""
+        if self._now[0] == "variable":
+            self._next()
+            return [None], True
+        found: list[str | None] = []
+        first = self._place
+        depth = 0
+        while True:
+            while self._takes("^") or self._takes("("):
+                depth += self._tokens[self._place - 1][1] == "("
+            found.append(str(RDF_TYPE) if self._takes_type() else self._named())
+            while self._takes(")") or self._takes("+"):
+                depth -= self._tokens[self._place - 1][1] == ")"
+            if not (self._takes("/") or self._takes("|")):
+                break
+        if depth:
+            raise _Beyond
+        return found, self._place == first + 1
+
+    def _term(self) -> str | None:
+        kind, text = self._now
+        if kind == "variable" or text.startswith("_:"):
+            self._next()
+            return None
+        if kind in ("iri", "name"):
+            return self._named()
+        while self._takes("+") or self._takes("-"):
+            pass
+        kind, text = self._next()
+        if kind == "string":
+            if self._now[0] == "language":
+                self._next()
+            elif self._takes("^^"):
+                self._named()
+            elif _PLAIN.fullmatch(text):
+                return f'"{text[1:-1]}"'
+        elif kind != "number" and (kind, text) not in (("word", "true"), ("word", "false")):
+            raise _Beyond
+        # A value may be spelled in several ways
+        return None
+
+    def _named(self) -> str:
+        kind, text = self._next()
+        if kind == "name":
+            prefix, _, local = text.partition(":")
+            if prefix in self._prefixes:
+                kind, text = "iri", f"<{self._prefixes[prefix]}{local}>"
+        if kind != "iri" or ":" not in text or "\\" in text:
+            raise _Beyond
+        return text
+
+    # Tokens
+
+    @property
+    def _now(self) -> tuple[str, str]:
+        return self._tokens[self._place]
+
+    def _is(self, word: str) -> bool:
+        return self._now[0] == "word" and self._now[1].upper() == word
+
+    def _takes(self, word: str) -> bool:
+        """Go on behind a keyword or mark, where it stands here."""
+        found = self._now == ("mark", word) or self._is(word)
+        self._place += found
+        return found
+
+    def _takes_type(self) -> bool:
+        found = self._now == ("word", "a")
+        self._place += found
+        return found
+
+    def _next(self) -> tuple[str, str]:
+        if self._now[0] == "end":
+            raise _Beyond
+        self._place += 1
+        return self._tokens[self._place - 1]
+
+    def _mark(self, mark: str) -> None:
+        if self._next() != ("mark", mark):
+            raise _Beyond
+
+    def _skip(self, mark: str) -> None:
+        while self._next() != ("mark", mark):
+            pass

@@ -1,0 +1,182 @@
+"""A query is answered by what fits its patterns as it is by a whole state."""
+
+from __future__ import annotations
+
+import random
+
+import pyoxigraph as ox
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from substrate import Assert, EventLog, fork
+from substrate.base.delta import quads_of
+from substrate.sparql.patterns import Pattern, looked_at
+
+PREFIXES = {"t": "urn:t:"}
+NODES = [f"urn:t:{name}" for name in ("a", "b", "c")]
+PREDICATES = ["urn:t:p", "urn:t:q", "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"]
+INTEGER = "http://www.w3.org/2001/XMLSchema#integer"
+VALUES = ['"a"', '"a"@en', f'"1"^^<{INTEGER}>', f'"01"^^<{INTEGER}>', '"}"', *(f"<{node}>" for node in NODES)]
+states = st.lists(
+    st.builds("<{}> <{}> {}".format, *map(st.sampled_from, (NODES, PREDICATES, VALUES))), max_size=12
+)
+
+_subject = st.sampled_from(["?x", "?y", "t:a", "<urn:t:b>", "_:n", "z:c"])
+_verb = st.sampled_from(
+    [
+        "t:p",
+        "<urn:t:q>",
+        "a",
+        "?v",
+        "^t:p",
+        "t:p+",
+        "(t:p|^t:q)+",
+        "t:p/t:q",
+        "^(t:q|a)",
+        "t:p*",
+        "!t:p",
+        "t:q?",
+    ]
+)
+_object = st.sampled_from(
+    [
+        "?y",
+        "?z",
+        "t:b",
+        "t:c",
+        '"a"',
+        "'a'",
+        '"a"@en',
+        "1",
+        "01",
+        "-1",
+        '"1"^^t:x',
+        f'"1"^^<{INTEGER}>',
+        '"}"',
+    ]
+)
+_pairs = st.builds("{} {}".format, _verb, st.lists(_object, min_size=1, max_size=2).map(", ".join))
+_triples = st.builds("{} {}".format, _subject, st.lists(_pairs, min_size=1, max_size=2).map(" ; ".join))
+_block = st.lists(_triples, min_size=1, max_size=2).map(lambda some: " . ".join(some) + " .")
+_group = st.recursive(
+    _block.map("{{ {} }}".format),
+    lambda group: st.builds(
+        "{{ {} {} {} }}".format,
+        _block,
+        st.builds(
+            str.format,
+            st.sampled_from(
+                [
+                    "OPTIONAL {}",
+                    "MINUS {}",
+                    "FILTER NOT EXISTS {}",
+                    "filter(?x != t:a && exists {})",
+                    "{} UNION {{ t:c ?v ?z }}",
+                    "VALUES (?x ?z) {{ (t:a '}}') (UNDEF t:b) }} {}",
+                    "BIND(STR(?x) AS ?w) FILTER regex(?w, '[{{(]') {}",
+                    "{{ SELECT ?x {} }}",
+                    "GRAPH ?g {}",
+                ]
+            ),
+            group,
+        ),
+        st.sampled_from(["", "?x t:p t:b", "FILTER(?x = t:a)", "# } t:a\n"]),
+    ),
+    max_leaves=3,
+)
+_form = st.sampled_from(
+    [
+        "ASK {}",
+        "SELECT * {}",
+        "SELECT DISTINCT ?x WHERE {} ORDER BY ?x",
+        "CONSTRUCT {{ ?x t:is ?z }} WHERE {}",
+        "SELECT (COUNT(*) AS ?n) {} GROUP BY ?v HAVING(COUNT(*) > 0)",
+        "DESCRIBE ?x {}",
+        "ASK FROM t:g {}",
+    ]
+)
+queries = st.builds(lambda form, group: f"PREFIX z: <urn:t:> {form.format(group)}", _form, _group)
+
+
+def _answer(store: ox.Store, query: str) -> object:
+    found = store.query(query, prefixes=PREFIXES)
+    return bool(found) if isinstance(found, ox.QueryBoolean) else sorted(map(str, found))  # pyright: ignore
+
+
+def _fits(pattern: Pattern, text: str) -> bool:
+    return all(want in (None, part) for want, part in zip(pattern, text.split(" ", 2), strict=True))
+
+
+def _store(texts: list[str]) -> ox.Store:
+    store = ox.Store()
+    store.extend(quads_of(texts))
+    return store
+
+
+@settings(max_examples=300, deadline=None)
+@given(states, queries)
+def test_what_fits_the_patterns_of_a_query_answers_it(state: list[str], query: str) -> None:
+    try:
+        whole = _answer(_store(state), query)
+    except SyntaxError:  # of a path with a blank node twice, or of a variable bound twice
+        return
+    patterns = looked_at(query, tuple(PREFIXES.items()))
+    if patterns is not None:
+        some = [text for text in state if any(_fits(pattern, text) for pattern in patterns)]
+        assert _answer(_store(some), query) == whole
+
+
+@pytest.mark.parametrize(
+    ("query", "patterns"),
+    [
+        ("ASK { t:a t:p ?x ; a ?y, 't' }", {("a", "p", None), ("a", "type", None), ("a", "type", '"t"')}),
+        ("ASK { ?x t:p t:b FILTER(?x = 1 || EXISTS { ?x t:q t:c }) }", {(None, "p", "b"), (None, "q", "c")}),
+        ("SELECT ?x { ?x t:p t:b. FILTER(?x != 1.5) }", {(None, "p", "b")}),
+        ("SELECT ?x { ?x (t:p|^t:q)+ t:b }", {(None, "p", None), (None, "q", None)}),
+        (
+            "CONSTRUCT { ?x t:p t:c } WHERE { ?x t:q 7 MINUS { t:a ?v ?x } }",
+            {(None, "q", None), ("a", None, None)},
+        ),
+    ],
+)
+def test_a_query_of_these_kinds_is_told_to_look_at_a_part(
+    query: str, patterns: set[tuple[str | None, ...]]
+) -> None:
+    names = {"type": PREDICATES[2]}
+    wanted = {
+        tuple(
+            part if part is None or part[0] == '"' else f"<{names.get(part, f'urn:t:{part}')}>"
+            for part in one
+        )
+        for one in patterns
+    }
+    assert looked_at(query, tuple(PREFIXES.items())) == wanted
+
+
+ASKED = [
+    "SELECT ?o { t:3 t:q ?o }",
+    "SELECT ?s { ?s t:p t:b }",
+    "SELECT ?s { ?s t:p 'a' FILTER NOT EXISTS { ?s t:p '}' } }",
+    "SELECT ?o (COUNT(?s) AS ?n) { ?s t:q ?o } GROUP BY ?o",
+    "SELECT ?s { ?s t:q 1 }",
+    "SELECT ?s ?p { ?s ?p t:c }",
+]
+
+
+def test_ticks_far_apart_are_answered_as_by_stores_of_their_own() -> None:
+    chance, log = random.Random(5), EventLog()
+    said = [f"<urn:t:{n % 900}> <urn:t:{chance.choice('pq')}> {chance.choice(VALUES)}" for n in range(4_000)]
+    said += 40 * [f"<urn:t:3> <urn:t:p> {value}" for value in VALUES]
+    branch = fork(log, 0, Assert((ox.NamedNode("urn:t:3"), ox.NamedNode("urn:t:q"), ox.Literal("new"))))
+    for tick in range(0, 240, 20):  # a table and its orders grow between questions
+        for one in (log, branch):
+            lines = [(tick + n // 15, f"{chance.choice('AAD')} {chance.choice(said)} .") for n in range(300)]
+            one.extend_lines([*lines, (tick + 20, f'A <urn:t:3> <urn:t:q> "{tick}" .')])
+            for _ in range(6):
+                state, query = one.state(chance.randrange(tick + 21)), chance.choice(ASKED)
+                alone = _store(sorted(state.texts()))
+                found = state.query(query, prefixes=PREFIXES)
+                assert sorted(map(str, found)) == _answer(alone, query)  # pyright: ignore
+                matched = {str(ox.Quad(*triple)) for triple in state.match(ox.NamedNode("urn:t:3"))}
+                assert matched == {text for text in state.texts() if text.startswith("<urn:t:3> ")}
