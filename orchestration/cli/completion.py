@@ -38,9 +38,7 @@ def _dotted(given: dict[str, Any], prefix: str = "") -> Iterator[str]:
 
 
 def _stages() -> Iterator[str]:
-    """The stages that DVC runs and those that were pinned: reading them is a hundred times faster than asking
-    the asset graph.
-    """
+    """The stages that DVC runs and those that were pinned, from their files: the asset graph loads slowly."""
     from orchestration.workspace.root import find_root
 
     root = find_root()

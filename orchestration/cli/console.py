@@ -1,6 +1,4 @@
-"""The shared parts of the platform's commands beside :mod:`substrate.cli.console`: its options, the
-events of stages, a run.
-"""
+"""Options that the platform's commands share, the events of stages, and a run."""
 
 from __future__ import annotations
 

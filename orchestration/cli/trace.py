@@ -136,9 +136,7 @@ def _shown(entry: Entry) -> str:
 
 
 def _print_derived(listing: Listing, name: str, *, json: bool) -> bool:
-    """Print a figure that is no count of right answers: what it is made of, down to the counts; says whether
-    their files fit together.
-    """
+    """Print a figure that is no count: what it is made of. Says whether the files behind it fit together."""
     entry, made = listing.entry(name), listing.made(name)
     numbers = [count.number for count in made.counts if count.number in listing.numbers]
     lineage = _lineage(listing.workspace) if numbers else None

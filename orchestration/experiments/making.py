@@ -134,9 +134,7 @@ def drop(workspace: Workspace) -> None:
 
 
 def put(source: Path, target: Path, *, linked: bool) -> None:
-    """Copy a file or folder; or hard-link its files, where the disk can: no stage writes into a file that is
-    there.
-    """
+    """Copy a file or folder, or hard-link its files where the disk can; no stage changes them in place."""
     copy = _link if linked else shutil.copy2
     if source.is_dir():
         shutil.copytree(source, target, copy_function=copy)

@@ -156,9 +156,7 @@ def wanted(benchmark: str, sources: Sources, only: Sequence[str] = ()) -> list[S
 
 
 class _File:
-    """A file to be fetched: its known hash and size, and a check of bytes against them; the first ones are
-    pinned.
-    """
+    """A file to be fetched, with what is known of its bytes; the first ones that come are pinned."""
 
     def __init__(
         self, file: SourceFile, benchmark: str, out: Path, pins: Path, report: Report, patience: Patience

@@ -19,9 +19,7 @@ from substrate.base.inputs import NOT_JSON
 
 
 class SourceFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """An official file: name, addresses in the order they are tried, git blob hash where it is published,
-    and what it has to hold.
-    """
+    """An official file: addresses in the order of trial, git blob hash if published, what it must hold."""
 
     name: str
     urls: tuple[str, ...]

@@ -143,9 +143,7 @@ def _find(rows: Iterable[Row], number: str, question: str) -> Row:
 
 
 def _source(lineage: Lineage, datasets: list[str], source: str) -> str:
-    """The path of the file that an index of logs names; the index may name it without its folder, and an item
-    in it.
-    """
+    """The path of the input that an index of logs names, with or without its folder and an item in it."""
     plain = source.rpartition(":")[0] or source
     candidates = [
         name for given in (source, plain) for name in (given, *(f"{dataset}/{given}" for dataset in datasets))

@@ -77,9 +77,7 @@ class Logs(msgspec.Struct, frozen=True):
 
 
 class Source(msgspec.Struct, frozen=True):
-    """The origin of a dataset: a generated world, official files, or files a user named; ``official`` names
-    the files, with their hashes.
-    """
+    """The origin of a dataset: a generated world, or files, which ``official`` names with their hashes."""
 
     file: File
     kind: str

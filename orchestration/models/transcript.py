@@ -51,9 +51,7 @@ class Reply(msgspec.Struct, frozen=True, omit_defaults=True):
     content: str
     finish_reason: str | None
     format: str
-    """``json_schema``, ``json_object`` or ``text``: what the server took (see
-    :mod:`orchestration.models.client`).
-    """
+    """The format that the server took: ``json_schema``, ``json_object`` or ``text``."""
     by: Answerer = Answerer()
     prompt_tokens: int = 0
     completion_tokens: int = 0

@@ -46,9 +46,7 @@ class Answers:
     benchmark: Benchmark
     subsets: dict[str, Counter[str]]
     limit: int | None
-    """The number of wrong answers of a subset that have their steps in the report; all of them where
-    ``None``.
-    """
+    """The wrong answers of a subset that have their steps in the report; ``None`` for all."""
 
     @property
     def page(self) -> str:

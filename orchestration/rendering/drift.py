@@ -117,9 +117,7 @@ def _counted(items: Sized, noun: str) -> str:
 
 
 def render_markdown(report: Report) -> str:
-    """A heading, the numbers and answers that moved, a table of each other kind of difference, the causes,
-    and what was accepted with its reasons.
-    """
+    """The drift of a report as Markdown, with what was accepted and why."""
     title = "No result drifted" if report.fits else verdict(report)
     if report.differences:
         title = f"{_counted(report.differences, 'result')} drifted"

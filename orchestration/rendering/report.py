@@ -146,9 +146,7 @@ def _write_numbers(
 
 
 def _sought(scores: Scores, answered: Iterable[Answers]) -> Iterator[tuple[str, str, int]]:
-    """The list that the search looks through: words and page of each number and of each page of answers,
-    which is searched there.
-    """
+    """Words and page of each number and of each page of answers, for the search."""
     for benchmark, numbers in scores.items():
         title = BENCHMARKS[benchmark].title
         for name, score in numbers.items():

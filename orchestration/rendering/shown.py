@@ -99,9 +99,7 @@ def shown_table(
 
 
 def _row(label: str, number: str, cells: list[Cell]) -> Row:
-    """A row with a number's name in words as its label; on demand if it is a part of a mean that stands in
-    the table, and one of many.
-    """
+    """A row with its number in words; a part of a mean in the table, one of many, is shown on demand."""
     own = BENCHMARKS.get(number.partition("/")[0])
     if own is None:
         return Row(label, cells)

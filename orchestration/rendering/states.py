@@ -1,6 +1,4 @@
-"""The logs behind the worked examples, with the ticks between which each triple holds: a page that shows the
-state at any tick, and two logs beside each other.
-"""
+"""The logs behind the worked examples, with the ticks between which each triple holds."""
 
 from __future__ import annotations
 
@@ -57,9 +55,7 @@ def write_states(
 
 
 def spans_of(why: Explanation, log: EventLog) -> list[tuple[str, list[Span]]]:
-    """Every triple that a log ever holds, in short names, with when it holds; words for an individual stand
-    behind its name.
-    """
+    """Every triple that a log ever holds, in short names and words, with when it holds."""
 
     def named(term: Term, words: bool) -> str:
         called = why.called.get(term.value, "") if words and isinstance(term, ox.NamedNode) else ""

@@ -15,9 +15,7 @@ from substrate.base.errors import FormatError
 from substrate.base.inputs import read_text
 
 Kind = Literal["generated", "official", "local", "none"]
-"""The data that a number was measured on: a generated world, official files, a user's copies of them, or
-nothing.
-"""
+"""The data that a number was measured on; ``local`` is a user's copy of official files."""
 FILE = "orchestration/scoring/published.yaml"
 PAPER = "substrate"
 """The system whose figures are the paper's own."""
@@ -38,9 +36,7 @@ class System(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Rival(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A system that the paper prints no figure of, or not these: what it reads, its figures in percent as
-    printed, of which split, and whose word that is.
-    """
+    """A system whose figures the paper does not print: in percent as printed, with split and source."""
 
     system: str
     reads: str

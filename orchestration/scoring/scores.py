@@ -26,9 +26,7 @@ class Count(msgspec.Struct, frozen=True):
 
 
 def count_of(correct: int, n: int) -> Count:
-    """The proportion of some counts, with its interval; neither for none, nor for more right ones than there
-    are: such counts were edited.
-    """
+    """The proportion of some counts with its interval; of none or of edited counts neither."""
     if not n or not 0 <= correct <= n:
         return Count(correct, n, None, None)
     low, high = wilson(correct, n)

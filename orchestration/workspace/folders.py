@@ -68,9 +68,7 @@ class Workspace:
 
     @property
     def transcripts(self) -> Path:
-        """The replies of language models in the profile; an experiment has its own, which outlive a run that
-        fails.
-        """
+        """The replies of language models; an experiment's own outlive a run that fails."""
         own = self.root / EXPERIMENTS / ".replies" / self.experiment.name if self.experiment else self.root
         return own / "transcripts" / self.settings.profile
 

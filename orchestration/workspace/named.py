@@ -1,6 +1,4 @@
-"""The files that a dataset was made of, official ones or a user's own: their names, their hashes, what
-vouches for them, and the split that they are of.
-"""
+"""The files that a dataset was made of: their names, hashes, what vouches for them, and their split."""
 
 from __future__ import annotations
 
