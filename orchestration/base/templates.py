@@ -22,6 +22,8 @@ def text_template(beside: str, name: str, **filters: Callable[..., Any]) -> Any:
     True
     """
     loader = jinja2.FileSystemLoader(Path(beside).parent)
-    jinja = jinja2.Environment(loader=loader, trim_blocks=True, lstrip_blocks=True)
+    jinja = jinja2.Environment(
+        loader=loader, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
+    )
     jinja.filters |= filters
     return jinja.get_template(name)
