@@ -1,7 +1,5 @@
 """What git says of a project."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

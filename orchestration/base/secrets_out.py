@@ -1,7 +1,5 @@
 """Keeping passwords and keys out of what is written and said, also where they are repeated changed."""
 
-from __future__ import annotations
-
 import base64
 import html
 import json

@@ -1,7 +1,5 @@
 """Templates of text that is not HTML: Turtle, Markdown, outlines for a terminal."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """YAML as parameters need it: plain values, every key once, nothing that stands for something else."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from pathlib import Path

@@ -4,8 +4,6 @@
 sees an error, since a key that completes nothing says enough.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any

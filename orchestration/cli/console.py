@@ -1,7 +1,5 @@
 """Options that the platform's commands share, the events of stages, and a run."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import Annotated

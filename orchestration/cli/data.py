@@ -1,7 +1,5 @@
 """Official data fetched, data in its format generated, and a user's own files answered."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path

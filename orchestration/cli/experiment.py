@@ -1,7 +1,5 @@
 """`substrate experiment`: which experiments there are, what they came to, and how they differ."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """The `substrate` command: its groups, and what a researcher and a maintainer run."""
 
-from __future__ import annotations
-
 import os
 import sys
 from functools import partial

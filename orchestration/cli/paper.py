@@ -1,7 +1,5 @@
 """`substrate paper`: a paper's source with a link at each printed figure, and macros for one's own paper."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from functools import partial

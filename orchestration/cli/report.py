@@ -1,7 +1,5 @@
 """`substrate report`: where a profile's report lies, and a server for it on this machine alone."""
 
-from __future__ import annotations
-
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The commands that make the results of a profile, hold them against the pins, and take new ones over."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -3,8 +3,6 @@
 They are read from the Markdown that a run made, so that a run with nothing to do loads nothing for them.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest

@@ -4,8 +4,6 @@ Either is an experiment, the pinned results, or what lies in the working tree: t
 of DVC, which computes there, is compared in the same way.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -4,8 +4,6 @@ parent, and put in its place when all of it ended well.
 What a process that was killed left in the making is gone on with by the next run of the same experiment.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Sequence

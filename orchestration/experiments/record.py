@@ -4,8 +4,6 @@ It lies in `experiments/NAME/`: data and artifacts in the shape of any profile's
 it was made of.
 """
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Members of official archives as files: every member is looked at before anything is written."""
 
-from __future__ import annotations
-
 import tarfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Counts of an official archive: one that is not whole is never recorded as the official one."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path, PurePosixPath

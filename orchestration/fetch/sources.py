@@ -3,8 +3,6 @@
 Where the files come from stands in ``sources.toml``, what their first downloads were in the pins file.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path

@@ -1,7 +1,5 @@
 """From one answer behind a number to its row, its log, and the ticks and triples it rests on."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from typing import Any
 

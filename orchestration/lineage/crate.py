@@ -9,8 +9,6 @@ on which results were first accepted (`pins/accepted.jsonl`), and actions have n
 run it was.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version

@@ -1,7 +1,5 @@
 """From an answer's name to its explanation, in a profile or in a user's own files."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path

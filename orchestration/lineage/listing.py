@@ -1,7 +1,5 @@
 """Every number there is: what the paper prints of it, what was measured here, and the counts behind it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

@@ -5,8 +5,6 @@ Everything is read from what the runs left: tables, scores, rows, indexes of log
 Every file on the way is hashed again, and whatever does not fit together is a problem of the trace.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator
 from difflib import get_close_matches
 from fnmatch import filter as filter_names

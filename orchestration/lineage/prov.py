@@ -7,8 +7,6 @@ depends on when or where. ``prov.ttl.j2`` says all of it in Turtle, in any order
 https://www.w3.org/TR/prov-o/
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from importlib.metadata import version
 from pathlib import Path

@@ -1,7 +1,5 @@
 """An answer, computed again from its input, through its log, by the pipeline's functions without Spark."""
 
-from __future__ import annotations
-
 import msgspec
 
 from orchestration.lineage.answer import AnswerTrace

@@ -1,7 +1,5 @@
 """Asking a language model: parts that can be asked at the same time, recorded once and replayed for ever."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from pathlib import Path

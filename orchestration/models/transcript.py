@@ -8,8 +8,6 @@ schema; a picture is its hash), the reply, and a digest of both. The address is 
 so an answer is never taken for another question's; a line that was edited no longer fits its digest.
 """
 
-from __future__ import annotations
-
 import errno
 import fcntl
 import gzip

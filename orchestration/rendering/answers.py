@@ -5,8 +5,6 @@ many rows, one of explanations a script that holds so many bytes; the second is 
 opened.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

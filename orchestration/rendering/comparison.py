@@ -1,7 +1,5 @@
 """Two sets of results beside each other: as text for a terminal, and as one page that loads nothing."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 

@@ -1,7 +1,5 @@
 """A figure that the paper leaves blank, as data: one set of questions, asked in two domains."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """The words of a drift, for a terminal and as Markdown: numbers, then answers, then the rest."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence, Sized
 from itertools import groupby
 

@@ -1,7 +1,5 @@
 """The shared parts of the report's pages: templates, and the printing, naming and linking of numbers."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -4,8 +4,6 @@ pandoc reads the source. A figure is matched by its place (abstract, section, ta
 entries of a file of published figures; those that no entry knows are listed, too.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """A language model's rows beside what they are judged by: constants, and what became of its replies."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 

@@ -3,8 +3,6 @@
 It opens from disk, and loads nothing that does not lie in it.
 """
 
-from __future__ import annotations
-
 import math
 import shutil
 from collections.abc import Collection, Iterable, Iterator, Mapping

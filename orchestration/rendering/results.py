@@ -1,7 +1,5 @@
 """The tables: the paper's results as measured here, each captioned with its data."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace

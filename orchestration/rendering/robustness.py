@@ -1,7 +1,5 @@
 """Robustness and reliability as the report shows them: a table, and a figure for each benchmark."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Pages of single scenes, as a benchmark gives them: what was seen in it, its questions and their chains."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from itertools import groupby, islice

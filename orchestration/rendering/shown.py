@@ -1,7 +1,5 @@
 """Tables of results as the report shows them: seven columns first, a conclusion in words, and their files."""
 
-from __future__ import annotations
-
 import csv
 from collections import Counter
 from collections.abc import Mapping, Sequence

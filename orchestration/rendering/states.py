@@ -1,7 +1,5 @@
 """The logs behind the worked examples, with the ticks between which each triple holds."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple

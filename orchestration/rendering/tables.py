@@ -1,7 +1,5 @@
 """Tables in Markdown, LaTeX, HTML and JSON; and records that a run left as JSON."""
 
-from __future__ import annotations
-
 import html
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass

@@ -1,7 +1,5 @@
 """Explained answers with a picture of what they are about; of each kind of question one, chosen by rule."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path

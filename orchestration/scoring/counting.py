@@ -1,7 +1,5 @@
 """The one counter of right answers: rows, their options, or all the rows of a scene, added up by number."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby

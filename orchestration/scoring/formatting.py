@@ -1,7 +1,5 @@
 """Numbers as they are printed: formatted once, from counts, so that every place prints the same digits."""
 
-from __future__ import annotations
-
 from orchestration.scoring.statistics import newcombe_paired, wilson
 
 

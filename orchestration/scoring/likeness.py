@@ -4,8 +4,6 @@ Every rendering asks here: tables in the terminal, Markdown, LaTeX, HTML and JSO
 report, and the check of agreement.
 """
 
-from __future__ import annotations
-
 from orchestration.scoring.published import PAPER, published
 from orchestration.scoring.scores import Score
 

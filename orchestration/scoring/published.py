@@ -1,7 +1,5 @@
 """Published figures: what the paper and its rivals printed, on which split, and what each system reads."""
 
-from __future__ import annotations
-
 import importlib.resources
 from collections.abc import Iterable, Iterator
 from functools import cache

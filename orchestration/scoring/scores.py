@@ -1,7 +1,5 @@
 """The score of a number: its counts with their interval, and the published ones beside it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Interval estimates for counts of correct answers, and for means."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

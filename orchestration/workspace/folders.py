@@ -1,7 +1,5 @@
 """The folders that a run reads and writes: one project folder, one profile."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path

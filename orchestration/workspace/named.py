@@ -1,7 +1,5 @@
 """The files that a dataset was made of: their names, hashes, what vouches for them, and their split."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import msgspec

@@ -1,7 +1,5 @@
 """The requests of a profile to a language model, and the transcript of its answers."""
 
-from __future__ import annotations
-
 from orchestration.benchmarks.baselines import Inputs, LanguageModel, Pictures
 from orchestration.models.asking import Part
 from orchestration.workspace.folders import Workspace

@@ -1,7 +1,5 @@
 """The place of the project."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from orchestration.settings import PARAMETERS_FILE
