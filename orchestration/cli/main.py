@@ -210,7 +210,9 @@ FileOption = Annotated[Path | None, typer.Option(metavar="FILE", help="Your own,
 @app.command()
 @voiced
 def explain(
-    answer: Annotated[str, argument("Such as clevrer/SCENE/QUESTION or twin/SPEC/ARM.", metavar="ANSWER")],
+    answer: Annotated[
+        str, argument("BENCHMARK/SCENE/QUESTION, as answers and the report name it.", metavar="ANSWER")
+    ],
     profile: ProfileOption = None,
     annotations: FileOption = None,
     events: FileOption = None,
@@ -248,7 +250,7 @@ def trace(
     number: Annotated[
         str | None,
         argument(
-            "BENCHMARK/SUBSET/METRIC, as in scores and tables: clevrer/explanatory/per_question; a row "
+            "BENCHMARK/SUBSET/METRIC, as in scores and tables; a row "
             "or a cell of a table, or a figure of the paper, such as 99.86.",
             metavar="NUMBER",
             autocompletion=completion.numbers,

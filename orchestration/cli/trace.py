@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.tree import Tree
 
-    from orchestration.lineage.answer import AnswerTrace
-    from orchestration.lineage.reexecution import Reexecution
+    from orchestration.lineage.answer import AnswerTrace, Reexecution
     from orchestration.workspace.folders import Workspace
 
 
@@ -66,8 +65,8 @@ def print_trace(
     way = trace_number(lineage, number)
     answer = again = None
     if question:
+        from orchestration.lineage.answer import reexecute as computed
         from orchestration.lineage.answer import trace_answer
-        from orchestration.lineage.reexecution import reexecute as computed
 
         answer = trace_answer(lineage, number, question)
         again = computed(workspace, answer) if reexecute else None

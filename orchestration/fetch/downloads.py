@@ -22,7 +22,7 @@ import msgspec
 
 from orchestration.base.http import Patience
 from orchestration.base.secrets_out import without_user
-from orchestration.fetch.holdings import differing
+from orchestration.fetch.archives import differing
 from orchestration.fetch.sources import Pin, SourceFile, Sources, at_mirror, official_sources, read_pins
 from orchestration.fetch.transfer import (
     DownloadError,

@@ -65,7 +65,7 @@ class Exchange(msgspec.Struct, frozen=True, omit_defaults=True):
     request: dict[str, Any]
     reply: Reply
     seconds: float = 0.0
-    """How long the reply took, in the journal alone; no digest is over it."""
+    """The time of the reply, in the journal alone; no digest is over it."""
 
 
 def make_record(request: dict[str, Any], reply: Reply, seconds: float = 0.0) -> Exchange:
@@ -154,7 +154,7 @@ class Took(msgspec.Struct, frozen=True):
 
 
 def read_took(kept: Path) -> Took:
-    """How long asking for a transcript took; nothing where that is not known."""
+    """The time that asking for a transcript took; nothing where that is not known."""
     path = took_of(kept)
     return msgspec.json.decode(read_bytes(path), type=Took) if path.is_file() else Took()
 
@@ -220,7 +220,7 @@ def told(records: Records, baseline: Baseline, took: Took) -> Told:
 
 
 def read_told(folder: Path) -> Told | None:
-    """Who answered in a profile's copy of a transcript; ``None`` where nothing was measured."""
+    """The model that answered a profile's copy of a transcript; ``None`` where nothing was measured."""
     path = folder / TOLD
     return msgspec.json.decode(read_bytes(path), type=Told) if path.is_file() else None
 

@@ -31,9 +31,8 @@ from orchestration.rendering.page import (
 from orchestration.rendering.robustness import reliability_figures, robustness_figures
 from orchestration.rendering.scenes import write_scenes
 from orchestration.rendering.shown import ShownTable, shown_table, write_files
-from orchestration.rendering.states import write_states
 from orchestration.rendering.tables import Table, read_list
-from orchestration.rendering.worked import worked_examples
+from orchestration.rendering.worked import worked_examples, write_states
 from orchestration.scoring.counting import line_count, rows_of, split_name
 from orchestration.scoring.likeness import stated
 from orchestration.scoring.published import published

@@ -57,8 +57,8 @@ METRICS: Mapping[str, Metric] = {
 def split_name(name: str) -> tuple[str, str]:
     """Subset and metric of a number's name.
 
-    >>> split_name("babi/qa7/accuracy"), split_name("twin/joint")
-    (('qa7', 'accuracy'), ('', 'joint'))
+    >>> split_name("meadow/spring/accuracy"), split_name("meadow/joint")
+    (('spring', 'accuracy'), ('', 'joint'))
     """
     _, *subset, metric = name.split("/")
     return "/".join(subset), metric

@@ -47,7 +47,7 @@ class Rival(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Figure(msgspec.Struct, frozen=True):
     """A figure as printed, and the places in the paper where it stands.
 
-    ``name`` is its number's name and what it is of it, such as ``twin/joint/minus/twin_direct/joint/low``.
+    ``name`` is its number's name and what it is of it, such as ``meadow/joint/minus/herd/joint/low``.
     """
 
     number: str

@@ -58,7 +58,7 @@ def score(
 ) -> Score:
     """The score of a number's counts; without a question there is no accuracy.
 
-    >>> score("clevrer/descriptive/per_question", 153, 300).wilson
+    >>> score("meadow/spring/per_question", 153, 300).wilson
     (0.453664, 0.566083)
     """
     subset, metric = split_name(name)
@@ -81,8 +81,8 @@ def score(
 def score_file(number: str) -> str:
     """The name of the file that holds a number's score.
 
-    >>> score_file("twin/joint")
-    'twin.joint.json'
+    >>> score_file("meadow/joint")
+    'meadow.joint.json'
     """
     return f"{number.replace('/', '.')}.json"
 
