@@ -1,7 +1,6 @@
 """Words that the shell completes: profiles, stages, benchmarks, numbers, experiments and keys of `--set`.
 
-`substrate --install-completion` installs it. A function gives what begins with what was typed; a shell never
-sees an error, since a key that completes nothing says enough.
+`substrate --install-completion` installs it. A shell never sees an error: nothing is completed then.
 """
 
 import re

@@ -1,7 +1,6 @@
-"""Making an experiment: begun in a folder that nobody lists, each stage that nothing touches taken from the
-parent, and put in its place when all of it ended well.
+"""Making an experiment in a folder that nobody lists, which is put in its place when all of it ended well.
 
-What a process that was killed left in the making is gone on with by the next run of the same experiment.
+The next run of the same experiment goes on with what a killed one left in the making.
 """
 
 import os

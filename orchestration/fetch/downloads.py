@@ -40,9 +40,9 @@ from substrate.log.journal import write_atomically
 
 
 class Fetched(msgspec.Struct, frozen=True, kw_only=True):
-    """A file after a fetch. ``url`` is None where nothing was downloaded; ``blob`` is the published hash
-    that vouches for it, None where the first download was trusted; ``aside`` is where a wrong file that lay
-    under the final name was put.
+    """A file after a fetch: ``url`` if it was downloaded, ``blob`` if a published hash vouches for it.
+
+    ``aside`` is the new place of a wrong file that lay under its name.
     """
 
     name: str

@@ -143,8 +143,7 @@ class ExplainedRow(NamedTuple):
 def explain_rows(workspace: Workspace, benchmark: Explained, rows: Iterable[Row]) -> Iterator[ExplainedRow]:
     """Explain the answers of some rows of a profile, scene by scene.
 
-    The input is read once for all of them, and the logs of a scene are built once. A row that has no
-    explanation is left out.
+    The input is read once, and the logs of a scene are built once. A row without an explanation is left out.
     """
     asked: dict[str, list[Row]] = {}
     for row in rows:

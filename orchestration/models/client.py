@@ -424,8 +424,7 @@ def _content(message: Message) -> str | list[dict[str, Any]]:
 class Recorder:
     """A model that asks a server for what is not yet known, and writes each reply down before it is used.
 
-    The same request is asked once, by however many threads. Once the server has failed for good, it is asked
-    nothing more.
+    Threads that ask the same share one request. A server that has failed for good is asked nothing more.
     """
 
     def __init__(self, client: Client, known: Records, journal: Journal, baseline: Baseline) -> None:

@@ -106,12 +106,9 @@ class Number(msgspec.Struct, frozen=True):
 class Published(msgspec.Struct, frozen=True):
     """Everything that is published, and what is known to be missing.
 
-    Attributes:
-        reads: what the substrate reads, by benchmark, where that is not annotations.
-        beside: for a measured number, whose figures of which other number stand beside it.
-        missing: what could not be looked up, with the reason.
-        rivals: figures that the paper does not print, which nothing is subtracted from.
-        no_results: passages of the paper whose figures are no results, with the reason.
+    ``reads`` says what the substrate reads where that is not annotations; ``beside``, whose figures of which
+    other number stand beside a measured one. ``missing`` and ``no_results`` (passages whose figures are no
+    results) have reasons. The paper does not print figures of ``rivals``; nothing is subtracted from them.
     """
 
     systems: dict[str, System]

@@ -32,11 +32,9 @@ def count_of(correct: int, n: int) -> Count:
 
 
 class Score(msgspec.Struct, frozen=True):
-    """A number: ``correct`` of ``n``, as a proportion with its 95 % interval; published ones are
-    proportions too.
+    """A number: ``correct`` of ``n``, as a proportion with its 95 % interval, as published ones are.
 
-    ``subset`` is empty for a number that takes in the whole benchmark. ``data`` and ``split`` say what it was
-    measured on, and so what it may be compared with.
+    ``subset`` is empty for a whole benchmark; ``data`` and ``split`` say what it may be compared with.
     """
 
     name: str

@@ -56,11 +56,7 @@ class Workspace:
 
     @property
     def shelves(self) -> tuple[str, ...]:
-        """The folders of the storage that tables lie in: where they are written, then where others may be
-        read.
-
-        A table is found by what it was made from, so an experiment reads those of its profile.
-        """
+        """The folders of the storage: tables are written to the first; an experiment reads its profile's."""
         profile = self.settings.profile
         return (f"{EXPERIMENTS}/{self.experiment.name}/{profile}", profile) if self.experiment else (profile,)
 
