@@ -111,8 +111,8 @@ def changed_parameters(settings: Settings) -> dict[str, tuple[Any, Any]]:
 def name_of(changed: Mapping[str, Any], profile: str = "") -> str:
     """The name of an experiment from what it changes, after that of a profile where one is given.
 
-    >>> name_of({"clevrer.predictive.tau": 0.4, "clevrer.predictive.horizon": 75})
-    'clevrer.predictive.tau-0.4_clevrer.predictive.horizon-75'
+    >>> name_of({"meadow.spring.tau": 0.4, "meadow.spring.horizon": 75})
+    'meadow.spring.tau-0.4_meadow.spring.horizon-75'
     >>> name_of({"baselines.images": "my photographs"}, "full")
     'full_baselines.images-my-photographs-55d879cd'
     """

@@ -153,8 +153,8 @@ def override(raw: dict[str, Any], overrides: Iterable[str]) -> dict[str, Any]:
 def flattened(parameters: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     """Nested parameters by dotted key.
 
-    >>> flattened({"clevrer": {"predictive": {"tau": 0.4}}, "seed": 20})
-    {'clevrer.predictive.tau': 0.4, 'seed': 20}
+    >>> flattened({"meadow": {"spring": {"tau": 0.4}}, "seed": 20})
+    {'meadow.spring.tau': 0.4, 'seed': 20}
     """
     flat: dict[str, Any] = {}
     for key, value in parameters.items():

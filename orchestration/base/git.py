@@ -1,4 +1,4 @@
-"""What git says of a project."""
+"""Questions to git about a project."""
 
 from __future__ import annotations
 

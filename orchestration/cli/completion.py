@@ -1,7 +1,6 @@
 """Words that the shell completes: profiles, stages, benchmarks, numbers, experiments and keys of `--set`.
 
-`substrate --install-completion` installs it. A function gives what begins with what was typed; a shell never
-sees an error, since a key that completes nothing says enough.
+`substrate --install-completion` installs it. A shell never sees an error: nothing is completed then.
 """
 
 from __future__ import annotations
@@ -38,9 +37,7 @@ def _dotted(given: dict[str, Any], prefix: str = "") -> Iterator[str]:
 
 
 def _stages() -> Iterator[str]:
-    """The stages that DVC runs and those that were pinned: reading them is a hundred times faster than asking
-    the asset graph.
-    """
+    """The stages that DVC runs and those that were pinned, from their files: the asset graph loads slowly."""
     from orchestration.workspace.root import find_root
 
     root = find_root()

@@ -1,6 +1,4 @@
-"""The shared parts of the platform's commands beside :mod:`substrate.cli.console`: its options, the
-events of stages, a run.
-"""
+"""Options that the platform's commands share, the events of stages, and a run."""
 
 from __future__ import annotations
 
@@ -8,26 +6,25 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import Annotated
 
-import typer
-
 from orchestration.cli import completion
 from substrate.cli.console import note
 from substrate.cli.notices import Voice, others_apart
+from substrate.cli.options import option
 
 ProfileOption = Annotated[
     str | None,
-    typer.Option(
+    option(
         "--profile",
-        help="sample, full, paper or local; the profile of params.yaml unless given.",
+        "sample, full, paper or local; the profile of params.yaml unless given.",
         autocompletion=completion.profiles,
     ),
 ]
 SetOption = Annotated[
     list[str],
-    typer.Option(
+    option(
         "--set",
+        "Override a key of params.yaml; may be repeated.",
         metavar="KEY=VALUE",
-        help="Override a key of params.yaml; may be repeated.",
         autocompletion=completion.keys,
     ),
 ]

@@ -18,7 +18,7 @@ from substrate.base.errors import ParameterError
 from substrate.cli.console import JsonOption, failing, give, say
 from substrate.cli.events import speaking
 from substrate.cli.notices import others_apart
-from substrate.cli.options import REQUIRED, command_of
+from substrate.cli.options import REQUIRED, command_of, option
 from substrate.cli.printing import print_lines
 
 INPUTS = {
@@ -36,8 +36,8 @@ INPUTS = {
 def file_option(name: str, required: bool) -> Any:
     """The type of an option that names one of a benchmark's files."""
     metavar, about = INPUTS.get(name, ("FILE", name))
-    option = typer.Option(f"--{name.replace('_', '-')}", metavar=metavar, help=about)
-    return Annotated[Path, option] if required else Annotated[Path | None, option]
+    named = option(f"--{name.replace('_', '-')}", about, metavar=metavar)
+    return Annotated[Path, named] if required else Annotated[Path | None, named]
 
 
 def require_files(files: Mapping[str, Path]) -> None:
@@ -71,7 +71,7 @@ def _add_answer(group: typer.Typer, benchmark: Interpreted) -> None:
     for name in benchmark.source.inputs:
         optional = either and name != "questions"
         options[name] = file_option(name, not optional), None if optional else REQUIRED
-    rows = Annotated[Path, typer.Option("--out", metavar="OUT.jsonl", help="Rows, one a question.")]
+    rows = Annotated[Path, option("--out", "Rows, one a question.", metavar="OUT.jsonl")]
     options["out_"] = rows, REQUIRED
     if benchmark.parameters.key:
         options["set_"] = SetOption, NOTHING_SET

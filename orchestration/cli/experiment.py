@@ -10,6 +10,7 @@ import typer
 from orchestration.cli import completion
 from substrate.cli.console import JsonOption, failing, note, say
 from substrate.cli.notices import others_apart
+from substrate.cli.options import argument, option
 from substrate.cli.printing import print_json, print_text
 
 experiment_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
@@ -55,22 +56,22 @@ def show(name: Name, json: JsonOption = False) -> None:
 def diff(
     a: Annotated[
         str,
-        typer.Argument(
+        argument(
+            "An experiment, or `workspace`: what lies in artifacts/, as after `dvc exp run`.",
             metavar="A",
-            help="An experiment, or `workspace`: what lies in artifacts/, as after `dvc exp run`.",
             autocompletion=completion.experiments,
         ),
     ],
     b: Annotated[
         str | None,
-        typer.Argument(
+        argument(
+            "What it is compared with; the pinned results unless given.",
             metavar="[B]",
-            help="What it is compared with; the pinned results unless given.",
             autocompletion=completion.experiments,
         ),
     ] = None,
     html: Annotated[
-        Path | None, typer.Option("--html", metavar="FILE", help="Write it as one page that loads nothing.")
+        Path | None, option("--html", "Write it as one page that loads nothing.", metavar="FILE")
     ] = None,
     json: JsonOption = False,
 ) -> None:

@@ -10,32 +10,29 @@ from orchestration.cli import completion
 from orchestration.cli.console import NOTHING_SET, ProfileOption, SetOption
 from substrate.cli.console import JsonOption, failing, voiced
 from substrate.cli.notices import others_apart
+from substrate.cli.options import argument, option
 from substrate.cli.printing import print_json, print_text
 
 if TYPE_CHECKING:
     from orchestration.benchmarks.benchmark import Interpreted
 
 NameOfLogs = Annotated[
-    str, typer.Argument(metavar="NAME", help="A benchmark with logs.", autocompletion=completion.benchmarks)
+    str, argument("A benchmark with logs.", metavar="NAME", autocompletion=completion.benchmarks)
 ]
-TimeoutOption = Annotated[float | None, typer.Option("--timeout", min=0.1, help="Seconds; 30 unless given.")]
+TimeoutOption = Annotated[float | None, option("--timeout", "Seconds; 30 unless given.", min=0.1)]
 
 
 @voiced
 def logs(
     name: NameOfLogs,
-    sparql: Annotated[
-        str | None, typer.Option("--sparql", help="SELECT or ASK, of the state of each log.")
-    ] = None,
+    sparql: Annotated[str | None, option("--sparql", "SELECT or ASK, of the state of each log.")] = None,
     sql: Annotated[
         str | None,
-        typer.Option(
-            "--sql", help="SELECT, of deltas(scene, log, position, tick, op, subject, predicate, object)."
-        ),
+        option("--sql", "SELECT, of deltas(scene, log, position, tick, op, subject, predicate, object)."),
     ] = None,
-    tick: Annotated[int | None, typer.Option("--tick", help="For --sparql; the last unless given.")] = None,
+    tick: Annotated[int | None, option("--tick", "For --sparql; the last unless given.")] = None,
     timeout: TimeoutOption = None,
-    limit: Annotated[int | None, typer.Option("--limit", min=1, help="Rows; 10,000 unless given.")] = None,
+    limit: Annotated[int | None, option("--limit", "Rows; 10,000 unless given.", min=1)] = None,
     profile: ProfileOption = None,
     set_: SetOption = NOTHING_SET,
     json: JsonOption = False,
@@ -67,14 +64,12 @@ def logs(
 @voiced
 def effect(
     name: NameOfLogs,
-    outcome: Annotated[
-        str, typer.Option("--outcome", help="ASK, or a SELECT of one number, of a log's last state.")
-    ],
-    at: Annotated[str, typer.Option("--at", help="The branch tick, or a SELECT of the last state for it.")],
+    outcome: Annotated[str, option("--outcome", "ASK, or a SELECT of one number, of a log's last state.")],
+    at: Annotated[str, option("--at", "The branch tick, or a SELECT of the last state for it.")],
     retract: Annotated[
-        str, typer.Option("--retract", help="CONSTRUCT of what becomes false, of the state before the tick.")
+        str, option("--retract", "CONSTRUCT of what becomes false, of the state before the tick.")
     ] = "",
-    insert: Annotated[str, typer.Option("--insert", help="CONSTRUCT of what becomes true.")] = "",
+    insert: Annotated[str, option("--insert", "CONSTRUCT of what becomes true.")] = "",
     timeout: TimeoutOption = None,
     profile: ProfileOption = None,
     set_: SetOption = NOTHING_SET,

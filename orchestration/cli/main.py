@@ -17,6 +17,7 @@ from orchestration.cli.results import accept, materialize, reproduce, sign, veri
 from substrate.cli.console import JsonOption, failing, give, say, speaking_as, voiced
 from substrate.cli.main import PLAIN, add_commands, add_group
 from substrate.cli.notices import others_apart
+from substrate.cli.options import argument, option
 from substrate.cli.printing import print_json, print_text
 
 app = typer.Typer(
@@ -54,7 +55,7 @@ for command in (reproduce, materialize, verify, accept, sign, logs, effect):
 
 
 @app.command()
-def ui(port: Annotated[int, typer.Option("--port", help="Port on the loopback interface.")] = 3000) -> None:
+def ui(port: Annotated[int, option("--port", "Port on the loopback interface.")] = 3000) -> None:
     """The Dagster UI on the same definitions and the same instance as the command."""
     with failing(), others_apart():
         from orchestration.pipeline.run import instance
@@ -77,12 +78,8 @@ def ui(port: Annotated[int, typer.Option("--port", help="Port on the loopback in
 @voiced
 def report(
     profile: ProfileOption = None,
-    serve: Annotated[
-        bool, typer.Option("--serve", help="Serve it on the loopback interface until Ctrl-C.")
-    ] = False,
-    port: Annotated[
-        int, typer.Option("--port", min=0, max=65535, help="For --serve; any free one unless given.")
-    ] = 0,
+    serve: Annotated[bool, option("--serve", "Serve it on the loopback interface until Ctrl-C.")] = False,
+    port: Annotated[int, option("--port", "For --serve; any free one unless given.", min=0, max=65535)] = 0,
     json: JsonOption = False,
 ) -> None:
     """Show where the report of a profile lies; it opens from disk, or is served."""
@@ -133,19 +130,18 @@ def cluster_check(
 def paper(
     source: Annotated[
         Path | None,
-        typer.Argument(
-            metavar="[FILE]",
-            help="A paper's TeX source, or with --check its numbers.tex or the folder of it; without one, "
+        argument(
+            "A paper's TeX source, or with --check its numbers.tex or the folder of it; without one, "
             "macros and tables are written to artifacts/PROFILE/paper.",
+            metavar="[FILE]",
         ),
     ] = None,
-    out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="A folder for the pages.")] = None,
+    out: Annotated[Path | None, option("--out", "A folder for the pages.", metavar="DIR")] = None,
     figures: Annotated[
-        Path | None,
-        typer.Option("--figures", metavar="FILE", help="The figures of another paper, as published.yaml."),
+        Path | None, option("--figures", "The figures of another paper, as published.yaml.", metavar="FILE")
     ] = None,
     check: Annotated[
-        bool, typer.Option("--check", help="Exit 1 where a figure of FILE is not what was measured.")
+        bool, option("--check", "Exit 1 where a figure of FILE is not what was measured.")
     ] = False,
     profile: ProfileOption = None,
 ) -> None:
@@ -168,19 +164,15 @@ def paper(
 @speaking_as("fetch")
 def fetch_files(
     benchmark: Annotated[
-        str | None,
-        typer.Argument(help="A benchmark with official files.", autocompletion=completion.benchmarks),
+        str | None, argument("A benchmark with official files.", autocompletion=completion.benchmarks)
     ] = None,
     base: Annotated[
-        str | None,
-        typer.Option("--base", metavar="URL", help="A mirror that holds the files under their names."),
+        str | None, option("--base", "A mirror that holds the files under their names.", metavar="URL")
     ] = None,
     file: Annotated[
-        list[str], typer.Option("--file", metavar="NAME", help="Only this file; may be repeated.")
+        list[str], option("--file", "Only this file; may be repeated.", metavar="NAME")
     ] = NOTHING_SET,
-    list_: Annotated[
-        bool, typer.Option("--list", help="What is known of each file, and what vouches for it.")
-    ] = False,
+    list_: Annotated[bool, option("--list", "What is known of each file, and what vouches for it.")] = False,
     json: JsonOption = False,
 ) -> None:
     """Official data: resumed, verified, pinned."""
@@ -221,7 +213,7 @@ FileOption = Annotated[Path | None, typer.Option(metavar="FILE", help="Your own,
 @voiced
 def explain(
     answer: Annotated[
-        str, typer.Argument(metavar="ANSWER", help="Such as clevrer/SCENE/QUESTION or twin/SPEC/ARM.")
+        str, argument("BENCHMARK/SCENE/QUESTION, as answers and the report name it.", metavar="ANSWER")
     ],
     profile: ProfileOption = None,
     annotations: FileOption = None,
@@ -232,11 +224,9 @@ def explain(
     questions: FileOption = None,
     specs: FileOption = None,
     set_: SetOption = NOTHING_SET,
-    steps: Annotated[
-        bool, typer.Option("--steps", help="Every step, with its query, triples and ticks.")
-    ] = False,
+    steps: Annotated[bool, option("--steps", "Every step, with its query, triples and ticks.")] = False,
     full: Annotated[
-        bool, typer.Option("--full", help="As --steps, with whole IRIs, and every delta on a line.")
+        bool, option("--full", "As --steps, with whole IRIs, and every delta on a line.")
     ] = False,
     json: JsonOption = False,
 ) -> None:
@@ -261,30 +251,29 @@ def explain(
 def trace(
     number: Annotated[
         str | None,
-        typer.Argument(
-            metavar="NUMBER",
-            help="BENCHMARK/SUBSET/METRIC, as in scores and tables: clevrer/explanatory/per_question; a row "
+        argument(
+            "BENCHMARK/SUBSET/METRIC, as in scores and tables; a row "
             "or a cell of a table, or a figure of the paper, such as 99.86.",
+            metavar="NUMBER",
             autocompletion=completion.numbers,
         ),
     ] = None,
     list_: Annotated[
-        bool, typer.Option("--list", help="Every number: the paper's figures and what was measured here.")
+        bool, option("--list", "Every number: the paper's figures and what was measured here.")
     ] = False,
     question: Annotated[
         str | None,
-        typer.Option(
+        option(
             "--question",
+            "Down to one answer: SCENE/QUESTION, or its name as `explain` takes it.",
             metavar="Q",
-            help="Down to one answer: SCENE/QUESTION, or its name as `explain` takes it.",
         ),
     ] = None,
     reexecute: Annotated[
-        bool,
-        typer.Option("--reexecute", help="Compute that answer again and compare bytes; needs --question."),
+        bool, option("--reexecute", "Compute that answer again and compare bytes; needs --question.")
     ] = False,
     prov: Annotated[
-        Path | None, typer.Option("--prov", metavar="FILE", help="Write the way as PROV-O in Turtle.")
+        Path | None, option("--prov", "Write the way as PROV-O in Turtle.", metavar="FILE")
     ] = None,
     profile: ProfileOption = None,
     json: JsonOption = False,
@@ -306,9 +295,9 @@ def trace(
 
 @app.command()
 def bench(
-    name: Annotated[str | None, typer.Argument(metavar="NAME", help="One bench instead of all.")] = None,
+    name: Annotated[str | None, argument("One bench instead of all.", metavar="NAME")] = None,
     sizes: Annotated[
-        list[int] | None, typer.Option("--size", min=1, help="How large the input is; may be repeated.")
+        list[int] | None, option("--size", "How large the input is; may be repeated.", min=1)
     ] = None,
     json: JsonOption = False,
 ) -> None:

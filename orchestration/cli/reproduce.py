@@ -147,9 +147,7 @@ def tables_of(workspace: Workspace, names: Sequence[str], only: str | None) -> l
 
 
 def _keep(workspace: Workspace, only: str, run: Reproduction, before: Mapping[str, str]) -> None:
-    """Keep what stands after a run: of one that took in everything each benchmark's part, and after one that
-    changed nothing what stood before it.
-    """
+    """Keep what stands after a run: the parts of all benchmarks that it took in."""
     from orchestration.ledger.records import fingerprint, ledger_of
     from orchestration.ledger.verification import moved_here
     from orchestration.pipeline.graph import STAGES, stages_of

@@ -13,6 +13,7 @@ from orchestration.cli.tables import on_terminal, place_of
 from substrate.cli.console import JsonOption, doing, failing, give, note, say, speaking_as, voiced
 from substrate.cli.heads import HeadOption, KeyOption, SignerOption, signed_head
 from substrate.cli.notices import others_apart
+from substrate.cli.options import argument, option
 from substrate.cli.printing import print_json, print_text
 
 
@@ -21,28 +22,28 @@ def reproduce(
     profile: ProfileOption = None,
     only: Annotated[
         str | None,
-        typer.Option(
+        option(
             "--only",
+            "One benchmark instead of all.",
             metavar="BENCHMARK",
-            help="One benchmark instead of all.",
             autocompletion=completion.benchmarks,
         ),
     ] = None,
     set_: SetOption = NOTHING_SET,
     name: Annotated[
         str,
-        typer.Option(
+        option(
             "--name",
+            "What an experiment is called; made from what is --set unless given.",
             metavar="NAME",
-            help="What an experiment is called; made from what is --set unless given.",
             autocompletion=completion.experiments,
         ),
     ] = "",
     force: Annotated[
-        bool, typer.Option("--force", help="Run stages although nothing they depend on has changed.")
+        bool, option("--force", "Run stages although nothing they depend on has changed.")
     ] = False,
     fail_on_drift: Annotated[
-        bool, typer.Option("--fail-on-drift", help="Exit with 1 where a result is not what was pinned.")
+        bool, option("--fail-on-drift", "Exit with 1 where a result is not what was pinned.")
     ] = False,
     json: JsonOption = False,
 ) -> None:
@@ -78,13 +79,10 @@ def reproduce(
 @speaking_as("materialize")
 def materialize(
     stage: Annotated[
-        str,
-        typer.Argument(help="A stage's name, such as BENCHMARK/answers.", autocompletion=completion.stages),
+        str, argument("A stage's name, such as BENCHMARK/answers.", autocompletion=completion.stages)
     ],
     profile: ProfileOption = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Run it although nothing it depends on has changed.")
-    ] = False,
+    force: Annotated[bool, option("--force", "Run it although nothing it depends on has changed.")] = False,
     json: JsonOption = False,
 ) -> None:
     """Run one stage on inputs that are there."""
@@ -115,32 +113,27 @@ def materialize(
 def verify(
     profile: ProfileOption = None,
     recompute: Annotated[
-        bool,
-        typer.Option(
-            "--recompute/--no-recompute", help="Compute everything anew, or only compare what is there."
-        ),
+        bool, option("--recompute/--no-recompute", "Compute everything anew, or only compare what is there.")
     ] = True,
     since: Annotated[
         str | None,
-        typer.Option(
+        option(
             "--since",
-            metavar="COMMIT",
-            help="Also which numbers were accepted to change after this commit, and by whom; what changed "
+            "Also which numbers were accepted to change after this commit, and by whom; what changed "
             "without that counts as drift.",
+            metavar="COMMIT",
         ),
     ] = None,
     repair: Annotated[
         bool,
-        typer.Option(
+        option(
             "--repair",
-            help="First bring back what is damaged: from DVC's cache, from its remote, or computed again.",
+            "First bring back what is damaged: from DVC's cache, from its remote, or computed again.",
         ),
     ] = False,
     head: HeadOption = None,
     key: SignerOption = None,
-    markdown: Annotated[
-        bool, typer.Option("--markdown", help="As Markdown, for a comment on a change.")
-    ] = False,
+    markdown: Annotated[bool, option("--markdown", "As Markdown, for a comment on a change.")] = False,
     json: JsonOption = False,
 ) -> None:
     """Hold every file against its hash, recompute everything and compare it with the pins, cell by cell and
@@ -193,7 +186,7 @@ def verify(
 @voiced
 def sign(
     key: KeyOption,
-    out: Annotated[Path, typer.Option("--out", metavar="HEAD", help="The file to write.")],
+    out: Annotated[Path, option("--out", "The file to write.", metavar="HEAD")],
     profile: ProfileOption = None,
 ) -> None:
     """Sign the pinned results of a profile, which `verify --head` holds them against."""
@@ -210,20 +203,14 @@ def sign(
 
 @voiced
 def accept(
-    reason: Annotated[
-        str, typer.Argument(metavar="REASON", help="Why the new results are right; kept with them.")
-    ],
+    reason: Annotated[str, argument("Why the new results are right; kept with them.", metavar="REASON")],
     message: Annotated[
-        Path | None,
-        typer.Option("--message", metavar="FILE", help="Write a message for `git commit -F FILE`."),
+        Path | None, option("--message", "Write a message for `git commit -F FILE`.", metavar="FILE")
     ] = None,
     unsafe: Annotated[
-        bool,
-        typer.Option(
-            "--unsafe", help="Take over what no record of a run computed; the pins say so for good."
-        ),
+        bool, option("--unsafe", "Take over what no record of a run computed; the pins say so for good.")
     ] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what changed, and pin nothing.")] = False,
+    dry_run: Annotated[bool, option("--dry-run", "Say what changed, and pin nothing.")] = False,
     json: JsonOption = False,
 ) -> None:
     """Say in numbers what changed, pin the present data and artifacts as the results, and record why.

@@ -14,9 +14,7 @@ WIDTH = 110
 """The most characters of a line."""
 _GAP = 2
 _LABEL, _CELL = (30, 44), (24, 26)
-"""The characters of a label's and of a cell's line, and the most for the sake of a long word; what is longer
-goes on below.
-"""
+"""The usual and the most characters of a label's and of a cell's line; longer text is wrapped."""
 _LAST = ("paper's n", "paper's gap", "gap (substrate vs. best)", "options", "measured minus others")
 """Heads that stand in the files and the report, and here where there is room."""
 _SILENT = re.compile(r"|not (reported|compared)\b.*")
@@ -80,9 +78,7 @@ def _text(cell: str) -> str:
 
 
 def _is_detail(row: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
-    """Tell whether a row has one figure alone and no name of a number, or is a part of a mean that stands
-    beside it, and one of many.
-    """
+    """Tell whether a row is one of many parts of a mean that is shown, or has a single figure."""
     label = row[0]
     of, metric = label.split("/")[0], label.split("/")[-1]
     own = [other[0] for other in rows if other[0].split("/")[0] == of]

@@ -5,12 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from orchestration.lineage.listing import Constant, Entry, Hit, Listing, Made
-from orchestration.lineage.number import File, Lineage, Step, Trace, benchmark_of, trace_number
+from orchestration.lineage.listing import Constant, Entry, Hit, Listing
+from orchestration.lineage.number import Lineage, Trace, benchmark_of, trace_number
 from orchestration.project import open_workspace
 from orchestration.registry import BENCHMARKS
 from orchestration.scoring.published import FILE, MINUS
@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.tree import Tree
 
-    from orchestration.lineage.answer import AnswerTrace
-    from orchestration.lineage.reexecution import Reexecution
+    from orchestration.lineage.answer import AnswerTrace, Reexecution
     from orchestration.workspace.folders import Workspace
 
 
@@ -65,8 +64,8 @@ def print_trace(
     way = trace_number(lineage, number)
     answer = again = None
     if question:
+        from orchestration.lineage.answer import reexecute as computed
         from orchestration.lineage.answer import trace_answer
-        from orchestration.lineage.reexecution import reexecute as computed
 
         answer = trace_answer(lineage, number, question)
         again = computed(workspace, answer) if reexecute else None
@@ -140,9 +139,7 @@ def _shown(entry: Entry) -> str:
 
 
 def _print_derived(listing: Listing, name: str, *, json: bool) -> bool:
-    """Print a figure that is no count of right answers: what it is made of, down to the counts; says whether
-    their files fit together.
-    """
+    """Print a figure that is no count: what it is made of. Says whether the files behind it fit together."""
     entry, made = listing.entry(name), listing.made(name)
     numbers = [count.number for count in made.counts if count.number in listing.numbers]
     lineage = _lineage(listing.workspace) if numbers else None
@@ -150,30 +147,14 @@ def _print_derived(listing: Listing, name: str, *, json: bool) -> bool:
     if json:
         print_json({"number": entry, "how": made.how, "counts": made.counts, "traces": ways})
     else:
-        console().print(_derived_tree(listing, entry, made))
+        profile, figure = listing.workspace.settings.profile, listing.figures.get(name)
+        sides = {side: listing.figures.get(side) for side in (figure.sides if figure else None) or ()}
+        here = made.how if entry.measured is None else _shown(entry)
+        going_on = _going_on(name, profile)
+        console().print(outline("derived", entry, made, here, profile, sides, going_on))
         for way in ways:
             _print(way)
     return not any(way.problems for way in ways)
-
-
-def _derived_tree(listing: Listing, entry: Entry, made: Made) -> Tree:
-    from rich.tree import Tree
-
-    here, profile = made.how if entry.measured is None else _shown(entry), listing.workspace.settings.profile
-    tree = Tree(f"[bold]{escape(entry.name)}[/] {escape(here)} (profile {profile})")
-    if entry.paper is not None:
-        branch = tree.add(f"[bold]paper[/] {entry.paper}: {escape(entry.where)}")
-        branch.add(escape(f"{FILE}: {entry.citation}"))
-        for side in listing.figures[entry.name].sides or ():
-            figure = listing.figures.get(side)
-            branch.add(escape(f"{side} {figure.printed if figure else 'not printed'}"))
-    if entry.measured is None and not made.counts:
-        tree.add(escape(_going_on(entry.name, profile)))
-    if made.counts:
-        branch = tree.add(f"[bold]made of[/] {escape(made.how)}")
-        for count in made.counts:
-            branch.add(escape(f"{count.number}: {count.correct:,} of {count.n:,} ({count.file})"))
-    return tree
 
 
 def _going_on(number: str, profile: str) -> str:
@@ -193,10 +174,10 @@ def _lineage(workspace: Workspace) -> Lineage:
 
 
 def _print(way: Trace, answer: AnswerTrace | None = None, again: Reexecution | None = None) -> None:
-    out = console()
-    out.print(_tree(way))
+    out, steps = console(), {step.stage: step for step in way.steps}
+    out.print(outline("way", way, steps, benchmark_of(way.number), _going_on(way.number, way.profile)))
     if answer:
-        out.print(_answer_tree(answer, again))
+        out.print(outline("answer", answer, again))
         print_text(answer.explanation)
     for problem in way.problems:
         out.print(f"[bold red]problem:[/] {escape(problem)}")
@@ -217,102 +198,19 @@ def console() -> Console:
     return Console(highlight=False, emoji=False, width=None if sys.stdout.isatty() else _WIDE)
 
 
-def _tree(way: Trace) -> Tree:
-    """Top down: cells, score, rows, logs, sources; the stage that made each beneath it."""
+def outline(name: str, *about: Any) -> Tree:
+    """A tree whose nodes are the lines of a macro of ``trace.txt.j2``; two spaces are a level."""
+    import jinja2
     from rich.tree import Tree
 
-    score, rows, steps = way.score, way.rows, {step.stage: step for step in way.steps}
-    accuracy = "not measured" if score.accuracy is None else f"{score.correct / score.n:.2%}"
-    tree = Tree(f"[bold]{escape(way.number)}[/] {accuracy} (profile {way.profile})")
-    if score.accuracy is None:
-        tree.add(escape(_going_on(way.number, way.profile)))
-    _add_cells(tree, way)
-    node = _add(tree, "score", way.score_file, f"{score.correct:,} of {score.n:,}")
-    _add_step(node, steps[way.score_file.stage])
-    if rows:
-        what = "questions" if rows.n == rows.counted else "parts"
-        right = f"{rows.correct:,} {what} right, {rows.n - rows.correct:,} not"
-        node = _add(node, "rows", rows.file, f"{rows.rows:,} rows, {rows.counted:,} count: {right}")
-        if rows.wrong:
-            more = " …" if rows.n - rows.correct > len(rows.wrong) else ""
-            named = [f"{benchmark_of(way.number)}/{name}" for name in rows.wrong]
-            node.add(f"not right: {escape(', '.join(named))}{more}")
-        _add_step(node, steps[rows.file.stage])
-    for logs in way.logs:
-        said = f"{logs.used:,} of {logs.logs:,} logs are behind these rows"
-        node = _add(node, "logs", logs.file, said)
-        _add_step(node, steps[logs.file.stage])
-    for source in way.sources:
-        worlds = " and ".join(f"substrate/generators/{world}" for world in source.worlds)
-        data = _add(node, "input", source.file, f"generated by {worlds}" if worlds else escape(source.kind))
-        for official in source.official:
-            data.add(escape(", ".join(f"{key} {value}" for key, value in official.items())))
-        _add_step(data, steps[source.file.stage])
-    locks = way.environment
-    code = f"code {locks.commit or 'without a commit'}, requirements.lock {_short(locks.requirements_lock)}"
-    tree.add(escape(f"{code}, dvc.lock {_short(locks.dvc_lock)}"))
-    return tree
-
-
-def _add(branch: Tree, what: str, file: File, said: str) -> Tree:
-    return branch.add(f"[bold]{what}[/] {escape(file.path)} [dim]{_short(file.sha256)}[/]: {said}")
-
-
-def _add_cells(tree: Tree, way: Trace) -> None:
-    by_table: dict[str, Tree] = {}
-    for cell in way.cells:
-        if cell.file not in by_table:
-            by_table[cell.file] = tree.add(f"[bold]cells[/] {escape(cell.file)}, row “{escape(cell.row)}”")
-        cited = f"  [dim]({FILE}: {escape('; '.join(cell.citations.values()))})[/]" if cell.citations else ""
-        if cell.text != cell.row:
-            by_table[cell.file].add(f"{escape(cell.column)}: {escape(cell.text or '(empty)')}{cited}")
-    for file, branch in by_table.items():
-        for step in [step for step in way.steps if file in step.outs][:1]:
-            _add_step(branch, step)
-    if not by_table:
-        tree.add("in no table")
-
-
-def _add_step(branch: Tree, step: Step) -> None:
-    given = {key: value for key, value in flattened(step.parameters).items() if value is not None}
-    parameters = "".join(
-        f", {escape(f'{key}={msgspec.json.encode(value).decode()}')}" for key, value in given.items()
-    )
-    code = f"code {step.code_version} ({len(step.code)} files)"
-    made = branch.add(f"[cyan]stage {escape(step.stage)}[/], {code}{parameters}")
-    if step.changed_since:
-        made.add(f"[yellow]other ones now: {escape(', '.join(step.changed_since))}[/]")
-
-
-def _answer_tree(answer: AnswerTrace, again: Reexecution | None) -> Tree:
-    from rich.tree import Tree
-
-    (right, n), row = answer.adds, answer.row
-    tree = Tree(f"[bold]{escape(answer.name)}[/] adds {right} of {n}")
-    predicted, expected = (escape(str(row[key])) for key in ("predicted", "expected"))
-    at = f"{escape(answer.file)}:{answer.line}"
-    tree.add(f"[bold]row[/] {at}: predicted “{predicted}”, expected “{expected}”")
-    reads = "reads" if answer.log_intact else "[bold red]does not read"
-    intact = f"{reads} back to this digest{'' if answer.log_intact else '[/]'}"
-    over = f"{answer.log} over {answer.log_deltas:,} deltas"
-    log = tree.add(f"[bold]log[/] {escape(answer.log_name)}: {over}; {intact}")
-    for one in answer.evidence:
-        log.add(escape(f"position {one.position}, tick {one.tick}: {one.op} {one.triple}"))
-    item = f" ({escape(answer.source)})" if answer.source != answer.source_file else ""
-    source = escape(answer.source_file or answer.source)
-    tree.add(f"[bold]input[/] {source} {_short(answer.source_sha256)}{item}")
-    if again:
-        row, log, file = (
-            "[green]the same[/]" if same else "[bold red]another one[/]"
-            for same in (again.same_row, again.same_log, again.same_log_file)
-        )
-        said = f"row: {row}, log digest: {log}, log file: {file}"
-        computed = tree.add(f"[bold]computed again from the input[/] {said}")
-        if not again.same_row:
-            computed.add(escape(again.row or "no row"))
-    return tree
-
-
-def _short(digest: str) -> str:
-    """A digest's first digits; the JSON has all of them."""
-    return digest[:19] if digest else "none"
+    jinja = jinja2.Environment(loader=jinja2.FileSystemLoader(Path(__file__).parent), trim_blocks=True)
+    # A line's end in a text is no end of a node.
+    jinja.filters |= {"e": lambda text: escape(text).replace("\n", "\0"), "flattened": flattened}
+    jinja.filters["json"] = lambda value: msgspec.json.encode(value).decode()
+    macros: Any = jinja.get_template("trace.txt.j2", globals={"FILE": FILE}).module
+    branches: list[Tree] = []
+    for line in filter(str.strip, getattr(macros, name)(*about).split("\n")):
+        text = line.lstrip(" ").replace("\0", "\n")
+        del branches[(len(line) - len(line.lstrip(" "))) // 2 :]
+        branches.append(branches[-1].add(text) if branches else Tree(text))
+    return branches[0]

@@ -31,14 +31,8 @@ _FIRST = ("parameter", "input", "code", "environment", "unknown")
 class Compared(msgspec.Struct, frozen=True):
     """Two sets of results beside each other.
 
-    Attributes:
-        name: what is compared: an experiment, or ``workspace``.
-        base: what it is compared with: an experiment, ``workspace`` or ``pinned``.
-        profile: the profile of both.
-        causes: what differs of all that the results depend on, base first.
-        numbers: every number that both have, in the order of the tables.
-        changes: how many rows changed in each way, the most frequent first.
-        rows: every row that differs, by benchmark, in the order of its answers.
+    ``name`` and ``base`` are experiments, ``workspace`` or ``pinned``. Both have the ``numbers``, in the
+    order of the tables; ``rows`` are those that differ; ``changes`` counts them, the most frequent way first.
     """
 
     name: str

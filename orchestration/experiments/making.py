@@ -1,7 +1,6 @@
-"""Making an experiment: begun in a folder that nobody lists, each stage that nothing touches taken from the
-parent, and put in its place when all of it ended well.
+"""Making an experiment in a folder that nobody lists, which is put in its place when all of it ended well.
 
-What a process that was killed left in the making is gone on with by the next run of the same experiment.
+The next run of the same experiment goes on with what a killed one left in the making.
 """
 
 from __future__ import annotations
@@ -134,9 +133,7 @@ def drop(workspace: Workspace) -> None:
 
 
 def put(source: Path, target: Path, *, linked: bool) -> None:
-    """Copy a file or folder; or hard-link its files, where the disk can: no stage writes into a file that is
-    there.
-    """
+    """Copy a file or folder, or hard-link its files where the disk can; no stage changes them in place."""
     copy = _link if linked else shutil.copy2
     if source.is_dir():
         shutil.copytree(source, target, copy_function=copy)

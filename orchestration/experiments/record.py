@@ -1,8 +1,4 @@
-"""The records of experiments.
-
-It lies in `experiments/NAME/`: data and artifacts in the shape of any profile's, and one file that says what
-it was made of.
-"""
+"""The records of experiments; each lies in `experiments/NAME/` beside data and artifacts."""
 
 from __future__ import annotations
 
@@ -34,14 +30,7 @@ class Changed(msgspec.Struct, frozen=True):
 
 
 class Parent(msgspec.Struct, frozen=True):
-    """The parent that an experiment was made beside.
-
-    Attributes:
-        profile: the profile.
-        revision: the commit that was checked out; ``None`` outside of git.
-        parameters: SHA-256 of `params.yaml`.
-        pins: SHA-256 of `pins/PROFILE.json`, which seals all pins; ``None`` where nothing was pinned.
-    """
+    """The parent of an experiment: profile, commit if in git, SHA-256 of `params.yaml` and of the pins."""
 
     profile: str
     revision: str | None
@@ -52,13 +41,8 @@ class Parent(msgspec.Struct, frozen=True):
 class Experiment(msgspec.Struct, frozen=True):
     """The parameters and inputs of an experiment.
 
-    Attributes:
-        name: its name.
-        parent: what it was made beside.
-        overrides: ``KEY=VALUE``, as they were given.
-        changed: the parameters that are not as in the parent, by key.
-        parameters: all parameters that it was computed under, in the shape of `params.yaml`.
-        stages: every stage of it; ``taken`` where it is the parent's, byte for byte.
+    ``overrides`` are ``KEY=VALUE`` as given, ``changed`` the parameters that are not as in the parent. A
+    stage is ``taken`` where it is the parent's, byte for byte.
     """
 
     name: str

@@ -22,7 +22,7 @@ import msgspec
 
 from orchestration.base.http import Patience
 from orchestration.base.secrets_out import without_user
-from orchestration.fetch.holdings import differing
+from orchestration.fetch.archives import differing
 from orchestration.fetch.sources import Pin, SourceFile, Sources, at_mirror, official_sources, read_pins
 from orchestration.fetch.transfer import (
     DownloadError,
@@ -40,9 +40,9 @@ from substrate.log.journal import write_atomically
 
 
 class Fetched(msgspec.Struct, frozen=True, kw_only=True):
-    """A file after a fetch. ``url`` is None where nothing was downloaded; ``blob`` is the published hash
-    that vouches for it, None where the first download was trusted; ``aside`` is where a wrong file that lay
-    under the final name was put.
+    """A file after a fetch: ``url`` if it was downloaded, ``blob`` if a published hash vouches for it.
+
+    ``aside`` is the new place of a wrong file that lay under its name.
     """
 
     name: str
@@ -156,9 +156,7 @@ def wanted(benchmark: str, sources: Sources, only: Sequence[str] = ()) -> list[S
 
 
 class _File:
-    """A file to be fetched: its known hash and size, and a check of bytes against them; the first ones are
-    pinned.
-    """
+    """A file to be fetched, with what is known of its bytes; the first ones that come are pinned."""
 
     def __init__(
         self, file: SourceFile, benchmark: str, out: Path, pins: Path, report: Report, patience: Patience

@@ -13,15 +13,13 @@ from typing import Literal
 import msgspec
 
 from orchestration.base.secrets_out import without_user
-from orchestration.fetch.holdings import Holding
+from orchestration.fetch.archives import Holding
 from substrate.base.errors import FormatError
 from substrate.base.inputs import NOT_JSON
 
 
 class SourceFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """An official file: name, addresses in the order they are tried, git blob hash where it is published,
-    and what it has to hold.
-    """
+    """An official file: addresses in the order of trial, git blob hash if published, what it must hold."""
 
     name: str
     urls: tuple[str, ...]
@@ -87,8 +85,8 @@ class Known(msgspec.Struct, frozen=True, kw_only=True):
 def official_sources() -> Sources:
     """The addresses that come with the package.
 
-    >>> [file.name for file in official_sources()["clevrer"].files if not file.extra]
-    ['validation.json', 'annotation_validation.zip']
+    >>> all(source.files or source.manual for source in official_sources().values())
+    True
     """
     return msgspec.toml.decode(
         files("orchestration.fetch").joinpath("sources.toml").read_bytes(), type=dict[str, Source]
@@ -130,10 +128,10 @@ def known_files(pins: Path, sources: Sources | None = None, base: str | None = N
         FormatError: the pins file is damaged.
 
     >>> for file in known_files(Path("nowhere.json"))[:3]:
-    ...     print(file.benchmark, file.name, file.checked)
-    clevrer validation.json published hash
-    clevrer annotation_validation.zip nothing yet
-    clevrer train.json published hash
+    ...     print(file.name, file.checked)
+    validation.json published hash
+    annotation_validation.zip nothing yet
+    train.json published hash
     """
     recorded = read_pins(pins)
     found: list[Known] = []

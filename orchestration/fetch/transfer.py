@@ -246,9 +246,7 @@ def _locked(part: Path) -> Iterator[IO[bytes]]:
 
 
 def _stay_with(url: str, hosts: Collection[str]) -> Callable[[httpx.Request], None]:
-    """Refuse to be led to a host that nobody named, or from an encrypted address to one that anybody on the
-    way can read and change.
-    """
+    """Refuse hosts that nobody named, and a way from https to what others can read and change."""
     named = {bare_host(url), *map(_bare, hosts)}
 
     def check(request: httpx.Request) -> None:

@@ -1,4 +1,4 @@
-"""From one answer behind a number to its row, its log, and the ticks and triples it rests on."""
+"""From one answer to its row, log, ticks and triples; and the answer computed again from its input."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ from typing import Any
 
 import msgspec
 
-from orchestration.lineage.explain import Input, explain_answer
+from orchestration.lineage.explain import Input, case_of, explain_answer
 from orchestration.lineage.number import LOGS, ROWS, Lineage, benchmark_of, counted_rows, tallies
-from orchestration.registry import BENCHMARKS, EXPLAINED
+from orchestration.registry import BENCHMARKS, EXPLAINED, INTERPRETED
+from orchestration.workspace.folders import Workspace
+from orchestration.workspace.named import split_of
 from orchestration.workspace.tables import LogEntry, read_index
 from substrate.base.errors import ParameterError
 from substrate.base.files import sha256
 from substrate.cause.explanation import OWN
-from substrate.domains.rows import Row, encode
+from substrate.domains.rows import Row, decode, encode
 from substrate.log.event_log import EventLog
 
 
@@ -143,9 +145,7 @@ def _find(rows: Iterable[Row], number: str, question: str) -> Row:
 
 
 def _source(lineage: Lineage, datasets: list[str], source: str) -> str:
-    """The path of the file that an index of logs names; the index may name it without its folder, and an item
-    in it.
-    """
+    """The path of the input that an index of logs names, with or without its folder and an item in it."""
     plain = source.rpartition(":")[0] or source
     candidates = [
         name for given in (source, plain) for name in (given, *(f"{dataset}/{given}" for dataset in datasets))
@@ -158,3 +158,43 @@ def _evidence(log: EventLog, positions: list[int]) -> Iterator[TracedDelta]:
     for position in positions:
         tick, op, triple = log[position]
         yield TracedDelta(position, tick, op.name.lower(), " ".join(map(str, triple)))
+
+
+class Reexecution(msgspec.Struct, frozen=True):
+    """The outcome, and whether it is the row and the log that are kept."""
+
+    row: str
+    log: str
+    same_row: bool
+    same_log: bool
+    same_log_file: bool
+
+
+def reexecute(workspace: Workspace, answer: AnswerTrace) -> Reexecution:
+    """Compute the row of one answer and its log again, and hold them beside those that are kept.
+
+    Raises:
+        ParameterError: the row's benchmark cannot be computed apart.
+    """
+    line = workspace.path(answer.file).read_bytes().splitlines()[answer.line - 1]
+    logged, _, name = answer.log_name.partition("/")
+    kept_patch, row = workspace.logs(logged).patch(name), decode(line)
+    benchmark = INTERPRETED.get(row.benchmark)
+    given = Input(opened=workspace)
+    if benchmark is None:
+        raise ParameterError(
+            f"an answer of {row.benchmark} cannot be computed apart",
+            hint=f"`substrate verify` computes everything; --reexecute knows {', '.join(INTERPRETED)}",
+        )
+    case = case_of(benchmark.source, given, str(row.scene))
+    if case is None:
+        raise ParameterError(f"no scene {row.scene} is in the data", where=(benchmark.source.name,))
+    parameters = given.parameters(benchmark)
+    logs = [named.log for named in benchmark.logs(case, parameters)]
+    rows = benchmark.rows(case, logs, parameters, split_of(workspace, benchmark.source))
+    same = (one for one in rows if (one.subset, one.question) == (row.subset, row.question))
+    if (fresh := next(same, None)) is None:
+        return Reexecution("", "", False, False, False)
+    same_file = any(log.digest == fresh.log and log.to_patch() == kept_patch for log in logs)
+    text = encode(fresh)
+    return Reexecution(text.decode(), fresh.log, text == line, fresh.log == row.log, same_file)

@@ -60,9 +60,7 @@ class Answered(NamedTuple):
         return self.explanation.record() | graded
 
     def text(self) -> str:
-        """The explanation on at most 15 lines: the rule that decided, the answer beside the gold, the choices
-        and which of them failed, and the premises of the one that failed, or else of the first.
-        """
+        """At most 15 lines: the rule that decided, the answer beside the gold, and the decisive premises."""
         why, row = self.explanation, self.row
         gold = "" if row is None or row.expected is None else f"; gold: {row.expected}"
         grade = {True: " (right)", False: " (wrong)", None: ""}[row.correct if row else None]

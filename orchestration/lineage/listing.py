@@ -126,9 +126,7 @@ class Listing:
         )
 
     def find(self, text: str) -> list[Hit]:
-        """The numbers that a text may mean, each once: a name, a row's name, a cell, or a figure; those that
-        it means only when rounded come last.
-        """
+        """The numbers that a text may mean, each once; those that it means only when rounded come last."""
         text = text.strip()
         if text in self.numbers or text in self.figures or self._is_derived(text):
             return [Hit(text, "name")]

@@ -1,8 +1,6 @@
-"""From a number down to where its data come from: cells, score, rows, logs, inputs, sources, and the stages
-between them.
+"""From a number down to its sources: cells, score, rows, logs, inputs, and the stages between them.
 
-Everything is read from what the runs left: tables, scores, rows, indexes of logs, and the stages' records.
-Every file on the way is hashed again, and whatever does not fit together is a problem of the trace.
+All is read from what the runs left. Every file on the way is hashed again; what does not fit is a problem.
 """
 
 from __future__ import annotations
@@ -77,9 +75,7 @@ class Logs(msgspec.Struct, frozen=True):
 
 
 class Source(msgspec.Struct, frozen=True):
-    """The origin of a dataset: a generated world, official files, or files a user named; ``official`` names
-    the files, with their hashes.
-    """
+    """The origin of a dataset: a generated world, or files, which ``official`` names with their hashes."""
 
     file: File
     kind: str

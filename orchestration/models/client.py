@@ -308,7 +308,7 @@ class Client:
         )
 
     def slots(self) -> int | None:
-        """How many requests the server takes at once; ``None`` where it does not say."""
+        """The number of requests that the server takes at once; ``None`` where it does not say."""
         said = self._said(self._server.props, _Props)
         return said.total_slots if said else None
 
@@ -322,7 +322,7 @@ class Client:
             return next((model for model in self._served if model.id in names), None)
 
     def _said(self, url: httpx.URL, type_: type[T]) -> T | None:
-        """What the server says of itself at an address, where that can be read."""
+        """The server's word on itself at an address, where that can be read."""
         import httpx
 
         try:
@@ -424,8 +424,7 @@ def _content(message: Message) -> str | list[dict[str, Any]]:
 class Recorder:
     """A model that asks a server for what is not yet known, and writes each reply down before it is used.
 
-    The same request is asked once, by however many threads. Once the server has failed for good, it is asked
-    nothing more.
+    Threads that ask the same share one request. A server that has failed for good is asked nothing more.
     """
 
     def __init__(self, client: Client, known: Records, journal: Journal, baseline: Baseline) -> None:

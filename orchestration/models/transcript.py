@@ -51,9 +51,7 @@ class Reply(msgspec.Struct, frozen=True, omit_defaults=True):
     content: str
     finish_reason: str | None
     format: str
-    """``json_schema``, ``json_object`` or ``text``: what the server took (see
-    :mod:`orchestration.models.client`).
-    """
+    """The format that the server took: ``json_schema``, ``json_object`` or ``text``."""
     by: Answerer = Answerer()
     prompt_tokens: int = 0
     completion_tokens: int = 0
@@ -69,7 +67,7 @@ class Exchange(msgspec.Struct, frozen=True, omit_defaults=True):
     request: dict[str, Any]
     reply: Reply
     seconds: float = 0.0
-    """How long the reply took, in the journal alone; no digest is over it."""
+    """The time of the reply, in the journal alone; no digest is over it."""
 
 
 def make_record(request: dict[str, Any], reply: Reply, seconds: float = 0.0) -> Exchange:
@@ -158,7 +156,7 @@ class Took(msgspec.Struct, frozen=True):
 
 
 def read_took(kept: Path) -> Took:
-    """How long asking for a transcript took; nothing where that is not known."""
+    """The time that asking for a transcript took; nothing where that is not known."""
     path = took_of(kept)
     return msgspec.json.decode(read_bytes(path), type=Took) if path.is_file() else Took()
 
@@ -224,7 +222,7 @@ def told(records: Records, baseline: Baseline, took: Took) -> Told:
 
 
 def read_told(folder: Path) -> Told | None:
-    """Who answered in a profile's copy of a transcript; ``None`` where nothing was measured."""
+    """The model that answered a profile's copy of a transcript; ``None`` where nothing was measured."""
     path = folder / TOLD
     return msgspec.json.decode(read_bytes(path), type=Told) if path.is_file() else None
 

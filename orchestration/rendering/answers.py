@@ -1,8 +1,6 @@
 """Every answer of a run: a page a benchmark, and beside it scripts with its rows and their explanations.
 
-A page that is opened from disk can load scripts, and nothing else. A shard of rows is a script that holds so
-many rows, one of explanations a script that holds so many bytes; the second is loaded where a row of it is
-opened.
+A page from disk can load scripts alone; those of explanations are loaded where a row is opened.
 """
 
 from __future__ import annotations
@@ -44,16 +42,12 @@ SHOWN = 60
 
 @dataclass
 class Answers:
-    """A benchmark's answers: their page in the report, and by subset how many there are, what came of them
-    (:data:`RESULTS`), and how many are ``explained`` there.
-    """
+    """A benchmark's answers: by subset how many, their :data:`RESULTS`, how many are ``explained``."""
 
     benchmark: Benchmark
     subsets: dict[str, Counter[str]]
     limit: int | None
-    """The number of wrong answers of a subset that have their steps in the report; all of them where
-    ``None``.
-    """
+    """The wrong answers of a subset that have their steps in the report; ``None`` for all."""
 
     @property
     def page(self) -> str:

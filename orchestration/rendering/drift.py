@@ -7,6 +7,7 @@ from itertools import groupby
 
 from tabulate import tabulate
 
+from orchestration.base.templates import text_template
 from orchestration.ledger.acceptance import Acceptance, told
 from orchestration.ledger.drift import Difference
 from orchestration.ledger.moved import ComparedNumber, ComparedRow, Moved
@@ -117,43 +118,27 @@ def _counted(items: Sized, noun: str) -> str:
 
 
 def render_markdown(report: Report) -> str:
-    """A heading, the numbers and answers that moved, a table of each other kind of difference, the causes,
-    and what was accepted with its reasons.
-    """
+    """The drift of a report as Markdown, with what was accepted and why."""
     title = "No result drifted" if report.fits else verdict(report)
     if report.differences:
         title = f"{_counted(report.differences, 'result')} drifted"
-    parts = [f"### {title} (profile {report.profile})"]
-    if moved := moved_lines(report.moved, markdown=True):
-        parts.append("\n".join(moved).rstrip())
-    parts += _tables(_others(report))
-    for heading, listed in _sections(report):
-        parts.append("\n".join([f"**{heading.capitalize()}**\n", *(f"- {_escape(line)}" for line in listed)]))
-    if report.differences or report.unrecorded:
-        parts.append("If the new results are right, `substrate accept REASON` pins them and records why.")
-    if report.accepted or report.accepted_differences:
-        reasons = [f"- {_escape(_accepted(entry))}" for entry in report.accepted]
-        parts += ["### Accepted in this change", "\n".join(reasons or ["No reason is recorded."])]
-        parts += _tables(report.accepted_differences)
-    return "\n\n".join(parts) + "\n"
+    row = "| {} | {} | {} | {} |"
+    template = text_template(
+        __file__,
+        "drift.md.j2",
+        e=_escape,
+        accepted=_accepted,
+        capped=lambda found: _capped(
+            found, lambda one: row.format(one.stage, *map(_escape, (one.what, one.old, one.new)))
+        ),
+    )
+    moved, others = moved_lines(report.moved, markdown=True), _others(report)
+    return template.render(
+        report=report, title=title, titles=_TITLES, moved=moved, others=others, sections=_sections(report)
+    )
 
 
 _TITLES = {"cell": "table cells", "score": "scores", "row": "rows", "input": "inputs", "file": "files"}
-
-
-def _tables(differences: Sequence[Difference]) -> list[str]:
-    """Cells in the open, the rest folded."""
-    tables: list[str] = []
-    for kind, title in _TITLES.items():
-        if found := [one for one in differences if one.kind == kind]:
-            rows = _capped(
-                found, lambda d: f"| {d.stage} | {_escape(d.what)} | {_escape(d.old)} | {_escape(d.new)} |"
-            )
-            rows = [row if row.startswith("|") else f"| | {row} | | |" for row in rows]
-            listed = "\n".join(["| stage | which | was | is |", "|---|---|---|---|", *rows])
-            folded = f"<details><summary>{len(found)} {title}</summary>\n\n{listed}\n\n</details>"
-            tables.append(f"**{len(found)} {title}**\n\n{listed}" if kind == "cell" else folded)
-    return tables
 
 
 def _capped(differences: Sequence[Difference], line: Callable[[Difference], str]) -> list[str]:

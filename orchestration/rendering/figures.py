@@ -1,7 +1,6 @@
 """Matplotlib figures as inline SVG: equal bytes on every run, text that stays text, colours that a page sets.
 
-Colours are drawn as fixed hex values and then written as CSS variables, so that light and dark are the page's
-choice.
+Colours are drawn as hex values and then written as CSS variables: light and dark are the page's choice.
 """
 
 from __future__ import annotations
@@ -90,10 +89,7 @@ class Curve(msgspec.Struct, frozen=True):
 
 
 def accuracy_by_subset(name: str, benchmark: str, found: Sequence[Score]) -> str:
-    """Bars of each subset: NS-DR, ALOE and the substrate as published, and the substrate as measured here.
-
-    Bars are in percent per question.
-    """
+    """Bars of each subset, in percent per question: systems as published, and the substrate measured here."""
     systems = (
         ("NS-DR (pixels), published", "ns_dr", NS_DR),
         ("ALOE (pixels), published", "aloe", ALOE),

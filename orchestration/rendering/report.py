@@ -5,6 +5,7 @@ It opens from disk, and loads nothing that does not lie in it.
 
 from __future__ import annotations
 
+import hashlib
 import math
 import shutil
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -21,7 +22,6 @@ from orchestration.lineage.explain import Each, each_here
 from orchestration.lineage.number import Lineage, environment, trace_number
 from orchestration.registry import BENCHMARKS, EXPLAINED, MAIN, SOURCES, STUDIES, TABLES
 from orchestration.rendering.answers import Answers, write_answers
-from orchestration.rendering.domains import cross_domain
 from orchestration.rendering.figures import Curve, ablation_curve, accuracy_by_subset
 from orchestration.rendering.page import (
     HERE,
@@ -35,9 +35,8 @@ from orchestration.rendering.page import (
 from orchestration.rendering.robustness import reliability_figures, robustness_figures
 from orchestration.rendering.scenes import write_scenes
 from orchestration.rendering.shown import ShownTable, shown_table, write_files
-from orchestration.rendering.states import write_states
 from orchestration.rendering.tables import Table, read_list
-from orchestration.rendering.worked import worked_examples
+from orchestration.rendering.worked import worked_examples, write_states
 from orchestration.scoring.counting import line_count, rows_of, split_name
 from orchestration.scoring.likeness import stated
 from orchestration.scoring.published import published
@@ -46,6 +45,9 @@ from orchestration.stage import Stages
 from orchestration.studies.reliability import SURE
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.named import files_of, kind_of
+from substrate import TBox, unfold
+from substrate.ask import Answer, survey
+from substrate.ask.questions import TEMPLATES
 from substrate.domains.smallville.experiment import HORIZON
 
 _TABLES = {name: (table.title, f"artifacts/{{profile}}/tables/{name}") for name, table in TABLES.items()} | {
@@ -154,9 +156,7 @@ def _write_numbers(
 
 
 def _sought(scores: Scores, answered: Iterable[Answers]) -> Iterator[tuple[str, str, int]]:
-    """The list that the search looks through: words and page of each number and of each page of answers,
-    which is searched there.
-    """
+    """Words and page of each number and of each page of answers, for the search."""
     for benchmark, numbers in scores.items():
         title = BENCHMARKS[benchmark].title
         for name, score in numbers.items():
@@ -266,3 +266,30 @@ def forest(scores: Scores) -> Forest:
     axis = [(place(tick / 100), f"{tick}") for tick in range(100, round(100 * low) - 1, -20)]
     there = {who for score in every for who in score.published}
     return Forest(groups, axis, [who for who in published().systems if who in there])
+
+
+class Domain(NamedTuple):
+    """A domain: its TBox, how long the log that its rules unfold is, and its answers by template."""
+
+    name: str
+    turtle: str
+    deltas: int
+    digest: str
+    answers: dict[str, list[Answer]]
+
+
+def cross_domain(names: Iterable[str] = ("village", "clinical")) -> list[Domain]:
+    """Every question template asked of each domain; the answers that rest on something come first.
+
+    >>> [sorted(domain.answers) == sorted(TEMPLATES) for domain in cross_domain()]
+    [True, True]
+    """
+    found: list[Domain] = []
+    for name in names:
+        tbox = TBox.load(name)
+        log = unfold(tbox, tbox.opening(), until=HORIZON)
+        answers = sorted(survey(tbox, log), key=lambda answer: not answer.evidence)
+        by_template = {template: [a for a in answers if a.template == template] for template in TEMPLATES}
+        turtle = f"sha256:{hashlib.sha256(tbox.turtle.encode()).hexdigest()}"
+        found.append(Domain(name, turtle, len(log), log.digest, by_template))
+    return found

@@ -44,9 +44,7 @@ REPEATED = "artifacts/{profile}/ablations/determinism.json"
 
 
 def by_subset(table: Declared, shown: Benchmarks, scores: Mapping[str, Score], workspace: Workspace) -> Table:
-    """Table 1 of the paper: what was measured, then what was published, each system with what it reads, and
-    the differences between like and like; and the rows that go past the paper.
-    """
+    """Table 1 of the paper, each system with what it reads, and the rows that go past the paper."""
     caption = (
         f"{'; '.join(_asked_of(one, scores, workspace) for one in shown)}. "
         "n counts questions, or options where the row says so; the paper's n counts questions in every row. "
@@ -98,9 +96,7 @@ def _printed_gap(name: str, rival: str | None) -> str:
 
 
 def by_number(_: Declared, shown: Benchmarks, scores: Mapping[str, Score], workspace: Workspace) -> Table:
-    """The other benchmarks: what was measured, of whom; what the paper printed of it; what others did; and
-    the differences between like and like.
-    """
+    """The other benchmarks: what was measured, of whom, and what the paper and others printed of it."""
     asked = dict.fromkeys(one.source.name for one in shown if not one.by_model) or dict.fromkeys(
         one.asks.source.name for one in shown if isinstance(one, LanguageModel)
     )
@@ -130,9 +126,7 @@ def by_number(_: Declared, shown: Benchmarks, scores: Mapping[str, Score], works
 
 
 def _beside(benchmark: Benchmark, workspace: Workspace) -> Iterator[list[str]]:
-    """The rows by which a model's number is judged: who always says the same, and the substrate, on the same
-    questions; and how much of what it said could not be read, or came otherwise when asked again.
-    """
+    """The rows by which a model's number is judged: constants, the substrate, and the fate of its replies."""
     rows = graded(workspace, benchmark.name)
     for label, right in constants(rows).items():
         yield [label, "a constant", f"{len(rows):,}", share(right, len(rows)), bounds(right, len(rows))]
@@ -168,9 +162,7 @@ def _number_row(score: Score, benchmark: Benchmark, told: Told | None) -> list[s
 def by_variant(
     table: Declared, shown: Benchmarks, scores: Mapping[str, Score], workspace: Workspace
 ) -> Table:
-    """Section 6 of the paper: each variant per question and per option, beside what was published; and hashes
-    of answers computed in several ways.
-    """
+    """Section 6 of the paper: variants per question and per option, and hashes of repeated answers."""
     same, repeated = NOT_MEASURED, read_list(workspace.path(REPEATED), Repetition)
     if repeated:
         ways, hashes = "; ".join(one.how for one in repeated), len({one.sha256 for one in repeated})
@@ -198,9 +190,7 @@ def by_variant(
 
 
 def by_metric(table: Declared, shown: Benchmarks, scores: Mapping[str, Score], workspace: Workspace) -> Table:
-    """Table 2 of the paper: the substrate and two language-model baselines, each measured and as published;
-    and on joint accuracy the paired difference.
-    """
+    """Table 2 of the paper: the substrate and models, and the paired difference on joint accuracy."""
     settings, first, rivals = workspace.settings, shown[0].name, [one.name for one in shown[1:]]
     told = {rival: read_told(workspace.data / rival) for rival in rivals}
     models = [f"{rival}: {who.name}" for rival, who in told.items() if who]

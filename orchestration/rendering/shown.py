@@ -51,14 +51,8 @@ class Row(NamedTuple):
 class ShownTable(NamedTuple):
     """A table of the run, its measured numbers tied to their scores.
 
-    Attributes:
-        name: of its files.
-        title: its heading.
-        columns: all of them; no more than seven are shown at once.
-        rows: all of them.
-        caption: what it shows, and on which data.
-        conclusion: what it comes to, in words made from its numbers; empty where it has none.
-        files: the places of the table as a file, by the format's name.
+    ``files`` has the places of its files by format. All columns are there, of which seven are shown at once;
+    ``conclusion`` is in words made from its numbers, or empty.
     """
 
     name: str
@@ -99,9 +93,7 @@ def shown_table(
 
 
 def _row(label: str, number: str, cells: list[Cell]) -> Row:
-    """A row with a number's name in words as its label; on demand if it is a part of a mean that stands in
-    the table, and one of many.
-    """
+    """A row with its number in words; a part of a mean in the table, one of many, is shown on demand."""
     own = BENCHMARKS.get(number.partition("/")[0])
     if own is None:
         return Row(label, cells)

@@ -11,6 +11,8 @@ from typing import TypeVar
 import msgspec
 from tabulate import LATEX_ESCAPE_RULES, tabulate
 
+from orchestration.base.templates import text_template
+
 T = TypeVar("T")
 
 
@@ -29,9 +31,7 @@ class Table:
     numbers: Sequence[Sequence[str]] = ()
     """The name of the number that each cell speaks of."""
     cited: Sequence[Mapping[str, str]] = ()
-    """For each column, the citations of the published numbers in it by who is cited; none where it holds our
-    own.
-    """
+    """For each column, the citations of its published numbers by who is cited; none for our own."""
 
     def render(self, suffix: str) -> str:
         """The table as text in the format of a file suffix of :data:`FORMATS`."""
@@ -66,28 +66,11 @@ def _latex(table: Table) -> str:
     return f"\\begin{{table*}}[t]\n\\centering\\small\n{body}\n\\caption{{{caption}}}\n\\end{{table*}}\n"
 
 
-_STYLE = """
-:root { color-scheme: light dark }
-body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 64rem; padding: 0 1rem }
-.scroll { overflow-x: auto }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; width: 100% }
-caption { caption-side: bottom; text-align: left; padding-top: .75rem; opacity: .8 }
-th, td { padding: .4rem .75rem; white-space: nowrap }
-thead th { border-bottom: 1px solid }
-th:first-child { text-align: left }
-tbody tr:nth-child(even) { background: color-mix(in srgb, currentColor 6%, transparent) }
-"""
-
-
 def _html(table: Table) -> str:
     body = tabulate(table.rows, table.heads, tablefmt="html", colalign=_align(table), disable_numparse=True)
     titled = body.replace("<table>", f"<table>\n<caption>{html.escape(table.caption)}</caption>", 1)
-    title = html.escape(table.caption.partition(",")[0])
-    head = (
-        '<meta charset="utf-8">\n<meta name="viewport" '
-        f'content="width=device-width">\n<title>{title}</title>\n<style>{_STYLE}</style>'
-    )
-    return f'<!doctype html>\n<html lang="en">\n{head}\n<div class="scroll">\n{titled}\n</div>\n</html>\n'
+    page = text_template(__file__, "table.html.j2", e=html.escape)
+    return page.render(title=table.caption.partition(",")[0], table=titled)
 
 
 def _json(table: Table) -> str:

@@ -59,8 +59,8 @@ METRICS: Mapping[str, Metric] = {
 def split_name(name: str) -> tuple[str, str]:
     """Subset and metric of a number's name.
 
-    >>> split_name("babi/qa7/accuracy"), split_name("twin/joint")
-    (('qa7', 'accuracy'), ('', 'joint'))
+    >>> split_name("meadow/spring/accuracy"), split_name("meadow/joint")
+    (('spring', 'accuracy'), ('', 'joint'))
     """
     _, *subset, metric = name.split("/")
     return "/".join(subset), metric
@@ -116,11 +116,9 @@ def outcomes(rows: Iterable[Any], metric: Metric) -> dict[tuple[str, str], bool]
 
 
 class Comparison(msgspec.Struct, frozen=True):
-    """Two ways of answering on what both were asked: how many both, one or none got right, and whether that
-    is chance.
+    """Two ways of answering what both were asked: counts of what both, one or none got right.
 
-    ``difference`` is the first's accuracy minus the second's with Newcombe's interval, ``mcnemar`` the exact
-    p; ``None`` where nothing was measured.
+    ``difference`` is first minus second, ``newcombe`` its interval, ``mcnemar`` the exact p; or ``None``.
     """
 
     first: str

@@ -1,7 +1,6 @@
 """Like beside like: which published figures a number may be compared with, and what a cell says of it.
 
-Every rendering asks here: tables in the terminal, Markdown, LaTeX, HTML and JSON, the previews of the UI, the
-report, and the check of agreement.
+Every rendering asks here: tables in each format, the previews of the UI, the report, the check of agreement.
 """
 
 from __future__ import annotations

@@ -15,9 +15,7 @@ from substrate.base.errors import FormatError
 from substrate.base.inputs import read_text
 
 Kind = Literal["generated", "official", "local", "none"]
-"""The data that a number was measured on: a generated world, official files, a user's copies of them, or
-nothing.
-"""
+"""The data that a number was measured on; ``local`` is a user's copy of official files."""
 FILE = "orchestration/scoring/published.yaml"
 PAPER = "substrate"
 """The system whose figures are the paper's own."""
@@ -38,9 +36,7 @@ class System(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Rival(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A system that the paper prints no figure of, or not these: what it reads, its figures in percent as
-    printed, of which split, and whose word that is.
-    """
+    """A system whose figures the paper does not print: in percent as printed, with split and source."""
 
     system: str
     reads: str
@@ -53,7 +49,7 @@ class Rival(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Figure(msgspec.Struct, frozen=True):
     """A figure as printed, and the places in the paper where it stands.
 
-    ``name`` is its number's name and what it is of it, such as ``twin/joint/minus/twin_direct/joint/low``.
+    ``name`` is its number's name and what it is of it, such as ``meadow/joint/minus/herd/joint/low``.
     """
 
     number: str
@@ -112,12 +108,9 @@ class Number(msgspec.Struct, frozen=True):
 class Published(msgspec.Struct, frozen=True):
     """Everything that is published, and what is known to be missing.
 
-    Attributes:
-        reads: what the substrate reads, by benchmark, where that is not annotations.
-        beside: for a measured number, whose figures of which other number stand beside it.
-        missing: what could not be looked up, with the reason.
-        rivals: figures that the paper does not print, which nothing is subtracted from.
-        no_results: passages of the paper whose figures are no results, with the reason.
+    ``reads`` says what the substrate reads where that is not annotations; ``beside``, whose figures of which
+    other number stand beside a measured one. ``missing`` and ``no_results`` (passages whose figures are no
+    results) have reasons. The paper does not print figures of ``rivals``; nothing is subtracted from them.
     """
 
     systems: dict[str, System]

@@ -26,9 +26,7 @@ class Count(msgspec.Struct, frozen=True):
 
 
 def count_of(correct: int, n: int) -> Count:
-    """The proportion of some counts, with its interval; neither for none, nor for more right ones than there
-    are: such counts were edited.
-    """
+    """The proportion of some counts with its interval; of none or of edited counts neither."""
     if not n or not 0 <= correct <= n:
         return Count(correct, n, None, None)
     low, high = wilson(correct, n)
@@ -36,11 +34,9 @@ def count_of(correct: int, n: int) -> Count:
 
 
 class Score(msgspec.Struct, frozen=True):
-    """A number: ``correct`` of ``n``, as a proportion with its 95 % interval; published ones are
-    proportions too.
+    """A number: ``correct`` of ``n``, as a proportion with its 95 % interval, as published ones are.
 
-    ``subset`` is empty for a number that takes in the whole benchmark. ``data`` and ``split`` say what it was
-    measured on, and so what it may be compared with.
+    ``subset`` is empty for a whole benchmark; ``data`` and ``split`` say what it may be compared with.
     """
 
     name: str
@@ -62,7 +58,7 @@ def score(
 ) -> Score:
     """The score of a number's counts; without a question there is no accuracy.
 
-    >>> score("clevrer/descriptive/per_question", 153, 300).wilson
+    >>> score("meadow/spring/per_question", 153, 300).wilson
     (0.453664, 0.566083)
     """
     subset, metric = split_name(name)
@@ -85,8 +81,8 @@ def score(
 def score_file(number: str) -> str:
     """The name of the file that holds a number's score.
 
-    >>> score_file("twin/joint")
-    'twin.joint.json'
+    >>> score_file("meadow/joint")
+    'meadow.joint.json'
     """
     return f"{number.replace('/', '.')}.json"
 

@@ -58,19 +58,13 @@ class Workspace:
 
     @property
     def shelves(self) -> tuple[str, ...]:
-        """The folders of the storage that tables lie in: where they are written, then where others may be
-        read.
-
-        A table is found by what it was made from, so an experiment reads those of its profile.
-        """
+        """The folders of the storage: tables are written to the first; an experiment reads its profile's."""
         profile = self.settings.profile
         return (f"{EXPERIMENTS}/{self.experiment.name}/{profile}", profile) if self.experiment else (profile,)
 
     @property
     def transcripts(self) -> Path:
-        """The replies of language models in the profile; an experiment has its own, which outlive a run that
-        fails.
-        """
+        """The replies of language models; an experiment's own outlive a run that fails."""
         own = self.root / EXPERIMENTS / ".replies" / self.experiment.name if self.experiment else self.root
         return own / "transcripts" / self.settings.profile
 

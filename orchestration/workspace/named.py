@@ -1,6 +1,4 @@
-"""The files that a dataset was made of, official ones or a user's own: their names, their hashes, what
-vouches for them, and the split that they are of.
-"""
+"""The files that a dataset was made of: their names, hashes, what vouches for them, and their split."""
 
 from __future__ import annotations
 
@@ -21,10 +19,7 @@ OFFICIAL = "official.json"
 
 
 class OfficialFile(msgspec.Struct, frozen=True):
-    """An official file: its name, its SHA-256, and the published git blob hash that it was checked against.
-
-    ``blob`` is ``None`` where none was published: the first download was trusted.
-    """
+    """An official file with its SHA-256 and published git blob hash; without one the download was trusted."""
 
     name: str
     sha256: str
@@ -69,10 +64,9 @@ def kind_of(workspace: Workspace, source: Source) -> Kind:
 
 
 def split_of(workspace: Workspace, source: Source) -> str:
-    """The split that rows about a source's cases name: of a user's files, what the file that asks is called.
+    """The split that rows about a source's cases name: a user's `validation.json.gz` is of validation.
 
-    A file called `validation.json.gz` is taken for the validation split; whether it is all of it shows in the
-    count of its questions.
+    The count of its questions shows if it is all of it.
     """
     named = read_named(workspace.data / source.name)
     if not named:

@@ -29,8 +29,8 @@ import pytest
 from orchestration.base import http
 from orchestration.base.http import Clock, Patience
 from orchestration.fetch import downloads
+from orchestration.fetch.archives import Holding, differing
 from orchestration.fetch.downloads import Fetched, fetch
-from orchestration.fetch.holdings import Holding, differing
 from orchestration.fetch.sources import Source, SourceFile, known_files, official_sources, read_pins
 from orchestration.fetch.transfer import DownloadError, RefusedError, Transfer, UnavailableError
 from orchestration.scoring.published import published

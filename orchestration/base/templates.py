@@ -1,0 +1,27 @@
+"""Templates of text that is not HTML: Turtle, Markdown, outlines for a terminal."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jinja2
+
+
+def text_template(beside: str, name: str, **filters: Callable[..., Any]) -> Any:
+    """A template that lies beside a module.
+
+    Args:
+        beside: the module's ``__file__``.
+        name: the template's file.
+        filters: what the template may call, such as ``e`` for the escaping that its format needs.
+
+    >>> from orchestration.rendering import tables
+    >>> "<!doctype html>" in text_template(tables.__file__, "table.html.j2", e=str).render(title="A")
+    True
+    """
+    loader = jinja2.FileSystemLoader(Path(beside).parent)
+    jinja = jinja2.Environment(
+        loader=loader, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
+    )
+    jinja.filters |= filters
+    return jinja.get_template(name)
