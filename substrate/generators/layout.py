@@ -88,7 +88,7 @@ def join_parts(
     Args:
         out: the folder, made where it is absent.
         parts: in order; each has its files by name, open to be read.
-        listing: what stands between the records of files that are no zip.
+        listing: what stands between the records of JSON files; any other file, but a zip, has nothing there.
     """
     out.mkdir(parents=True, exist_ok=True)
     files: dict[str, _Joined | _JoinedZip] = {}
@@ -97,7 +97,8 @@ def join_parts(
             for name, file in part:
                 if name not in files:
                     whole = stack.enter_context((out / name).open("wb"))
-                    files[name] = _JoinedZip(whole) if name.endswith(".zip") else _Joined(whole, listing)
+                    between = listing if name.endswith(".json") else Listing()
+                    files[name] = _JoinedZip(whole) if name.endswith(".zip") else _Joined(whole, between)
                     stack.callback(files[name].close)
                 files[name].add(file)
 

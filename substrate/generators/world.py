@@ -23,7 +23,8 @@ class World:
         write: writes scenes, given in order, to a folder in the official layout.
         join: writes the release of which each part is a release of some scenes, in order; see
             :func:`~substrate.generators.layout.join_parts`.
-        apart: whether each scene is a case, in the order of numbers, so that a part has cases of its own.
+        apart: whether each scene is a case, in the order of numbers and by a name that does not say where in
+            a file it stands, so that a part has cases of its own.
         counted: what its scenes are called, and how many are made unless told.
         unit: what is counted, in words.
         about: what is generated.
@@ -35,7 +36,7 @@ class World:
     make: Callable[[int, int, Any], bytes]
     write: Callable[[Path, Iterable[bytes], int], object]
     join: Callable[[Path, Parts, int], object] = join_parts
-    apart: bool = True
+    apart: bool = False
     counted: tuple[str, int] = ("scenes", 100)
     unit: str = "scenes"
     about: str

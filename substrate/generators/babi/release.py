@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from substrate.generators.babi import TASKS, tell_task, write_texts
-from substrate.generators.layout import Listing, join_parts
 from substrate.generators.world import World
 
 _task = msgspec.json.Decoder(tuple[str, str])
@@ -32,8 +30,6 @@ WORLDS = {
         numbers=lambda data: range(len(TASKS) if data.questions else 0),
         make=make_task,
         write=write_tasks,
-        join=partial(join_parts, listing=Listing()),
-        apart=False,  # a case has stories of all tasks
         counted=("questions", 1000),
         unit="questions a task",
         about="bAbI's 20 tasks: stories told by a little world with gold of its own.",

@@ -28,7 +28,6 @@ WORLDS = {
         make=make_scene,
         write=write_scenes,
         join=partial(join_parts, listing=RECORDS),
-        apart=False,  # images come in the order of their names: 10 before 2
         about="GQA's scene graphs and questions: sampled everyday scenes with gold of their own.",
     )
 }

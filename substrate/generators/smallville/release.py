@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from substrate.generators.layout import Listing, join_parts
+from substrate.generators.layout import join_parts
 from substrate.generators.smallville import LEVELS, spec_line, write_specs
 from substrate.generators.world import Parts, World
 
@@ -18,7 +18,7 @@ def make_spec(number: int, seed: int, _: Any, level: str = "village") -> bytes:
 
 def join_specs(out: Path, parts: Parts, seed: int, level: str = "village") -> None:
     """The specifications of all parts, with the datasheet of them all."""
-    join_parts(out, parts, listing=Listing())
+    join_parts(out, parts)
     write_specs(out, (out / "specs.jsonl").read_bytes().splitlines(), seed, level)
 
 
@@ -28,6 +28,7 @@ def _world_of(level: str) -> World:
         make=partial(make_spec, level=level),
         write=partial(write_specs, level=level),
         join=partial(join_specs, level=level),
+        apart=True,
         counted=("specs", 500),
         unit="specifications",
         about="Twin-EventLog's specifications with gold by SQL over the raw schedule, and their datasheet.",
