@@ -9,6 +9,7 @@ import pytest
 from rich.tree import Tree
 
 from orchestration.cli import console, trace
+from orchestration.lineage.listing import Count, Entry, Made
 from orchestration.pipeline.progress import advance
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -36,6 +37,20 @@ def test_a_trace_gives_a_terminal_no_order(capsys: pytest.CaptureFixture[str]) -
     trace.console().print(tree)
     said = capsys.readouterr().out
     assert said == "\\u001b[2J \\u009b1m \\u202e [bold]\n"
+
+
+def test_a_text_in_an_outline_is_no_markup_and_no_line_of_its_own(capsys: pytest.CaptureFixture[str]) -> None:
+    entry = Entry("a[bold]\n  b", "nowhere", None, None, None, None, None, "none")
+    made = Made(None, [Count("c [red]\nd", 1, 2, "e.json")], "counted")
+    trace.console().print(trace.outline("derived", entry, made, "here", "sample", {}, "go on"))
+    lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+    assert lines == [
+        "a[bold]",
+        "  b here (profile sample)",
+        "└── made of counted",
+        "    └── c [red]",
+        "        d: 1 of 2 (e.json)",
+    ]
 
 
 def test_a_long_asking_says_its_pace_and_the_time_left(
