@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from orchestration.code import ROOT
-from orchestration.ledger.manifest import LEDGER, Made, Manifest, changing, read_manifest
+from orchestration.ledger.manifest import LEDGER, Made, Manifest, changed, changing, read_manifest
 from orchestration.stage import Stage, Stages, inputs_of
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.tables import table_sums
@@ -45,6 +45,12 @@ class Digests:
     def of(self, paths: Mapping[str, Path]) -> dict[str, str]:
         """The digests of those of some paths that are there."""
         return {name: self(path) for name, path in paths.items() if path.exists()}
+
+    def apart(self, root: Path, held: Mapping[str, str]) -> dict[str, tuple[str | None, str | None]]:
+        """The paths of a project that do not have the digest that something holds them to, in its order: that
+        digest, and what is there.
+        """
+        return changed(held, self.of({name: root / name for name in held}))
 
 
 def with_details(made: Made, paths: Mapping[str, Path], digest: Digests) -> Made:
