@@ -63,13 +63,9 @@ def code_of(*functions: Callable[..., Any]) -> dict[str, str]:
     ['substrate/domains/rows.py']
     """
     closure = Closure(functions)
-    found = {file: _short(lines) for file, lines in sorted(closure.lines().items())}
+    texts = {file: "\n".join(lines).encode() for file, lines in sorted(closure.lines().items())}
     keep()
-    return found
-
-
-def _short(lines: Iterable[str]) -> str:
-    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
+    return {file: hashlib.sha256(text).hexdigest()[:16] for file, text in texts.items()}
 
 
 class Closure:

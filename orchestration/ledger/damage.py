@@ -15,10 +15,10 @@ from typing import NamedTuple
 import msgspec
 
 from orchestration.ledger import dvc
-from orchestration.ledger.drift import Difference, apart_at, file_differences
+from orchestration.ledger.drift import Difference, file_differences
 from orchestration.ledger.manifest import HEAD, Made, Manifest, Pins, ledger_at, look_at
 from orchestration.ledger.pinned import NOTHING, broken, pinned_outs, read_pin_file, read_pins, rows_name
-from orchestration.ledger.records import Digests, line_digests, with_details
+from orchestration.ledger.records import Digests, apart_at, line_digests, with_details
 from orchestration.stage import Stages
 from orchestration.workspace.folders import Workspace
 from substrate.base.errors import SubstrateError

@@ -14,7 +14,7 @@ import msgspec
 from orchestration.base.git import git
 from orchestration.ledger.manifest import Made, PinnedRow, Pins, changed
 from orchestration.ledger.pinned import NOTHING, pin_name
-from orchestration.ledger.records import LOCK, lines_apart
+from orchestration.ledger.records import LOCK, apart_at
 from orchestration.scoring.formatting import counted
 from orchestration.settings import flattened
 
@@ -144,20 +144,6 @@ _LISTED = 5
 def short(digest: str) -> str:
     """The beginning of a digest, or what stands for one, as it is."""
     return digest[:15] if digest.startswith("sha256:") else digest
-
-
-def apart_at(old: str | None, new: str | None) -> str:
-    """In words, at which lines a file differs; empty where its lines are not pinned.
-
-    >>> apart_at("aaaabbbb", "aaaacccc")
-    ', line 2'
-    """
-    if old is None or new is None or not (apart := lines_apart(old, new)):
-        return ""
-    listed = ", ".join(map(str, apart[:_LISTED]))
-    more = f" and {len(apart) - _LISTED} more" if len(apart) > _LISTED else ""
-    after = " and what follows" if len(old) != len(new) else ""
-    return f", line {listed}{more}{after}"
 
 
 def causes(old: Pins, new: Pins) -> list[Cause]:
