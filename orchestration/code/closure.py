@@ -63,13 +63,9 @@ def code_of(*functions: Callable[..., Any]) -> dict[str, str]:
     ['substrate/domains/rows.py']
     """
     closure = Closure(functions)
-    found = {file: _short(lines) for file, lines in sorted(closure.lines().items())}
+    texts = {file: "\n".join(lines).encode() for file, lines in sorted(closure.lines().items())}
     keep()
-    return found
-
-
-def _short(lines: Iterable[str]) -> str:
-    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
+    return {file: hashlib.sha256(text).hexdigest()[:16] for file, text in texts.items()}
 
 
 class Closure:
@@ -125,7 +121,7 @@ class Closure:
         for value in values:
             if id(value) not in self._declared:
                 self._declared[id(value)] = value
-                self._walk(_kinds(_Same(value)))
+                self._walk(_kinds(value))
 
     @property
     def definitions(self) -> set[tuple[str, str]]:
@@ -395,24 +391,10 @@ def _plain_lines(values: Iterable[Declared], attributes: frozenset[str]) -> Iter
         yield named[0].module if named else type(value).__module__, _plain(value, attributes)
 
 
-class _Same:
-    """A value as a key: another one that equals it is not the same."""
-
-    def __init__(self, value: Declared) -> None:
-        self.value = value
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and other.value is self.value
-
-    def __hash__(self) -> int:
-        return id(self.value)
-
-
-@cache
-def _kinds(key: _Same) -> tuple[Node, ...]:
+def _kinds(value: Declared) -> tuple[Node, ...]:
     """The definitions of a value's class, and of the types that it holds: what it says is made of them."""
-    types = (part for part in _inside(key.value) if isinstance(part, type) and is_ours(part.__module__))
-    return tuple(dict.fromkeys(node for kind in (type(key.value), *types) for node in _of_function(kind)))
+    types = (part for part in _inside(value) if isinstance(part, type) and is_ours(part.__module__))
+    return tuple(dict.fromkeys(node for kind in (type(value), *types) for node in _of_function(kind)))
 
 
 def _inside(value: Any) -> Iterator[Any]:

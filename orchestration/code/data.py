@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 
 def content(suffix: str, data: bytes) -> bytes:
@@ -22,20 +21,10 @@ def content(suffix: str, data: bytes) -> bytes:
 def _yaml(text: str) -> Iterator[str]:
     import yaml
 
-    def said(node: Any) -> Iterator[str]:
-        if isinstance(node, yaml.ScalarNode):
-            yield f"{node.tag} {node.value!r}"
-        else:
-            yield f"{node.tag} {len(node.value)}"
-            for one in node.value:
-                for part in one if isinstance(one, tuple) else (one,):
-                    yield from said(part)
-
     try:
-        tree = yaml.compose(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        yield repr(yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader)))
     except yaml.YAMLError as error:
         raise ValueError(text) from error
-    yield from said(tree) if tree else ()
 
 
 def _turtle(text: str) -> Iterator[str]:

@@ -177,9 +177,9 @@ def _at_once(node: ast.AST) -> Iterator[ast.AST]:
             yield from _at_once(child)
 
 
-def _root(node: ast.AST) -> list[str]:
-    """The name at which a chain of attributes, items and calls begins, unless it is the whole of it."""
-    deep = False
+def _root(node: ast.AST, *, whole: bool = False) -> list[str]:
+    """The name at which a chain of attributes, items and calls begins; one that is the whole where asked."""
+    deep = whole
     while isinstance(node, ast.Attribute | ast.Subscript | ast.Call):
         node, deep = node.func if isinstance(node, ast.Call) else node.value, True
     return [node.id] if deep and isinstance(node, ast.Name) else []
@@ -227,7 +227,7 @@ def _runs(statement: ast.stmt, names: tuple[str, ...], own: set[str], imported: 
     """Tell whether a statement does more than to bind or change names of its module."""
     if isinstance(statement, _DEFINING):
         # A decorator of the project may keep what it decorates in a table, by which any function finds it.
-        roots = {name for one in statement.decorator_list for name in _root(one) or _whole(one)}
+        roots = {name for one in statement.decorator_list for name in _root(one, whole=True)}
         return bool((roots - _HARMLESS) & (own | imported.keys()))
     if not names or set(names) - own:
         return True
@@ -235,12 +235,8 @@ def _runs(statement: ast.stmt, names: tuple[str, ...], own: set[str], imported: 
     return any(not set(_called(node)) & own for node in said)
 
 
-def _whole(node: ast.AST) -> list[str]:
-    return [node.id] if isinstance(node, ast.Name) else []
-
-
 def _is_plain(statement: ast.ClassDef) -> bool:
-    bases = {name for base in statement.bases for name in _root(base) or _whole(base)}
+    bases = {name for base in statement.bases for name in _root(base, whole=True)}
     return not statement.keywords and bases <= _PLAIN_BASES and _decorators(statement) <= _OF_CLASSES
 
 
@@ -306,14 +302,11 @@ def _chains(trees: Iterable[ast.AST], known: Iterable[str]) -> tuple[set[str], s
             parts.append(node.attr)
             node = node.value
         attributes.update(parts)
-        if isinstance(node, ast.Name) and node.id in names and (_is_taken(node) or node.id in rebound):
+        taken = isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Store)
+        if isinstance(node, ast.Name) and node.id in names and (taken or node.id in rebound):
             chains.add(".".join([node.id, *parts[::-1]]))
         todo += ast.iter_child_nodes(node)
     return chains, attributes
-
-
-def _is_taken(node: ast.Name) -> bool:
-    return not isinstance(node.ctx, ast.Store)
 
 
 def _hash(tree: Any) -> str:

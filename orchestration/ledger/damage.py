@@ -8,17 +8,17 @@ settings: where `params.yaml` is itself damaged the others are still looked at.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 
 from orchestration.ledger import dvc
-from orchestration.ledger.drift import Difference, apart_at, file_differences, short
-from orchestration.ledger.manifest import HEAD, Made, Pins, ledger_at, read_what_is_left, sound_manifest
+from orchestration.ledger.drift import Difference, file_differences
+from orchestration.ledger.manifest import HEAD, Made, Manifest, Pins, ledger_at, look_at
 from orchestration.ledger.pinned import NOTHING, broken, pinned_outs, read_pin_file, read_pins, rows_name
-from orchestration.ledger.records import Digests, line_digests, with_details
+from orchestration.ledger.records import Digests, apart_at, line_digests, with_details
 from orchestration.stage import Stages
 from orchestration.workspace.folders import Workspace
 from substrate.base.errors import SubstrateError
@@ -27,6 +27,7 @@ from substrate.base.inputs import NOT_JSON
 
 SEALED = "pins"
 """The name in a stage's place where a pin is damaged."""
+_MARRED = "as it was written", "damaged"
 
 
 class Damage(NamedTuple):
@@ -55,60 +56,58 @@ def find_damage(
         storage: the folder of its tables, where it is on this machine.
         results: whether all results must be there; else those that were never made are left out.
     """
-    file, bad = read_pin_file(root, profile), broken(root, profile)
-    pins = read_pins(root, profile) if file else {}
-    trusted = {name: pinned for name, pinned in pins.items() if rows_name(profile, name) not in bad}
-    found = dict[str, Difference]()
-
-    def note(*differences: Difference) -> None:
-        for difference in differences:
-            found.setdefault(difference.what.partition(", line ")[0], difference)
-
-    lines = file.lines if file else {}
-    for name, (was, is_) in bad.items():
-        here = with_details(Made(), {name: root / name}, digest).lines.get(name) if name in lines else None
-        note(Difference(SEALED, "file", name + apart_at(lines.get(name), here), short(was), short(is_)))
-    for stage, pinned in trusted.items():
-        left_out = () if results else {out for out in pinned.outs if out.startswith("artifacts/")}
-        note(*_outs(root, stage, pinned, digest, left_out))
-    note(*_ledger(root, profile, stages, digest), *_dvc(root, profile, stages, bad))
-    manifest = read_what_is_left(ledger_at(root, profile))
-    note(*_outs(root, SEALED, Made(outs=manifest.beside), digest))
+    file, folder = read_pin_file(root, profile), ledger_at(root, profile)
+    pins, bad = read_pins(root, profile) if file else {}, broken(root, profile, digest)
+    pins = {name: pinned for name, pinned in pins.items() if rows_name(profile, name) not in bad}
+    manifest, sound = look_at(folder)
+    sealed = [(SEALED, Made(outs=bad, lines=file.lines))] if file else []
+    marred = (*sorted(folder.glob("*.jsonl")), folder / HEAD) if not sound else ()
+    beside = [(SEALED, Made(outs=manifest.beside))]
     for path, was in (manifest.tables if storage else {}).items():
         stage, table = "/".join(reversed(Path(path).parts[-4:-2])), _shown(root, (storage or root) / path)
-        note(*_outs(root, stage, Made(outs={table: was}), digest))
-    return Damage(list(found.values()), trusted)
+        beside.append((stage, Made(outs={table: was})))
+    found = [
+        *(Difference(SEALED, "file", name, *_MARRED) for name in bad if not file),
+        *_apart(root, [*sealed, *pins.items()], digest, () if results else "artifacts/"),
+        *(Difference("ledger", "file", _shown(root, path), *_MARRED) for path in marred if path.exists()),
+        *_records(root, profile, manifest, stages, digest),
+        *_dvc(root, profile, stages, bad),
+        *_apart(root, beside, digest),
+    ]
+    named: dict[str, Difference] = {}
+    for one in found:
+        named.setdefault(one.what.partition(", line ")[0], one)
+    return Damage([*named.values()], pins)
 
 
-def _outs(
-    root: Path, stage: str, made: Made, digest: Digests, left_out: Collection[str] = ()
-) -> list[Difference]:
-    """The files of a stage's outs that are not what was pinned or recorded."""
-    paths = {out: root / out for out in made.outs}
-    now = digest.of(paths)
-    held = {out: was for out, was in made.outs.items() if out in now or out not in left_out}
-    apart = {out: was for out, was in held.items() if now.get(out) != was}
-    if not apart:
-        return []
-    there = {out: is_ for out, is_ in now.items() if out in apart}
-    found = with_details(Made(outs=there), {out: paths[out] for out in there}, digest)
-    return file_differences(stage, msgspec.structs.replace(made, outs=apart), found)
+def _apart(
+    root: Path, held: Iterable[tuple[str, Made]], digest: Digests, left_out: str | tuple[str, ...] = ()
+) -> Iterator[Difference]:
+    """The files that do not have the hash that something holds them to, each with the stage it is of; those
+    that are not there and begin so are left out.
+    """
+    for stage, made in held:
+        apart = digest.apart(root, made.outs)
+        apart = {out: pair for out, pair in apart.items() if pair[1] or not out.startswith(left_out)}
+        if apart:
+            there = {out: is_ for out, (_, is_) in apart.items() if is_}
+            now = with_details(Made(outs=there), {out: root / out for out in there}, digest)
+            was = msgspec.structs.replace(made, outs={out: made.outs[out] for out in apart})
+            yield from file_differences(stage, was, now)
 
 
-def _ledger(root: Path, profile: str, stages: Stages, digest: Digests) -> Iterator[Difference]:
-    """The damage of the ledger, and the files that are not as it has them."""
-    folder = ledger_at(root, profile)
-    if sound_manifest(folder) is None:
-        there = [path for path in (*sorted(folder.glob("*.jsonl")), folder / HEAD) if path.exists()]
-        for path in there:
-            yield Difference("ledger", "file", _shown(root, path), "as it was written", "damaged")
-    for stage, made in read_what_is_left(folder).stages.items():
+def _records(
+    root: Path, profile: str, manifest: Manifest, stages: Stages, digest: Digests
+) -> Iterator[Difference]:
+    """The files that are not as the ledger has them, and the records that are of another stage."""
+    head = _shown(root, ledger_at(root, profile) / HEAD)
+    for stage, made in manifest.stages.items():
         declared = {out.format(profile=profile) for out in stages[stage].outs} if stage in stages else set()
-        if not made.outs.keys() <= declared and declared:
-            what = f"{_shown(root, folder / HEAD)}, {stage}"
-            yield Difference(stage, "file", what, ", ".join(declared), "the record of another stage")
+        if declared and not made.outs.keys() <= declared:
+            said = ", ".join(sorted(declared)), "the record of another stage"
+            yield Difference(stage, "file", f"{head}, {stage}", *said)
         else:
-            yield from _outs(root, stage, made, digest)
+            yield from _apart(root, [(stage, made)], digest)
 
 
 def _dvc(root: Path, profile: str, stages: Stages, bad: Mapping[str, object]) -> Iterator[Difference]:
@@ -122,11 +121,10 @@ def _dvc(root: Path, profile: str, stages: Stages, bad: Mapping[str, object]) ->
         pinned = dvc.pinned_md5(root, file)
         if pinned is None:
             yield Difference("dvc", "file", file, "DVC's pins", "not readable")
-        elif file not in bad:
-            for out, was in pinned.items():
-                ours = dvc.exported(out, profile) and (root / out).exists()
-                if ours and (is_ := dvc.md5(root / out)) != was:
-                    yield Difference("dvc", "file", out, f"md5:{was[:8]}", f"md5:{is_[:8]}")
+        for out, was in (pinned or {}).items() if file not in bad else ():
+            ours = dvc.exported(out, profile) and (root / out).exists()
+            if ours and (is_ := dvc.md5(root / out)) != was:
+                yield Difference("dvc", "file", out, f"md5:{was[:8]}", f"md5:{is_[:8]}")
 
 
 def _shown(root: Path, path: Path) -> str:

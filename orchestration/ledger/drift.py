@@ -14,7 +14,7 @@ import msgspec
 from orchestration.base.git import git
 from orchestration.ledger.manifest import Made, PinnedRow, Pins, changed
 from orchestration.ledger.pinned import NOTHING, pin_name
-from orchestration.ledger.records import LOCK, lines_apart
+from orchestration.ledger.records import LOCK, apart_at
 from orchestration.scoring.formatting import counted
 from orchestration.settings import flattened
 
@@ -74,7 +74,7 @@ def differences(old: Pins, new: Pins, *, here: bool = False) -> list[Difference]
     found: list[Difference] = []
     for stage in (name for name in new if name in old):
         details: list[Difference] = []
-        for kind, parts in _PARTS.items():
+        for kind, (parts, _) in _PARTS.items():
             for what, pair in changed(parts(old[stage]), parts(new[stage])).items():
                 details.append(Difference(stage, kind, what, *_told(kind, *pair), here))
         found += details or file_differences(stage, old[stage], new[stage], here)
@@ -89,23 +89,6 @@ def _cells(one: Made) -> dict[str, str]:
     return {f"{row}, {head}": text for row, of in rows for head, text in of.items()}
 
 
-_PARTS: Mapping[_Kind, Callable[[Made], Mapping[str, Any]]] = {
-    "cell": _cells,
-    "score": lambda one: one.scores,
-    "row": lambda one: one.rows,
-}
-"""The parts that can be read in the outs of a stage, by their kind."""
-
-
-def _told(kind: _Kind, was: Any, is_: Any) -> tuple[str, str]:
-    """A part before and after, in words; each row says whatever the two do not share."""
-    if kind == "row" and was and is_:
-        unchanged = ", log unchanged" if was.log == is_.log else ""
-        return _beside(was, is_), _beside(is_, was) + unchanged
-    before, after = (f"no {kind}" if one is None else _SAID[kind](one) for one in (was, is_))
-    return before, after
-
-
 _GRADES = {True: "right", False: "wrong", None: "without gold"}
 
 
@@ -113,11 +96,21 @@ def _alone(row: PinnedRow) -> str:
     return f'"{row.predicted}" {_GRADES[row.correct]}'
 
 
-_SAID: Mapping[_Kind, Callable[[Any], str]] = {
-    "cell": str,
-    "score": lambda of: counted(*of),
-    "row": _alone,
+_PARTS: Mapping[_Kind, tuple[Callable[[Made], Mapping[str, Any]], Callable[[Any], str]]] = {
+    "cell": (_cells, str),
+    "score": (lambda one: one.scores, lambda of: counted(*of)),
+    "row": (lambda one: one.rows, _alone),
 }
+"""The parts that can be read in the outs of a stage, by their kind, and a part in words."""
+
+
+def _told(kind: _Kind, was: Any, is_: Any) -> tuple[str, str]:
+    """A part before and after, in words; each row says whatever the two do not share."""
+    if kind == "row" and was and is_:
+        unchanged = ", log unchanged" if was.log == is_.log else ""
+        return _beside(was, is_), _beside(is_, was) + unchanged
+    before, after = (f"no {kind}" if one is None else _PARTS[kind][1](one) for one in (was, is_))
+    return before, after
 
 
 def _beside(row: PinnedRow, other: PinnedRow) -> str:
@@ -151,20 +144,6 @@ _LISTED = 5
 def short(digest: str) -> str:
     """The beginning of a digest, or what stands for one, as it is."""
     return digest[:15] if digest.startswith("sha256:") else digest
-
-
-def apart_at(old: str | None, new: str | None) -> str:
-    """In words, at which lines a file differs; empty where its lines are not pinned.
-
-    >>> apart_at("aaaabbbb", "aaaacccc")
-    ', line 2'
-    """
-    if old is None or new is None or not (apart := lines_apart(old, new)):
-        return ""
-    listed = ", ".join(map(str, apart[:_LISTED]))
-    more = f" and {len(apart) - _LISTED} more" if len(apart) > _LISTED else ""
-    after = " and what follows" if len(old) != len(new) else ""
-    return f", line {listed}{more}{after}"
 
 
 def causes(old: Pins, new: Pins) -> list[Cause]:

@@ -43,6 +43,10 @@ _METRICS = "artifacts/{profile}/metrics/"
 DVC_YAML, PINNING = "dvc.yaml", ("data.dvc", "dvc.lock")
 _CODE = "artifacts/{profile}/.code"
 """The folder of the files that say of each stage what of its code changed since it ran."""
+_LOOKED = f"{_CODE}/looked"
+"""An empty file, which DVC's stage `code` makes when it wrote the others: the lock has its hash and so says
+nothing of them.
+"""
 _HEADER = "# Generated from the asset graph by `substrate dvc sync`; a test holds the two equal.\n"
 
 
@@ -58,7 +62,7 @@ def render_dvc_yaml(stages: Stages) -> str:
 _CODE_STAGE = {
     "cmd": "PATH=.venv/bin:$PATH substrate dvc code --profile ${profile}",
     "always_changed": True,
-    "outs": [_CODE.replace("{", "${")],
+    "outs": [_LOOKED.replace("{", "${")],
 }
 _PLOTS = [
     {
@@ -78,13 +82,15 @@ def _dvc_name(name: str) -> str:
 
 
 def _dvc_stage(stages: Stages, stage: Stage) -> dict[str, Any]:
-    inputs = map(_dvc_path, inputs_of(stages, stage))
+    inputs = [*inputs_of(stages, stage), f"{_CODE}/{_dvc_name(stage.name)}"]
+    if not any(stages[need].pinned_by == "dvc.yaml" for need in stage.needs):
+        inputs.append(_LOOKED)  # the others come after those that come after it
     metrics = [out for out in stage.outs if out.startswith(_METRICS)]
     described: dict[str, Any] = {
         # The environment's own command, whether or not it has been activated; the name last, and a lock
         # has it on a line.
         "cmd": f"PATH=.venv/bin:$PATH substrate materialize --force --profile ${{profile}} {stage.name}",
-        "deps": sorted([*inputs, _dvc_path(f"{_CODE}/{_dvc_name(stage.name)}")]),
+        "deps": sorted(map(_dvc_path, inputs)),
         "params": [_dvc_path(key) for key in stage.parameters],
         "metrics": [_dvc_path(out) for out in metrics],
         "outs": [_dvc_path(out) for out in stage.outs if out not in metrics],
@@ -98,11 +104,7 @@ def _dvc_path(template: str) -> str:
 
 def sync(root: Path, stages: Stages) -> bool:
     """Write `dvc.yaml`; says whether it changed."""
-    path, text = root / DVC_YAML, render_dvc_yaml(stages)
-    if path.is_file() and path.read_text("utf-8") == text:
-        return False
-    path.write_text(text, "utf-8")
-    return True
+    return _write(root / DVC_YAML, render_dvc_yaml(stages))
 
 
 def keep_code(workspace: Workspace, stages: Stages) -> None:
@@ -118,10 +120,17 @@ def keep_code(workspace: Workspace, stages: Stages) -> None:
         if record and record.code != stage.code:
             apart = sorted(changed(record.code, stage.code).items())
             said = "".join(f"{file} {now or 'gone'}\n" for file, (_, now) in apart)
-        path = workspace.path(_CODE) / _dvc_name(stage.name)
-        if not path.is_file() or path.read_text("utf-8") != said:
-            with replacing(path) as fresh:
-                fresh.write_text(said, "utf-8")
+        _write(workspace.path(_CODE) / _dvc_name(stage.name), said)
+    _write(workspace.path(_LOOKED), "")
+
+
+def _write(path: Path, text: str) -> bool:
+    """Write a text where the file does not have it; says whether it did not."""
+    if path.is_file() and path.read_bytes() == text.encode():
+        return False
+    with replacing(path) as fresh:
+        fresh.write_text(text, "utf-8")
+    return True
 
 
 def drift(workspace: Workspace) -> dict[str, str]:
@@ -129,14 +138,13 @@ def drift(workspace: Workspace) -> dict[str, str]:
     pinned does not drift.
     """
     pinned = pinned_outs(workspace.root, workspace.settings.profile)
-    now = Digests().of({out: workspace.root / out for out in pinned})
-    return {out: "modified" if out in now else "deleted" for out in sorted(changed(pinned, now))}
+    apart = Digests().apart(workspace.root, dict(sorted(pinned.items())))
+    return {out: "modified" if is_ else "deleted" for out, (_, is_) in apart.items()}
 
 
 def exported(path: str, profile: str) -> bool:
     """Tell whether a path that DVC pins is one of a profile's data or results."""
-    ours = path.startswith((f"data/{profile}/", f"artifacts/{profile}/"))
-    return ours and path != _CODE.format(profile=profile)
+    return path.startswith((f"data/{profile}/", f"artifacts/{profile}/"))
 
 
 def pinned_md5(root: Path, name: str) -> dict[str, str] | None:
@@ -232,8 +240,8 @@ def settle(
             settled.append(stage)
     if settled:
         _export(root, settled, data=not data_drifted)
-        kept, known = {name: was for name, (was, _) in bad.items()}, read_pins(root, profile)
-        write_pins(workspace, measure(workspace, stages, settled, known), kept)
+        known = read_pins(root, profile)
+        write_pins(workspace, measure(workspace, stages, settled, known), kept=bad)
     if not drifted:
         with changing(ledger_of(workspace)) as manifest:
             manifest.beside[PARAMETERS_FILE] = sha256(root / PARAMETERS_FILE)

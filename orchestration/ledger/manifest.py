@@ -193,31 +193,29 @@ def ledger_at(root: Path, profile: str) -> Path:
     return root / LEDGER.format(profile=profile)
 
 
-def sound_manifest(folder: Path) -> Manifest | None:
-    """The manifest of a ledger's folder, an empty one where there is no ledger; ``None`` where any byte of it
-    is not as it was written.
+def look_at(folder: Path) -> tuple[Manifest, bool]:
+    """The manifest of a ledger's folder, an empty one where there is no ledger, and whether every byte is as
+    it was written; of one that is damaged the lines that can be read: no damage of it hides another.
     """
-    try:
-        head = (folder / HEAD).read_bytes().decode("ascii")
+    there, name = sorted(folder.glob(f"*{_LINES}")), folder / HEAD
+    if not there and not name.exists():
+        return Manifest(), True
+    with suppress(OSError, *_DAMAGED):
+        head = name.read_bytes().decode("ascii")
         data = (folder / f"{head.strip()}{_LINES}").read_bytes()
-        return _decode(data.splitlines()) if head == f"{hashlib.sha256(data).hexdigest()}\n" else None
-    except FileNotFoundError:
-        return None if (folder / HEAD).exists() or list(folder.glob(f"*{_LINES}")) else Manifest()
-    except (OSError, *_DAMAGED):
-        return None
+        if head == f"{hashlib.sha256(data).hexdigest()}\n":
+            return _decode(data.splitlines()), True
+    lines: list[bytes] = []
+    for path in there:
+        with suppress(OSError):  # another process may just have replaced it
+            lines += path.read_bytes().splitlines()
+    return _decode(lines, *_DAMAGED), False
 
 
 def read_manifest(folder: Path) -> Manifest:
     """The manifest of a ledger's folder; an empty one where there is none, or it is damaged."""
-    return sound_manifest(folder) or Manifest()
-
-
-def read_what_is_left(folder: Path) -> Manifest:
-    """The manifest, or of one that is damaged the lines that can be read: no damage of it hides another."""
-    if found := sound_manifest(folder):
-        return found
-    lines = (line for path in folder.glob(f"*{_LINES}") for line in path.read_bytes().splitlines())
-    return _decode(lines, *_DAMAGED)
+    found, sound = look_at(folder)
+    return found if sound else Manifest()
 
 
 _DAMAGED = (ValueError, TypeError, LookupError, AttributeError, RecursionError)

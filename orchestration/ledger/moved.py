@@ -123,31 +123,22 @@ def _number(
     apart = None
     if was.accuracy is not None and is_.accuracy is not None:
         apart = round(is_.accuracy - was.accuracy, DIGITS)
-    units = [_outcomes(benchmark, name, one.rows) if one else None for one in answers]
-    if unpaired := _unpaired(name, counts, answers, units):
+    known = [(one, _outcomes(benchmark, name, one.rows)) for one in answers if one]
+    units = [found for _, found in known if found is not None]
+    unpaired = ""
+    if name.endswith("/per_option"):
+        unpaired = "options of one question hang together: its per_question is tested"
+    elif len(units) < len(counts):
+        unpaired = "not counted from right and wrong rows"
+    elif units[0].keys() != units[1].keys() or _data(known[0][0]) != _data(known[1][0]):
+        unpaired = "not asked of the same data"
+    elif [(sum(found.values()), len(found)) for found in units] != list(counts):
+        unpaired = "its rows do not give its counts"
+    if unpaired:
         return ComparedNumber(name, was, is_, counts[0] == counts[1], apart, unpaired=unpaired)
-    found = compared("", "", *(one or {} for one in reversed(units)))
+    found = compared("", "", *reversed(units))
     won, lost = found.first_only, found.second_only
     return ComparedNumber(name, was, is_, won == lost == 0, apart, found.newcombe, won, lost, found.mcnemar)
-
-
-def _unpaired(
-    name: str,
-    counts: Sequence[tuple[int, int]],
-    answers: Sequence[Made | None],
-    units: Sequence[Mapping[Any, bool] | None],
-) -> str:
-    """Why two sides of a number are not paired; empty where they are."""
-    if name.endswith("/per_option"):
-        return "options of one question hang together: its per_question is tested"
-    known = [(made, found) for made, found in zip(answers, units, strict=True) if made and found is not None]
-    if len(known) < len(units):
-        return "not counted from right and wrong rows"
-    one, other = ((_data(made), found.keys()) for made, found in known)
-    if one != other:
-        return "not asked of the same data"
-    counted = ((sum(found.values()), len(found)) for _, found in known)
-    return "" if list(counted) == list(counts) else "its rows do not give its counts"
 
 
 def _data(pinned: Made) -> dict[str, str]:

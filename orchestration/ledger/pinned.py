@@ -14,6 +14,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from itertools import groupby, zip_longest
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,6 @@ from orchestration.ledger.manifest import (
     PinnedRow,
     Pins,
     Rows,
-    changed,
     changing,
     ledger_at,
     read_manifest,
@@ -296,17 +296,12 @@ def encode_rows(rows: Rows) -> bytes:
     """Rows in short, a few scenes a line, each scene before its rows: those of each subset and log together,
     a right answer once.
     """
-
-    def place(row: PinnedRow) -> tuple[str, str]:
-        return row.subset, row.log
-
+    place = attrgetter("subset", "log")
     scenes: list[Any] = []
-    for scene, of_scene in groupby(rows.values(), key=lambda row: row.scene):
-        groups = []
-        for (subset, log), found in groupby(sorted(of_scene, key=place), key=place):
-            groups.append((subset, log, [_brief(row) for row in found]))
-        scenes += scene, groups
-    lines = (scenes[place : place + 2 * _SCENES] for place in range(0, len(scenes), 2 * _SCENES))
+    for scene, of_scene in groupby(rows.values(), key=attrgetter("scene")):
+        groups = groupby(sorted(of_scene, key=place), key=place)
+        scenes += scene, [(*where, [_brief(row) for row in found]) for where, found in groups]
+    lines = (scenes[at : at + 2 * _SCENES] for at in range(0, len(scenes), 2 * _SCENES))
     return b"".join(msgspec.json.encode(line) + b"\n" for line in lines)
 
 
@@ -329,8 +324,7 @@ def decode_rows(data: bytes) -> Rows:
 def _rows_of(scene: Any, groups: Any) -> Iterator[PinnedRow]:
     for subset, log, rows in groups:
         for question, digest, predicted, *graded in rows:
-            expected, correct = graded or (predicted, True)
-            values = subset, scene, question, predicted, expected, correct, log, digest
+            values = subset, scene, question, predicted, *(graded or (predicted, True)), log, digest
             yield msgspec.convert(values, PinnedRow)
 
 
@@ -371,12 +365,14 @@ def write_pins(workspace: Workspace, measured: Pins, kept: Mapping[str, str] | N
                 manifest.pinned[stage] = made.record
 
 
-def broken(root: Path, profile: str) -> dict[str, tuple[str, str]]:
-    """The files of the pins that are not as they were sealed: what they were, and what they are."""
+def broken(root: Path, profile: str, digest: Digests | None = None) -> dict[str, str]:
+    """The files of the pins that are not as they were sealed, each with its seal; rows without a seal are
+    sealed as nothing.
+    """
     file = read_pin_file(root, profile)
     if file is None:
-        return {pin_name(profile): ("as it was written", "damaged")}
-    sealed = {name: f"sha256:{digest}" for name, digest in file.sealed.items()}
-    folder = {path.relative_to(root).as_posix() for path in (root / "pins" / profile).glob("*.jsonl")}
-    now = Digests().of({name: root / name for name in sorted({*sealed, *folder})})
-    return {name: (was or NOTHING, is_ or NOTHING) for name, (was, is_) in changed(sealed, now).items()}
+        return {pin_name(profile): NOTHING}
+    there = sorted(path.relative_to(root).as_posix() for path in (root / "pins" / profile).glob("*.jsonl"))
+    seals = {name: f"sha256:{was}" for name, was in sorted(file.sealed.items())}
+    seals |= {name: NOTHING for name in there if name not in seals}
+    return {name: seals[name] for name in (digest or Digests()).apart(root, seals)}

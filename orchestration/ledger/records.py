@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from orchestration.code import ROOT
-from orchestration.ledger.manifest import LEDGER, Made, Manifest, changing, read_manifest
+from orchestration.ledger.manifest import LEDGER, Made, Manifest, changed, changing, read_manifest
 from orchestration.stage import Stage, Stages, inputs_of
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.tables import table_sums
@@ -22,7 +22,7 @@ from substrate.base.files import sha256
 LOCK = "requirements.lock"
 OF_LINES = frozenset({".jsonl", ".csv", ".txt"})
 """The endings of files whose lines are told apart."""
-_SHORT, _SHORT_LINE = 8, 4
+_SHORT, _SHORT_LINE, _LISTED = 8, 4, 5
 
 
 class Digests:
@@ -46,6 +46,12 @@ class Digests:
         """The digests of those of some paths that are there."""
         return {name: self(path) for name, path in paths.items() if path.exists()}
 
+    def apart(self, root: Path, held: Mapping[str, str]) -> dict[str, tuple[str | None, str | None]]:
+        """The paths of a project that do not have the digest that something holds them to, in its order: that
+        digest, and what is there.
+        """
+        return changed(held, self.of({name: root / name for name in held}))
+
 
 def with_details(made: Made, paths: Mapping[str, Path], digest: Digests) -> Made:
     """Outs with the names of their files and lines, of those that are at some paths."""
@@ -67,20 +73,21 @@ def line_digests(data: bytes) -> str:
     return "".join(hashlib.sha256(line).hexdigest()[:_SHORT_LINE] for line in data.splitlines())
 
 
-def lines_apart(old: str, new: str) -> list[int]:
-    """The numbers of the lines, from 1, at which two files differ by their lines' digests; where lines were
-    added or lost, the first one.
+def apart_at(old: str | None, new: str | None) -> str:
+    """In words, the lines at which a file differs, by their digests; where some were added or lost, the first
+    one; empty where its lines are not pinned.
 
-    >>> lines_apart("aaaabbbbcccc", "aaaaffffcccc"), lines_apart("aaaabbbbcccc", "aaaacccc")
-    ([2], [2])
+    >>> apart_at("aaaabbbbcccc", "aaaaffffcccc"), apart_at("aaaabbbbcccc", "aaaacccc")
+    (', line 2', ', line 2 and what follows')
     """
-    places = range(0, max(len(old), len(new)), _SHORT_LINE)
-    apart = [
-        place // _SHORT_LINE + 1
-        for place in places
-        if old[place : place + _SHORT_LINE] != new[place : place + _SHORT_LINE]
-    ]
-    return apart if len(old) == len(new) else apart[:1]
+    if old is None or new is None:
+        return ""
+    cuts = [slice(at, at + _SHORT_LINE) for at in range(0, max(len(old), len(new)), _SHORT_LINE)]
+    apart = [number for number, cut in enumerate(cuts, 1) if old[cut] != new[cut]]
+    if not apart or len(old) != len(new):
+        return f", line {apart[0]} and what follows" if apart else ""
+    more = f" and {len(apart) - _LISTED} more" if len(apart) > _LISTED else ""
+    return f", line {', '.join(map(str, apart[:_LISTED]))}{more}"
 
 
 def version_of(files: Mapping[str, str]) -> str:

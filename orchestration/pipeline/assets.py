@@ -15,7 +15,8 @@ from typing import Any
 import dagster as dg
 
 from orchestration.experiments.making import take, take_needs
-from orchestration.ledger.records import fingerprint, keep_record, read_records, version_of
+from orchestration.ledger.look import stage_stands
+from orchestration.ledger.records import fingerprint, keep_record, ledger_of, version_of
 from orchestration.pipeline.backfill import keep_shards
 from orchestration.pipeline.costs import keep_cost, measuring
 from orchestration.pipeline.executor import ON_SPARK, threads
@@ -137,8 +138,7 @@ def _asset(stages: Stages, stage: Stage) -> dg.AssetsDefinition:
             take_needs(stages, stage, opened)
             metadata["experiment"] = opened.experiment.name
         before = fingerprint(stages, stage, opened)
-        known = read_records(opened).get(stage.name)
-        if not stage.always and not workspace.force and before.repeats(known):
+        if stage_stands(ledger_of(opened), stage, before, force=workspace.force):
             metadata["skipped"] = "code, parameters, inputs and outputs are unchanged"
             log(f"{stage.name}: skipped: {metadata['skipped']}")
         elif opened.experiment and not workspace.force and (taken := take(stages, stage, opened, before)):

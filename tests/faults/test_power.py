@@ -133,8 +133,8 @@ def stage_made(root: Path, may: Said) -> None:
 def stage_found(root: Path) -> Hashable:
     for out in ("one", "two"):
         clear_leftovers(root / out)
-    manifest = ledger.sound_manifest(root / "ledger")
-    if manifest is None:
+    manifest, sound = ledger.look_at(root / "ledger")
+    if not sound:
         # Its head came to nothing at the very first time: the next run begins it anew.
         assert not (root / "ledger" / ledger.HEAD).exists()
         manifest = ledger.Manifest()

@@ -23,7 +23,7 @@ from fuzz_pages import answer_pages, table_page
 
 from orchestration.benchmarks.benchmark import Case, Cases
 from orchestration.fetch.archives import extract
-from orchestration.ledger.manifest import Made, read_what_is_left, sound_manifest
+from orchestration.ledger.manifest import Made, look_at
 from orchestration.ledger.pinned import PinFile, broken, pin_path, read_pins
 from orchestration.models.transcript import Reply, address, make_record, read_transcript
 from orchestration.project import SETTINGS
@@ -305,8 +305,7 @@ def _ledger(path: Path) -> None:
     folder.mkdir(exist_ok=True)
     (folder / f"{name}.jsonl").write_bytes(data)
     (folder / "HEAD").write_text(f"{name}\n", "utf-8")
-    sound_manifest(folder)
-    read_what_is_left(folder)
+    look_at(folder)
     (folder / f"{name}.jsonl").unlink()
 
 
