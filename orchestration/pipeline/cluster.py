@@ -81,6 +81,8 @@ def findings(workspace: Workspace) -> Iterator[Finding]:
         workspace: its settings and the environment's ``SPARK_MASTER`` or ``SPARK_REMOTE`` name the cluster.
     """
     settings, began = workspace.settings.spark, time.time()
+    if not os.environ.get("SPARK_REMOTE"):  # a slow worker is to be looked at, not overtaken
+        settings = msgspec.structs.replace(settings, config={"spark.speculation": "false", **settings.config})
     where = ", ".join(f"{host}:{port}" for host, port in endpoints(settings)) or "this machine alone"
     yield from _tried("endpoint", lambda: (require_endpoint(settings), f"{where} answers")[1])
     python, pyspark = platform.python_version(), _pyspark()
