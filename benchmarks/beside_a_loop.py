@@ -57,7 +57,7 @@ def spent() -> dict[str, float]:
 
 
 def measured(work: Callable[[], object]) -> dict[str, float]:
-    """What a function takes."""
+    """The arguments of a function."""
     before = spent()
     work()
     return {kind: took - before[kind] for kind, took in spent().items()}

@@ -1,5 +1,5 @@
-"""What need not run again: of a whole run by a look at what stood after the last one (:func:`stands`), of a
-stage by its record (:func:`stage_stands`).
+"""The decision that nothing need run again: for a whole run by a look at what stood after the last one
+(:func:`stands`), for a stage by its record (:func:`stage_stands`).
 
 All that a run reads and writes was looked at then, and the ledger keeps it by size, times and SHA-256, as
 git and DVC keep theirs: a file whose size and times are the same is not read again; one that was touched,

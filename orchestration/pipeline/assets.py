@@ -199,7 +199,7 @@ def code_references(calls: Iterable[Callable[..., Any]]) -> dict[str, dg.CodeRef
 
 
 def _function(call: Any) -> Any:
-    """What a partial application calls in the end."""
+    """The function that a partial application calls in the end."""
     return _function(call.func) if isinstance(call, partial) else call
 
 

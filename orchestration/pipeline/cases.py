@@ -324,7 +324,7 @@ def answer_parts(
     first: int | None = None,
     only: Collection[str] | None = None,
 ) -> tuple[int, Parts]:
-    """How many cases are looked at, and the files of their rows.
+    """The number of cases that are looked at, and the files of their rows.
 
     Args:
         rows: what gives the rows of a case; the benchmark's own unless given.

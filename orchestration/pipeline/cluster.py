@@ -146,7 +146,7 @@ def _pyspark() -> str:
 
 
 def _of_worker(worker: _Worker, off: float) -> Finding:
-    """What a worker said of itself, held against this process.
+    """The words of a worker on itself, held against this process.
 
     Args:
         off: the seconds that its clock is ahead.

@@ -14,7 +14,7 @@ from orchestration.cli.main import app
 
 SIZES = {"fork": ("40", "80"), "world": ("1",)}
 SIZES |= dict.fromkeys(("clevrer", "clevrer-executor", "simulated", "twin"), ("2",))
-"""One size shows that a bench runs; of two an exponent is made, in the same way for each."""
+"""A single size shows that a bench runs; of two an exponent is made, in the same way for each."""
 
 
 @pytest.mark.parametrize("name", [name for name, bench in BENCHES.items() if not bench.asked])

@@ -326,7 +326,7 @@ def require_declared(stage: Stage, run: Callable[[str], Touched]) -> None:
 
 
 def _missing(stage: Stage, closure: Closure, found: Touched) -> tuple[set[object], int]:
-    """What of all that ran or was opened a stage's code lacks, and how much was seen."""
+    """The files that ran or were opened and that a stage's code lacks, and how many were seen."""
     # A function without a name counts with the statement around it, or alone, where the stage names it.
     definitions = {
         (file, name)
