@@ -44,9 +44,10 @@ class Facts:
 
     def follow(self, log: EventLog, start: int, stop: int) -> None:
         """Take in a log's deltas from one position to before another."""
-        for _, lines in log.lines(start, stop):
-            for line in lines:
-                self.change(line[0], line[2:-2])
+        for columns, a, b in log.pieces(start, stop):
+            texts = log.triples.texts(columns.numbers[a:b])
+            for insert, text in zip(columns.inserts[a:b], texts, strict=True):
+                self.change("A" if insert else "D", text)
 
     def objects(self, subject: str, predicate: str) -> Iterable[str]:
         """The objects that a subject has by a predicate."""
