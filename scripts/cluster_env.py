@@ -26,8 +26,10 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 PACKAGES = ("orchestration", "substrate")
-SENDS = "orchestration.pipeline.cases"
+SENDS = ("orchestration.pipeline.cases", "orchestration.lineage.explain")
 """Names of modules that send work to executors; those that import them say what is done there."""
+DRIVER = "dagster"
+"""A package that the driver alone has; a module that reaches it has no function that a worker runs."""
 DECLARES = "orchestration.registry"
 """The module that declares the functions of a case."""
 FROM_SPARK = {"pyspark", "py4j"}
@@ -60,8 +62,11 @@ def imported() -> set[str]:
         *PACKAGES, include_external_packages=True, exclude_type_checking_imports=True, cache_dir=None
     )
     found = set[str]()
-    for module in {SENDS, DECLARES, *graph.find_modules_that_directly_import(SENDS)}:
-        found |= {name.partition(".")[0] for name in graph.find_upstream_modules(module)}
+    importing = (module for sends in SENDS for module in graph.find_modules_that_directly_import(sends))
+    for module in {*SENDS, DECLARES, *importing}:
+        reached = {name.partition(".")[0] for name in graph.find_upstream_modules(module)}
+        if DRIVER not in reached:
+            found |= reached
     return found - {*PACKAGES, *sys.stdlib_module_names}
 
 

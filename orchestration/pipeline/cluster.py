@@ -8,6 +8,7 @@ import re
 import shutil
 import socket
 import subprocess
+import tempfile
 import time
 import uuid
 from collections.abc import Callable, Iterator
@@ -124,15 +125,18 @@ def _look(row: dict[str, Any]) -> list[dict[str, Any]]:
     from importlib.util import find_spec
 
     time.sleep(0.2)  # so that no worker takes all tasks
-
+    try:
+        folder = os.getcwd()
+    except FileNotFoundError:  # on one machine: the folder that a process was started in may be gone
+        folder = tempfile.gettempdir()
     said = _Worker(
         socket.gethostname(),
         platform.python_version(),
         _pyspark(),
         _java_around(),
         time.time(),
-        os.getcwd(),
-        shutil.disk_usage(".").free >> 20,
+        folder,
+        shutil.disk_usage(folder).free >> 20,
         [name for name in MODULES if find_spec(name) is None],
     )
     return [{"number": row["number"], "said": msgspec.json.encode(said).decode()}]

@@ -18,7 +18,7 @@ class Orders:
 
     >>> orders = Orders(["<urn:b> <urn:p> <urn:o>", "<urn:a> <urn:p> <urn:o>", "<urn:a> <urn:q> <urn:o>"])
     >>> [list(found) for found in orders.fitting(Pattern(None, "<urn:p>", "<urn:o>"))]
-    [[1, 0]]
+    [[0, 1]]
     """
 
     def __init__(self, texts: list[str]) -> None:

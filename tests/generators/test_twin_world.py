@@ -54,6 +54,7 @@ def test_the_oracle_knows_the_format_and_the_standard_library_alone() -> None:
             "substrate.base.errors",
             "substrate.log.journal",
             "substrate.generators.world",
+            "substrate.generators.layout",
             "substrate.base.files",
         )
         assert all(
