@@ -91,12 +91,14 @@ def lines_to(stages: Stages, stage: Stage) -> list[str]:
     """The stages from which a line of the graph leads to a stage: of those it reads, the last ones.
 
     A line that a longer way implies would say nothing of the order and hide the others: every scores stage
-    reads the dataset too, and the report reads fifty stages.
+    reads the dataset too, and the report reads fifty stages. A way through a dataset implies nothing: a
+    recomputation leaves datasets out.
     """
     implied: set[str] = set()
     todo = list(stage.needs)
     while todo:
-        further = set(stages[todo.pop()].needs) - implied
+        need = stages[todo.pop()]
+        further = set(need.needs if need.pinned_by != "data.dvc" else ()) - implied
         implied |= further
         todo += further
     return [need for need in stage.needs if need not in implied]
