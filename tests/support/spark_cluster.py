@@ -99,6 +99,7 @@ class Cluster:
     master: str = ""
     connect: str = ""
     workers: list[Machine] = field(default_factory=list)
+    leader: Machine = field(init=False)
     stack: ExitStack = field(default_factory=ExitStack)
 
     def start(
@@ -135,7 +136,8 @@ class Cluster:
         port = free_port()
         daemon = [str(SPARK / "bin/spark-class"), "org.apache.spark.deploy.master.Master"]
         where = ["--host", "127.0.0.1", "--port", str(port), "--webui-port", "0"]
-        self.start("master", [*daemon, *where]).wait_for("I have been elected leader")
+        self.leader = self.start("master", [*daemon, *where])
+        self.leader.wait_for("I have been elected leader")
         self.master = f"spark://127.0.0.1:{port}"
 
     def start_worker(self, environment: dict[str, str] | None = None, room: str = "") -> Machine:

@@ -204,6 +204,27 @@ def test_a_worker_that_is_killed_in_the_middle_changes_no_byte(
 
 
 @pytest.mark.long
+def test_a_master_that_is_killed_in_the_middle_is_named_and_the_next_run_goes_on(
+    field: Field, small_project: Callable[..., Path]
+) -> None:
+    root, storage = field.new("master", small_project), field.shared / "master"
+    with cluster(field.machines.folder.with_name("machines-master"), field.machines.hidden) as machines:
+        driver = start(root, storage, "spark.shard=1", "twin", SPARK_MASTER=machines.master)
+        try:
+            while not list(storage.glob("sample/logs/twin/*/00001.parquet")):
+                assert driver.poll() is None, driver.communicate()
+                time.sleep(0.05)
+            machines.leader.kill()
+        finally:
+            found = end(root, driver)
+    assert found.code
+    assert machines.master.partition("://")[2] in found.said
+    found = end(root, start(root, storage, "spark.shard=1", "twin", SPARK_MASTER=field.machines.master))
+    assert found.code == 0, found.said
+    assert found.results == {name: value for name, value in field.local.results.items() if "twin" in name}
+
+
+@pytest.mark.long
 def test_a_worker_whose_disk_is_full_changes_no_byte(
     field: Field, small_project: Callable[..., Path]
 ) -> None:
