@@ -1,4 +1,6 @@
-"""Templates of text that is not HTML: Turtle, Markdown, outlines for a terminal."""
+"""Templates with an escaping of their own: Turtle, Markdown, outlines for a terminal, a table's page."""
+
+from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path

@@ -200,14 +200,18 @@ def console() -> Console:
 
 def outline(name: str, *about: Any) -> Tree:
     """A tree whose nodes are the lines of a macro of ``trace.txt.j2``; two spaces are a level."""
-    import jinja2
     from rich.tree import Tree
 
-    jinja = jinja2.Environment(loader=jinja2.FileSystemLoader(Path(__file__).parent), trim_blocks=True)
-    # A line's end in a text is no end of a node.
-    jinja.filters |= {"e": lambda text: escape(text).replace("\n", "\0"), "flattened": flattened}
-    jinja.filters["json"] = lambda value: msgspec.json.encode(value).decode()
-    macros: Any = jinja.get_template("trace.txt.j2", globals={"FILE": FILE}).module
+    from orchestration.base.templates import text_template
+
+    template = text_template(
+        __file__,
+        "trace.txt.j2",
+        e=lambda text: escape(text).replace("\n", "\0"),  # a line's end in a text is no end of a node
+        flattened=flattened,
+        json=lambda value: msgspec.json.encode(value).decode(),
+    )
+    macros: Any = template.make_module({"FILE": FILE})
     branches: list[Tree] = []
     for line in filter(str.strip, getattr(macros, name)(*about).split("\n")):
         text = line.lstrip(" ").replace("\0", "\n")
