@@ -213,8 +213,9 @@ def _naming(value: object) -> list[Node]:
 def _values(_: int) -> dict[int, list[Node]]:
     """The definitions that bind names to values, by identity; found anew where more modules are there."""
     found: dict[int, list[Node]] = {}
-    for name, module in list(sys.modules.items()):
-        for key, value in list(vars(module).items()) if is_ours(name) else ():
+    # Copied first: a list of pairs is allocated as it grows, and another thread may import meanwhile.
+    for name, module in sys.modules.copy().items():
+        for key, value in vars(module).copy().items() if is_ours(name) else ():
             if is_ours(type(value).__module__):
                 found.setdefault(id(value), []).extend(_bound(name, key))
     return found
