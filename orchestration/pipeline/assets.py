@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from inspect import isfunction
@@ -87,35 +87,40 @@ def asks_a_model(stage: Stage) -> bool:
     return bool(benchmark and benchmark.by_model and stage.name.endswith("/dataset"))
 
 
-def lines_to(stages: Stages, stage: Stage) -> list[str]:
+def lines_to(stages: Stages, stage: Stage, among: Collection[str]) -> list[str]:
     """The stages from which a line of the graph leads to a stage: of those it reads, the last ones.
 
     A line that a longer way implies would say nothing of the order and hide the others: every scores stage
-    reads the dataset too, and the report reads fifty stages. A way through a dataset implies nothing: a
-    recomputation leaves datasets out.
+    reads the dataset too, and the report reads fifty stages.
+
+    Args:
+        among: the stages that a run takes. A way through another implies nothing: nobody waits for it.
     """
     implied: set[str] = set()
     todo = list(stage.needs)
     while todo:
         need = stages[todo.pop()]
-        further = set(need.needs if need.pinned_by != "data.dvc" else ()) - implied
+        further = set(need.needs if need.name in among else ()) - implied
         implied |= further
         todo += further
     return [need for need in stage.needs if need not in implied]
 
 
-def assets_of(stages: Stages) -> list[dg.AssetsDefinition]:
+def assets_of(stages: Stages, among: Collection[str] | None = None) -> list[dg.AssetsDefinition]:
     """An asset a stage.
 
     A stage is skipped, and says so, where its code, parameters, inputs and outs are what they were.
+
+    Args:
+        among: the stages that a run takes, if it is known; their order is then kept without the others.
     """
-    return [_asset(stages, stage) for stage in stages.values()]
+    return [_asset(stages, stage, among or stages) for stage in stages.values()]
 
 
-def _asset(stages: Stages, stage: Stage) -> dg.AssetsDefinition:
+def _asset(stages: Stages, stage: Stage, among: Collection[str]) -> dg.AssetsDefinition:
     @dg.asset(
         key=asset_key(stage.name),
-        deps=[asset_key(need) for need in lines_to(stages, stage)],
+        deps=[asset_key(need) for need in lines_to(stages, stage, among)],
         group_name=group_of(stage),
         tags=tags_of(stage),
         op_tags=ON_SPARK if "spark" in stage.kinds else None,

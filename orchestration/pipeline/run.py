@@ -88,7 +88,7 @@ def _run(
         executor_def=threads,
     )
     definitions = dg.Definitions(
-        assets=assets_of(STAGES),
+        assets=assets_of(STAGES, names),
         asset_checks=checks_of(STAGES),
         jobs=[job],
         resources={"workspace": workspace},
