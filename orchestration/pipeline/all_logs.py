@@ -52,7 +52,7 @@ def ask_each(
         ParameterError: it asks for a graph.
         SubstrateError: it takes longer, or gives more.
     """
-    parsed(sparql)
+    parsed(sparql, "--sparql")
     columns, rows = ["scene", "log"], list[list[Any]]()
     work = partial(_solutions, sparql, tick, limit, benchmark.logger.shapes)
     for scene, name, lines in of_each(workspace, benchmark, work, timeout):
@@ -64,20 +64,30 @@ def ask_each(
     return Answered(columns, rows)
 
 
-def parsed(sparql: str) -> None:
+def parsed(sparql: str, option: str) -> None:
     """Hold that a user's query is a SELECT or an ASK that reaches nothing but a state.
+
+    Args:
+        option: where the user wrote it.
 
     Raises:
         QueryError: the query is refused, or is not SPARQL.
         ParameterError: it asks for a graph.
     """
-    # What a parser refuses, and what a query gives, shows on an empty state.
-    try:
+    with naming_option(option):
         solutions(EventLog(), checked(sparql))
-    except SyntaxError as error:
-        raise QueryError(f"not SPARQL ({error})", hint="Correct the query") from error
-    except RuntimeError as error:
-        raise QueryError(f"cannot be answered ({error})", hint="Correct the query") from error
+
+
+@contextmanager
+def naming_option(option: str) -> Iterator[None]:
+    """Name the option of a query that is tried on an empty state, where all that a parser refuses shows."""
+    try:
+        yield
+    except (SyntaxError, RuntimeError) as error:
+        what = "not SPARQL" if isinstance(error, SyntaxError) else "cannot be answered"
+        raise QueryError(f"{what} ({error})", where=(option,), hint="Correct the query") from error
+    except SubstrateError as error:
+        raise error.within(option) from error
 
 
 def of_each(

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
 import msgspec
 
 from orchestration.benchmarks.benchmark import Interpreted
-from orchestration.pipeline.all_logs import of_each, parsed
+from orchestration.pipeline.all_logs import naming_option, of_each, parsed
 from orchestration.pipeline.spark import NUMBER, PLACE
 from orchestration.scoring.statistics import student
 from orchestration.workspace.folders import Workspace
@@ -67,7 +68,8 @@ def ask_effects(
     """The effect of an intervention on an outcome over all logs of a benchmark.
 
     Args:
-        at: the branch tick, or a SELECT of a log's last state that gives it.
+        at: the branch tick, or a SELECT of a log's last state that gives it; a log that ends before it is
+            not asked.
         intervention: what is done there; a log in which it changes nothing is not asked.
         outcome: an ASK, or a SELECT of one number, of the last state.
         timeout: seconds that all of it may take.
@@ -80,11 +82,12 @@ def ask_effects(
     if not (intervention.retract or intervention.insert):
         hint = "Give a CONSTRUCT query to --retract, to --insert, or to both"
         raise ParameterError("there is no intervention", hint=hint)
-    parsed(outcome)
-    for query in filter(None, (intervention.retract, intervention.insert)):
-        checked(query)
+    parsed(outcome, "--outcome")
+    for option, query in (("--retract", intervention.retract), ("--insert", intervention.insert)):
+        with naming_option(option), suppress(InterventionError):
+            Constructed(checked(query)).deltas(EventLog().state(), 0)
     if isinstance(at, str):
-        parsed(at)
+        parsed(at, "--at")
     parameters = benchmark.logger.parameters.of(workspace.settings)
     work = partial(_effect, benchmark.logger.emitter, parameters, at, intervention, outcome)
     logs, each = 0, list[LogEffect]()
@@ -132,8 +135,9 @@ def _effect(
     log = EventLog.from_patch(row["patch"], row["name"])
     lines: list[str] = []
     try:
-        found: Effect = effect(log, at, intervention, outcome, emitter(parameters))
-        lines.append(msgspec.json.encode(found).decode())
+        if isinstance(at, str) or at <= log.last_tick + 1:
+            found: Effect = effect(log, at, intervention, outcome, emitter(parameters))
+            lines.append(msgspec.json.encode(found).decode())
     except InterventionError:
         pass
     except SubstrateError as error:

@@ -89,7 +89,11 @@ def test_the_effect_of_an_object_is_that_of_the_fork_without_it(reproduced: Path
 
     with pytest.raises(ParameterError, match="there is no intervention"):
         ask_effects(workspace, benchmark, 5, Constructed(), collisions, LONG)
-    with pytest.raises(QueryError, match="SERVICE would reach the network"):
+    with pytest.raises(QueryError, match=r"^--retract: not SPARQL \("):
+        ask_effects(workspace, benchmark, 5, Constructed("CONSTRUCT { ?s ?p"), collisions, LONG)
+    with pytest.raises(ParameterError, match=r"^--insert: an intervention is a set of triples"):
+        ask_effects(workspace, benchmark, 5, Constructed(insert="ASK {}"), collisions, LONG)
+    with pytest.raises(QueryError, match=r"^--outcome: SERVICE would reach the network"):
         ask_effects(workspace, benchmark, 5, gone, "ASK { SERVICE <urn:x> { ?s ?p ?o } }", LONG)
     with pytest.raises(ParameterError, match=r"^1000\d: the outcome is not one number"):
         ask_effects(workspace, benchmark, 5, gone, "SELECT ?s { ?s ?p ?o }", LONG)
@@ -97,6 +101,8 @@ def test_the_effect_of_an_object_is_that_of_the_fork_without_it(reproduced: Path
         workspace, benchmark, 5, Constructed("CONSTRUCT { <urn:x> a ?k } { ?s a ?k }"), "ASK {}", LONG
     )
     assert (nothing.logs, nothing.asked, nothing.effect) == (len(names), 0, None)
+    later = ask_effects(workspace, benchmark, 10_000, gone, "ASK {}", LONG)
+    assert (later.logs, later.asked) == (len(names), 0)  # all of them end before
 
 
 def test_a_query_of_all_logs_may_ask_for_ancestors(reproduced: Path) -> None:
