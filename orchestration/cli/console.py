@@ -7,9 +7,8 @@ from contextlib import contextmanager, nullcontext
 from typing import Annotated
 
 from orchestration.cli import completion
-from substrate.cli.console import note
+from substrate.cli.console import note, option
 from substrate.cli.notices import Voice, others_apart
-from substrate.cli.options import option
 
 ProfileOption = Annotated[
     str | None,

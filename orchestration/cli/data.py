@@ -15,10 +15,10 @@ from orchestration.cli.console import NOTHING_SET, SetOption
 from orchestration.registry import INTERPRETED
 from orchestration.settings import parameters_of
 from substrate.base.errors import ParameterError
-from substrate.cli.console import JsonOption, failing, give, say
+from substrate.cli.console import JsonOption, failing, give, option, say
 from substrate.cli.events import speaking
 from substrate.cli.notices import others_apart
-from substrate.cli.options import REQUIRED, command_of, option
+from substrate.cli.options import REQUIRED, command_of
 from substrate.cli.printing import print_lines
 
 INPUTS = {

@@ -8,9 +8,8 @@ from typing import Annotated
 import typer
 
 from orchestration.cli import completion
-from substrate.cli.console import JsonOption, failing, note, say
+from substrate.cli.console import JsonOption, argument, failing, note, option, say
 from substrate.cli.notices import others_apart
-from substrate.cli.options import argument, option
 from substrate.cli.printing import print_json, print_text
 
 experiment_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)

@@ -8,9 +8,8 @@ import typer
 
 from orchestration.cli import completion
 from orchestration.cli.console import NOTHING_SET, ProfileOption, SetOption
-from substrate.cli.console import JsonOption, failing, voiced
+from substrate.cli.console import JsonOption, argument, failing, option, voiced
 from substrate.cli.notices import others_apart
-from substrate.cli.options import argument, option
 from substrate.cli.printing import print_json, print_text
 
 if TYPE_CHECKING:

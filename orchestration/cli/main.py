@@ -14,10 +14,9 @@ from orchestration.cli import completion
 from orchestration.cli.console import NOTHING_SET, ProfileOption, SetOption
 from orchestration.cli.logs import effect, logs
 from orchestration.cli.results import accept, materialize, reproduce, sign, verify
-from substrate.cli.console import JsonOption, failing, give, say, speaking_as, voiced
+from substrate.cli.console import JsonOption, argument, failing, give, option, say, speaking_as, voiced
 from substrate.cli.main import PLAIN, add_commands, add_group
 from substrate.cli.notices import others_apart
-from substrate.cli.options import argument, option
 from substrate.cli.printing import print_json, print_text
 
 app = typer.Typer(

@@ -10,10 +10,20 @@ import typer
 from orchestration.cli import completion
 from orchestration.cli.console import NOTHING_SET, ProfileOption, SetOption, running, stages_told
 from orchestration.cli.tables import on_terminal, place_of
-from substrate.cli.console import JsonOption, doing, failing, give, note, say, speaking_as, voiced
+from substrate.cli.console import (
+    JsonOption,
+    argument,
+    doing,
+    failing,
+    give,
+    note,
+    option,
+    say,
+    speaking_as,
+    voiced,
+)
 from substrate.cli.heads import HeadOption, KeyOption, SignerOption, signed_head
 from substrate.cli.notices import others_apart
-from substrate.cli.options import argument, option
 from substrate.cli.printing import print_json, print_text
 
 

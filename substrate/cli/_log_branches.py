@@ -25,7 +25,7 @@ from substrate.cli._log_text import (
     triple_text,
     warn,
 )
-from substrate.cli.console import JsonOption, failing
+from substrate.cli.console import JsonOption, argument, failing, option
 from substrate.cli.printing import complain, print_json, print_lines
 from substrate.log.event_log import EventLog
 from substrate.sparql.guard import QueryLimits, confined
@@ -36,50 +36,46 @@ if TYPE_CHECKING:
 
 def fork(
     file: FileArgument,
-    at: Annotated[int, typer.Option("--at", metavar="T", help="The branch tick.")],
-    out: Annotated[Path, typer.Option("--out", metavar="BRANCH", help="Where to write the branch.")],
+    at: Annotated[int, option("--at", "The branch tick.", metavar="T")],
+    out: Annotated[Path, option("--out", "Where to write the branch.", metavar="BRANCH")],
     assert_: Annotated[
-        tuple[str, str, str] | None, typer.Option("--assert", metavar="S P O", help="Make a triple true.")
+        tuple[str, str, str] | None, option("--assert", "Make a triple true.", metavar="S P O")
     ] = None,
     retract: Annotated[
-        tuple[str, str, str] | None, typer.Option("--retract", metavar="S P O", help="Make a triple false.")
+        tuple[str, str, str] | None, option("--retract", "Make a triple false.", metavar="S P O")
     ] = None,
     override_location: Annotated[
         tuple[str, str] | None,
-        typer.Option("--override-location", metavar="ENTITY PLACE", help="Put an entity elsewhere."),
+        option("--override-location", "Put an entity elsewhere.", metavar="ENTITY PLACE"),
     ] = None,
     assert_awareness: Annotated[
         tuple[str, str] | None,
-        typer.Option("--assert-awareness", metavar="AGENT FACT", help="Let an agent know a fact."),
+        option("--assert-awareness", "Let an agent know a fact.", metavar="AGENT FACT"),
     ] = None,
     retract_awareness: Annotated[
         tuple[str, str] | None,
-        typer.Option("--retract-awareness", metavar="AGENT FACT", help="Let an agent not know a fact."),
+        option("--retract-awareness", "Let an agent not know a fact.", metavar="AGENT FACT"),
     ] = None,
     predicate: Annotated[
         str | None,
-        typer.Option(
-            "--predicate",
-            metavar="P",
-            help="The property of place or awareness; the core's own unless given.",
+        option(
+            "--predicate", "The property of place or awareness; the core's own unless given.", metavar="P"
         ),
     ] = None,
     rules: Annotated[
         str | None,
-        typer.Option(
+        option(
             "--rules",
+            "Let this TBox's rules decide what follows; without it the observed deltas follow.",
             metavar="TBOX",
-            help="Let this TBox's rules decide what follows; without it the observed deltas follow.",
         ),
     ] = None,
     motion: Annotated[
         bool,
-        typer.Option(
-            "--motion", help="Let CLEVRER's simulator decide what follows, in the log of an annotation."
-        ),
+        option("--motion", "Let CLEVRER's simulator decide what follows, in the log of an annotation."),
     ] = False,
     until: Annotated[
-        int | None, typer.Option("--until", metavar="T", help="Last tick for the rules or the simulator.")
+        int | None, option("--until", "Last tick for the rules or the simulator.", metavar="T")
     ] = None,
     prefix: PrefixOption = NO_PREFIXES,
     tbox: TBoxOption = None,
@@ -149,11 +145,11 @@ def fork(
 
 def diff(
     file: FileArgument,
-    a: Annotated[int | None, typer.Argument(metavar="[A]", help="A tick.")] = None,
-    b: Annotated[int | None, typer.Argument(metavar="[B]", help="Another tick.")] = None,
+    a: Annotated[int | None, argument("A tick.", metavar="[A]")] = None,
+    b: Annotated[int | None, argument("Another tick.", metavar="[B]")] = None,
     with_: Annotated[
         Path | None,
-        typer.Option("--with", metavar="OTHER", help="Another log: both arms side by side, tick by tick."),
+        option("--with", "Another log: both arms side by side, tick by tick.", metavar="OTHER"),
     ] = None,
     json: JsonOption = False,
 ) -> None:
@@ -218,32 +214,30 @@ def _diff_logs(a: EventLog, b: EventLog, json: bool) -> bool:
 
 
 def merge(
-    a: Annotated[Path, typer.Argument(metavar="A", help="A branch: an event log.")],
-    b: Annotated[Path, typer.Argument(metavar="B", help="Another branch of the same log.")],
+    a: Annotated[Path, argument("A branch: an event log.", metavar="A")],
+    b: Annotated[Path, argument("Another branch of the same log.", metavar="B")],
     out: Annotated[
         Path | None,
-        typer.Option("--out", metavar="MERGED", help="Where to write the log of both; without it, nowhere."),
+        option("--out", "Where to write the log of both; without it, nowhere.", metavar="MERGED"),
     ] = None,
     functional: Annotated[
         list[str],
-        typer.Option("--functional", metavar="P", help="A property of one value at a time; may be repeated."),
+        option("--functional", "A property of one value at a time; may be repeated.", metavar="P"),
     ] = NO_PREFIXES,
     prefer: Annotated[
-        Literal["a", "b"] | None, typer.Option("--prefer", help="Whose word counts in every other conflict.")
+        Literal["a", "b"] | None, option("--prefer", "Whose word counts in every other conflict.")
     ] = None,
     choose: Annotated[
         list[str],
-        typer.Option(
-            "--choose", metavar="N=a|b", help="Whose word counts in the conflict of this number; repeatable."
-        ),
+        option("--choose", "Whose word counts in the conflict of this number; repeatable.", metavar="N=a|b"),
     ] = NO_PREFIXES,
     prefix: PrefixOption = NO_PREFIXES,
     tbox: Annotated[
         str | None,
-        typer.Option(
+        option(
             "--tbox",
+            "A shipped TBox or a Turtle file: its prefixes hold, and its properties of one value.",
             metavar="TBOX",
-            help="A shipped TBox or a Turtle file: its prefixes hold, and its properties of one value.",
         ),
     ] = None,
     json: JsonOption = False,

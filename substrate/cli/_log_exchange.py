@@ -18,7 +18,7 @@ from substrate.cli._log_text import (
     read_log,
     text_of_file,
 )
-from substrate.cli.console import JsonOption, failing
+from substrate.cli.console import JsonOption, argument, failing, option
 from substrate.cli.printing import print_exactly, print_json, print_lines
 from substrate.log.event_log import EventLog
 
@@ -36,14 +36,10 @@ def export(
     file: FileArgument,
     format_: Annotated[
         Format,
-        typer.Option(
-            "--format", help="patch and ldes: the whole log; nquads and turtle: the state at a tick."
-        ),
+        option("--format", "patch and ldes: the whole log; nquads and turtle: the state at a tick."),
     ] = Format.patch,
     tick: TickOption = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", metavar="OUT", help="A file instead of standard output.")
-    ] = None,
+    out: Annotated[Path | None, option("--out", "A file instead of standard output.", metavar="OUT")] = None,
     prefix: PrefixOption = NO_PREFIXES,
     tbox: TBoxOption = None,
 ) -> None:
@@ -69,39 +65,34 @@ def export(
 def import_(
     source: Annotated[
         list[str],
-        typer.Argument(
+        argument(
+            "RDF Patch, N-Quads, Turtle, or an event stream; behind a domain's name, a file of that domain.",
             metavar="[DOMAIN] SOURCE",
-            help="RDF Patch, N-Quads, Turtle, or an event stream; "
-            "behind a domain's name, a file of that domain.",
         ),
     ],
-    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The event log to write.")],
+    out: Annotated[Path, option("--out", "The event log to write.", metavar="FILE")],
     format_: Annotated[
-        Format, typer.Option("--format", help="What SOURCE is, where no domain is named.")
+        Format, option("--format", "What SOURCE is, where no domain is named.")
     ] = Format.patch,
     tick: Annotated[
         int,
-        typer.Option(
-            "--tick", metavar="T", min=0, help="For nquads and turtle: where the triples are inserted."
-        ),
+        option("--tick", "For nquads and turtle: where the triples are inserted.", metavar="T", min=0),
     ] = 0,
     fact: Annotated[
         list[str] | None,
-        typer.Option(
+        option(
             "--fact",
+            "smallville: a fact, and which utterances mention it; may be repeated.",
             metavar="ID=REGEX",
-            help="smallville: a fact, and which utterances mention it; may be repeated.",
         ),
     ] = None,
     label: Annotated[
-        list[str] | None, typer.Option("--label", metavar="ID=TEXT", help="smallville: a fact in words.")
+        list[str] | None, option("--label", "smallville: a fact in words.", metavar="ID=TEXT")
     ] = None,
     knower: Annotated[
         list[str] | None,
-        typer.Option(
-            "--knower",
-            metavar="ID=NAME",
-            help="smallville: who knows a fact from the start; may be repeated.",
+        option(
+            "--knower", "smallville: who knows a fact from the start; may be repeated.", metavar="ID=NAME"
         ),
     ] = None,
     json: JsonOption = False,

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import pyoxigraph as ox
-import typer
 
 from substrate.base.errors import LogError, ParameterError
 from substrate.cli import platform
+from substrate.cli.console import argument, option
 from substrate.cli.printing import complain
 from substrate.log.event_log import Delta, EventLog, TornTailWarning
 from substrate.log.journal import require_regular
@@ -28,25 +28,25 @@ if TYPE_CHECKING:
 
 FileArgument = Annotated[
     Path,
-    typer.Argument(metavar="FILE", help="An event log: RDF Patch text, gzip where the name ends in .gz."),
+    argument("An event log: RDF Patch text, gzip where the name ends in .gz.", metavar="FILE"),
 ]
 TickOption = Annotated[
-    int | None, typer.Option("--tick", metavar="T", help="The tick; the log's last one unless given.")
+    int | None, option("--tick", "The tick; the log's last one unless given.", metavar="T")
 ]
 PrefixOption = Annotated[
     list[str],
-    typer.Option("--prefix", metavar="NAME=IRI", help="A prefix for terms and queries; may be repeated."),
+    option("--prefix", "A prefix for terms and queries; may be repeated.", metavar="NAME=IRI"),
 ]
 TBoxOption = Annotated[
     str | None,
-    typer.Option("--tbox", metavar="TBOX", help="A shipped TBox or a Turtle file: its prefixes hold."),
+    option("--tbox", "A shipped TBox or a Turtle file: its prefixes hold.", metavar="TBOX"),
 ]
 TimeoutOption = Annotated[
-    float, typer.Option("--timeout", metavar="SECONDS", min=0.01, help="Seconds after which it is ended.")
+    float, option("--timeout", "Seconds after which it is ended.", metavar="SECONDS", min=0.01)
 ]
-RowsOption = Annotated[int, typer.Option("--limit", metavar="ROWS", min=0, help="Most rows of an answer.")]
+RowsOption = Annotated[int, option("--limit", "Most rows of an answer.", metavar="ROWS", min=0)]
 MemoryOption = Annotated[
-    int, typer.Option("--memory", metavar="MIB", min=1, help="Most memory that it may take, in MiB.")
+    int, option("--memory", "Most memory that it may take, in MiB.", metavar="MIB", min=1)
 ]
 NO_PREFIXES: list[str] = []
 DEFAULTS = QueryLimits()

@@ -14,7 +14,7 @@ import typer
 from substrate.base.errors import FormatError
 from substrate.base.files import replacing
 from substrate.base.numbered import sources_in
-from substrate.cli.console import JsonOption, failing, give, say, speaking_as
+from substrate.cli.console import JsonOption, failing, give, option, say, speaking_as
 from substrate.cli.events import speaking
 from substrate.cli.notices import others_apart
 from substrate.domains.clevrer.format import read_scene_events
@@ -33,23 +33,23 @@ perceive_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 def predict_clevrer(
     trajectories: Annotated[
         Path,
-        typer.Option(
+        option(
             "--trajectories",
+            "JSON lines of objects and their positions by frame; may be gzip.",
             metavar="FILE",
-            help="JSON lines of objects and their positions by frame; may be gzip.",
         ),
     ],
-    at: Annotated[int, typer.Option("--at", min=0, help="The last frame that may be known.")],
+    at: Annotated[int, option("--at", "The last frame that may be known.", min=0)],
     out_: Annotated[
-        Path, typer.Option("--out", metavar="OUT.jsonl", help="A line a scene: the pairs that will collide.")
+        Path, option("--out", "A line a scene: the pairs that will collide.", metavar="OUT.jsonl")
     ],
-    until: Annotated[int, typer.Option("--until", help="The last frame of the prediction.")] = 127,
+    until: Annotated[int, option("--until", "The last frame of the prediction.")] = 127,
     events: Annotated[
         Path | None,
-        typer.Option(
+        option(
             "--events",
+            "Event records: which pairs have collided by --at; inferred from the motion without it.",
             metavar="FILE",
-            help="Event records: which pairs have collided by --at; inferred from the motion without it.",
         ),
     ] = None,
     json: JsonOption = False,
@@ -69,21 +69,17 @@ def predict_clevrer(
 def perceive_clevrer(
     proposals: Annotated[
         Path,
-        typer.Option(
-            "--proposals", metavar="DIR_OR_ZIP", help="NS-DR's processed proposals, sim_NNNNN.json."
-        ),
+        option("--proposals", "NS-DR's processed proposals, sim_NNNNN.json.", metavar="DIR_OR_ZIP"),
     ],
     out_: Annotated[
         Path,
-        typer.Option("--out", metavar="EVENTS.jsonl", help="A line a video, which `answer --events` takes."),
+        option("--out", "A line a video, which `answer --events` takes.", metavar="EVENTS.jsonl"),
     ],
     logs: Annotated[
         Path | None,
-        typer.Option("--logs", metavar="DIR", help="A folder for the event log of each video too."),
+        option("--logs", "A folder for the event log of each video too.", metavar="DIR"),
     ] = None,
-    until: Annotated[
-        int | None, typer.Option("--until", min=0, help="The last frame that may be read.")
-    ] = None,
+    until: Annotated[int | None, option("--until", "The last frame that may be read.", min=0)] = None,
     json: JsonOption = False,
 ) -> None:
     """Objects, entries, exits and collisions, each with its probability, from each frame's masks."""

@@ -26,17 +26,26 @@ from substrate.cli.printing import print_json, shown
 if TYPE_CHECKING:
     from substrate.cli.events import Stream
 
-JsonOption = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
+
+def option(name: str, about: str, *also: str, **more: Any) -> Any:
+    """An option of a command by its name, with what its help says, and its other names."""
+    return typer.Option(name, *also, help=about, **more)
+
+
+def argument(about: str, **more: Any) -> Any:
+    """An argument of a command, with what its help says."""
+    return typer.Argument(help=about, **more)
+
+
+JsonOption = Annotated[bool, option("--json", "Machine-readable output.")]
 _JsonLinesOption = Annotated[
     bool,
-    typer.Option("--json-lines", help="Each event as an object of JSON on a line, in place of all else."),
+    option("--json-lines", "Each event as an object of JSON on a line, in place of all else."),
 ]
-_QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Results and errors alone.")]
+_QuietOption = Annotated[bool, option("--quiet", "Results and errors alone.", "-q")]
 _VerboseOption = Annotated[
     bool,
-    typer.Option(
-        "--verbose", "-v", help="Also what Spark and other programs say, and the traceback of an error."
-    ),
+    option("--verbose", "Also what Spark and other programs say, and the traceback of an error.", "-v"),
 ]
 
 ENDING = (signal.SIGTERM, signal.SIGHUP) if hasattr(signal, "SIGHUP") else (signal.SIGTERM,)

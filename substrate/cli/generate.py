@@ -13,7 +13,7 @@ import typer
 
 from substrate.base.extras import missing_extra
 from substrate.base.files import filling
-from substrate.cli.console import JsonOption, failing, give, say
+from substrate.cli.console import JsonOption, failing, give, option, say
 from substrate.cli.events import speaking
 from substrate.cli.notices import others_apart
 from substrate.cli.options import REQUIRED, command_of
@@ -59,26 +59,26 @@ def _add_missing(group: typer.Typer, name: str, missing: Exception) -> None:
 def _add_world(group: typer.Typer, name: str, levels: Mapping[str, World]) -> None:
     own, world = next(iter(levels.items()))
     counted, number = world.counted
-    count = Annotated[int, typer.Option(f"--{counted}", min=1, help=f"How many {counted}.")]
-    folder = Annotated[Path, typer.Option("--out", metavar="DIR", help="A folder to write to.")]
-    seed = Annotated[int, typer.Option("--seed", help="Same seed, same bytes.")]
+    count = Annotated[int, option(f"--{counted}", f"How many {counted}.", min=1)]
+    folder = Annotated[Path, option("--out", "A folder to write to.", metavar="DIR")]
+    seed = Annotated[int, option("--seed", "Same seed, same bytes.")]
     options: dict[str, tuple[Any, Any]] = {
         "out_": (folder, REQUIRED),
         "count": (count, number),
         "seed": (seed, 20),
     }
     if world.first is not None:
-        first = Annotated[int, typer.Option("--first", min=0, help="Number of the first scene.")]
+        first = Annotated[int, option("--first", "Number of the first scene.", min=0)]
         options["first_scene"] = first, world.first
 
     if name in PUBLISHED:
         about = "Also as Parquet with a dataset card and Croissant metadata, to publish."
-        options["parquet"] = Annotated[bool, typer.Option("--parquet", help=about)], False
+        options["parquet"] = Annotated[bool, option("--parquet", about)], False
 
     if len(levels) > 1:
         names = StrEnum("Level", {name: name for name in levels})
         about = "How hard it is; the first is the benchmark."
-        options["level"] = Annotated[names, typer.Option("--level", help=about)], next(iter(names))
+        options["level"] = Annotated[names, option("--level", about)], next(iter(names))
 
     options["json"] = JsonOption, False
 

@@ -5,19 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from substrate.cli.console import option
 
 if TYPE_CHECKING:
     from substrate.base.heads import Head
 
-KeyOption = Annotated[
-    Path, typer.Option("--key", metavar="KEY", help="The private key, as SSH has it (Ed25519, say).")
-]
-HeadOption = Annotated[
-    Path | None, typer.Option("--head", metavar="HEAD", help="A signed head that it has to fit.")
-]
+KeyOption = Annotated[Path, option("--key", "The private key, as SSH has it (Ed25519, say).", metavar="KEY")]
+HeadOption = Annotated[Path | None, option("--head", "A signed head that it has to fit.", metavar="HEAD")]
 SignerOption = Annotated[
-    Path | None, typer.Option("--key", metavar="KEY.pub", help="The public key of who signed the head.")
+    Path | None, option("--key", "The public key of who signed the head.", metavar="KEY.pub")
 ]
 
 

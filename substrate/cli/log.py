@@ -32,7 +32,7 @@ from substrate.cli._log_text import (
     triple_text,
     warn,
 )
-from substrate.cli.console import JsonOption, failing
+from substrate.cli.console import JsonOption, argument, failing, option
 from substrate.cli.heads import HeadOption, KeyOption, SignerOption, signed_head
 from substrate.cli.printing import print_json, print_lines, print_text
 from substrate.log.event_log import EventLog
@@ -47,9 +47,9 @@ if TYPE_CHECKING:
 
 def show(
     file: FileArgument,
-    start: Annotated[int, typer.Option("--from", metavar="T", help="First tick to show.")] = 0,
-    stop: Annotated[int | None, typer.Option("--to", metavar="T", help="Last tick to show.")] = None,
-    limit: Annotated[int | None, typer.Option("--limit", min=0, help="Most deltas to show.")] = None,
+    start: Annotated[int, option("--from", "First tick to show.", metavar="T")] = 0,
+    stop: Annotated[int | None, option("--to", "Last tick to show.", metavar="T")] = None,
+    limit: Annotated[int | None, option("--limit", "Most deltas to show.", min=0)] = None,
     json: JsonOption = False,
 ) -> None:
     """Describe the log and list its deltas: position, tick, operation, triple."""
@@ -78,7 +78,7 @@ def show(
 def state(
     file: FileArgument,
     tick: TickOption = None,
-    canonical: Annotated[bool, typer.Option("--canonical", help="Relabel blank nodes by RDFC-1.0.")] = False,
+    canonical: Annotated[bool, option("--canonical", "Relabel blank nodes by RDFC-1.0.")] = False,
     json: JsonOption = False,
 ) -> None:
     """The triples that hold at a tick, as sorted N-Quads."""
@@ -101,7 +101,7 @@ def state(
 def query(
     file: FileArgument,
     sparql: Annotated[
-        str, typer.Argument(help="A SELECT, ASK, CONSTRUCT or DESCRIBE query; @FILE reads it from a file.")
+        str, argument("A SELECT, ASK, CONSTRUCT or DESCRIBE query; @FILE reads it from a file.")
     ],
     tick: TickOption = None,
     prefix: PrefixOption = NO_PREFIXES,
@@ -131,9 +131,9 @@ def query(
 
 def history(
     file: FileArgument,
-    subject: Annotated[str, typer.Argument(help="A term, or - for any.")] = "-",
-    predicate: Annotated[str, typer.Argument(help="A term, or - for any.")] = "-",
-    object_: Annotated[str, typer.Argument(metavar="OBJECT", help="A term, or - for any.")] = "-",
+    subject: Annotated[str, argument("A term, or - for any.")] = "-",
+    predicate: Annotated[str, argument("A term, or - for any.")] = "-",
+    object_: Annotated[str, argument("A term, or - for any.", metavar="OBJECT")] = "-",
     prefix: PrefixOption = NO_PREFIXES,
     tbox: TBoxOption = None,
     json: JsonOption = False,
@@ -174,15 +174,15 @@ def history(
 def verify(
     file: FileArgument,
     digest: Annotated[
-        str | None, typer.Option("--digest", metavar="SHA256", help="The digest that the log should have.")
+        str | None, option("--digest", "The digest that the log should have.", metavar="SHA256")
     ] = None,
     parent: Annotated[
         Path | None,
-        typer.Option("--parent", metavar="FILE", help="The log that this one says it was forked from."),
+        option("--parent", "The log that this one says it was forked from.", metavar="FILE"),
     ] = None,
     tbox: Annotated[
         str | None,
-        typer.Option("--tbox", metavar="TBOX", help="Check the last state against this TBox's shapes."),
+        option("--tbox", "Check the last state against this TBox's shapes.", metavar="TBOX"),
     ] = None,
     head: HeadOption = None,
     key: SignerOption = None,
@@ -230,7 +230,7 @@ def verify(
 def sign(
     file: FileArgument,
     key: KeyOption,
-    out: Annotated[Path, typer.Option("--out", metavar="HEAD", help="The file to write.")],
+    out: Annotated[Path, option("--out", "The file to write.", metavar="HEAD")],
     json: JsonOption = False,
 ) -> None:
     """Sign the log's head, which `log verify --head` holds the log against, also when it has grown."""
@@ -249,9 +249,7 @@ def sign(
 
 def repair(
     file: FileArgument,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")
-    ] = False,
+    dry_run: Annotated[bool, option("--dry-run", "Say what would be done, and do nothing.")] = False,
     json: JsonOption = False,
 ) -> None:
     """Go on from what the chain of a damaged log proves; the damaged file is kept beside it."""
@@ -302,21 +300,19 @@ def ask(
     file: FileArgument,
     template: Annotated[
         str,
-        typer.Argument(
-            metavar="QUESTION", help="happened, when, who_knew, learned_from, where or without_knowing."
-        ),
+        argument("happened, when, who_knew, learned_from, where or without_knowing.", metavar="QUESTION"),
     ],
     tbox: Annotated[
         str,
-        typer.Option("--tbox", metavar="TBOX", help="A shipped TBox or a Turtle file: what the words mean."),
+        option("--tbox", "A shipped TBox or a Turtle file: what the words mean.", metavar="TBOX"),
     ],
-    fact: Annotated[str | None, typer.Option("--fact", metavar="TERM", help="What is known.")] = None,
-    agent: Annotated[str | None, typer.Option("--agent", metavar="TERM", help="Who forgets it.")] = None,
-    entity: Annotated[str | None, typer.Option("--entity", metavar="TERM", help="What is somewhere.")] = None,
-    kind: Annotated[str | None, typer.Option("--kind", metavar="TERM", help="The class of an event.")] = None,
+    fact: Annotated[str | None, option("--fact", "What is known.", metavar="TERM")] = None,
+    agent: Annotated[str | None, option("--agent", "Who forgets it.", metavar="TERM")] = None,
+    entity: Annotated[str | None, option("--entity", "What is somewhere.", metavar="TERM")] = None,
+    kind: Annotated[str | None, option("--kind", "The class of an event.", metavar="TERM")] = None,
     participant: Annotated[
         list[str] | None,
-        typer.Option("--participant", metavar="TERM", help="Who took part in it; once for each."),
+        option("--participant", "Who took part in it; once for each.", metavar="TERM"),
     ] = None,
     tick: TickOption = None,
     prefix: PrefixOption = NO_PREFIXES,

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from substrate.cli.console import failing
+from substrate.cli.console import argument, failing, option
 
 PLAIN: dict[str, Any] = {"no_args_is_help": True, "rich_markup_mode": None}
 """Help as plain text: what draws frames around it takes longer to load than all else together."""
@@ -110,11 +110,8 @@ def _print_version(wanted: bool) -> None:
 def common(
     version: Annotated[
         bool,
-        typer.Option(
-            "--version",
-            callback=_print_version,
-            is_eager=True,
-            help="The version of the package, and no more.",
+        option(
+            "--version", "The version of the package, and no more.", callback=_print_version, is_eager=True
         ),
     ] = False,
 ) -> None:
@@ -122,20 +119,14 @@ def common(
 
 
 def mcp(
-    log: Annotated[
-        Path, typer.Argument(metavar="LOG", help="An event log; made where it is absent with --write.")
-    ],
-    write: Annotated[bool, typer.Option("--write", help="Let the client write to the log too.")] = False,
+    log: Annotated[Path, argument("An event log; made where it is absent with --write.", metavar="LOG")],
+    write: Annotated[bool, option("--write", "Let the client write to the log too.")] = False,
     tbox: Annotated[
         str | None,
-        typer.Option("--tbox", metavar="TBOX", help="A shipped TBox or a Turtle file, for its words."),
+        option("--tbox", "A shipped TBox or a Turtle file, for its words.", metavar="TBOX"),
     ] = None,
-    timeout: Annotated[
-        float | None, typer.Option("--timeout", help="Seconds of one query; 30 unless given.")
-    ] = None,
-    limit: Annotated[
-        int | None, typer.Option("--limit", min=1, help="Rows of one query; 10,000 unless given.")
-    ] = None,
+    timeout: Annotated[float | None, option("--timeout", "Seconds of one query; 30 unless given.")] = None,
+    limit: Annotated[int | None, option("--limit", "Rows of one query; 10,000 unless given.", min=1)] = None,
 ) -> None:
     """Serve a log as an agent's memory over the Model Context Protocol, on standard input and output."""
     with failing():

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from substrate.cli.console import failing, note, say
+from substrate.cli.console import argument, failing, note, option, say
 
 models_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 URL = "SUBSTRATE_MODEL_URL"
@@ -26,17 +26,15 @@ def _models() -> None:
 def serve(
     command: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[COMMAND]...", help="What needs the server, which ends with it."),
+        argument("What needs the server, which ends with it.", metavar="[COMMAND]..."),
     ] = None,
     weights: Annotated[
         Path | None,
-        typer.Option(
-            "--weights", exists=True, dir_okay=False, help="Another model's GGUF file, served under its name."
-        ),
+        option("--weights", "Another model's GGUF file, served under its name.", exists=True, dir_okay=False),
     ] = None,
-    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0: any free one.")] = 0,
+    port: Annotated[int, option("--port", "0: any free one.", min=0, max=65535)] = 0,
     threads: Annotated[
-        int | None, typer.Option("--threads", min=1, help="Of the processor; half of the cores unless given.")
+        int | None, option("--threads", "Of the processor; half of the cores unless given.", min=1)
     ] = None,
 ) -> None:
     """Serve SmolLM2-135M-Instruct, or a model of yours, on the loopback interface.

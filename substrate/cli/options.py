@@ -6,22 +6,10 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-import typer
-
 from substrate.cli.console import speaking_as
 
 REQUIRED = inspect.Parameter.empty
 """The default of an option that has to be given."""
-
-
-def option(name: str, about: str, **more: Any) -> Any:
-    """An option of a command by its name, with what its help says."""
-    return typer.Option(name, help=about, **more)
-
-
-def argument(about: str, **more: Any) -> Any:
-    """An argument of a command, with what its help says."""
-    return typer.Argument(help=about, **more)
 
 
 def command_of(

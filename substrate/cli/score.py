@@ -9,7 +9,7 @@ import typer
 
 from substrate.base.errors import ParameterError
 from substrate.cli import platform
-from substrate.cli.console import JsonOption, failing
+from substrate.cli.console import JsonOption, argument, failing, option
 from substrate.cli.notices import others_apart
 from substrate.cli.printing import print_json, print_text
 
@@ -25,21 +25,20 @@ def _score() -> None:
 def score_twin(
     answers: Annotated[
         Path,
-        typer.Argument(
-            metavar="ANSWERS",
-            help='JSON lines: rows, or {"spec": 17, "arm": "a", "answer": "yes"}; may be gzip.',
+        argument(
+            'JSON lines: rows, or {"spec": 17, "arm": "a", "answer": "yes"}; may be gzip.', metavar="ANSWERS"
         ),
     ],
     specs: Annotated[
         Path | None,
-        typer.Option("--specs", metavar="FILE", help="Specifications with gold; the profile's unless given."),
+        option("--specs", "Specifications with gold; the profile's unless given.", metavar="FILE"),
     ] = None,
     profile: Annotated[
         str | None,
-        typer.Option("--profile", help="sample, full, paper or local; that of params.yaml unless given."),
+        option("--profile", "sample, full, paper or local; that of params.yaml unless given."),
     ] = None,
     row: Annotated[
-        str | None, typer.Option("--row", metavar="SYSTEM", help="One leaderboard row of this name, as JSON.")
+        str | None, option("--row", "One leaderboard row of this name, as JSON.", metavar="SYSTEM")
     ] = None,
     json: JsonOption = False,
 ) -> None:
