@@ -304,6 +304,7 @@ class Table(Declared):
         beyond: numbers of other benchmarks that stand below its own.
         labels: what its rows are called, by metric or by subset.
         note: what its caption says of its rows.
+        of_rivals: what its caption says of those that the substrate stands beside.
     """
 
     name: str
@@ -314,6 +315,7 @@ class Table(Declared):
     beyond: tuple[str, ...] = ()
     labels: Mapping[str, str] = field(default_factory=dict)
     note: str = ""
+    of_rivals: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -185,6 +185,8 @@ TABLE = bm.Table(
     note="The rows of a dotted name are not the paper's: forks simulated by the calibrated law of motion, "
     "counterfactual.simulated to the horizon of the official key (51 frames after the video), "
     "counterfactual.video to the video's end.",
+    of_rivals="NS-DR's released executor, given the same 564 real explanatory questions and events of the "
+    "training split, answers 564 of 564, as this interpreter does.",
 )
 SCENES = bm.Source(
     name="clevrer",

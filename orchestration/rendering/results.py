@@ -18,7 +18,6 @@ from orchestration.scoring.formatting import bounds, paired, share
 from orchestration.scoring.likeness import (
     NOT_MEASURED,
     NOT_REPORTED,
-    NS_DR_EXECUTOR,
     READS,
     best_rival,
     compared,
@@ -51,7 +50,7 @@ def by_subset(table: Declared, shown: Benchmarks, scores: Mapping[str, Score], w
         f"Intervals are Wilson, 95 %. {table.note} "
         f"Published on the official validation split: {_cited('substrate')}; on the validation or the test "
         f"split, as sources disagree: {_cited('ns_dr', 'aloe')}. "
-        f"{READS} {NS_DR_EXECUTOR} {elsewhere(shown[0].name)}"
+        f"{READS} {table.of_rivals} {elsewhere(shown[0].name)}"
     )
     rivals_shown, grid = ("ns_dr", "aloe"), _Grid("subset")
     grid.add("n", "substrate", "95 % interval")

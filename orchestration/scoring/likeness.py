@@ -15,11 +15,6 @@ READS = (
     "one that reads annotations has not."
 )
 """The note under every table that sets rivals beside the substrate."""
-NS_DR_EXECUTOR = (
-    "NS-DR's released executor, given the same 564 real explanatory questions and events of the training "
-    "split, answers 564 of 564, as this interpreter does."
-)
-"""A further note under CLEVRER's table."""
 
 
 def why_not(score: Score, system: str) -> str:
