@@ -62,7 +62,7 @@ def open_run(profile: str | None = None, overrides: tuple[str, ...] = (), name: 
     if name:
         require_name(name, "--name")
         if not changed:
-            hint = "Change with --set what results depend on, such as clevrer.predictive.tau=0.4"
+            hint = "Change with --set what results depend on, such as seed=1"
             what = "names an experiment that changes nothing"
             raise ParameterError(what, where=("--name", name), hint=hint)
     if not changed:

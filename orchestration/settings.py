@@ -144,7 +144,7 @@ def override(raw: dict[str, Any], overrides: Iterable[str]) -> dict[str, Any]:
             raise ParameterError(
                 f"cannot set {text!r}",
                 where=("--set",),
-                hint=f"Write KEY=VALUE with a key of {PARAMETERS_FILE}, such as clevrer.predictive.tau=0.4",
+                hint=f"Write KEY=VALUE with a key of {PARAMETERS_FILE}, such as seed=1",
             )
         place[leaf] = parse_yaml(value, "--set", key)
     return copy

@@ -1,4 +1,6 @@
-"""Pins stay short; a remark makes no stage stale; a changed citation or rule only those that depend on it."""
+"""Pins stay short; no benchmark is a special case; a remark makes no stage stale; a changed citation or rule
+only those that depend on it.
+"""
 
 from __future__ import annotations
 
@@ -30,6 +32,13 @@ def stale(house: Any) -> dict[str, list[str]]:
 
 def test_what_git_holds_of_results_stays_short(house: Any) -> None:
     assert house.lines(*house.PINS) <= 6000
+
+
+def test_the_platform_names_no_benchmark_but_where_one_is_declared(house: Any) -> None:
+    found = {name for files in house.naming().values() for name in files}
+    # A benchmark may build on another.
+    assert {name for name in found if not name.startswith("benchmarks/")} == set()
+    assert "benchmarks/comphy.py" in found
 
 
 @pytest.mark.parametrize("what", ["a remark in published.yaml", "a docstring in the journal"])
