@@ -84,9 +84,12 @@ def inherited() -> dict[str, str]:
     return kept | {"SPARK_SUBMIT_OPTS": QUICK_JAVA}
 
 
-def end(root: Path, driver: subprocess.Popen[str]) -> Driven:
-    """Wait for a driver."""
-    _, said = driver.communicate(timeout=PATIENCE)
+def end(root: Path, driver: subprocess.Popen[str], patience: float = PATIENCE) -> Driven:
+    """Wait for a driver; one that takes longer is ended."""
+    try:
+        _, said = driver.communicate(timeout=patience)
+    finally:
+        driver.kill()
     return Driven(root, driver.returncode, said)
 
 
@@ -222,6 +225,38 @@ def test_a_master_that_is_killed_in_the_middle_is_named_and_the_next_run_goes_on
     found = end(root, start(root, storage, "spark.shard=1", "twin", SPARK_MASTER=field.machines.master))
     assert found.code == 0, found.said
     assert found.results == {name: value for name, value in field.local.results.items() if "twin" in name}
+
+
+@pytest.mark.long
+def test_a_connect_server_that_is_killed_in_any_stage_is_named_and_the_next_run_goes_on(
+    field: Field, small_project: Callable[..., Path]
+) -> None:
+    root, storage = field.new("server", small_project), field.shared / "server"
+    shutil.rmtree(root / "data/sample/twin")
+    kept: dict[Path, int] = {}
+    for stage, shards, out in (
+        ("dataset", "made/twin/*/*.tar", "data/sample/twin"),
+        ("logs", "logs/twin/*/*.parquet", "artifacts/sample/twin/logs/index.jsonl"),
+        ("answers", "answers/twin.answers/*/*.jsonl", "artifacts/sample/twin/answers.jsonl"),
+    ):
+        address, server = field.machines.start_server(f"server-{stage}")
+        driver = start(root, storage, "slowly", "spark.shard=1", "twin", SPARK_REMOTE=address)
+        try:
+            while not (done := [*storage.glob(f"sample/{shards}")]):
+                assert driver.poll() is None, driver.communicate()
+                time.sleep(0.05)
+        finally:
+            server.kill()
+        kept |= {file: file.stat().st_ino for file in done if stage == "logs"}
+        found = end(root, driver, 120)
+        lost = f"twin/{stage}: {address.partition('://')[2]}: the Connect server was lost"
+        assert found.said.splitlines()[-1].startswith(f"error: {lost}, and the session with it. Start it, ")
+        assert not (root / out).exists()
+    address = field.machines.start_connect()
+    found = end(root, start(root, storage, "spark.shard=1", "twin", SPARK_REMOTE=address))
+    assert found.code == 0, found.said
+    assert found.results == {name: value for name, value in field.local.results.items() if "twin" in name}
+    assert {file: file.stat().st_ino for file in kept} == kept
 
 
 @pytest.mark.long
