@@ -238,8 +238,8 @@ def build_logs(workspace: Workspace, logger: Logger, stage: str, index: Path) ->
     manifest = sealed(made.folder, made.shards, made.sums, cases.shards)
     columns = ("name", "digest", "deltas", "source")
     with index.open("wb") as file:
-        for place in range(parts.count):
-            for row in storage.rows(parts.folder, parts.name(place), columns=columns):
+        for name in parts.names:
+            for row in storage.rows(parts.folder, name, columns=columns):
                 file.write(msgspec.json.encode(LogEntry(*row.values())) + b"\n")
     pointer = index_key(index)
     storage.write_record(manifest, folder, pointer)
@@ -386,8 +386,8 @@ def answer_cases(
     count, parts = answer_parts(workspace, benchmark, stage, **condition)
     write_parts(workspace.settings.spark, parts, stage)
     with out.open("wb") as file:
-        for place in range(parts.count):
-            workspace.storage.copy(file, parts.folder, parts.name(place))
+        for name in parts.names:
+            workspace.storage.copy(file, parts.folder, name)
     workspace.storage.remove(parts.folder.rpartition("/")[0])
     return count
 

@@ -22,11 +22,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
-from urllib.request import urlopen
 
 import msgspec
 import pyarrow as pa
 
+from orchestration.base.http import Patience, TryAgainError, open_client, passing
 from orchestration.code import PACKAGES, ROOT
 from orchestration.pipeline.progress import advance
 from orchestration.settings import Spark
@@ -143,17 +143,11 @@ def _refused(settings: Spark, error: Exception) -> SubstrateError:
 def _version_of_master(host: str) -> str | None:
     """The version that a standalone master's page says; ``None`` where no page is to be had."""
     page = f"http://{host}:{os.environ.get('SPARK_MASTER_WEBUI_PORT', '8080')}/"
-    try:
-        with urlopen(page, timeout=ANSWERING) as answer:
-            said = answer.read(_PAGE).decode("utf-8", "replace")
-    except OSError:
-        return None
+    said, patience = "", Patience(connect=ANSWERING, read=ANSWERING)
+    with suppress(TryAgainError), passing(patience), open_client(patience) as client:
+        said = client.get(page).text
     match = re.search(r'class="version"[^>]*>\s*([\d.]+)', said) if "Spark Master" in said else None
     return match[1] if match else None
-
-
-_PAGE = 1 << 16
-"""The bytes of a master's page that are read: its head."""
 
 
 def leave_session() -> None:
