@@ -150,9 +150,11 @@ def cases_of(workspace: Workspace, source: Source, stage: str) -> Manifest:
         return found
 
 
-def _read_cases(read: ReadCases, files: Files, root: Path) -> Cases:
-    """All cases of some files. What a table says must not depend on where the project lies."""
-    cases = read(files, None, True)
+def _read_cases(read: ReadCases, files: Files, root: Path, only: Collection[str] | None = None) -> Cases:
+    """All cases of some files, or those of some scenes. What a table says must not depend on where the
+    project lies.
+    """
+    cases = read(files, only, True)
     each = (case._replace(source=case.source.removeprefix(f"{root}/")) for case in cases.each)
     return cases._replace(each=each)
 
@@ -167,14 +169,36 @@ def _cases_of_parts(
     place: int,
     name: str,
 ) -> None:
-    """Write the cases of some parts of a world: those of the release that they are together."""
+    """Write the cases of as many scenes as some parts of a world have, out of the release of those parts in
+    which the scenes are.
+    """
+    (world,), size = source.world, parts.shards[0]
     first, end = place * together, min((place + 1) * together, len(parts.shards))
+    begin, only, held = first * size, None, range(first, end)
+    if world.apart == "text":
+        chosen = [nth_text(at, parts.rows) for at in range(begin, min(end * size, parts.rows))]
+        only, held = frozenset(map(str, chosen)), sorted({scene // size for scene in chosen} or held)
     with passing_folder() as scratch:
         release = scratch / data
-        source.world[0].join(release, _packed(storage, parts.folder, range(first, end)), 0)
-        cases = _read_cases(source.cases, source.files(release), scratch)
-        numbered = enumerate(cases.each, sum(parts.shards[:first]))
-        storage.write_tables(case_tables(numbered), CASES, folder, name)
+        world.join(release, _packed(storage, parts.folder, held), 0)
+        cases = _read_cases(source.cases, source.files(release), scratch, only)
+        storage.write_tables(case_tables(enumerate(cases.each, begin)), CASES, folder, name)
+
+
+def nth_text(place: int, count: int) -> int:
+    """The number at a place among the first so many, in the order of their texts.
+
+    >>> [nth_text(place, 13) for place in range(13)]
+    [0, 1, 10, 11, 12, 2, 3, 4, 5, 6, 7, 8, 9]
+    """
+    number, left = min(place, 1), place - 1
+    while left > 0:
+        first, end, within = number, number + 1, 0
+        while first < count:  # those whose texts begin with that of the number
+            within += min(end, count) - first
+            first, end = first * 10, end * 10
+        number, left = (number + 1, left - within) if within <= left else (number * 10, left - 1)
+    return number
 
 
 def _log_rows(
@@ -214,8 +238,8 @@ def build_logs(workspace: Workspace, logger: Logger, stage: str, index: Path) ->
     manifest = sealed(made.folder, made.shards, made.sums, cases.shards)
     columns = ("name", "digest", "deltas", "source")
     with index.open("wb") as file:
-        for place in range(parts.count):
-            for row in storage.rows(parts.folder, parts.name(place), columns=columns):
+        for name in parts.names:
+            for row in storage.rows(parts.folder, name, columns=columns):
                 file.write(msgspec.json.encode(LogEntry(*row.values())) + b"\n")
     pointer = index_key(index)
     storage.write_record(manifest, folder, pointer)
@@ -362,8 +386,8 @@ def answer_cases(
     count, parts = answer_parts(workspace, benchmark, stage, **condition)
     write_parts(workspace.settings.spark, parts, stage)
     with out.open("wb") as file:
-        for place in range(parts.count):
-            workspace.storage.copy(file, parts.folder, parts.name(place))
+        for name in parts.names:
+            workspace.storage.copy(file, parts.folder, name)
     workspace.storage.remove(parts.folder.rpartition("/")[0])
     return count
 

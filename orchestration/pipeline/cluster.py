@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from orchestration.pipeline.spark import (
     NUMBER,
-    endpoints,
+    addresses,
     is_local,
     map_rows,
     require_endpoint,
@@ -84,7 +84,7 @@ def findings(workspace: Workspace) -> Iterator[Finding]:
     settings, began = workspace.settings.spark, time.time()
     if not os.environ.get("SPARK_REMOTE"):  # a slow worker is to be looked at, not overtaken
         settings = msgspec.structs.replace(settings, config={"spark.speculation": "false", **settings.config})
-    where = ", ".join(f"{host}:{port}" for host, port in endpoints(settings)) or "this machine alone"
+    where = ", ".join(addresses(settings)) or "this machine alone"
     yield from _tried("endpoint", lambda: (require_endpoint(settings), f"{where} answers")[1])
     python, pyspark = platform.python_version(), _pyspark()
     yield Finding("driver", f"Python {python}, PySpark {pyspark}, Java {_java()}", fits=True)

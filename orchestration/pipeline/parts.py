@@ -38,6 +38,7 @@ from substrate.base.errors import SubstrateError
 
 Rows = Callable[[int], Iterator[dict[str, Any]]]
 """The rows that the file of a place is computed from, each with its ``number``; picklable."""
+_REACHED = "Give `storage` a URI that the driver and all workers reach"
 LINES = "lines"
 """The column whose texts are the lines of a file that is no table."""
 _RECEIPT = pa.schema(
@@ -67,6 +68,11 @@ class Parts:
     def name(self, place: int) -> str:
         """The name of the file of a place."""
         return shard_name(place, self.ending)
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all files, in order."""
+        return [*map(self.name, range(self.count))]
 
 
 def parts_of(
@@ -106,11 +112,11 @@ def write_parts(settings: Spark, parts: Parts, stage: str) -> Manifest:
     try:
         back = _receipts(settings, parts, range(parts.count), stage)
     except Exception:
-        there = sum(parts.storage.exists(parts.folder, parts.name(place)) for place in range(parts.count))
+        there = sum(parts.storage.exists(parts.folder, name) for name in parts.names)
         say(f"{stage}: failed; {there} of {parts.count} shards are done, and kept for the next run")
         raise
     # Of a task that was ended in the middle a part of a file may lie there.
-    parts.storage.keep_only(parts.folder, map(parts.name, range(parts.count)))
+    parts.storage.keep_only(parts.folder, parts.names)
     _tell(stage, back)
     return sealed(parts.folder, back["rows"].to_pylist(), back["sum"].to_pylist())
 
@@ -136,7 +142,7 @@ def _receipts(settings: Spark, parts: Parts, places: range, stage: str) -> pa.Ta
             f"{len(lost)} of {len(names)} files that workers wrote are not in {parts.storage.base}, "
             f"{lost[0]} first",
             where=(stage,),
-            hint="Give `storage` a URI that the driver and all workers reach",
+            hint=_REACHED,
         )
     return back
 
@@ -199,9 +205,8 @@ def _reached(storage: Storage, rows: Iterator[dict[str, Any]], stage: str) -> It
     try:
         yield from rows
     except OSError as error:
-        hint = "Give `storage` a URI that the driver and all workers reach"
         what = f"a worker cannot read the storage {storage.base} ({error})"
-        raise SubstrateError(what, where=(stage,), hint=hint) from error
+        raise SubstrateError(what, where=(stage,), hint=_REACHED) from error
 
 
 def _tell(stage: str, back: pa.Table) -> None:

@@ -22,11 +22,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
-from urllib.request import urlopen
 
 import msgspec
 import pyarrow as pa
 
+from orchestration.base.http import Patience, TryAgainError, open_client, passing
 from orchestration.code import PACKAGES, ROOT
 from orchestration.pipeline.progress import advance
 from orchestration.settings import Spark
@@ -72,7 +72,11 @@ def spark_session(settings: Spark) -> SparkSession:
         if local:
             raise
         raise _refused(settings, error) from error
-    if not remote:
+    if remote:
+        from pyspark.sql.connect.client.retries import DefaultPolicy
+
+        session.client.set_retry_policies([DefaultPolicy(max_retries=ATTEMPTS, max_backoff=2000)])
+    else:
         session.sparkContext.setLogLevel("FATAL")
     if not local:
         _ship_code(session)
@@ -81,6 +85,10 @@ def spark_session(settings: Spark) -> SparkSession:
 
 ANSWERING = 5.0
 """Seconds that a master or a Connect server may take to accept a connection."""
+ATTEMPTS = 6
+"""The number of times that a Connect server that went silent is asked again: after 0.05, 0.2 and 0.8 s, then
+every 2 s to 2.5 s, which is 7 s to 8.6 s in all. PySpark's own client goes on for ten minutes.
+"""
 
 
 def endpoints(settings: Spark) -> list[tuple[str, int]]:
@@ -92,6 +100,11 @@ def endpoints(settings: Spark) -> list[tuple[str, int]]:
     default = 15002 if scheme == "sc" else 7077
     pairs = (one.rpartition(":") for one in re.split(r"[/;]", rest)[0].split(","))
     return [(host or port, int(port) if host and port.isdigit() else default) for host, _, port in pairs]
+
+
+def addresses(settings: Spark) -> tuple[str, ...]:
+    """The endpoints as errors name them: ``host:port``."""
+    return tuple(f"{host}:{port}" for host, port in endpoints(settings))
 
 
 def require_endpoint(settings: Spark) -> None:
@@ -117,7 +130,7 @@ def _refused(settings: Spark, error: Exception) -> SubstrateError:
     """The error of a cluster that answers and gives no session; it names the versions of both, if it can."""
     from pyspark import __version__ as ours
 
-    where = tuple(f"{host}:{port}" for host, port in endpoints(settings))
+    where = addresses(settings)
     versions = (_version_of_master(host) for host, _ in endpoints(settings))
     if theirs := next((one for one in versions if one not in (None, ours)), None):
         hint = f"Give the cluster Spark {ours}, or this environment PySpark {theirs}"
@@ -130,17 +143,11 @@ def _refused(settings: Spark, error: Exception) -> SubstrateError:
 def _version_of_master(host: str) -> str | None:
     """The version that a standalone master's page says; ``None`` where no page is to be had."""
     page = f"http://{host}:{os.environ.get('SPARK_MASTER_WEBUI_PORT', '8080')}/"
-    try:
-        with urlopen(page, timeout=ANSWERING) as answer:
-            said = answer.read(_PAGE).decode("utf-8", "replace")
-    except OSError:
-        return None
+    said, patience = "", Patience(connect=ANSWERING, read=ANSWERING)
+    with suppress(TryAgainError), passing(patience), open_client(patience) as client:
+        said = client.get(page).text
     match = re.search(r'class="version"[^>]*>\s*([\d.]+)', said) if "Spark Master" in said else None
     return match[1] if match else None
-
-
-_PAGE = 1 << 16
-"""The bytes of a master's page that are read: its head."""
 
 
 def leave_session() -> None:
@@ -158,6 +165,14 @@ def stop_jobs() -> None:
 
     with suppress(Exception):  # there is no session, or it is gone
         SparkSession.active().sparkContext.cancelAllJobs()
+
+
+def _forget_server() -> None:
+    """Ask a lost Connect server no more than once to end the session."""
+    from pyspark.sql import SparkSession
+
+    with suppress(Exception):  # the session knows that it is over
+        SparkSession.active().client.set_retry_policies([])
 
 
 def _ended(patience: float = 0) -> str:
@@ -447,13 +462,17 @@ class LostError(SubstrateError):
     """A worker, or the connection to Spark, was lost: what was asked is sound, and may be asked again."""
 
 
+_SERVER_LOST = re.compile(
+    r"StatusCode\.UNAVAILABLE|NO_ACTIVE_SESSION|INVALID_HANDLE\.SESSION|RESPONSE_ALREADY_RECEIVED"
+    r"|RETRIES_EXCEEDED"
+)
+"""Messages of PySpark on a Connect server that does not answer, and on one that was started anew."""
 _LOST = re.compile(
     r"ExecutorLostFailure|Executor heartbeat timed out|Lost executor|worker lost|exited unexpectedly"
     r"|SparkContext was shut down|Master removed our application|masters are unresponsive"
-    r"|FetchFailed|Connection (?:refused|reset|closed)|StatusCode\.UNAVAILABLE"
-    r"|RetriesExceeded|Py4JNetworkError"
+    rf"|FetchFailed|Connection (?:refused|reset|closed)|Py4JNetworkError|{_SERVER_LOST.pattern}"
 )
-"""Messages of Spark on tasks whose process or machine went away, and on a server that does not answer."""
+"""Messages of Spark on tasks whose process or machine went away, and on a server that is lost."""
 
 
 def is_lost(error: Exception) -> bool:
@@ -497,6 +516,11 @@ def plain_errors(stage: str) -> Iterator[None]:
         if gone := _ended(ANSWERING if cut else 0):
             hint = "Free memory, or give it less by spark.config; finished shards are kept"
             raise LostError(gone, where=(stage,), hint=hint) from error
+        if os.environ.get("SPARK_REMOTE") and _SERVER_LOST.search(said):
+            _forget_server()
+            what = "the Connect server was lost, and the session with it"
+            hint = "Start it, and run the stage again: finished shards are kept"
+            raise LostError(what, where=(stage, *addresses(Spark())), hint=hint) from error
         kind = LostError if is_lost(error) else SubstrateError
         raise kind(_cause(said), where=(stage,), hint="The run's log has all of it") from error
 

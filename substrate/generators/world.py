@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Literal
 
 from substrate.generators.layout import join_parts
 
@@ -23,8 +23,10 @@ class World:
         write: writes scenes, given in order, to a folder in the official layout.
         join: writes the release of which each part is a release of some scenes, in order; see
             :func:`~substrate.generators.layout.join_parts`.
-        apart: whether each scene is a case, in the order of numbers and by a name that does not say where in
-            a file it stands, so that a part has cases of its own.
+        apart: set where each scene is a case, by a name that does not say where in a file it stands, so that
+            some parts have the cases of their scenes. Cases come in the order of scenes' numbers
+            (``"number"``), or numbers begin at 0 and cases come in the order of their texts, which are their
+            names (``"text"``).
         counted: what its scenes are called, and how many are made unless told.
         unit: what is counted, in words.
         about: what is generated.
@@ -36,7 +38,7 @@ class World:
     make: Callable[[int, int, Any], bytes]
     write: Callable[[Path, Iterable[bytes], int], object]
     join: Callable[[Path, Parts, int], object] = join_parts
-    apart: bool = False
+    apart: Literal["", "number", "text"] = ""
     counted: tuple[str, int] = ("scenes", 100)
     unit: str = "scenes"
     about: str

@@ -1,8 +1,9 @@
 """A driver: makes some benchmarks' data, logs, answers and scores in the project around the current folder.
 
-    python drive.py BENCHMARK …
+    python drive.py [KEY=VALUE …] [slowly] BENCHMARK …
 
-What is in the project already is taken as it is. A process of its own, since one process has one Spark.
+What is in the project already is taken as it is. With `slowly` each shard but the first waits a while, so
+that there is a middle of a stage. A process of its own, since one process has one Spark.
 """
 
 from __future__ import annotations
@@ -10,15 +11,23 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
+from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
+from orchestration.pipeline import cases
 from orchestration.pipeline.graph import STAGES
+from orchestration.pipeline.parts import Parts, write_parts
 from orchestration.pipeline.spark import application
 from orchestration.project import open_workspace
 from orchestration.registry import BENCHMARKS
+from orchestration.settings import Spark
 from orchestration.stage import Stage
 from orchestration.workspace.folders import Workspace
+from orchestration.workspace.tables import Manifest
 from substrate.base.errors import SubstrateError
 from substrate.base.files import replacing
 
@@ -29,8 +38,12 @@ def main() -> None:
     """Run the stages in order; the project's own errors are the last line, without a stack."""
     overrides = [text for text in sys.argv[1:] if "=" in text]
     workspace = open_workspace(overrides=tuple(overrides))
+    names = [text for text in sys.argv[1:] if "=" not in text]
+    if "slowly" in names:
+        names.remove("slowly")
+        cases.write_parts = write_slowly
     try:
-        for benchmark in (BENCHMARKS[name] for name in sys.argv[1:] if "=" not in name):
+        for benchmark in map(BENCHMARKS.__getitem__, names):
             for step in STEPS:
                 stage = STAGES[f"{benchmark.name}/{step}"]
                 paths = [workspace.path(out) for out in stage.outs]
@@ -39,6 +52,17 @@ def main() -> None:
     except SubstrateError as error:
         sys.exit(f"error: {error}")
     sys.stderr.write(f"{json.dumps(application(workspace.settings.spark))}\n")
+
+
+def wait_and_write(write: Callable[[int, str], None], place: int, name: str) -> None:
+    """Write a shard after two seconds, the first one at once."""
+    time.sleep(2 if place else 0)
+    write(place, name)
+
+
+def write_slowly(settings: Spark, parts: Parts, stage: str) -> Manifest:
+    """As :func:`write_parts`."""
+    return write_parts(settings, replace(parts, write=partial(wait_and_write, parts.write)), stage)
 
 
 def run(stage: Stage, workspace: Workspace, paths: list[Path]) -> None:

@@ -153,8 +153,12 @@ class Cluster:
 
     def start_connect(self) -> str:
         """A Spark Connect server on the cluster, started once; gives its address."""
-        if self.connect:
-            return self.connect
+        if not self.connect:
+            self.connect, _ = self.start_server("connect")
+        return self.connect
+
+    def start_server(self, name: str) -> tuple[str, Machine]:
+        """A further Spark Connect server, with its address first."""
         port = free_port()
         configuration = {
             "spark.connect.grpc.binding.address": "127.0.0.1",
@@ -167,10 +171,9 @@ class Cluster:
         submit += ["--class", "org.apache.spark.sql.connect.service.SparkConnectServer"]
         for key, value in configuration.items():
             submit += ["--conf", f"{key}={value}"]
-        server = self.start("connect", [*submit, "spark-internal"], {"SPARK_DAEMON_MEMORY": "640m"})
+        server = self.start(name, [*submit, "spark-internal"], {"SPARK_DAEMON_MEMORY": "640m"})
         server.wait_for("Spark Connect server started at")
-        self.connect = f"sc://127.0.0.1:{port}"
-        return self.connect
+        return f"sc://127.0.0.1:{port}", server
 
 
 @contextmanager

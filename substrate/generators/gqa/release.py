@@ -28,6 +28,7 @@ WORLDS = {
         make=make_scene,
         write=write_scenes,
         join=partial(join_parts, listing=RECORDS),
+        apart="text",
         about="GQA's scene graphs and questions: sampled everyday scenes with gold of their own.",
     )
 }

@@ -28,7 +28,7 @@ def _world_of(level: str) -> World:
         make=partial(make_spec, level=level),
         write=partial(write_specs, level=level),
         join=partial(join_specs, level=level),
-        apart=True,
+        apart="number",
         counted=("specs", 500),
         unit="specifications",
         about="Twin-EventLog's specifications with gold by SQL over the raw schedule, and their datasheet.",

@@ -23,7 +23,8 @@ def test_what_tasks_write_is_what_one_process_writes(
     name: str, make_project: Callable[..., Path], tmp_path: Path
 ) -> None:
     root = make_project(scenes=3)
-    source, workspace = WORLDS[name], open_workspace("sample")
+    # So many images that their order as texts is not that of numbers, and that parts share no shard.
+    source, workspace = WORLDS[name], open_workspace("sample", ("profiles.sample.gqa.scenes=23",))
     out = workspace.data / name
     out.parent.mkdir(parents=True)
     make_dataset(source, workspace, out)
@@ -36,7 +37,7 @@ def test_what_tasks_write_is_what_one_process_writes(
 
     with task_figures() as figures:
         by_tasks = cases_of(workspace, source, f"{name}/logs")
-    assert bool(figures) == world.apart
+    assert bool(figures) == bool(world.apart)
     assert {path.name for path in (root / "storage/sample").iterdir()} == {"cases"}
     found = [*read_cases(workspace.storage, by_tasks)]
     assert found == _as_it_is_read(source, out, root)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pytest
 from projects import QUICK_JAVA, ROOT
-from spark_cluster import Cluster, cluster, why_not
+from spark_cluster import Cluster, Machine, cluster, why_not
 
 from orchestration.pipeline.spark import NUMBER, PLACE, map_rows, numbers_frame, plain_errors, spark_session
 from orchestration.settings import Spark
@@ -55,6 +55,11 @@ class Field(NamedTuple):
     shared: Path
     local: Driven
 
+    @property
+    def twin(self) -> dict[str, bytes]:
+        """The local results of Twin-EventLog alone."""
+        return {name: value for name, value in self.local.results.items() if "twin" in name}
+
     def new(self, name: str, small_project: Callable[..., Path]) -> Path:
         """A project with the same data as the local one."""
         root = small_project(self.projects / name, scenes=3)
@@ -84,9 +89,12 @@ def inherited() -> dict[str, str]:
     return kept | {"SPARK_SUBMIT_OPTS": QUICK_JAVA}
 
 
-def end(root: Path, driver: subprocess.Popen[str]) -> Driven:
-    """Wait for a driver."""
-    _, said = driver.communicate(timeout=PATIENCE)
+def end(root: Path, driver: subprocess.Popen[str], patience: float = PATIENCE) -> Driven:
+    """Wait for a driver; one that takes longer is ended."""
+    try:
+        _, said = driver.communicate(timeout=patience)
+    finally:
+        driver.kill()
     return Driven(root, driver.returncode, said)
 
 
@@ -199,8 +207,7 @@ def test_a_worker_that_is_killed_in_the_middle_changes_no_byte(
     finally:
         found = end(root, driver)
     assert found.code == 0, found.said
-    expected = {name: value for name, value in field.local.results.items() if "twin" in name}
-    assert found.results == expected
+    assert found.results == field.twin
 
 
 @pytest.mark.long
@@ -221,25 +228,61 @@ def test_a_master_that_is_killed_in_the_middle_is_named_and_the_next_run_goes_on
     assert machines.master.partition("://")[2] in found.said
     found = end(root, start(root, storage, "spark.shard=1", "twin", SPARK_MASTER=field.machines.master))
     assert found.code == 0, found.said
-    assert found.results == {name: value for name, value in field.local.results.items() if "twin" in name}
+    assert found.results == field.twin
+
+
+@pytest.mark.long
+def test_a_connect_server_that_is_killed_in_any_stage_is_named_and_the_next_run_goes_on(
+    field: Field, small_project: Callable[..., Path]
+) -> None:
+    root, storage = field.new("server", small_project), field.shared / "server"
+    shutil.rmtree(root / "data/sample/twin")
+    kept: dict[Path, int] = {}
+    for stage, shards, out in (
+        ("dataset", "made/twin/*/*.tar", "data/sample/twin"),
+        ("logs", "logs/twin/*/*.parquet", "artifacts/sample/twin/logs/index.jsonl"),
+        ("answers", "answers/twin.answers/*/*.jsonl", "artifacts/sample/twin/answers.jsonl"),
+    ):
+        address, server = field.machines.start_server(f"server-{stage}")
+        driver = start(root, storage, "slowly", "spark.shard=1", "twin", SPARK_REMOTE=address)
+        try:
+            while not (done := [*storage.glob(f"sample/{shards}")]):
+                assert driver.poll() is None, driver.communicate()
+                time.sleep(0.05)
+        finally:
+            server.kill()
+        kept |= {file: file.stat().st_ino for file in done if stage == "logs"}
+        found = end(root, driver, 120)
+        lost = f"twin/{stage}: {address.partition('://')[2]}: the Connect server was lost"
+        assert found.said.splitlines()[-1].startswith(f"error: {lost}, and the session with it. Start it, ")
+        assert not (root / out).exists()
+    address = field.machines.start_connect()
+    found = end(root, start(root, storage, "spark.shard=1", "twin", SPARK_REMOTE=address))
+    assert found.code == 0, found.said
+    assert found.results == field.twin
+    assert {file: file.stat().st_ino for file in kept} == kept
+
+
+def require_same_bytes(field: Field, root: Path, odd: Machine) -> None:
+    """Hold that an odd worker has a part in a project's run, and changes no byte of it; it is ended then."""
+    try:
+        driver = start(
+            root, field.shared / root.name, "spark.shard=1", "twin", SPARK_MASTER=field.machines.master
+        )
+        found = end(root, driver)
+        assert list(odd.log.parent.glob("work/app-*")), "the worker has no part in it"
+    finally:
+        odd.kill()
+    assert found.code == 0, found.said
+    assert found.results == field.twin
 
 
 @pytest.mark.long
 def test_a_worker_whose_disk_is_full_changes_no_byte(
     field: Field, small_project: Callable[..., Path]
 ) -> None:
-    root = field.new("full", small_project)
-    sick = field.machines.start_worker(room="1m")  # less than the code that a session sends
-    try:
-        driver = start(
-            root, field.shared / "full", "spark.shard=1", "twin", SPARK_MASTER=field.machines.master
-        )
-        found = end(root, driver)
-        assert list(sick.log.parent.glob("work/app-*")), "the worker has no part in it"
-    finally:
-        sick.kill()
-    assert found.code == 0, found.said
-    assert found.results == {name: value for name, value in field.local.results.items() if "twin" in name}
+    # It has less room than the code that a session sends.
+    require_same_bytes(field, field.new("full", small_project), field.machines.start_worker(room="1m"))
 
 
 FAKETIME = Path("/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1")
@@ -260,19 +303,9 @@ def test_a_worker_of_another_java_whose_clock_is_off_changes_no_byte(
     java = other_java()
     if not (FAKETIME.is_file() and java):
         pytest.skip("there is no libfaketime, or no second Java")
-    root = field.new("odd", small_project)
     clock = {"LD_PRELOAD": str(FAKETIME), "FAKETIME": "+2h", "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
     odd = field.machines.start_worker({"JAVA_HOME": str(java), **clock})
-    try:
-        driver = start(
-            root, field.shared / "odd", "spark.shard=1", "twin", SPARK_MASTER=field.machines.master
-        )
-        found = end(root, driver)
-        assert list(odd.log.parent.glob("work/app-*")), "the worker has no part in it"
-    finally:
-        odd.kill()
-    assert found.code == 0, found.said
-    assert found.results == {name: value for name, value in field.local.results.items() if "twin" in name}
+    require_same_bytes(field, field.new("odd", small_project), odd)
 
 
 def local_rows(work: Callable[[dict[str, Any]], Any], schema: pa.Schema = MADE, count: int = 9) -> pa.Table:
