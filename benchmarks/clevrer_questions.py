@@ -24,7 +24,8 @@ from substrate.domains.clevrer.parameters import Counterfactual, Parameters, Pre
 from substrate.domains.clevrer.program import Step, World, run
 from substrate.domains.clevrer.scene import Event, Scene
 from substrate.domains.clevrer.trial import trials
-from substrate.generators.clevrer import WorldScene, generate_scene
+from substrate.generators.clevrer import WorldScene, generate_annotation, generate_scene, predictive_questions
+from substrate.generators.clevrer.choices import Wrong
 
 FIRST = 90_000
 METHODS: Mapping[str, Parameters] = {
@@ -132,11 +133,13 @@ def named(question: Question, scene: Scene) -> tuple[int, list[frozenset[int]]]:
 
 def predictive(numbers: Sequence[int], seed: int) -> Iterator[str]:
     """Accuracies by kind of wrong choice, and over the parameters with the first kind."""
-    for kind in ("any", "near", "met"):
-        scenes = [
-            (Scene(annotation_log(one.annotation)), one.truth.scene_index, asked(one, "predictive"))
-            for one in (generate_scene(number, seed, wrong=kind) for number in numbers)
-        ]
+    kinds: tuple[Wrong, ...] = ("any", "near", "met")
+    made = [
+        (Scene(annotation_log(generate_annotation(number, seed))), predictive_questions(number, seed, *kinds))
+        for number in numbers
+    ]
+    for kind in kinds:
+        scenes = [(scene, number, asks[kind]) for number, (scene, asks) in zip(numbers, made, strict=True)]
         yield f"\n| wrong choice: {kind} | questions right | choices right |\n|---|---|---|"
         yield from accuracies(scenes, CONFIGURATIONS if kind != "any" else {**CONFIGURATIONS, **GRID})
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import msgspec
@@ -45,13 +45,18 @@ class Variant(NamedTuple):
 
         A variant of the kinematics is a configuration as printed: what was set for another is not its own.
         """
-        raw = msgspec.to_builtins(base)
-        if (
-            self.subset == "predictive"
-            and f"predictive.configuration={base.predictive.configuration}" not in self.overrides
-        ):
-            raw["predictive"] = msgspec.to_builtins(Predictive())
-        return convert(override(raw, self.overrides), Parameters, self.name)
+        return _parameters(self, base)
+
+
+@cache
+def _parameters(variant: Variant, base: Parameters) -> Parameters:
+    raw = msgspec.to_builtins(base)
+    if (
+        variant.subset == "predictive"
+        and f"predictive.configuration={base.predictive.configuration}" not in variant.overrides
+    ):
+        raw["predictive"] = msgspec.to_builtins(Predictive())
+    return convert(override(raw, variant.overrides), Parameters, variant.name)
 
 
 def _of(subset: str, key: str, *values: str) -> list[Variant]:

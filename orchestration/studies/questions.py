@@ -18,7 +18,7 @@ from substrate.domains.clevrer.parameters import Parameters, Predictive
 from substrate.domains.clevrer.scene import Scene
 from substrate.domains.clevrer.trial import trials
 from substrate.domains.rows import Row
-from substrate.generators.clevrer import generate_scene
+from substrate.generators.clevrer import predictive_questions
 from substrate.generators.clevrer.choices import Wrong
 from substrate.log.event_log import EventLog
 
@@ -41,11 +41,11 @@ def near_misses(
     if split != "generated":
         return
     scene = Scene(logs[0])
-    asks = {OWN: msgspec.json.decode(case.questions, type=SceneQuestions)}
-    for kind, label in OTHERS.items():
-        asks[label] = generate_scene(int(case.scene), seed, wrong=kind).questions
-    for label, made in asks.items():
-        asked = [question for question in made.questions if question.question_type == "predictive"]
+    made = msgspec.json.decode(case.questions, type=SceneQuestions).questions
+    asks = {OWN: [question for question in made if question.question_type == "predictive"]}
+    for kind, others in predictive_questions(int(case.scene), seed, *OTHERS).items():
+        asks[OTHERS[kind]] = others
+    for label, asked in asks.items():
         for name in CONFIGURATIONS:
             given = replace(parameters, predictive=Predictive(name))
             for row in answer_scene(scene.log, int(case.scene), asked, given, split):

@@ -11,7 +11,15 @@ from substrate.generators.clevrer.scene import (
     WorldScene,
     generate_annotation,
     generate_scene,
+    predictive_questions,
     scene_files,
 )
 
-__all__ = ["Truth", "WorldScene", "generate_annotation", "generate_scene", "scene_files"]
+__all__ = [
+    "Truth",
+    "WorldScene",
+    "generate_annotation",
+    "generate_scene",
+    "predictive_questions",
+    "scene_files",
+]

@@ -11,7 +11,7 @@ from substrate.base.errors import ParameterError
 from substrate.domains.clevrer.format import FRAMES, Annotation, Collision, ObjectProperty
 from substrate.domains.comphy.format import TargetQuestions
 from substrate.generators.clevrer.physics import HIDDEN_FRAMES
-from substrate.generators.comphy.physics import Solid, simulate
+from substrate.generators.comphy.physics import Solid, pulls, simulate
 from substrate.generators.comphy.questions import Change, asks_of_future, changes, write_down
 from substrate.generators.comphy.sampling import REFERENCE_FRAMES, Example, Video, example
 from substrate.generators.layout import QUESTIONS
@@ -75,7 +75,7 @@ def generate_target(scene_index: int, seed: int) -> WorldTarget:
         _annotation(scene_index, made, video, f"sim_{scene_index:05d}_{number}.mp4", REFERENCE_FRAMES)
         for number, video in enumerate(made.references)
     ]
-    changed = {change: _contacts_with(made, change) for change in changes(made.hidden)}
+    changed = _changed_contacts(made)
     truth = Truth(
         scene_index,
         [HiddenProperties(number, one.mass, one.charge) for number, one in enumerate(made.hidden)],
@@ -109,19 +109,30 @@ _CHANGED = {
 }
 
 
-def _contacts_with(made: Example, change: Change) -> list[Collision]:
-    number, word = change
-    contacts = list(made.target.run.contacts)
-    if (
-        word in ("counterfact_lighter", "counterfact_heavier")
-        and not made.hidden[number].charge
-        and not any(number in c.object_ids for c in contacts)
-    ):
-        return contacts  # a solid that touches and pulls nothing slides the same whatever its mass
-    solids: list[Solid] = [
-        _CHANGED[word](solid) if solid.body.object_id == number else solid for solid in made.target.solids
-    ]
-    return list(simulate(solids, FRAMES + HIDDEN_FRAMES).contacts)
+def _changed_contacts(made: Example) -> dict[Change, list[Collision]]:
+    """The contacts of the target's world under each change; changes that come to the same are simulated once:
+    of two charges it does not matter which one is turned or taken away.
+    """
+    observed, found = list(made.target.run.contacts), dict[Change, list[Collision]]()
+    worlds: dict[Any, list[Collision]] = {}
+    for number, word in changes(made.hidden):
+        if (
+            word in ("counterfact_lighter", "counterfact_heavier")
+            and not made.hidden[number].charge
+            and not any(number in c.object_ids for c in observed)
+        ):
+            found[number, word] = (
+                observed  # a solid that touches and pulls nothing slides the same whatever its mass
+            )
+            continue
+        solids: list[Solid] = [
+            _CHANGED[word](solid) if solid.body.object_id == number else solid for solid in made.target.solids
+        ]
+        moves = (*((solid.body, solid.mass) for solid in solids), *pulls(solids))
+        if moves not in worlds:
+            worlds[moves] = list(simulate(solids, FRAMES + HIDDEN_FRAMES).contacts)
+        found[number, word] = worlds[moves]
+    return found
 
 
 def target_files(scene_index: int, seed: int) -> dict[str, Any]:

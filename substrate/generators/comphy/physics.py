@@ -31,6 +31,21 @@ class Solid:
     charge: int
 
 
+def pulls(solids: Sequence[Solid]) -> tuple[tuple[int, int, float], ...]:
+    """Each pair of charged solids by their numbers, and the strength of its force (units³/s²): all that
+    motion knows of charges.
+
+    >>> one, other = (Solid(Body(n, "cube", (n, 0.0), 0.0, (0.0, 0.0)), 1, 1 - 2 * n) for n in (0, 1))
+    >>> pulls([one, other]), pulls([one])
+    (((0, 1, -2.0),), ())
+    """
+    return tuple(
+        (a.body.object_id, b.body.object_id, STRENGTH * a.charge * b.charge)
+        for a, b in combinations(solids, 2)
+        if a.charge and b.charge
+    )
+
+
 def simulate(solids: Sequence[Solid], frames: int, **options: Any) -> Run:
     """CLEVRER's simulation of ``solids``, with its options, under their masses and charges.
 
@@ -49,11 +64,7 @@ def simulate(solids: Sequence[Solid], frames: int, **options: Any) -> Run:
                 bullet.changeDynamics(
                     handles[solid.body.object_id], -1, mass=solid.mass, physicsClientId=client
                 )
-        charged = [
-            (handles[a.body.object_id], handles[b.body.object_id], STRENGTH * a.charge * b.charge)
-            for a, b in combinations(ordered, 2)
-            if a.charge and b.charge
-        ]
+        charged = [(handles[a], handles[b], strength) for a, b, strength in pulls(ordered)]
 
         def push() -> None:
             for a, b, strength in charged:

@@ -149,13 +149,16 @@ def _staged(
     run = None
     for number in range(moving):
         late = future and number == moving - 1
+        # No further than the next one may look for a place: the rest will change.
+        then = _ARRIVAL_HIDDEN[1] + 1 if future and number == moving - 2 else FRAMES
+        length = then if number < moving - 1 else FRAMES + HIDDEN_FRAMES
         for _ in range(_TRIES):
             arrival = rng.randint(*(_ARRIVAL_HIDDEN if late else _ARRIVAL))
             body = _launched(rng, number, properties[number].shape, _aim(rng, bodies, run, arrival), arrival)
             if not _apart([*bodies, body]):
                 continue
-            found = simulate(_solids([*bodies, body], hidden), FRAMES + HIDDEN_FRAMES, stop=_crowded)
-            if len(found.poses) == FRAMES + HIDDEN_FRAMES and (
+            found = simulate(_solids([*bodies, body], hidden), length, stop=_crowded)
+            if len(found.poses) == length and (
                 not late or (found.contacts and found.contacts[-1].frame_id >= FRAMES)
             ):
                 bodies, run = [*bodies, body], found
