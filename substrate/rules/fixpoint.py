@@ -24,7 +24,7 @@ it gives; name a new node with ``BIND(IRI(CONCAT(…)) AS ?node)``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
