@@ -138,8 +138,8 @@ class State:
             store = self._store
             if store is None or (pending and not self._distinct):
                 return self._filled()
-            for insert, number in pending:
-                quad = self._triples.quad(number)
+            quads = self._triples.quads([number for _, number in pending])
+            for (insert, _), quad in zip(pending, quads, strict=True):
                 if not insert:
                     store.remove(quad)
                 elif quad not in store:

@@ -229,9 +229,7 @@ class _Applied:
         idle_at = self._idle_at
         return idle_at is not None and (idle_at == tick or not self._follows_tick or not self.awake)
 
-    def changed(
-        self, facts: Facts, state: Callable[[], State], tick: int, *, plain: bool
-    ) -> list[Spelled]:
+    def changed(self, facts: Facts, state: Callable[[], State], tick: int, *, plain: bool) -> list[Spelled]:
         """The rule's changes to the state: retractions, then insertions, each in the order of their text."""
         changes, self.changes = self.changes, []
         self._find_foci(facts, changes)
