@@ -135,12 +135,13 @@ def fork(
     first = intervention.deltas(log.state(at - 1), at) if intervention else ()
     branch = log.branch(start, Descent(log.digest, at))
     branch.extend(first)
-    if isinstance(emitter, SpellingEmitter):
-        branch.extend_spelled(_from_branch(emitter.spell(branch, log, at), at))
-    elif emitter:
-        branch.extend(_from_branch(emitter.emit(branch, log, at), at))
-    else:
+    # Whether something follows a protocol takes as long to tell as the rest of a fork
+    if not emitter:
         branch.follow(log, start, stop)
+    elif isinstance(emitter, SpellingEmitter):
+        branch.extend_spelled(_from_branch(emitter.spell(branch, log, at), at))
+    else:
+        branch.extend(_from_branch(emitter.emit(branch, log, at), at))
     return branch
 
 

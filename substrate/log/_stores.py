@@ -111,7 +111,6 @@ class Stores:
 
     def __init__(self) -> None:
         self.reset()
-        _ALL.add(self)
 
     def reset(self) -> None:
         """Begin anew, in a process that was forked."""
@@ -128,6 +127,7 @@ class Stores:
         It is ``None`` where the state has triples that a store takes for one (``"01"`` and ``"1"``): only
         a store filled for it alone has what it should.
         """
+        _USED.add(self)
         taken = self._taken(record, position)
         try:
             store = taken.moved(record, position, standing)
@@ -188,11 +188,11 @@ class Stores:
             return self._free.pop(best)
 
 
-_ALL: WeakSet[Stores] = WeakSet()
+_USED: WeakSet[Stores] = WeakSet()
 
 
 def _reset_all() -> None:
-    for stores in list(_ALL):
+    for stores in list(_USED):
         stores.reset()
 
 

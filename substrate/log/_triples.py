@@ -100,10 +100,11 @@ class Triples:
 
     def texts(self, numbers: Iterable[int]) -> list[str]:
         """The spellings of many triples."""
-        if self._base is not None:
-            return [self.text(number) for number in numbers]
-        spelled = self._texts
-        return [spelled[number] for number in numbers]
+        own, floor, base = self._texts, self._floor, self._base
+        if base is None:
+            return [own[number] for number in numbers]
+        below = base._texts.__getitem__ if base._base is None else base.text
+        return [own[number - floor] if number >= floor else below(number) for number in numbers]
 
     def quad(self, number: int) -> ox.Quad:
         """A triple as a quad of the default graph."""

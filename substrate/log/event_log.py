@@ -27,7 +27,7 @@ from substrate.base.errors import LogError
 from substrate.base.terms import Value, triple
 from substrate.log._chain import Chain
 from substrate.log._locking import MEMORY
-from substrate.log._spelling import require_spelled
+from substrate.log._spelling import PLAIN, require_spelled
 from substrate.log._triples import Triples
 from substrate.log.history import Difference, History, diff, history
 from substrate.log.journal import MEMBER, Damage, Journal, TornTail, read_contents, write_atomically
@@ -255,8 +255,13 @@ class EventLog(Timeline):
             LogError: as :meth:`extend`, and where a line is not ``A`` or ``D`` and one N-Triples statement.
         """
         pairs = list(lines)
+        ticks = [tick for tick, _ in pairs]
         try:
             inserts = bytearray([_INSERTS[line[:2]] for _, line in pairs])
+            spelled = "".join([f"{line}\n" for _, line in pairs])
+            if spelled.count("\n") == len(inserts) and PLAIN.fullmatch(spelled):
+                self._grow(ticks, inserts, [line[2:-2] for _, line in pairs])
+                return
             text = "\n".join([line[2:] for _, line in pairs])
             require_flat(text)
             quads = list(ox.parse(text, ox.RdfFormat.N_TRIPLES))
@@ -269,7 +274,7 @@ class EventLog(Timeline):
                 f"{len(inserts)} lines hold {len(quads)} statements, or a line's end",
                 hint="Write one statement a line",
             )
-        self._grow([tick for tick, _ in pairs], inserts, texts_of(quads), quads)
+        self._grow(ticks, inserts, texts_of(quads), quads)
 
     def extend_spelled(self, deltas: Iterable[Spelled]) -> None:
         """Add deltas whose triples are spelled by who has them from a log or a state, as one step.

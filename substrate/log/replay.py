@@ -83,7 +83,8 @@ class Checkpoints:
     def _keep(self, position: int, standing: dict[int, None]) -> None:
         place = bisect_right(self._positions, position)
         self._positions.insert(place, position)
-        self._saved.insert(place, array("I", standing))
+        # An array takes a list at once, and anything else number by number
+        self._saved.insert(place, array("I", list(standing)))
 
 
 class Timeline(DeltaSequence):

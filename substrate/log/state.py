@@ -115,6 +115,13 @@ class State:
         Args:
             looked_at: patterns of all triples that count; ``None`` where any may.
         """
+        texts = [None] if looked_at is None else [pattern.text for pattern in looked_at]
+        if None not in texts:
+            # Triples that the query names are looked up one by one
+            store = ox.Store()
+            store.extend(quads_of(text for text in texts if text and self._holds(text)))
+            yield store
+            return
         if self._shared is None or self._store is not None:
             yield self._own_store()
             return
@@ -131,8 +138,8 @@ class State:
             store = self._store
             if store is None or (pending and not self._distinct):
                 return self._filled()
-            for insert, number in pending:
-                quad = self._triples.quad(number)
+            quads = self._triples.quads([number for _, number in pending])
+            for (insert, _), quad in zip(pending, quads, strict=True):
                 if not insert:
                     store.remove(quad)
                 elif quad not in store:

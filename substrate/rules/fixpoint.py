@@ -24,7 +24,7 @@ it gives; name a new node with ``BIND(IRI(CONCAT(…)) AS ?node)``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -35,7 +35,7 @@ from substrate.base.limits import LIMITS
 from substrate.base.vocabulary import RDF_TYPE
 from substrate.log.event_log import EventLog
 from substrate.log.state import State
-from substrate.rules._incremental import RuleChange, Settler
+from substrate.rules._incremental import RuleChanges, Settler
 from substrate.rules.rule import Rule
 from substrate.rules.tbox import TBox
 
@@ -85,7 +85,7 @@ def settle(
     """
     settler = Settler(rules, tbox, state)
     try:
-        return list(_firings(settler.settle(tick, rounds), tick))
+        return list(_firings(settler.settle(tick, rounds)))
     finally:
         settler.catch_up()
 
@@ -128,9 +128,9 @@ class RuleEmitter:
         """The same as :meth:`emit`, each triple by its spelling."""
         until = parent.last_tick if self.until is None else self.until
         settler = Settler(self.tbox.rules, self.tbox, branch.state(at))
-        for tick, changes in self._changes(settler, parent, at, until):
-            for _, op, text in changes:
-                yield Spelled(tick, op, text)
+        for changes in self._changes(settler, parent, at, until):
+            for _, deltas in changes:
+                yield from deltas
 
     def firings(self, state: State, given: EventLog, start: int, until: int) -> Iterator[Firing]:
         """The same with the rule behind each delta; ``""`` names no rule, but the log ``given``.
@@ -142,23 +142,21 @@ class RuleEmitter:
             until: last tick.
         """
         settler = Settler(self.tbox.rules, self.tbox, state)
-        for tick, changes in self._changes(settler, given, start, until):
+        for changes in self._changes(settler, given, start, until):
             settler.catch_up()
-            yield from _firings(changes, tick)
+            yield from _firings(changes)
 
     def _changes(
         self, settler: Settler, given: EventLog, start: int, until: int
-    ) -> Iterator[tuple[int, list[RuleChange]]]:
+    ) -> Iterator[list[RuleChanges]]:
         exogenous = frozenset(map(str, self.tbox.exogenous))
         outside = dict(given.lines(given.position(start - 1), given.position(until)))
         for tick in range(start, until + 1):
-            changes: list[RuleChange] = []
-            for line in outside.get(tick, ()):
-                op, text = _OPS[line[0]], line[2:-2]
-                if _decided_by(text) in exogenous:
-                    settler.apply(op, text)
-                    changes.append(RuleChange("", op, text))
-            yield tick, changes + settler.settle(tick, self.rounds)
+            given_now = [Spelled(tick, _OPS[line[0]], line[2:-2]) for line in outside.get(tick, ())]
+            taken = [delta for delta in given_now if _decided_by(delta.text) in exogenous]
+            for delta in taken:
+                settler.apply(delta)
+            yield [RuleChanges("", taken), *settler.settle(tick, self.rounds)]
 
 
 def unfold(tbox: TBox, given: EventLog, until: int, *, rounds: int = ROUNDS) -> EventLog:
@@ -192,10 +190,11 @@ def unfold(tbox: TBox, given: EventLog, until: int, *, rounds: int = ROUNDS) -> 
     made: list[Spelled] = []
     for tick in range(until + 1):
         for line in outside.get(tick, ()):
-            op, text = _OPS[line[0]], line[2:-2]
-            settler.apply(op, text)
-            made.append(Spelled(tick, op, text))
-        made += [Spelled(tick, op, text) for _, op, text in settler.settle(tick, rounds)]
+            delta = Spelled(tick, _OPS[line[0]], line[2:-2])
+            settler.apply(delta)
+            made.append(delta)
+        for _, deltas in settler.settle(tick, rounds):
+            made += deltas
     log = EventLog()
     log.extend_spelled(made)
     return log
@@ -211,8 +210,8 @@ def _decided_by(text: str) -> str:
     return object_ if predicate == _TYPE else predicate
 
 
-def _firings(changes: Iterable[RuleChange], tick: int) -> Iterator[Firing]:
-    made = list(changes)
-    quads = quads_of(text for _, _, text in made)
-    for (rule, op, _), quad in zip(made, quads, strict=True):
-        yield Firing(rule, Delta(tick, op, triple_of(quad)))
+def _firings(changes: Sequence[RuleChanges]) -> Iterator[Firing]:
+    quads = iter(quads_of(text for _, deltas in changes for _, _, text in deltas))
+    for rule, deltas in changes:
+        for tick, op, _ in deltas:
+            yield Firing(rule, Delta(tick, op, triple_of(next(quads))))

@@ -25,6 +25,15 @@ class Pattern(NamedTuple):
     predicate: str | None
     object: str | None
 
+    @property
+    def text(self) -> str | None:
+        """The triple that fits, spelled as a log spells it; ``None`` where several may.
+
+        >>> Pattern("<urn:s>", "<urn:p>", '"a"').text, Pattern("<urn:s>", "<urn:p>", None).text
+        ('<urn:s> <urn:p> "a"', None)
+        """
+        return None if None in self else " ".join(filter(None, self))
+
 
 class _Beyond(Exception):  # noqa: N818  # no error: the whole state is asked
     pass

@@ -196,3 +196,12 @@ def test_a_state_that_comes_back_is_found_at_once() -> None:
     )
     with pytest.raises(TBoxError, match="still firing: off, on"):
         settle(blinking.rules, blinking, EventLog().state(), 0, rounds=10**15)
+
+
+def test_a_rule_about_a_number_sees_it_in_every_spelling() -> None:
+    ones = box(":one a sh:SPARQLRule ; sh:construct 'CONSTRUCT { ?a :is :one } WHERE { ?a :counts 1 }' .")
+    log = given(*(f'<urn:t:{name}> <urn:t:counts> "{n}"^^{INTEGER}' for name, n in (("a", "1"), ("b", "01"))))
+    assert [text for text in sorted(unfold(ones, log, until=0).state().texts()) if "one" in text] == [
+        "<urn:t:a> <urn:t:is> <urn:t:one>",
+        "<urn:t:b> <urn:t:is> <urn:t:one>",
+    ]

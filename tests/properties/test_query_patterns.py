@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from substrate import Assert, EventLog, fork
-from substrate.base.delta import quads_of
+from substrate.base.delta import Op, quads_of
 from substrate.sparql.patterns import Pattern, looked_at
 
 PREFIXES = {"t": "urn:t:"}
@@ -161,6 +161,8 @@ ASKED = [
     "SELECT ?o (COUNT(?s) AS ?n) { ?s t:q ?o } GROUP BY ?o",
     "SELECT ?s { ?s t:q 1 }",
     "SELECT ?s ?p { ?s ?p t:c }",
+    "CONSTRUCT WHERE { t:3 t:p 'a' . t:3 t:p t:b }",
+    "CONSTRUCT { t:3 t:lacks t:c } WHERE { t:3 t:p 'a' FILTER NOT EXISTS { t:3 t:q t:c } }",
 ]
 
 
@@ -175,6 +177,8 @@ def test_ticks_far_apart_are_answered_as_by_stores_of_their_own() -> None:
             one.extend_lines([*lines, (tick + 20, f'A <urn:t:3> <urn:t:q> "{tick}" .')])
             for _ in range(6):
                 state, query = one.state(chance.randrange(tick + 21)), chance.choice(ASKED)
+                if chance.random() < 0.2:  # a state of one's own is asked what it was made
+                    state.apply(chance.choice(list(Op)), quads_of(["<urn:t:3> <urn:t:q> <urn:t:c>"])[0])
                 alone = _store(sorted(state.texts()))
                 found = state.query(query, prefixes=PREFIXES)
                 assert sorted(map(str, found)) == _answer(alone, query)  # pyright: ignore

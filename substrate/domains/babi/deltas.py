@@ -16,6 +16,7 @@ from urllib.parse import quote
 
 import pyoxigraph as ox
 
+from substrate.base.delta import Op, Spelled, quads_of
 from substrate.base.errors import FormatError
 from substrate.base.vocabulary import RDF_TYPE
 from substrate.domains._facts import Facts, literal, text_of_term
@@ -107,6 +108,13 @@ def common_knowledge() -> tuple[str, ...]:
     return tuple(sorted(f"A {quad} ." for quad in (*quads, *labels)))
 
 
+@cache
+def _common_quads() -> tuple[range, list[ox.Quad]]:
+    """The same as quads, with their numbers in a story's log, which opens with them."""
+    quads = quads_of(line[2:-2] for line in common_knowledge())
+    return range(len(quads)), quads
+
+
 def _is_fact(quad: ox.Quad) -> bool:
     classified = quad.object if quad.predicate == RDF_TYPE else quad.predicate
     return isinstance(classified, ox.NamedNode) and classified.value.startswith(NAMESPACE)
@@ -136,12 +144,13 @@ def story_log(story: Story) -> EventLog:
     >>> tick, reason.partition(". ")[0]
     (1, "unknown sentence 'Mary sings loudly.': 'sings loudly' cannot be read")
     """
-    facts, deltas, told = Facts(), list[tuple[int, str]](), list[str]()
+    facts, deltas, told = Facts(), list[Spelled](), list[str]()
 
     def tell(tick: int, lines: Iterable[str]) -> None:
         for line in lines:
-            facts.change(line[0], line[2:-2])
-            deltas.append((tick, line))
+            letter, text = line[0], line[2:-2]
+            facts.change(letter, text)
+            deltas.append(Spelled(tick, Op.INSERT if letter == "A" else Op.RETRACT, text))
 
     tell(0, common_knowledge())
     for statement in story.statements:
@@ -162,7 +171,9 @@ def story_log(story: Story) -> EventLog:
             tell(statement.id, lines)
             break
     log = EventLog()
-    log.extend_lines(deltas)  # parsed at once, because a question's SPARQL needs the quads
+    log.extend_spelled(deltas)
+    # A question's SPARQL needs these quads, in every story
+    log.triples.keep(*_common_quads())
     return log
 
 

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from functools import lru_cache
 from urllib.parse import quote
 
-from substrate.base.delta import Op, Spelled
 from substrate.domains.gqa.format import SceneGraph, SceneObject
 from substrate.domains.gqa.ontology import NAMESPACE, Ontology, default, local
 from substrate.log.event_log import EventLog
@@ -55,13 +54,7 @@ def scene_log(image_id: str, graph: SceneGraph, ontology: Ontology | None = None
     log = EventLog()
     annotated = sorted(set(_annotated(image_id, graph)))
     entailed = sorted(set(_entailed(image_id, graph, ontology)) - set(annotated))
-    lines = [(ANNOTATED, line) for line in annotated] + [(ENTAILED, line) for line in entailed]
-    whole = "".join(annotated + entailed)
-    if whole.isprintable() and "\\" not in whole:
-        # Spelled as N-Triples spells it
-        log.extend_spelled([Spelled(tick, Op.INSERT, line[2:-2]) for tick, line in lines])
-    else:
-        log.extend_lines(lines)
+    log.extend_lines([(ANNOTATED, line) for line in annotated] + [(ENTAILED, line) for line in entailed])
     return log
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from substrate.rules._incremental.facts import (
     BeyondError,
@@ -40,29 +40,11 @@ _TAKES = "objects, subjects, tick, foci, subject, object_, found"
 class Occurrence(NamedTuple):
     """A pattern of a query, in it or in its conditions, and the search that begins where a triple fits it."""
 
-    pattern: Pattern
-    subject: int | None
-    """The place of its subject among the query's variables; ``None`` for what is none of them."""
-    object: int | None
-    """The place of its object."""
     helps: bool
     """True if a triple that fits may let a solution be; False if it may keep one from being."""
+    agreeing: Callable[[set[Solution], str, str, str], Sequence[Solution]]
+    """The solutions that a triple, by its subject and its object, may bear on through this pattern."""
     search: _Search
-
-    def agreeing(self, solutions: set[Solution], fact: Fact, tick: str) -> list[Solution]:
-        """The solutions that a triple may bear on through this pattern."""
-        if self.pattern.subject == self.pattern.object and fact[0] != fact[2]:
-            return []
-        found = list(solutions)
-        for part, place, term in (
-            (self.pattern.subject, self.subject, fact[0]),
-            (self.pattern.object, self.object, fact[2]),
-        ):
-            if place is not None:
-                found = [one for one in found if one[place] == term]
-            elif (part[0] != "?" and part != term) or (part == "?tick" and tick != term):
-                return []
-        return found
 
 
 class Join:
@@ -94,11 +76,9 @@ class Join:
     @cached_property
     def occurrences(self) -> Mapping[str, tuple[Occurrence, ...]]:
         """By predicate, where a changed triple touches solutions."""
-        places = {name: place for place, name in enumerate(self.variables)}
         found: dict[str, list[Occurrence]] = {}
         for pattern, helps in _signed(self._query.body):
-            subject, object_ = places.get(pattern.subject), places.get(pattern.object)
-            occurrence = Occurrence(pattern, subject, object_, helps, self._search(pattern))
+            occurrence = Occurrence(helps, self._agreeing(pattern), self._search(pattern))
             found.setdefault(pattern.predicate, []).append(occurrence)
         return {predicate: tuple(those) for predicate, those in found.items()}
 
@@ -135,7 +115,7 @@ class Join:
         for came, fact in changes:
             for occurrence in self.occurrences.get(fact[1], ()):
                 if occurrence.helps is not came:
-                    hindered = occurrence.agreeing(solutions, fact, tick) if solutions else ()
+                    hindered = occurrence.agreeing(solutions, fact[0], fact[2], tick) if solutions else ()
                     if not hindered:
                         continue
                     touched = True
@@ -176,6 +156,19 @@ class Join:
         source.group(self._query.body, known)
         source.write(f"found.add(({''.join(f'{source.name(part)}, ' for part in self.variables)}))")
         return source.compiled(_TAKES)
+
+    def _agreeing(self, pattern: Pattern) -> Callable[[set[Solution], str, str, str], Sequence[Solution]]:
+        source = _Source()
+        tests: list[str] = []
+        if pattern.subject == pattern.object:
+            source.write("if subject != object_: return ()")
+        for part, term in ((pattern.subject, "subject"), (pattern.object, "object_")):
+            if part in self.variables:
+                tests.append(f"one[{self.variables.index(part)}] == {term}")
+            elif part[0] != "?" or part == "?tick":
+                source.write(f"if {source.name(part)} != {term}: return ()")
+        source.write(f"return [one for one in solutions if {' and '.join(tests) or True}]")
+        return source.compiled("solutions, subject, object_, tick")
 
     def _giving(self) -> Callable[[Solution, str, set[str]], None]:
         source = _Source()
@@ -244,7 +237,7 @@ class _Source:
         self._values[name] = value
         return name
 
-    def compiled(self, takes: str) -> Callable[..., None]:
+    def compiled(self, takes: str) -> Callable[..., Any]:
         text = "\n".join((f"def function({takes}):", *self._lines, "    return"))
         exec(text, self._values)
         # The line before has put it there

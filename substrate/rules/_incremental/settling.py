@@ -14,11 +14,11 @@ from typing import NamedTuple
 
 import pyoxigraph as ox
 
-from substrate.base.delta import Op
+from substrate.base.delta import Op, Spelled
 from substrate.base.errors import TBoxError
 from substrate.base.vocabulary import RDF_TYPE
 from substrate.log.state import State
-from substrate.rules._incremental.facts import BeyondError, Fact, Facts, is_plain
+from substrate.rules._incremental.facts import BeyondError, Facts, is_plain
 from substrate.rules._incremental.joins import Join, Solution, Step
 from substrate.rules._incremental.premises import read_query
 from substrate.rules._incremental.queries import constructed
@@ -29,12 +29,11 @@ _MANY = 64
 """So many changed triples, and a query is joined anew."""
 
 
-class RuleChange(NamedTuple):
-    """A change that a rule made: its name, and the triple as spelled in N-Triples."""
+class RuleChanges(NamedTuple):
+    """The changes that a rule made when it was applied once, in order; one at least."""
 
     rule: str
-    op: Op
-    text: str
+    deltas: list[Spelled]
 
 
 class Settler:
@@ -50,69 +49,69 @@ class Settler:
     def __init__(self, rules: Sequence[Rule], tbox: TBox, state: State) -> None:
         self._tbox = tbox
         self._state = state
-        self._behind: list[tuple[Op, str]] = []
+        self._behind: list[Spelled] = []
         self._rules = [_Applied(_ready(rule, tbox)) for rule in rules]
-        self._watching: dict[str, list[tuple[_Applied, frozenset[str] | None, bool]]] = {}
+        watching: dict[str, dict[str | None, list[tuple[_Applied, bool]]]] = {}
         for rule in self._rules:
             for aims, watched in enumerate((rule.ready.watched, rule.ready.aimed)):
                 for predicate, objects in watched.items():
-                    self._watching.setdefault(predicate, []).append((rule, objects, bool(aims)))
-        self._facts = Facts(self._watching)
+                    some = watching.setdefault(predicate, {None: []})
+                    for object_ in objects or (None,):
+                        some.setdefault(object_, []).append((rule, bool(aims)))
+        for some in watching.values():
+            anyone = some.pop(None)
+            # Who watches any object watches these as well
+            some.update((object_, those + anyone) for object_, those in some.items())
+            some[None] = anyone
+        self._watching = watching
+        self._facts = Facts(watching)
         self._odd: set[str] = set()
         self._standing = state.texts()
-        facts, known = self._facts, self._watching
         for text in self._standing:
-            # No rule was applied yet, so that none has to be told
-            subject, predicate, object_ = text.split(" ", 2)
-            if predicate in known:
-                if subject[0] != "<" or not is_plain(object_):
-                    self._odd.add(text)
-                else:
-                    facts.add((subject, predicate, object_))
+            # No rule was applied yet: each is to look at everything
+            self._note(text, came=True)
 
-    def apply(self, op: Op, text: str) -> bool:
+    def apply(self, delta: Spelled) -> bool:
         """Change the state by one operation; returns True if it made a difference."""
+        _, op, text = delta
         came = op is Op.INSERT
         standing = self._standing
         if (text in standing) is came:
             return False
         (standing.add if came else standing.remove)(text)
-        self._behind.append((op, text))
-        subject, predicate, object_ = text.split(" ", 2)
-        watching = self._watching.get(predicate)
-        if watching is not None:
-            self._note((subject, predicate, object_), watching, text, came=came)
+        self._behind.append(delta)
+        self._note(text, came=came)
         return True
 
     def catch_up(self) -> State:
         """The state, after all that was applied."""
-        for op, text in self._behind:
+        for _, op, text in self._behind:
             self._state._change(op, text)
         self._behind.clear()
         return self._state
 
-    def _note(
-        self,
-        fact: Fact,
-        watching: Iterable[tuple[_Applied, frozenset[str] | None, bool]],
-        text: str,
-        *,
-        came: bool,
-    ) -> None:
-        """Tell the rules of a change that they watch."""
-        subject, _, object_ = fact
+    def _note(self, text: str, *, came: bool) -> None:
+        """Take in a change, and tell the rules that watch it."""
+        subject, predicate, object_ = text.split(" ", 2)
+        some = self._watching.get(predicate)
+        if some is None:
+            return
         if subject[0] != "<" or not is_plain(object_):
             (self._odd.add if came else self._odd.discard)(text)
             return
+        rules = some.get(object_) or some[None]
+        if not rules:
+            return
+        fact = subject, predicate, object_
         (self._facts.add if came else self._facts.remove)(fact)
         step = came, fact
-        for rule, objects, aims in watching:
-            if (aims or rule.awake) and (objects is None or object_ in objects):
+        for rule, aims in rules:
+            if aims or rule.awake:
                 rule.changes.append(step)
 
-    def settle(self, tick: int, rounds: int) -> list[RuleChange]:
+    def settle(self, tick: int, rounds: int) -> list[RuleChanges]:
         """The rules' changes at a tick, in order; errors as :func:`substrate.rules.fixpoint.settle`."""
-        made: list[RuleChange] = []
+        made: list[RuleChanges] = []
         net: set[str] = set()
         seen, power, age = frozenset(net), 1, 0
         last = 0
@@ -122,10 +121,10 @@ class Settler:
                 # A triple that only Oxigraph can judge is in no rule's changes
                 if not rule.changes and not self._odd and rule.idles(tick):
                     continue
-                for op, text in rule.changed(self._facts, self.catch_up, tick, plain=not self._odd):
-                    if self.apply(op, text):
-                        net ^= {text}
-                        made.append(RuleChange(rule.ready.rule.name, op, text))
+                deltas = rule.changed(self._facts, self.catch_up, tick, plain=not self._odd)
+                if deltas and (deltas := list(filter(self.apply, deltas))):
+                    net.symmetric_difference_update([delta.text for delta in deltas])
+                    made.append(RuleChanges(rule.ready.rule.name, deltas))
             if len(made) == last:
                 return made
             # Brent's cycle detection: a state that comes back will come back for ever.
@@ -230,28 +229,25 @@ class _Applied:
         idle_at = self._idle_at
         return idle_at is not None and (idle_at == tick or not self._follows_tick or not self.awake)
 
-    def changed(
-        self, facts: Facts, state: Callable[[], State], tick: int, *, plain: bool
-    ) -> list[tuple[Op, str]]:
+    def changed(self, facts: Facts, state: Callable[[], State], tick: int, *, plain: bool) -> list[Spelled]:
         """The rule's changes to the state: retractions, then insertions, each in the order of their text."""
-        changes = list(self.changes)
-        self.changes.clear()
+        changes, self.changes = self.changes, []
         self._find_foci(facts, changes)
         self._idle_at = None
         if plain and not self.awake:
             self._idle_at = tick
             return []
-        ending, beginning = (
+        ending, beginning = [
             standing.given(changes, facts, state, tick, self._foci, plain=plain)
             for standing in (self._ending, self._beginning)
-        )
+        ]
         if not ending and not beginning:
             if plain and self._joined:
                 self._idle_at = tick
             return []
         return [
-            *((Op.RETRACT, text) for text in sorted(ending - beginning)),
-            *((Op.INSERT, text) for text in sorted(beginning)),
+            *[Spelled(tick, Op.RETRACT, text) for text in sorted(ending - beginning)],
+            *[Spelled(tick, Op.INSERT, text) for text in sorted(beginning)],
         ]
 
     def _find_foci(self, facts: Facts, changes: list[Step]) -> None:
