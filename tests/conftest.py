@@ -20,23 +20,29 @@ signal.signal(signal.SIGHUP, signal.SIG_DFL)
 os.environ.setdefault("SPARK_SUBMIT_OPTS", QUICK_JAVA)
 # Tests start hundreds of processes: each would compile what the one before compiled.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-_PROJECTS = {"small_project", "unchanged_project"}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with what takes longest, so that no worker is left alone with it at the end: the long tests, then
     those that run the pipeline.
+
+    One file that needs the reproduced project comes before all; the others come late, since they wait until
+    it is made.
     """
 
     def turn(item: pytest.Item) -> int:
-        if item.get_closest_marker("long"):
+        names, long = getattr(item, "fixturenames", ()), item.get_closest_marker("long")
+        if "unchanged_project" in names:
+            return 2 if long else 3
+        if long:
             return 0
-        return 1 if _PROJECTS.intersection(getattr(item, "fixturenames", ())) else 2
+        return 1 if "small_project" in names else 4
 
     first: dict[Path, int] = {}
     for item in items:
-        first[item.path] = min(turn(item), first.get(item.path, 2))
-    items.sort(key=lambda item: first[item.path])
+        first[item.path] = min(turn(item), first.get(item.path, 4))
+    makes = next((path for path, place in first.items() if place in (2, 3)), None)
+    items.sort(key=lambda item: -1 if item.path == makes else first[item.path])
 
 
 @pytest.fixture(scope="session")

@@ -7,8 +7,11 @@ reproduction. Runs as a script, so that DVC stays a program of its own.
 from __future__ import annotations
 
 import sys
+from copy import deepcopy
+from functools import cache
 from itertools import groupby
 
+from dvc.dependency import param
 from dvc.exceptions import DvcException
 from dvc.repo import Repo
 
@@ -18,6 +21,10 @@ def commit(targets: list[str]) -> None:
     where none is named: then an output that was not made yet keeps its pin, and so does what
     reads one that was not.
     """
+    # DVC reads the parameters three times for each stage. Each gets its own copy: what stands twice in a lock
+    # file as one object would be written as a link.
+    parameters = cache(param.load_path)
+    param.load_path = lambda path, fs: deepcopy(parameters(path, fs))
     with Repo() as repo, repo.lock:
         found = {stage.addressing: stage for stage in repo.index.stages}
         stages = [found[target] for target in targets or found]

@@ -229,7 +229,7 @@ def test_an_endless_query_holds_nobody_up(path: Path) -> None:
             ended.append("who_knew")
         assert ended == ["who_knew", "query"]
 
-    serving(session, path, "--timeout", 5)
+    serving(session, path, "--timeout", 3)
 
 
 def test_what_is_stored_can_be_read_as_a_resource(path: Path) -> None:

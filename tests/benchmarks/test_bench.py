@@ -13,7 +13,8 @@ from benchmarks.worlds import rows
 from orchestration.cli.main import app
 
 SIZES = {"fork": ("40", "80"), "world": ("1",)}
-SIZES |= dict.fromkeys(("clevrer", "clevrer-executor", "simulated", "twin"), ("2",))
+SIZES |= dict.fromkeys(("clevrer-executor", "clevrer-descriptive", "gqa", "twin"), ("2",))
+SIZES |= dict.fromkeys(("clevrer", "simulated"), ("1",))
 """A single size shows that a bench runs; of two an exponent is made, in the same way for each."""
 
 

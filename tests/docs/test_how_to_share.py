@@ -5,14 +5,21 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
+import yaml
 from runnable_pages import Page
 from shared_project import put_in_git, run
 
 PAGE = Page("how-to-share.md")
 ANSWERS = "artifacts/sample/gqa/answers.jsonl"
+STAGES = ("gqa-logs", "gqa-answers", "gqa-scores", "tables-numbers")
+"""The stages that are shared: DVC looks at each of a project's at every command."""
 
 
 def test_what_is_pushed_is_pulled_in_a_clone(reproduced: Path) -> None:
+    for name in ("dvc.yaml", "dvc.lock"):
+        written = yaml.safe_load((reproduced / name).read_text("utf-8"))
+        written["stages"] = {stage: written["stages"][stage] for stage in STAGES}
+        (reproduced / name).write_text(yaml.safe_dump(written), "utf-8")
     put_in_git(reproduced)
     clone = reproduced.parent / "clone"
     refused = reproduced.parent / "without-a-remote"

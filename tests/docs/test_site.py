@@ -27,19 +27,33 @@ def build(folder: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
+def lay_out(folder: Path) -> Path:
+    shutil.copytree(ROOT / "docs", folder / "docs")
+    shutil.copy(ROOT / "mkdocs.yml", folder)
+    for name in ("scripts", "substrate"):
+        (folder / name).symlink_to(ROOT / name)
+    return folder
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    shutil.copytree(ROOT / "docs", tmp_path / "docs")
-    shutil.copy(ROOT / "mkdocs.yml", tmp_path)
-    for name in ("scripts", "substrate"):
-        (tmp_path / name).symlink_to(ROOT / name)
-    return tmp_path
+    return lay_out(tmp_path)
 
 
-def test_the_site_holds_the_pages_the_programs_and_the_docstrings(folder: Path) -> None:
-    done = build(folder)
-    assert done.returncode == 0, done.stderr
-    site = folder / "build/site"
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site with a report of two pages."""
+    folder = lay_out(tmp_path_factory.mktemp("site"))
+    report = folder / "report"
+    (report / "numbers").mkdir(parents=True)
+    (report / "index.html").write_text('<a href="numbers/a.html?x=1#b">a</a><img src="data:,">', "utf-8")
+    (report / "numbers/a.html").write_text('<p id="b"><a href="../index.html">up</a></p>', "utf-8")
+    done = script(folder, "site.py", report)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder / "build/site"
+
+
+def test_the_site_holds_the_pages_the_programs_and_the_docstrings(site: Path) -> None:
     memory = (site / "reference/memory/index.html").read_text("utf-8")
     assert "who_knew" in memory
     assert ":class:" not in memory, "roles are written as code"
@@ -57,14 +71,7 @@ def test_a_broken_link_stops_it(folder: Path) -> None:
     assert "no-such-page.md" in done.stderr
 
 
-def test_the_report_stands_in_the_site_and_each_link_is_followed(folder: Path) -> None:
-    report = folder / "report"
-    (report / "numbers").mkdir(parents=True)
-    (report / "index.html").write_text('<a href="numbers/a.html?x=1#b">a</a><img src="data:,">', "utf-8")
-    (report / "numbers/a.html").write_text('<p id="b"><a href="../index.html">up</a></p>', "utf-8")
-    done = script(folder, "site.py", report)
-    assert done.returncode == 0, done.stdout + done.stderr
-    site = folder / "build/site"
+def test_the_report_stands_in_the_site_and_each_link_is_followed(site: Path, tmp_path: Path) -> None:
     assert 'href="../report/index.html"' in (site / "tutorial/index.html").read_text("utf-8")
     for name, link, fault in (
         ("report/index.html", "numbers/c.html", "no such file"),
@@ -75,11 +82,11 @@ def test_the_report_stands_in_the_site_and_each_link_is_followed(folder: Path) -
         page = site / name
         whole = page.read_text("utf-8")
         page.write_text(f'{whole}<a href="{link}">x</a>', "utf-8")
-        done = script(folder, "check_links.py", site)
+        done = script(tmp_path, "check_links.py", site)
         assert done.returncode == 1
         assert f"{name}: {link}: {fault}" in done.stderr
         page.write_text(whole, "utf-8")
-    assert script(folder, "check_links.py", site).returncode == 0
+    assert script(tmp_path, "check_links.py", site).returncode == 0
 
 
 def test_a_site_without_a_report_says_what_makes_it(folder: Path) -> None:

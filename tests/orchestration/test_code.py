@@ -88,12 +88,13 @@ class Touched(NamedTuple):
 def touched() -> Iterator[Touched]:
     """All of the house that is executed or opened inside."""
     global _heard
-    opened, codes, found = set[str](), dict[CodeType, dict[str, Any]](), Touched(set(), set())
+    opened, found = set[str](), Touched(set(), set())
+    # By number: the hash of a code is that of all that stands in it, and this is asked at every call.
+    codes: dict[int, tuple[CodeType, dict[str, Any]]] = {}
 
     def on_call(frame: FrameType, event: str, _: Any) -> None:
-        file = frame.f_code.co_filename
-        if file.startswith(HOUSE) and file.endswith(".py") and not file.startswith(COUNTING):
-            codes[frame.f_code] = frame.f_globals
+        if id(frame.f_code) not in codes:
+            codes[id(frame.f_code)] = frame.f_code, frame.f_globals
 
     _listen()
     forget()
@@ -108,8 +109,10 @@ def touched() -> Iterator[Touched]:
         _heard = None
         inside = (file for file in opened if file.startswith((*HOUSE, TBOXES)))
         found.files.update(_short(Path(file)) for file in inside if not file.endswith((".py", ".pyc")))
-        for ran, there in codes.items():
-            found.definitions.update(_defined(ran, there))
+        for ran, there in codes.values():
+            file = ran.co_filename
+            if file.startswith(HOUSE) and file.endswith(".py") and not file.startswith(COUNTING):
+                found.definitions.update(_defined(ran, there))
 
 
 def _defined(ran: CodeType, there: dict[str, Any]) -> Iterator[tuple[str, str]]:
@@ -122,16 +125,19 @@ def _defined(ran: CodeType, there: dict[str, Any]) -> Iterator[tuple[str, str]]:
     around = (names for lines, names in spans if ran.co_firstlineno in lines)
     prefix = "<lambda> of " if ran.co_qualname == "<lambda>" else ""
     yield from ((_short(file), prefix + name) for name in next(around, ()))
-    for one in dis.get_instructions(ran):
-        if one.opname == "LOAD_GLOBAL" and one.argval in there:
-            value = there[one.argval]
-            if one.argval in bound:
-                yield _short(file), one.argval
-            elif (getattr(value, "__module__", "") or "").startswith(PACKAGES) and hasattr(
-                value, "__qualname__"
-            ):
-                home = sys.modules[value.__module__].__file__
-                yield _short(Path(home or "")), value.__qualname__.partition(".")[0]
+    for name in _asked(ran) & there.keys():
+        value = there[name]
+        if name in bound:
+            yield _short(file), name
+        elif (getattr(value, "__module__", "") or "").startswith(PACKAGES) and hasattr(value, "__qualname__"):
+            home = sys.modules[value.__module__].__file__
+            yield _short(Path(home or "")), value.__qualname__.partition(".")[0]
+
+
+@functools.cache
+def _asked(ran: CodeType) -> frozenset[str]:
+    """The names that some code asks of its module."""
+    return frozenset(one.argval for one in dis.get_instructions(ran) if one.opname == "LOAD_GLOBAL")
 
 
 def _short(file: Path) -> str:
@@ -159,8 +165,8 @@ def _statements(file: Path) -> list[tuple[range, tuple[str, ...]]]:
 
 def forget() -> None:
     """Empty the caches of the house, so that what is kept from before is computed, and opened, again."""
-    for kept in gc.get_objects():
-        name = kept.__module__ if isinstance(kept, functools._lru_cache_wrapper) else ""
+    for kept in [one for one in gc.get_objects() if type(one) is functools._lru_cache_wrapper]:
+        name = kept.__module__
         if name.startswith(PACKAGES) and not name.startswith("orchestration.code"):
             kept.cache_clear()
 
@@ -327,11 +333,12 @@ def require_declared(stage: Stage, run: Callable[[str], Touched]) -> None:
 
 def _missing(stage: Stage, closure: Closure, found: Touched) -> tuple[set[object], int]:
     """The files that ran or were opened and that a stage's code lacks, and how many were seen."""
+    known = closure.definitions
     # A function without a name counts with the statement around it, or alone, where the stage names it.
     definitions = {
         (file, name)
         for file, name in found.definitions
-        if (file, name.removeprefix("<lambda> of ")) not in closure.definitions
+        if (file, name.removeprefix("<lambda> of ")) not in known
         and not (name.startswith("<lambda>") and file in closure.nameless)
     }
     return {*definitions, *(found.files - stage.code.keys())}, len(found.definitions)

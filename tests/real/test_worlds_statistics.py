@@ -63,6 +63,11 @@ def bounds(real: list[Clip]) -> dict[str, float]:
     return {name: SLACK + FACTOR * max(draw[name].total_variation for draw in draws) for name in draws[0]}
 
 
+@pytest.fixture(scope="module")
+def train_bounds(train: list[Clip]) -> dict[str, float]:
+    return bounds(train)
+
+
 def test_constants_in_force_are_what_real_scenes_show(
     clevrer: Path, train: list[Clip], tracked: list[Clip]
 ) -> None:
@@ -83,9 +88,9 @@ def test_nothing_ever_touches_a_bystander(train: list[Clip], generated: list[Cli
 
 
 def test_events_of_generated_scenes_are_distributed_like_real_ones(
-    train: list[Clip], generated: list[Clip]
+    train: list[Clip], generated: list[Clip], train_bounds: dict[str, float]
 ) -> None:
-    far, limit = distances(generated, train), bounds(train)
+    far, limit = distances(generated, train), train_bounds
     assert {
         name: (far[name].total_variation, limit[name])
         for name in limit
@@ -109,8 +114,10 @@ def test_motion_of_generated_scenes_is_distributed_like_real_motion(
 @pytest.mark.parametrize(
     ("kind", "noticed"), [("in", "entries"), ("out", "exits"), ("collision", "collisions")]
 )
-def test_the_bounds_notice_scenes_of_another_kind(train: list[Clip], kind: str, noticed: str) -> None:
+def test_the_bounds_notice_scenes_of_another_kind(
+    train: list[Clip], train_bounds: dict[str, float], kind: str, noticed: str
+) -> None:
     lively = [clip for clip in train if sum(event.type == kind for event in clip.events) > 2][
         : len(SCENES)
     ] or train[:0]
-    assert distances(lively, train)[noticed].total_variation > bounds(train)[noticed]
+    assert distances(lively, train)[noticed].total_variation > train_bounds[noticed]

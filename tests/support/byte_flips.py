@@ -46,8 +46,15 @@ def files(root: Path) -> dict[str, list[Path]]:
     return found
 
 
-def flips(root: Path, count: int, seed: int) -> Iterator[Flip]:
-    """Change a byte, verify, and change it back, some times; the working directory must be the project."""
+def flips(root: Path, count: int, seed: int, skip: int = 0) -> Iterator[Flip]:
+    """Change a byte, verify, and change it back, some times; the working directory must be the project.
+
+    Args:
+        root: the project.
+        count: the number of flips.
+        seed: what they are drawn with.
+        skip: the number of the first ones that are drawn and not made.
+    """
     source, kinds = random.Random(seed), files(root)
     for number in range(count):
         path = source.choice(kinds[list(kinds)[number % len(kinds)]])
@@ -56,6 +63,8 @@ def flips(root: Path, count: int, seed: int) -> Iterator[Flip]:
             source.randrange(len(data)),
             source.choice((1 << source.randrange(8), source.randrange(1, 256))),
         )
+        if number < skip:
+            continue
         path.write_bytes(data[:at] + bytes([data[at] ^ by]) + data[at + 1 :])
         try:
             yield verified(path.relative_to(root).as_posix(), at, by)

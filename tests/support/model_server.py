@@ -63,6 +63,7 @@ class ModelServer(ThreadingHTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # head and body are two writes, and the second would wait 40 ms
     server: ModelServer  # pyright: ignore[reportIncompatibleVariableOverride]  # it is always one
 
     def log_message(self, format: str, *args: object) -> None:  # the base class names it

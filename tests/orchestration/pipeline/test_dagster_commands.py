@@ -8,24 +8,28 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+from click.testing import CliRunner
+from dagster._cli import cli
 from projects import ROOT, link_code
 
 BIN = Path(sys.executable).parent
 MODULE = ("-m", "orchestration.definitions")
 
 
+@pytest.mark.filterwarnings("ignore:Function `(asset_materialize|job_execute)_command` is superseded")
 def test_a_selection_a_job_and_the_list_of_definitions(make_project: Callable[..., Path]) -> None:
     project = make_project()
     link_code(project)
     (project / "pyproject.toml").symlink_to(ROOT / "pyproject.toml")
     (project / ".venv").symlink_to(sys.prefix)
 
-    run("dagster", "asset", "materialize", *MODULE, "--select", 'key:"gqa/dataset" or key:"babi/dataset"')
+    invoke("asset", "materialize", *MODULE, "--select", 'key:"gqa/dataset" or key:"babi/dataset"')
     made = sorted(path.name for path in (project / "data/sample").iterdir())
     assert made == ["babi", "gqa"]
     assert not list((project / "artifacts/sample").glob("*/answers.jsonl"))
 
-    run("dagster", "job", "execute", *MODULE, "--job", "reproduce_gqa")
+    invoke("job", "execute", *MODULE, "--job", "reproduce_gqa")
     score = json.loads((project / "artifacts/sample/scores/gqa.by_name.accuracy.json").read_text("utf-8"))
     assert 0 < score["correct"] <= score["n"]
 
@@ -36,6 +40,12 @@ def test_a_selection_a_job_and_the_list_of_definitions(make_project: Callable[..
     assert {"reproduce_sample", "reproduce_gqa", "verify"} <= {job["name"] for job in listed["jobs"]}
 
     run("dg", "check", "defs")
+
+
+def invoke(*arguments: str) -> None:
+    """Run a command of `dagster` in this process, where the definitions and Spark are loaded already."""
+    done = CliRunner().invoke(cli, arguments)
+    assert done.exit_code == 0, done.output[-4000:]
 
 
 def run(command: str, *arguments: str) -> str:
