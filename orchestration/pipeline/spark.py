@@ -144,10 +144,19 @@ def _version_of_master(host: str) -> str | None:
     """The version that a standalone master's page says; ``None`` where no page is to be had."""
     page = f"http://{host}:{os.environ.get('SPARK_MASTER_WEBUI_PORT', '8080')}/"
     said, patience = "", Patience(connect=ANSWERING, read=ANSWERING)
-    with suppress(TryAgainError), passing(patience), open_client(patience) as client:
-        said = client.get(page).text
+    with (
+        suppress(TryAgainError),
+        passing(patience),
+        open_client(patience) as client,
+        client.stream("GET", page) as answer,
+    ):
+        said = next(answer.iter_bytes(_PAGE), b"").decode("utf-8", "replace")
     match = re.search(r'class="version"[^>]*>\s*([\d.]+)', said) if "Spark Master" in said else None
     return match[1] if match else None
+
+
+_PAGE = 1 << 16
+"""The bytes of a master's page that are read: its head."""
 
 
 def leave_session() -> None:
@@ -464,13 +473,13 @@ class LostError(SubstrateError):
 
 _SERVER_LOST = re.compile(
     r"StatusCode\.UNAVAILABLE|NO_ACTIVE_SESSION|INVALID_HANDLE\.SESSION|RESPONSE_ALREADY_RECEIVED"
-    r"|RETRIES_EXCEEDED"
 )
 """Messages of PySpark on a Connect server that does not answer, and on one that was started anew."""
 _LOST = re.compile(
     r"ExecutorLostFailure|Executor heartbeat timed out|Lost executor|worker lost|exited unexpectedly"
     r"|SparkContext was shut down|Master removed our application|masters are unresponsive"
-    rf"|FetchFailed|Connection (?:refused|reset|closed)|Py4JNetworkError|{_SERVER_LOST.pattern}"
+    r"|FetchFailed|Connection (?:refused|reset|closed)|RetriesExceeded|Py4JNetworkError"
+    rf"|{_SERVER_LOST.pattern}"
 )
 """Messages of Spark on tasks whose process or machine went away, and on a server that is lost."""
 

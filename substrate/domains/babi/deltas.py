@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 import pyoxigraph as ox
 
-from substrate.base.delta import Op, Spelled, quads_of
+from substrate.base.delta import quads_of
 from substrate.base.errors import FormatError
 from substrate.base.vocabulary import RDF_TYPE
 from substrate.domains._facts import Facts, literal, text_of_term
@@ -144,13 +144,12 @@ def story_log(story: Story) -> EventLog:
     >>> tick, reason.partition(". ")[0]
     (1, "unknown sentence 'Mary sings loudly.': 'sings loudly' cannot be read")
     """
-    facts, deltas, told = Facts(), list[Spelled](), list[str]()
+    facts, deltas, told = Facts(), list[tuple[int, str]](), list[str]()
 
     def tell(tick: int, lines: Iterable[str]) -> None:
         for line in lines:
-            letter, text = line[0], line[2:-2]
-            facts.change(letter, text)
-            deltas.append(Spelled(tick, Op.INSERT if letter == "A" else Op.RETRACT, text))
+            facts.change(line[0], line[2:-2])
+            deltas.append((tick, line))
 
     tell(0, common_knowledge())
     for statement in story.statements:
@@ -171,7 +170,7 @@ def story_log(story: Story) -> EventLog:
             tell(statement.id, lines)
             break
     log = EventLog()
-    log.extend_spelled(deltas)
+    log.extend_lines(deltas)
     # A question's SPARQL needs these quads, in every story
     log.triples.keep(*_common_quads())
     return log
