@@ -27,8 +27,13 @@ from orchestration.pipeline.graph import STAGES
 print(json.dumps({name: dict(stage.code) for name, stage in STAGES.items()}))
 """
 """Prints the code of each stage: its files, each with a hash of what the stage reaches in it."""
-BENCHMARKS = ("clevrer", "comphy", "babi", "gqa", "twin")
-"""The benchmarks of the paper, by name."""
+BENCHMARKS = """
+import json
+from orchestration.registry import INTERPRETED, STUDIES
+studies = {study.name for study in STUDIES}
+print(json.dumps([name for name in INTERPRETED if name not in studies]))
+"""
+"""Prints the names of the benchmarks that the substrate answers; a study's files bear the study's name."""
 Change = Callable[[str], str]
 
 
@@ -91,7 +96,7 @@ def naming() -> dict[str, list[str]]:
     """By benchmark, the files of the platform whose code, examples and docstrings left out, names it; its own
     module, the registry and the studies may.
     """
-    found: dict[str, list[str]] = {benchmark: [] for benchmark in BENCHMARKS}
+    found: dict[str, list[str]] = {benchmark: [] for benchmark in json.loads(_run(BENCHMARKS, ROOT))}
     for path in tracked("orchestration/*.py"):
         name = path.relative_to(ROOT / "orchestration").as_posix()
         tree = ast.parse(path.read_bytes())

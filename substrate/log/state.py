@@ -115,11 +115,11 @@ class State:
         Args:
             looked_at: patterns of all triples that count; ``None`` where any may.
         """
-        texts = [None] if looked_at is None else [pattern.text for pattern in looked_at]
-        if None not in texts:
+        named = [pattern.text for pattern in looked_at or ()]
+        if looked_at is not None and None not in named:
             # Triples that the query names are looked up one by one
             store = ox.Store()
-            store.extend(quads_of(text for text in texts if text and self._holds(text)))
+            store.extend(quads_of(text for text in named if text and self._holds(text)))
             yield store
             return
         if self._shared is None or self._store is not None:

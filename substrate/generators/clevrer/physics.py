@@ -39,10 +39,10 @@ _PLANE_FRICTION = 0.1727
 _FRICTION = {"cube": 0.1727, "cylinder": 0.1727, "sphere": 0.005}
 _RESTITUTION = {"cube": 0.68, "cylinder": 0.68, "sphere": 0.6}
 _SPINNING_FRICTION = 0.03
-# A pair further apart than this (centre to centre) cannot touch within one frame: half diagonals of two cubes
-# and the fastest approach.
-_NEAR = 2 * math.sqrt(2) * RADIUS + 8 * SECONDS_PER_FRAME
 _TOUCH = 2 * math.sqrt(2) * RADIUS
+"""Centres further apart than this (units) do not touch: the half diagonals of two cubes."""
+_NEAR = _TOUCH + 8 * SECONDS_PER_FRAME
+"""A pair further apart than this cannot touch within one frame, at the fastest approach."""
 _LOOK = 8
 """Frames between two looks for whether bodies can still touch."""
 _STEADY, _HOPS, _TIPS = 0.02, 0.1, 2.0

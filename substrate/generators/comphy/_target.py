@@ -121,9 +121,8 @@ def _changed_contacts(made: Example) -> dict[Change, list[Collision]]:
             and not made.hidden[number].charge
             and not any(number in c.object_ids for c in observed)
         ):
-            found[number, word] = (
-                observed  # a solid that touches and pulls nothing slides the same whatever its mass
-            )
+            # A solid that touches and pulls nothing slides the same whatever its mass.
+            found[number, word] = observed
             continue
         solids: list[Solid] = [
             _CHANGED[word](solid) if solid.body.object_id == number else solid for solid in made.target.solids
